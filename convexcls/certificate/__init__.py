@@ -1,0 +1,21 @@
+"""Proofs of answers: KKT residuals and duality gap, Farkas vectors, directions without end."""
+
+from convexcls.certificate.attainment import attainment, needs_attainment_proof
+from convexcls.certificate.kkt import KKT, Residual, check_kkt
+from convexcls.certificate.proofs import Direction, Farkas, check_direction, check_farkas
+from convexcls.certificate.verdict import Certificate, Status, certify
+
+__all__ = [
+    "KKT",
+    "Certificate",
+    "Direction",
+    "Farkas",
+    "Residual",
+    "Status",
+    "attainment",
+    "certify",
+    "check_direction",
+    "check_farkas",
+    "check_kkt",
+    "needs_attainment_proof",
+]

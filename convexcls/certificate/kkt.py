@@ -1,0 +1,249 @@
+"""The Karush-Kuhn-Tucker conditions of a point, measured on the problem as stated.
+
+Everything is in the maximum norm. Each residual comes absolute and relative; the relative measures are
+chosen so that a small number cannot hide a wrong answer:
+
+stationarity         of a coordinate with curvature p > 0, relative to the largest p|x| of its block, all
+                     features measured in units of their largest value; of one without, relative to the sum
+                     of absolute values of what was added up, and the effect |r_j x_j| on the objective
+primal feasibility   relative to the block's unit (its right-hand side), and priced at the block's largest
+                     multiplier relative to the objective
+dual feasibility     every multiplier's sign, relative to the block's largest multiplier
+complementarity      every row's product, relative to the objective
+gap                  relative to the objective, or to the problem's unit where the optimum may be 0
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from convexcls.problem import Constraint, NormBound, Problem, Term
+from convexcls.rows import DiagonalRows, Rows
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Residual:
+    """One of the four conditions: ``values`` are absolute residuals by block, ``max`` the largest,
+    ``relative`` the largest relative one."""
+
+    values: Mapping[str, Array]
+    relative_values: Mapping[str, Array]
+
+    @property
+    def max(self) -> float:
+        """The largest absolute residual."""
+        return _largest(self.values)
+
+    @property
+    def relative(self) -> float:
+        """The largest relative residual."""
+        return _largest(self.relative_values)
+
+    @property
+    def worst(self) -> tuple[str, int]:
+        """The block and the row with the largest relative residual."""
+        block = max(self.relative_values, key=lambda b: float(self.relative_values[b].max(initial=-1.0)))
+        return block, int(np.argmax(self.relative_values[block]))
+
+    def by_block(self) -> dict[str, tuple[float, float]]:
+        """The largest absolute and relative residual of each block."""
+        return {
+            b: (float(v.max(initial=0.0)), float(self.relative_values[b].max(initial=0.0)))
+            for b, v in self.values.items()
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class KKT:
+    """The four residuals of a point, with both objectives (minimised form) and their gap."""
+
+    stationarity: Residual
+    primal_feasibility: Residual
+    dual_feasibility: Residual
+    complementary_slackness: Residual
+    objective: float
+    dual_objective: float
+    scale: float
+
+    @property
+    def gap(self) -> float:
+        """Primal minus dual objective."""
+        return self.objective - self.dual_objective
+
+    @property
+    def relative_gap(self) -> float:
+        """The size of the gap relative to the objective or the problem's unit."""
+        return _ratio(abs(self.gap), self.scale)
+
+    def measures(self) -> dict[str, float]:
+        """The five relative measures, by name."""
+        return {
+            "stationarity": self.stationarity.relative,
+            "primal feasibility": self.primal_feasibility.relative,
+            "dual feasibility": self.dual_feasibility.relative,
+            "complementary slackness": self.complementary_slackness.relative,
+            "duality gap": self.relative_gap,
+        }
+
+    @property
+    def worst(self) -> float:
+        """The largest of the five relative measures."""
+        return max(self.measures().values())
+
+    def holds(self, tol: float) -> bool:
+        """Whether all five relative measures are at most ``tol``."""
+        return all(value <= tol for value in self.measures().values())
+
+
+def _largest(values: Mapping[str, Array]) -> float:
+    return max((float(v.max(initial=0.0)) for v in values.values()), default=0.0)
+
+
+def _ratio(value: float, scale: float) -> float:
+    if not np.isfinite(value) or not np.isfinite(scale):
+        return float("inf")
+    return 0.0 if value == 0 else float("inf") if scale == 0 else value / scale
+
+
+def _ratios(values: Array, scales: Array | float) -> Array:
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        out = np.where(values == 0, 0.0, values / scales)
+    return np.where(np.isnan(out), np.inf, out)
+
+
+def check_kkt(problem: Problem, x: Array, multipliers: Mapping[str, Array]) -> KKT:
+    """Measure the KKT conditions at x with the given multipliers, by constraint block."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return _Check(problem, np.asarray(x, dtype=float), multipliers).run()
+
+
+class _Check:
+    """One measurement: gathers the pieces of the Lagrangian's gradient, then judges them."""
+
+    def __init__(self, problem: Problem, x: Array, multipliers: Mapping[str, Array]) -> None:
+        self.problem, self.x, self.multipliers = problem, x, multipliers
+        self.curved = problem.apply_quadratic(x)  # P x
+        self.pull = problem.q.copy()  # the gradient of the Lagrangian without P x
+        self.magnitude = np.abs(problem.q)  # the same sum of absolute values
+        self.reach = np.zeros(problem.size)  # the largest entry of each column
+        self.dual_value = problem.constant
+        for term in problem.terms:
+            self._add_term(term)
+        for c in problem.constraints:
+            self._add(problem.rows(c), multipliers[c.name], c.rhs)
+            if unit := max(c.unit, float(np.abs(c.rhs).max(initial=0.0))):
+                # where all multipliers may be 0, an objective of one unit gives their size
+                self.magnitude += problem.rows(c).column_max() * (problem.unit / unit)
+        for b in problem.norm_bounds:
+            both = multipliers[b.name]
+            self._add(problem.rows(b), -both[:-1], -b.offset)
+            self._add(problem.bound_rows(b), -both[-1:], np.array([-b.bound]))
+
+    def _add(self, rows: Rows, multiplier: Array, rhs: Array) -> None:
+        self.pull += rows.T @ multiplier
+        self.magnitude += abs(rows).T @ np.abs(multiplier)
+        self.reach = np.maximum(self.reach, rows.column_max())
+        self.dual_value -= float(multiplier @ rhs)
+
+    def _add_term(self, term: Term) -> None:
+        rows = self.problem.rows(term)
+        counts = term.weights > 0
+        u = rows @ self.x + term.offset
+        slopes = np.where(counts, term.loss.slope(u), 0.0)
+        self._add(rows, term.weights * slopes, -term.offset)
+        if term.is_half_square:  # where residuals may all be 0, the targets give the size
+            self.magnitude += abs(rows).T @ (term.weights * np.abs(term.offset))
+        conjugate = term.loss.conjugate.value(term.loss.dual_sign * slopes[counts])
+        self.dual_value -= float(term.weights[counts] @ conjugate)
+
+    def run(self) -> KKT:
+        problem, x = self.problem, self.x
+        objective = problem.objective(x)
+        substituted = self._substituted()
+        safe = np.where(substituted, self.diagonal, 1.0)
+        dual = self.dual_value - 0.5 * float(np.sum(np.where(substituted, self.pull**2 / safe, 0.0)))
+        dual -= 0.5 * float(x[~substituted] @ self.curved[~substituted])
+        finite = [abs(v) for v in (objective, dual) if np.isfinite(v)]
+        self.scale = max([problem.unit, *finite])
+        primal, signs, products = self._constraints()
+        return KKT(self._stationarity(substituted), primal, signs, products, objective, dual, self.scale)
+
+    def _substituted(self) -> NDArray[np.bool_]:
+        """Where P is diagonal and positive, and the dual has x substituted out."""
+        self.diagonal = np.zeros(self.problem.size)
+        for v, p in self.problem.quadratic.items():
+            if not isinstance(p, Rows):
+                self.diagonal[self.problem.layout[v]] = p
+        return self.diagonal > 0
+
+    def _stationarity(self, substituted: NDArray[np.bool_]) -> Residual:
+        residual = np.abs(self.curved + self.pull)
+        units = 1.0 / np.where(self.reach > 0, self.reach, 1.0)
+        values, relatives = {}, {}
+        for v, where in self.problem.layout.items():
+            r, curved = residual[where], substituted[where]
+            summed = self.magnitude[where] + self._quadratic_magnitude(v)
+            effect = _ratios(r * np.abs(self.x[where]), self.scale)
+            relative = np.maximum(_ratios(r, summed), effect)
+            if curved.any():
+                size = units[where] * np.maximum(np.abs(self.curved[where]), np.abs(self.problem.q[where]))
+                typical = np.minimum(np.sqrt(2 * self.scale * self.diagonal[where]), summed)
+                reference = np.maximum(size[curved].max() / units[where], typical)
+                relative = np.where(curved, _ratios(r, reference), relative)
+            values[v], relatives[v] = r, relative
+        return Residual(values, relatives)
+
+    def _quadratic_magnitude(self, variable: str) -> Array:
+        p, where = self.problem.quadratic.get(variable), self.problem.layout[variable]
+        if isinstance(p, Rows):
+            return abs(p) @ np.abs(self.x[where])
+        return np.abs(self.curved[where])
+
+    def _constraints(self) -> tuple[Residual, Residual, Residual]:
+        primal: list[dict[str, Array]] = [{}, {}]
+        signs: list[dict[str, Array]] = [{}, {}]
+        products: list[dict[str, Array]] = [{}, {}]
+        for block in (*self.problem.constraints, *self.problem.norm_bounds):
+            judge = self._norm_bound if isinstance(block, NormBound) else self._linear_rows
+            violation, unit, wrong, product = judge(block)  # type: ignore[operator]
+            multiplier = np.abs(self.multipliers[block.name])
+            largest = float(multiplier.max(initial=0.0))
+            primal[0][block.name] = violation
+            primal[1][block.name] = np.maximum(
+                _ratios(violation, unit), _ratios(violation * largest, self.scale)
+            )
+            typical = float(np.max(unit, initial=0.0))
+            floor = self.problem.unit / typical if typical > 0 else 0.0
+            signs[0][block.name], signs[1][block.name] = wrong, _ratios(wrong, max(largest, floor))
+            products[0][block.name] = product
+            products[1][block.name] = _ratios(product, self.scale)
+        return Residual(*primal), Residual(*signs), Residual(*products)
+
+    def _linear_rows(self, c: Constraint) -> tuple[Array, Array | float, Array, Array]:
+        rows = self.problem.rows(c)
+        excess = rows @ self.x - c.rhs
+        multiplier = self.multipliers[c.name]
+        unit: Array | float = max(c.unit, float(np.abs(c.rhs).max(initial=0.0)))
+        if unit == 0:  # homogeneous: the size of its own left-hand side, of a bound that of the whole block
+            unit = abs(rows) @ np.abs(self.x)
+            if all(isinstance(r, DiagonalRows) for r in c.entries.values()):
+                unit = float(np.max(unit, initial=0.0))
+        if c.relation == "==":
+            return np.abs(excess), unit, np.zeros(c.size), np.zeros(c.size)
+        return np.maximum(excess, 0.0), unit, np.maximum(-multiplier, 0.0), np.abs(multiplier * excess)
+
+    def _norm_bound(self, b: NormBound) -> tuple[Array, Array | float, Array, Array]:
+        inside = self.problem.rows(b) @ self.x + b.offset
+        bound = float((self.problem.bound_rows(b) @ self.x)[0]) + b.bound
+        both = self.multipliers[b.name]
+        u, mu = both[:-1], float(both[-1])
+        violation = np.array([max(0.0, float(np.linalg.norm(inside)) - bound)])
+        wrong = np.array([max(0.0, float(np.linalg.norm(u)) - mu)])
+        product = np.array([abs(float(u @ inside) + mu * bound)])
+        return violation, max(abs(bound), abs(b.bound)), wrong, product

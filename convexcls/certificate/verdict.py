@@ -1,0 +1,195 @@
+"""The verdict on an answer, and its proof.
+
+The solver's status word plays no part. An answer is **optimal** when the KKT conditions and the duality gap
+hold on the problem as stated (and the minimum is known to be attained); a problem is **infeasible** or
+**unattained** when a Farkas vector or a direction proves it; otherwise the verdict is **undecided**, with
+what fell short.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from convexcls.certificate.attainment import PROOF, attainment, needs_attainment_proof
+from convexcls.certificate.kkt import KKT, check_kkt
+from convexcls.certificate.proofs import (
+    Direction,
+    Farkas,
+    check_direction,
+    check_farkas,
+    find_direction,
+    find_farkas,
+    find_origin_multipliers,
+)
+from convexcls.problem import Problem
+
+Array = NDArray[np.float64]
+Status = Literal["optimal", "infeasible", "unattained", "undecided"]
+
+
+@dataclass(frozen=True, eq=False)
+class Certificate:
+    """The verdict with everything that proves it."""
+
+    status: Status
+    problem: Problem
+    tol: float
+    kkt: KKT | None = None
+    farkas: Farkas | None = None
+    direction: Direction | None = None
+    attained: float | None = None
+    reason: str = ""
+    notes: tuple[str, ...] = field(default=())
+
+    level = "float"
+
+    def holds(self, tol: float | None = None) -> bool:
+        """Whether the verdict is proved, for an optimum to the relative tolerance ``tol``."""
+        if self.status in ("infeasible", "unattained"):
+            return True
+        if self.kkt is None or (self.attained is not None and self.attained < PROOF):
+            return False
+        return self.kkt.holds(self.tol if tol is None else tol)
+
+    def explain(self) -> str:
+        """The verdict in words."""
+        from convexcls.certificate.words import explain_certificate
+
+        return explain_certificate(self)
+
+    def to_json(self) -> str:
+        """The verdict and its numbers as JSON."""
+        return json.dumps(self.to_dict(), indent=2, allow_nan=False)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The verdict and its numbers as plain values; what is not finite is null."""
+        out: dict[str, Any] = {
+            "schema": "convexcls-certificate/1",
+            "level": self.level,
+            "status": self.status,
+            "model": self.problem.kind or None,
+            "parameters": getattr(self.problem, "parameters", {}),
+            "tolerance": self.tol,
+            "reason": self.reason or None,
+            "notes": list(self.notes),
+        }
+        if self.kkt is not None and self.status in ("optimal", "undecided"):
+            out["kkt"] = {
+                "objective": _number(self.problem.reported(self.kkt.objective)),
+                "dual_objective": _number(self.problem.reported(self.kkt.dual_objective)),
+                "gap": _number(self.kkt.gap),
+                "relative": {name: _number(v) for name, v in self.kkt.measures().items()},
+                "absolute": {
+                    "stationarity": _number(self.kkt.stationarity.max),
+                    "primal feasibility": _number(self.kkt.primal_feasibility.max),
+                    "dual feasibility": _number(self.kkt.dual_feasibility.max),
+                    "complementary slackness": _number(self.kkt.complementary_slackness.max),
+                },
+            }
+        if self.attained is not None and self.status != "unattained":
+            out["attainment"] = _number(self.attained)
+        if self.farkas is not None:
+            out["farkas"] = {
+                "value": self.farkas.value,
+                "residual": self.farkas.residual,
+                "multipliers": {name: _sparse(z) for name, z in self.farkas.multipliers.items()},
+            }
+        if self.direction is not None:
+            blocks = self.problem.split(self.direction.x)
+            out["direction"] = {
+                "slope": self.direction.slope,
+                "residual": self.direction.residual,
+                "variables": {name: _sparse(value) for name, value in blocks.items()},
+                "rows": [int(i) for i in self.direction.rows],
+            }
+        return out
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        return f"<pre>{escape(self.explain())}</pre>"
+
+
+def certify(
+    problem: Problem,
+    x: Array | None,
+    multipliers: Mapping[str, Array] | None,
+    tol: float = 1e-8,
+    *,
+    farkas: Mapping[str, Array] | None = None,
+    direction: Array | None = None,
+) -> tuple[Certificate, Array | None, dict[str, Array] | None]:
+    """Judge an answer. Returns the certificate with the point and multipliers it speaks of: those given, or
+    the toolkit's own where it had to find the proof itself."""
+    kkt, attained, reason = _judge_point(problem, x, multipliers, tol)
+    own = None if multipliers is None else dict(multipliers)
+    notes = tuple(getattr(problem, "notes", ()))
+    if kkt is not None and kkt.holds(tol) and (attained is None or attained >= PROOF):
+        return Certificate("optimal", problem, tol, kkt, attained=attained, notes=notes), x, own
+    proof = (check_farkas(problem, farkas) if farkas else None) or find_farkas(problem)
+    if proof is not None:
+        return Certificate("infeasible", problem, tol, kkt, farkas=proof, notes=notes), None, None
+    if _may_be_unattained(problem, kkt, tol):
+        way = (check_direction(problem, direction) if direction is not None else None) or find_direction(problem)
+        if way is not None:
+            return Certificate("unattained", problem, tol, kkt, direction=way, attained=attained, notes=notes), x, own
+    origin = find_origin_multipliers(problem)
+    if origin is not None:
+        zero = np.zeros(problem.size)
+        at_zero = check_kkt(problem, zero, origin)
+        if at_zero.holds(tol):
+            note = "the solver's point was not accepted; the toolkit's own linear program proves x = 0 optimal"
+            return Certificate("optimal", problem, tol, at_zero, notes=(*notes, note)), zero, origin
+    return Certificate("undecided", problem, tol, kkt, attained=attained, reason=reason, notes=notes), x, own
+
+
+def _may_be_unattained(problem: Problem, kkt: KKT | None, tol: float) -> bool:
+    """A direction is looked for where a loss may run to its infimum, or the objective may be unbounded."""
+    if needs_attainment_proof(problem):
+        return True
+    return kkt is None or not math.isfinite(kkt.objective) or not kkt.holds(tol)
+
+
+def _judge_point(
+    problem: Problem, x: Array | None, multipliers: Mapping[str, Array] | None, tol: float
+) -> tuple[KKT | None, float | None, str]:
+    """The KKT measures of a point, its proof of attainment where one is needed, and what fell short."""
+    if x is None:
+        return None, None, "the solver gave no point"
+    if x.shape != (problem.size,):
+        return None, None, f"the point has {x.size} entries, the problem {problem.size}"
+    if not np.all(np.isfinite(x)):
+        return None, None, "the point has entries that are not finite numbers"
+    expected = {c.name: c.size for c in problem.constraints} | {b.name: b.size + 1 for b in problem.norm_bounds}
+    given = multipliers or {}
+    for name, size in expected.items():
+        if name not in given:
+            return None, None, f"there are no multipliers for {name!r}"
+        if np.shape(given[name]) != (size,) or not np.all(np.isfinite(given[name])):
+            return None, None, f"the multipliers of {name!r} are not {size} finite numbers"
+    kkt = check_kkt(problem, x, given)
+    attained = attainment(problem, x, given) if needs_attainment_proof(problem) else None
+    short = [
+        f"{name} is {value:.1e}, above the tolerance {tol:.0e}"
+        for name, value in kkt.measures().items()
+        if not value <= tol
+    ]
+    if attained is not None and attained < PROOF:
+        short.append("that a minimum exists is not proved")
+    return kkt, attained, "; ".join(short)
+
+
+def _number(value: float) -> float | None:
+    return float(value) if math.isfinite(value) else None
+
+
+def _sparse(values: Array) -> dict[str, float]:
+    """The entries that are not zero, by index."""
+    return {str(i): float(values[i]) for i in np.flatnonzero(values)}

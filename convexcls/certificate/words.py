@@ -1,0 +1,109 @@
+"""Certificates told in words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from convexcls.certificate.verdict import Certificate
+
+MEANING = {
+    "stationarity": "the gradient of the Lagrangian vanishes",
+    "primal feasibility": "the constraints hold",
+    "dual feasibility": "no multiplier has the wrong sign",
+    "complementary slackness": "a multiplier is positive only where its constraint is tight",
+    "duality gap": "primal and dual objective agree",
+}
+
+
+def explain_certificate(certificate: Certificate) -> str:
+    """A paragraph on the verdict, then a line for each condition."""
+    tell = {
+        "optimal": _optimal,
+        "infeasible": _infeasible,
+        "unattained": _unattained,
+        "undecided": _undecided,
+    }[certificate.status]
+    lines = tell(certificate)
+    lines += [f"Note: {note}." for note in certificate.notes]
+    return "\n".join(lines)
+
+
+def _optimal(c: Certificate) -> list[str]:
+    assert c.kkt is not None
+    objective = c.problem.reported(c.kkt.objective)
+    bound = c.problem.reported(c.kkt.dual_objective)
+    side = "below" if c.problem.sense == "min" else "above"
+    lines = [
+        f"OPTIMAL. The {c.problem.name} has the optimum {objective:.10g}, proved on the data as given:",
+        f"no feasible point lies {side} the dual bound {bound:.10g}, and this point reaches it up to a",
+        f"relative gap of {c.kkt.relative_gap:.1e}. The conditions, each to be at most {c.tol:.0e}:",
+        *_conditions(c),
+    ]
+    if c.attained is not None:
+        lines.append(
+            "A minimum exists: one Newton step turns the slopes of the losses into strictly positive multipliers "
+            "that satisfy stationarity exactly, so no direction lowers the objective for ever."
+        )
+    return lines
+
+
+def _conditions(c: Certificate) -> list[str]:
+    assert c.kkt is not None
+    return [
+        f"  {'holds' if value <= c.tol else 'FAILS'}  {name:<24}{value:9.1e}   {MEANING[name]}"
+        for name, value in c.kkt.measures().items()
+    ]
+
+
+def _infeasible(c: Certificate) -> list[str]:
+    assert c.farkas is not None
+    lines = [
+        f"INFEASIBLE. No point satisfies all constraints of the {c.problem.name}. Multiplied and added up as below,",
+        "the constraints cancel on the left and leave a contradiction on the right "
+        f"(0 <= {c.farkas.value:.6g}; the left side is zero to {c.farkas.residual:.0e}):",
+    ]
+    for name, z in c.farkas.multipliers.items():
+        used = np.flatnonzero(z)
+        if used.size:
+            shown = ", ".join(f"row {i}: {z[i]:.6g}" for i in used[:12])
+            lines.append(f"  {name}: {shown}" + (f", and {used.size - 12} more" if used.size > 12 else ""))
+    data = getattr(c.problem, "data", None)
+    if data is not None and data.signs is not None and "margin" in c.farkas.multipliers:
+        used = np.flatnonzero(c.farkas.multipliers["margin"])
+        if used.size and {c.name for c in c.problem.constraints} == {"margin"}:
+            lines.append(
+                "In the plane of the data: with these weights, a convex combination of samples of one class equals "
+                f"one of the other, so the hulls meet; {used.size} samples prove it."
+                if "intercept" in c.problem.layout
+                else f"With these weights the samples y_i x_i average to zero: {used.size} samples prove it."
+            )
+    return lines
+
+
+def _unattained(c: Certificate) -> list[str]:
+    assert c.direction is not None
+    blocks = c.problem.split(c.direction.x)
+    ways = [f"  {name}: " + np.array2string(v, precision=4, threshold=8) for name, v in blocks.items() if np.any(v)]
+    if c.direction.slope < 0:
+        return [
+            f"UNATTAINED. The objective of the {c.problem.name} has no lower bound: along this direction it falls for ever,",
+            f"at the rate {c.direction.slope:.6g}:",
+            *ways,
+        ]
+    rows = c.direction.rows
+    total = sum(t.size for t in c.problem.terms)
+    kind = "every sample" if rows.size == total else f"{rows.size} of {total} samples"
+    return [
+        f"UNATTAINED. The {c.problem.name} has no minimiser: along this direction no loss grows, and the losses of",
+        f"{kind} keep falling, so the objective only approaches its infimum (separated classes):",
+        *ways,
+        "A penalty (l2 > 0) makes the minimum exist.",
+    ]
+
+
+def _undecided(c: Certificate) -> list[str]:
+    lines = [f"UNDECIDED. This answer to the {c.problem.name} is not proved: {c.reason or 'no proof was found'}."]
+    return lines + (_conditions(c) if c.kkt is not None else [])

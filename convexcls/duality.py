@@ -1,0 +1,319 @@
+"""The Lagrange dual of any problem in the one form, derived mechanically, with the map back.
+
+Every constraint and every loss term contributes multipliers z with z'(Kx - k) in the Lagrangian:
+
+    constraint  Gx <= h         z = lam >= 0      K = G           k = h
+    equality    Ax  = b         z = nu  free      K = A           k = b
+    term        u = Mx + t      z = lam free      K = sign M      k = -sign t     and cost psi(lam)
+    norm bound  ‖Ex + e‖<=f'x+g z = (u, mu)       K = (-E, -f')   k = (e, g)      and ‖u‖ <= mu
+
+Minimising over x, with N = -K' and block by block of x:
+
+    P = diag(p) > 0     x = (Nz - q) / p, substituted: the dual gains 1/2 ‖(Nz - q)/sqrt(p)‖^2
+    P = 0               the equality Nz = q, with x as its multiplier
+    P a matrix          x stays as a variable: Nz - Px = q, and the dual gains 1/2 x'Px
+
+Where an equality contains a multiplier that occurs nowhere else, that multiplier is substituted out:
+C - alpha - mu = 0 with mu >= 0 becomes alpha <= C, with the slack as its multiplier.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from convexcls.losses import HalfSquare
+from convexcls.problem import Constraint, Kind, Label, NormBound, Problem, Term, Variable, provides
+from convexcls.rows import DiagonalRows, Rows
+
+Array = NDArray[np.float64]
+Values = Mapping[str, Array]
+
+
+@dataclass(frozen=True, eq=False)
+class _Multiplier:
+    """A block z of multipliers, as it enters the Lagrangian."""
+
+    name: str
+    size: int
+    symbol: str
+    kind: Kind
+    K: Mapping[str, Rows]
+    k: Array
+    cone: Literal["free", "nonnegative", "norm"]
+    labels: Mapping[str, Label]
+    term: Term | None = None
+    weights: Array | None = None
+    radius: str = ""  # for the vector of a norm bound: the name of its mu
+
+    @property
+    def variable(self) -> Variable:
+        return Variable(self.name, self.size, self.symbol, self.kind)
+
+
+@dataclass(frozen=True)
+class Step:
+    """What became of one variable of the primal: ``how`` is substituted, equality, kept, or
+    eliminated together with ``multiplier``."""
+
+    variable: str
+    how: Literal["substituted", "equality", "kept", "eliminated"]
+    multiplier: str = ""
+
+
+class Dual(Problem):
+    """The dual of ``primal``: a problem like any other, that remembers where it comes from."""
+
+    primal: Problem
+    steps: tuple[Step, ...]
+    _back: Callable[[Values, Values], tuple[Array, dict[str, Array]]]
+
+    def recover(self, x: Array, multipliers: Values) -> tuple[Array, dict[str, Array]]:
+        """A point of the primal and its multipliers, from a point of the dual and its multipliers."""
+        return self._back(self.split(np.asarray(x, dtype=float)), multipliers)
+
+
+@provides("dual")
+def dualize(problem: Problem) -> Dual:
+    """The dual of a problem."""
+    return _Derivation(problem).dual()
+
+
+def _collect(problem: Problem) -> list[_Multiplier]:
+    out: list[_Multiplier] = []
+    for t in problem.terms:
+        counts = np.flatnonzero(t.weights > 0)
+        whole = counts.size == t.size
+        sign = float(t.loss.dual_sign)
+        K = {v: (r if whole else r[counts]).scaled(sign) for v, r in t.entries.items()}
+        out.append(
+            _Multiplier(
+                t.name, counts.size, t.symbol, t.kind, K, -sign * t.offset[counts], "free", t.labels,
+                term=t, weights=t.weights[counts],
+            )
+        )  # fmt: skip
+    for c in problem.constraints:
+        cone: Literal["free", "nonnegative"] = "free" if c.relation == "==" else "nonnegative"
+        out.append(_Multiplier(c.name, c.size, c.symbol, c.kind, c.entries, c.rhs, cone, c.labels))
+    for b in problem.norm_bounds:
+        E, radius = {v: -r for v, r in b.entries.items()}, f"{b.name}_radius"
+        out.append(_Multiplier(b.name, b.size, b.symbol, b.kind, E, b.offset, "norm", b.labels, radius=radius))
+        f = {v: -r for v, r in b.bound_entries.items()}
+        out.append(_Multiplier(radius, 1, r"\mu", "scalar", f, np.array([b.bound]), "free", {}))
+    return out
+
+
+@dataclass
+class _Derivation:
+    """The dual as it is being built up, in minimised form."""
+
+    problem: Problem
+    quadratic: dict[str, Any] = field(default_factory=dict)
+    linear: dict[str, Array] = field(default_factory=dict)
+    terms: list[Term] = field(default_factory=list)
+    constraints: list[Constraint] = field(default_factory=list)
+    norm_bounds: list[NormBound] = field(default_factory=list)
+    constant: float = 0.0
+    steps: list[Step] = field(default_factory=list)
+    extra: list[Variable] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.multipliers = {z.name: z for z in _collect(self.problem)}
+        self.q = {v.name: self.problem.q[self.problem.layout[v.name]] for v in self.problem.variables}
+        self.constant = -self.problem.constant
+        self.eliminated: dict[str, _Elimination] = {}
+
+    def dual(self) -> Dual:
+        for v in self.problem.variables:
+            self._minimise_over(v)
+        for z in self.multipliers.values():
+            if z.name not in self.eliminated:
+                self._keep(z)
+        kept = [z.variable for z in self.multipliers.values() if z.name not in self.eliminated]
+        return Dual(
+            f"dual of {self.problem.name}",
+            [*kept, *self.extra],
+            quadratic=self.quadratic,
+            linear={v: q for v, q in self.linear.items() if np.any(q)},
+            terms=self.terms,
+            constraints=self.constraints,
+            norm_bounds=self.norm_bounds,
+            constant=self.constant,
+            sense="max" if self.problem.sense == "min" else "min",
+            unit=self.problem.unit,
+            primal=self.problem,
+            steps=tuple(self.steps),
+            _back=self._back,
+        )
+
+    # ---- minimising the Lagrangian over one block of x ------------------------------------------
+
+    def _N(self, variable: str, without: str = "") -> dict[str, Rows]:
+        """The rows N of the stationarity condition of a variable, by multiplier."""
+        return {
+            z.name: -z.K[variable].T
+            for z in self.multipliers.values()
+            if variable in z.K and z.name != without
+        }
+
+    def _labels(self, variable: str) -> dict[str, Label]:
+        return {z.name: z.labels[variable] for z in self.multipliers.values() if variable in z.labels}
+
+    def _minimise_over(self, v: Variable) -> None:
+        p, q, N = self.problem.quadratic.get(v.name), self.q[v.name], self._N(v.name)
+        block: dict[str, Any] = {"symbol": v.symbol, "kind": v.kind, "labels": self._labels(v.name)}
+        if p is not None and not isinstance(p, Rows) and np.all(p > 0):
+            self.steps.append(Step(v.name, "substituted"))
+            self._add_half_square(v.name, N, -q, 1.0 / p, block)
+            return
+        if p is not None and np.any(p.column_max() if isinstance(p, Rows) else p):
+            matrix = p if isinstance(p, Rows) else DiagonalRows(p)
+            copy = Variable(f"{v.name}_copy", v.size, rf"\tilde{{{v.symbol}}}", v.kind)
+            self.extra.append(copy)
+            self.quadratic[copy.name] = p
+            self.steps.append(Step(v.name, "kept"))
+            labels = block["labels"] | {copy.name: Label("", "P")}
+            entries = {**N, copy.name: -matrix}
+            self.constraints.append(Constraint(v.name, entries, v.symbol, v.kind, labels, rhs=q, relation="=="))
+            return
+        chosen = self._eliminable(v.name)
+        if chosen is not None:
+            self.steps.append(Step(v.name, "eliminated", chosen.name))
+            self._eliminate(v, chosen, block)
+        elif N:
+            self.steps.append(Step(v.name, "equality"))
+            self.constraints.append(Constraint(v.name, N, rhs=q, relation="==", **block))
+        elif np.any(q):
+            raise ValueError(f"the problem is unbounded: {v.name!r} has a cost but meets no constraint")
+
+    def _add_half_square(
+        self, name: str, N: Mapping[str, Rows], offset: Array, weights: Array, block: Mapping[str, Any]
+    ) -> None:
+        """1/2 sum weights (Nz + offset)^2; on a multiplier's own entries it is part of P."""
+        if not N:
+            self.constant += float(0.5 * weights @ offset**2)
+        elif len(N) == 1 and isinstance(rows := next(iter(N.values())), DiagonalRows):
+            (z,) = N
+            self.quadratic[z] = self.quadratic.get(z, 0.0) + weights * rows.values**2
+            self.linear[z] = self.linear.get(z, 0.0) + weights * rows.values * offset
+            self.constant += float(0.5 * weights @ offset**2)
+        else:
+            self.terms.append(Term(name, N, loss=HalfSquare(), offset=offset, weights=weights, **block))
+
+    # ---- multipliers that occur in one stationarity condition only --------------------------------
+
+    def _eliminable(self, variable: str) -> _Multiplier | None:
+        """The multiplier to substitute out of this variable's equality, if one qualifies: it occurs
+        there only, one to one. Losses first, then norms, then bounds at zero, then other bounds."""
+        others = [z for z in self.multipliers.values() if variable in z.K]
+        ranked = []
+        for z in others:
+            if len(z.K) != 1 or not isinstance(z.K[variable], DiagonalRows) or len(others) == 1:
+                continue
+            if not np.all(z.K[variable].column_max() > 0) or (z.cone == "free" and z.term is None):
+                continue
+            rank = 0 if z.term else 1 if z.cone == "norm" else 3 if np.any(z.k) else 2
+            ranked.append((rank, z))
+        return min(ranked, key=lambda pair: pair[0])[1] if ranked else None
+
+    def _eliminate(self, v: Variable, z: _Multiplier, block: dict[str, Any]) -> None:
+        """D z + N'z' = q gives z = (q - N'z') / D, which takes z's place everywhere."""
+        rows = -z.K[v.name]
+        assert isinstance(rows, DiagonalRows)
+        D, q, N = rows.values, self.q[v.name], self._N(v.name, without=z.name)
+        self.eliminated[z.name] = _Elimination(z, v.name, D, q, N)
+        block["labels"] = {name: label for name, label in block["labels"].items() if name != z.name}
+        if np.any(z.k):  # the cost k'z
+            self.constant += float(z.k @ (q / D))
+            for other, n in N.items():
+                self.linear[other] = self.linear.get(other, 0.0) - n.T @ (z.k / D)
+        if z.term is not None and z.weights is not None:
+            c, psi = z.weights, z.term.loss.conjugate
+            entries = {other: n.scaled(-1.0 / (D * c)) for other, n in N.items()}
+            self.terms.append(Term(v.name, entries, loss=psi, offset=q / (D * c), weights=c, **block))
+        elif z.cone == "nonnegative":
+            sign = np.sign(D)
+            entries = {other: n.scaled(sign) if np.any(sign < 0) else n for other, n in N.items()}
+            self.constraints.append(Constraint(v.name, entries, rhs=sign * q, **block))
+        else:
+            entries = {other: n.scaled(1.0 / D) for other, n in N.items()}
+            mu = {z.radius: DiagonalRows.identity(1)}
+            self.norm_bounds.append(NormBound(v.name, entries, offset=-q / D, bound_entries=mu, **block))
+
+    # ---- multipliers that stay --------------------------------------------------------------------
+
+    def _keep(self, z: _Multiplier) -> None:
+        if np.any(z.k):
+            self.linear[z.name] = self.linear.get(z.name, 0.0) + z.k
+        identity = DiagonalRows.identity(z.size)
+        if z.term is not None and z.weights is not None:
+            psi, c = z.term.loss.conjugate, z.weights
+            if isinstance(psi, HalfSquare):
+                self.quadratic[z.name] = self.quadratic.get(z.name, 0.0) + 1.0 / c
+            else:
+                inner = {z.name: DiagonalRows(1.0 / c)}
+                self.terms.append(Term(f"{z.name}_value", inner, "m", z.kind, loss=psi, weights=c))
+        elif z.cone == "nonnegative":
+            sign = {z.name: DiagonalRows.identity(z.size, -1.0)}
+            self.constraints.append(Constraint(f"{z.name}_sign", sign, "s", z.kind))
+        elif z.cone == "norm":
+            mu = {z.radius: DiagonalRows.identity(1)}
+            self.norm_bounds.append(
+                NormBound(f"{z.name}_cone", {z.name: identity}, "v", z.kind, bound_entries=mu)
+            )
+
+    # ---- the way back -------------------------------------------------------------------------------
+
+    def _back(self, z: Values, y: Values) -> tuple[Array, dict[str, Array]]:
+        values = dict(z)
+        for name, gone in self.eliminated.items():
+            values[name] = gone.value(values)
+        x = np.zeros(self.problem.size)
+        for step in self.steps:
+            x[self.problem.layout[step.variable]] = self._primal_value(step, values, y)
+        multipliers: dict[str, Array] = {}
+        for c in self.problem.constraints:
+            multipliers[c.name] = values[c.name]
+        for b in self.problem.norm_bounds:
+            multipliers[b.name] = np.concatenate([values[b.name], values[f"{b.name}_radius"]])
+        return x, multipliers
+
+    def _primal_value(self, step: Step, z: Values, y: Values) -> Array:
+        if step.how == "substituted":
+            p = self.problem.quadratic[step.variable]
+            total = -self.q[step.variable]
+            for name, N in self._N(step.variable).items():
+                total = total + N @ z[name]
+            return np.asarray(total / p)
+        if step.how == "eliminated":
+            return self.eliminated[step.multiplier].primal_value(z[step.multiplier], y)
+        return np.asarray(y[step.variable])
+
+
+@dataclass(frozen=True, eq=False)
+class _Elimination:
+    """The multiplier z = (q - N'z') / D that was substituted out of the equality of a variable."""
+
+    z: _Multiplier
+    variable: str
+    D: Array
+    q: Array
+    N: Mapping[str, Rows]
+
+    def value(self, values: Values) -> Array:
+        total = self.q
+        for name, rows in self.N.items():
+            total = total - rows @ values[name]
+        return np.asarray(total / self.D)
+
+    def primal_value(self, z: Array, y: Values) -> Array:
+        """x from K x = k + (what z's own condition says): K = -D."""
+        if self.z.term is not None and self.z.weights is not None:
+            return -(self.z.k + self.z.term.loss.conjugate.slope(z / self.z.weights)) / self.D
+        if self.z.cone == "nonnegative":
+            return np.sign(self.D) * y[self.variable] - self.z.k / self.D
+        return -(y[self.variable][:-1] + self.z.k) / self.D

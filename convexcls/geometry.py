@@ -1,0 +1,173 @@
+"""What a solved classifier says about its samples: support points, the intercept's freedom, uniqueness."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.optimize import linprog
+
+from convexcls.problem import Problem
+from convexcls.rows import Rows
+
+Array = NDArray[np.float64]
+
+#: A multiplier below this fraction of the largest one counts as zero.
+NEGLIGIBLE = 1e-6
+
+
+def positive_multipliers(multiplier: Array, slack: Array, unit: float) -> NDArray[np.bool_]:
+    """Which multipliers are positive, whatever the tolerance of the solver was.
+
+    The rule: alpha_i counts as positive when, relative to the largest multiplier, it exceeds both its own
+    slack (relative to the block's unit) and 1e-6. At a solution one of alpha_i and slack_i is zero, so the
+    larger of the two relative sizes tells which.
+    """
+    largest = float(np.abs(multiplier).max(initial=0.0))
+    if largest == 0:
+        return np.zeros(multiplier.shape, dtype=bool)
+    share = multiplier / largest
+    return (share > np.abs(slack) / (unit or 1.0)) & (share > NEGLIGIBLE)
+
+
+def support_rows(problem: Problem, x: Array, multipliers: Mapping[str, Array]) -> NDArray[np.intp]:
+    """The samples whose multiplier is positive by ``positive_multipliers``, over the constraints that have one
+    row a sample (other than the sign of the slack)."""
+    found: list[NDArray[np.intp]] = []
+    for c in problem.constraints:
+        if c.relation == "<=" and c.kind == "samples" and c.name != "slack_sign":
+            slack = c.rhs - problem.rows(c) @ x
+            unit = max(c.unit, float(np.abs(c.rhs).max(initial=0.0)))
+            if not unit:
+                unit = float((abs(problem.rows(c)) @ np.abs(x)).max(initial=0.0))
+            found.append(np.flatnonzero(positive_multipliers(multipliers[c.name], slack, unit)))
+    return np.unique(np.concatenate(found)) if found else np.empty(0, dtype=np.intp)
+
+
+def intercept_interval(
+    problem: Problem, values: Mapping[str, Array], multipliers: Mapping[str, Array]
+) -> tuple[float, float]:
+    """The intercepts that keep the KKT conditions of an SVM with this coef: y_i f(x_i) >= 1 wherever alpha_i is
+    below its upper bound, y_i f(x_i) <= 1 wherever it is positive."""
+    b = float(values["intercept"][0]) if "intercept" in values else 0.0
+    margin = next((c for c in problem.constraints if c.name == "margin" and c.relation == "<="), None)
+    data = getattr(problem, "data", None)
+    if margin is None or data is None or data.signs is None or "intercept" not in values or problem.norm_bounds:
+        return b, b
+    if "slack" in problem.quadratic or not np.all(margin.rhs == -1.0):
+        return b, b  # a strictly convex cost, or no unit margin: the intercept is fixed
+    alpha, signs = multipliers["margin"], data.signs
+    cap = problem.linear.get("slack", np.full(alpha.size, np.inf))
+    slack = values.get("slack", np.zeros(alpha.size))
+    excess = -(problem.joined({v: r for v, r in margin.entries.items() if v != "slack"}, margin.size)
+               @ np.concatenate([values[v.name] for v in problem.variables])) - 1.0  # fmt: skip
+    positive = positive_multipliers(alpha, excess + slack, 1.0)
+    below_cap = ~positive_multipliers(alpha - (cap - NEGLIGIBLE * alpha.max(initial=0.0)), np.zeros(alpha.size), 1.0)
+    if np.all(np.isfinite(cap)):
+        below_cap = cap - alpha > NEGLIGIBLE * np.maximum(cap, 0.0)
+    shift = -signs * excess  # the change of b that makes the margin exactly one
+    at_least = (below_cap & (signs > 0)) | (positive & (signs < 0))
+    at_most = (below_cap & (signs < 0)) | (positive & (signs > 0))
+    low = float(shift[at_least].max(initial=-np.inf))
+    high = float(shift[at_most].min(initial=np.inf))
+    return b + min(low, 0.0), b + max(high, 0.0)
+
+
+@dataclass(frozen=True)
+class Uniqueness:
+    """Whether the solution's coef is the only one. ``unique`` is None where it was not decided."""
+
+    unique: bool | None
+    rank: int
+    columns: int
+    reason: str
+    another: Array | None = None
+
+    def __bool__(self) -> bool:
+        return bool(self.unique)
+
+
+def uniqueness(problem: Problem, x: Array, multipliers: Mapping[str, Array]) -> Uniqueness:
+    """Decide whether another point is optimal with a different coef (or other variables but slack).
+
+    Everything that must stay as it is along the set of solutions is linear: Px, every smooth term's score, the
+    equality constraints, and the rows with a positive multiplier. If those fix coef, it is unique; otherwise two
+    linear programs over the set of solutions look for another one.
+    """
+    judged = [v.name for v in problem.variables if v.kind != "samples"] or [v.name for v in problem.variables]
+    rank, columns = _design_rank(problem)
+    fixed: list[Array] = []
+    free: list[tuple[Rows, Array]] = []
+    for v, p in problem.quadratic.items():
+        rows = np.zeros((problem.variable(v).size, problem.size))
+        rows[:, problem.layout[v]] = p.to_dense() if isinstance(p, Rows) else np.diag(p)
+        fixed.append(rows)
+    for t in problem.terms:
+        fixed.append(problem.rows(t)[np.flatnonzero(t.weights > 0)].to_dense())
+    for c in problem.constraints:
+        rows = problem.rows(c)
+        if c.relation == "==":
+            fixed.append(rows.to_dense())
+            continue
+        slack = c.rhs - rows @ x
+        unit = max(c.unit, float(np.abs(c.rhs).max(initial=0.0))) or 1.0
+        tight = positive_multipliers(multipliers[c.name], slack, unit)
+        fixed.append(rows[np.flatnonzero(tight)].to_dense())
+        free.append((rows[np.flatnonzero(~tight)], np.maximum(slack[~tight], 0.0)))
+    stack = np.vstack([np.zeros((0, problem.size)), *fixed])
+    where = np.concatenate([np.arange(problem.layout[v].start, problem.layout[v].stop) for v in judged])
+    if _fixes(stack, where):
+        return Uniqueness(True, rank, columns, "what every solution shares determines it")
+    if problem.norm_bounds:
+        return Uniqueness(None, rank, columns, "not decided under a norm bound")
+    if not free:
+        return Uniqueness(False, rank, columns, f"the design has rank {rank} for {columns} coefficients")
+    other = _another(problem, stack, free, where)
+    if other is None:
+        return Uniqueness(True, rank, columns, "no other point satisfies what every solution shares")
+    return Uniqueness(False, rank, columns, "the set of solutions is larger than a point", x + other)
+
+
+def _design_rank(problem: Problem) -> tuple[int, int]:
+    """The rank of the scores as a function of coef and intercept, in units of the columns."""
+    names = [v for v in ("coef", "intercept") if v in problem.layout]
+    data = getattr(problem, "data", None)
+    if not names or data is None:
+        return 0, problem.size
+    blocks = [np.asarray(data.matrix.toarray() if data.sparse else data.matrix, dtype=float)]
+    if "intercept" in names:
+        blocks.append(np.ones((data.n, 1)))
+    matrix = np.hstack(blocks)
+    size = np.linalg.norm(matrix, axis=0)
+    return int(np.linalg.matrix_rank(matrix / np.where(size > 0, size, 1.0))), matrix.shape[1]
+
+
+def _fixes(stack: Array, where: NDArray[np.intp]) -> bool:
+    """Whether no direction in the null space of the rows moves any of the chosen coordinates."""
+    size = np.abs(stack).max(axis=0, initial=0.0)
+    scaled = stack / np.where(size > 0, size, 1.0)
+    _, values, vectors = np.linalg.svd(scaled, full_matrices=True)
+    rank = int(np.sum(values > 1e-10 * values.max(initial=0.0))) if values.size else 0
+    return bool(np.abs(vectors[rank:][:, where]).max(initial=0.0) < 1e-7)
+
+
+def _another(
+    problem: Problem, stack: Array, free: list[tuple[Rows, Array]], where: NDArray[np.intp]
+) -> Array | None:
+    """A step to another solution, by maximising generic functions over the set of solutions."""
+    rng = np.random.default_rng(0)
+    upper = sparse.vstack([sparse.csr_array(rows.to_matrix()) for rows, _ in free])
+    room = np.concatenate([slack for _, slack in free])
+    cost = np.zeros(problem.size)
+    for sign in (1.0, -1.0):
+        cost[where] = sign * rng.uniform(0.5, 1.0, where.size) * rng.choice([-1.0, 1.0], where.size)
+        found = linprog(
+            cost, A_ub=upper, b_ub=room, A_eq=stack if stack.size else None,
+            b_eq=np.zeros(stack.shape[0]) if stack.size else None, bounds=(-1.0, 1.0), method="highs",
+        )  # fmt: skip
+        if found.x is not None and np.abs(found.x[where]).max(initial=0.0) > 1e-5:
+            return np.asarray(found.x)
+    return None

@@ -1,0 +1,51 @@
+"""Loss functions of one real argument, with their conjugates.
+
+A loss is a convex function of the margin m = y f(x) (or of a residual). It knows its value, slope and
+curvature, the function it turns into in the dual, how it is written, and its cvxpy expression.
+"""
+
+from convexcls.losses.base import Loss, PiecewiseLinear
+from convexcls.losses.conjugates import (
+    BinaryEntropy,
+    ExponentialEntropy,
+    LinearOnInterval,
+    QuadraticOnInterval,
+)
+from convexcls.losses.margin import (
+    Absolute,
+    Exponential,
+    HalfSquare,
+    Hinge,
+    Logistic,
+    Modulus,
+    Perceptron,
+    Squared,
+    SquaredHinge,
+    ZeroOne,
+)
+
+#: The losses that can be asked for by name, as functions of the margin.
+BY_NAME: dict[str, Loss] = {
+    loss.name: loss
+    for loss in (Hinge(), SquaredHinge(), Logistic(), Squared(), Absolute(), Perceptron(), Exponential())
+}
+
+__all__ = [
+    "BY_NAME",
+    "Absolute",
+    "BinaryEntropy",
+    "Exponential",
+    "ExponentialEntropy",
+    "HalfSquare",
+    "Hinge",
+    "LinearOnInterval",
+    "Logistic",
+    "Loss",
+    "Modulus",
+    "Perceptron",
+    "PiecewiseLinear",
+    "QuadraticOnInterval",
+    "Squared",
+    "SquaredHinge",
+    "ZeroOne",
+]

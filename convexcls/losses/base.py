@@ -1,0 +1,168 @@
+"""What a loss is."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+INFINITY = math.inf
+
+
+class Loss(ABC):
+    """A closed convex function of one variable, applied entry by entry.
+
+    The conjugate is written in the multiplier lam = ``dual_sign`` * theta, so that multipliers of
+    decreasing losses are positive: with psi = ``conjugate``, Fenchel-Young reads
+
+        loss(u) + psi(lam) >= dual_sign * lam * u,   equality iff  dual_sign * lam = slope(u).
+    """
+
+    name: ClassVar[str]
+    dual_sign: ClassVar[int] = 1
+    #: Where the function is finite.
+    domain: ClassVar[tuple[float, float]] = (-INFINITY, INFINITY)
+    #: The closure of the set of slopes; also the slopes towards -infinity and +infinity.
+    slopes: ClassVar[tuple[float, float]] = (-INFINITY, INFINITY)
+    #: A bound on curvature / distance of the slope from an end of its range, where that distance rounds to 0.
+    curvature_per_room: ClassVar[float] = INFINITY
+    #: Smooth losses enter a problem as a term; others as slack rows, by their pieces.
+    smooth: ClassVar[bool] = True
+
+    @abstractmethod
+    def value(self, u: Array) -> Array:
+        """The function, +inf outside its domain."""
+
+    @abstractmethod
+    def slope(self, u: Array) -> Array:
+        """A derivative or, at a kink, one subgradient."""
+
+    def curvature(self, u: Array) -> Array:
+        """The second derivative, where the loss is smooth."""
+        raise TypeError(f"the {self.name} loss has kinks: it has no curvature")
+
+    @property
+    @abstractmethod
+    def conjugate(self) -> Loss:
+        """psi with psi(lam) = sup_u (dual_sign * lam * u - loss(u))."""
+
+    @abstractmethod
+    def latex(self, u: str) -> str:
+        """The formula with the argument ``u``."""
+
+    @abstractmethod
+    def cvxpy(self, u: Any) -> Any:
+        """The cvxpy expression of the loss at the expression ``u``, entry by entry."""
+
+    @property
+    def pieces(self) -> tuple[tuple[float, float], ...]:
+        """For a loss that is a maximum of lines (or the square of one): the lines as (slope, height
+        at 0)."""
+        raise TypeError(f"the {self.name} loss is not piecewise linear")
+
+    #: The slack form is cost * slack**power over slack >= every piece.
+    power: ClassVar[int] = 1
+    #: (scale, shift) where the loss is scale/2 (u + shift)^2: such a loss enters as a half-square.
+    half_square: ClassVar[tuple[float, float] | None] = None
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and self.__dict__ == other.__dict__
+
+    def __hash__(self) -> int:
+        return hash(type(self).__name__)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}()"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PiecewiseLinear(Loss):
+    """max_k (slope_k u + height_k): a loss with kinks, such as a user's own.
+
+    >>> PiecewiseLinear(((0, 0), (-1, 1))).value(np.array([-1.0, 2.0]))   # the hinge
+    array([2., 0.])
+    """
+
+    lines: tuple[tuple[float, float], ...] = ((0.0, 0.0),)
+    name: ClassVar[str] = "piecewise-linear"
+    smooth: ClassVar[bool] = False
+
+    @property
+    def pieces(self) -> tuple[tuple[float, float], ...]:
+        return tuple((float(slope), float(height)) for slope, height in self.lines)
+
+    def value(self, u: Array) -> Array:
+        return np.max([slope * u + height for slope, height in self.pieces], axis=0)
+
+    def slope(self, u: Array) -> Array:
+        lines = np.array(self.pieces)
+        best = np.argmax(lines[:, :1] * np.ravel(u) + lines[:, 1:], axis=0)
+        return lines[best, 0].reshape(np.shape(u))
+
+    @property
+    def conjugate(self) -> Loss:
+        return _PiecewiseConjugate(self.pieces)
+
+    def latex(self, u: str) -> str:
+        return r"\max\{" + ",\\ ".join(_line(a, b, u) for a, b in self.pieces) + r"\}"
+
+    def cvxpy(self, u: Any) -> Any:
+        import cvxpy
+
+        lines = [slope * u + height for slope, height in self.pieces]
+        return lines[0] if len(lines) == 1 else cvxpy.maximum(*lines)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class _PiecewiseConjugate(Loss):
+    """The conjugate of a maximum of lines: the lower hull of the points (slope_k, -height_k)."""
+
+    points: tuple[tuple[float, float], ...]
+    name: ClassVar[str] = "piecewise-linear conjugate"
+    smooth: ClassVar[bool] = False
+
+    def _hull(self) -> tuple[Array, Array]:
+        hull: list[tuple[float, float]] = []
+        for slope, height in sorted({a: max(b for s, b in self.points if s == a) for a, _ in self.points}.items()):
+            while len(hull) >= 2 and _turns_up(hull[-2], hull[-1], (slope, -height)):
+                hull.pop()
+            hull.append((slope, -height))
+        return np.array([p[0] for p in hull]), np.array([p[1] for p in hull])
+
+    def value(self, u: Array) -> Array:
+        slopes, values = self._hull()
+        inside = (u >= slopes[0]) & (u <= slopes[-1])
+        return np.where(inside, np.interp(u, slopes, values), INFINITY)
+
+    def slope(self, u: Array) -> Array:
+        slopes, values = self._hull()
+        if slopes.size == 1:
+            return np.zeros_like(u)
+        steps = np.diff(values) / np.diff(slopes)
+        return steps[np.clip(np.searchsorted(slopes, u) - 1, 0, steps.size - 1)]
+
+    @property
+    def conjugate(self) -> Loss:
+        return PiecewiseLinear(self.points)
+
+    def latex(self, u: str) -> str:
+        return rf"\psi({u})"
+
+    def cvxpy(self, u: Any) -> Any:
+        raise TypeError("this conjugate is only ever evaluated: the dual has it as bounds")
+
+
+def _turns_up(a: tuple[float, float], b: tuple[float, float], c: tuple[float, float]) -> bool:
+    return (b[1] - a[1]) * (c[0] - a[0]) >= (c[1] - a[1]) * (b[0] - a[0])
+
+
+def _line(slope: float, height: float, u: str) -> str:
+    if slope == 0:
+        return f"{height:g}"
+    front = {1.0: "", -1.0: "-"}.get(slope, f"{slope:g}")
+    return f"{front}{u}" + (f"{height:+g}" if height else "")

@@ -1,0 +1,148 @@
+"""What losses turn into in the dual: entropies, and linear or quadratic functions on an interval."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy.special import entr, xlogy
+
+from convexcls.losses.base import INFINITY, Array, Loss
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class _Conjugate(Loss):
+    """The conjugate of ``origin``, written in its positive multiplier."""
+
+    origin: Loss
+
+    @property
+    def dual_sign(self) -> int:  # type: ignore[override]
+        return self.origin.dual_sign
+
+    @property
+    def conjugate(self) -> Loss:
+        return self.origin
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class BinaryEntropy(_Conjugate):
+    """lam log lam + (1 - lam) log(1 - lam) on [0, 1]: the conjugate of the logistic loss."""
+
+    name: ClassVar[str] = "binary entropy"
+    domain: ClassVar[tuple[float, float]] = (0.0, 1.0)
+
+    def value(self, u: Array) -> Array:
+        return -(entr(u) + entr(1.0 - np.asarray(u)))
+
+    def slope(self, u: Array) -> Array:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.log(u) - np.log1p(-np.asarray(u))
+
+    def curvature(self, u: Array) -> Array:
+        with np.errstate(divide="ignore"):
+            return 1.0 / (u * (1.0 - np.asarray(u)))
+
+    def latex(self, u: str) -> str:
+        return rf"{u} \log {u} + (1 - {u}) \log(1 - {u})"
+
+    def cvxpy(self, u: Any) -> Any:
+        import cvxpy
+
+        return -cvxpy.entr(u) - cvxpy.entr(1 - u)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ExponentialEntropy(_Conjugate):
+    """lam log lam - lam on [0, inf): the conjugate of the exponential loss."""
+
+    name: ClassVar[str] = "exponential entropy"
+    domain: ClassVar[tuple[float, float]] = (0.0, INFINITY)
+
+    def value(self, u: Array) -> Array:
+        u = np.asarray(u)
+        return np.where(u >= 0, xlogy(u, np.maximum(u, 0.0)) - u, INFINITY)
+
+    def slope(self, u: Array) -> Array:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.log(u)
+
+    def curvature(self, u: Array) -> Array:
+        with np.errstate(divide="ignore"):
+            return 1.0 / np.asarray(u)
+
+    def latex(self, u: str) -> str:
+        return rf"{u} \log {u} - {u}"
+
+    def cvxpy(self, u: Any) -> Any:
+        import cvxpy
+
+        return -cvxpy.entr(u) - u
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LinearOnInterval(Loss):
+    """c lam on [low, high], +inf outside: the conjugate of hinge, perceptron and absolute losses."""
+
+    coefficient: float
+    interval: tuple[float, float]
+    origin: Loss
+    name: ClassVar[str] = "linear on an interval"
+    smooth: ClassVar[bool] = False
+
+    @property
+    def dual_sign(self) -> int:  # type: ignore[override]
+        return self.origin.dual_sign
+
+    @property
+    def domain(self) -> tuple[float, float]:  # type: ignore[override]
+        return self.interval
+
+    def value(self, u: Array) -> Array:
+        low, high = self.interval
+        u = np.asarray(u)
+        return np.where((u >= low) & (u <= high), self.coefficient * u, INFINITY)
+
+    def slope(self, u: Array) -> Array:
+        return np.full_like(u, self.coefficient)
+
+    @property
+    def conjugate(self) -> Loss:
+        return self.origin
+
+    def latex(self, u: str) -> str:
+        return {0.0: "0", -1.0: f"-{u}", 1.0: u}.get(self.coefficient, f"{self.coefficient:g} {u}")
+
+    def cvxpy(self, u: Any) -> Any:
+        return self.coefficient * u
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class QuadraticOnInterval(LinearOnInterval):
+    """q lam^2 / 2 + c lam on [low, high], +inf outside: the conjugate of squared losses."""
+
+    quadratic: float = 0.0
+    name: ClassVar[str] = "quadratic on an interval"
+
+    def __init__(self, quadratic: float, coefficient: float, interval: tuple[float, float], origin: Loss) -> None:
+        super().__init__(coefficient, interval, origin)
+        object.__setattr__(self, "quadratic", quadratic)
+
+    def value(self, u: Array) -> Array:
+        return super().value(u) + 0.5 * self.quadratic * np.asarray(u) ** 2
+
+    def slope(self, u: Array) -> Array:
+        return self.quadratic * u + super().slope(u)
+
+    def curvature(self, u: Array) -> Array:
+        return np.full_like(u, self.quadratic)
+
+    def latex(self, u: str) -> str:
+        linear = f"{self.coefficient:+g}".replace("+1", "+").replace("-1", "-")
+        return rf"\tfrac{{{u}^2}}{{{2 / self.quadratic:g}}} {linear[0]} {linear[1:]}{u}"
+
+    def cvxpy(self, u: Any) -> Any:
+        import cvxpy
+
+        return 0.5 * self.quadratic * cvxpy.square(u) + self.coefficient * u

@@ -1,0 +1,293 @@
+"""The losses of classification, as functions of the margin m = y f(x), and two of a residual."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy.special import expit, log_expit
+
+from convexcls.losses.base import INFINITY, Array, Loss
+from convexcls.losses.conjugates import (
+    BinaryEntropy,
+    ExponentialEntropy,
+    LinearOnInterval,
+    QuadraticOnInterval,
+)
+
+
+class ZeroOne(Loss):
+    """1[m <= 0], the error count: not convex, so it is shown and counted, never minimised."""
+
+    name = "zero-one"
+    smooth = False
+
+    def value(self, u: Array) -> Array:
+        return (np.asarray(u) <= 0).astype(float)
+
+    def slope(self, u: Array) -> Array:
+        raise TypeError("the zero-one loss is not convex: it has no slope to follow")
+
+    @property
+    def conjugate(self) -> Loss:
+        raise TypeError("the zero-one loss is not convex: minimise a surrogate such as the hinge")
+
+    def latex(self, u: str) -> str:
+        return rf"\mathbf{{1}}[{u} \le 0]"
+
+    def cvxpy(self, u: Any) -> Any:
+        raise TypeError("the zero-one loss is not convex: minimise a surrogate such as the hinge")
+
+
+class _PolyhedralLoss(Loss):
+    """A maximum of two lines, or the square of one: enters a problem as slack rows."""
+
+    smooth = False
+    lines: ClassVar[tuple[tuple[float, float], ...]]
+
+    @property
+    def pieces(self) -> tuple[tuple[float, float], ...]:
+        return self.lines
+
+    def value(self, u: Array) -> Array:
+        return np.max([slope * u + height for slope, height in self.lines], axis=0)
+
+    def slope(self, u: Array) -> Array:
+        (slope, height), (other_slope, other_height) = self.lines
+        return np.where(slope * u + height >= other_slope * u + other_height, slope, other_slope)
+
+
+class Hinge(_PolyhedralLoss):
+    """max(0, 1 - m): the soft-margin SVM (ESL 12.25)."""
+
+    name = "hinge"
+    dual_sign = -1
+    slopes = (-1.0, 0.0)
+    lines = ((0.0, 0.0), (-1.0, 1.0))
+
+    @property
+    def conjugate(self) -> Loss:
+        return LinearOnInterval(-1.0, (0.0, 1.0), self)
+
+    def latex(self, u: str) -> str:
+        return rf"\max\{{0,\ 1 - {u}\}}"
+
+    def cvxpy(self, u: Any) -> Any:
+        import cvxpy
+
+        return cvxpy.pos(1 - u)
+
+
+class Perceptron(_PolyhedralLoss):
+    """max(0, -m): the perceptron criterion (ESL 4.41)."""
+
+    name = "perceptron"
+    dual_sign = -1
+    slopes = (-1.0, 0.0)
+    lines = ((0.0, 0.0), (-1.0, 0.0))
+
+    @property
+    def conjugate(self) -> Loss:
+        return LinearOnInterval(0.0, (0.0, 1.0), self)
+
+    def latex(self, u: str) -> str:
+        return rf"\max\{{0,\ -{u}\}}"
+
+    def cvxpy(self, u: Any) -> Any:
+        import cvxpy
+
+        return cvxpy.pos(-u)
+
+
+class Absolute(_PolyhedralLoss):
+    """|1 - m|, which is |y - f| for y = -1, +1: least absolute deviations."""
+
+    name = "absolute"
+    dual_sign = -1
+    slopes = (-1.0, 1.0)
+    lines = ((-1.0, 1.0), (1.0, -1.0))
+
+    @property
+    def conjugate(self) -> Loss:
+        return LinearOnInterval(-1.0, (-1.0, 1.0), self)
+
+    def latex(self, u: str) -> str:
+        return f"|1 - {u}|"
+
+    def cvxpy(self, u: Any) -> Any:
+        import cvxpy
+
+        return cvxpy.abs(1 - u)
+
+
+class Modulus(_PolyhedralLoss):
+    """|u| of a residual u = f - target."""
+
+    name = "modulus"
+    slopes = (-1.0, 1.0)
+    lines = ((-1.0, 0.0), (1.0, 0.0))
+
+    @property
+    def conjugate(self) -> Loss:
+        return LinearOnInterval(0.0, (-1.0, 1.0), self)
+
+    def latex(self, u: str) -> str:
+        return f"|{u}|"
+
+    def cvxpy(self, u: Any) -> Any:
+        import cvxpy
+
+        return cvxpy.abs(u)
+
+
+class SquaredHinge(_PolyhedralLoss):
+    """max(0, 1 - m)^2: the L2-SVM. Its slack form needs no sign: minimise slack^2, slack >= 1 - m."""
+
+    name = "squared_hinge"
+    dual_sign = -1
+    slopes = (-INFINITY, 0.0)
+    lines = ((-1.0, 1.0),)
+    power = 2
+
+    def value(self, u: Array) -> Array:
+        return np.maximum(0.0, 1.0 - u) ** 2
+
+    def slope(self, u: Array) -> Array:
+        return -2.0 * np.maximum(0.0, 1.0 - u)
+
+    def curvature(self, u: Array) -> Array:
+        return np.where(u < 1.0, 2.0, 0.0)
+
+    @property
+    def conjugate(self) -> Loss:
+        return QuadraticOnInterval(0.5, -1.0, (0.0, INFINITY), self)
+
+    def latex(self, u: str) -> str:
+        return rf"\max\{{0,\ 1 - {u}\}}^2"
+
+    def cvxpy(self, u: Any) -> Any:
+        import cvxpy
+
+        return cvxpy.square(cvxpy.pos(1 - u))
+
+
+class Squared(Loss):
+    """(1 - m)^2, which is (y - f)^2 for y = -1, +1."""
+
+    name = "squared"
+    dual_sign = -1
+    half_square = (2.0, -1.0)
+
+    def value(self, u: Array) -> Array:
+        return (1.0 - u) ** 2
+
+    def slope(self, u: Array) -> Array:
+        return 2.0 * (u - 1.0)
+
+    def curvature(self, u: Array) -> Array:
+        return np.full_like(u, 2.0)
+
+    @property
+    def conjugate(self) -> Loss:
+        return QuadraticOnInterval(0.5, -1.0, (-INFINITY, INFINITY), self)
+
+    def latex(self, u: str) -> str:
+        return f"(1 - {u})^2"
+
+    def cvxpy(self, u: Any) -> Any:
+        import cvxpy
+
+        return cvxpy.square(1 - u)
+
+
+class HalfSquare(Loss):
+    """u^2 / 2 of a residual: its own conjugate, and the shape of every quadratic term."""
+
+    name = "half-square"
+    half_square = (1.0, 0.0)
+
+    def value(self, u: Array) -> Array:
+        return 0.5 * u * u
+
+    def slope(self, u: Array) -> Array:
+        return np.asarray(u, dtype=float)
+
+    def curvature(self, u: Array) -> Array:
+        return np.ones_like(u)
+
+    @property
+    def conjugate(self) -> Loss:
+        return self
+
+    def latex(self, u: str) -> str:
+        return rf"\tfrac12 ({u})^2"
+
+    def cvxpy(self, u: Any) -> Any:
+        import cvxpy
+
+        return 0.5 * cvxpy.square(u)
+
+
+class Logistic(Loss):
+    """log(1 + e^-m): minus the log-likelihood of logistic regression (ESL 4.20)."""
+
+    name = "logistic"
+    dual_sign = -1
+    slopes = (-1.0, 0.0)
+    curvature_per_room = 1.0
+
+    def value(self, u: Array) -> Array:
+        return -log_expit(u)
+
+    def slope(self, u: Array) -> Array:
+        return -expit(-np.asarray(u))
+
+    def curvature(self, u: Array) -> Array:
+        return expit(u) * expit(-np.asarray(u))
+
+    @property
+    def conjugate(self) -> Loss:
+        return BinaryEntropy(self)
+
+    def latex(self, u: str) -> str:
+        return rf"\log\left(1 + e^{{-{_bracketed(u)}}}\right)"
+
+    def cvxpy(self, u: Any) -> Any:
+        import cvxpy
+
+        return cvxpy.logistic(-u)
+
+
+class Exponential(Loss):
+    """e^-m: the surrogate that AdaBoost minimises (ESL 10.8). Overflows to +inf below m = -709."""
+
+    name = "exponential"
+    dual_sign = -1
+    slopes = (-INFINITY, 0.0)
+    curvature_per_room = 1.0
+
+    def value(self, u: Array) -> Array:
+        with np.errstate(over="ignore"):
+            return np.exp(-np.asarray(u))
+
+    def slope(self, u: Array) -> Array:
+        return -self.value(u)
+
+    def curvature(self, u: Array) -> Array:
+        return self.value(u)
+
+    @property
+    def conjugate(self) -> Loss:
+        return ExponentialEntropy(self)
+
+    def latex(self, u: str) -> str:
+        return rf"e^{{-{_bracketed(u)}}}"
+
+    def cvxpy(self, u: Any) -> Any:
+        import cvxpy
+
+        return cvxpy.exp(-u)
+
+
+def _bracketed(u: str) -> str:
+    return u if " + " not in u and " - " not in u else f"({u})"

@@ -1,0 +1,38 @@
+"""The classifiers, one file each. A class here is a problem: declare it, read it, solve it."""
+
+from convexcls.models.base import Model
+from convexcls.models.empirical_risk import EmpiricalRisk
+from convexcls.models.fisher import FisherLDA
+from convexcls.models.hard_margin import HardMarginSVM
+from convexcls.models.least_absolute import LeastAbsolute
+from convexcls.models.least_squares import LeastSquares
+from convexcls.models.logistic import LogisticMLE
+from convexcls.models.max_margin import MaxMargin
+from convexcls.models.perceptron import PerceptronCriterion
+from convexcls.models.soft_margin import SoftMarginSVM
+
+__all__ = [
+    "EmpiricalRisk",
+    "FisherLDA",
+    "HardMarginSVM",
+    "LeastAbsolute",
+    "LeastSquares",
+    "LogisticMLE",
+    "MaxMargin",
+    "Model",
+    "PerceptronCriterion",
+    "SoftMarginSVM",
+]
+
+
+def by_kind() -> dict[str, type[Model]]:
+    """The classifiers by the names that files and the command line use; a subclass registers itself
+    by being defined with a ``kind``."""
+    out: dict[str, type[Model]] = {}
+    waiting = [Model]
+    while waiting:
+        for cls in waiting.pop().__subclasses__():
+            waiting.append(cls)
+            if cls.kind:
+                out[cls.kind] = cls
+    return dict(sorted(out.items()))

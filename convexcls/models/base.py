@@ -1,0 +1,51 @@
+"""What all classifiers share: checked data, the linear score f(x) = coef'x + intercept, its rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from convexcls.data import Data
+from convexcls.problem import Label, Problem, Variable
+from convexcls.rows import ConstantRows, Rows, as_rows
+
+
+class Model(Problem):
+    """A classifier stated as a convex program over its training data."""
+
+    data: Data
+    parameters: Mapping[str, Any]
+
+    def __init__(self, *, data: Data, parameters: Mapping[str, Any], **form: Any) -> None:
+        super().__init__(data=data, parameters=dict(parameters), **form)
+
+    @property
+    def threshold(self) -> float:
+        """The score above which the second label is predicted."""
+        return 0.0
+
+
+def score_variables(data: Data, intercept: bool) -> list[Variable]:
+    """coef and, where wanted, intercept."""
+    coef = Variable("coef", data.d, r"\beta")
+    return [coef, Variable("intercept", 1, r"\beta_0", "scalar")] if intercept else [coef]
+
+
+def score_rows(data: Data, intercept: bool) -> tuple[dict[str, Rows], dict[str, Label]]:
+    """The rows of f(x_i), with how they are written."""
+    rows: dict[str, Rows] = {"coef": as_rows(data.matrix)}
+    labels = {"coef": Label("", "x_i")}
+    if intercept:
+        rows["intercept"] = ConstantRows(data.n)
+        labels["intercept"] = Label("", "")
+    return rows, labels
+
+
+def margin_rows(data: Data, intercept: bool) -> tuple[dict[str, Rows], dict[str, Label]]:
+    """The rows of the margins y_i f(x_i), with how they are written."""
+    rows, labels = score_rows(data, intercept)
+    assert data.signs is not None
+    return (
+        {name: r.scaled(data.signs) for name, r in rows.items()},
+        {name: Label("y_i", label.vector) for name, label in labels.items()},
+    )

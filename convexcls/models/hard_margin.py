@@ -1,0 +1,38 @@
+"""The optimal separating hyperplane."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from convexcls.data import check_data
+from convexcls.models.base import Model, margin_rows, score_variables
+from convexcls.problem import Constraint
+
+
+class HardMarginSVM(Model):
+    """The hard-margin support vector machine (ESL 4.48):
+
+        minimise    1/2 ‖coef‖^2
+        subject to  y_i (coef'x_i + intercept) >= 1        multiplier alpha_i >= 0   (``margin``)
+
+    Its dual is the Wolfe dual (ESL 4.52). The margin is 1/‖coef‖. Infeasible where the classes are not
+    linearly separable; the proof is a point common to both convex hulls.
+    """
+
+    kind = "hard-margin"
+
+    def __init__(self, X: Any, y: Any, *, intercept: bool = True) -> None:
+        data = check_data(X, y)
+        rows, labels = margin_rows(data, intercept)
+        margin = Constraint(
+            "margin", {v: -r for v, r in rows.items()}, r"\alpha", "samples", labels, rhs=-1.0
+        )
+        super().__init__(
+            data=data,
+            parameters={"intercept": intercept},
+            name="hard-margin SVM",
+            variables=score_variables(data, intercept),
+            quadratic={"coef": 1.0},
+            constraints=[margin],
+            unit=0.0,
+        )

@@ -1,0 +1,48 @@
+"""Classification and regression by least absolute deviations."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from convexcls.data import check_data
+from convexcls.losses import Modulus
+from convexcls.models.base import Model, score_rows, score_variables
+from convexcls.models.least_squares import CODINGS, Coding
+from convexcls.models.options import check_choice
+from convexcls.models.risk import risk_blocks
+
+
+class LeastAbsolute(Model):
+    """Least absolute deviations on coded targets t_i, a linear program:
+
+        minimise    sum_i slack_i
+        subject to  -slack_i <= coef'x_i + intercept - t_i <= slack_i
+
+    with multipliers alpha^+ and alpha^- (``residual_above``, ``residual_below``). ``coding`` as in
+    ``LeastSquares``. The minimiser need not be unique.
+    """
+
+    kind = "least-absolute"
+
+    def __init__(
+        self, X: Any, y: Any, *, coding: Coding = "pm1", intercept: bool = True, sample_weight: Any = None
+    ) -> None:
+        check_choice("coding", coding, CODINGS)
+        data = check_data(X, y, sample_weight, real_target=coding == "real")
+        rows, labels = score_rows(data, intercept)
+        target = data.coded(coding)
+        blocks = risk_blocks(
+            Modulus(), rows, labels, data.weights, offset=-target, offset_label="t_i", name="residual"
+        )
+        blocks["variables"] = [*score_variables(data, intercept), *blocks["variables"]]
+        super().__init__(
+            data=data,
+            parameters={"coding": coding, "intercept": intercept},
+            name="least absolute deviations",
+            unit=float(data.weights @ abs(target)),
+            **blocks,
+        )
+
+    @property
+    def threshold(self) -> float:
+        return 0.5 if self.parameters["coding"] == "01" else 0.0

@@ -1,0 +1,57 @@
+"""Classification and regression by least squares."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from convexcls.data import check_data
+from convexcls.losses import HalfSquare
+from convexcls.models.base import Model, score_rows, score_variables
+from convexcls.models.options import check_choice, check_nonnegative
+from convexcls.models.risk import risk_blocks
+
+Coding = Literal["pm1", "01", "real"]
+CODINGS = ("pm1", "01", "real")
+
+
+class LeastSquares(Model):
+    """Least squares on coded targets t_i (ESL 4.2, ridge ESL 3.41):
+
+        minimise    1/2 sum_i (coef'x_i + intercept - t_i)^2 + l2/2 ‖coef‖^2
+
+    ``coding`` is ``pm1`` (-1, +1: classified at 0), ``01`` (0, 1: classified at 1/2) or ``real`` (y as
+    given: regression). The intercept is never penalised.
+    """
+
+    kind = "least-squares"
+
+    def __init__(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        l2: float = 0.0,
+        coding: Coding = "pm1",
+        intercept: bool = True,
+        sample_weight: Any = None,
+    ) -> None:
+        l2 = check_nonnegative("l2", l2)
+        check_choice("coding", coding, CODINGS)
+        data = check_data(X, y, sample_weight, real_target=coding == "real")
+        rows, labels = score_rows(data, intercept)
+        blocks = risk_blocks(
+            HalfSquare(), rows, labels, data.weights,
+            offset=-data.coded(coding), offset_label="t_i", name="residual", symbol="r",
+        )  # fmt: skip
+        blocks["variables"] = score_variables(data, intercept)
+        super().__init__(
+            data=data,
+            parameters={"l2": l2, "coding": coding, "intercept": intercept},
+            name="least squares" + (" with ridge penalty" if l2 else ""),
+            quadratic={"coef": l2} if l2 else {},
+            **blocks,
+        )
+
+    @property
+    def threshold(self) -> float:
+        return 0.5 if self.parameters["coding"] == "01" else 0.0

@@ -1,0 +1,40 @@
+"""Logistic regression by maximum likelihood."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from convexcls.data import check_data
+from convexcls.losses import Logistic
+from convexcls.models.base import Model, margin_rows, score_variables
+from convexcls.models.options import check_nonnegative
+from convexcls.models.risk import risk_blocks
+
+
+class LogisticMLE(Model):
+    """Two-class logistic regression (ESL 4.20), as minus the log-likelihood:
+
+        minimise    sum_i log(1 + exp(-m_i)) + l2/2 ‖coef‖^2,      m_i = y_i (coef'x_i + intercept)
+
+    The intercept is never penalised. The dual maximises the entropies of lambda_i subject to
+    sum_i lambda_i y_i x_i = 0 and sum_i lambda_i y_i = 0; at the optimum lambda_i = 1/(1 + exp(m_i)).
+    Without a penalty the minimum is attained iff the classes overlap (Albert and Anderson 1984).
+    """
+
+    kind = "logistic"
+
+    def __init__(
+        self, X: Any, y: Any, *, l2: float = 0.0, intercept: bool = True, sample_weight: Any = None
+    ) -> None:
+        l2 = check_nonnegative("l2", l2)
+        data = check_data(X, y, sample_weight)
+        rows, labels = margin_rows(data, intercept)
+        blocks = risk_blocks(Logistic(), rows, labels, data.weights, name="likelihood", symbol=r"\lambda")
+        blocks["variables"] = score_variables(data, intercept)
+        super().__init__(
+            data=data,
+            parameters={"l2": l2, "intercept": intercept},
+            name="logistic regression" + (" with ridge penalty" if l2 else ""),
+            quadratic={"coef": l2} if l2 else {},
+            **blocks,
+        )

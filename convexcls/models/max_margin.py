@@ -1,0 +1,42 @@
+"""The widest slab between two classes, in its geometric form."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from convexcls.data import check_data
+from convexcls.models.base import Model, margin_rows, score_variables
+from convexcls.problem import Constraint, NormBound, Variable
+from convexcls.rows import ConstantRows, DiagonalRows
+
+
+class MaxMargin(Model):
+    """The geometric form of the optimal separating hyperplane (ESL 4.45), made convex:
+
+        maximise    distance
+        subject to  y_i (coef'x_i + intercept) >= distance      multiplier alpha_i >= 0   (``margin``)
+                    ‖coef‖ <= 1                                 multiplier (u, mu)        (``unit``)
+
+    ``distance`` is the geometric margin C of ESL. Where the classes are not strictly separable the optimum
+    is 0, attained at coef = 0.
+    """
+
+    kind = "max-margin"
+
+    def __init__(self, X: Any, y: Any, *, intercept: bool = True) -> None:
+        data = check_data(X, y)
+        rows, labels = margin_rows(data, intercept)
+        entries = {**{v: -r for v, r in rows.items()}, "distance": ConstantRows(data.n)}
+        margin = Constraint("margin", entries, r"\alpha", "samples", labels)
+        unit = NormBound("unit", {"coef": DiagonalRows.identity(data.d)}, "u", "vector", bound=1.0)
+        super().__init__(
+            data=data,
+            parameters={"intercept": intercept},
+            name="maximum margin",
+            variables=[*score_variables(data, intercept), Variable("distance", 1, "C", "scalar")],
+            linear={"distance": -1.0},
+            constraints=[margin],
+            norm_bounds=[unit],
+            sense="max",
+            unit=0.0,
+        )

@@ -1,0 +1,64 @@
+"""The perceptron criterion as a linear program."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+
+from convexcls.data import check_data
+from convexcls.losses import Perceptron
+from convexcls.models.base import Model, margin_rows, score_variables
+from convexcls.models.options import check_choice
+from convexcls.models.risk import risk_blocks
+from convexcls.problem import Constraint, Label
+from convexcls.rows import DenseRows
+
+
+class PerceptronCriterion(Model):
+    """The perceptron criterion D = -sum over misclassified i of y_i f(x_i) (ESL 4.41):
+
+        minimise    sum_i slack_i
+        subject to  slack_i >= -y_i (coef'x_i + intercept),  slack_i >= 0
+                    sum_i y_i (coef'x_i + intercept) = n        multiplier nu   (``normalization``)
+
+    The last line sets the mean margin to one; without it (``normalization=None``) the minimum 0 is always
+    attained at coef = 0, intercept = 0. The value is 0 iff some hyperplane has no sample on its wrong side
+    and at least one off it. Infeasible where sum_i y_i x_i = 0 and sum_i y_i = 0, as in XOR.
+    """
+
+    kind = "perceptron"
+
+    def __init__(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        normalization: Literal["mean-margin"] | None = "mean-margin",
+        intercept: bool = True,
+        sample_weight: Any = None,
+    ) -> None:
+        check_choice("normalization", normalization, ("mean-margin", None))
+        data = check_data(X, y, sample_weight)
+        rows, labels = margin_rows(data, intercept)
+        blocks = risk_blocks(Perceptron(), rows, labels, data.weights, unit=1.0)
+        notes: tuple[str, ...] = ()
+        if normalization is None:
+            notes = ("without a normalization the minimum 0 is always attained at coef = 0, intercept = 0",)
+        else:
+            sums = {v: DenseRows((r.T @ data.weights)[None, :]) for v, r in rows.items()}
+            total = {v: Label("", rf"\sum_i {'c_i ' if data.weighted else ''}y_i {labels[v].vector}".strip()) for v in sums}
+            blocks["constraints"].append(
+                Constraint(
+                    "normalization", sums, r"\nu", "scalar", total, float(np.sum(data.weights)), relation="=="
+                )
+            )
+        blocks["variables"] = [*score_variables(data, intercept), *blocks["variables"]]
+        super().__init__(
+            data=data,
+            parameters={"normalization": normalization, "intercept": intercept},
+            name="perceptron criterion" + (" (not normalized)" if normalization is None else ""),
+            unit=float(np.sum(data.weights)),
+            notes=notes,
+            **blocks,
+        )

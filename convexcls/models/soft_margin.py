@@ -1,0 +1,52 @@
+"""The soft-margin support vector machine."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from convexcls.data import check_data
+from convexcls.losses import BY_NAME
+from convexcls.models.base import Model, margin_rows, score_variables
+from convexcls.models.options import check_choice, check_positive
+from convexcls.models.risk import risk_blocks
+
+
+class SoftMarginSVM(Model):
+    """The soft-margin support vector machine (ESL 12.8):
+
+        minimise    1/2 ‖coef‖^2 + C sum_i slack_i
+        subject to  y_i (coef'x_i + intercept) >= 1 - slack_i     multiplier alpha_i >= 0   (``margin``)
+                    slack_i >= 0                                  multiplier mu_i >= 0      (``slack_sign``)
+
+    Its dual is the Wolfe dual with the box 0 <= alpha_i <= C (ESL 12.13). With ``loss="squared_hinge"`` the
+    cost is C sum_i slack_i^2 and the slack needs no sign. A sample weight multiplies its C.
+    """
+
+    kind = "soft-margin"
+
+    def __init__(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        C: float = 1.0,
+        loss: Literal["hinge", "squared_hinge"] = "hinge",
+        intercept: bool = True,
+        sample_weight: Any = None,
+    ) -> None:
+        C = check_positive("C", C)
+        check_choice("loss", loss, ("hinge", "squared_hinge"))
+        data = check_data(X, y, sample_weight)
+        rows, labels = margin_rows(data, intercept)
+        blocks = risk_blocks(BY_NAME[loss], rows, labels, C * data.weights)
+        variables = [*score_variables(data, intercept), *blocks.pop("variables")]
+        quadratic = {"coef": 1.0, **blocks.pop("quadratic", {})}
+        super().__init__(
+            data=data,
+            parameters={"C": C, "loss": loss, "intercept": intercept},
+            name="soft-margin SVM" + (" (squared hinge)" if loss == "squared_hinge" else ""),
+            variables=variables,
+            quadratic=quadratic,
+            unit=0.0,
+            **blocks,
+        )

@@ -1,0 +1,16 @@
+"""The one form in which every classifier is stated, and everything behind reads it."""
+
+from convexcls.problem.blocks import Constraint, Kind, Label, NormBound, Term, Variable
+from convexcls.problem.form import Problem, ProblemError, provides
+
+__all__ = [
+    "Constraint",
+    "Kind",
+    "Label",
+    "NormBound",
+    "Problem",
+    "ProblemError",
+    "Term",
+    "Variable",
+    "provides",
+]

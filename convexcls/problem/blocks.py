@@ -1,0 +1,156 @@
+"""The named blocks a problem is made of: variables, loss terms, constraints, norm bounds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from convexcls.losses import HalfSquare, Loss
+from convexcls.rows import Rows, as_rows
+
+Array = NDArray[np.float64]
+
+#: How a block is written: one entry a sample (``alpha_i``), a plain vector (``beta``) or one number.
+Kind = Literal["samples", "vector", "scalar"]
+
+
+@dataclass(frozen=True)
+class Label:
+    """How a coefficient of row i is written: ``factor`` times ``vector``, as in y_i times x_i."""
+
+    factor: str = ""
+    vector: str = ""
+
+
+@dataclass(frozen=True)
+class Variable:
+    """A named block of unknowns; ``symbol`` is its LaTeX."""
+
+    name: str
+    size: int
+    symbol: str
+    kind: Kind = "vector"
+
+
+def _vector(values: Any, size: int) -> Array:
+    return np.broadcast_to(np.asarray(values, dtype=float), (size,))
+
+
+@dataclass(frozen=True, eq=False)
+class _Block:
+    """Rows over named variables: ``entries[v] @ v`` summed over the variables v it touches."""
+
+    name: str
+    entries: Mapping[str, Rows]
+    symbol: str = r"\lambda"
+    kind: Kind = "samples"
+    labels: Mapping[str, Label] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "entries", {v: as_rows(rows) for v, rows in self.entries.items()})
+        heights = {rows.shape[0] for rows in self.entries.values()}
+        if len(heights) > 1:
+            raise ValueError(f"block {self.name!r} has entries of different heights: {sorted(heights)}")
+
+    @property
+    def size(self) -> int:
+        """The number of rows."""
+        return next(iter(self.entries.values())).shape[0]
+
+    def same_entries(self, other: _Block) -> bool:
+        """Whether both blocks have the same name and the same coefficients."""
+        return (
+            self.name == other.name
+            and self.entries.keys() == other.entries.keys()
+            and all(rows.equals(other.entries[v]) for v, rows in self.entries.items())
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Term(_Block):
+    """sum_i weights_i loss(M_i x + offset_i), with the multiplier of u = Mx + offset as ``symbol``."""
+
+    loss: Loss = field(default_factory=HalfSquare)
+    offset: Any = 0.0
+    weights: Any = 1.0
+    offset_label: str = ""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "offset", _vector(self.offset, self.size))
+        object.__setattr__(self, "weights", _vector(self.weights, self.size))
+        if not self.loss.smooth:
+            raise ValueError(f"term {self.name!r}: the {self.loss.name} loss has kinks, state it with slack rows")
+        if np.any(self.weights < 0):
+            raise ValueError(f"term {self.name!r} has a negative weight: the problem would not be convex")
+
+    @property
+    def is_half_square(self) -> bool:
+        """Whether the term is quadratic."""
+        return isinstance(self.loss, HalfSquare)
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, Term)
+            and self.same_entries(other)
+            and self.loss == other.loss
+            and np.array_equal(self.offset, other.offset)
+            and np.array_equal(self.weights, other.weights)
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Constraint(_Block):
+    """``entries @ x <= rhs`` (or ``==``), with its multiplier's LaTeX as ``symbol``.
+
+    ``unit`` is the size of a residual that counts as one: where it is 0, the largest right-hand side,
+    and for a homogeneous block the size of its own left-hand side.
+    """
+
+    rhs: Any = 0.0
+    relation: Literal["<=", "=="] = "<="
+    unit: float = 0.0
+    rhs_label: str = ""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "rhs", _vector(self.rhs, self.size))
+        if self.relation not in ("<=", "=="):
+            raise ValueError(f"constraint {self.name!r}: relation {self.relation!r} is neither '<=' nor '=='")
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, Constraint)
+            and self.same_entries(other)
+            and self.relation == other.relation
+            and np.array_equal(self.rhs, other.rhs)
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class NormBound(_Block):
+    """``‖E x + offset‖ <= bound_entries @ x + bound``; its multiplier is a pair (u, mu), ‖u‖ <= mu,
+    kept as one array with mu last."""
+
+    offset: Any = 0.0
+    bound_entries: Mapping[str, Rows] = field(default_factory=dict)
+    bound: float = 0.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "offset", _vector(self.offset, self.size))
+        object.__setattr__(self, "bound_entries", {v: as_rows(r) for v, r in self.bound_entries.items()})
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, NormBound)
+            and self.same_entries(other)
+            and np.array_equal(self.offset, other.offset)
+            and self.bound_entries.keys() == other.bound_entries.keys()
+            and all(rows.equals(other.bound_entries[v]) for v, rows in self.bound_entries.items())
+            and self.bound == other.bound
+        )

@@ -1,0 +1,297 @@
+"""The one form.
+
+    minimise   1/2 x'Px + q'x + sum_k phi_k(M_k x) + constant
+    subject to Ax = b,  Gx <= h,  ‖Ex + e‖ <= f'x + g
+
+x is made of named variables; every constraint is a named block with its multiplier's symbol.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+import numpy as np
+
+from convexcls.problem.blocks import Array, Constraint, NormBound, Term, Variable
+from convexcls.rows import JoinedRows, Rows, as_rows
+
+if TYPE_CHECKING:  # what the verbs return; the layers above provide them
+    from convexcls.duality import Dual
+    from convexcls.solution import Solution
+
+
+class ProblemError(ValueError):
+    """A problem that is not stated properly."""
+
+
+#: The verbs of a problem that higher layers carry out, by name: see ``provides``.
+_VERBS: dict[str, Callable[..., Any]] = {}
+
+
+def provides(verb: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Register the function that carries out ``Problem.<verb>``. A problem knows that it can be
+    dualized, printed and solved, but not how: those layers stand above it."""
+
+    def register(function: Callable[..., Any]) -> Callable[..., Any]:
+        _VERBS[verb] = function
+        return function
+
+    return register
+
+
+class Problem:
+    """A convex program of named blocks. Frozen: nothing of it can be changed after it is built.
+
+    ``quadratic`` gives P by variable: a vector (its diagonal) or a positive semidefinite matrix.
+    ``unit`` is the size of an objective that counts as one, for problems whose optimum may be 0; with
+    ``unit=0`` everything is measured against the optimum itself.
+    ``sense`` says how the problem is written and reported; inside, everything is minimised.
+    """
+
+    #: The name under which the command line and files know a model; empty for a user's own problem.
+    kind: ClassVar[str] = ""
+
+    name: str
+    variables: tuple[Variable, ...]
+    quadratic: Mapping[str, Array | Rows]
+    linear: Mapping[str, Array]
+    terms: tuple[Term, ...]
+    constraints: tuple[Constraint, ...]
+    norm_bounds: tuple[NormBound, ...]
+    constant: float
+    sense: Literal["min", "max"]
+    unit: float
+
+    def __init__(
+        self,
+        name: str,
+        variables: Sequence[Variable],
+        *,
+        quadratic: Mapping[str, Any] | None = None,
+        linear: Mapping[str, Any] | None = None,
+        terms: Sequence[Term] = (),
+        constraints: Sequence[Constraint] = (),
+        norm_bounds: Sequence[NormBound] = (),
+        constant: float = 0.0,
+        sense: Literal["min", "max"] = "min",
+        unit: float = 1.0,
+        **extra: Any,
+    ) -> None:
+        sizes = {v.name: v.size for v in variables}
+        state = {
+            "name": name,
+            "variables": tuple(variables),
+            "quadratic": {v: _quadratic(v, p, sizes) for v, p in (quadratic or {}).items()},
+            "linear": {v: _linear(v, q, sizes) for v, q in (linear or {}).items()},
+            "terms": tuple(terms),
+            "constraints": tuple(constraints),
+            "norm_bounds": tuple(norm_bounds),
+            "constant": float(constant),
+            "sense": sense,
+            "unit": float(unit),
+            **extra,
+        }
+        self.__dict__.update(state)
+        self._check()
+
+    def _check(self) -> None:
+        names = [block.name for block in (*self.variables, *self.terms, *self.constraints, *self.norm_bounds)]
+        if repeated := {name for name in names if names.count(name) > 1}:
+            raise ProblemError(f"block name(s) used twice: {', '.join(sorted(repeated))}")
+        sizes = {v.name: v.size for v in self.variables}
+        for block in (*self.terms, *self.constraints, *self.norm_bounds):
+            entries = dict(block.entries)
+            if isinstance(block, NormBound):
+                entries.update(block.bound_entries)
+            for variable, rows in entries.items():
+                if variable not in sizes:
+                    raise ProblemError(f"block {block.name!r} speaks of an unknown variable {variable!r}")
+                if rows.shape[1] != sizes[variable]:
+                    raise ProblemError(
+                        f"block {block.name!r} has {rows.shape[1]} columns for {variable!r}, "
+                        f"which has {sizes[variable]} entries"
+                    )
+        if self.sense not in ("min", "max"):
+            raise ProblemError(f"sense is {self.sense!r}, it must be 'min' or 'max'")
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"a problem is frozen: build a new one instead of setting {name!r}")
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"a problem is frozen: {name!r} cannot be deleted")
+
+    # ---- layout -------------------------------------------------------------------------------
+
+    @cached_property
+    def layout(self) -> dict[str, slice]:
+        """Where each variable stands in x."""
+        out, start = {}, 0
+        for v in self.variables:
+            out[v.name] = slice(start, start + v.size)
+            start += v.size
+        return out
+
+    @cached_property
+    def size(self) -> int:
+        """The number of unknowns."""
+        return sum(v.size for v in self.variables)
+
+    def variable(self, name: str) -> Variable:
+        """The variable of that name."""
+        return next(v for v in self.variables if v.name == name)
+
+    def split(self, x: Array) -> dict[str, Array]:
+        """x by variable."""
+        return {name: x[where] for name, where in self.layout.items()}
+
+    def joined(self, entries: Mapping[str, Rows], height: int) -> JoinedRows:
+        """A block's entries as rows over all of x."""
+        return JoinedRows(height, self.size, [(self.layout[v], rows) for v, rows in entries.items()])
+
+    def rows(self, block: Term | Constraint | NormBound) -> JoinedRows:
+        """The rows of a block over all of x."""
+        return self.joined(block.entries, block.size)
+
+    def bound_rows(self, block: NormBound) -> JoinedRows:
+        """The single row of a norm bound's right-hand side."""
+        return self.joined(block.bound_entries, 1)
+
+    # ---- values -------------------------------------------------------------------------------
+
+    @cached_property
+    def q(self) -> Array:
+        """The linear cost over all of x."""
+        out = np.zeros(self.size)
+        for v, q in self.linear.items():
+            out[self.layout[v]] = q
+        return out
+
+    def apply_quadratic(self, x: Array) -> Array:
+        """P x."""
+        out = np.zeros(self.size)
+        for v, p in self.quadratic.items():
+            where = self.layout[v]
+            out[where] = p @ x[where] if isinstance(p, Rows) else p * x[where]
+        return out
+
+    def objective(self, x: Array) -> float:
+        """The minimised objective at x (whatever ``sense`` says)."""
+        total = 0.5 * float(x @ self.apply_quadratic(x)) + float(self.q @ x) + self.constant
+        for term in self.terms:
+            u = self.rows(term) @ x + term.offset
+            counts = term.weights > 0
+            total += float(term.weights[counts] @ term.loss.value(u[counts]))
+        return total
+
+    def reported(self, value: float) -> float:
+        """A minimised value in the sense in which the problem is written."""
+        return (-value if self.sense == "max" else value) + 0.0  # no negative zero
+
+    @cached_property
+    def is_quadratic_program(self) -> bool:
+        """Linear constraints and an objective that is at most quadratic."""
+        return all(t.is_half_square for t in self.terms) and not self.norm_bounds
+
+    @cached_property
+    def is_linear_program(self) -> bool:
+        """A quadratic program without quadratic part."""
+        return self.is_quadratic_program and not self.terms and not self.quadratic
+
+    @cached_property
+    def is_constrained(self) -> bool:
+        """Whether there is any constraint at all."""
+        return bool(self.constraints or self.norm_bounds)
+
+    # ---- verbs that the layers above carry out --------------------------------------------------
+
+    def dual(self) -> Dual:
+        """The Lagrange dual, derived mechanically, with the map back."""
+        return _VERBS["dual"](self)  # type: ignore[no-any-return]
+
+    def latex(self) -> str:
+        """The problem as LaTeX."""
+        return _VERBS["latex"](self)  # type: ignore[no-any-return]
+
+    def explain(self) -> str:
+        """The problem in words: variables, constraints and multipliers, Lagrangian, KKT conditions."""
+        return _VERBS["explain"](self)  # type: ignore[no-any-return]
+
+    def to_cvxpy(self) -> Any:
+        """The problem as a ``cvxpy.Problem``, its constraints in the order of the blocks."""
+        return _VERBS["to_cvxpy"](self)
+
+    def solve(
+        self,
+        solver: str = "auto",
+        tol: float = 1e-8,
+        callback: Callable[[Any], None] | None = None,
+        **options: Any,
+    ) -> Solution:
+        """Solve with the named solver and check the answer on the original data."""
+        return _VERBS["solve"](self, solver=solver, tol=tol, callback=callback, **options)  # type: ignore[no-any-return]
+
+    def _repr_latex_(self) -> str:
+        return f"$${self.latex()}$$"
+
+    def _repr_html_(self) -> str:
+        return _VERBS["html"](self)  # type: ignore[no-any-return]
+
+    # ---- identity -------------------------------------------------------------------------------
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Problem) and (
+            self.variables == other.variables
+            and self.quadratic.keys() == other.quadratic.keys()
+            and all(_same(p, other.quadratic[v]) for v, p in self.quadratic.items())
+            and np.array_equal(self.q, other.q)
+            and self.terms == other.terms
+            and _by_name(self.constraints) == _by_name(other.constraints)
+            and self.norm_bounds == other.norm_bounds
+            and (self.constant, self.sense) == (other.constant, other.sense)
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        shape = ", ".join(f"{v.name}[{v.size}]" for v in self.variables)
+        rows = ", ".join(f"{c.name}[{c.size}]" for c in (*self.constraints, *self.norm_bounds))
+        return f"<{self.name}: {self.sense}imise over {shape}" + (f" subject to {rows}>" if rows else ">")
+
+
+def _quadratic(variable: str, p: Any, sizes: Mapping[str, int]) -> Array | Rows:
+    if variable not in sizes:
+        raise ProblemError(f"the quadratic part speaks of an unknown variable {variable!r}")
+    size = sizes[variable]
+    if isinstance(p, Rows) or np.ndim(p) == 2:
+        matrix = as_rows(p)
+        if matrix.shape != (size, size):
+            raise ProblemError(f"the quadratic part of {variable!r} is {matrix.shape}, not {size} x {size}")
+        dense = matrix.to_dense()
+        if not np.allclose(dense, dense.T, rtol=1e-12, atol=0):
+            raise ProblemError(f"the quadratic part of {variable!r} is not symmetric")
+        lowest = float(np.linalg.eigvalsh(dense)[0]) if size else 0.0
+        if lowest < -1e-10 * max(float(np.abs(dense).max()), 1e-300):
+            raise ProblemError(f"the quadratic part of {variable!r} is not convex: eigenvalue {lowest:.3g}")
+        return matrix
+    diagonal = np.broadcast_to(np.asarray(p, dtype=float), (size,))
+    if np.any(diagonal < 0):
+        raise ProblemError(f"the quadratic part of {variable!r} is not convex: {diagonal.min():.3g} on the diagonal")
+    return diagonal
+
+
+def _linear(variable: str, q: Any, sizes: Mapping[str, int]) -> Array:
+    if variable not in sizes:
+        raise ProblemError(f"the linear part speaks of an unknown variable {variable!r}")
+    return np.broadcast_to(np.asarray(q, dtype=float), (sizes[variable],))
+
+
+def _by_name(blocks: Sequence[Constraint]) -> dict[str, Constraint]:
+    return {block.name: block for block in blocks}
+
+
+def _same(p: Array | Rows, other: Array | Rows) -> bool:
+    if isinstance(p, Rows) or isinstance(other, Rows):
+        return isinstance(p, Rows) and isinstance(other, Rows) and p.equals(other)
+    return np.array_equal(p, other)

@@ -1,0 +1,33 @@
+"""Data matrices as rows, known only by what solvers do with them.
+
+Every own solver and every check is written in four verbs, so dense, sparse and composed rows
+(and whatever comes later) run through the same code and the data are never copied:
+
+=====================  ===================================================
+``R @ v``              one value a row: the margins
+``R.T @ u``            one value a column: the gradient
+``R.gram(weights)``    ``R' diag(weights) R``: the Hessian
+``R[index]``           some of the rows: a working set
+=====================  ===================================================
+
+Checks need one more, ``abs(R)``: the same verbs on the absolute values, to know how large the sum
+was whose cancellation is being judged.
+"""
+
+from convexcls.rows.base import Array, Rows, as_rows
+from convexcls.rows.composed import ConstantRows, DiagonalRows, JoinedRows, ScaledRows, TransposedRows
+from convexcls.rows.dense import DenseRows
+from convexcls.rows.sparse import SparseRows
+
+__all__ = [
+    "Array",
+    "ConstantRows",
+    "DenseRows",
+    "DiagonalRows",
+    "JoinedRows",
+    "Rows",
+    "ScaledRows",
+    "SparseRows",
+    "TransposedRows",
+    "as_rows",
+]

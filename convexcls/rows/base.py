@@ -1,0 +1,99 @@
+"""The contract of a rows object."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+
+class Rows(ABC):
+    """An n x d matrix R that is only ever multiplied, never looked into. Right-hand sides may be
+    vectors or matrices."""
+
+    shape: tuple[int, int]
+
+    @abstractmethod
+    def __matmul__(self, v: Array) -> Array:
+        """``R @ v``."""
+
+    @abstractmethod
+    def transposed_matmul(self, u: Array) -> Array:
+        """``R.T @ u``; written as such by callers."""
+
+    @abstractmethod
+    def gram(self, weights: Array) -> Array:
+        """``R' diag(weights) R`` for weights >= 0, as a dense d x d array."""
+
+    @abstractmethod
+    def __getitem__(self, index: Any) -> Rows:
+        """The rows that ``index`` (a slice, an integer or boolean array) selects."""
+
+    @abstractmethod
+    def __abs__(self) -> Rows:
+        """The rows of absolute values."""
+
+    @abstractmethod
+    def column_max(self) -> Array:
+        """The largest absolute value of each column, 0 for an empty one."""
+
+    @abstractmethod
+    def to_matrix(self) -> Any:
+        """A NumPy array or a SciPy sparse array with these entries, for foreign solvers."""
+
+    @property
+    def T(self) -> Rows:
+        """The transpose, lazily."""
+        from convexcls.rows.composed import TransposedRows
+
+        return TransposedRows(self)
+
+    def scaled(self, left: Array | float = 1.0, right: Array | float = 1.0) -> Rows:
+        """``diag(left) R diag(right)``, lazily."""
+        from convexcls.rows.composed import ScaledRows
+
+        return ScaledRows(self, left, right)
+
+    def __neg__(self) -> Rows:
+        return self.scaled(-1.0)
+
+    def to_dense(self) -> Array:
+        """A dense array, for small matrices and for tests."""
+        matrix = self.to_matrix()
+        return np.asarray(matrix.toarray() if hasattr(matrix, "toarray") else matrix, dtype=float)
+
+    def equals(self, other: Rows) -> bool:
+        """Whether both hold the same entries."""
+        if self.shape != other.shape:
+            return False
+        mine, theirs = self.to_matrix(), other.to_matrix()
+        if hasattr(mine, "toarray") and hasattr(theirs, "toarray"):
+            return bool((mine != theirs).nnz == 0)
+        return bool(np.array_equal(self.to_dense(), other.to_dense()))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.shape[0]} x {self.shape[1]})"
+
+
+def as_rows(matrix: Any) -> Rows:
+    """Rows from a Rows object, a NumPy array (a vector is one column) or a SciPy sparse matrix."""
+    from scipy.sparse import issparse
+
+    from convexcls.rows.dense import DenseRows
+    from convexcls.rows.sparse import SparseRows
+
+    if isinstance(matrix, Rows):
+        return matrix
+    if issparse(matrix):
+        return SparseRows(matrix)
+    array = np.asarray(matrix, dtype=float)
+    return DenseRows(array[:, None] if array.ndim == 1 else array)
+
+
+def column_by_column(right: Array, values: Array) -> Array:
+    """``right`` shaped so that it scales the rows of ``values``, a vector or a matrix."""
+    return right if values.ndim == 1 else right[:, None]

@@ -1,0 +1,108 @@
+"""The contract of a solver.
+
+A solver is an untrusted worker: it takes a problem in the one form and returns a point with multipliers. What
+it says about its own success is kept as a hint and never believed. A new solver is one file with a subclass
+of ``Solver`` and one line in the registry (``solvers/__init__.py``).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from convexcls.problem import Problem
+
+Array = NDArray[np.float64]
+
+
+class SolverRefused(ValueError):
+    """The solver does not take this problem; the message says why and which solvers do."""
+
+
+@dataclass(frozen=True)
+class Iteration:
+    """One line of a trace. ``detail`` holds what a particular solver can show besides."""
+
+    iteration: int
+    objective: float
+    residual: float
+    step: float = 1.0
+    detail: Mapping[str, Any] = field(default_factory=dict, compare=False)
+
+
+Callback = Callable[[Iteration], None]
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """What a solver returns: a point, multipliers by constraint, and hints."""
+
+    x: Array | None
+    multipliers: Mapping[str, Array] = field(default_factory=dict)
+    message: str = ""
+    iterations: int = 0
+    trace: tuple[Iteration, ...] = ()
+    farkas: Mapping[str, Array] | None = None
+    direction: Array | None = None
+
+
+@dataclass(frozen=True)
+class Solver(ABC):
+    """A solver with its options as typed fields. ``promise`` is the relative accuracy it reaches on problems
+    of ordinary scale; ``accepts`` says in words what it takes."""
+
+    name: ClassVar[str]
+    accepts: ClassVar[str]
+    promise: ClassVar[float] = 1e-8
+    package: ClassVar[str] = ""
+
+    @classmethod
+    def with_options(cls, **options: Any) -> Self:
+        """The solver with these options; an unknown one is an error that names the right ones."""
+        known = {f.name: f for f in fields(cls)}
+        for option in options:
+            if option not in known:
+                names = ", ".join(f"{f.name}={f.default!r}" for f in known.values()) or "none"
+                raise TypeError(f"solver {cls.name!r} has no option {option!r}; its options are: {names}")
+        return cls(**options)
+
+    @abstractmethod
+    def refuses(self, problem: Problem) -> str:
+        """Why this solver does not take the problem; empty if it does."""
+
+    @abstractmethod
+    def solve(self, problem: Problem, tol: float, callback: Callback | None = None) -> Answer:
+        """Work on the problem, aiming at the relative accuracy ``tol``."""
+
+
+@dataclass
+class Tracer:
+    """Collects a trace and passes each line on to the caller's callback."""
+
+    callback: Callback | None = None
+    lines: list[Iteration] = field(default_factory=list)
+
+    def record(
+        self, objective: float, residual: float, step: float = 1.0, detail: Mapping[str, Any] | None = None
+    ) -> None:
+        """Add the next line."""
+        line = Iteration(len(self.lines), float(objective), float(residual), float(step), detail or {})
+        self.lines.append(line)
+        if self.callback is not None:
+            self.callback(line)
+
+
+def refuse_unless_smooth(problem: Problem) -> str:
+    """The reason why a method for smooth unconstrained problems cannot take this one."""
+    if problem.is_constrained:
+        names = ", ".join(block.name for block in (*problem.constraints, *problem.norm_bounds))
+        return f"it works without constraints, and the problem has {names}"
+    for term in problem.terms:
+        if term.loss.domain != (-np.inf, np.inf):
+            return f"the {term.loss.name} of {term.name!r} is finite only on {term.loss.domain}"
+    return ""

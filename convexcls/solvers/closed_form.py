@@ -1,0 +1,125 @@
+"""Problems whose solution is a formula: least squares, ridge, and quadratics under linear equations.
+
+Least squares by a QR factorization (never the normal equations) with iterative refinement of the augmented
+system, the residuals in extended precision (Björck 1967): the digits that the data determine are kept.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import qr, solve_triangular
+
+from convexcls.problem import Problem
+from convexcls.rows import Rows
+from convexcls.solvers.base import Answer, Callback, Solver, Tracer
+from convexcls.solvers.quadratic_program import refuse_unless_quadratic
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class ClosedFormSolver(Solver):
+    """Least squares and ridge by QR (SVD where columns depend on each other), equality-constrained quadratics
+    by their linear KKT system. ``rank_tol`` is the relative size at which a column counts as dependent."""
+
+    name: ClassVar[str] = "closed-form"
+    accepts: ClassVar[str] = "least squares, ridge, quadratics under linear equations"
+    promise: ClassVar[float] = 1e-10
+
+    rank_tol: float = 1e-13
+    refinements: int = 6
+
+    def refuses(self, problem: Problem) -> str:
+        if reason := refuse_unless_quadratic(problem):
+            return reason
+        for c in problem.constraints:
+            if c.relation == "<=":
+                return f"no formula solves inequalities, and the problem has {c.name!r}"
+        if not problem.terms and not problem.quadratic:
+            return "there is nothing quadratic to solve for"
+        return ""
+
+    def solve(self, problem: Problem, tol: float, callback: Callback | None = None) -> Answer:
+        diagonal = all(not isinstance(p, Rows) for p in problem.quadratic.values())
+        if problem.constraints or np.any(problem.q) or not diagonal:
+            x, multipliers, message = _equations(problem)
+        else:
+            (x, message), multipliers = self._least_squares(problem), {}
+        tracer = Tracer(callback)
+        tracer.record(problem.objective(x), 0.0)
+        return Answer(x, multipliers, message, 1, tuple(tracer.lines))
+
+    def _least_squares(self, problem: Problem) -> tuple[Array, str]:
+        matrix, target = _stack(problem)
+        _, R, order = qr(matrix, mode="economic", pivoting=True)
+        sizes = np.abs(np.diag(R))
+        rank = int(np.sum(sizes > self.rank_tol * sizes[0])) if sizes.size and sizes[0] > 0 else 0
+        if rank < matrix.shape[1]:
+            x = np.linalg.lstsq(matrix, target, rcond=self.rank_tol)[0]
+            return x, f"rank {rank} of {matrix.shape[1]}: one of many minimisers, the shortest"
+        return _refined(matrix, target, order, self.refinements), f"full rank {rank}"
+
+
+def _stack(problem: Problem) -> tuple[Array, Array]:
+    """The rows sqrt(weight) M and sqrt(p), and their targets: least squares in the plain sense."""
+    blocks, targets = [], []
+    for t in problem.terms:
+        root = np.sqrt(t.weights)
+        blocks.append(problem.rows(t).to_dense() * root[:, None])
+        targets.append(-t.offset * root)
+    for v, p in problem.quadratic.items():
+        rows = np.zeros((problem.variable(v).size, problem.size))
+        rows[:, problem.layout[v]] = np.diag(np.sqrt(np.asarray(p)))
+        blocks.append(rows)
+        targets.append(np.zeros(rows.shape[0]))
+    return np.vstack(blocks), np.concatenate(targets)
+
+
+def _refined(matrix: Array, target: Array, order: NDArray[np.intp], rounds: int) -> Array:
+    """Least squares with full column rank, refining residual and solution together."""
+    ordered = np.ascontiguousarray(matrix[:, order])
+    Q, R = np.linalg.qr(ordered)
+    long_matrix, long_target = ordered.astype(np.longdouble), target.astype(np.longdouble)
+    r, w = np.zeros_like(long_target), np.zeros(ordered.shape[1], dtype=np.longdouble)
+    for _ in range(rounds):
+        f = np.asarray(long_target - r - long_matrix @ w, dtype=float)
+        g = np.asarray(-(long_matrix.T @ r), dtype=float)
+        h = solve_triangular(R, g, trans="T")
+        inside = Q.T @ f
+        w = w + solve_triangular(R, inside - h)
+        r = r + (f - Q @ inside + Q @ h)
+    x = np.empty(ordered.shape[1])
+    x[order] = np.asarray(w, dtype=float)
+    return x
+
+
+def _equations(problem: Problem) -> tuple[Array, dict[str, Array], str]:
+    """Stationarity and the equality constraints as one linear system, solved to least norm and refined."""
+    n = problem.size
+    hessian, gradient = np.zeros((n, n)), problem.q.copy()
+    for v, p in problem.quadratic.items():
+        where = problem.layout[v]
+        hessian[where, where] = p.to_dense() if isinstance(p, Rows) else np.diag(p)
+    for t in problem.terms:
+        rows = problem.rows(t)
+        hessian += rows.gram(t.weights)
+        gradient += rows.T @ (t.weights * t.offset)
+    rows_list = [problem.rows(c).to_dense() for c in problem.constraints]
+    A = np.vstack(rows_list) if rows_list else np.zeros((0, n))
+    b = np.concatenate([c.rhs for c in problem.constraints]) if rows_list else np.zeros(0)
+    system = np.block([[hessian, A.T], [A, np.zeros((b.size, b.size))]])
+    target = np.concatenate([-gradient, b])
+    size = np.sqrt(np.abs(system).max(axis=1, initial=0.0))
+    size = np.where(size > 0, size, 1.0)
+    balanced, solution = system / np.outer(size, size), np.zeros(target.size, dtype=np.longdouble)
+    for _ in range(4):
+        defect = np.asarray(target - system.astype(np.longdouble) @ solution, dtype=float)
+        solution = solution + np.linalg.lstsq(balanced, defect / size, rcond=1e-13)[0] / size
+    x, nu = np.asarray(solution[:n], dtype=float), np.asarray(solution[n:], dtype=float)
+    ends = np.cumsum([c.size for c in problem.constraints])[:-1]
+    parts = np.split(nu, ends) if rows_list else []
+    return x, {c.name: part for c, part in zip(problem.constraints, parts, strict=True)}, "linear KKT system"
