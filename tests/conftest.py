@@ -1,0 +1,12 @@
+"""Tests are deterministic: hypothesis draws the same examples every time."""
+
+from hypothesis import HealthCheck, settings
+
+settings.register_profile(
+    "deterministic",
+    derandomize=True,
+    deadline=None,
+    database=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+settings.load_profile("deterministic")
