@@ -1,11 +1,20 @@
-"""convexcls: linear classifiers as explicit convex programs, solved by any solver, with a proof."""
+"""convexcls: linear classifiers as explicit convex programs, solved by any solver, with a proof.
+
+>>> import convexcls as cc
+>>> problem = cc.HardMarginSVM([[0.0, 0.0], [2.0, 0.0]], ["left", "right"])
+>>> solution = problem.solve()
+>>> solution.status, round(solution.objective, 6)
+('optimal', 0.5)
+"""
 
 from __future__ import annotations
 
-from convexcls import cvxpy_form, duality
+from typing import Any
+
+from convexcls import cvxpy_form, duality, explain, latex, losses, testing
 from convexcls.certificate import KKT, Certificate, Residual
+from convexcls.compare import Comparison, compare
 from convexcls.data import DataError
-from convexcls.losses import Loss
 from convexcls.models import (
     EmpiricalRisk,
     FisherLDA,
@@ -17,9 +26,54 @@ from convexcls.models import (
     PerceptronCriterion,
     SoftMarginSVM,
 )
-from convexcls.problem import Constraint, NormBound, Problem, ProblemError, Term, Variable
+from convexcls.problem import Constraint, Label, NormBound, Problem, ProblemError, Term, Variable
 from convexcls.solution import NoAnswer, Solution
 from convexcls.solve import solve, solvers
 from convexcls.solvers import SolverRefused
 
 __version__ = "0.1.0"
+
+
+def load(name_or_path: Any) -> Problem:
+    """A problem of the gallery, by its name or by the path of its TOML file."""
+    from convexcls import gallery
+
+    return gallery.load(name_or_path)
+
+
+__all__ = [
+    "KKT",
+    "Certificate",
+    "Comparison",
+    "Constraint",
+    "DataError",
+    "EmpiricalRisk",
+    "FisherLDA",
+    "HardMarginSVM",
+    "Label",
+    "LeastAbsolute",
+    "LeastSquares",
+    "LogisticMLE",
+    "MaxMargin",
+    "NoAnswer",
+    "NormBound",
+    "PerceptronCriterion",
+    "Problem",
+    "ProblemError",
+    "Residual",
+    "SoftMarginSVM",
+    "Solution",
+    "SolverRefused",
+    "Term",
+    "Variable",
+    "compare",
+    "cvxpy_form",
+    "duality",
+    "explain",
+    "latex",
+    "load",
+    "losses",
+    "solve",
+    "solvers",
+    "testing",
+]

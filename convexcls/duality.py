@@ -48,6 +48,7 @@ class _Multiplier:
     labels: Mapping[str, Label]
     term: Term | None = None
     weights: Array | None = None
+    k_label: str = ""
     radius: str = ""  # for the vector of a norm bound: the name of its mu
 
     @property
@@ -57,11 +58,11 @@ class _Multiplier:
 
 @dataclass(frozen=True)
 class Step:
-    """What became of one variable of the primal: ``how`` is substituted, equality, kept, or
-    eliminated together with ``multiplier``."""
+    """What became of one variable of the primal: ``how`` is substituted, equality, kept (as a copy),
+    identified with ``multiplier``, or eliminated together with it."""
 
     variable: str
-    how: Literal["substituted", "equality", "kept", "eliminated"]
+    how: Literal["substituted", "equality", "kept", "identified", "eliminated"]
     multiplier: str = ""
 
 
@@ -83,6 +84,19 @@ def dualize(problem: Problem) -> Dual:
     return _Derivation(problem).dual()
 
 
+def _times(labels: Mapping[str, Label], numbers: Any) -> dict[str, Label]:
+    """Labels of coefficients multiplied by numbers; numbers that differ by row leave no label."""
+    values = np.atleast_1d(np.asarray(numbers, dtype=float))
+    if not np.all(values == values[0]):
+        return {}
+    return {name: label.times(float(values[0])) for name, label in labels.items()}
+
+
+def _negative(label: str) -> str:
+    """A label such as t_i or -t_i with the opposite sign."""
+    return label[1:] if label.startswith("-") else f"-{label}" if label else ""
+
+
 def _collect(problem: Problem) -> list[_Multiplier]:
     out: list[_Multiplier] = []
     for t in problem.terms:
@@ -92,18 +106,21 @@ def _collect(problem: Problem) -> list[_Multiplier]:
         K = {v: (r if whole else r[counts]).scaled(sign) for v, r in t.entries.items()}
         out.append(
             _Multiplier(
-                t.name, counts.size, t.symbol, t.kind, K, -sign * t.offset[counts], "free", t.labels,
-                term=t, weights=t.weights[counts],
+                t.name, counts.size, t.symbol, t.kind, K, -sign * t.offset[counts], "free",
+                _times(t.labels, sign), term=t, weights=t.weights[counts],
+                k_label=_negative(t.offset_label) if t.offset_label and sign < 0 else t.offset_label,
             )
         )  # fmt: skip
     for c in problem.constraints:
         cone: Literal["free", "nonnegative"] = "free" if c.relation == "==" else "nonnegative"
-        out.append(_Multiplier(c.name, c.size, c.symbol, c.kind, c.entries, c.rhs, cone, c.labels))
+        out.append(_Multiplier(c.name, c.size, c.symbol, c.kind, c.entries, c.rhs, cone, c.labels, k_label=c.rhs_label))
     for b in problem.norm_bounds:
         E, radius = {v: -r for v, r in b.entries.items()}, f"{b.name}_radius"
-        out.append(_Multiplier(b.name, b.size, b.symbol, b.kind, E, b.offset, "norm", b.labels, radius=radius))
+        out.append(
+            _Multiplier(b.name, b.size, b.symbol, b.kind, E, b.offset, "norm", _times(b.labels, -1.0), radius=radius)
+        )
         f = {v: -r for v, r in b.bound_entries.items()}
-        out.append(_Multiplier(radius, 1, r"\mu", "scalar", f, np.array([b.bound]), "free", {}))
+        out.append(_Multiplier(radius, 1, b.radius_symbol, "scalar", f, np.array([b.bound]), "free", {}))
     return out
 
 
@@ -120,6 +137,7 @@ class _Derivation:
     constant: float = 0.0
     steps: list[Step] = field(default_factory=list)
     extra: list[Variable] = field(default_factory=list)
+    linear_labels: dict[str, Label] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.multipliers = {z.name: z for z in _collect(self.problem)}
@@ -145,23 +163,29 @@ class _Derivation:
             constant=self.constant,
             sense="max" if self.problem.sense == "min" else "min",
             unit=self.problem.unit,
+            linear_labels=self.linear_labels,
+            quadratic_symbol=self.problem.quadratic_symbol,
             primal=self.problem,
             steps=tuple(self.steps),
             _back=self._back,
         )
 
+    def _cost_label(self, variable: str) -> str:
+        """How the linear cost of a variable is written where it differs by entry."""
+        if self.problem.variable(variable).kind != "samples":
+            return ""
+        label = self.problem.linear_labels.get(variable, Label("c_i"))
+        return label.factor if label.scale > 0 else f"-{label.factor}"
+
     # ---- minimising the Lagrangian over one block of x ------------------------------------------
 
     def _N(self, variable: str, without: str = "") -> dict[str, Rows]:
         """The rows N of the stationarity condition of a variable, by multiplier."""
-        return {
-            z.name: -z.K[variable].T
-            for z in self.multipliers.values()
-            if variable in z.K and z.name != without
-        }
+        return {z.name: -z.K[variable].T for z in self.multipliers.values() if variable in z.K and z.name != without}
 
     def _labels(self, variable: str) -> dict[str, Label]:
-        return {z.name: z.labels[variable] for z in self.multipliers.values() if variable in z.labels}
+        """How the rows N = -K' are written."""
+        return {z.name: z.labels[variable].times(-1.0) for z in self.multipliers.values() if variable in z.labels}
 
     def _minimise_over(self, v: Variable) -> None:
         p, q, N = self.problem.quadratic.get(v.name), self.q[v.name], self._N(v.name)
@@ -172,11 +196,16 @@ class _Derivation:
             return
         if p is not None and np.any(p.column_max() if isinstance(p, Rows) else p):
             matrix = p if isinstance(p, Rows) else DiagonalRows(p)
+            if len(N) == 1 and not np.any(q) and next(iter(N.values())).equals(matrix):
+                (z,) = N  # Px = Pz: the multiplier itself will do for x
+                self.quadratic[z] = p
+                self.steps.append(Step(v.name, "identified", z))
+                return
             copy = Variable(f"{v.name}_copy", v.size, rf"\tilde{{{v.symbol}}}", v.kind)
             self.extra.append(copy)
             self.quadratic[copy.name] = p
             self.steps.append(Step(v.name, "kept"))
-            labels = block["labels"] | {copy.name: Label("", "P")}
+            labels = block["labels"] | {copy.name: Label("", self.problem.quadratic_symbol, -1.0)}
             entries = {**N, copy.name: -matrix}
             self.constraints.append(Constraint(v.name, entries, v.symbol, v.kind, labels, rhs=q, relation="=="))
             return
@@ -186,7 +215,8 @@ class _Derivation:
             self._eliminate(v, chosen, block)
         elif N:
             self.steps.append(Step(v.name, "equality"))
-            self.constraints.append(Constraint(v.name, N, rhs=q, relation="==", **block))
+            label = self._cost_label(v.name)
+            self.constraints.append(Constraint(v.name, N, rhs=q, relation="==", rhs_label=label, **block))
         elif np.any(q):
             raise ValueError(f"the problem is unbounded: {v.name!r} has a cost but meets no constraint")
 
@@ -202,7 +232,10 @@ class _Derivation:
             self.linear[z] = self.linear.get(z, 0.0) + weights * rows.values * offset
             self.constant += float(0.5 * weights @ offset**2)
         else:
-            self.terms.append(Term(name, N, loss=HalfSquare(), offset=offset, weights=weights, **block))
+            label = self._cost_label(name) if np.any(offset) else ""
+            self.terms.append(
+                Term(name, N, loss=HalfSquare(), offset=offset, weights=weights, offset_label=label, **block)
+            )
 
     # ---- multipliers that occur in one stationarity condition only --------------------------------
 
@@ -234,20 +267,32 @@ class _Derivation:
         if z.term is not None and z.weights is not None:
             c, psi = z.weights, z.term.loss.conjugate
             entries = {other: n.scaled(-1.0 / (D * c)) for other, n in N.items()}
-            self.terms.append(Term(v.name, entries, loss=psi, offset=q / (D * c), weights=c, **block))
+            block["labels"] = _times(block["labels"], -1.0 / (D * c))
+            label = self._cost_label(v.name) if np.all(D * c == -1.0) else ""
+            self.terms.append(
+                Term(v.name, entries, loss=psi, offset=q / (D * c), weights=c, offset_label=label, **block)
+            )
         elif z.cone == "nonnegative":
             sign = np.sign(D)
             entries = {other: n.scaled(sign) if np.any(sign < 0) else n for other, n in N.items()}
-            self.constraints.append(Constraint(v.name, entries, rhs=sign * q, **block))
+            block["labels"] = _times(block["labels"], sign)
+            label = self._cost_label(v.name)
+            label = label if np.all(sign > 0) else _negative(label)
+            self.constraints.append(Constraint(v.name, entries, rhs=sign * q, rhs_label=label, **block))
         else:
-            entries = {other: n.scaled(1.0 / D) for other, n in N.items()}
+            entries = {other: n.scaled(-1.0 / D) for other, n in N.items()}
+            block["labels"] = _times(block["labels"], -1.0 / D)
             mu = {z.radius: DiagonalRows.identity(1)}
-            self.norm_bounds.append(NormBound(v.name, entries, offset=-q / D, bound_entries=mu, **block))
+            self.norm_bounds.append(
+                NormBound(v.name, entries, offset=q / D, bound_entries=mu, radius_symbol=r"\rho", **block)
+            )
 
     # ---- multipliers that stay --------------------------------------------------------------------
 
     def _keep(self, z: _Multiplier) -> None:
         if np.any(z.k):
+            if z.name not in self.linear and z.k_label:
+                self.linear_labels[z.name] = Label(z.k_label.lstrip("-"), "", -1.0 if z.k_label[0] == "-" else 1.0)
             self.linear[z.name] = self.linear.get(z.name, 0.0) + z.k
         identity = DiagonalRows.identity(z.size)
         if z.term is not None and z.weights is not None:
@@ -263,7 +308,7 @@ class _Derivation:
         elif z.cone == "norm":
             mu = {z.radius: DiagonalRows.identity(1)}
             self.norm_bounds.append(
-                NormBound(f"{z.name}_cone", {z.name: identity}, "v", z.kind, bound_entries=mu)
+                NormBound(f"{z.name}_cone", {z.name: identity}, "v", z.kind, bound_entries=mu, radius_symbol=r"\rho")
             )
 
     # ---- the way back -------------------------------------------------------------------------------
@@ -284,11 +329,13 @@ class _Derivation:
 
     def _primal_value(self, step: Step, z: Values, y: Values) -> Array:
         if step.how == "substituted":
-            p = self.problem.quadratic[step.variable]
+            p = np.asarray(self.problem.quadratic[step.variable])
             total = -self.q[step.variable]
             for name, N in self._N(step.variable).items():
                 total = total + N @ z[name]
             return np.asarray(total / p)
+        if step.how == "identified":
+            return np.asarray(z[step.multiplier])
         if step.how == "eliminated":
             return self.eliminated[step.multiplier].primal_value(z[step.multiplier], y)
         return np.asarray(y[step.variable])
@@ -316,4 +363,4 @@ class _Elimination:
             return -(self.z.k + self.z.term.loss.conjugate.slope(z / self.z.weights)) / self.D
         if self.z.cone == "nonnegative":
             return np.sign(self.D) * y[self.variable] - self.z.k / self.D
-        return -(y[self.variable][:-1] + self.z.k) / self.D
+        return (y[self.variable][:-1] - self.z.k) / self.D

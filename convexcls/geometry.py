@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.optimize import linprog
 
 from convexcls.problem import Problem
 from convexcls.rows import Rows
@@ -102,9 +101,9 @@ def uniqueness(problem: Problem, x: Array, multipliers: Mapping[str, Array]) -> 
     fixed: list[Array] = []
     free: list[tuple[Rows, Array]] = []
     for v, p in problem.quadratic.items():
-        rows = np.zeros((problem.variable(v).size, problem.size))
-        rows[:, problem.layout[v]] = p.to_dense() if isinstance(p, Rows) else np.diag(p)
-        fixed.append(rows)
+        curved = np.zeros((problem.variable(v).size, problem.size))
+        curved[:, problem.layout[v]] = p.to_dense() if isinstance(p, Rows) else np.diag(p)
+        fixed.append(curved)
     for t in problem.terms:
         fixed.append(problem.rows(t)[np.flatnonzero(t.weights > 0)].to_dense())
     for c in problem.constraints:
@@ -154,10 +153,10 @@ def _fixes(stack: Array, where: NDArray[np.intp]) -> bool:
     return bool(np.abs(vectors[rank:][:, where]).max(initial=0.0) < 1e-7)
 
 
-def _another(
-    problem: Problem, stack: Array, free: list[tuple[Rows, Array]], where: NDArray[np.intp]
-) -> Array | None:
+def _another(problem: Problem, stack: Array, free: list[tuple[Rows, Array]], where: NDArray[np.intp]) -> Array | None:
     """A step to another solution, by maximising generic functions over the set of solutions."""
+    from scipy.optimize import linprog
+
     rng = np.random.default_rng(0)
     upper = sparse.vstack([sparse.csr_array(rows.to_matrix()) for rows, _ in free])
     room = np.concatenate([slack for _, slack in free])

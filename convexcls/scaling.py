@@ -103,8 +103,7 @@ def _rebuild(problem: Problem, columns: Exponents, blocks: Mapping[str, int], ob
     def entries(block: Any, which: str = "entries") -> dict[str, Rows]:
         left = 2.0 ** blocks.get(block.name, 0)
         return {
-            v: rows.scaled(left, np.ldexp(1.0, columns[problem.layout[v]]))
-            for v, rows in getattr(block, which).items()
+            v: rows.scaled(left, np.ldexp(1.0, columns[problem.layout[v]])) for v, rows in getattr(block, which).items()
         }
 
     quadratic: dict[str, Any] = {}
@@ -120,9 +119,7 @@ def _rebuild(problem: Problem, columns: Exponents, blocks: Mapping[str, int], ob
         quadratic=quadratic,
         linear={v: np.ldexp(q, columns[problem.layout[v]] + objective) for v, q in problem.linear.items()},
         terms=[replace(t, entries=entries(t), weights=np.ldexp(t.weights, objective)) for t in problem.terms],
-        constraints=[
-            replace(c, entries=entries(c), rhs=np.ldexp(c.rhs, blocks[c.name])) for c in problem.constraints
-        ],
+        constraints=[replace(c, entries=entries(c), rhs=np.ldexp(c.rhs, blocks[c.name])) for c in problem.constraints],
         norm_bounds=[
             replace(
                 b,

@@ -108,7 +108,7 @@ class Solution:
         data = getattr(self.problem, "data", None)
         if data is None:
             raise NoAnswer(f"the {self.problem.name} was not declared on data")
-        return data  # type: ignore[no-any-return]
+        return data
 
     def decision_function(self, X: Any) -> Array:
         """f(x) = coef'x + intercept, above 0 for the second label."""

@@ -1,8 +1,9 @@
 """Proofs of answers: KKT residuals and duality gap, Farkas vectors, directions without end."""
 
 from convexcls.certificate.attainment import attainment, needs_attainment_proof
+from convexcls.certificate.infeasibility import Farkas, check_farkas
 from convexcls.certificate.kkt import KKT, Residual, check_kkt
-from convexcls.certificate.proofs import Direction, Farkas, check_direction, check_farkas
+from convexcls.certificate.recession import Direction, check_direction
 from convexcls.certificate.verdict import Certificate, Status, certify
 
 __all__ = [

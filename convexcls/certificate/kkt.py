@@ -210,14 +210,15 @@ class _Check:
         signs: list[dict[str, Array]] = [{}, {}]
         products: list[dict[str, Array]] = [{}, {}]
         for block in (*self.problem.constraints, *self.problem.norm_bounds):
-            judge = self._norm_bound if isinstance(block, NormBound) else self._linear_rows
-            violation, unit, wrong, product = judge(block)  # type: ignore[operator]
+            if isinstance(block, NormBound):
+                violation, unit, wrong, product = self._norm_bound(block)
+            else:
+                assert isinstance(block, Constraint)
+                violation, unit, wrong, product = self._linear_rows(block)
             multiplier = np.abs(self.multipliers[block.name])
             largest = float(multiplier.max(initial=0.0))
             primal[0][block.name] = violation
-            primal[1][block.name] = np.maximum(
-                _ratios(violation, unit), _ratios(violation * largest, self.scale)
-            )
+            primal[1][block.name] = np.maximum(_ratios(violation, unit), _ratios(violation * largest, self.scale))
             typical = float(np.max(unit, initial=0.0))
             floor = self.problem.unit / typical if typical > 0 else 0.0
             signs[0][block.name], signs[1][block.name] = wrong, _ratios(wrong, max(largest, floor))

@@ -18,16 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from convexcls.certificate.attainment import PROOF, attainment, needs_attainment_proof
+from convexcls.certificate.infeasibility import Farkas, check_farkas, find_farkas
 from convexcls.certificate.kkt import KKT, check_kkt
-from convexcls.certificate.proofs import (
-    Direction,
-    Farkas,
-    check_direction,
-    check_farkas,
-    find_direction,
-    find_farkas,
-    find_origin_multipliers,
-)
+from convexcls.certificate.origin import find_origin_multipliers
+from convexcls.certificate.recession import Direction, check_direction, find_direction
 from convexcls.problem import Problem
 
 Array = NDArray[np.float64]
@@ -139,7 +133,11 @@ def certify(
     if _may_be_unattained(problem, kkt, tol):
         way = (check_direction(problem, direction) if direction is not None else None) or find_direction(problem)
         if way is not None:
-            return Certificate("unattained", problem, tol, kkt, direction=way, attained=attained, notes=notes), x, own
+            return (
+                Certificate("unattained", problem, tol, kkt, direction=way, attained=attained, notes=notes),
+                x,
+                own,
+            )
     origin = find_origin_multipliers(problem)
     if origin is not None:
         zero = np.zeros(problem.size)

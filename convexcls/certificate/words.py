@@ -89,8 +89,8 @@ def _unattained(c: Certificate) -> list[str]:
     ways = [f"  {name}: " + np.array2string(v, precision=4, threshold=8) for name, v in blocks.items() if np.any(v)]
     if c.direction.slope < 0:
         return [
-            f"UNATTAINED. The objective of the {c.problem.name} has no lower bound: along this direction it falls for ever,",
-            f"at the rate {c.direction.slope:.6g}:",
+            f"UNATTAINED. The objective of the {c.problem.name} has no lower bound: along this direction it",
+            f"falls for ever, at the rate {c.direction.slope:.6g}:",
             *ways,
         ]
     rows = c.direction.rows

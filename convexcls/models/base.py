@@ -25,6 +25,11 @@ class Model(Problem):
         return 0.0
 
 
+def negated(labels: Mapping[str, Label]) -> dict[str, Label]:
+    """How the same coefficients are written with the opposite sign."""
+    return {name: label.times(-1.0) for name, label in labels.items()}
+
+
 def score_variables(data: Data, intercept: bool) -> list[Variable]:
     """coef and, where wanted, intercept."""
     coef = Variable("coef", data.d, r"\beta")

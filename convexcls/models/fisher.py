@@ -47,6 +47,7 @@ class FisherLDA(Model):
             constraints=[separation],
             unit=0.0,
             means=means,
+            quadratic_symbol="S_W",
         )
 
     def intercept_for(self, coef: Array) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from convexcls.data import check_data
-from convexcls.models.base import Model, margin_rows, score_variables
+from convexcls.models.base import Model, margin_rows, negated, score_variables
 from convexcls.problem import Constraint
 
 
@@ -24,9 +24,7 @@ class HardMarginSVM(Model):
     def __init__(self, X: Any, y: Any, *, intercept: bool = True) -> None:
         data = check_data(X, y)
         rows, labels = margin_rows(data, intercept)
-        margin = Constraint(
-            "margin", {v: -r for v, r in rows.items()}, r"\alpha", "samples", labels, rhs=-1.0
-        )
+        margin = Constraint("margin", {v: -r for v, r in rows.items()}, r"\alpha", "samples", negated(labels), rhs=-1.0)
         super().__init__(
             data=data,
             parameters={"intercept": intercept},

@@ -23,9 +23,7 @@ class LogisticMLE(Model):
 
     kind = "logistic"
 
-    def __init__(
-        self, X: Any, y: Any, *, l2: float = 0.0, intercept: bool = True, sample_weight: Any = None
-    ) -> None:
+    def __init__(self, X: Any, y: Any, *, l2: float = 0.0, intercept: bool = True, sample_weight: Any = None) -> None:
         l2 = check_nonnegative("l2", l2)
         data = check_data(X, y, sample_weight)
         rows, labels = margin_rows(data, intercept)

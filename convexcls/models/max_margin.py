@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from convexcls.data import check_data
-from convexcls.models.base import Model, margin_rows, score_variables
+from convexcls.models.base import Model, margin_rows, negated, score_variables
 from convexcls.problem import Constraint, NormBound, Variable
 from convexcls.rows import ConstantRows, DiagonalRows
 
@@ -27,7 +27,7 @@ class MaxMargin(Model):
         data = check_data(X, y)
         rows, labels = margin_rows(data, intercept)
         entries = {**{v: -r for v, r in rows.items()}, "distance": ConstantRows(data.n)}
-        margin = Constraint("margin", entries, r"\alpha", "samples", labels)
+        margin = Constraint("margin", entries, r"\alpha", "samples", negated(labels))
         unit = NormBound("unit", {"coef": DiagonalRows.identity(data.d)}, "u", "vector", bound=1.0)
         super().__init__(
             data=data,

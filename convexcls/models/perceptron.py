@@ -47,11 +47,11 @@ class PerceptronCriterion(Model):
             notes = ("without a normalization the minimum 0 is always attained at coef = 0, intercept = 0",)
         else:
             sums = {v: DenseRows((r.T @ data.weights)[None, :]) for v, r in rows.items()}
-            total = {v: Label("", rf"\sum_i {'c_i ' if data.weighted else ''}y_i {labels[v].vector}".strip()) for v in sums}
+            total = {
+                v: Label("", rf"\sum_i {'c_i ' if data.weighted else ''}y_i {labels[v].vector}".strip()) for v in sums
+            }
             blocks["constraints"].append(
-                Constraint(
-                    "normalization", sums, r"\nu", "scalar", total, float(np.sum(data.weights)), relation="=="
-                )
+                Constraint("normalization", sums, r"\nu", "scalar", total, float(np.sum(data.weights)), relation="==")
             )
         blocks["variables"] = [*score_variables(data, intercept), *blocks["variables"]]
         super().__init__(

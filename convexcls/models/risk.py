@@ -40,9 +40,7 @@ def risk_blocks(
     offset = np.broadcast_to(np.asarray(offset, dtype=float), (n,))
     if loss.half_square is not None:
         scale, shift = loss.half_square
-        term = Term(
-            name, rows, symbol, "samples", labels, HalfSquare(), offset + shift, scale * weights, offset_label
-        )
+        term = Term(name, rows, symbol, "samples", labels, HalfSquare(), offset + shift, scale * weights, offset_label)
         return {"variables": [], "terms": [term], "unit": float(term.weights @ (0.5 * term.offset**2))}
     if loss.smooth:
         term = Term(name, rows, symbol, "samples", labels, loss, offset, weights, offset_label)
@@ -73,7 +71,8 @@ def _slack_blocks(
         entries["slack"] = DiagonalRows.identity(n, -1.0)
         constraints.append(
             Constraint(
-                piece_name, entries, piece_symbol, "samples", labels if a else {}, -(a * offset + b),
+                piece_name, entries, piece_symbol, "samples",
+                {v: label.times(a) for v, label in labels.items()} if a else {}, -(a * offset + b),
                 unit=unit, rhs_label=_rhs_label(a, b, offset_label),
             )
         )  # fmt: skip
@@ -91,8 +90,7 @@ def _named_pieces(loss: Loss, name: str, symbol: str) -> list[tuple[tuple[float,
         out = [(sloped[0], name, symbol)]
     elif len(sloped) == 2 and sloped[0][0] * sloped[1][0] < 0:
         out = [
-            ((a, b), f"{name}_{'above' if a > 0 else 'below'}", symbol + ("^+" if a > 0 else "^-"))
-            for a, b in sloped
+            ((a, b), f"{name}_{'above' if a > 0 else 'below'}", symbol + ("^+" if a > 0 else "^-")) for a, b in sloped
         ]
     else:
         out = [(line, f"{name}_{k}", f"{symbol}^{{({k})}}") for k, line in enumerate(sloped, 1)]

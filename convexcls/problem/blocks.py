@@ -20,10 +20,16 @@ Kind = Literal["samples", "vector", "scalar"]
 
 @dataclass(frozen=True)
 class Label:
-    """How a coefficient of row i is written: ``factor`` times ``vector``, as in y_i times x_i."""
+    """How a coefficient of row i is written: ``scale`` times ``factor`` times ``vector``, as in -1 times y_i
+    times x_i."""
 
     factor: str = ""
     vector: str = ""
+    scale: float = 1.0
+
+    def times(self, number: float) -> Label:
+        """The label of the coefficients multiplied by a number."""
+        return Label(self.factor, self.vector, self.scale * number)
 
 
 @dataclass(frozen=True)
@@ -41,7 +47,7 @@ def _vector(values: Any, size: int) -> Array:
 
 
 @dataclass(frozen=True, eq=False)
-class _Block:
+class Block:
     """Rows over named variables: ``entries[v] @ v`` summed over the variables v it touches."""
 
     name: str
@@ -61,7 +67,7 @@ class _Block:
         """The number of rows."""
         return next(iter(self.entries.values())).shape[0]
 
-    def same_entries(self, other: _Block) -> bool:
+    def same_entries(self, other: Block) -> bool:
         """Whether both blocks have the same name and the same coefficients."""
         return (
             self.name == other.name
@@ -71,7 +77,7 @@ class _Block:
 
 
 @dataclass(frozen=True, eq=False)
-class Term(_Block):
+class Term(Block):
     """sum_i weights_i loss(M_i x + offset_i), with the multiplier of u = Mx + offset as ``symbol``."""
 
     loss: Loss = field(default_factory=HalfSquare)
@@ -104,7 +110,7 @@ class Term(_Block):
 
 
 @dataclass(frozen=True, eq=False)
-class Constraint(_Block):
+class Constraint(Block):
     """``entries @ x <= rhs`` (or ``==``), with its multiplier's LaTeX as ``symbol``.
 
     ``unit`` is the size of a residual that counts as one: where it is 0, the largest right-hand side,
@@ -132,13 +138,14 @@ class Constraint(_Block):
 
 
 @dataclass(frozen=True, eq=False)
-class NormBound(_Block):
+class NormBound(Block):
     """``‖E x + offset‖ <= bound_entries @ x + bound``; its multiplier is a pair (u, mu), ‖u‖ <= mu,
     kept as one array with mu last."""
 
     offset: Any = 0.0
     bound_entries: Mapping[str, Rows] = field(default_factory=dict)
     bound: float = 0.0
+    radius_symbol: str = r"\mu"
 
     def __post_init__(self) -> None:
         super().__post_init__()

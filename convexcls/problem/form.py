@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
-from convexcls.problem.blocks import Array, Constraint, NormBound, Term, Variable
+from convexcls.problem.blocks import Array, Block, Constraint, Label, NormBound, Term, Variable
 from convexcls.rows import JoinedRows, Rows, as_rows
 
 if TYPE_CHECKING:  # what the verbs return; the layers above provide them
@@ -47,7 +47,8 @@ class Problem:
     ``quadratic`` gives P by variable: a vector (its diagonal) or a positive semidefinite matrix.
     ``unit`` is the size of an objective that counts as one, for problems whose optimum may be 0; with
     ``unit=0`` everything is measured against the optimum itself.
-    ``sense`` says how the problem is written and reported; inside, everything is minimised.
+    ``sense`` says how the problem is written and reported; inside, everything is minimised. The labels and
+    symbols only say how costs and matrices are written.
     """
 
     #: The name under which the command line and files know a model; empty for a user's own problem.
@@ -57,6 +58,8 @@ class Problem:
     variables: tuple[Variable, ...]
     quadratic: Mapping[str, Array | Rows]
     linear: Mapping[str, Array]
+    linear_labels: Mapping[str, Label]
+    quadratic_symbol: str
     terms: tuple[Term, ...]
     constraints: tuple[Constraint, ...]
     norm_bounds: tuple[NormBound, ...]
@@ -77,6 +80,8 @@ class Problem:
         constant: float = 0.0,
         sense: Literal["min", "max"] = "min",
         unit: float = 1.0,
+        linear_labels: Mapping[str, Label] | None = None,
+        quadratic_symbol: str = "P",
         **extra: Any,
     ) -> None:
         sizes = {v.name: v.size for v in variables}
@@ -85,6 +90,8 @@ class Problem:
             "variables": tuple(variables),
             "quadratic": {v: _quadratic(v, p, sizes) for v, p in (quadratic or {}).items()},
             "linear": {v: _linear(v, q, sizes) for v, q in (linear or {}).items()},
+            "linear_labels": dict(linear_labels or {}),
+            "quadratic_symbol": quadratic_symbol,
             "terms": tuple(terms),
             "constraints": tuple(constraints),
             "norm_bounds": tuple(norm_bounds),
@@ -97,7 +104,8 @@ class Problem:
         self._check()
 
     def _check(self) -> None:
-        names = [block.name for block in (*self.variables, *self.terms, *self.constraints, *self.norm_bounds)]
+        names = [v.name for v in self.variables]
+        names += [block.name for block in (*self.terms, *self.constraints, *self.norm_bounds)]
         if repeated := {name for name in names if names.count(name) > 1}:
             raise ProblemError(f"block name(s) used twice: {', '.join(sorted(repeated))}")
         sizes = {v.name: v.size for v in self.variables}
@@ -150,7 +158,7 @@ class Problem:
         """A block's entries as rows over all of x."""
         return JoinedRows(height, self.size, [(self.layout[v], rows) for v, rows in entries.items()])
 
-    def rows(self, block: Term | Constraint | NormBound) -> JoinedRows:
+    def rows(self, block: Block) -> JoinedRows:
         """The rows of a block over all of x."""
         return self.joined(block.entries, block.size)
 
@@ -208,15 +216,15 @@ class Problem:
 
     def dual(self) -> Dual:
         """The Lagrange dual, derived mechanically, with the map back."""
-        return _VERBS["dual"](self)  # type: ignore[no-any-return]
+        return _VERBS["dual"](self)
 
     def latex(self) -> str:
         """The problem as LaTeX."""
-        return _VERBS["latex"](self)  # type: ignore[no-any-return]
+        return _VERBS["latex"](self)
 
     def explain(self) -> str:
         """The problem in words: variables, constraints and multipliers, Lagrangian, KKT conditions."""
-        return _VERBS["explain"](self)  # type: ignore[no-any-return]
+        return _VERBS["explain"](self)
 
     def to_cvxpy(self) -> Any:
         """The problem as a ``cvxpy.Problem``, its constraints in the order of the blocks."""
@@ -230,13 +238,13 @@ class Problem:
         **options: Any,
     ) -> Solution:
         """Solve with the named solver and check the answer on the original data."""
-        return _VERBS["solve"](self, solver=solver, tol=tol, callback=callback, **options)  # type: ignore[no-any-return]
+        return _VERBS["solve"](self, solver=solver, tol=tol, callback=callback, **options)
 
     def _repr_latex_(self) -> str:
         return f"$${self.latex()}$$"
 
     def _repr_html_(self) -> str:
-        return _VERBS["html"](self)  # type: ignore[no-any-return]
+        return _VERBS["html"](self)
 
     # ---- identity -------------------------------------------------------------------------------
 

@@ -224,9 +224,7 @@ class JoinedRows(Rows):
         for where, rows in self.parts:
             start = where.start
             padded = sparse.coo_array(rows.to_matrix())
-            shifted = sparse.coo_array(
-                (padded.data, (padded.coords[0], padded.coords[1] + start)), shape=self.shape
-            )
+            shifted = sparse.coo_array((padded.data, (padded.coords[0], padded.coords[1] + start)), shape=self.shape)
             out = out + sparse.csc_array(shifted)
         return out
 

@@ -60,7 +60,7 @@ class ClosedFormSolver(Solver):
         rank = int(np.sum(sizes > self.rank_tol * sizes[0])) if sizes.size and sizes[0] > 0 else 0
         if rank < matrix.shape[1]:
             x = np.linalg.lstsq(matrix, target, rcond=self.rank_tol)[0]
-            return x, f"rank {rank} of {matrix.shape[1]}: one of many minimisers, the shortest"
+            return np.asarray(x, dtype=float), f"rank {rank} of {matrix.shape[1]}: one of many minimisers, the shortest"
         return _refined(matrix, target, order, self.refinements), f"full rank {rank}"
 
 

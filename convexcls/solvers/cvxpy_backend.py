@@ -84,7 +84,12 @@ class CvxpySolver(Solver):
         aim = max(tol * 1e-2, 1e-12)
         settings: dict[str, dict[str, Any]] = {
             "CLARABEL": {"tol_gap_abs": aim, "tol_gap_rel": aim, "tol_feas": aim},
-            "OSQP": {"eps_abs": max(aim, 1e-9), "eps_rel": max(aim, 1e-9), "max_iter": 200_000, "polishing": True},
+            "OSQP": {
+                "eps_abs": max(aim, 1e-9),
+                "eps_rel": max(aim, 1e-9),
+                "max_iter": 200_000,
+                "polishing": True,
+            },
             "SCS": {"eps_abs": max(aim, 1e-9), "eps_rel": max(aim, 1e-9), "max_iters": 100_000},
             "HIGHS": {"primal_feasibility_tolerance": 1e-9, "dual_feasibility_tolerance": 1e-9},
             "ECOS": {"abstol": aim, "reltol": aim, "feastol": aim},

@@ -46,5 +46,9 @@ class HighsSolver(Solver):
         # SciPy reports how the optimum changes with the right-hand side: minus our multipliers
         lam, nu = -np.asarray(found.ineqlin.marginals), -np.asarray(found.eqlin.marginals)
         return Answer(
-            qp.point(found.x), qp.multipliers(nu, lam), str(found.message), int(found.nit), tuple(tracer.lines)
+            qp.point(found.x),
+            qp.multipliers(nu, lam),
+            str(found.message),
+            int(found.nit),
+            tuple(tracer.lines),
         )

@@ -78,7 +78,10 @@ def quadratic_program(problem: Problem) -> QuadraticProgram:
         p = problem.quadratic.get(v.name, np.zeros(v.size))
         pieces.append(p.to_matrix() if isinstance(p, Rows) else sparse.diags_array(np.asarray(p)))
     pieces += [sparse.diags_array(t.weights) for t in problem.terms]
-    equal, equal_rhs, upper, upper_rhs = [], [], [], []
+    equal: list[Any] = []
+    upper: list[Any] = []
+    equal_rhs: list[Array] = []
+    upper_rhs: list[Array] = []
     for c in problem.constraints:
         (equal if c.relation == "==" else upper).append(wide(problem.rows(c).to_matrix()))
         (equal_rhs if c.relation == "==" else upper_rhs).append(c.rhs)

@@ -1,0 +1,64 @@
+"""What the toolkit's own linear programs share. HiGHS finds candidates; they become proofs by being checked."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from convexcls.problem import Constraint, Problem
+
+Array = NDArray[np.float64]
+
+#: A sum counts as zero when it is this small relative to the sum of its absolute values. Rounding leaves
+#: about 1e-15; classes that are 1e-9 apart leave 1e-9. A proof has to tell these two apart.
+ZERO = 1e-12
+#: A quantity counts as positive when it is at least this large, on the same scale.
+POSITIVE = 1e-9
+#: Systems with more unknowns than this are not refined.
+LARGEST_SYSTEM = 4000
+
+
+def solve_linear_program(**program: Any) -> Any:
+    """SciPy's HiGHS at its tightest tolerances."""
+    from scipy.optimize import linprog
+
+    options = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
+    return linprog(method="highs", options=options, **program)
+
+
+def column_scale(problem: Problem) -> Array:
+    """Powers of two that bring the largest entry of every column near one."""
+    reach = np.zeros(problem.size)
+    for block in (*problem.constraints, *problem.terms):
+        reach = np.maximum(reach, problem.rows(block).column_max())
+    return np.where(reach > 0, np.exp2(-np.round(np.log2(np.where(reach > 0, reach, 1.0)))), 1.0)
+
+
+def constraint_matrix(problem: Problem, scale: Array) -> Any:
+    """All linear constraints as one sparse matrix, its columns scaled."""
+    rows = [sparse.csr_array(problem.rows(c).to_matrix()) for c in problem.constraints]
+    return sparse.csr_array(sparse.vstack(rows) @ sparse.diags_array(scale))
+
+
+def by_block(blocks: tuple[Constraint, ...], z: Array) -> dict[str, Array]:
+    """Multipliers of all constraints in a row, cut up by constraint."""
+    ends = np.cumsum([c.size for c in blocks])[:-1]
+    return {c.name: part for c, part in zip(blocks, np.split(z, ends), strict=True)}
+
+
+def refine(system: Array, target: Array, solution: Array) -> Array:
+    """The nearest solution of ``system @ z = target`` to the one given, with residuals in extended precision."""
+    long_system = system.astype(np.longdouble)
+    for _ in range(3):
+        defect = np.asarray(target - long_system @ solution.astype(np.longdouble), dtype=float)
+        solution = solution + np.linalg.lstsq(system, defect, rcond=1e-12)[0]
+    return solution
+
+
+def largest_ratio(values: Array, sizes: Array) -> float:
+    """The largest |value| / size, entries of size 0 left out."""
+    ratios = np.divide(np.abs(values), sizes, out=np.zeros(values.shape), where=sizes > 0)
+    return float(ratios.max(initial=0.0))

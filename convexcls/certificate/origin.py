@@ -1,0 +1,51 @@
+"""A proof that x = 0 is optimal, for problems of cones and lines such as the widest slab between classes that
+meet: a solver can only come near such a point, and near is not a proof."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from convexcls.certificate.linear_program import (
+    LARGEST_SYSTEM,
+    ZERO,
+    by_block,
+    column_scale,
+    constraint_matrix,
+    refine,
+    solve_linear_program,
+)
+from convexcls.problem import Problem
+
+Array = NDArray[np.float64]
+
+
+def find_origin_multipliers(problem: Problem) -> dict[str, Array] | None:
+    """Multipliers that satisfy stationarity at x = 0 down to rounding, or None where there are none."""
+    if problem.terms or not problem.constraints or not _origin_is_feasible(problem):
+        return None
+    scale = column_scale(problem)
+    columns = constraint_matrix(problem, scale)
+    equal = np.concatenate([np.full(c.size, c.relation == "==") for c in problem.constraints])
+    tight = equal | (np.concatenate([c.rhs for c in problem.constraints]) == 0)
+    bounds = np.column_stack([np.where(equal, -np.inf, 0.0), np.where(tight, np.inf, 0.0)])
+    target = -problem.q * scale
+    found = solve_linear_program(c=np.zeros(equal.size), A_eq=columns.T.tocsr(), b_eq=target, bounds=bounds)
+    if found.x is None:
+        return None
+    z = np.array(found.x)
+    support = np.flatnonzero(np.abs(z) > 1e-11)
+    z[np.abs(z) <= 1e-11] = 0.0
+    if 0 < support.size <= LARGEST_SYSTEM:
+        z[support] = refine(columns[support].toarray().T, target, z[support])
+    left_over = np.abs(columns.T @ z - target)
+    if np.any(left_over > ZERO * (abs(columns).T @ np.abs(z) + np.abs(target))) or np.any(z[~equal] < 0):
+        return None
+    out = by_block(problem.constraints, z)
+    out.update({b.name: np.zeros(b.size + 1) for b in problem.norm_bounds})
+    return out
+
+
+def _origin_is_feasible(problem: Problem) -> bool:
+    linear = all(np.all(c.rhs >= 0) if c.relation == "<=" else not np.any(c.rhs) for c in problem.constraints)
+    return linear and all(not np.any(b.offset) and b.bound >= 0 for b in problem.norm_bounds)

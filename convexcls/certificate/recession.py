@@ -1,0 +1,200 @@
+"""Proofs that the minimum is not attained: directions along which the objective falls for ever."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from convexcls.certificate.linear_program import (
+    POSITIVE,
+    ZERO,
+    column_scale,
+    largest_ratio,
+    solve_linear_program,
+)
+from convexcls.problem import Problem, Term
+from convexcls.rows import Rows
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Direction:
+    """A direction along which every constraint stays satisfied and the objective falls for ever: at the rate
+    ``slope``, or, where that is 0, towards an infimum that the losses of ``rows`` never reach."""
+
+    x: Array
+    slope: float
+    rows: NDArray[np.intp]
+    residual: float
+
+
+def find_direction(problem: Problem) -> Direction | None:
+    """A direction that proves the minimum unattained, or None. First one along which the objective falls at a
+    constant rate, then one along which it only approaches its infimum."""
+    scale = column_scale(problem)
+    for asymptotic in (False, True):
+        program = _RecessionProgram(problem, scale, asymptotic).build()
+        if program is None:
+            continue
+        found = solve_linear_program(**program)
+        if found.x is None or not found.fun < -POSITIVE:
+            continue
+        direction = _flattened(problem, np.asarray(found.x)[: problem.size] * scale)
+        if (proved := check_direction(problem, direction)) is not None:
+            return proved
+    return None
+
+
+@dataclass
+class _RecessionProgram:
+    """The linear program for a direction d, with one more variable for each row of a loss: its rate along d or,
+    in the asymptotic case, its progress towards the infimum (capped at one, to be maximised)."""
+
+    problem: Problem
+    scale: Array
+    asymptotic: bool
+    upper: list[Any] = field(default_factory=list)
+    equal: list[Any] = field(default_factory=list)
+
+    def build(self) -> dict[str, Any] | None:
+        problem = self.problem
+        self.width = problem.size + sum(t.size for t in problem.terms)
+        reach = np.inf if self.asymptotic else 1.0
+        self.low, self.high = np.full(self.width, -reach), np.full(self.width, reach)
+        self.cost = np.zeros(self.width)
+        start = problem.size
+        for t in problem.terms:
+            self._add_term(t, slice(start, start + t.size))
+            start += t.size
+        if self.asymptotic:
+            if not np.any(self.cost):
+                return None
+            self.equal.append(self._wide(sparse.csr_array((problem.q * self.scale)[None, :])))
+        else:
+            self.cost[: problem.size] = problem.q * self.scale
+        self._add_constraints()
+        out: dict[str, Any] = {"c": self.cost, "bounds": np.column_stack([self.low, self.high])}
+        for key, blocks in (("ub", self.upper), ("eq", self.equal)):
+            if blocks:
+                out[f"A_{key}"] = sparse.vstack(blocks, format="csr")
+                out[f"b_{key}"] = np.zeros(out[f"A_{key}"].shape[0])
+        return out
+
+    def _add_term(self, t: Term, where: slice) -> None:
+        moved = self._wide(sparse.csr_array(self.problem.rows(t).to_matrix()) @ sparse.diags_array(self.scale))
+        low, high = t.loss.slopes
+        own = sparse.csr_array(
+            (np.ones(t.size), (np.arange(t.size), np.arange(where.start, where.stop))), shape=moved.shape
+        )
+        if np.isinf(low) and np.isinf(high):  # grows either way: must not move
+            self.equal.append(moved)
+            self.low[where] = self.high[where] = 0.0
+        elif self.asymptotic:  # progress at most how far the argument moves the way the loss falls
+            self.upper.append(own - moved if high == 0 else own + moved)
+            self.low[where], self.high[where] = 0.0, 1.0
+            self.cost[where] = -(t.weights > 0).astype(float)
+        else:  # the rate is at least low and high times the movement
+            self.low[where], self.high[where] = -np.inf, np.inf
+            self.cost[where] = t.weights
+            for slope in (low, high):
+                self.upper.append(moved * np.sign(slope) if np.isinf(slope) else moved * slope - own)
+
+    def _add_constraints(self) -> None:
+        problem = self.problem
+        for v, p in problem.quadratic.items():
+            matrix = p.to_matrix() if isinstance(p, Rows) else sparse.diags_array(np.asarray(p))
+            self.equal.append(self._wide(matrix, problem.layout[v].start))
+        for c in problem.constraints:
+            rows = self._wide(sparse.csr_array(problem.rows(c).to_matrix()) @ sparse.diags_array(self.scale))
+            (self.equal if c.relation == "==" else self.upper).append(rows)
+        for b in problem.norm_bounds:
+            self.equal.append(self._wide(problem.rows(b).to_matrix()))
+            self.upper.append(self._wide(-problem.bound_rows(b).to_matrix()))
+
+    def _wide(self, rows: Any, start: int = 0) -> Any:
+        coo = sparse.coo_array(rows)
+        return sparse.csr_array((coo.data, (coo.coords[0], coo.coords[1] + start)), shape=(coo.shape[0], self.width))
+
+
+def _flattened(problem: Problem, direction: Array) -> Array:
+    """The direction with what should be exactly zero along it brought down to rounding."""
+    if problem.size > 2000:
+        return direction
+    flat = [np.zeros((0, problem.size))]
+    for block in (*problem.terms, *problem.constraints):
+        rows = problem.rows(block)
+        moved, size = rows @ direction, abs(rows) @ np.abs(direction)
+        still = np.flatnonzero(np.abs(moved) <= 1e-7 * size)
+        if 0 < still.size <= 20000:
+            flat.append(rows[still].to_dense())
+    system = np.vstack(flat)
+    for _ in range(2):
+        direction = direction - np.linalg.lstsq(system, system @ direction, rcond=1e-12)[0]
+    return direction
+
+
+def check_direction(problem: Problem, direction: Array) -> Direction | None:
+    """The direction as a proof that the minimum is not attained, or None where it is none."""
+    d = np.asarray(direction, dtype=float)
+    if d.shape != (problem.size,) or not np.all(np.isfinite(d)) or not np.any(d):
+        return None
+    residual = _violation(problem, d)
+    if residual > ZERO:
+        return None
+    slope, size = float(problem.q @ d), float(np.abs(problem.q) @ np.abs(d))
+    approaching = []
+    for t in problem.terms:
+        rate, moving = _rates(problem, t, d)
+        if not np.all(np.isfinite(rate)):
+            return None
+        slope += float(t.weights @ rate)
+        size += float(t.weights @ np.abs(rate))
+        approaching.append(np.flatnonzero(moving))
+    rows = np.concatenate(approaching) if approaching else np.empty(0, dtype=np.intp)
+    if slope < -POSITIVE * size:
+        return Direction(d, slope, rows, residual)
+    if abs(slope) <= ZERO * size and rows.size > 0:
+        return Direction(d, 0.0, rows, residual)
+    return None
+
+
+def _violation(problem: Problem, d: Array) -> float:
+    """How far the direction is from keeping all constraints and having no curvature, relative to rounding."""
+    worst = 0.0
+    for v, p in problem.quadratic.items():
+        part = d[problem.layout[v]]
+        curved = p @ part if isinstance(p, Rows) else p * part
+        size = abs(p) @ np.abs(part) if isinstance(p, Rows) else np.abs(p * part)
+        worst = max(worst, largest_ratio(curved, size))
+    for c in problem.constraints:
+        rows = problem.rows(c)
+        moved = rows @ d
+        moved = np.maximum(moved, 0.0) if c.relation == "<=" else moved
+        worst = max(worst, largest_ratio(moved, abs(rows) @ np.abs(d)))
+    for b in problem.norm_bounds:
+        rows, bound = problem.rows(b), problem.bound_rows(b)
+        worst = max(worst, largest_ratio(rows @ d, abs(rows) @ np.abs(d)))
+        worst = max(worst, largest_ratio(np.minimum(bound @ d, 0.0), abs(bound) @ np.abs(d)))
+    return worst
+
+
+def _rates(problem: Problem, t: Term, d: Array) -> tuple[Array, NDArray[np.bool_]]:
+    """The rate at which each loss of a term grows in the end along d, and which losses keep falling towards an
+    infimum at rate 0."""
+    rows = problem.rows(t)
+    moved, reach = rows @ d, abs(rows) @ np.abs(d)
+    moved = np.where((np.abs(moved) <= ZERO * reach) | (t.weights == 0), 0.0, moved)
+    low, high = t.loss.slopes
+    up, down = moved > 0, moved < 0
+    rate = np.zeros(t.size)
+    if np.any(up):
+        rate[up] = high * moved[up]
+    if np.any(down):
+        rate[down] = low * moved[down]
+    clear = np.abs(moved) > POSITIVE * reach
+    return rate, clear & ((up & (high == 0)) | (down & (low == 0)))

@@ -1,0 +1,123 @@
+"""The command line: ``convexcls show | solve | compare | solvers | problems | demo``.
+
+Results go to stdout, everything else to stderr. Exit codes: 0 proved, 1 not proved, 2 bad input or usage, 3 a
+bug of ours, 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+import traceback
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+import click
+
+from convexcls.cli import commands
+from convexcls.cli.screen import BROKEN_PIPE, clean, say
+
+BAD_INPUT, BUG, INTERRUPTED = 2, 3, 130
+
+WELCOME = """\
+convexcls: linear classifiers as convex programs, solved by any solver, with a proof of the answer.
+
+Three things to try:
+
+  convexcls demo                  a hard margin from formulation to proof, then XOR, proved infeasible
+  convexcls problems              the gallery; then: convexcls solve NAME
+  convexcls solve data.csv --model soft-margin --target label --param C=10
+
+convexcls --help lists all commands.
+"""
+
+
+class App(click.Group):
+    """A group of commands that turns every outcome into an exit code and every error into one message."""
+
+    def main(self, *args: Any, standalone_mode: bool = True, **extra: Any) -> Any:
+        """Run; with ``standalone_mode`` leave by ``sys.exit`` with the command's exit code."""
+        run = super().main
+        if not standalone_mode:
+            return run(*args, standalone_mode=False, **extra)
+        for stream in (sys.stdout, sys.stderr):
+            if hasattr(stream, "reconfigure"):  # a letter that the terminal lacks is no reason to fail
+                stream.reconfigure(errors="backslashreplace")
+        sys.exit(exit_code(lambda: run(*args, standalone_mode=False, **extra)))
+
+
+def exit_code(run: Callable[[], Any]) -> int:
+    """The exit code of a run. Messages go to stderr; a traceback only with CONVEXCLS_DEBUG=1."""
+    try:
+        outcome = run()
+    except click.ClickException as error:
+        _tell(error)
+        return error.exit_code
+    except (click.Abort, KeyboardInterrupt):
+        say("Interrupted.")
+        return INTERRUPTED
+    except Exception as error:
+        if os.environ.get("CONVEXCLS_DEBUG") == "1":
+            traceback.print_exc()
+        return _unless_click_knows(error)
+    return outcome if isinstance(outcome, int) else 0
+
+
+def _tell(error: click.ClickException) -> None:
+    context = getattr(error, "ctx", None)
+    if context is not None:
+        say(context.get_usage())
+        say(f"Try '{context.command_path} --help' for help.\n")
+    say(f"Error: {clean(error.format_message(), keep=chr(10))}")
+
+
+def _unless_click_knows(error: Exception) -> int:
+    """ValueErrors are the toolkit's way of refusing input; what is left is a bug."""
+    if isinstance(error, OSError) and error.errno == errno.EPIPE:
+        _silence_stdout()
+    text = clean(str(error), keep="\n") or type(error).__name__
+    if isinstance(error, MemoryError):
+        say("Error: there is not enough memory for this problem")
+    elif isinstance(error, OSError):
+        name = f"{clean(str(error.filename))}: " if error.filename else ""
+        say(f"Error: {name}{error.strerror or text}")
+    elif isinstance(error, ValueError) and type(error).__name__ != "LinAlgError":
+        say(f"Error: {text}")
+    else:
+        first = text.splitlines()[0][:300]
+        say(f"Internal error ({type(error).__name__}: {first}); please report it, with CONVEXCLS_DEBUG=1 set")
+        return BUG
+    return BAD_INPUT
+
+
+def _silence_stdout() -> NoReturn:
+    """The reader of our output has gone: leave as a process that SIGPIPE had ended."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    sys.exit(BROKEN_PIPE)
+
+
+@click.group(cls=App, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(None, "--version", package_name="convexcls", message="convexcls %(version)s")
+@click.pass_context
+def main(ctx: click.Context) -> int:
+    """Linear classifiers as explicit convex programs, solved by any solver, with a proof of the answer.
+
+    Exit codes: 0 the verdict is proved, 1 it is not (undecided), 2 bad input or usage.
+
+    \b
+    Examples:
+      convexcls demo
+      convexcls show xor --dual
+      convexcls solve data.csv --model logistic --target sick --param l2=0.1
+      convexcls compare data.csv --model soft-margin --param C=10
+    """
+    if ctx.invoked_subcommand is None:
+        click.echo(WELCOME, nl=False)
+    return 0
+
+
+for command in commands.ALL:
+    main.add_command(command)
+
+__all__ = ["App", "exit_code", "main"]

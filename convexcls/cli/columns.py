@@ -1,0 +1,129 @@
+"""Columns of a data file by name: which are features, which the target, which the weights."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+from numpy.typing import NDArray
+
+from convexcls.cli.screen import clean, say, shorten
+from convexcls.cli.typed import did_you_mean
+
+Array = NDArray[np.float64]
+
+
+class SourceError(click.ClickException):
+    """A data file that cannot be read; the message names the file and the place."""
+
+    exit_code = 2
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The columns asked for; None where the command line does not say."""
+
+    target: str | None = None
+    features: str | None = None
+    weight: str | None = None
+
+
+@dataclass(frozen=True)
+class Used:
+    """The columns taken, by position."""
+
+    features: list[int]
+    target: int
+    weight: int | None
+
+
+@dataclass(frozen=True, eq=False)
+class Samples:
+    """What a file holds: features (with names where they have any), target, weights."""
+
+    X: Any
+    y: Any
+    weights: Any = None
+
+
+@dataclass(frozen=True, eq=False)
+class _Column:
+    values: Array
+
+    def to_numpy(self) -> Array:
+        return self.values
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Numbers with column names, in the shape in which the toolkit takes data frames."""
+
+    columns: Sequence[str]
+    matrix: Array
+
+    def __len__(self) -> int:
+        return len(self.matrix)
+
+    def __getitem__(self, name: str) -> _Column:
+        return _Column(self.matrix[:, self.columns.index(name)])
+
+    def to_numpy(self) -> Array:
+        """All numbers."""
+        return self.matrix
+
+
+def choose(names: Sequence[str], choice: Choice, path: Path) -> Used:
+    """The columns to use. Without a target the last column is it, which is said on stderr; without features
+    all other columns are."""
+    repeated = sorted({name for name in names if names.count(name) > 1})
+    if repeated:
+        raise SourceError(f"{path}: the column name {shorten(repeated[0])!r} occurs more than once; rename one")
+    weight = None if choice.weight is None else _find(names, choice.weight, "--weight", path)
+    wanted = None if choice.features is None else _split(choice.features)
+    features = None if wanted is None else [_find(names, name, "--features", path) for name in wanted]
+    if choice.target is not None:
+        target = _find(names, choice.target, "--target", path)
+    else:
+        left = [k for k in range(len(names)) if k != weight and k not in (features or [])]
+        if not left:
+            raise click.UsageError("no column is left for the target: name it with --target")
+        target = left[-1]
+        say(f"target: column {shorten(names[target])!r}, the last one (another: --target COLUMN)")
+    if features is None:
+        features = [k for k in range(len(names)) if k not in (target, weight)]
+        if not features:
+            raise SourceError(f"{path}: no column is left for the features; the file has {_listed(names)}")
+    for column, role in ((target, "the target"), (weight, "the weights")):
+        if column in features:
+            raise click.UsageError(f"column {names[column]!r} cannot be a feature and {role}")  # type: ignore[index]
+    if target == weight:
+        raise click.UsageError(f"column {names[target]!r} cannot be the target and the weights")
+    return Used(features, target, weight)
+
+
+def _split(text: str) -> list[str]:
+    """``a,b,c`` or, for names with commas, ``a,"b,c"``."""
+    wanted = [name.strip() for name in next(csv.reader([text], skipinitialspace=True), [])]
+    if not wanted or "" in wanted:
+        raise click.UsageError(f"--features {text!r}: write the names as a,b,c")
+    if repeated := sorted({name for name in wanted if wanted.count(name) > 1}):
+        raise click.UsageError(f"--features names {repeated[0]!r} twice")
+    return wanted
+
+
+def _find(names: Sequence[str], name: str, flag: str, path: Path) -> int:
+    if name in names:
+        return list(names).index(name)
+    raise click.UsageError(
+        f"{flag}: {path.name} has no column {name!r}{did_you_mean(name, names)}; it has {_listed(names)}"
+    )
+
+
+def _listed(names: Sequence[str]) -> str:
+    shown = ", ".join(clean(name) for name in names[:20])
+    return shown + (f" and {len(names) - 20} more" if len(names) > 20 else "")

@@ -1,0 +1,218 @@
+"""CSV files: a header, one sample a line, numbers in every feature. Whatever is wrong is named by its place.
+
+Rows are counted from 0, as everywhere in the toolkit; lines of the file from 1, as editors do.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from array import array
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from operator import itemgetter
+from pathlib import Path
+from typing import Any, BinaryIO, TextIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from convexcls.cli.columns import Choice, Samples, SourceError, Table, choose
+from convexcls.cli.screen import shorten
+from convexcls.cli.typed import read_number
+
+LONGEST_LINE = 2**24
+BOMS = {b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
+BINARY = {b"PAR1": "a Parquet file (use --format parquet)", b"PK\x03\x04": "a zip archive or spreadsheet",
+          b"\x1f\x8b": "a gzip archive"}  # fmt: skip
+
+
+def read_csv(path: Path, choice: Choice) -> Samples:
+    """The chosen columns of a CSV file."""
+    with path.open("rb") as raw:
+        check_text(raw, path)  # type: ignore[arg-type]
+        with io.TextIOWrapper(raw, encoding="utf-8-sig", newline="") as text:
+            try:
+                return _read(text, path, choice)
+            except UnicodeDecodeError as error:
+                raise SourceError(
+                    f"{path}: not UTF-8 text (byte 0x{error.object[error.start]:02x}); save it as UTF-8"
+                ) from None
+
+
+def check_text(raw: BinaryIO, path: Path) -> None:
+    """Refuse a file that is empty or not text, by its first bytes."""
+    head: bytes = raw.peek(8192)[:8192]  # type: ignore[attr-defined]
+    if not head:
+        raise SourceError(f"{path}: the file is empty")
+    if encoding := BOMS.get(head[:2]):
+        raise SourceError(f"{path}: the text is {encoding}; save it as UTF-8")
+    for magic, kind in BINARY.items():
+        if head.startswith(magic):
+            raise SourceError(f"{path}: this is {kind}, not text")
+    if b"\0" in head:
+        raise SourceError(f"{path}: this is a binary file, not text")
+
+
+@dataclass
+class _Lines:
+    """The lines of a file; one without end is refused before it fills the memory."""
+
+    text: TextIO
+    path: Path
+
+    def __iter__(self) -> Iterator[str]:
+        number = 0
+        while line := self.text.readline(LONGEST_LINE):
+            number += 1
+            if len(line) == LONGEST_LINE:
+                raise SourceError(f"{self.path}, line {number}: longer than {LONGEST_LINE:,} characters")
+            if "\0" in line:
+                raise SourceError(f"{self.path}, line {number}: holds a NUL character; this is not a CSV file")
+            yield line
+
+
+def _records(text: TextIO, path: Path) -> Iterator[tuple[int, list[str]]]:
+    """The records that are not blank, each with the line on which it starts."""
+    reader = csv.reader(_Lines(text, path), strict=True)
+    while True:
+        line = reader.line_num + 1
+        try:
+            record = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            raise SourceError(f"{path}, line {line}: {_csv_error(error)}") from None
+        if any(cell.strip() for cell in record):
+            yield line, record
+
+
+def _csv_error(error: csv.Error) -> str:
+    words = {
+        "unexpected end of data": "a quoted field that starts here is never closed",
+        "field larger": f"a field is longer than {csv.field_size_limit():,} characters; is a quote not closed?",
+        "expected after": "text follows a closing quote; double the quotes inside a quoted field",
+    }
+    return next((said for key, said in words.items() if key in str(error)), str(error))
+
+
+def _read(text: TextIO, path: Path, choice: Choice) -> Samples:
+    records = _records(text, path)
+    first = next(records, None)
+    if first is None:
+        raise SourceError(f"{path}: the file holds blank lines only")
+    names = _header(first[1], path)
+    used = choose(names, choice, path)
+    body = _Body(path, names, used.features, used.target, used.weight)
+    for line, record in records:
+        body.add(line, record)
+    return body.samples()
+
+
+def _header(record: list[str], path: Path) -> list[str]:
+    names = [name.strip() for name in record]
+    if all(_is_number(name) for name in names):
+        raise SourceError(
+            f"{path}: the first line holds only numbers ({shorten(', '.join(names), 40)}); "
+            "a header with the names of the columns is required"
+        )
+    if len(names) == 1 and (mark := next((m for m in ";\t|" if m in names[0]), None)):
+        raise SourceError(f"{path}: the header has no comma but {mark!r}; the columns must be separated by commas")
+    if "" in names:
+        raise SourceError(
+            f"{path}: column {names.index('') + 1} has no name in the header; name it "
+            "(an index that pandas wrote is left out by to_csv(index=False))"
+        )
+    return names
+
+
+def _is_number(text: str) -> bool:
+    try:
+        read_number(text)
+    except ValueError:
+        return False
+    return True
+
+
+@dataclass
+class _Body:
+    """The samples read so far: numbers of the features, text of target and weight, lines."""
+
+    path: Path
+    names: Sequence[str]
+    features: Sequence[int]
+    target: int
+    weight: int | None
+    numbers: array[float] = field(default_factory=lambda: array("d"))
+    targets: list[str] = field(default_factory=list)
+    weights: array[float] = field(default_factory=lambda: array("d"))
+    lines: array[int] = field(default_factory=lambda: array("q"))
+
+    def __post_init__(self) -> None:
+        several = len(self.features) > 1
+        self.pick = itemgetter(*self.features) if several else lambda record: (record[self.features[0]],)
+
+    def add(self, line: int, record: list[str]) -> None:
+        """Take the next record."""
+        if len(record) != len(self.names):
+            raise SourceError(
+                f"{self.path}, line {line}: {len(record)} cells, but the header names {len(self.names)} columns"
+            )
+        cells = self.pick(record)
+        try:
+            if "_" in "".join(cells):  # Python's digit separators are no numbers in a file
+                raise ValueError
+            self.numbers.extend(map(float, cells))
+        except ValueError:
+            for column in self.features:
+                self._number(line, column, record[column])
+            raise
+        label = record[self.target].strip()
+        if not label:
+            raise SourceError(f"{self._place(line, self.target)} is empty: every sample needs a target")
+        self.targets.append(label)
+        if self.weight is not None:
+            self.weights.append(self._number(line, self.weight, record[self.weight]))
+        self.lines.append(line)
+
+    def _place(self, line: int, column: int) -> str:
+        return f"{self.path}, line {line} (row {len(self.targets)}), column {shorten(self.names[column])!r}"
+
+    def _number(self, line: int, column: int, cell: str) -> float:
+        cell = cell.strip()
+        if not cell:
+            raise SourceError(f"{self._place(line, column)} is empty: fill it in or drop the row")
+        try:
+            return read_number(cell)
+        except ValueError:
+            pass
+        if cell.lower().lstrip("+-") in ("nan", "inf", "infinity", "na", "null"):
+            raise SourceError(f"{self._place(line, column)} is {cell}: fill it in or drop the row")
+        raise SourceError(
+            f"{self._place(line, column)} is {shorten(cell, 40)!r}, not a finite number: "
+            "encode the column as numbers or leave it out with --features"
+        )
+
+    def samples(self) -> Samples:
+        """Everything read, checked."""
+        if not self.targets:
+            raise SourceError(f"{self.path}: there is a header but no sample below it")
+        matrix = np.frombuffer(self.numbers).reshape(len(self.targets), len(self.features))
+        if not np.all(np.isfinite(matrix)):
+            row, place = (int(k) for k in np.argwhere(~np.isfinite(matrix))[0])
+            raise SourceError(
+                f"{self.path}, line {self.lines[row]} (row {row}), column {shorten(self.names[self.features[place]])!r} "
+                f"is {matrix[row, place]}: fill it in or drop the row"
+            )
+        table = Table([self.names[k] for k in self.features], matrix)
+        return Samples(table, labels(self.targets), None if self.weight is None else np.array(self.weights))
+
+
+def labels(cells: Sequence[str]) -> NDArray[Any]:
+    """A target as whole numbers or numbers where all cells are, otherwise as text."""
+    try:
+        numbers = np.array([read_number(cell) for cell in cells])
+    except ValueError:
+        return np.array(cells, dtype=object)
+    whole = np.all(numbers == np.round(numbers)) and np.all(np.abs(numbers) <= 2**53)
+    return numbers.astype(np.int64) if whole else numbers

@@ -1,0 +1,125 @@
+"""The two output streams: results on stdout, messages and progress on stderr.
+
+Whatever comes from a file (feature names, labels) may hold markup or terminal escapes: it passes ``clean``
+and is printed as text, never as markup.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import textwrap
+import threading
+import unicodedata
+from types import TracebackType
+from typing import Any, NoReturn, Self
+
+import click
+from rich.console import Console
+from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.text import Text
+
+BROKEN_PIPE = 141
+#: The width of a pipe: wide enough that nothing is ever cut.
+ENDLESS = 100_000
+HIDDEN = ("Cc", "Cf", "Cs", "Co", "Zl", "Zp")
+
+
+def clean(text: str, keep: str = "") -> str:
+    """The text with control, formatting and unpaired characters (but those to keep) made visible."""
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(
+        c if c in keep or unicodedata.category(c) not in HIDDEN else c.encode("unicode_escape").decode() for c in text
+    )
+
+
+def shorten(text: str, length: int = 60) -> str:
+    """A name, cleaned and cut to a length that a line can hold."""
+    text = clean(text)
+    return text if len(text) <= length else text[: length - 1] + "…"
+
+
+def say(message: str) -> None:
+    """A message on stderr."""
+    click.echo(message, err=True)
+
+
+class _Console(Console):
+    def on_broken_pipe(self) -> NoReturn:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise SystemExit(BROKEN_PIPE)
+
+
+def screen(stderr: bool = False) -> Console:
+    """The terminal at its own width; a pipe (unless COLUMNS says otherwise) without any limit."""
+    console = _Console(stderr=stderr, markup=False, highlight=False, emoji=False)
+    if not console.is_terminal and "COLUMNS" not in os.environ:
+        console.width = ENDLESS
+    return console
+
+
+def write(console: Console, text: str, style: str = "") -> None:
+    """Paragraphs and formulas: lines that are too long for the screen continue at their own indent."""
+    for line in clean(text, keep="\n").split("\n"):
+        indent = " " * (len(line) - len(line.lstrip()) + 2) if line.startswith(" ") else ""
+        pieces = [line]
+        if len(line) > console.width:
+            pieces = textwrap.wrap(
+                line,
+                max(console.width, 20),
+                subsequent_indent=indent,
+                break_long_words=False,
+                break_on_hyphens=False,
+            )
+        for piece in pieces:
+            console.print(Text(piece, style=style), soft_wrap=True)
+
+
+class Working:
+    """A line on stderr while something takes long: only on a terminal, and only after ``patience`` seconds.
+
+    Used as ``with Working("solving") as report:`` where ``report`` goes in as the callback of a solver; it
+    is None where nobody would see it, so that nothing is computed for it.
+    """
+
+    def __init__(self, what: str, patience: float = 2.0, console: Console | None = None) -> None:
+        self.console = console or screen(stderr=True)
+        self.bar = Progress(
+            SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn(),
+            console=self.console, transient=True,
+        )  # fmt: skip
+        self.what = clean(what)
+        self.task = self.bar.add_task(self.what)
+        self.lock, self.over = threading.Lock(), False
+        self.timer = threading.Timer(patience, self._show)
+        self.timer.daemon = True
+
+    def _show(self) -> None:
+        with self.lock:
+            if not self.over:
+                self.bar.start()
+
+    def __enter__(self) -> Self | None:
+        if not self.console.is_terminal:
+            return None
+        self.timer.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.timer.cancel()
+        with self.lock:
+            self.over = True
+            self.bar.stop()
+
+    def __call__(self, event: Any) -> None:
+        """Tell of an iteration of a solver, of a finished row of a comparison, or of a word."""
+        if hasattr(event, "iteration"):
+            told = f"iteration {event.iteration}, objective {event.objective:.6g}, residual {event.residual:.1e}"
+        elif hasattr(event, "solver"):
+            told = f"{event.solver} is done"
+        else:
+            told = str(event)
+        self.bar.update(self.task, description=f"{self.what}: {clean(told)}")

@@ -1,0 +1,188 @@
+"""SOURCE on the command line: a problem of the gallery, or a data file together with a model."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+
+from convexcls.cli.columns import Choice, Samples, SourceError, choose
+from convexcls.cli.screen import Working, clean
+from convexcls.cli.typed import did_you_mean, model_parameters, read_settings, takes
+from convexcls.models import Model, by_kind
+
+FORMATS = {
+    ".csv": "csv", ".svm": "svmlight", ".svmlight": "svmlight", ".libsvm": "svmlight", ".txt": "svmlight",
+    ".parquet": "parquet", ".pq": "parquet",
+}  # fmt: skip
+MOST_FEATURES = 10_000_000
+
+
+@dataclass(frozen=True)
+class Request:
+    """SOURCE with everything that says how to read it."""
+
+    source: str
+    model: str | None = None
+    format: str | None = None
+    columns: Choice = Choice()
+    settings: tuple[str, ...] = ()
+    intercept: bool = True
+
+    @property
+    def speaks_of_data(self) -> list[str]:
+        """The flags given that only a data file needs."""
+        given = {
+            "--model": self.model, "--format": self.format, "--target": self.columns.target,
+            "--features": self.columns.features, "--weight": self.columns.weight, "--param": self.settings,
+            "--no-intercept": not self.intercept,
+        }  # fmt: skip
+        return [flag for flag, value in given.items() if value]
+
+
+def read_problem(request: Request) -> Model:
+    """The problem that SOURCE names."""
+    path = Path(request.source)
+    if _is_gallery_problem(request.source, path):
+        return _from_gallery(request, path)
+    if not path.exists():
+        raise SourceError(f"there is no file {request.source!r}")
+    if path.is_dir():
+        raise SourceError(f"{request.source!r} is a directory: name a file in it")
+    cls = _model(request)
+    arguments = read_settings(request.settings, model_parameters(cls), "--param", f"the model {cls.kind!r}")
+    if not request.intercept:
+        if not takes(cls, "intercept"):
+            raise click.UsageError(f"the model {cls.kind!r} has no intercept to leave out")
+        arguments["intercept"] = False
+    if request.columns.weight is not None and not takes(cls, "sample_weight"):
+        raise click.UsageError(f"the model {cls.kind!r} takes no weights: it is not a sum of losses")
+    with Working(f"reading {path.name}"):
+        samples = _read(request, path)
+    if samples.weights is not None:
+        arguments["sample_weight"] = samples.weights
+    return cls(samples.X, samples.y, **arguments)
+
+
+def _is_gallery_problem(source: str, path: Path) -> bool:
+    if path.suffix.lower() == ".toml":
+        return True
+    if path.suffix.lower() in FORMATS:
+        return False
+    bare = path.name == source
+    return bare and (not path.exists() or source in _entries())
+
+
+def _entries() -> list[str]:
+    from convexcls import gallery
+
+    return list(gallery.entries())
+
+
+def _from_gallery(request: Request, path: Path) -> Model:
+    from convexcls import gallery
+
+    if request.speaks_of_data:
+        raise click.UsageError(
+            f"{', '.join(request.speaks_of_data)} is for data files; a gallery problem like {request.source!r} "
+            "says all that itself"
+        )
+    if path.suffix.lower() == ".toml":
+        if not path.exists():
+            raise SourceError(f"there is no file {request.source!r}")
+        if path.is_dir():
+            raise SourceError(f"{request.source!r} is a directory: name a file in it")
+    elif request.source not in (known := _entries()):
+        raise SourceError(
+            f"there is no file and no gallery problem {request.source!r}{did_you_mean(request.source, known)}; "
+            "'convexcls problems' lists the gallery"
+        )
+    return gallery.load(request.source)
+
+
+def _model(request: Request) -> type[Any]:
+    kinds = by_kind()
+    listed = ", ".join(kinds)
+    if request.model is None:
+        raise click.UsageError(f"a data file needs --model: one of {listed}")
+    if request.model not in kinds:
+        raise click.UsageError(
+            f"--model: there is no model {request.model!r}{did_you_mean(request.model, kinds)}; the models are {listed}"
+        )
+    return kinds[request.model]
+
+
+# ---- files ----------------------------------------------------------------------------------------------
+
+
+def _read(request: Request, path: Path) -> Samples:
+    form = request.format or FORMATS.get(path.suffix.lower())
+    if form is None:
+        raise click.UsageError(f"{path.name}: cannot tell its format; give --format csv, svmlight or parquet")
+    if form == "csv":
+        from convexcls.cli.delimited import read_csv
+
+        return read_csv(path, request.columns)
+    if form == "parquet":
+        return _read_parquet(path, request.columns)
+    columns = request.columns
+    for flag, value in (("--target", columns.target), ("--features", columns.features), ("--weight", columns.weight)):
+        if value is not None:
+            raise click.UsageError(f"{flag} names a column, but an svmlight file has no column names")
+    return _read_svmlight(path)
+
+
+def _missing(path: Path, what: str, extra: str) -> SourceError:
+    return SourceError(f"{path}: reading it needs {what}; install it with: pip install 'convexcls[{extra}]'")
+
+
+def _read_svmlight(path: Path) -> Samples:
+    try:
+        from sklearn.datasets import load_svmlight_file
+    except ImportError:
+        raise _missing(path, "scikit-learn", "sklearn") from None
+    from convexcls.cli.delimited import check_text
+
+    with path.open("rb") as raw:
+        check_text(raw, path)  # type: ignore[arg-type]
+        try:
+            X, y = load_svmlight_file(raw)
+        except (ValueError, OverflowError, MemoryError) as error:
+            said = clean(str(error))[:200] or type(error).__name__
+            raise SourceError(f"{path}: not in svmlight format ('LABEL INDEX:VALUE ...' lines): {said}") from None
+    if X.shape[0] == 0 or X.shape[1] == 0:
+        raise SourceError(f"{path}: there is no sample with a feature in it")
+    if X.shape[1] > MOST_FEATURES:
+        raise SourceError(f"{path}: names feature {X.shape[1]:,}; at most {MOST_FEATURES:,} are taken")
+    return Samples(X, y)
+
+
+def _read_parquet(path: Path, choice: Choice) -> Samples:
+    try:
+        import pandas as pd
+        import pyarrow  # noqa: F401
+    except ImportError:
+        raise _missing(path, "pandas and pyarrow", "tables") from None
+    if path.stat().st_size == 0:
+        raise SourceError(f"{path}: the file is empty")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            frame = pd.read_parquet(path, engine="pyarrow")
+    except (ValueError, OSError, NotImplementedError, TypeError) as error:
+        raise SourceError(f"{path}: not a readable Parquet file: {clean(str(error))[:200]}") from None
+    names = [str(name) for name in frame.columns]
+    if not names or not len(frame):
+        raise SourceError(f"{path}: the table is empty")
+    used = choose(names, choice, path)
+    for k in (*used.features, used.target, *(() if used.weight is None else (used.weight,))):
+        empty = frame.iloc[:, k].isna().to_numpy()
+        if empty.any():
+            raise SourceError(
+                f"{path}, row {int(empty.argmax())}, column {clean(names[k])!r} is empty: fill it in or drop the row"
+            )
+    weights = None if used.weight is None else frame.iloc[:, used.weight]
+    return Samples(frame.iloc[:, used.features], frame.iloc[:, used.target], weights)

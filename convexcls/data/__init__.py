@@ -1,0 +1,12 @@
+"""Samples and labels, checked once at the door.
+
+Everything behind this package may rely on: finite doubles, matching lengths, exactly two labels (or
+finite real targets), and that nothing of the caller's was changed. Doubles are used in place; other
+number types are converted once. What cannot be used is a ``DataError`` that names the entry.
+"""
+
+from convexcls.data.matrix import check_matrix, compressed
+from convexcls.data.numbers import DataError
+from convexcls.data.samples import Data, check_data
+
+__all__ = ["Data", "DataError", "check_data", "check_matrix", "compressed"]

@@ -1,0 +1,68 @@
+"""The labels of two classes as -1 and +1."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from convexcls.data.numbers import Array, DataError, as_array, describe, is_missing, plain
+
+
+def as_vector(values: Any, name: str, n: int) -> NDArray[Any]:
+    """n values as an array of dimension one; a column (or a row) of a matrix will do."""
+    if sparse.issparse(values) and 1 in values.shape:
+        values = values.toarray()
+    if isinstance(values, (str, bytes)) or not hasattr(values, "__len__"):
+        raise DataError(f"{name} must be a sequence with one entry for each row, got {describe(values)}")
+    array = as_array(values, name)
+    if array.ndim == 2 and 1 in array.shape:
+        array = array.ravel()
+    if array.ndim != 1:
+        raise DataError(f"{name} has shape {array.shape}, it needs one entry for each row")
+    if array.size != n:
+        raise DataError(f"X has {n} rows but {name} has {array.size} entries: give one for each row")
+    return array
+
+
+def two_labels(target: NDArray[Any]) -> tuple[Array, tuple[Any, Any]]:
+    """Labels as -1 and +1, and the labels; the second in sorted order is +1."""
+    kind = target.dtype.kind
+    if kind in "cMmV":
+        raise DataError(f"y holds entries of type {target.dtype}: labels must be text, numbers or truth values")
+    if kind == "O":
+        labels = _distinct_objects(target)
+        codes = np.array([entry == labels[-1] for entry in target], dtype=float)
+    else:
+        if kind == "f" and not np.isfinite(target).all():
+            _refuse_missing(target, int(np.flatnonzero(~np.isfinite(target))[0]))
+        found, inverse = np.unique(target, return_inverse=True)
+        labels, codes = [plain(label) for label in found], inverse.ravel().astype(float)
+    if len(labels) != 2:
+        raise DataError(_not_two(labels))
+    return codes * 2.0 - 1.0, (labels[0], labels[1])
+
+
+def _distinct_objects(target: NDArray[Any]) -> list[Any]:
+    for row, entry in enumerate(target):
+        if is_missing(entry):
+            _refuse_missing(target, row)
+    try:
+        return sorted({plain(entry) for entry in target})
+    except TypeError:
+        kinds = sorted({type(plain(entry)).__name__ for entry in target})
+        raise DataError(f"y has labels of type {' and '.join(kinds)}: use one type, text or numbers") from None
+
+
+def _refuse_missing(target: NDArray[Any], row: int) -> None:
+    raise DataError(f"y row {row} is {describe(target[row])}: every sample needs a label; drop the row")
+
+
+def _not_two(labels: list[Any]) -> str:
+    shown = ", ".join(map(describe, labels[:6])) + (", ..." if len(labels) > 6 else "")
+    if len(labels) == 1:
+        return f"y has one label only ({shown}), two are needed: give samples of both classes"
+    advice = "choose two of them, or use a model for several classes"
+    return f"y has {len(labels)} distinct labels ({shown}), two are needed: {advice}"

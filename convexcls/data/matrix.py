@@ -1,0 +1,111 @@
+"""The samples as a matrix of finite doubles: arrays, tables with named columns, sparse matrices."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from convexcls.data.numbers import DataError, as_array, describe, finite_doubles
+
+
+def check_matrix(X: Any, columns: int | None = None) -> Any:
+    """X as a finite matrix of doubles, dense or compressed sparse, in X's own memory where X is one.
+    ``columns`` is how many it must have."""
+    if sparse.issparse(X):
+        matrix = _check_sparse(X)
+    elif is_frame(X):
+        matrix = _check_frame(X)
+    else:
+        array = as_array(X, "X")
+        if array.ndim != 2:
+            raise DataError(f"X {_shape_advice(X, array)}")
+        matrix = finite_doubles(array, "X")
+    if matrix.shape[1] == 0:
+        raise DataError("X has no columns: give at least one feature")
+    if columns is not None and matrix.shape[1] != columns:
+        raise DataError(f"X has {matrix.shape[1]} columns, but the classifier was declared with {columns}")
+    return matrix
+
+
+def feature_names(X: Any, d: int) -> tuple[str, ...]:
+    """The names of a table's columns; x1, x2, ... where there are none."""
+    return tuple(map(str, X.columns)) if is_frame(X) else tuple(f"x{j + 1}" for j in range(d))
+
+
+def is_frame(X: Any) -> bool:
+    """Whether X is a table with named columns, of pandas, polars or the like."""
+    return hasattr(X, "to_numpy") and hasattr(X, "columns")
+
+
+def compressed(matrix: Any) -> Any:
+    """A sparse matrix as a CSR (or CSC, where it is one) array of doubles, each entry stored once and in
+    order. In the matrix's own memory where it is that already; the matrix is never written to."""
+    return _canonical(matrix).astype(np.float64, copy=False)
+
+
+def _canonical(matrix: Any) -> Any:
+    """SciPy sorts indices and adds up repeated entries in place when it needs to: do it in a copy."""
+    kind = sparse.csc_array if matrix.format == "csc" else sparse.csr_array
+    out = kind(matrix)
+    if not out.has_canonical_format:
+        out = out.copy()
+        out.sum_duplicates()
+    return out
+
+
+def _check_sparse(X: Any, names: Sequence[Any] | None = None) -> Any:
+    if X.ndim != 2:
+        raise DataError(f"X has {X.ndim} dimension(s), it needs 2: one row per sample, one column per feature")
+    if X.dtype.kind not in "fiub":
+        advice = "take real and imaginary parts as separate columns" if X.dtype.kind == "c" else "convert it"
+        raise DataError(f"X is a sparse matrix of type {X.dtype}, not of real numbers: {advice}")
+    matrix = _canonical(X)
+
+    def where(place: Sequence[int]) -> str:
+        row, column = (int(axis[place[0]]) for axis in matrix.tocoo().coords)
+        return f"row {row}, column {column if names is None else repr(names[column])}"
+
+    finite_doubles(matrix.data, "X", where)
+    return matrix.astype(np.float64, copy=False)
+
+
+def _check_frame(frame: Any) -> Any:
+    """A table's numbers, in its own memory where all of them are doubles in one block."""
+    names = list(frame.columns)
+    if names and hasattr(frame, "sparse"):  # pandas, and every column is sparse
+        return _check_sparse(_sparse_frame(frame), names)
+    raw = [_column(frame, j, name) for j, name in enumerate(names)]
+    checked = [finite_doubles(column, f"X column {name!r},") for name, column in zip(names, raw, strict=True)]
+    if all(column.dtype == np.float64 for column in raw):
+        whole = np.asarray(frame.to_numpy())
+        if whole.dtype == np.float64:
+            return whole
+    return np.column_stack(checked)
+
+
+def _column(frame: Any, j: int, name: Any) -> NDArray[Any]:
+    column = frame.iloc[:, j] if hasattr(frame, "iloc") else frame[:, j]
+    if str(column.dtype).startswith(("category", "Categorical", "Enum")):
+        raise DataError(f"X column {name!r} is categorical: encode it as numbers or leave it out")
+    return as_array(column, f"X column {name!r},")
+
+
+def _sparse_frame(frame: Any) -> Any:
+    try:
+        return frame.sparse.to_coo()
+    except ValueError as error:
+        raise DataError(f"X has sparse columns that stand for something else than zeros: {error}") from None
+
+
+def _shape_advice(X: Any, array: NDArray[Any]) -> str:
+    if array.ndim == 0:
+        return f"is {describe(X)}, not a table: give one row per sample, one column per feature"
+    if array.size == 0:
+        return "is empty: give one row per sample, one column per feature"
+    if array.ndim == 1:
+        return "has 1 dimension, it needs 2: write X[:, None] for one feature, X[None, :] for one sample"
+    return f"has {array.ndim} dimensions, it needs 2: one row per sample, one column per feature"

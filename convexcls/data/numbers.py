@@ -1,0 +1,147 @@
+"""Entries as finite doubles, and errors that say which entry is wrong and what to do about it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import date, timedelta
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+#: How the place of an entry is told.
+Where = Callable[[Sequence[int]], str]
+
+LARGEST_EXACT_INTEGER = 2**53
+
+_MISSING = "fill in or drop missing entries"
+_INFINITE = "put a finite number there or drop the row"
+_TOO_LARGE = "it is beyond 2^53, where doubles skip integers; rescale the column"
+_OUT_OF_RANGE = "it is beyond the range of doubles; rescale the column"
+
+
+class DataError(ValueError):
+    """Data that cannot be used; the message names the row and column and what to do."""
+
+
+def row_and_column(place: Sequence[int]) -> str:
+    """The place of an entry of a table, or of a vector."""
+    return ", ".join(f"{axis} {k}" for axis, k in zip(("row", "column"), place, strict=False))
+
+
+def as_array(values: Any, name: str) -> NDArray[Any]:
+    """The values as an array that holds what the caller gave: no number turned into text, no large
+    integer rounded, no masked entry uncovered."""
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        place = np.argwhere(np.ma.getmaskarray(values))[0]
+        _refuse(f"{name} {row_and_column(place)}", "masked", _MISSING)
+    if hasattr(values, "to_numpy"):
+        values = values.to_numpy()
+    if isinstance(values, np.ndarray):
+        return np.asarray(values)
+    try:
+        array = np.asarray(values)
+        return np.asarray(values, dtype=object) if _may_differ(array) else array
+    except (ValueError, TypeError) as error:
+        raise DataError(f"{name} is not a rectangular table: {_uneven_row(values) or error}") from None
+
+
+def _may_differ(array: NDArray[Any]) -> bool:
+    """Whether a list's common type may have cost something: 1 became '1', or 2^53 + 1 became 2^53."""
+    kind = array.dtype.kind
+    return kind in "SU" or (kind == "f" and bool(np.any(np.abs(array) >= LARGEST_EXACT_INTEGER)))
+
+
+def _uneven_row(values: Any) -> str:
+    sizes = [f"{len(row)} entries" if hasattr(row, "__len__") else "no length" for row in values]
+    odd = next((row for row, size in enumerate(sizes) if size != sizes[0]), 0)
+    return f"row {odd} has {sizes[odd]}, row 0 has {sizes[0]}" if odd else ""
+
+
+def finite_doubles(array: NDArray[Any], name: str, where: Where = row_and_column) -> Array:
+    """The array as finite doubles, the array itself where it is that; otherwise an error with the place."""
+    kind = array.dtype.kind
+    if kind not in "fiub":
+        return _entry_by_entry(array, name, where)
+    if kind in "iu":
+        large = (array > LARGEST_EXACT_INTEGER) | (array < -LARGEST_EXACT_INTEGER)
+        if large.any():
+            place = tuple(np.argwhere(large)[0])
+            _refuse(f"{name} {where(place)}", describe(array[place]), _TOO_LARGE)
+    with np.errstate(over="ignore", invalid="ignore"):  # a sum may overflow, a long double too
+        values = array.astype(np.float64, copy=False)
+        finite = np.isfinite(values.sum()) or np.isfinite(values).all()
+    if not finite:
+        place = tuple(np.argwhere(~np.isfinite(values))[0])
+        _refuse_not_finite(f"{name} {where(place)}", array[place])
+    return values
+
+
+def _entry_by_entry(array: NDArray[Any], name: str, where: Where) -> Array:
+    """Fractions, decimals and other objects as doubles; text, times and complex numbers are refused."""
+    out = np.empty(array.shape)
+    for place in np.ndindex(array.shape):
+        entry = array[place]
+        advice = _advice(entry)
+        if not advice:
+            try:
+                out[place] = float(entry)
+            except OverflowError:
+                advice = _OUT_OF_RANGE
+        if advice:
+            _refuse(f"{name} {where(place)}", describe(entry), advice)
+        if not np.isfinite(out[place]):
+            _refuse_not_finite(f"{name} {where(place)}", entry)
+    return out
+
+
+def _advice(entry: Any) -> str:
+    """What to do about an entry that is no real number; empty if it is one."""
+    if is_missing(entry):
+        return _MISSING
+    if isinstance(entry, (str, bytes)):
+        return "it is text; convert text to numbers first"
+    if isinstance(entry, (date, timedelta, np.datetime64, np.timedelta64)):
+        return "it is a time; turn times into numbers, such as days since a start"
+    if isinstance(entry, (complex, np.complexfloating)):
+        return "it is complex; take real and imaginary parts as separate columns"
+    if isinstance(entry, (int, np.integer)) and abs(int(entry)) > LARGEST_EXACT_INTEGER:
+        return _TOO_LARGE
+    is_number = hasattr(entry, "__float__") and not isinstance(entry, np.ndarray)
+    return "" if is_number else "it is not a number; encode it as numbers or leave it out"
+
+
+def is_missing(entry: Any) -> bool:
+    """Whether an entry stands for nothing: None, a masked entry, a NaN of any type, NA and NaT of pandas."""
+    if entry is None or entry is np.ma.masked or type(entry).__name__ in ("NAType", "NaTType"):
+        return True
+    try:
+        return bool(entry != entry)
+    except ArithmeticError:  # a signalling NaN
+        return True
+    except (TypeError, ValueError):
+        return False
+
+
+def _refuse(place: str, what: str, advice: str) -> NoReturn:
+    raise DataError(f"{place} is {what}: {advice}")
+
+
+def _refuse_not_finite(place: str, entry: Any) -> NoReturn:
+    if is_missing(entry):
+        _refuse(place, "missing (NaN)", _MISSING)
+    if abs(entry) == np.inf:
+        _refuse(place, "infinite", _INFINITE)
+    _refuse(place, describe(entry), _OUT_OF_RANGE)
+
+
+def plain(label: Any) -> Any:
+    """A NumPy scalar as the Python value it holds."""
+    return label.item() if isinstance(label, np.generic) else label
+
+
+def describe(value: Any) -> str:
+    """A value as a short text."""
+    text = repr(plain(value))
+    return text if len(text) <= 60 else text[:57] + "..."

@@ -1,0 +1,78 @@
+"""Samples, labels and weights together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from convexcls.data.labels import as_vector, two_labels
+from convexcls.data.matrix import check_matrix, feature_names
+from convexcls.data.numbers import Array, DataError, finite_doubles
+
+
+@dataclass(frozen=True, eq=False)
+class Data:
+    """Checked samples: ``matrix`` is n x d (dense or sparse), ``signs`` the labels as -1 and +1 (None
+    for real targets), ``target`` the real targets or the signs, ``weights`` one a sample."""
+
+    matrix: Any
+    target: Array
+    signs: Array | None
+    labels: tuple[Any, Any] | None
+    weights: Array
+    features: tuple[str, ...]
+
+    @property
+    def n(self) -> int:
+        """The number of samples."""
+        return int(self.matrix.shape[0])
+
+    @property
+    def d(self) -> int:
+        """The number of features."""
+        return int(self.matrix.shape[1])
+
+    @property
+    def weighted(self) -> bool:
+        """Whether any weight differs from one."""
+        return bool(np.any(self.weights != 1.0))
+
+    @property
+    def sparse(self) -> bool:
+        """Whether the samples are a sparse matrix."""
+        return bool(sparse.issparse(self.matrix))
+
+    def coded(self, coding: str) -> Array:
+        """The targets: ``pm1`` -1 and +1, ``01`` 0 and 1, ``real`` as given."""
+        if self.signs is None or coding == "pm1":
+            return self.target
+        return (self.target + 1.0) / 2.0
+
+
+def check_data(X: Any, y: Any, sample_weight: Any = None, real_target: bool = False) -> Data:
+    """Samples, labels and weights as ``Data``; raises ``DataError`` for anything else."""
+    matrix = check_matrix(X)
+    n, d = matrix.shape
+    if n == 0:
+        raise DataError("X has no rows: give at least one sample of each class")
+    target = as_vector(y, "y", n)
+    weights = _check_weights(sample_weight, n)
+    if real_target:
+        return Data(matrix, finite_doubles(target, "y"), None, None, weights, feature_names(X, d))
+    signs, labels = two_labels(target)
+    return Data(matrix, signs, signs, labels, weights, feature_names(X, d))
+
+
+def _check_weights(sample_weight: Any, n: int) -> Array:
+    if sample_weight is None:
+        return np.ones(n)
+    weights = finite_doubles(as_vector(sample_weight, "sample_weight", n), "sample_weight")
+    if np.any(weights < 0):
+        row = int(np.flatnonzero(weights < 0)[0])
+        raise DataError(f"sample_weight row {row} is {weights[row]}: weights must be zero or more")
+    if not np.any(weights > 0):
+        raise DataError("every sample_weight is zero: at least one sample must count")
+    return weights

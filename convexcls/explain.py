@@ -1,0 +1,284 @@
+"""Problems told in words: variables, constraints and multipliers, convexity, Lagrangian, KKT conditions, and
+for a dual the steps that lead to it."""
+
+from __future__ import annotations
+
+from html import escape
+
+import numpy as np
+
+from convexcls import latex
+from convexcls.duality import Dual, Step
+from convexcls.latex import Piece, indexed, plain
+from convexcls.problem import Constraint, Kind, Label, NormBound, Problem, Term, Variable, provides
+from convexcls.rows import DiagonalRows, Rows
+
+
+@provides("explain")
+def explain(problem: Problem) -> str:
+    """The problem in plain text."""
+    sections = [_heading(problem)]
+    if isinstance(problem, Dual):
+        sections.append(_derivation(problem))
+    sections += [_statement(problem), _variables(problem), _constraint_table(problem), _convexity(problem)]
+    sections += [_lagrangian(problem), _conditions(problem), _notes(problem)]
+    return "\n\n".join(section for section in sections if section) + "\n"
+
+
+def _heading(problem: Problem) -> str:
+    title = problem.name[0].upper() + problem.name[1:]
+    data = getattr(problem, "data", None)
+    if data is None:
+        return title
+    shape = f"{data.n} samples, {data.d} feature{'s' if data.d != 1 else ''}"
+    labels = "" if data.labels is None else f"; y = -1 for {data.labels[0]!r}, +1 for {data.labels[1]!r}"
+    return f"{title}\n{shape}{labels}{', weighted' if data.weighted else ''}"
+
+
+def statement_lines(problem: Problem) -> list[str]:
+    """The problem as it is written: the objective, then a line a constraint."""
+    over = ", ".join(plain(v.symbol) for v in problem.variables)
+    lines = [f"{problem.sense}imise over {over}:   {plain(latex.objective(problem))}"]
+    for c in problem.constraints:
+        lines.append(f"subject to   {plain(latex.constraint(problem, c))}{_range(c)}")
+    for b in problem.norm_bounds:
+        lines.append(f"subject to   {plain(latex.norm_bound(problem, b))}")
+    return lines[:2] + [line.replace("subject to", "          ") for line in lines[2:]]
+
+
+def _range(c: Constraint) -> str:
+    return f"   (i = 1…{c.size})" if c.kind == "samples" else ""
+
+
+def _statement(problem: Problem) -> str:
+    return "Problem\n" + _indented(statement_lines(problem))
+
+
+def _variables(problem: Problem) -> str:
+    lines = []
+    for v in problem.variables:
+        p = problem.quadratic.get(v.name)
+        role = "" if p is None else ", with a quadratic cost"
+        lines.append(f"{v.name:<14} {plain(indexed(v.symbol, v.kind)):<4} {v.size} unknown{'s' * (v.size != 1)}{role}")
+    return f"Variables ({problem.size} in all)\n" + _indented(lines)
+
+
+def _constraint_table(problem: Problem) -> str:
+    lines = []
+    for c in problem.constraints:
+        sign = "≥ 0" if c.relation == "<=" else "free"
+        kind = "inequality" if c.relation == "<=" else "equality"
+        many = {"inequality": "inequalities", "equality": "equalities"}[kind] if c.size != 1 else kind
+        lines.append(f"{c.name:<14} {c.size} {many}, multiplier {plain(indexed(c.symbol, c.kind))} {sign}")
+    for b in problem.norm_bounds:
+        u, r = plain(b.symbol), plain(b.radius_symbol)
+        lines.append(f"{b.name:<14} 1 norm bound, multiplier ({u}, {r}) with ‖{u}‖ ≤ {r}")
+    for t in problem.terms:
+        lines.append(f"{t.name:<14} {t.size} loss term{'s' * (t.size != 1)} ({t.loss.name}), slope {_slope(t)}")
+    return ("Constraints and losses, with their multipliers\n" + _indented(lines)) if lines else ""
+
+
+def _slope(t: Term) -> str:
+    """The multiplier of u = Mx + t, which at a solution is the loss's slope."""
+    sign = "-" if t.loss.dual_sign < 0 else ""
+    weight = "" if np.all(t.weights == 1) else "c" + ("ᵢ" if t.kind == "samples" else "")
+    return f"{plain(indexed(t.symbol, t.kind))} = {sign}{weight}φ'(u{'ᵢ' if t.kind == 'samples' else ''})"
+
+
+def _convexity(problem: Problem) -> str:
+    kind = (
+        "a linear program"
+        if problem.is_linear_program
+        else "a convex quadratic program"
+        if problem.is_quadratic_program
+        else "a second-order cone program"
+        if problem.norm_bounds and all(t.is_half_square for t in problem.terms)
+        else "a smooth convex program"
+    )
+    strict = [v for v, p in problem.quadratic.items() if not isinstance(p, Rows) and np.all(np.asarray(p) > 0)]
+    more = f"; strictly convex in {', '.join(strict)}, so that part of a solution is unique" if strict else ""
+    return f"Convexity\n  {kind[0].upper()}{kind[1:]}: every KKT point is a global optimum{more}."
+
+
+# ---- Lagrangian and KKT -----------------------------------------------------------------------------------
+
+
+def lagrangian(problem: Problem, split: bool = False) -> str:
+    """The Lagrangian of the minimised problem as a formula; ``split`` gives every loss's argument a name u and
+    a multiplier of its own."""
+    parts = [latex.objective(problem, minimised=True, split=split)]
+    for c in problem.constraints:
+        left, _, right, turned = latex.sides(problem, c)
+        difference = _difference(left, right)
+        if " + " in difference or " - " in difference:
+            difference = f"({difference})"
+        parts.append(f"{'-' if turned else '+'} {_paired(c.symbol, c.kind, difference)}")
+    for b in problem.norm_bounds:
+        left, right = _norm_sides(problem, b)
+        parts.append(f"- {_paired(b.symbol, 'vector', left)} - {b.radius_symbol}{_times_bound(right)}")
+    if split:
+        for t in problem.terms:
+            sign = "-" if t.loss.dual_sign < 0 else "+"
+            inside = f"({latex.inside(problem, t)} - {indexed('u', t.kind)})"
+            parts.append(f"{sign} {_paired(t.symbol, t.kind, inside)}")
+    return " ".join(parts)
+
+
+def _difference(left: str, right: str) -> str:
+    """left - right, tidily."""
+    if right == "0":
+        return left
+    return f"{left} + {right[1:]}" if right.startswith("-") else f"{left} - {right}"
+
+
+def _norm_sides(problem: Problem, b: NormBound) -> tuple[str, str]:
+    left, right = latex.norm_bound(problem, b)[2:].split(r"\| \le ")
+    return (f"({left})" if " + " in left or " - " in left else left), right
+
+
+def _times_bound(right: str) -> str:
+    return "" if right == "1" else rf"\, ({right})" if " " in right else rf"\, {right}"
+
+
+def _paired(symbol: str, kind: Kind, inside: str) -> str:
+    if kind == "samples":
+        return rf"\sum_i {indexed(symbol, kind)} {inside}"
+    return rf"{symbol}^{{\top}} {inside}" if kind == "vector" else f"{symbol} {inside}"
+
+
+def _lagrangian(problem: Problem) -> str:
+    if not problem.is_constrained:
+        return ""
+    word = "" if problem.sense == "min" else " (of the equivalent minimisation)"
+    return f"Lagrangian{word}\n" + _indented(["L = " + plain(lagrangian(problem))])
+
+
+def stationarity(problem: Problem, v: Variable) -> str:
+    """The condition that the Lagrangian's derivative in one variable vanishes."""
+    parts: list[Piece] = []
+    p, q = problem.quadratic.get(v.name), problem.linear.get(v.name)
+    unknown = indexed(v.symbol, v.kind)
+    if p is not None:
+        if isinstance(p, Rows):
+            parts.append(Piece(1.0, "", f"{problem.quadratic_symbol} {unknown}"))
+        else:
+            uniform = bool(np.all(p == p[:1]))
+            parts.append(Piece(float(p[0]) if uniform else 1.0, "", unknown if uniform else f"p_i {unknown}"))
+    constant = 0.0
+    letter = ""
+    if q is not None and np.any(q):
+        if np.all(q == q[:1]):
+            constant = float(q[0])
+        else:
+            cost = problem.linear_labels.get(v.name, Label("c_i"))
+            constant, letter = cost.scale, cost.factor if v.kind == "samples" else "c"
+    for block in (*problem.terms, *problem.constraints, *problem.norm_bounds):
+        sign = block.loss.dual_sign if isinstance(block, Term) else -1 if isinstance(block, NormBound) else 1
+        if v.name in block.entries:
+            rows = block.entries[v.name]
+            label = block.labels.get(v.name) or latex.default_label(rows)
+            diagonal = isinstance(rows, DiagonalRows)
+            parts.append(latex.product(v.kind, block.kind, block.symbol, label.times(sign), diagonal))
+        if isinstance(block, NormBound) and v.name in block.bound_entries:
+            parts.append(Piece(-1.0, "", block.radius_symbol))
+    if parts and all(piece.number < 0 for piece in parts):
+        parts, constant = [piece.times(-1.0) for piece in parts], -constant
+    ordered = sorted(parts, key=lambda piece: piece.number < 0)
+    text = latex.total(ordered) if ordered else ""
+    if constant:
+        number = letter if letter and abs(constant) == 1 else latex.number(abs(constant)) + letter
+        text += f" {'-' if constant < 0 else '+'} {number}"
+    return f"{text} = 0"
+
+
+def _conditions(problem: Problem) -> str:
+    rows: list[tuple[str, str]] = []
+    for v in problem.variables:
+        rows.append((f"stationarity in {v.name}", plain(stationarity(problem, v))))
+    for t in problem.terms:
+        u, loss = plain(indexed("u", t.kind)), plain(t.loss.latex("u"))
+        rows.append(("", f"where {_slope(t)},  {u} = {plain(latex.inside(problem, t))},  φ(u) = {loss}"))
+    if problem.is_constrained:
+        rows.append(("primal feasibility", "the constraints above"))
+    for c in problem.constraints:
+        if c.relation == "<=":
+            left, _, right, _ = latex.sides(problem, c)
+            difference = _difference(left, right)
+            inside = f"[{difference}]" if " + " in difference or " - " in difference else difference
+            multiplier = plain(indexed(c.symbol, c.kind))
+            rows.append((f"dual feasibility of {c.name}", f"{multiplier} ≥ 0"))
+            rows.append((f"complementarity of {c.name}", f"{multiplier} {plain(inside)} = 0{_range(c)}"))
+    for b in problem.norm_bounds:
+        u, radius = plain(b.symbol), plain(b.radius_symbol)
+        left, right = _norm_sides(problem, b)
+        rows.append((f"dual feasibility of {b.name}", f"‖{u}‖ ≤ {radius}"))
+        product = f"{b.symbol}^{{\\top}} {left} + {b.radius_symbol}{_times_bound(right)}"
+        rows.append((f"complementarity of {b.name}", f"{plain(product)} = 0"))
+    width = max(len(name) for name, _ in rows) + 2
+    return "KKT conditions\n" + _indented([f"{name:<{width}}{text}" for name, text in rows])
+
+
+def _notes(problem: Problem) -> str:
+    notes = getattr(problem, "notes", ())
+    return "Notes\n" + _indented(list(notes)) if notes else ""
+
+
+# ---- the way to a dual ------------------------------------------------------------------------------------
+
+
+def _derivation(dual: Dual) -> str:
+    primal = dual.primal
+    lines = ["1. Start from the primal", *_indented(statement_lines(primal)).splitlines()]
+    lines.append("2. Lagrangian, with a multiplier for every constraint and for every loss's argument")
+    lines.append("     L = " + plain(lagrangian(primal, split=True)))
+    lines.append("3. Minimise L over each variable (stationarity)")
+    for step in dual.steps:
+        lines.append(f"     {step.variable}: {plain(stationarity(primal, primal.variable(step.variable)))}")
+    lines.append("4. Substitute")
+    lines += [f"     {_told(step, primal)}" for step in dual.steps]
+    for t in primal.terms:
+        conjugate = plain(t.loss.conjugate.latex(t.symbol))
+        lines.append(
+            f"     {t.name}: minimising over u leaves minus the conjugate, φ*({plain(t.symbol)}) = {conjugate}"
+        )
+    lines.append(
+        "5. What is left, maximised over the multipliers, is the dual"
+        if primal.sense == "min"
+        else "5. What is left is the dual"
+    )
+    return "Derivation\n" + _indented(lines)
+
+
+def _told(step: Step, primal: Problem) -> str:
+    v = primal.variable(step.variable)
+    symbol = plain(indexed(v.symbol, v.kind))
+    if step.how == "substituted":
+        return f"{v.name}: the cost is strictly convex in {symbol}, so it is solved for and put back into L"
+    if step.how == "equality":
+        return (
+            f"{v.name}: L is linear in {symbol}, so it is bounded below only where its coefficient vanishes: "
+            f"an equality, with {symbol} as its multiplier"
+        )
+    if step.how == "kept":
+        return f"{v.name}: the quadratic form need not be invertible, so {symbol} stays in the dual as a variable"
+    if step.how == "identified":
+        return f"{v.name}: {symbol} and the multiplier of {step.multiplier!r} do the same, so one serves for both"
+    return (
+        f"{v.name}: the multiplier of {step.multiplier!r} occurs here only; solved for, its own condition "
+        f"becomes one on the others, with {symbol} as multiplier"
+    )
+
+
+def _indented(lines: list[str]) -> str:
+    return "\n".join(f"  {line}" for line in lines)
+
+
+@provides("html")
+def html(problem: Problem) -> str:
+    """The problem for a notebook: as mathematics where math-core is installed, as text otherwise."""
+    try:
+        from math_core import LatexToMathML
+    except ImportError:
+        return f"<pre>{escape(explain(problem))}</pre>"
+    formula = LatexToMathML().convert_with_local_state(problem.latex(), displaystyle=True)
+    return f"<div><strong>{escape(problem.name)}</strong>{formula}</div>"
