@@ -1,7 +1,7 @@
 """The same problem in better units: exact powers of two, undone exactly.
 
-Features of size 1e6 or 1e-150 make solvers fail for no mathematical reason. Each variable's column gets its
-own power of two, each constraint block one, the right-hand sides and the objective one: multiplying by a power
+Features of size 1e6 or 1e-150 make solvers fail for no mathematical reason. Each column of a variable gets its
+own power of two, each block of rows one, all unknowns one together and the objective one: multiplying by a power
 of two is exact, so the answer mapped back is the answer. The check runs on the problem as stated.
 """
 
@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from convexcls.problem import Problem
+from convexcls.problem import Block, NormBound, Problem, Term
 from convexcls.rows import Rows
 
 Array = NDArray[np.float64]
@@ -47,22 +47,15 @@ class Scaled:
 
 
 def equilibrate(problem: Problem) -> Scaled:
-    """The problem with all columns, blocks, right-hand sides and the objective near one."""
-    columns, blocks = _balance(problem)
-    sides = [np.abs(c.rhs).max(initial=0.0) * 2.0 ** blocks[c.name] for c in problem.constraints]
-    sides += [abs(b.bound) * 2.0 ** blocks[b.name] for b in problem.norm_bounds]
-    if not problem.terms:
-        columns = columns + _exponent(max(sides, default=0.0))
-    sizes = [np.abs(np.ldexp(problem.q, columns)).max(initial=0.0)]
-    for v, p in problem.quadratic.items():
-        e = columns[problem.layout[v]]
-        diagonal = np.diag(p.to_dense()) if isinstance(p, Rows) else p
-        sizes.append(np.abs(np.ldexp(diagonal, 2 * e)).max(initial=0.0))
-    sizes += [t.weights.max(initial=0.0) for t in problem.terms]
-    objective = -_exponent(max(float(s) for s in sizes))
-    if not np.any(columns) and not any(blocks.values()) and not objective:
-        return Scaled(problem, columns, blocks, objective)
-    return Scaled(_rebuild(problem, columns, blocks, objective), columns, blocks, objective)
+    """The problem with all columns, blocks of rows, unknowns and the objective near one."""
+    with np.errstate(over="ignore", under="ignore"):
+        columns, blocks = _balance(problem)
+        size = _unknowns(problem, columns, blocks)
+        columns, blocks = columns + size, {name: e - size for name, e in blocks.items()}
+        objective = -_exponent(max(_costs(problem, columns, blocks), default=0.0))
+        if not np.any(columns) and not any(blocks.values()) and not objective:
+            return Scaled(problem, columns, blocks, objective)
+        return Scaled(_rebuild(problem, columns, blocks, objective), columns, blocks, objective)
 
 
 def _exponent(value: float) -> int:
@@ -73,38 +66,106 @@ def _exponent(value: float) -> int:
     return 0 if abs(e) <= COMFORT else e
 
 
+def _scalable(problem: Problem) -> list[Block]:
+    """The blocks whose rows may be measured in other units: all but losses that are what they are."""
+    squares = [t for t in problem.terms if t.is_half_square]
+    return [*problem.constraints, *problem.norm_bounds, *squares]
+
+
 def _balance(problem: Problem) -> tuple[Exponents, dict[str, int]]:
-    """Exponents for columns and constraint blocks that bring the largest entry of each near one: alternate
-    between the two until nothing changes. Loss terms keep their units, a loss being what it is."""
-    reaches: dict[str, Array] = {}
-    for block in (*problem.constraints, *problem.norm_bounds):
-        reaches[block.name] = problem.rows(block).column_max()
+    """Exponents for columns and blocks that bring the entries near one.
+
+    First the columns of each variable among themselves; but where a norm of the variable is part of the problem, as
+    ‖coef‖ is without a loss beside it, they keep their proportions. Then variables and blocks against each other:
+    least squares on the logarithms of their largest entries (Curtis and Reid 1972).
+    """
+    reaches = {block.name: problem.rows(block).column_max() for block in (*_scalable(problem), *problem.terms)}
     for bound in problem.norm_bounds:
         reaches[bound.name] = np.maximum(reaches[bound.name], problem.bound_rows(bound).column_max())
-    fixed = np.zeros(problem.size)
-    for term in problem.terms:
-        fixed = np.maximum(fixed, problem.rows(term).column_max())
+    normed = {v for b in problem.norm_bounds for v in b.entries}
     columns = np.zeros(problem.size, dtype=np.int64)
-    blocks = dict.fromkeys(reaches, 0)
-    for _ in range(10):
-        before = (columns.copy(), dict(blocks))
-        total = np.ldexp(fixed, columns)
-        for name, reach in reaches.items():
-            total = np.maximum(total, np.ldexp(reach, columns + blocks[name]))
-        columns = columns - np.array([_exponent(t) for t in total], dtype=np.int64)
-        for name, reach in reaches.items():
-            blocks[name] -= _exponent(float(np.ldexp(reach, columns + blocks[name]).max(initial=0.0)))
-        if np.array_equal(columns, before[0]) and blocks == before[1]:
-            break
+    for v in problem.variables:
+        if v.name in normed or (v.name in problem.quadratic and not problem.terms):
+            continue
+        where = problem.layout[v.name]
+        largest = np.max([reach[where] for reach in reaches.values()], axis=0, initial=0.0)
+        columns[where] = [-_exponent(value) for value in largest]
+    movable = [block.name for block in _scalable(problem)]
+    return _balance_blocks(problem, reaches, columns, movable)
+
+
+def _balance_blocks(
+    problem: Problem, reaches: Mapping[str, Array], columns: Exponents, movable: list[str]
+) -> tuple[Exponents, dict[str, int]]:
+    names = [v.name for v in problem.variables]
+    rows, logs = [], []
+    for block, reach in reaches.items():
+        for k, variable in enumerate(names):
+            where = problem.layout[variable]
+            largest = float(np.ldexp(reach[where], columns[where]).max(initial=0.0))
+            if largest > 0 and np.isfinite(largest):
+                row = np.zeros(len(names) + len(movable))
+                row[k] = 1.0
+                if block in movable:
+                    row[len(names) + movable.index(block)] = 1.0
+                rows.append(row)
+                logs.append(-np.log2(largest))
+    blocks = dict.fromkeys(movable, 0)
+    if not rows or max(map(abs, logs)) <= COMFORT:
+        return columns, blocks
+    shifts = np.round(np.linalg.lstsq(np.array(rows), np.array(logs), rcond=None)[0]).astype(np.int64)
+    for k, variable in enumerate(names):
+        columns[problem.layout[variable]] += shifts[k]
+    blocks.update({name: int(e) for name, e in zip(movable, shifts[len(names) :], strict=True)})
     return columns, blocks
 
 
+def _unknowns(problem: Problem, columns: Exponents, blocks: Mapping[str, int]) -> int:
+    """The size of the unknowns: linear cost over curvature where a variable has both, or what the right-hand sides
+    leave them."""
+    if any(not t.is_half_square for t in problem.terms):
+        return 0
+    q = np.abs(np.ldexp(problem.q, columns))
+    curved = np.zeros(problem.size, dtype=bool)
+    curvature = 0.0
+    for v, p in problem.quadratic.items():
+        curved[problem.layout[v]] = True
+        curvature = max(curvature, _curvature(problem, v, p, columns))
+    for t in problem.terms:
+        curved |= problem.rows(t).column_max() > 0
+        curvature = max(curvature, float(np.ldexp(t.weights, -2 * blocks[t.name]).max(initial=0.0)))
+    pull = float(q[curved].max(initial=0.0))
+    sides = [float(np.ldexp(np.abs(c.rhs), blocks[c.name]).max(initial=0.0)) for c in problem.constraints]
+    sides += [float(np.ldexp(abs(b.bound), blocks[b.name])) for b in problem.norm_bounds]
+    side = max(sides, default=0.0)
+    if pull > 0 and curvature > 0:
+        return _exponent(min(pull / curvature, side or np.inf))
+    return 0 if problem.terms else _exponent(side)
+
+
+def _curvature(problem: Problem, variable: str, p: Array | Rows, columns: Exponents) -> float:
+    e = columns[problem.layout[variable]]
+    diagonal = np.diag(p.to_dense()) if isinstance(p, Rows) else p
+    return float(np.abs(np.ldexp(diagonal, 2 * e)).max(initial=0.0))
+
+
+def _costs(problem: Problem, columns: Exponents, blocks: Mapping[str, int]) -> list[float]:
+    """The sizes that the objective is made of: curvatures where there are any, else linear costs."""
+    out = [_curvature(problem, v, p, columns) for v, p in problem.quadratic.items()]
+    for t in problem.terms:
+        out.append(float(np.ldexp(t.weights, -2 * blocks.get(t.name, 0)).max(initial=0.0)))
+    return [*out, float(np.abs(np.ldexp(problem.q, columns)).max(initial=0.0))]
+
+
 def _rebuild(problem: Problem, columns: Exponents, blocks: Mapping[str, int], objective: int) -> Problem:
-    def entries(block: Any, which: str = "entries") -> dict[str, Rows]:
-        left = 2.0 ** blocks.get(block.name, 0)
-        return {
-            v: rows.scaled(left, np.ldexp(1.0, columns[problem.layout[v]])) for v, rows in getattr(block, which).items()
-        }
+    def entries(block: Block, rows: Mapping[str, Rows]) -> dict[str, Rows]:
+        left = blocks.get(block.name, 0)
+        return {v: r.scaled(1.0, np.ldexp(1.0, columns[problem.layout[v]] + left)) for v, r in rows.items()}
+
+    def term(t: Term) -> Term:
+        e = blocks.get(t.name, 0)
+        weights = np.ldexp(t.weights, objective - 2 * e)
+        return replace(t, entries=entries(t, t.entries), offset=np.ldexp(t.offset, e), weights=weights)
 
     quadratic: dict[str, Any] = {}
     for v, p in problem.quadratic.items():
@@ -118,14 +179,16 @@ def _rebuild(problem: Problem, columns: Exponents, blocks: Mapping[str, int], ob
         problem.variables,
         quadratic=quadratic,
         linear={v: np.ldexp(q, columns[problem.layout[v]] + objective) for v, q in problem.linear.items()},
-        terms=[replace(t, entries=entries(t), weights=np.ldexp(t.weights, objective)) for t in problem.terms],
-        constraints=[replace(c, entries=entries(c), rhs=np.ldexp(c.rhs, blocks[c.name])) for c in problem.constraints],
+        terms=[term(t) for t in problem.terms],
+        constraints=[
+            replace(c, entries=entries(c, c.entries), rhs=np.ldexp(c.rhs, blocks[c.name])) for c in problem.constraints
+        ],
         norm_bounds=[
             replace(
                 b,
-                entries=entries(b),
+                entries=entries(b, b.entries),
                 offset=np.ldexp(b.offset, blocks[b.name]),
-                bound_entries=entries(b, "bound_entries"),
+                bound_entries=entries(b, b.bound_entries),
                 bound=float(np.ldexp(b.bound, blocks[b.name])),
             )
             for b in problem.norm_bounds

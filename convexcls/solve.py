@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from convexcls.certificate import certify
+from convexcls.duality import Dual
 from convexcls.problem import Problem, provides
 from convexcls.scaling import Scaled, equilibrate
 from convexcls.solution import Solution
 from convexcls.solvers import Answer, Callback, Iteration, Solver, SolverRefused, solver_class, solver_names
+
+Array = NDArray[np.float64]
+#: Before a solver's name: give it the dual of the problem.
+DUAL = "dual:"
 
 
 @dataclass(frozen=True)
@@ -45,27 +52,27 @@ def solve(
     """Solve the problem with the named solver and judge the answer on the problem as stated.
 
     ``tol`` is the relative tolerance of the verdict, and what the solver is asked to aim at. ``auto`` takes
-    the solvers that suit the problem in turn, until an answer is proved.
+    the solvers that suit the problem in turn, until an answer is proved. ``dual:NAME`` gives the dual to the
+    solver and maps its answer back.
     """
     if not (isinstance(tol, (int, float)) and 0 < tol < 1):
         raise ValueError(f"tol is {tol!r}: it must be a number between 0 and 1")
-    scaled = equilibrate(problem)
     if solver != "auto":
-        worker = solver_class(solver).with_options(**options)
-        if reason := worker.refuses(scaled.problem):
+        job = _Job.of(problem, solver, **options)
+        if reason := job.refuses():
             able = [info.name for info in accepting(problem)]
             raise SolverRefused(
                 f"solver {solver!r} does not take the {problem.name}: {reason}. These do: {', '.join(able)}"
             )
-        return _work(problem, scaled, worker, tol, callback)
+        return job.run(tol, callback)
     if options:
         raise TypeError(f"solver 'auto' has no options ({', '.join(options)} given): name a solver to set them")
     best: Solution | None = None
     for name in candidates(problem):
-        worker = solver_class(name).with_options()
-        if worker.refuses(scaled.problem):
+        job = _Job.of(problem, name)
+        if job.refuses():
             continue
-        found = _work(problem, scaled, worker, tol, callback)
+        found = job.run(tol, callback)
         if found.status != "undecided":
             return found
         if best is None or _worst(found) < _worst(best):
@@ -77,11 +84,12 @@ def solve(
 
 def candidates(problem: Problem) -> list[str]:
     """The solvers that ``auto`` tries, in order: a formula where there is one, Newton for smooth losses, the
-    simplex method for linear programs, an interior point otherwise; cvxpy's Clarabel is the last resort."""
+    simplex method for linear programs, an interior point otherwise, on the problem or on its dual; cvxpy's
+    Clarabel is the last resort."""
     order = ["closed-form", "newton"]
     if problem.is_linear_program:
         order.append("highs")
-    return [*order, "clarabel", "osqp", "cvxpy:CLARABEL"]
+    return [*order, "clarabel", "dual:clarabel", "cvxpy:CLARABEL"]
 
 
 def accepting(problem: Problem) -> list[SolverInfo]:
@@ -95,41 +103,68 @@ def _worst(solution: Solution) -> float:
     return float("inf") if kkt is None else kkt.worst
 
 
-def _work(problem: Problem, scaled: Scaled, worker: Solver, tol: float, callback: Callback | None) -> Solution:
-    start = time.perf_counter()
+@dataclass(frozen=True, eq=False)
+class _Job:
+    """A problem, the form of it that a solver gets (itself or its dual, in better units), and the solver."""
 
-    def in_original_units(line: Iteration) -> Iteration:
-        value = problem.reported(scaled.restore_objective(line.objective))
-        return replace(line, objective=value)
+    problem: Problem
+    form: Problem
+    scaled: Scaled
+    worker: Solver
+    name: str
 
-    def report(line: Iteration) -> None:
-        if callback is not None:
-            callback(in_original_units(line))
+    @classmethod
+    def of(cls, problem: Problem, name: str, **options: Any) -> _Job:
+        through_dual = name.startswith(DUAL)
+        worker = solver_class(name.removeprefix(DUAL)).with_options(**options)
+        form = problem.dual() if through_dual else problem
+        return cls(problem, form, equilibrate(form), worker, (DUAL if through_dual else "") + worker.name)
 
-    answer = worker.solve(scaled.problem, tol, report if callback is not None else None)
-    seconds = time.perf_counter() - start
-    answer = _restored(answer, scaled)
-    certificate, x, multipliers = certify(
-        problem, answer.x, answer.multipliers, tol, farkas=answer.farkas, direction=answer.direction
-    )
-    return Solution(
-        problem,
-        worker.name,
-        certificate,
-        None if x is None else np.array(x),
-        {name: np.array(z) for name, z in (multipliers or {}).items()},
-        answer.message,
-        answer.iterations,
-        seconds,
-        tuple(in_original_units(line) for line in answer.trace),
-    )
+    def refuses(self) -> str:
+        return self.worker.refuses(self.scaled.problem)
+
+    def run(self, tol: float, callback: Callback | None) -> Solution:
+        start = time.perf_counter()
+        report = None if callback is None else lambda line: callback(self._in_original_units(line))
+        answer = self.worker.solve(self.scaled.problem, tol, report)
+        seconds = time.perf_counter() - start
+        answer = self._restored(answer)
+        certificate, x, multipliers = certify(
+            self.problem, answer.x, answer.multipliers, tol, farkas=answer.farkas, direction=answer.direction
+        )
+        return Solution(
+            self.problem,
+            self.name,
+            certificate,
+            None if x is None else np.array(x),
+            {name: np.array(z) for name, z in (multipliers or {}).items()},
+            answer.message,
+            answer.iterations,
+            seconds,
+            tuple(self._in_original_units(line) for line in answer.trace),
+        )
+
+    def _in_original_units(self, line: Iteration) -> Iteration:
+        return replace(line, objective=self.form.reported(self.scaled.restore_objective(line.objective)))
+
+    def _restored(self, answer: Answer) -> Answer:
+        """The answer in the units of the problem; one to the dual, mapped back."""
+        scaled = self.scaled
+        x = None if answer.x is None else scaled.restore_point(answer.x)
+        multipliers = scaled.restore_multipliers(answer.multipliers)
+        if isinstance(self.form, Dual) and self.form.primal is self.problem:
+            if x is not None and _complete(self.form, multipliers):
+                x, multipliers = self.form.recover(x, multipliers)
+            return replace(answer, x=x, multipliers=multipliers, farkas=None, direction=None)
+        return replace(
+            answer,
+            x=x,
+            multipliers=multipliers,
+            farkas=None if answer.farkas is None else scaled.restore_multipliers(answer.farkas),
+            direction=None if answer.direction is None else scaled.restore_point(answer.direction),
+        )
 
 
-def _restored(answer: Answer, scaled: Scaled) -> Answer:
-    return replace(
-        answer,
-        x=None if answer.x is None else scaled.restore_point(answer.x),
-        multipliers=scaled.restore_multipliers(answer.multipliers),
-        farkas=None if answer.farkas is None else scaled.restore_multipliers(answer.farkas),
-        direction=None if answer.direction is None else scaled.restore_point(answer.direction),
-    )
+def _complete(problem: Problem, multipliers: Mapping[str, Array]) -> bool:
+    """Whether every constraint has its multipliers."""
+    return all(block.name in multipliers for block in (*problem.constraints, *problem.norm_bounds))

@@ -7,6 +7,7 @@ bug of ours, 130 interrupted.
 from __future__ import annotations
 
 import errno
+import opcode
 import os
 import sys
 import traceback
@@ -15,7 +16,7 @@ from typing import Any, NoReturn
 
 import click
 
-from convexcls.cli import commands
+from convexcls.cli.commands import ALL
 from convexcls.cli.screen import BROKEN_PIPE, clean, say
 
 BAD_INPUT, BUG, INTERRUPTED = 2, 3, 130
@@ -38,7 +39,7 @@ class App(click.Group):
 
     def main(self, *args: Any, standalone_mode: bool = True, **extra: Any) -> Any:
         """Run; with ``standalone_mode`` leave by ``sys.exit`` with the command's exit code."""
-        run = super().main
+        run: Callable[..., Any] = super().main
         if not standalone_mode:
             return run(*args, standalone_mode=False, **extra)
         for stream in (sys.stdout, sys.stderr):
@@ -73,7 +74,7 @@ def _tell(error: click.ClickException) -> None:
 
 
 def _unless_click_knows(error: Exception) -> int:
-    """ValueErrors are the toolkit's way of refusing input; what is left is a bug."""
+    """What the toolkit refused is told in its own words; what is left is a bug."""
     if isinstance(error, OSError) and error.errno == errno.EPIPE:
         _silence_stdout()
     text = clean(str(error), keep="\n") or type(error).__name__
@@ -82,13 +83,26 @@ def _unless_click_knows(error: Exception) -> int:
     elif isinstance(error, OSError):
         name = f"{clean(str(error.filename))}: " if error.filename else ""
         say(f"Error: {name}{error.strerror or text}")
-    elif isinstance(error, ValueError) and type(error).__name__ != "LinAlgError":
+    elif isinstance(error, ValueError) and is_refusal(error):
         say(f"Error: {text}")
     else:
         first = text.splitlines()[0][:300]
         say(f"Internal error ({type(error).__name__}: {first}); please report it, with CONVEXCLS_DEBUG=1 set")
         return BUG
     return BAD_INPUT
+
+
+def is_refusal(error: ValueError) -> bool:
+    """Whether the toolkit meant to raise it: an error class of its own, or a ``raise`` in its own code. A
+    ValueError that came out of NumPy or of a list is a bug, not a message for the user."""
+    if type(error).__module__.startswith("convexcls."):
+        return True
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    if trace is None or not trace.tb_frame.f_globals.get("__name__", "").startswith("convexcls."):
+        return False
+    return trace.tb_frame.f_code.co_code[trace.tb_lasti] == opcode.opmap["RAISE_VARARGS"]
 
 
 def _silence_stdout() -> NoReturn:
@@ -117,7 +131,7 @@ def main(ctx: click.Context) -> int:
     return 0
 
 
-for command in commands.ALL:
+for command in ALL:
     main.add_command(command)
 
 __all__ = ["App", "exit_code", "main"]

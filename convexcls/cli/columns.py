@@ -52,14 +52,6 @@ class Samples:
 
 
 @dataclass(frozen=True, eq=False)
-class _Column:
-    values: Array
-
-    def to_numpy(self) -> Array:
-        return self.values
-
-
-@dataclass(frozen=True, eq=False)
 class Table:
     """Numbers with column names, in the shape in which the toolkit takes data frames."""
 
@@ -69,8 +61,8 @@ class Table:
     def __len__(self) -> int:
         return len(self.matrix)
 
-    def __getitem__(self, name: str) -> _Column:
-        return _Column(self.matrix[:, self.columns.index(name)])
+    def __getitem__(self, place: Any) -> Array:
+        return np.asarray(self.matrix[place])
 
     def to_numpy(self) -> Array:
         """All numbers."""
@@ -100,7 +92,7 @@ def choose(names: Sequence[str], choice: Choice, path: Path) -> Used:
             raise SourceError(f"{path}: no column is left for the features; the file has {_listed(names)}")
     for column, role in ((target, "the target"), (weight, "the weights")):
         if column in features:
-            raise click.UsageError(f"column {names[column]!r} cannot be a feature and {role}")  # type: ignore[index]
+            raise click.UsageError(f"column {names[column]!r} cannot be a feature and {role}")
     if target == weight:
         raise click.UsageError(f"column {names[target]!r} cannot be the target and the weights")
     return Used(features, target, weight)

@@ -30,7 +30,7 @@ BINARY = {b"PAR1": "a Parquet file (use --format parquet)", b"PK\x03\x04": "a zi
 def read_csv(path: Path, choice: Choice) -> Samples:
     """The chosen columns of a CSV file."""
     with path.open("rb") as raw:
-        check_text(raw, path)  # type: ignore[arg-type]
+        check_text(raw, path)
         with io.TextIOWrapper(raw, encoding="utf-8-sig", newline="") as text:
             try:
                 return _read(text, path, choice)
@@ -200,8 +200,9 @@ class _Body:
         matrix = np.frombuffer(self.numbers).reshape(len(self.targets), len(self.features))
         if not np.all(np.isfinite(matrix)):
             row, place = (int(k) for k in np.argwhere(~np.isfinite(matrix))[0])
+            name = shorten(self.names[self.features[place]])
             raise SourceError(
-                f"{self.path}, line {self.lines[row]} (row {row}), column {shorten(self.names[self.features[place]])!r} "
+                f"{self.path}, line {self.lines[row]} (row {row}), column {name!r} "
                 f"is {matrix[row, place]}: fill it in or drop the row"
             )
         table = Table([self.names[k] for k in self.features], matrix)

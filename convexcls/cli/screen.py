@@ -91,13 +91,14 @@ class Working:
         )  # fmt: skip
         self.what = clean(what)
         self.task = self.bar.add_task(self.what)
-        self.lock, self.over = threading.Lock(), False
+        self.lock, self.shown, self.over = threading.Lock(), False, False
         self.timer = threading.Timer(patience, self._show)
         self.timer.daemon = True
 
     def _show(self) -> None:
         with self.lock:
             if not self.over:
+                self.shown = True
                 self.bar.start()
 
     def __enter__(self) -> Self | None:
@@ -112,7 +113,8 @@ class Working:
         self.timer.cancel()
         with self.lock:
             self.over = True
-            self.bar.stop()
+            if self.shown:
+                self.bar.stop()
 
     def __call__(self, event: Any) -> None:
         """Tell of an iteration of a solver, of a finished row of a comparison, or of a word."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +28,7 @@ class Request:
     source: str
     model: str | None = None
     format: str | None = None
-    columns: Choice = Choice()
+    columns: Choice = field(default_factory=Choice)
     settings: tuple[str, ...] = ()
     intercept: bool = True
 
@@ -147,7 +147,7 @@ def _read_svmlight(path: Path) -> Samples:
     from convexcls.cli.delimited import check_text
 
     with path.open("rb") as raw:
-        check_text(raw, path)  # type: ignore[arg-type]
+        check_text(raw, path)
         try:
             X, y = load_svmlight_file(raw)
         except (ValueError, OverflowError, MemoryError) as error:

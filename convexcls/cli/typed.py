@@ -60,7 +60,7 @@ def takes(cls: type, name: str) -> bool:
 def solver_options(cls: type) -> dict[str, Parameter]:
     """The options of a solver, from its fields."""
     hints = get_type_hints(cls)
-    return {f.name: Parameter(f.name, hints[f.name], _default(f)) for f in fields(cls)}  # type: ignore[arg-type]
+    return {f.name: Parameter(f.name, hints[f.name], _default(f)) for f in fields(cls)}
 
 
 def _default(f: Field[Any]) -> Any:

@@ -47,7 +47,7 @@ def two_labels(target: NDArray[Any]) -> tuple[Array, tuple[Any, Any]]:
 
 def _distinct_objects(target: NDArray[Any]) -> list[Any]:
     for row, entry in enumerate(target):
-        if is_missing(entry):
+        if is_missing(entry) or (isinstance(entry, float) and not np.isfinite(entry)):
             _refuse_missing(target, row)
     try:
         return sorted({plain(entry) for entry in target})

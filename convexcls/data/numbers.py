@@ -18,6 +18,7 @@ LARGEST_EXACT_INTEGER = 2**53
 _MISSING = "fill in or drop missing entries"
 _INFINITE = "put a finite number there or drop the row"
 _TOO_LARGE = "it is beyond 2^53, where doubles skip integers; rescale the column"
+_NOT_A_NUMBER = "it is not a number; encode it as numbers or leave it out"
 _OUT_OF_RANGE = "it is beyond the range of doubles; rescale the column"
 
 
@@ -89,6 +90,8 @@ def _entry_by_entry(array: NDArray[Any], name: str, where: Where) -> Array:
                 out[place] = float(entry)
             except OverflowError:
                 advice = _OUT_OF_RANGE
+            except (TypeError, ValueError):
+                advice = _NOT_A_NUMBER
         if advice:
             _refuse(f"{name} {where(place)}", describe(entry), advice)
         if not np.isfinite(out[place]):
@@ -97,7 +100,7 @@ def _entry_by_entry(array: NDArray[Any], name: str, where: Where) -> Array:
 
 
 def _advice(entry: Any) -> str:
-    """What to do about an entry that is no real number; empty if it is one."""
+    """What to do about an entry that float() would take wrongly or refuse in its own words."""
     if is_missing(entry):
         return _MISSING
     if isinstance(entry, (str, bytes)):
@@ -108,8 +111,7 @@ def _advice(entry: Any) -> str:
         return "it is complex; take real and imaginary parts as separate columns"
     if isinstance(entry, (int, np.integer)) and abs(int(entry)) > LARGEST_EXACT_INTEGER:
         return _TOO_LARGE
-    is_number = hasattr(entry, "__float__") and not isinstance(entry, np.ndarray)
-    return "" if is_number else "it is not a number; encode it as numbers or leave it out"
+    return _NOT_A_NUMBER if isinstance(entry, np.ndarray) else ""
 
 
 def is_missing(entry: Any) -> bool:

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 
 Array = NDArray[np.float64]
+
+#: Rows are worked on in blocks of this many, small enough for the second-level cache.
+BLOCK = 2048
 
 
 class Rows(ABC):
@@ -16,6 +21,7 @@ class Rows(ABC):
     vectors or matrices."""
 
     shape: tuple[int, int]
+    __array_ufunc__ = None  # array @ rows is an error, not an array of objects
 
     @abstractmethod
     def __matmul__(self, v: Array) -> Array:
@@ -37,9 +43,12 @@ class Rows(ABC):
     def __abs__(self) -> Rows:
         """The rows of absolute values."""
 
-    @abstractmethod
     def column_max(self) -> Array:
         """The largest absolute value of each column, 0 for an empty one."""
+        out = np.zeros(self.shape[1])
+        for rows in row_blocks(self.shape[0]):
+            out = np.maximum(out, largest_size(self[rows].to_matrix(), axis=0))
+        return out
 
     @abstractmethod
     def to_matrix(self) -> Any:
@@ -64,14 +73,14 @@ class Rows(ABC):
     def to_dense(self) -> Array:
         """A dense array, for small matrices and for tests."""
         matrix = self.to_matrix()
-        return np.asarray(matrix.toarray() if hasattr(matrix, "toarray") else matrix, dtype=float)
+        return np.asarray(matrix.toarray() if issparse(matrix) else matrix)
 
     def equals(self, other: Rows) -> bool:
         """Whether both hold the same entries."""
         if self.shape != other.shape:
             return False
         mine, theirs = self.to_matrix(), other.to_matrix()
-        if hasattr(mine, "toarray") and hasattr(theirs, "toarray"):
+        if issparse(mine) and issparse(theirs):
             return bool((mine != theirs).nnz == 0)
         return bool(np.array_equal(self.to_dense(), other.to_dense()))
 
@@ -81,13 +90,13 @@ class Rows(ABC):
 
 def as_rows(matrix: Any) -> Rows:
     """Rows from a Rows object, a NumPy array (a vector is one column) or a SciPy sparse matrix."""
-    from scipy.sparse import issparse
-
     from convexcls.rows.dense import DenseRows
     from convexcls.rows.sparse import SparseRows
 
     if isinstance(matrix, Rows):
         return matrix
+    if np.iscomplexobj(matrix):
+        raise ValueError("rows are real: take real and imaginary parts as separate columns")
     if issparse(matrix):
         return SparseRows(matrix)
     array = np.asarray(matrix, dtype=float)
@@ -97,3 +106,22 @@ def as_rows(matrix: Any) -> Rows:
 def column_by_column(right: Array, values: Array) -> Array:
     """``right`` shaped so that it scales the rows of ``values``, a vector or a matrix."""
     return right if values.ndim == 1 else right[:, None]
+
+
+def row_blocks(n: int) -> Iterator[slice]:
+    """The rows 0 to n, a block at a time."""
+    return (slice(start, min(start + BLOCK, n)) for start in range(0, n, BLOCK))
+
+
+def rows_selected(n: int, index: Any) -> int:
+    """How many of n rows an index selects."""
+    return int(np.empty(n, dtype=bool)[index].size)
+
+
+def largest_size(matrix: Any, axis: int) -> Array:
+    """The largest absolute value along an axis of a dense or sparse matrix, 0 where there is none."""
+    if not min(matrix.shape):
+        return np.zeros(matrix.shape[1 - axis])
+    if issparse(matrix):
+        return np.asarray(abs(matrix).max(axis=axis).toarray(), dtype=float).ravel()
+    return np.maximum(matrix.max(axis=axis), -matrix.min(axis=axis))

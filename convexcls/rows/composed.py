@@ -8,7 +8,16 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from convexcls.rows.base import Array, Rows, column_by_column
+from convexcls.rows.base import (
+    Array,
+    Rows,
+    as_rows,
+    column_by_column,
+    largest_size,
+    row_blocks,
+    rows_selected,
+)
+from convexcls.rows.sparse import SparseRows
 
 
 def _factor(values: Array | float, size: int) -> Array:
@@ -18,13 +27,14 @@ def _factor(values: Array | float, size: int) -> Array:
 class ScaledRows(Rows):
     """``diag(left) R diag(right)``: labels times samples, columns in other units."""
 
+    base: Rows
+
     def __init__(self, base: Rows, left: Array | float = 1.0, right: Array | float = 1.0) -> None:
-        n, d = base.shape
-        self.left, self.right = _factor(left, n), _factor(right, d)
+        self.shape = base.shape
+        self.left, self.right = _factor(left, self.shape[0]), _factor(right, self.shape[1])
         if isinstance(base, ScaledRows):
             self.left, self.right, base = self.left * base.left, self.right * base.right, base.base
         self.base = base
-        self.shape = (n, d)
 
     def __matmul__(self, v: Array) -> Array:
         inner = self.base @ (column_by_column(self.right, v) * v)
@@ -45,15 +55,10 @@ class ScaledRows(Rows):
         return ScaledRows(abs(self.base), np.abs(self.left), np.abs(self.right))
 
     def column_max(self) -> Array:
-        if np.all(np.abs(self.left) == abs(self.left[:1])):  # labels: every factor has one size
-            return self.base.column_max() * np.abs(self.left[:1]).sum() * np.abs(self.right)
-        matrix = self.base.to_matrix()
-        scaled = abs(matrix) if sparse.issparse(matrix) else np.abs(matrix)
-        if sparse.issparse(matrix):
-            largest = (sparse.diags_array(np.abs(self.left)) @ scaled).max(axis=0).toarray().ravel()
-        else:
-            largest = (scaled * np.abs(self.left)[:, None]).max(axis=0, initial=0.0)
-        return np.asarray(largest * np.abs(self.right), dtype=float)
+        sizes = np.abs(self.left)
+        if sizes.size and np.all(sizes == sizes[0]):  # labels: every factor has one size
+            return self.base.column_max() * sizes[0] * np.abs(self.right)
+        return super().column_max()
 
     def to_matrix(self) -> Any:
         matrix = self.base.to_matrix()
@@ -81,13 +86,10 @@ class TransposedRows(Rows):
 
     def gram(self, weights: Array) -> Array:
         """``B diag(weights) B'`` of the base B: as many rows and columns as the base has rows."""
-        matrix = self.base.to_dense()
-        return np.asarray((matrix * weights) @ matrix.T)
+        return as_rows(self.to_matrix()).gram(weights)
 
     def __getitem__(self, index: Any) -> Rows:
-        from convexcls.rows.base import as_rows
-
-        return as_rows(self.base.to_matrix()[:, index].T)
+        return as_rows(self.to_matrix())[index]
 
     def __abs__(self) -> Rows:
         return TransposedRows(abs(self.base))
@@ -96,10 +98,10 @@ class TransposedRows(Rows):
         return TransposedRows(self.base.scaled(right, left))
 
     def column_max(self) -> Array:
-        matrix = self.base.to_matrix()
-        if sparse.issparse(matrix):
-            return np.asarray(abs(matrix).max(axis=1).toarray(), dtype=float).ravel()
-        return np.asarray(np.maximum(matrix.max(axis=1, initial=0.0), -matrix.min(axis=1, initial=0.0)))
+        out = np.empty(self.shape[1])
+        for rows in row_blocks(self.shape[1]):
+            out[rows] = largest_size(self.base[rows].to_matrix(), axis=1)
+        return out
 
     def to_matrix(self) -> Any:
         return self.base.to_matrix().T
@@ -131,9 +133,9 @@ class DiagonalRows(Rows):
         return np.diag(weights * self.values**2)
 
     def __getitem__(self, index: Any) -> Rows:
-        from convexcls.rows.sparse import SparseRows
-
-        return SparseRows(sparse.csr_array(self.to_matrix())[index])
+        chosen = np.arange(self.values.size)[index]
+        entries = (self.values[chosen], chosen, np.arange(chosen.size + 1))
+        return SparseRows(sparse.csr_array(entries, shape=(chosen.size, self.values.size)))
 
     def __abs__(self) -> Rows:
         return DiagonalRows(np.abs(self.values))
@@ -145,7 +147,8 @@ class DiagonalRows(Rows):
         return np.abs(self.values)
 
     def to_matrix(self) -> Any:
-        return sparse.csc_array(sparse.diags_array(self.values))
+        n = self.values.size
+        return sparse.csc_array((self.values, np.arange(n), np.arange(n + 1)), shape=self.shape)
 
 
 class ConstantRows(Rows):
@@ -155,7 +158,7 @@ class ConstantRows(Rows):
         self.shape = (size, 1)
 
     def __matmul__(self, v: Array) -> Array:
-        return np.broadcast_to(v[0], (self.shape[0], *v.shape[1:]))
+        return np.repeat(v, self.shape[0], axis=0)
 
     def transposed_matmul(self, u: Array) -> Array:
         return np.asarray(u.sum(axis=0, keepdims=True))
@@ -164,7 +167,7 @@ class ConstantRows(Rows):
         return np.full((1, 1), weights.sum())
 
     def __getitem__(self, index: Any) -> Rows:
-        return ConstantRows(np.empty(self.shape[0], dtype=bool)[index].size)
+        return ConstantRows(rows_selected(self.shape[0], index))
 
     def __abs__(self) -> Rows:
         return self
@@ -207,7 +210,7 @@ class JoinedRows(Rows):
         return out
 
     def __getitem__(self, index: Any) -> Rows:
-        size = np.empty(self.shape[0], dtype=bool)[index].size
+        size = rows_selected(self.shape[0], index)
         return JoinedRows(size, self.shape[1], [(where, rows[index]) for where, rows in self.parts])
 
     def __abs__(self) -> Rows:
@@ -220,13 +223,16 @@ class JoinedRows(Rows):
         return out
 
     def to_matrix(self) -> Any:
-        out = sparse.csc_array(self.shape)
-        for where, rows in self.parts:
-            start = where.start
-            padded = sparse.coo_array(rows.to_matrix())
-            shifted = sparse.coo_array((padded.data, (padded.coords[0], padded.coords[1] + start)), shape=self.shape)
-            out = out + sparse.csc_array(shifted)
-        return out
+        entries = [sparse.coo_array(rows.to_matrix()) for _, rows in self.parts]
+        values = np.concatenate([np.empty(0), *(part.data for part in entries)])
+        row = np.concatenate([np.empty(0, dtype=int), *(part.coords[0] for part in entries)])
+        column = np.concatenate(
+            [
+                np.empty(0, dtype=int),
+                *(part.coords[1] + w.start for part, (w, _) in zip(entries, self.parts, strict=True)),
+            ]
+        )
+        return sparse.csc_array((values, (row, column)), shape=self.shape)
 
 
 def _cross_gram(left: Rows, weights: Array, right: Rows) -> Array:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from scipy.linalg.blas import dsyrk
 
-from convexcls.rows.base import Array, Rows
-
-# A block of scaled rows stays in the second-level cache between the scaling and the product.
-BLOCK = 2048
+from convexcls.rows.base import Array, Rows, largest_size, row_blocks
 
 
 class DenseRows(Rows):
@@ -29,15 +27,7 @@ class DenseRows(Rows):
         return np.asarray(self.array.T @ u)
 
     def gram(self, weights: Array) -> Array:
-        """Blocks of rows, each scaled by the square roots of its weights and added by BLAS syrk,
-        which computes one triangle only."""
-        n, d = self.shape
-        total = np.zeros((d, d), order="F")
-        roots = np.sqrt(weights)
-        for start in range(0, n, BLOCK):
-            block = self.array[start : start + BLOCK] * roots[start : start + BLOCK, None]
-            total = dsyrk(1.0, block.T, beta=1.0, c=total, overwrite_c=1)
-        return np.asarray(np.triu(total) + np.triu(total, 1).T)
+        return _gram_by_blocks(self.array.__getitem__, self.shape, weights)
 
     def __getitem__(self, index: Any) -> DenseRows:
         return DenseRows(self.array[index])
@@ -46,9 +36,7 @@ class DenseRows(Rows):
         return AbsoluteRows(self)
 
     def column_max(self) -> Array:
-        if not self.shape[0]:
-            return np.zeros(self.shape[1])
-        return np.maximum(self.array.max(axis=0), -self.array.min(axis=0))
+        return largest_size(self.array, axis=0)
 
     def to_matrix(self) -> Array:
         return self.array
@@ -61,25 +49,23 @@ class AbsoluteRows(Rows):
         self.base = base
         self.shape = base.shape
 
-    def _blocks(self) -> Any:
-        for start in range(0, self.shape[0], BLOCK):
-            rows = slice(start, start + BLOCK)
-            yield rows, np.abs(self.base.array[rows])
+    def _block(self, rows: slice) -> Array:
+        return np.abs(self.base.array[rows])
 
     def __matmul__(self, v: Array) -> Array:
         out = np.empty((self.shape[0], *v.shape[1:]))
-        for rows, block in self._blocks():
-            out[rows] = block @ v
+        for rows in row_blocks(self.shape[0]):
+            out[rows] = self._block(rows) @ v
         return out
 
     def transposed_matmul(self, u: Array) -> Array:
         out = np.zeros((self.shape[1], *u.shape[1:]))
-        for rows, block in self._blocks():
-            out += block.T @ u[rows]
+        for rows in row_blocks(self.shape[0]):
+            out += self._block(rows).T @ u[rows]
         return out
 
     def gram(self, weights: Array) -> Array:
-        return DenseRows(self.to_matrix()).gram(weights)
+        return _gram_by_blocks(self._block, self.shape, weights)
 
     def __getitem__(self, index: Any) -> Rows:
         return abs(self.base[index])
@@ -92,3 +78,14 @@ class AbsoluteRows(Rows):
 
     def to_matrix(self) -> Array:
         return np.abs(self.base.array)
+
+
+def _gram_by_blocks(block: Callable[[slice], Array], shape: tuple[int, int], weights: Array) -> Array:
+    """``R' diag(weights) R``: blocks of rows, each scaled by the square roots of its weights and added by
+    BLAS syrk, which computes one triangle only."""
+    n, d = shape
+    total = np.zeros((d, d), order="F")
+    for rows in row_blocks(n):
+        scaled = block(rows) * np.sqrt(weights[rows])[:, None]
+        total = dsyrk(1.0, scaled.T, beta=1.0, c=total, overwrite_c=1)
+    return np.asarray(np.triu(total) + np.triu(total, 1).T)

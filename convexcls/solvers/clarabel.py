@@ -41,7 +41,9 @@ class ClarabelSolver(Solver):
         settings.verbose = False
         settings.max_iter = self.max_iter
         aim = max(tol * 1e-4, 1e-13)
-        settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = aim
+        settings.tol_gap_rel = settings.tol_feas = aim
+        settings.tol_gap_abs = 1e-30  # an optimum may be tiny; only the relative gap says anything
+        settings.tol_infeas_abs = settings.tol_infeas_rel = 1e-14  # classes a hair apart are not infeasible
         upper = sparse.csc_matrix(sparse.triu(qp.P, format="csc"))
         solver = clarabel.DefaultSolver(upper, qp.q, sparse.csc_matrix(rows), rhs, cones, settings)
         found = solver.solve()

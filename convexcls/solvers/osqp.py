@@ -16,7 +16,8 @@ from convexcls.solvers.quadratic_program import quadratic_program, refuse_unless
 
 @dataclass(frozen=True)
 class OSQPSolver(Solver):
-    """OSQP with tight tolerances and its own polishing. ``rho`` is its first step size."""
+    """OSQP with tight tolerances, finished by our own polishing (OSQP's prints, and does not refine as far).
+    ``rho`` is its first step size."""
 
     name: ClassVar[str] = "osqp"
     accepts: ClassVar[str] = "linear and quadratic programs"
@@ -42,7 +43,7 @@ class OSQPSolver(Solver):
         solver.setup(
             sparse.csc_matrix(sparse.triu(qp.P, format="csc")), qp.q, rows, lower, upper,
             verbose=False, eps_abs=aim, eps_rel=aim, eps_prim_inf=1e-12, eps_dual_inf=1e-12,
-            max_iter=self.max_iter, rho=self.rho, polishing=self.polish,
+            max_iter=self.max_iter, rho=self.rho,
         )  # fmt: skip
         found = solver.solve(raise_error=False)
         info = found.info

@@ -1,0 +1,49 @@
+"""``convexcls demo``: a problem stated, solved by several solvers and proved; then one that has no solution."""
+
+from __future__ import annotations
+
+import click
+from rich.console import Console
+
+from convexcls.cli.listing import show_comparison
+from convexcls.cli.report import certified
+from convexcls.cli.screen import write
+
+SOLVERS = ("clarabel", "osqp", "cvxpy:CLARABEL", "cvxpy:SCS")
+
+
+def run(console: Console) -> int:
+    """Print the demonstration; 0 where everything that it shows is proved."""
+    from convexcls import gallery
+    from convexcls.compare import compare
+
+    first = gallery.entry(_pick("esl", "twenty", "20", "two_points"))
+    write(console, f"1. {first.title}\n", "bold")
+    write(console, "A classifier is declared as a convex program. This one:\n")
+    write(console, first.problem.explain().rstrip("\n"))
+    write(console, "\nSeveral solvers work on it. None is believed: every answer is measured on the data as given.\n")
+    comparison = compare(first.problem, list(SOLVERS))
+    show_comparison(console, comparison)
+    best = next((row.solution for row in comparison.rows if certified(row.solution)), comparison.rows[0].solution)
+    write(console, f"\nThe proof of the answer of {best.solver}, in words:\n")
+    write(console, best.certificate.explain())
+
+    second = gallery.entry(_pick("xor"))
+    write(console, f"\n2. {second.title}\n", "bold")
+    write(console, "Where there is no answer, that is proved as well, by numbers that anyone can add up:\n")
+    answer = second.problem.solve()
+    write(console, answer.certificate.explain())
+    write(console, "\nNext: convexcls problems, convexcls solve NAME, convexcls show NAME --dual")
+    return 0 if certified(best) and certified(answer) else 1
+
+
+def _pick(*words: str) -> str:
+    """The first gallery problem whose name has the first of these words that occurs at all."""
+    from convexcls import gallery
+
+    names = gallery.entries()
+    for word in words:
+        for name in names:
+            if word in name:
+                return name
+    raise click.ClickException(f"the gallery has no problem named like {' or '.join(words)}")

@@ -1,0 +1,93 @@
+"""Tables of solvers, of gallery problems, and of several solvers' answers to one problem."""
+
+from __future__ import annotations
+
+import inspect
+
+import click
+from rich.console import Console
+
+from convexcls.cli.screen import clean, say, write
+from convexcls.cli.tables import Column, number, seconds, show_table, small
+from convexcls.cli.typed import describe, solver_options
+from convexcls.compare import Comparison, Row
+
+MEANING = (
+    "The last four columns are relative residuals: stationarity, primal and dual feasibility, complementary slackness."
+)
+
+
+def show_comparison(console: Console, comparison: Comparison) -> None:
+    """One line a solver, then what fell short of a proof."""
+    columns = [
+        Column("solver"), Column("verdict"), Column("objective", number=True), Column("gap", number=True),
+        Column("support", number=True), Column("steps", number=True), Column("seconds", number=True),
+        *(Column(title, number=True) for title in ("stationarity", "primal", "dual", "slackness")),
+    ]  # fmt: skip
+    show_table(console, columns, [_cells(row) for row in comparison.rows])
+    console.print()
+    write(console, f"{MEANING} An optimum is proved where all are at most {comparison.tol:.0e}.")
+    for row in comparison.rows:
+        if row.status == "undecided":
+            reason = row.solution.certificate.reason or row.message
+            write(console, f"  {row.solver} is not proved: {reason}")
+
+
+def _cells(row: Row) -> list[str]:
+    residuals = (row.stationarity, row.primal_feasibility, row.dual_feasibility, row.complementary_slackness)
+    return [
+        row.solver, row.status, number(row.objective), small(row.gap),
+        "-" if row.support is None else str(row.support), str(row.iterations), seconds(row.seconds),
+        *(small(value) for value in residuals),
+    ]  # fmt: skip
+
+
+def show_solvers(console: Console) -> None:
+    """All solvers, what they take, what they promise."""
+    from convexcls.solve import solvers
+
+    rows = [[info.name, info.accepts, f"{info.promise:.0e}"] for info in solvers()]
+    show_table(console, [Column("solver"), Column("takes", words=True), Column("promises", number=True)], rows)
+    console.print()
+    write(
+        console,
+        "A promise is a relative accuracy on problems of ordinary scale. Whatever a solver says, its answer is\n"
+        "checked on the data as given. Options of one: convexcls solvers NAME",
+    )
+
+
+def show_solver(console: Console, cls: type) -> None:
+    """One solver with its options."""
+    write(console, f"{cls.name}: {cls.accepts}; promises {cls.promise:.0e}")  # type: ignore[attr-defined]
+    write(console, inspect.cleandoc(cls.__doc__ or ""))
+    options = solver_options(cls)
+    if not options:
+        write(console, "It has no options.")
+        return
+    rows = [[o.name, str(o.default), describe(o.hint)] for o in options.values()]
+    console.print()
+    show_table(console, [Column("option"), Column("default"), Column("value", words=True)], rows)
+
+
+def show_problems(console: Console) -> None:
+    """The gallery; an entry that cannot be read is named on stderr."""
+    from convexcls import gallery
+
+    rows, broken = [], 0
+    for name in gallery.entries():
+        try:
+            e = gallery.entry(name)
+        except gallery.GalleryError as error:
+            say(f"{name}: {clean(str(error))}")
+            broken += 1
+            continue
+        data, optimum = e.problem.data, e.known.optimum
+        shown = "-" if optimum is None else str(optimum)
+        rows.append([name, e.problem.kind, str(data.n), str(data.d), e.known.verdict, shown, e.title])
+    columns = [
+        Column("name"), Column("model"), Column("n", number=True), Column("d", number=True), Column("verdict"),
+        Column("optimum"), Column("title", words=True),
+    ]  # fmt: skip
+    show_table(console, columns, rows)
+    if broken:
+        raise click.ClickException(f"{broken} of the gallery's problems cannot be read")

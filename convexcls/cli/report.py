@@ -1,0 +1,252 @@
+"""A solution as text and as JSON."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.text import Text
+
+from convexcls.certificate import KKT, Residual
+from convexcls.cli.screen import shorten, write
+from convexcls.cli.tables import STYLES, Column, number, show_facts, show_table, small
+from convexcls.problem import Problem
+from convexcls.solution import Solution
+
+MOST_COEFFICIENTS = 20
+MOST_ROWS = 20
+#: Above this many unknowns, whether the solution is unique is not asked: it takes a dense factorization.
+LARGEST_FOR_UNIQUENESS = 500
+CONDITIONS = {
+    "stationarity": "stationarity",
+    "primal feasibility": "primal_feasibility",
+    "dual feasibility": "dual_feasibility",
+    "complementary slackness": "complementary_slackness",
+}
+
+
+def certified(solution: Solution) -> bool:
+    """Whether the verdict carries a proof."""
+    return solution.status != "undecided"
+
+
+# ---- text -----------------------------------------------------------------------------------------------
+
+
+def show_solution(console: Console, s: Solution, everything: bool = False) -> None:
+    """The verdict, the numbers, the classifier, the KKT table, the certificate in words."""
+    show_facts(console, _facts(s, everything))
+    if s.x is not None and s.status in ("optimal", "undecided"):
+        _show_coefficients(console, s, everything)
+    if s.certificate.kkt is not None and s.status in ("optimal", "undecided"):
+        console.print()
+        show_kkt(console, s.certificate.kkt)
+    console.print()
+    write(console, s.certificate.explain())
+
+
+def _facts(s: Solution, everything: bool) -> list[tuple[str, str | Text]]:
+    proof = f"proved to the tolerance {s.certificate.tol:.0e}" if s.status == "optimal" else "proved"
+    verdict = Text.assemble((s.status.upper(), STYLES[s.status]), f" ({proof})" if certified(s) else " (not proved)")
+    steps = f", {s.iterations} iterations" if s.iterations else ""
+    said = f"; it said: {shorten(s.message)}" if s.message else ""
+    facts: list[tuple[str, str | Text]] = [
+        ("problem", _title(s.problem)),
+        ("solver", f"{s.solver}{steps}, {s.seconds:.2g} s{said}"),
+        ("verdict", verdict),
+    ]
+    if s.x is None or s.status not in ("optimal", "undecided"):
+        return facts
+    relative = s.kkt.relative_gap if s.certificate.kkt is not None else math.nan
+    facts += [
+        ("objective", number(s.objective)),
+        ("dual bound", number(s.dual_objective)),
+        ("gap", f"{small(s.gap)} (relative {small(relative)})"),
+    ]
+    if (intercept := _intercept(s)) is not None:
+        facts.append(("intercept", intercept))
+    if has_support(s):
+        facts.append(("support", _support(s, everything)))
+    if (freedom := _freedom(s)) is not None:
+        facts.append(("note", freedom))
+    return facts
+
+
+def _title(problem: Problem) -> str:
+    data = getattr(problem, "data", None)
+    parameters = getattr(problem, "parameters", {})
+    settings = ", ".join(f"{k}={v}" for k, v in parameters.items() if k != "intercept")
+    if parameters.get("intercept") is False:
+        settings = f"{settings}, no intercept".lstrip(", ")
+    title = problem.name + (f" ({settings})" if settings else "")
+    if data is None:
+        return title
+    labels = " and ".join(shorten(repr(label), 30) for label in data.labels or ())
+    counts = f"{_count(data.n, 'sample')}, {_count(data.d, 'feature')}"
+    return f"{title}: {counts}" + (f"; labels {labels}" if labels else "")
+
+
+def _count(n: int, what: str) -> str:
+    return f"{n} {what}{'' if n == 1 else 's'}"
+
+
+def _intercept(s: Solution) -> str | None:
+    value = _intercept_value(s)
+    if value is None:
+        return None
+    low, high = interval(s)
+    if not high - low > 1e-6 * max(1.0, abs(value)):
+        return number(value)
+    return f"{number(value)}, and every other in [{number(low)}, {number(high)}] is as good"
+
+
+def _intercept_value(s: Solution) -> float | None:
+    """The intercept, None where the model has none."""
+    if "coef" not in s.problem.layout:
+        return None
+    if "intercept" not in s.problem.layout and not hasattr(s.problem, "intercept_for"):
+        return None
+    if "intercept" in s.problem.layout and s.values["intercept"].size != 1:
+        return None
+    return s.intercept
+
+
+def interval(s: Solution) -> tuple[float, float]:
+    """The intercepts that are optimal with this coef."""
+    if "intercept" not in s.problem.layout:
+        return s.intercept, s.intercept
+    with np.errstate(invalid="ignore"):
+        low, high = s.intercept_interval
+    return low, high
+
+
+def has_support(s: Solution) -> bool:
+    """Whether the model speaks of support points: it has one margin constraint a sample."""
+    rows = [c for c in s.problem.constraints if c.relation == "<=" and c.kind == "samples" and c.name == "margin"]
+    return bool(rows) and s.x is not None and bool(s.multipliers)
+
+
+def _support(s: Solution, everything: bool) -> str:
+    rows = s.support
+    shown = rows if everything else rows[:MOST_ROWS]
+    listed = ", ".join(str(row) for row in shown)
+    more = f" and {rows.size - shown.size} more (--all lists them)" if shown.size < rows.size else ""
+    total = getattr(getattr(s.problem, "data", None), "n", rows.size)
+    return f"{rows.size} of {total} rows" + (f", counted from 0: {listed}{more}" if rows.size else "")
+
+
+def _freedom(s: Solution) -> str | None:
+    """That the solution is one of many, where that is known and cheap to find out."""
+    if s.status != "optimal" or s.problem.size > LARGEST_FOR_UNIQUENESS or "coef" not in s.problem.layout:
+        return None
+    unique = s.uniqueness
+    return f"this is not the only solution: {unique.reason}" if unique.unique is False else None
+
+
+def coefficients(s: Solution) -> list[tuple[str, float]]:
+    """What was solved for, by feature name; by variable and index where there is not one number a feature."""
+    values = s.values
+    data = getattr(s.problem, "data", None)
+    if "coef" in values and data is not None and values["coef"].size == len(data.features):
+        return [(name, float(v)) for name, v in zip(data.features, values["coef"], strict=True)]
+    names = [v.name for v in s.problem.variables if v.name != "slack"]
+    return [
+        (name if values[name].size == 1 else f"{name}[{k}]", float(v))
+        for name in names
+        for k, v in enumerate(values[name])
+    ]
+
+
+def _show_coefficients(console: Console, s: Solution, everything: bool) -> None:
+    pairs = coefficients(s)
+    shown = pairs
+    if not everything and len(pairs) > MOST_COEFFICIENTS:
+        largest = sorted(range(len(pairs)), key=lambda k: -abs(pairs[k][1]))[:MOST_COEFFICIENTS]
+        shown = [pairs[k] for k in sorted(largest)]
+    named = "coef" in s.problem.layout
+    console.print()
+    columns = [Column("feature" if named else "variable"), Column("coef" if named else "value", number=True)]
+    show_table(console, columns, [[shorten(name), number(value)] for name, value in shown])
+    if len(shown) < len(pairs):
+        write(console, f"the {len(shown)} largest of {len(pairs)}; --all shows all")
+
+
+def show_kkt(console: Console, kkt: KKT) -> None:
+    """The four conditions and the gap, absolute and relative, and where each is worst."""
+    rows = []
+    for name, attribute in CONDITIONS.items():
+        residual: Residual = getattr(kkt, attribute)
+        rows.append([name, small(residual.max), small(residual.relative), _where(residual)])
+    rows.append(["duality gap", small(abs(kkt.gap)), small(kkt.relative_gap), ""])
+    columns = [Column("KKT condition"), Column("absolute", number=True), Column("relative", number=True)]
+    show_table(console, [*columns, Column("worst at")], rows)
+
+
+def _where(residual: Residual) -> str:
+    if not residual.relative_values:
+        return "no constraints"
+    if residual.relative == 0:
+        return "exact"
+    block, row = residual.worst
+    return block if residual.relative_values[block].size == 1 else f"{block}, row {row}"
+
+
+# ---- JSON -----------------------------------------------------------------------------------------------
+
+
+def solution_dict(s: Solution) -> dict[str, Any]:
+    """Everything that the text says, as plain values."""
+    there = s.x is not None and s.status in ("optimal", "undecided")
+    value = _intercept_value(s) if there else None
+    kkt = s.certificate.kkt if there else None
+    return {
+        "schema": "convexcls-solution/1",
+        "problem": s.problem.name,
+        "solver": s.solver,
+        "status": s.status,
+        "certified": certified(s),
+        "tolerance": s.certificate.tol,
+        "objective": s.objective if there else None,
+        "dual_objective": s.dual_objective if there else None,
+        "gap": s.gap if there else None,
+        "coef": dict(coefficients(s)) if there else None,
+        "intercept": value,
+        "intercept_interval": None if value is None else list(interval(s)),
+        "support": s.support.tolist() if there and has_support(s) else None,
+        "kkt": None if kkt is None else {name: _residual_dict(getattr(kkt, a)) for name, a in CONDITIONS.items()},
+        "iterations": s.iterations,
+        "seconds": s.seconds,
+        "message": s.message,
+        "explanation": s.certificate.explain(),
+        "certificate": s.certificate.to_dict(),
+    }
+
+
+def _residual_dict(residual: Residual) -> dict[str, Any]:
+    block, row = residual.worst if residual.relative_values else (None, None)
+    return {"absolute": residual.max, "relative": residual.relative, "worst_block": block, "worst_row": row}
+
+
+def strict_json(value: Any) -> str:
+    """JSON as the standard has it: what is not a finite number is null."""
+    return json.dumps(_plain(value), indent=2, allow_nan=False)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {str(k): _plain(v) for k, v in value.items()}
+    if isinstance(value, np.ndarray):
+        return _plain(value.tolist())
+    if isinstance(value, np.generic):
+        return _plain(value.item())
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if value is None or isinstance(value, (bool, int, str)):
+        return value
+    if isinstance(value, Sequence):
+        return [_plain(v) for v in value]
+    return str(value)
