@@ -34,6 +34,16 @@ from convexcls.solvers import SolverRefused
 __version__ = "0.1.0"
 
 
+def __getattr__(name: str) -> Any:
+    """A classifier that was added as a file of its own is here by its class name, too."""
+    from convexcls.models import by_kind
+
+    for cls in by_kind().values():
+        if cls.__name__ == name:
+            return cls
+    raise AttributeError(f"module 'convexcls' has no attribute {name!r}")
+
+
 def load(name_or_path: Any) -> Problem:
     """A problem of the gallery, by its name or by the path of its TOML file."""
     from convexcls import gallery

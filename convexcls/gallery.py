@@ -235,17 +235,17 @@ def _read_csv(file: Path) -> dict[str, list[str]]:
 
 
 class _Table:
-    """Columns with their names, in the form in which a model takes a table."""
+    """Numbers with the names of their columns, in the form in which a model takes a table."""
 
     def __init__(self, columns: Mapping[str, Array]) -> None:
-        self.columns = columns
+        self.columns = list(columns)
+        self.numbers = np.column_stack(list(columns.values()))
 
-    def __getitem__(self, name: str) -> _Table:
-        return _Table({name: self.columns[name]})
+    def __getitem__(self, place: Any) -> Any:
+        return self.numbers[place]
 
     def to_numpy(self) -> Array:
-        columns = list(self.columns.values())
-        return columns[0] if len(columns) == 1 else np.column_stack(columns)
+        return self.numbers
 
 
 def _known(path: Path, fields: Mapping[str, Any], problem: Model) -> KnownAnswer:

@@ -88,7 +88,9 @@ def _balance(problem: Problem) -> tuple[Exponents, dict[str, int]]:
         if v.name in normed or (v.name in problem.quadratic and not problem.terms):
             continue
         where = problem.layout[v.name]
-        largest = np.max([reach[where] for reach in reaches.values()], axis=0, initial=0.0)
+        largest = np.zeros(v.size)
+        for reach in reaches.values():
+            largest = np.maximum(largest, reach[where])
         columns[where] = [-_exponent(value) for value in largest]
     movable = [block.name for block in _scalable(problem)]
     return _balance_blocks(problem, reaches, columns, movable)
@@ -113,7 +115,7 @@ def _balance_blocks(
     blocks = dict.fromkeys(movable, 0)
     if not rows or max(map(abs, logs)) <= COMFORT:
         return columns, blocks
-    shifts = np.round(np.linalg.lstsq(np.array(rows), np.array(logs), rcond=None)[0]).astype(np.int64)
+    shifts: Exponents = np.round(np.linalg.lstsq(np.array(rows), np.array(logs), rcond=None)[0]).astype(np.int64)
     for k, variable in enumerate(names):
         columns[problem.layout[variable]] += shifts[k]
     blocks.update({name: int(e) for name, e in zip(movable, shifts[len(names) :], strict=True)})

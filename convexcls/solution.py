@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit
 
 from convexcls.certificate import KKT, Certificate, Status, certify
 from convexcls.data import Data, check_matrix
@@ -125,6 +124,8 @@ class Solution:
         """The probabilities of both labels, for logistic models."""
         if not any(t.loss.name == "logistic" for t in self.problem.terms):
             raise NoAnswer(f"the {self.problem.name} has no probabilities: its scores are not log-odds")
+        from scipy.special import expit  # not at import: it costs as much as the rest
+
         positive = expit(self.decision_function(X))
         return np.column_stack([1.0 - positive, positive])
 

@@ -86,7 +86,7 @@ def candidates(problem: Problem) -> list[str]:
     """The solvers that ``auto`` tries, in order: a formula where there is one, Newton for smooth losses, the
     simplex method for linear programs, an interior point otherwise, on the problem or on its dual; cvxpy's
     Clarabel is the last resort."""
-    order = ["closed-form", "newton"]
+    order = ["closed-form", "newton", "newton-kkt"]
     if problem.is_linear_program:
         order.append("highs")
     return [*order, "clarabel", "dual:clarabel", "cvxpy:CLARABEL"]

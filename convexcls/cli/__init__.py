@@ -11,6 +11,7 @@ import opcode
 import os
 import sys
 import traceback
+import warnings
 from collections.abc import Callable
 from typing import Any, NoReturn
 
@@ -45,7 +46,10 @@ class App(click.Group):
         for stream in (sys.stdout, sys.stderr):
             if hasattr(stream, "reconfigure"):  # a letter that the terminal lacks is no reason to fail
                 stream.reconfigure(errors="backslashreplace")
-        sys.exit(exit_code(lambda: run(*args, standalone_mode=False, **extra)))
+        with warnings.catch_warnings():
+            if not sys.warnoptions:  # overflow on the way is for the certificate to judge
+                warnings.simplefilter("ignore", RuntimeWarning)
+            sys.exit(exit_code(lambda: run(*args, standalone_mode=False, **extra)))
 
 
 def exit_code(run: Callable[[], Any]) -> int:
@@ -122,7 +126,7 @@ def main(ctx: click.Context) -> int:
     \b
     Examples:
       convexcls demo
-      convexcls show xor --dual
+      convexcls show xor_hard_margin --dual
       convexcls solve data.csv --model logistic --target sick --param l2=0.1
       convexcls compare data.csv --model soft-margin --param C=10
     """

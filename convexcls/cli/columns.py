@@ -12,7 +12,7 @@ import click
 import numpy as np
 from numpy.typing import NDArray
 
-from convexcls.cli.screen import clean, say, shorten
+from convexcls.cli.screen import clean, quoted, say
 from convexcls.cli.typed import did_you_mean
 
 Array = NDArray[np.float64]
@@ -69,12 +69,18 @@ class Table:
         return self.matrix
 
 
+def whole_where_possible(numbers: Array) -> NDArray[Any]:
+    """Numbers as integers where all of them are, so that a label 1 is not shown as 1.0."""
+    whole = np.all(numbers == np.round(numbers)) and np.all(np.abs(numbers) <= 2**53)
+    return numbers.astype(np.int64) if whole else numbers
+
+
 def choose(names: Sequence[str], choice: Choice, path: Path) -> Used:
     """The columns to use. Without a target the last column is it, which is said on stderr; without features
     all other columns are."""
     repeated = sorted({name for name in names if names.count(name) > 1})
     if repeated:
-        raise SourceError(f"{path}: the column name {shorten(repeated[0])!r} occurs more than once; rename one")
+        raise SourceError(f"{path}: the column name {quoted(repeated[0])} occurs more than once; rename one")
     weight = None if choice.weight is None else _find(names, choice.weight, "--weight", path)
     wanted = None if choice.features is None else _split(choice.features)
     features = None if wanted is None else [_find(names, name, "--features", path) for name in wanted]
@@ -85,16 +91,16 @@ def choose(names: Sequence[str], choice: Choice, path: Path) -> Used:
         if not left:
             raise click.UsageError("no column is left for the target: name it with --target")
         target = left[-1]
-        say(f"target: column {shorten(names[target])!r}, the last one (another: --target COLUMN)")
+        say(f"target: column {quoted(names[target])}, the last one (another: --target COLUMN)")
     if features is None:
         features = [k for k in range(len(names)) if k not in (target, weight)]
         if not features:
             raise SourceError(f"{path}: no column is left for the features; the file has {_listed(names)}")
     for column, role in ((target, "the target"), (weight, "the weights")):
         if column in features:
-            raise click.UsageError(f"column {names[column]!r} cannot be a feature and {role}")
+            raise click.UsageError(f"column {quoted(names[column])} cannot be a feature and {role}")
     if target == weight:
-        raise click.UsageError(f"column {names[target]!r} cannot be the target and the weights")
+        raise click.UsageError(f"column {quoted(names[target])} cannot be the target and the weights")
     return Used(features, target, weight)
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from convexcls.cli.screen import Working, clean, say, screen, write
+from convexcls.models import by_kind
 
 if TYPE_CHECKING:
     from convexcls.cli.sources import Request
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from convexcls.solution import Solution
 
 Command = Callable[..., Any]
+MODELS = ", ".join(by_kind())
 
 
 def _source(command: Command) -> Command:
@@ -35,7 +37,7 @@ def _source(command: Command) -> Command:
 
     options = [
         click.argument("source"),
-        click.option("-m", "--model", metavar="KIND", help="The classifier, for a data file, as hard-margin."),
+        click.option("-m", "--model", metavar="KIND", help=f"The classifier, for a data file: {MODELS}."),
         click.option("-t", "--target", metavar="COLUMN", help="The column with the labels (default: the last)."),
         click.option("-f", "--features", metavar="A,B,C", help="The columns to use (default: all others)."),
         click.option("-w", "--weight", metavar="COLUMN", help="The column with the weights of the samples."),
@@ -81,7 +83,7 @@ def show(request: Request, dual: bool, latex: bool) -> int:
 
     \b
     Examples:
-      convexcls show xor
+      convexcls show xor_hard_margin
       convexcls show data.csv --model soft-margin --param C=10 --dual
       convexcls show data.csv --model logistic --latex > logistic.tex
     """
@@ -117,7 +119,7 @@ def solve(
 
     \b
     Examples:
-      convexcls solve xor
+      convexcls solve xor_hard_margin
       convexcls solve data.csv --model soft-margin --target label --param C=10
       convexcls solve data.csv --model logistic --solver newton --option max_iter=50 --json
       convexcls solve data.svm --model hard-margin --certificate proof.json
@@ -163,19 +165,23 @@ def _known_solver(name: str) -> type:
         known = list(REGISTRY)
     if (name.lower() if prefix else name) not in ([k.lower() for k in known] if prefix else known):
         every = ", ".join([*REGISTRY, *(known if prefix else ["cvxpy:<BACKEND>"]), "auto"])
-        raise click.UsageError(f"--solver: there is no solver {name!r}{did_you_mean(name, known)}; there are {every}")
+        raise click.UsageError(f"there is no solver {name!r}{did_you_mean(name, known)}; there are {every}")
     return solver_class(name)
 
 
 def _solved(problem: Model, solver: str, tol: float, settings: dict[str, Any]) -> Solution:
+    from convexcls.solvers import SolverRefused
+
     with Working(f"solving the {problem.name}") as report:
         try:
             return problem.solve(solver, tol=tol, callback=report, **settings)
-        except (TypeError, OverflowError, ArithmeticError) as error:
-            if not settings:
+        except Exception as error:  # with options of the user's, each solver fails in a way of its own
+            if not settings or isinstance(error, SolverRefused):
                 raise
             given = ", ".join(f"{name}={value}" for name, value in settings.items())
-            raise click.UsageError(f"the solver {solver!r} does not take {given}: {error}") from error
+            raise click.UsageError(
+                f"the solver {solver!r} does not take {given} ({type(error).__name__}: {error})"
+            ) from error
 
 
 @click.command()
@@ -194,7 +200,7 @@ def compare(request: Request, solvers: tuple[str, ...], tol: float, as_json: boo
 
     \b
     Examples:
-      convexcls compare xor
+      convexcls compare xor_hard_margin
       convexcls compare data.csv --model soft-margin --solver osqp --solver clarabel
       convexcls compare data.csv --model logistic --param l2=1 --tol 1e-6
     """

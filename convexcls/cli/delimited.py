@@ -17,8 +17,8 @@ from typing import Any, BinaryIO, TextIO
 import numpy as np
 from numpy.typing import NDArray
 
-from convexcls.cli.columns import Choice, Samples, SourceError, Table, choose
-from convexcls.cli.screen import shorten
+from convexcls.cli.columns import Choice, Samples, SourceError, Table, choose, whole_where_possible
+from convexcls.cli.screen import quoted, shorten
 from convexcls.cli.typed import read_number
 
 LONGEST_LINE = 2**24
@@ -159,14 +159,14 @@ class _Body:
                 f"{self.path}, line {line}: {len(record)} cells, but the header names {len(self.names)} columns"
             )
         cells = self.pick(record)
+        joined = "".join(cells)
         try:
-            if "_" in "".join(cells):  # Python's digit separators are no numbers in a file
+            if "_" in joined or not joined.isascii():  # Python reads 1_000 and digits of other scripts
                 raise ValueError
-            self.numbers.extend(map(float, cells))
+            numbers = list(map(float, cells))
         except ValueError:
-            for column in self.features:
-                self._number(line, column, record[column])
-            raise
+            numbers = [self._number(line, column, record[column]) for column in self.features]
+        self.numbers.extend(numbers)
         label = record[self.target].strip()
         if not label:
             raise SourceError(f"{self._place(line, self.target)} is empty: every sample needs a target")
@@ -176,7 +176,7 @@ class _Body:
         self.lines.append(line)
 
     def _place(self, line: int, column: int) -> str:
-        return f"{self.path}, line {line} (row {len(self.targets)}), column {shorten(self.names[column])!r}"
+        return f"{self.path}, line {line} (row {len(self.targets)}), column {quoted(self.names[column])}"
 
     def _number(self, line: int, column: int, cell: str) -> float:
         cell = cell.strip()
@@ -189,8 +189,8 @@ class _Body:
         if cell.lower().lstrip("+-") in ("nan", "inf", "infinity", "na", "null"):
             raise SourceError(f"{self._place(line, column)} is {cell}: fill it in or drop the row")
         raise SourceError(
-            f"{self._place(line, column)} is {shorten(cell, 40)!r}, not a finite number: "
-            "encode the column as numbers or leave it out with --features"
+            f"{self._place(line, column)} is {quoted(cell)}, not a finite number: encode the column as "
+            "numbers or leave it out with --features"
         )
 
     def samples(self) -> Samples:
@@ -200,10 +200,10 @@ class _Body:
         matrix = np.frombuffer(self.numbers).reshape(len(self.targets), len(self.features))
         if not np.all(np.isfinite(matrix)):
             row, place = (int(k) for k in np.argwhere(~np.isfinite(matrix))[0])
-            name = shorten(self.names[self.features[place]])
+            name = quoted(self.names[self.features[place]])
+            what = "missing (nan)" if np.isnan(matrix[row, place]) else "infinite or too large"
             raise SourceError(
-                f"{self.path}, line {self.lines[row]} (row {row}), column {name!r} "
-                f"is {matrix[row, place]}: fill it in or drop the row"
+                f"{self.path}, line {self.lines[row]} (row {row}), column {name} is {what}: fill it in or drop the row"
             )
         table = Table([self.names[k] for k in self.features], matrix)
         return Samples(table, labels(self.targets), None if self.weight is None else np.array(self.weights))
@@ -215,5 +215,4 @@ def labels(cells: Sequence[str]) -> NDArray[Any]:
         numbers = np.array([read_number(cell) for cell in cells])
     except ValueError:
         return np.array(cells, dtype=object)
-    whole = np.all(numbers == np.round(numbers)) and np.all(np.abs(numbers) <= 2**53)
-    return numbers.astype(np.int64) if whole else numbers
+    return whole_where_possible(numbers)

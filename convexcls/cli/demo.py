@@ -17,7 +17,7 @@ def run(console: Console) -> int:
     from convexcls import gallery
     from convexcls.compare import compare
 
-    first = gallery.entry(_pick("esl", "twenty", "20", "two_points"))
+    first = gallery.entry(_pick("twenty_points", "two_points"))
     write(console, f"1. {first.title}\n", "bold")
     write(console, "A classifier is declared as a convex program. This one:\n")
     write(console, first.problem.explain().rstrip("\n"))
@@ -25,10 +25,12 @@ def run(console: Console) -> int:
     comparison = compare(first.problem, list(SOLVERS))
     show_comparison(console, comparison)
     best = next((row.solution for row in comparison.rows if certified(row.solution)), comparison.rows[0].solution)
+    if first.known.optimum is not None:
+        write(console, f"The optimum is known exactly: {first.known.optimum} = {float(first.known.optimum):.10g}.")
     write(console, f"\nThe proof of the answer of {best.solver}, in words:\n")
     write(console, best.certificate.explain())
 
-    second = gallery.entry(_pick("xor"))
+    second = gallery.entry(_pick("xor_hard_margin"))
     write(console, f"\n2. {second.title}\n", "bold")
     write(console, "Where there is no answer, that is proved as well, by numbers that anyone can add up:\n")
     answer = second.problem.solve()
@@ -37,13 +39,12 @@ def run(console: Console) -> int:
     return 0 if certified(best) and certified(answer) else 1
 
 
-def _pick(*words: str) -> str:
-    """The first gallery problem whose name has the first of these words that occurs at all."""
+def _pick(*names: str) -> str:
+    """The first of these that the gallery has."""
     from convexcls import gallery
 
-    names = gallery.entries()
-    for word in words:
-        for name in names:
-            if word in name:
-                return name
-    raise click.ClickException(f"the gallery has no problem named like {' or '.join(words)}")
+    known = gallery.entries()
+    for name in names:
+        if name in known:
+            return name
+    raise click.ClickException(f"the gallery has no problem {' or '.join(names)}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from fractions import Fraction
 
 import click
 from rich.console import Console
@@ -11,7 +12,9 @@ from convexcls.cli.screen import clean, say, write
 from convexcls.cli.tables import Column, number, seconds, show_table, small
 from convexcls.cli.typed import describe, solver_options
 from convexcls.compare import Comparison, Row
+from convexcls.gallery import Number
 
+LONGEST_OPTIMUM = 12
 MEANING = (
     "The last four columns are relative residuals: stationarity, primal and dual feasibility, complementary slackness."
 )
@@ -26,7 +29,7 @@ def show_comparison(console: Console, comparison: Comparison) -> None:
     ]  # fmt: skip
     show_table(console, columns, [_cells(row) for row in comparison.rows])
     console.print()
-    write(console, f"{MEANING} An optimum is proved where all are at most {comparison.tol:.0e}.")
+    write(console, f"{MEANING}\nAn optimum is proved where all are at most {comparison.tol:.0e}.")
     for row in comparison.rows:
         if row.status == "undecided":
             reason = row.solution.certificate.reason or row.message
@@ -81,9 +84,8 @@ def show_problems(console: Console) -> None:
             say(f"{name}: {clean(str(error))}")
             broken += 1
             continue
-        data, optimum = e.problem.data, e.known.optimum
-        shown = "-" if optimum is None else str(optimum)
-        rows.append([name, e.problem.kind, str(data.n), str(data.d), e.known.verdict, shown, e.title])
+        data, optimum = e.problem.data, _optimum(e.known.optimum)
+        rows.append([name, e.problem.kind, str(data.n), str(data.d), e.known.verdict, optimum, e.title])
     columns = [
         Column("name"), Column("model"), Column("n", number=True), Column("d", number=True), Column("verdict"),
         Column("optimum"), Column("title", words=True),
@@ -91,3 +93,14 @@ def show_problems(console: Console) -> None:
     show_table(console, columns, rows)
     if broken:
         raise click.ClickException(f"{broken} of the gallery's problems cannot be read")
+
+
+def _optimum(known: Number | None) -> str:
+    """The optimum as the gallery writes it, or its first digits where that is long."""
+    if known is None:
+        return "-"
+    text = str(known)
+    if len(text) <= LONGEST_OPTIMUM:
+        return text
+    digits = f"{float(known):.6g}"
+    return digits if known.exact and Fraction(digits) == known.value else digits + "…"

@@ -19,8 +19,8 @@ from convexcls.solution import Solution
 
 MOST_COEFFICIENTS = 20
 MOST_ROWS = 20
-#: Above this many unknowns, whether the solution is unique is not asked: it takes a dense factorization.
-LARGEST_FOR_UNIQUENESS = 500
+#: Above this many unknowns or rows, whether the solution is unique is not asked: it takes a dense factorization.
+LARGEST_FOR_UNIQUENESS = 1000
 CONDITIONS = {
     "stationarity": "stationarity",
     "primal feasibility": "primal_feasibility",
@@ -44,7 +44,7 @@ def show_solution(console: Console, s: Solution, everything: bool = False) -> No
         _show_coefficients(console, s, everything)
     if s.certificate.kkt is not None and s.status in ("optimal", "undecided"):
         console.print()
-        show_kkt(console, s.certificate.kkt)
+        show_kkt(console, s.certificate.kkt, getattr(getattr(s.problem, "data", None), "features", ()))
     console.print()
     write(console, s.certificate.explain())
 
@@ -52,8 +52,8 @@ def show_solution(console: Console, s: Solution, everything: bool = False) -> No
 def _facts(s: Solution, everything: bool) -> list[tuple[str, str | Text]]:
     proof = f"proved to the tolerance {s.certificate.tol:.0e}" if s.status == "optimal" else "proved"
     verdict = Text.assemble((s.status.upper(), STYLES[s.status]), f" ({proof})" if certified(s) else " (not proved)")
-    steps = f", {s.iterations} iterations" if s.iterations else ""
-    said = f"; it said: {shorten(s.message)}" if s.message else ""
+    steps = f", {_count(s.iterations, 'iteration')}" if s.iterations else ""
+    said = f"; it said: {shorten(s.message, 200)}" if s.message else ""
     facts: list[tuple[str, str | Text]] = [
         ("problem", _title(s.problem)),
         ("solver", f"{s.solver}{steps}, {s.seconds:.2g} s{said}"),
@@ -67,11 +67,12 @@ def _facts(s: Solution, everything: bool) -> list[tuple[str, str | Text]]:
         ("dual bound", number(s.dual_objective)),
         ("gap", f"{small(s.gap)} (relative {small(relative)})"),
     ]
-    if (intercept := _intercept(s)) is not None:
-        facts.append(("intercept", intercept))
+    intercept = _intercept_value(s)
+    if intercept is not None:
+        facts.append(("intercept", _intercept_text(s, intercept)))
     if has_support(s):
         facts.append(("support", _support(s, everything)))
-    if (freedom := _freedom(s)) is not None:
+    if not _is_free(s, intercept) and (freedom := _freedom(s)) is not None:
         facts.append(("note", freedom))
     return facts
 
@@ -94,14 +95,19 @@ def _count(n: int, what: str) -> str:
     return f"{n} {what}{'' if n == 1 else 's'}"
 
 
-def _intercept(s: Solution) -> str | None:
-    value = _intercept_value(s)
-    if value is None:
-        return None
-    low, high = interval(s)
-    if not high - low > 1e-6 * max(1.0, abs(value)):
+def _intercept_text(s: Solution, value: float) -> str:
+    if not _is_free(s, value):
         return number(value)
+    low, high = interval(s)
     return f"{number(value)}, and every other in [{number(low)}, {number(high)}] is as good"
+
+
+def _is_free(s: Solution, intercept: float | None) -> bool:
+    """Whether the intercept is an interval."""
+    if intercept is None or s.status != "optimal":
+        return False
+    low, high = interval(s)
+    return high - low > 1e-6 * max(1.0, abs(intercept))
 
 
 def _intercept_value(s: Solution) -> float | None:
@@ -141,7 +147,8 @@ def _support(s: Solution, everything: bool) -> str:
 
 def _freedom(s: Solution) -> str | None:
     """That the solution is one of many, where that is known and cheap to find out."""
-    if s.status != "optimal" or s.problem.size > LARGEST_FOR_UNIQUENESS or "coef" not in s.problem.layout:
+    rows = sum(block.size for block in (*s.problem.terms, *s.problem.constraints))
+    if s.status != "optimal" or max(rows, s.problem.size) > LARGEST_FOR_UNIQUENESS or "coef" not in s.problem.layout:
         return None
     unique = s.uniqueness
     return f"this is not the only solution: {unique.reason}" if unique.unique is False else None
@@ -175,24 +182,27 @@ def _show_coefficients(console: Console, s: Solution, everything: bool) -> None:
         write(console, f"the {len(shown)} largest of {len(pairs)}; --all shows all")
 
 
-def show_kkt(console: Console, kkt: KKT) -> None:
+def show_kkt(console: Console, kkt: KKT, features: Sequence[str] = ()) -> None:
     """The four conditions and the gap, absolute and relative, and where each is worst."""
     rows = []
     for name, attribute in CONDITIONS.items():
         residual: Residual = getattr(kkt, attribute)
-        rows.append([name, small(residual.max), small(residual.relative), _where(residual)])
+        rows.append([name, small(residual.max), small(residual.relative), _where(residual, features)])
     rows.append(["duality gap", small(abs(kkt.gap)), small(kkt.relative_gap), ""])
     columns = [Column("KKT condition"), Column("absolute", number=True), Column("relative", number=True)]
     show_table(console, [*columns, Column("worst at")], rows)
 
 
-def _where(residual: Residual) -> str:
+def _where(residual: Residual, features: Sequence[str]) -> str:
     if not residual.relative_values:
         return "no constraints"
     if residual.relative == 0:
         return "exact"
     block, row = residual.worst
-    return block if residual.relative_values[block].size == 1 else f"{block}, row {row}"
+    size = residual.relative_values[block].size
+    if block == "coef" and size == len(features):
+        return f"coef of {shorten(features[row], 30)}"
+    return block if size == 1 else f"{block}, row {row}"
 
 
 # ---- JSON -----------------------------------------------------------------------------------------------
@@ -209,6 +219,7 @@ def solution_dict(s: Solution) -> dict[str, Any]:
         "solver": s.solver,
         "status": s.status,
         "certified": certified(s),
+        "labels": getattr(getattr(s.problem, "data", None), "labels", None),
         "tolerance": s.certificate.tol,
         "objective": s.objective if there else None,
         "dual_objective": s.dual_objective if there else None,

@@ -7,10 +7,13 @@ and is printed as text, never as markup.
 from __future__ import annotations
 
 import os
+import re
 import sys
 import textwrap
 import threading
 import unicodedata
+from collections.abc import Iterator
+from itertools import groupby
 from types import TracebackType
 from typing import Any, NoReturn, Self
 
@@ -40,6 +43,11 @@ def shorten(text: str, length: int = 60) -> str:
     return text if len(text) <= length else text[: length - 1] + "…"
 
 
+def quoted(text: str) -> str:
+    """A name from a file, for a sentence."""
+    return f"'{shorten(text)}'"
+
+
 def say(message: str) -> None:
     """A message on stderr."""
     click.echo(message, err=True)
@@ -60,20 +68,33 @@ def screen(stderr: bool = False) -> Console:
 
 
 def write(console: Console, text: str, style: str = "") -> None:
-    """Paragraphs and formulas: lines that are too long for the screen continue at their own indent."""
-    for line in clean(text, keep="\n").split("\n"):
-        indent = " " * (len(line) - len(line.lstrip()) + 2) if line.startswith(" ") else ""
-        pieces = [line]
-        if len(line) > console.width:
-            pieces = textwrap.wrap(
-                line,
-                max(console.width, 20),
-                subsequent_indent=indent,
-                break_long_words=False,
-                break_on_hyphens=False,
-            )
-        for piece in pieces:
-            console.print(Text(piece, style=style), soft_wrap=True)
+    """Paragraphs and formulas. Where a line is too long for the screen, its paragraph is filled anew; an indented
+    line continues at its own indent, or below its last column."""
+    for line in _fitted(clean(text, keep="\n").split("\n"), max(console.width, 20)):
+        console.print(Text(line, style=style), soft_wrap=True)
+
+
+def _fitted(lines: list[str], width: int) -> Iterator[str]:
+    for is_paragraph, group in groupby(lines, key=lambda line: line[:1].strip() != ""):
+        block = list(group)
+        if all(len(line) <= width for line in block):
+            yield from block
+        elif is_paragraph:
+            yield from _wrap(" ".join(block), width, 0)
+        else:
+            for line in block:
+                yield from _wrap(line, width, _indent(line, width)) if len(line) > width else [line]
+
+
+def _indent(line: str, width: int) -> int:
+    columns = [found.end() for found in re.finditer(r"\S\s{3,}", line) if found.end() <= 2 * width // 3]
+    return columns[-1] if columns else len(line) - len(line.lstrip()) + 2
+
+
+def _wrap(line: str, width: int, indent: int) -> list[str]:
+    return textwrap.wrap(
+        line, width, subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False
+    )  # fmt: skip
 
 
 class Working:

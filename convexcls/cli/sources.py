@@ -9,8 +9,8 @@ from typing import Any
 
 import click
 
-from convexcls.cli.columns import Choice, Samples, SourceError, choose
-from convexcls.cli.screen import Working, clean
+from convexcls.cli.columns import Choice, Samples, SourceError, choose, whole_where_possible
+from convexcls.cli.screen import Working, clean, quoted
 from convexcls.cli.typed import did_you_mean, model_parameters, read_settings, takes
 from convexcls.models import Model, by_kind
 
@@ -157,7 +157,7 @@ def _read_svmlight(path: Path) -> Samples:
         raise SourceError(f"{path}: there is no sample with a feature in it")
     if X.shape[1] > MOST_FEATURES:
         raise SourceError(f"{path}: names feature {X.shape[1]:,}; at most {MOST_FEATURES:,} are taken")
-    return Samples(X, y)
+    return Samples(X, whole_where_possible(y))
 
 
 def _read_parquet(path: Path, choice: Choice) -> Samples:
@@ -182,7 +182,7 @@ def _read_parquet(path: Path, choice: Choice) -> Samples:
         empty = frame.iloc[:, k].isna().to_numpy()
         if empty.any():
             raise SourceError(
-                f"{path}, row {int(empty.argmax())}, column {clean(names[k])!r} is empty: fill it in or drop the row"
+                f"{path}, row {int(empty.argmax())}, column {quoted(names[k])} is empty: fill it in or drop the row"
             )
     weights = None if used.weight is None else frame.iloc[:, used.weight]
     return Samples(frame.iloc[:, used.features], frame.iloc[:, used.target], weights)

@@ -83,7 +83,7 @@ def read_settings(settings: Iterable[str], known: Mapping[str, Parameter], flag:
             inner[key] = guess(text)
             continue
         if name not in known:
-            raise click.UsageError(f"{owner} has no {unknown(name, known)}")
+            raise click.UsageError(unknown(name, known, flag, owner))
         if is_mapping(known[name].hint):
             raise click.UsageError(f"{flag} {name}: set its entries one by one, as {flag} {name}.KEY=VALUE")
         if name in out:
@@ -95,11 +95,12 @@ def read_settings(settings: Iterable[str], known: Mapping[str, Parameter], flag:
     return out
 
 
-def unknown(name: str, known: Mapping[str, Parameter]) -> str:
+def unknown(name: str, known: Mapping[str, Parameter], flag: str, owner: str) -> str:
     """What to say of a name that is not among the known ones."""
     if not known:
-        return f"{name!r}: it has nothing to set"
-    return f"{name!r}{did_you_mean(name, known)}. It has: {', '.join(map(str, known.values()))}"
+        return f"{flag} {name}: {owner} has nothing to set"
+    listed = ", ".join(map(str, known.values()))
+    return f"{flag}: {owner} has no {name!r}{did_you_mean(name, known)}; it has {listed}"
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:

@@ -10,6 +10,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from convexcls.losses import writing
+
 Array = NDArray[np.float64]
 INFINITY = math.inf
 
@@ -80,7 +82,7 @@ class Loss(ABC):
         return f"{type(self).__name__}()"
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False)
 class PiecewiseLinear(Loss):
     """max_k (slope_k u + height_k): a loss with kinks, such as a user's own.
 
@@ -92,46 +94,64 @@ class PiecewiseLinear(Loss):
     name: ClassVar[str] = "piecewise-linear"
     smooth: ClassVar[bool] = False
 
+    def __post_init__(self) -> None:
+        lines = tuple((float(slope), float(height)) for slope, height in self.lines)
+        if not lines or not np.all(np.isfinite(lines)):
+            raise ValueError(f"a piecewise-linear loss needs finite (slope, height) pairs, got {self.lines!r}")
+        object.__setattr__(self, "lines", lines)
+
     @property
     def pieces(self) -> tuple[tuple[float, float], ...]:
-        return tuple((float(slope), float(height)) for slope, height in self.lines)
+        return self.lines
+
+    @property
+    def slopes(self) -> tuple[float, float]:  # type: ignore[override]
+        return min(slope for slope, _ in self.lines), max(slope for slope, _ in self.lines)
 
     def value(self, u: Array) -> Array:
-        return np.max([slope * u + height for slope, height in self.pieces], axis=0)
+        return np.max([slope * u + height for slope, height in self.lines], axis=0)
 
     def slope(self, u: Array) -> Array:
-        lines = np.array(self.pieces)
-        best = np.argmax(lines[:, :1] * np.ravel(u) + lines[:, 1:], axis=0)
-        return lines[best, 0].reshape(np.shape(u))
+        best = np.argmax([slope * u + height for slope, height in self.lines], axis=0)
+        return np.array(self.lines)[best, 0]
 
     @property
     def conjugate(self) -> Loss:
-        return _PiecewiseConjugate(self.pieces)
+        return _PiecewiseConjugate(self.lines)
 
     def latex(self, u: str) -> str:
-        return r"\max\{" + ",\\ ".join(_line(a, b, u) for a, b in self.pieces) + r"\}"
+        lines = [writing.line(slope, height, u) for slope, height in self.lines]
+        return lines[0] if len(lines) == 1 else r"\max\{" + r",\ ".join(lines) + r"\}"
 
     def cvxpy(self, u: Any) -> Any:
         import cvxpy
 
-        lines = [slope * u + height for slope, height in self.pieces]
+        lines = [slope * u + height for slope, height in self.lines]
         return lines[0] if len(lines) == 1 else cvxpy.maximum(*lines)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False)
 class _PiecewiseConjugate(Loss):
     """The conjugate of a maximum of lines: the lower hull of the points (slope_k, -height_k)."""
 
-    points: tuple[tuple[float, float], ...]
+    lines: tuple[tuple[float, float], ...]
     name: ClassVar[str] = "piecewise-linear conjugate"
     smooth: ClassVar[bool] = False
 
+    @property
+    def domain(self) -> tuple[float, float]:  # type: ignore[override]
+        return self.conjugate.slopes
+
     def _hull(self) -> tuple[Array, Array]:
+        """The corners of the hull: slopes in rising order, and the values there."""
         hull: list[tuple[float, float]] = []
-        for slope, height in sorted({a: max(b for s, b in self.points if s == a) for a, _ in self.points}.items()):
-            while len(hull) >= 2 and _turns_up(hull[-2], hull[-1], (slope, -height)):
+        for slope, height in sorted(self.lines, key=lambda line: (line[0], -line[1])):
+            point = (slope, -height)
+            if hull and hull[-1][0] == slope:
+                continue  # of equal slopes the highest line counts, and it came first
+            while len(hull) >= 2 and not _turns_left(hull[-2], hull[-1], point):
                 hull.pop()
-            hull.append((slope, -height))
+            hull.append(point)
         return np.array([p[0] for p in hull]), np.array([p[1] for p in hull])
 
     def value(self, u: Array) -> Array:
@@ -142,13 +162,13 @@ class _PiecewiseConjugate(Loss):
     def slope(self, u: Array) -> Array:
         slopes, values = self._hull()
         if slopes.size == 1:
-            return np.zeros_like(u)
+            return np.zeros(np.shape(u))
         steps = np.diff(values) / np.diff(slopes)
-        return steps[np.clip(np.searchsorted(slopes, u) - 1, 0, steps.size - 1)]
+        return np.asarray(steps[np.clip(np.searchsorted(slopes, u) - 1, 0, steps.size - 1)])
 
     @property
     def conjugate(self) -> Loss:
-        return PiecewiseLinear(self.points)
+        return PiecewiseLinear(self.lines)
 
     def latex(self, u: str) -> str:
         return rf"\psi({u})"
@@ -157,12 +177,6 @@ class _PiecewiseConjugate(Loss):
         raise TypeError("this conjugate is only ever evaluated: the dual has it as bounds")
 
 
-def _turns_up(a: tuple[float, float], b: tuple[float, float], c: tuple[float, float]) -> bool:
-    return (b[1] - a[1]) * (c[0] - a[0]) >= (c[1] - a[1]) * (b[0] - a[0])
-
-
-def _line(slope: float, height: float, u: str) -> str:
-    if slope == 0:
-        return f"{height:g}"
-    front = {1.0: "", -1.0: "-"}.get(slope, f"{slope:g}")
-    return f"{front}{u}" + (f"{height:+g}" if height else "")
+def _turns_left(a: tuple[float, float], b: tuple[float, float], c: tuple[float, float]) -> bool:
+    """Whether b lies strictly below the line from a to c."""
+    return (b[1] - a[1]) * (c[0] - a[0]) < (c[1] - a[1]) * (b[0] - a[0])

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.special import entr, xlogy
+from scipy.special import xlog1py, xlogy
 
+from convexcls.losses import writing
 from convexcls.losses.base import INFINITY, Array, Loss
 
 
@@ -34,7 +35,9 @@ class BinaryEntropy(_Conjugate):
     domain: ClassVar[tuple[float, float]] = (0.0, 1.0)
 
     def value(self, u: Array) -> Array:
-        return -(entr(u) + entr(1.0 - np.asarray(u)))
+        u = np.asarray(u)
+        with np.errstate(invalid="ignore"):
+            return np.where((u >= 0) & (u <= 1), xlogy(u, u) + xlog1py(1.0 - u, -u), INFINITY)
 
     def slope(self, u: Array) -> Array:
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -45,7 +48,8 @@ class BinaryEntropy(_Conjugate):
             return 1.0 / (u * (1.0 - np.asarray(u)))
 
     def latex(self, u: str) -> str:
-        return rf"{u} \log {u} + (1 - {u}) \log(1 - {u})"
+        rest = f"1 - {writing.bracketed(u)}"
+        return rf"{writing.bracketed(u)} {writing.log(u)} + ({rest}) {writing.log(rest)}"
 
     def cvxpy(self, u: Any) -> Any:
         import cvxpy
@@ -62,7 +66,8 @@ class ExponentialEntropy(_Conjugate):
 
     def value(self, u: Array) -> Array:
         u = np.asarray(u)
-        return np.where(u >= 0, xlogy(u, np.maximum(u, 0.0)) - u, INFINITY)
+        finite = np.where((u >= 0) & (u < INFINITY), u, 0.0)
+        return np.where(finite == u, xlogy(finite, finite) - finite, INFINITY)
 
     def slope(self, u: Array) -> Array:
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -73,7 +78,7 @@ class ExponentialEntropy(_Conjugate):
             return 1.0 / np.asarray(u)
 
     def latex(self, u: str) -> str:
-        return rf"{u} \log {u} - {u}"
+        return rf"{writing.bracketed(u)} {writing.log(u)} - {writing.bracketed(u)}"
 
     def cvxpy(self, u: Any) -> Any:
         import cvxpy
@@ -105,14 +110,14 @@ class LinearOnInterval(Loss):
         return np.where((u >= low) & (u <= high), self.coefficient * u, INFINITY)
 
     def slope(self, u: Array) -> Array:
-        return np.full_like(u, self.coefficient)
+        return np.full(np.shape(u), self.coefficient)
 
     @property
     def conjugate(self) -> Loss:
         return self.origin
 
     def latex(self, u: str) -> str:
-        return {0.0: "0", -1.0: f"-{u}", 1.0: u}.get(self.coefficient, f"{self.coefficient:g} {u}")
+        return writing.line(self.coefficient, 0.0, u)
 
     def cvxpy(self, u: Any) -> Any:
         return self.coefficient * u
@@ -125,6 +130,11 @@ class QuadraticOnInterval(LinearOnInterval):
     quadratic: float = 0.0
     name: ClassVar[str] = "quadratic on an interval"
 
+    @property
+    def smooth(self) -> bool:  # type: ignore[override]
+        """Whether there is no end of the interval to run into."""
+        return self.interval == (-INFINITY, INFINITY)
+
     def __init__(self, quadratic: float, coefficient: float, interval: tuple[float, float], origin: Loss) -> None:
         super().__init__(coefficient, interval, origin)
         object.__setattr__(self, "quadratic", quadratic)
@@ -136,11 +146,14 @@ class QuadraticOnInterval(LinearOnInterval):
         return self.quadratic * u + super().slope(u)
 
     def curvature(self, u: Array) -> Array:
-        return np.full_like(u, self.quadratic)
+        return np.full(np.shape(u), self.quadratic)
 
     def latex(self, u: str) -> str:
-        linear = f"{self.coefficient:+g}".replace("+1", "+").replace("-1", "-")
-        return rf"\tfrac{{{u}^2}}{{{2 / self.quadratic:g}}} {linear[0]} {linear[1:]}{u}"
+        square = rf"\tfrac{{{writing.squared(u)}}}{{{writing.number(2 / self.quadratic)}}}"
+        if self.coefficient == 0:
+            return square
+        sign = "-" if self.coefficient < 0 else "+"
+        return f"{square} {sign} {writing.bracketed(writing.multiple(abs(self.coefficient), u))}"
 
     def cvxpy(self, u: Any) -> Any:
         import cvxpy

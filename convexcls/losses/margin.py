@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.special import expit, log_expit
 
+from convexcls.losses import writing
 from convexcls.losses.base import INFINITY, Array, Loss
 from convexcls.losses.conjugates import (
     BinaryEntropy,
@@ -70,7 +71,7 @@ class Hinge(_PolyhedralLoss):
         return LinearOnInterval(-1.0, (0.0, 1.0), self)
 
     def latex(self, u: str) -> str:
-        return rf"\max\{{0,\ 1 - {u}\}}"
+        return rf"\max\{{0,\ 1 - {writing.bracketed(u)}\}}"
 
     def cvxpy(self, u: Any) -> Any:
         import cvxpy
@@ -91,7 +92,7 @@ class Perceptron(_PolyhedralLoss):
         return LinearOnInterval(0.0, (0.0, 1.0), self)
 
     def latex(self, u: str) -> str:
-        return rf"\max\{{0,\ -{u}\}}"
+        return rf"\max\{{0,\ -{writing.bracketed(u)}\}}"
 
     def cvxpy(self, u: Any) -> Any:
         import cvxpy
@@ -112,7 +113,7 @@ class Absolute(_PolyhedralLoss):
         return LinearOnInterval(-1.0, (-1.0, 1.0), self)
 
     def latex(self, u: str) -> str:
-        return f"|1 - {u}|"
+        return f"|1 - {writing.bracketed(u)}|"
 
     def cvxpy(self, u: Any) -> Any:
         import cvxpy
@@ -163,7 +164,7 @@ class SquaredHinge(_PolyhedralLoss):
         return QuadraticOnInterval(0.5, -1.0, (0.0, INFINITY), self)
 
     def latex(self, u: str) -> str:
-        return rf"\max\{{0,\ 1 - {u}\}}^2"
+        return rf"\max\{{0,\ 1 - {writing.bracketed(u)}\}}^2"
 
     def cvxpy(self, u: Any) -> Any:
         import cvxpy
@@ -185,14 +186,14 @@ class Squared(Loss):
         return 2.0 * (u - 1.0)
 
     def curvature(self, u: Array) -> Array:
-        return np.full_like(u, 2.0)
+        return np.full(np.shape(u), 2.0)
 
     @property
     def conjugate(self) -> Loss:
         return QuadraticOnInterval(0.5, -1.0, (-INFINITY, INFINITY), self)
 
     def latex(self, u: str) -> str:
-        return f"(1 - {u})^2"
+        return f"(1 - {writing.bracketed(u)})^2"
 
     def cvxpy(self, u: Any) -> Any:
         import cvxpy
@@ -210,17 +211,17 @@ class HalfSquare(Loss):
         return 0.5 * u * u
 
     def slope(self, u: Array) -> Array:
-        return np.asarray(u, dtype=float)
+        return np.array(u, dtype=float)
 
     def curvature(self, u: Array) -> Array:
-        return np.ones_like(u)
+        return np.ones(np.shape(u))
 
     @property
     def conjugate(self) -> Loss:
         return self
 
     def latex(self, u: str) -> str:
-        return rf"\tfrac12 ({u})^2"
+        return rf"\tfrac12 {writing.squared(u)}"
 
     def cvxpy(self, u: Any) -> Any:
         import cvxpy
@@ -250,7 +251,7 @@ class Logistic(Loss):
         return BinaryEntropy(self)
 
     def latex(self, u: str) -> str:
-        return rf"\log\left(1 + e^{{-{_bracketed(u)}}}\right)"
+        return rf"\log\left(1 + e^{{-{writing.bracketed(u)}}}\right)"
 
     def cvxpy(self, u: Any) -> Any:
         import cvxpy
@@ -281,13 +282,9 @@ class Exponential(Loss):
         return ExponentialEntropy(self)
 
     def latex(self, u: str) -> str:
-        return rf"e^{{-{_bracketed(u)}}}"
+        return rf"e^{{-{writing.bracketed(u)}}}"
 
     def cvxpy(self, u: Any) -> Any:
         import cvxpy
 
         return cvxpy.exp(-u)
-
-
-def _bracketed(u: str) -> str:
-    return u if " + " not in u and " - " not in u else f"({u})"

@@ -1,4 +1,11 @@
-"""The classifiers, one file each. A class here is a problem: declare it, read it, solve it."""
+"""The classifiers, one file each. A class here is a problem: declare it, read it, solve it.
+
+Every module of this package is loaded, so that a new classifier is one new file: the ``kind`` of its class is its
+name in files and on the command line.
+"""
+
+from importlib import import_module
+from pkgutil import iter_modules
 
 from convexcls.models.base import Model
 from convexcls.models.empirical_risk import EmpiricalRisk
@@ -25,9 +32,12 @@ __all__ = [
 ]
 
 
+for _module in iter_modules(__path__):
+    import_module(f"{__name__}.{_module.name}")
+
+
 def by_kind() -> dict[str, type[Model]]:
-    """The classifiers by the names that files and the command line use; a subclass registers itself
-    by being defined with a ``kind``."""
+    """The classifiers by the names that files and the command line use."""
     out: dict[str, type[Model]] = {}
     waiting = [Model]
     while waiting:

@@ -180,7 +180,7 @@ class ConstantRows(Rows):
 
 
 class JoinedRows(Rows):
-    """Several rows objects side by side, each over its own range of columns: one row of a
+    """Several rows objects side by side, each over its own range of columns, zero elsewhere: the rows of a
     constraint across all blocks of variables."""
 
     def __init__(self, size: int, width: int, parts: Sequence[tuple[slice, Rows]]) -> None:
@@ -223,16 +223,11 @@ class JoinedRows(Rows):
         return out
 
     def to_matrix(self) -> Any:
-        entries = [sparse.coo_array(rows.to_matrix()) for _, rows in self.parts]
-        values = np.concatenate([np.empty(0), *(part.data for part in entries)])
-        row = np.concatenate([np.empty(0, dtype=int), *(part.coords[0] for part in entries)])
-        column = np.concatenate(
-            [
-                np.empty(0, dtype=int),
-                *(part.coords[1] + w.start for part, (w, _) in zip(entries, self.parts, strict=True)),
-            ]
-        )
-        return sparse.csc_array((values, (row, column)), shape=self.shape)
+        blocks, done = [], 0
+        for where, rows in sorted(self.parts, key=lambda part: part[0].start):
+            blocks += [sparse.csc_array((self.shape[0], where.start - done)), rows.to_matrix()]
+            done = where.stop
+        return sparse.hstack([*blocks, sparse.csc_array((self.shape[0], self.shape[1] - done))], format="csc")
 
 
 def _cross_gram(left: Rows, weights: Array, right: Rows) -> Array:

@@ -85,7 +85,7 @@ def _gram_by_blocks(block: Callable[[slice], Array], shape: tuple[int, int], wei
     BLAS syrk, which computes one triangle only."""
     n, d = shape
     total = np.zeros((d, d), order="F")
-    for rows in row_blocks(n):
+    for rows in row_blocks(n if d else 0):  # BLAS refuses empty matrices
         scaled = block(rows) * np.sqrt(weights[rows])[:, None]
         total = dsyrk(1.0, scaled.T, beta=1.0, c=total, overwrite_c=1)
     return np.asarray(np.triu(total) + np.triu(total, 1).T)

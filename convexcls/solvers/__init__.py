@@ -12,6 +12,7 @@ from convexcls.solvers.base import Answer, Callback, Iteration, Solver, SolverRe
 REGISTRY: dict[str, str] = {
     "closed-form": "convexcls.solvers.closed_form:ClosedFormSolver",
     "newton": "convexcls.solvers.newton:NewtonSolver",
+    "newton-kkt": "convexcls.solvers.newton_kkt:NewtonKKTSolver",
     "gradient": "convexcls.solvers.gradient:GradientSolver",
     "highs": "convexcls.solvers.highs:HighsSolver",
     "clarabel": "convexcls.solvers.clarabel:ClarabelSolver",

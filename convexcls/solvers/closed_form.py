@@ -1,7 +1,8 @@
 """Problems whose solution is a formula: least squares, ridge, and quadratics under linear equations.
 
-Least squares by a QR factorization (never the normal equations) with iterative refinement of the augmented
-system, the residuals in extended precision (Björck 1967): the digits that the data determine are kept.
+Least squares by a QR factorization (never the normal equations); where the condition costs digits, with iterative
+refinement of the augmented system, the residuals in extended precision (Björck 1967): the digits that the data
+determine are kept.
 """
 
 from __future__ import annotations
@@ -19,6 +20,10 @@ from convexcls.solvers.base import Answer, Callback, Solver, Tracer
 from convexcls.solvers.quadratic_program import refuse_unless_quadratic
 
 Array = NDArray[np.float64]
+#: Condition numbers above this are worth refining for.
+REFINE_ABOVE = 1e3
+#: Matrices with so few entries are refined in any case.
+CHEAP = 100_000
 
 
 @dataclass(frozen=True)
@@ -61,7 +66,9 @@ class ClosedFormSolver(Solver):
         if rank < matrix.shape[1]:
             x = np.linalg.lstsq(matrix, target, rcond=self.rank_tol)[0]
             return np.asarray(x, dtype=float), f"rank {rank} of {matrix.shape[1]}: one of many minimisers, the shortest"
-        return _refined(matrix, target, order, self.refinements), f"full rank {rank}"
+        worth_it = sizes[0] > REFINE_ABOVE * sizes[-1] or matrix.size <= CHEAP
+        rounds = self.refinements if worth_it else 0
+        return _refined(matrix, target, order, rounds), f"full rank {rank}"
 
 
 def _stack(problem: Problem) -> tuple[Array, Array]:
@@ -80,18 +87,22 @@ def _stack(problem: Problem) -> tuple[Array, Array]:
 
 
 def _refined(matrix: Array, target: Array, order: NDArray[np.intp], rounds: int) -> Array:
-    """Least squares with full column rank, refining residual and solution together."""
+    """Least squares with full column rank, refining residual and solution together for so many rounds."""
     ordered = np.ascontiguousarray(matrix[:, order])
     Q, R = np.linalg.qr(ordered)
-    long_matrix, long_target = ordered.astype(np.longdouble), target.astype(np.longdouble)
-    r, w = np.zeros_like(long_target), np.zeros(ordered.shape[1], dtype=np.longdouble)
+    w = np.asarray(solve_triangular(R, Q.T @ target), dtype=np.longdouble)
+    r = np.asarray(target - ordered @ np.asarray(w, dtype=float), dtype=np.longdouble)
+    if rounds:
+        long_matrix, long_target = ordered.astype(np.longdouble), target.astype(np.longdouble)
     for _ in range(rounds):
         f = np.asarray(long_target - r - long_matrix @ w, dtype=float)
         g = np.asarray(-(long_matrix.T @ r), dtype=float)
         h = solve_triangular(R, g, trans="T")
         inside = Q.T @ f
-        w = w + solve_triangular(R, inside - h)
-        r = r + (f - Q @ inside + Q @ h)
+        step = solve_triangular(R, inside - h)
+        w, r = w + step, r + (f - Q @ inside + Q @ h)
+        if np.all(np.abs(step) <= 1e-17 * np.abs(w)):
+            break
     x = np.empty(ordered.shape[1])
     x[order] = np.asarray(w, dtype=float)
     return x

@@ -83,7 +83,8 @@ class CvxpySolver(Solver):
         """The accuracy and the iteration limit in the backend's own words."""
         aim = max(tol * 1e-2, 1e-12)
         settings: dict[str, dict[str, Any]] = {
-            "CLARABEL": {"tol_gap_abs": aim, "tol_gap_rel": aim, "tol_feas": aim},
+            # near the optimum of a smooth loss, a gap of 1e-8 still leaves a gradient of 1e-4
+            "CLARABEL": {"tol_gap_abs": 1e-12, "tol_gap_rel": 1e-12, "tol_feas": 1e-12},
             "OSQP": {
                 "eps_abs": max(aim, 1e-9),
                 "eps_rel": max(aim, 1e-9),
@@ -103,7 +104,7 @@ class CvxpySolver(Solver):
 
 
 #: Measured on the gallery; a first-order method stops early, an interior point does not.
-PROMISES = {"CLARABEL": 1e-6, "SCS": 1e-4, "OSQP": 1e-5, "HIGHS": 1e-6, "SCIPY": 1e-7}
+PROMISES = {"CLARABEL": 1e-6, "SCS": 1e-4, "OSQP": 1e-3, "HIGHS": 1e-6, "SCIPY": 1e-7}
 
 
 @cache

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from convexcls.problem import Problem
 from convexcls.solvers.base import Answer, Callback, Solver, Tracer, refuse_unless_smooth
-from convexcls.solvers.newton import _State
+from convexcls.solvers.newton import State
 
 Array = NDArray[np.float64]
 WORST_CONDITION = 1e4
@@ -39,7 +39,7 @@ class GradientSolver(Solver):
     def refuses(self, problem: Problem) -> str:
         if reason := refuse_unless_smooth(problem):
             return reason
-        hessian = _State.at(problem, np.zeros(problem.size)).hessian()
+        hessian = State.at(problem, np.zeros(problem.size)).hessian()
         values = np.linalg.eigvalsh(hessian)
         positive = values[values > 1e-13 * max(values[-1], 1e-300)]
         condition = float(positive[-1] / positive[0]) if positive.size else 1.0
@@ -49,13 +49,13 @@ class GradientSolver(Solver):
 
     def solve(self, problem: Problem, tol: float, callback: Callback | None = None) -> Answer:
         tracer = Tracer(callback)
-        state = _State.at(problem, np.zeros(problem.size))
+        state = State.at(problem, np.zeros(problem.size))
         eta, message = self.eta0, f"stopped after {self.max_iter} iterations"
         best, last_gain = np.inf, 0
         for iteration in range(self.max_iter):
             residual = state.relative_gradient()
             tracer.record(state.objective, residual, eta)
-            if residual <= 1e-1 * tol:
+            if residual <= 1e-2 * tol:
                 message = "the gradient is below the tolerance"
                 break
             if residual < 0.9 * best:
@@ -66,7 +66,7 @@ class GradientSolver(Solver):
             square = float(state.gradient @ state.gradient)
             eta /= self.beta
             while eta > 1e-18:
-                new = _State.at(problem, state.x - eta * state.gradient)
+                new = State.at(problem, state.x - eta * state.gradient)
                 if new.objective <= state.objective - self.armijo * eta * square:
                     break
                 eta *= self.beta

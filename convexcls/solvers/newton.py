@@ -43,7 +43,7 @@ class NewtonSolver(Solver):
     def solve(self, problem: Problem, tol: float, callback: Callback | None = None) -> Answer:
         tracer = Tracer(callback)
         x = np.zeros(problem.size)
-        state = _State.at(problem, x)
+        state = State.at(problem, x)
         shrink, message = 1.0, f"stopped after {self.max_iter} iterations"
         best, stalled = np.inf, 0
         for _ in range(self.max_iter):
@@ -64,7 +64,7 @@ class NewtonSolver(Solver):
                 break
         return Answer(state.x, {}, message, len(tracer.lines) - 1, tuple(tracer.lines))
 
-    def _detail(self, state: _State) -> dict[str, Any]:
+    def _detail(self, state: State) -> dict[str, Any]:
         wanted = self.adjusted_response
         if wanted is None:
             wanted = sum(t.size for t, *_ in state.terms) <= SHOW_RESPONSE_UP_TO
@@ -78,7 +78,7 @@ class NewtonSolver(Solver):
 
 
 @dataclass(frozen=True, eq=False)
-class _State:
+class State:
     """A point with the scores, slopes and curvatures of every loss there."""
 
     problem: Problem
@@ -88,7 +88,7 @@ class _State:
     terms: tuple[tuple[Term, Rows, Array, Array, Array], ...]
 
     @classmethod
-    def at(cls, problem: Problem, x: Array) -> _State:
+    def at(cls, problem: Problem, x: Array) -> State:
         terms = []
         curved = problem.apply_quadratic(x)
         objective = 0.5 * float(x @ curved) + float(problem.q @ x) + problem.constant
@@ -124,7 +124,7 @@ class _State:
         return max((float(np.abs(rows @ step).max(initial=0.0)) for _, rows, *_ in self.terms), default=0.0)
 
 
-def _newton_step(state: _State) -> Array:
+def _newton_step(state: State) -> Array:
     hessian, gradient = state.hessian(), state.gradient
     size = np.sqrt(np.diag(hessian))
     size = np.where(size > 0, size, 1.0)
@@ -141,13 +141,13 @@ def _newton_step(state: _State) -> Array:
     return np.asarray(-(vectors @ (inverse * (vectors.T @ (gradient / size)))) / size)
 
 
-def _backtrack(problem: Problem, state: _State, step: Array) -> tuple[_State, float]:
+def _backtrack(problem: Problem, state: State, step: Array) -> tuple[State, float]:
     """The first of the steps 1, 1/2, 1/4, ... that lowers the objective enough (Armijo), or no step (0.0)."""
     slope = float(state.gradient @ step)
     shrink = 1.0
     noise = 1e-14 * max(abs(state.objective), problem.unit)
     while shrink > 1e-10:
-        new = _State.at(problem, state.x + shrink * step)
+        new = State.at(problem, state.x + shrink * step)
         if np.isfinite(new.objective) and new.objective <= state.objective + 1e-4 * shrink * slope + noise:
             return new, shrink
         shrink *= 0.5
