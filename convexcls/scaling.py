@@ -115,7 +115,7 @@ def _balance_blocks(
     blocks = dict.fromkeys(movable, 0)
     if not rows or max(map(abs, logs)) <= COMFORT:
         return columns, blocks
-    shifts: Exponents = np.round(np.linalg.lstsq(np.array(rows), np.array(logs), rcond=None)[0]).astype(np.int64)
+    shifts = np.rint(np.asarray(np.linalg.lstsq(np.array(rows), np.array(logs), rcond=None)[0])).astype(np.int64)
     for k, variable in enumerate(names):
         columns[problem.layout[variable]] += shifts[k]
     blocks.update({name: int(e) for name, e in zip(movable, shifts[len(names) :], strict=True)})

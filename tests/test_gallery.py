@@ -22,7 +22,7 @@ ENTRIES = {name: gallery.entry(name) for name in NAMES}
 SOLVERS = {name: {info.name: info for info in accepting(ENTRIES[name].problem)} for name in NAMES}
 CELLS = [(name, solver) for name in NAMES for solver in SOLVERS[name]]
 #: These finish at machine precision: an optimum that is a ratio must come out to nine digits.
-PRECISE = ("closed-form", "newton", "highs", "clarabel")
+PRECISE = ("closed-form", "newton", "newton-kkt", "highs", "clarabel")
 with_verdict = {v: [n for n in NAMES if ENTRIES[n].known.verdict == v] for v in ("optimal", "infeasible", "unattained")}
 
 
@@ -260,6 +260,8 @@ def prove_fisher(e: Exact) -> None:
     (nu,) = e.multipliers("separation")
     scatter = [sum(p * x[j] for p, x in zip(projected, centred, strict=True)) for j in range(len(e.coef))]
     assert scatter == [-nu * v for v in difference]
+    low, high = ([f for f, y in zip(e.scores(e.coef, 0), e.y, strict=True) if y == sign] for sign in (-1, 1))
+    assert max(low) < -e.intercept == (max(low) + min(high)) / 2
 
 
 def prove_smooth(e: Exact, value, slope, digits: int = 24) -> None:

@@ -171,7 +171,7 @@ def test_compare_is_one_honest_table():
 
 
 def test_compare_on_a_problem_without_answer():
-    table = cc.compare(cc.load("xor"), ["clarabel", "osqp"])
+    table = cc.compare(cc.load("xor_hard_margin"), ["clarabel", "osqp"])
     assert [row.status for row in table.rows] == ["infeasible", "infeasible"]
     assert table.to_dict()["rows"][0]["objective"] is None
 

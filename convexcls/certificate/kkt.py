@@ -21,7 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from convexcls.problem import Constraint, NormBound, Problem, Term
+from convexcls.problem import ROUNDING_ROOM, Constraint, NormBound, Problem, Term
 from convexcls.rows import DiagonalRows, Rows
 
 Array = NDArray[np.float64]
@@ -123,6 +123,12 @@ def check_kkt(problem: Problem, x: Array, multipliers: Mapping[str, Array]) -> K
         return _Check(problem, np.asarray(x, dtype=float), multipliers).run()
 
 
+def _acts_one_to_one(problem: Problem, variable: str) -> bool:
+    """Whether every block takes the variable entry by entry, as slacks are taken."""
+    blocks = (*problem.constraints, *problem.terms, *problem.norm_bounds)
+    return all(isinstance(b.entries[variable], DiagonalRows) for b in blocks if variable in b.entries)
+
+
 class _Check:
     """One measurement: gathers the pieces of the Lagrangian's gradient, then judges them."""
 
@@ -133,6 +139,7 @@ class _Check:
         self.magnitude = np.abs(problem.q)  # the same sum of absolute values
         self.reach = np.zeros(problem.size)  # the largest entry of each column
         self.dual_value = problem.constant
+        self.one_to_one = {v.name for v in problem.variables if _acts_one_to_one(problem, v.name)}
         for term in problem.terms:
             self._add_term(term)
         for c in problem.constraints:
@@ -158,7 +165,7 @@ class _Check:
         slopes = np.where(counts, term.loss.slope(u), 0.0)
         self._add(rows, term.weights * slopes, -term.offset)
         if term.is_half_square:  # where residuals may all be 0, the targets give the size
-            self.magnitude += abs(rows).T @ (term.weights * np.abs(term.offset))
+            self.magnitude += ROUNDING_ROOM * (abs(rows).T @ (term.weights * np.abs(term.offset)))
         conjugate = term.loss.conjugate.value(term.loss.dual_sign * slopes[counts])
         self.dual_value -= float(term.weights[counts] @ conjugate)
 
@@ -189,6 +196,8 @@ class _Check:
         for v, where in self.problem.layout.items():
             r, curved = residual[where], substituted[where]
             summed = self.magnitude[where] + self._quadratic_magnitude(v)
+            if v in self.one_to_one:  # slacks: entries alike, so the largest of them gives the size
+                summed = np.full(summed.shape, summed.max(initial=0.0))
             effect = _ratios(r * np.abs(self.x[where]), self.scale)
             relative = np.maximum(_ratios(r, summed), effect)
             if curved.any():

@@ -13,12 +13,13 @@ import sys
 import traceback
 import warnings
 from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import Any
 
 import click
 
+from convexcls import __version__
 from convexcls.cli.commands import ALL
-from convexcls.cli.screen import BROKEN_PIPE, clean, say
+from convexcls.cli.screen import BROKEN_PIPE, clean, drop_stdout, say
 
 BAD_INPUT, BUG, INTERRUPTED = 2, 3, 130
 
@@ -56,6 +57,7 @@ def exit_code(run: Callable[[], Any]) -> int:
     """The exit code of a run. Messages go to stderr; a traceback only with CONVEXCLS_DEBUG=1."""
     try:
         outcome = run()
+        sys.stdout.flush()
     except click.ClickException as error:
         _tell(error)
         return error.exit_code
@@ -65,7 +67,7 @@ def exit_code(run: Callable[[], Any]) -> int:
     except Exception as error:
         if os.environ.get("CONVEXCLS_DEBUG") == "1":
             traceback.print_exc()
-        return _unless_click_knows(error)
+        return _judge(error)
     return outcome if isinstance(outcome, int) else 0
 
 
@@ -77,10 +79,12 @@ def _tell(error: click.ClickException) -> None:
     say(f"Error: {clean(error.format_message(), keep=chr(10))}")
 
 
-def _unless_click_knows(error: Exception) -> int:
+def _judge(error: Exception) -> int:
     """What the toolkit refused is told in its own words; what is left is a bug."""
-    if isinstance(error, OSError) and error.errno == errno.EPIPE:
-        _silence_stdout()
+    if isinstance(error, OSError) and error.errno in (errno.EPIPE, errno.ENOSPC) and not error.filename:
+        drop_stdout()
+        if error.errno == errno.EPIPE:
+            return BROKEN_PIPE
     text = clean(str(error), keep="\n") or type(error).__name__
     if isinstance(error, MemoryError):
         say("Error: there is not enough memory for this problem")
@@ -109,14 +113,8 @@ def is_refusal(error: ValueError) -> bool:
     return trace.tb_frame.f_code.co_code[trace.tb_lasti] == opcode.opmap["RAISE_VARARGS"]
 
 
-def _silence_stdout() -> NoReturn:
-    """The reader of our output has gone: leave as a process that SIGPIPE had ended."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    sys.exit(BROKEN_PIPE)
-
-
 @click.group(cls=App, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(None, "--version", package_name="convexcls", message="convexcls %(version)s")
+@click.version_option(__version__, message="convexcls %(version)s")
 @click.pass_context
 def main(ctx: click.Context) -> int:
     """Linear classifiers as explicit convex programs, solved by any solver, with a proof of the answer.

@@ -2,67 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from convexcls.cli.arguments import known_solver, solver_settings, source_arguments, tolerance
 from convexcls.cli.screen import Working, clean, say, screen, write
-from convexcls.models import by_kind
 
 if TYPE_CHECKING:
     from convexcls.cli.sources import Request
     from convexcls.models import Model
     from convexcls.solution import Solution
-
-Command = Callable[..., Any]
-MODELS = ", ".join(by_kind())
-
-
-def _source(command: Command) -> Command:
-    """The argument SOURCE with the options that say how to read a data file, gathered into a ``Request``."""
-
-    @wraps(command)
-    def gathered(
-        source: str, model: str | None, file_format: str | None, target: str | None, features: str | None,
-        weight: str | None, settings: tuple[str, ...], no_intercept: bool, **rest: Any,
-    ) -> Any:  # fmt: skip
-        from convexcls.cli.columns import Choice
-        from convexcls.cli.sources import Request
-
-        columns = Choice(target, features, weight)
-        return command(Request(source, model, file_format, columns, settings, not no_intercept), **rest)
-
-    options = [
-        click.argument("source"),
-        click.option("-m", "--model", metavar="KIND", help=f"The classifier, for a data file: {MODELS}."),
-        click.option("-t", "--target", metavar="COLUMN", help="The column with the labels (default: the last)."),
-        click.option("-f", "--features", metavar="A,B,C", help="The columns to use (default: all others)."),
-        click.option("-w", "--weight", metavar="COLUMN", help="The column with the weights of the samples."),
-        click.option("-p", "--param", "settings", metavar="NAME=VALUE", multiple=True,
-                     help="A parameter of the model, for example C=10. May be repeated."),
-        click.option("--no-intercept", is_flag=True, help="A hyperplane through the origin."),
-        click.option("--format", "file_format", type=click.Choice(["csv", "svmlight", "parquet"]),
-                     help="The format of the data file, where its name does not tell."),
-    ]  # fmt: skip
-    wrapped: Command = gathered
-    for option in reversed(options):
-        wrapped = option(wrapped)
-    return wrapped
-
-
-def _tolerance(command: Command) -> Command:
-    """The option --tol."""
-
-    def check(ctx: click.Context, parameter: click.Parameter, value: float) -> float:
-        if not 0 < value < 1:
-            raise click.BadParameter(f"{value} is not a number between 0 and 1", ctx, parameter)
-        return value
-
-    help_text = "The relative tolerance of the proof."
-    return click.option("--tol", type=float, default=1e-8, show_default=True, callback=check, help=help_text)(command)
 
 
 def _read(request: Request) -> Model:
@@ -72,7 +23,7 @@ def _read(request: Request) -> Model:
 
 
 @click.command()
-@_source
+@source_arguments
 @click.option("--dual", is_flag=True, help="Derive and show the Lagrange dual instead.")
 @click.option("--latex", is_flag=True, help="As LaTeX.")
 def show(request: Request, dual: bool, latex: bool) -> int:
@@ -97,11 +48,11 @@ def show(request: Request, dual: bool, latex: bool) -> int:
 
 
 @click.command()
-@_source
+@source_arguments
 @click.option("-s", "--solver", default="auto", show_default=True, help="A name from 'convexcls solvers'.")
 @click.option("-o", "--option", "options", metavar="NAME=VALUE", multiple=True,
               help="An option of the solver, for example max_iter=500. May be repeated.")  # fmt: skip
-@_tolerance
+@tolerance
 @click.option("--all", "everything", is_flag=True, help="All coefficients and support rows, however many.")
 @click.option("--json", "as_json", is_flag=True, help="The result as JSON.")
 @click.option("--certificate", metavar="FILE", type=click.Path(dir_okay=False, writable=True, path_type=Path),
@@ -124,9 +75,10 @@ def solve(
       convexcls solve data.csv --model logistic --solver newton --option max_iter=50 --json
       convexcls solve data.svm --model hard-margin --certificate proof.json
     """
-    from convexcls.cli.report import certified, show_solution, solution_dict, strict_json
+    from convexcls.cli.plain import solution_dict, strict_json
+    from convexcls.cli.report import certified, show_solution
 
-    settings = _solver_options(solver, options)
+    settings = solver_settings(solver, options)
     if certificate is not None and not certificate.absolute().parent.is_dir():
         raise click.UsageError(f"--certificate: there is no directory {str(certificate.parent)!r}")
     found = _solved(_read(request), solver, tol, settings)
@@ -138,35 +90,6 @@ def solve(
         certificate.write_text(strict_json(found.certificate.to_dict()) + "\n", encoding="utf-8")
         say(f"certificate written to {clean(str(certificate))}")
     return 0 if certified(found) else 1
-
-
-def _solver_options(solver: str, options: tuple[str, ...]) -> dict[str, Any]:
-    """The options by name, in the types of the solver's fields."""
-    from convexcls.cli.typed import read_settings, solver_options
-
-    if solver == "auto":
-        if options:
-            raise click.UsageError("--option needs --solver: 'auto' chooses the solver itself and has no options")
-        return {}
-    known = solver_options(_known_solver(solver))
-    return read_settings(options, known, "--option", f"the solver {solver!r}")
-
-
-def _known_solver(name: str) -> type:
-    from convexcls.cli.typed import did_you_mean
-    from convexcls.solvers import CVXPY, REGISTRY, solver_class
-
-    prefix = name.lower().startswith(CVXPY)
-    if prefix:
-        from convexcls.solvers.cvxpy_backend import backends
-
-        known = [CVXPY + backend for backend in backends()]
-    else:
-        known = list(REGISTRY)
-    if (name.lower() if prefix else name) not in ([k.lower() for k in known] if prefix else known):
-        every = ", ".join([*REGISTRY, *(known if prefix else ["cvxpy:<BACKEND>"]), "auto"])
-        raise click.UsageError(f"there is no solver {name!r}{did_you_mean(name, known)}; there are {every}")
-    return solver_class(name)
 
 
 def _solved(problem: Model, solver: str, tol: float, settings: dict[str, Any]) -> Solution:
@@ -185,10 +108,10 @@ def _solved(problem: Model, solver: str, tol: float, settings: dict[str, Any]) -
 
 
 @click.command()
-@_source
+@source_arguments
 @click.option("-s", "--solver", "solvers", multiple=True,
               help="A solver to compare; may be repeated (default: all that take the problem).")  # fmt: skip
-@_tolerance
+@tolerance
 @click.option("--json", "as_json", is_flag=True, help="The table as JSON.")
 def compare(request: Request, solvers: tuple[str, ...], tol: float, as_json: bool) -> int:
     """Solve the problem with several solvers and judge all answers by the same check.
@@ -205,12 +128,12 @@ def compare(request: Request, solvers: tuple[str, ...], tol: float, as_json: boo
       convexcls compare data.csv --model logistic --param l2=1 --tol 1e-6
     """
     from convexcls.cli.listing import show_comparison
-    from convexcls.cli.report import strict_json
+    from convexcls.cli.plain import strict_json
     from convexcls.compare import compare as run
 
     for name in solvers:
         if name != "auto":
-            _known_solver(name)
+            known_solver(name)
     problem = _read(request)
     with Working(f"comparing solvers on the {problem.name}") as report:
         comparison = run(problem, list(solvers) or None, tol=tol, callback=report)
@@ -238,7 +161,7 @@ def solvers(name: str | None) -> int:
     if name is None:
         show_solvers(screen())
     else:
-        show_solver(screen(), _known_solver(name))
+        show_solver(screen(), known_solver(name))
     return 0
 
 

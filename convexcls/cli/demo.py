@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import click
 from rich.console import Console
 
+from convexcls.cli.columns import SourceError
 from convexcls.cli.listing import show_comparison
 from convexcls.cli.report import certified
 from convexcls.cli.screen import write
@@ -47,4 +47,4 @@ def _pick(*names: str) -> str:
     for name in names:
         if name in known:
             return name
-    raise click.ClickException(f"the gallery has no problem {' or '.join(names)}")
+    raise SourceError(f"the gallery has no problem {' or '.join(names)}")

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import inspect
+import math
 from fractions import Fraction
 
-import click
 from rich.console import Console
 
+from convexcls.cli.columns import SourceError
 from convexcls.cli.screen import clean, say, write
 from convexcls.cli.tables import Column, number, seconds, show_table, small
 from convexcls.cli.typed import describe, solver_options
@@ -16,20 +17,23 @@ from convexcls.gallery import Number
 
 LONGEST_OPTIMUM = 12
 MEANING = (
-    "The last four columns are relative residuals: stationarity, primal and dual feasibility, complementary slackness."
+    "The last five columns are relative: duality gap, stationarity, primal and dual feasibility,\n"
+    "complementary slackness."
 )
 
 
 def show_comparison(console: Console, comparison: Comparison) -> None:
     """One line a solver, then what fell short of a proof."""
     columns = [
-        Column("solver"), Column("verdict"), Column("objective", number=True), Column("gap", number=True),
-        Column("support", number=True), Column("steps", number=True), Column("seconds", number=True),
+        Column("solver"), Column("verdict"), Column("objective", number=True), Column("support", number=True),
+        Column("steps", number=True), Column("seconds", number=True), Column("gap", number=True, begins=True),
         *(Column(title, number=True) for title in ("stationarity", "primal", "dual", "slackness")),
     ]  # fmt: skip
     show_table(console, columns, [_cells(row) for row in comparison.rows])
     console.print()
-    write(console, f"{MEANING}\nAn optimum is proved where all are at most {comparison.tol:.0e}.")
+    write(console, f"{MEANING} An optimum is proved where all are at most {comparison.tol:.0e}.")
+    if any(row.status in ("infeasible", "unattained") for row in comparison.rows):
+        write(console, "Infeasible and unattained are proved by other means, which 'convexcls solve' shows.")
     for row in comparison.rows:
         if row.status == "undecided":
             reason = row.solution.certificate.reason or row.message
@@ -37,11 +41,13 @@ def show_comparison(console: Console, comparison: Comparison) -> None:
 
 
 def _cells(row: Row) -> list[str]:
-    residuals = (row.stationarity, row.primal_feasibility, row.dual_feasibility, row.complementary_slackness)
+    kkt = row.solution.certificate.kkt if row.solution.x is not None else None
+    gap = math.nan if kkt is None else kkt.relative_gap
+    speaks = row.status in ("optimal", "undecided")
+    measures = (gap, row.stationarity, row.primal_feasibility, row.dual_feasibility, row.complementary_slackness)
     return [
-        row.solver, row.status, number(row.objective), small(row.gap),
-        "-" if row.support is None else str(row.support), str(row.iterations), seconds(row.seconds),
-        *(small(value) for value in residuals),
+        row.solver, row.status, number(row.objective), "-" if row.support is None else str(row.support),
+        str(row.iterations), seconds(row.seconds), *(small(value if speaks else math.nan) for value in measures),
     ]  # fmt: skip
 
 
@@ -88,11 +94,11 @@ def show_problems(console: Console) -> None:
         rows.append([name, e.problem.kind, str(data.n), str(data.d), e.known.verdict, optimum, e.title])
     columns = [
         Column("name"), Column("model"), Column("n", number=True), Column("d", number=True), Column("verdict"),
-        Column("optimum"), Column("title", words=True),
+        Column("optimum"), Column("title", words=True, begins=True),
     ]  # fmt: skip
     show_table(console, columns, rows)
     if broken:
-        raise click.ClickException(f"{broken} of the gallery's problems cannot be read")
+        raise SourceError(f"{broken} of the gallery's problems cannot be read")
 
 
 def _optimum(known: Number | None) -> str:

@@ -1,11 +1,9 @@
-"""A solution as text and as JSON."""
+"""A solution as text: the verdict, the numbers, the classifier, the KKT table, the proof."""
 
 from __future__ import annotations
 
-import json
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 from rich.console import Console
@@ -32,9 +30,6 @@ CONDITIONS = {
 def certified(solution: Solution) -> bool:
     """Whether the verdict carries a proof."""
     return solution.status != "undecided"
-
-
-# ---- text -----------------------------------------------------------------------------------------------
 
 
 def show_solution(console: Console, s: Solution, everything: bool = False) -> None:
@@ -67,7 +62,7 @@ def _facts(s: Solution, everything: bool) -> list[tuple[str, str | Text]]:
         ("dual bound", number(s.dual_objective)),
         ("gap", f"{small(s.gap)} (relative {small(relative)})"),
     ]
-    intercept = _intercept_value(s)
+    intercept = intercept_value(s)
     if intercept is not None:
         facts.append(("intercept", _intercept_text(s, intercept)))
     if has_support(s):
@@ -110,7 +105,7 @@ def _is_free(s: Solution, intercept: float | None) -> bool:
     return high - low > 1e-6 * max(1.0, abs(intercept))
 
 
-def _intercept_value(s: Solution) -> float | None:
+def intercept_value(s: Solution) -> float | None:
     """The intercept, None where the model has none."""
     if "coef" not in s.problem.layout:
         return None
@@ -203,61 +198,3 @@ def _where(residual: Residual, features: Sequence[str]) -> str:
     if block == "coef" and size == len(features):
         return f"coef of {shorten(features[row], 30)}"
     return block if size == 1 else f"{block}, row {row}"
-
-
-# ---- JSON -----------------------------------------------------------------------------------------------
-
-
-def solution_dict(s: Solution) -> dict[str, Any]:
-    """Everything that the text says, as plain values."""
-    there = s.x is not None and s.status in ("optimal", "undecided")
-    value = _intercept_value(s) if there else None
-    kkt = s.certificate.kkt if there else None
-    return {
-        "schema": "convexcls-solution/1",
-        "problem": s.problem.name,
-        "solver": s.solver,
-        "status": s.status,
-        "certified": certified(s),
-        "labels": getattr(getattr(s.problem, "data", None), "labels", None),
-        "tolerance": s.certificate.tol,
-        "objective": s.objective if there else None,
-        "dual_objective": s.dual_objective if there else None,
-        "gap": s.gap if there else None,
-        "coef": dict(coefficients(s)) if there else None,
-        "intercept": value,
-        "intercept_interval": None if value is None else list(interval(s)),
-        "support": s.support.tolist() if there and has_support(s) else None,
-        "kkt": None if kkt is None else {name: _residual_dict(getattr(kkt, a)) for name, a in CONDITIONS.items()},
-        "iterations": s.iterations,
-        "seconds": s.seconds,
-        "message": s.message,
-        "explanation": s.certificate.explain(),
-        "certificate": s.certificate.to_dict(),
-    }
-
-
-def _residual_dict(residual: Residual) -> dict[str, Any]:
-    block, row = residual.worst if residual.relative_values else (None, None)
-    return {"absolute": residual.max, "relative": residual.relative, "worst_block": block, "worst_row": row}
-
-
-def strict_json(value: Any) -> str:
-    """JSON as the standard has it: what is not a finite number is null."""
-    return json.dumps(_plain(value), indent=2, allow_nan=False)
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {str(k): _plain(v) for k, v in value.items()}
-    if isinstance(value, np.ndarray):
-        return _plain(value.tolist())
-    if isinstance(value, np.generic):
-        return _plain(value.item())
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if value is None or isinstance(value, (bool, int, str)):
-        return value
-    if isinstance(value, Sequence):
-        return [_plain(v) for v in value]
-    return str(value)

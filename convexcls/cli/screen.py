@@ -53,9 +53,14 @@ def say(message: str) -> None:
     click.echo(message, err=True)
 
 
+def drop_stdout() -> None:
+    """Nobody takes our output any more: let what is left of it go nowhere, also at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 class _Console(Console):
     def on_broken_pipe(self) -> NoReturn:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        drop_stdout()
         raise SystemExit(BROKEN_PIPE)
 
 
@@ -107,7 +112,7 @@ class Working:
     def __init__(self, what: str, patience: float = 2.0, console: Console | None = None) -> None:
         self.console = console or screen(stderr=True)
         self.bar = Progress(
-            SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn(),
+            SpinnerColumn(), TimeElapsedColumn(), TextColumn("{task.description}", markup=False),
             console=self.console, transient=True,
         )  # fmt: skip
         self.what = clean(what)

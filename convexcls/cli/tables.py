@@ -22,11 +22,13 @@ NARROWEST_WORDS = 28
 
 @dataclass(frozen=True)
 class Column:
-    """A column's title; numbers stand to the right, words may be broken."""
+    """A column's title; numbers stand to the right, words may be broken, and where not all columns fit, a new
+    part of the table begins at one that says so."""
 
     title: str
     number: bool = False
     words: bool = False
+    begins: bool = False
 
 
 def show_table(console: Console, columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> None:
@@ -74,10 +76,13 @@ def _table(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> Table:
 
 def _parts(console: Console, columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> list[list[int]]:
     """The columns by part: the first with as many others as fit, in order."""
+    if _width(console, columns, rows, range(len(columns))) <= console.width:
+        return [list(range(len(columns)))]
     parts: list[list[int]] = [[0]]
     for k in range(1, len(columns)):
         wider = [*parts[-1], k]
-        if len(parts[-1]) > 1 and _width(console, columns, rows, wider) > console.width:
+        full = columns[k].begins or _width(console, columns, rows, wider) > console.width
+        if len(parts[-1]) > 1 and full:
             parts.append([0, k])
         else:
             parts[-1] = wider

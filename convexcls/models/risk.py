@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from convexcls.losses import HalfSquare, Loss
-from convexcls.problem import Constraint, Label, Term, Variable
+from convexcls.problem import ROUNDING_ROOM, Constraint, Label, Term, Variable
 from convexcls.rows import DiagonalRows, Rows
 
 Array = NDArray[np.float64]
@@ -41,10 +41,10 @@ def risk_blocks(
     if loss.half_square is not None:
         scale, shift = loss.half_square
         term = Term(name, rows, symbol, "samples", labels, HalfSquare(), offset + shift, scale * weights, offset_label)
-        return {"variables": [], "terms": [term], "unit": float(term.weights @ (0.5 * term.offset**2))}
+        return {"variables": [], "terms": [term], "unit": ROUNDING_ROOM * float(term.weights @ (0.5 * term.offset**2))}
     if loss.smooth:
         term = Term(name, rows, symbol, "samples", labels, loss, offset, weights, offset_label)
-        return {"variables": [], "terms": [term], "unit": float(weights @ loss.value(offset))}
+        return {"variables": [], "terms": [term], "unit": ROUNDING_ROOM * float(weights @ loss.value(offset))}
     return _slack_blocks(loss, rows, labels, weights, offset, offset_label, name, symbol, unit)
 
 

@@ -1,9 +1,10 @@
 """The one form in which every classifier is stated, and everything behind reads it."""
 
 from convexcls.problem.blocks import Block, Constraint, Kind, Label, NormBound, Term, Variable
-from convexcls.problem.form import Problem, ProblemError, provides
+from convexcls.problem.form import ROUNDING_ROOM, Problem, ProblemError, provides
 
 __all__ = [
+    "ROUNDING_ROOM",
     "Block",
     "Constraint",
     "Kind",

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-from convexcls.problem import Problem, Term
+from convexcls.problem import ROUNDING_ROOM, Problem, Term
 from convexcls.rows import Rows
 from convexcls.solvers.base import Answer, Callback, Solver, Tracer, refuse_unless_smooth
 
@@ -115,7 +115,7 @@ class State:
         """The largest entry of the gradient, relative to the sum of absolute values that it came from."""
         size = np.abs(self.problem.q) + np.abs(self.problem.apply_quadratic(self.x))
         for t, rows, _, slope, _ in self.terms:
-            at_zero = np.abs(t.offset) if t.is_half_square else 0.0
+            at_zero = ROUNDING_ROOM * np.abs(t.offset) if t.is_half_square else 0.0
             size = size + rows.column_max() * float(t.weights @ (np.abs(slope) + at_zero))
         ratio = np.divide(np.abs(self.gradient), size, out=np.zeros_like(size), where=size > 0)
         return float(ratio.max(initial=0.0))

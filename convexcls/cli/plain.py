@@ -1,0 +1,69 @@
+"""A solution as plain values, and plain values as JSON."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from convexcls.certificate import Residual
+from convexcls.cli.report import CONDITIONS, certified, coefficients, has_support, intercept_value, interval
+from convexcls.solution import Solution
+
+
+def solution_dict(s: Solution) -> dict[str, Any]:
+    """Everything that the text says, as plain values."""
+    there = s.x is not None and s.status in ("optimal", "undecided")
+    value = intercept_value(s) if there else None
+    kkt = s.certificate.kkt if there else None
+    return {
+        "schema": "convexcls-solution/1",
+        "problem": s.problem.name,
+        "solver": s.solver,
+        "status": s.status,
+        "certified": certified(s),
+        "labels": getattr(getattr(s.problem, "data", None), "labels", None),
+        "tolerance": s.certificate.tol,
+        "objective": s.objective if there else None,
+        "dual_objective": s.dual_objective if there else None,
+        "gap": s.gap if there else None,
+        "coef": dict(coefficients(s)) if there else None,
+        "intercept": value,
+        "intercept_interval": None if value is None else list(interval(s)),
+        "support": s.support.tolist() if there and has_support(s) else None,
+        "kkt": None if kkt is None else {name: _residual_dict(getattr(kkt, a)) for name, a in CONDITIONS.items()},
+        "iterations": s.iterations,
+        "seconds": s.seconds,
+        "message": s.message,
+        "explanation": s.certificate.explain(),
+        "certificate": s.certificate.to_dict(),
+    }
+
+
+def _residual_dict(residual: Residual) -> dict[str, Any]:
+    block, row = residual.worst if residual.relative_values else (None, None)
+    return {"absolute": residual.max, "relative": residual.relative, "worst_block": block, "worst_row": row}
+
+
+def strict_json(value: Any) -> str:
+    """JSON as the standard has it: what is not a finite number is null."""
+    return json.dumps(_plain(value), indent=2, allow_nan=False)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {str(k): _plain(v) for k, v in value.items()}
+    if isinstance(value, np.ndarray):
+        return _plain(value.tolist())
+    if isinstance(value, np.generic):
+        return _plain(value.item())
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if value is None or isinstance(value, (bool, int, str)):
+        return value
+    if isinstance(value, Sequence):
+        return [_plain(v) for v in value]
+    return str(value)
