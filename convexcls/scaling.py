@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from convexcls.problem import Block, NormBound, Problem, Term
+from convexcls.problem import Block, Problem, Term
 from convexcls.rows import Rows
 
 Array = NDArray[np.float64]

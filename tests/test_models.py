@@ -234,9 +234,9 @@ def test_the_losses_by_hand_are_the_losses():
 # ---- solutions: cvxpy by hand ----------------------------------------------------------------------------------
 
 
-def by_cvxpy(goal, rules=(), maximise=False) -> float:
+def by_cvxpy(goal, rules=(), maximise=False, tol=1e-9) -> float:
     stated = cp.Problem(cp.Maximize(goal) if maximise else cp.Minimize(goal), list(rules))
-    stated.solve(solver=cp.CLARABEL, tol_gap_abs=1e-11, tol_gap_rel=1e-11, tol_feas=1e-11)
+    stated.solve(solver=cp.CLARABEL, tol_gap_abs=tol, tol_gap_rel=tol, tol_feas=1e-9)
     assert stated.status == "optimal"
     return float(stated.value)
 
@@ -259,7 +259,8 @@ def test_hard_margin_by_hand(intercept):
     value = by_cvxpy(0.5 * cp.sum_squares(w), [cp.multiply(SIDES, centred @ w + b) >= 1])
     assert s.objective == pytest.approx(value, rel=1e-8)
     close(s.coef, w.value)
-    close(s.intercept, b.value, rel=1e-5) if intercept else None
+    if intercept:
+        close(s.intercept, b.value)
     widest = solved(cc.MaxMargin(centred, SIDES, intercept=intercept))
     distance = cp.Variable()
     rules = [cp.multiply(SIDES, centred @ w + b) >= distance, cp.norm(w) <= 1]
@@ -307,10 +308,10 @@ def test_empirical_risk_by_hand(loss, l1, w):
         "exponential": cp.exp(-m),
     }[loss]
     goal = ones(w) @ values + 0.35 * cp.sum_squares(v) + l1 * cp.norm1(v)
-    value = by_cvxpy(goal)
-    assert s.objective == pytest.approx(value, rel=1e-7, abs=1e-7)
+    value = by_cvxpy(goal, tol=1e-12 if loss in ("logistic", "exponential") else 1e-9)  # curved: coef is the root of it
+    assert s.objective == pytest.approx(value, rel=1e-8, abs=1e-8)
     if loss != "perceptron":  # whose best is coef = 0
-        close(s.coef, v.value, rel=1e-5 if loss in ("logistic", "exponential") else 1e-6)
+        close(s.coef, v.value)
 
 
 def test_constraints_of_a_users_own():
@@ -328,24 +329,31 @@ def test_constraints_of_a_users_own():
 # ---- solutions: scikit-learn and statsmodels -------------------------------------------------------------------
 
 
+def short(data: np.ndarray) -> np.ndarray:
+    """Data of few bits: libsvm keeps the products of samples as floats of single precision, here exactly."""
+    return np.round(data * 8) / 8
+
+
 @weighted
 @pytest.mark.parametrize("C", [0.05, 1.0, 30.0])
 def test_soft_margin_against_libsvm(C, w):
-    s = solved(cc.SoftMarginSVM(X, Y, C=C, sample_weight=w))
-    svc = SVC(kernel="linear", C=C, tol=1e-12, cache_size=10).fit(X, Y, sample_weight=w)
+    data = short(X)
+    s = solved(cc.SoftMarginSVM(data, Y, C=C, sample_weight=w))
+    svc = SVC(kernel="linear", C=C, tol=1e-12).fit(data, Y, sample_weight=w)
     close(s.coef, svc.coef_[0])
     low, high = s.intercept_interval
     assert low - 1e-6 <= svc.intercept_[0] <= high + 1e-6
-    assert np.array_equal(s.predict(X), svc.predict(X))
+    assert np.array_equal(s.predict(data), svc.predict(data))
 
 
 def test_hard_margin_against_libsvm():
-    s = solved(cc.HardMarginSVM(APART, SIDES))
-    svc = SVC(kernel="linear", C=1e8, tol=1e-12).fit(APART, SIDES)
+    data = short(APART)
+    s = solved(cc.HardMarginSVM(data, SIDES))
+    svc = SVC(kernel="linear", C=1e8, tol=1e-12).fit(data, SIDES)
     close(s.coef, svc.coef_[0])
     close(s.intercept, svc.intercept_)
     assert np.array_equal(np.sort(svc.support_), s.support)
-    close(s.multipliers["margin"][svc.support_] * SIDES[svc.support_], svc.dual_coef_[0], rel=1e-5)
+    close(s.multipliers["margin"][svc.support_] * SIDES[svc.support_], svc.dual_coef_[0])
 
 
 def test_squared_hinge_against_liblinear():
@@ -405,8 +413,10 @@ def test_least_absolute_against_statsmodels(intercept):
     design = sm.add_constant(X) if intercept else X
     fit = sm.QuantReg(REAL, design).fit(q=0.5, p_tol=1e-13, max_iter=10_000)
     close(s.coef, fit.params[-D:])
-    assert s.objective == pytest.approx(np.abs(fit.resid).sum(), rel=1e-8)
-    assert s.objective <= np.abs(fit.resid).sum() * (1 + 1e-12)
+    theirs = np.abs(fit.resid).sum()  # by reweighted least squares, which comes close and stays above
+    assert theirs * (1 - 1e-6) <= s.objective <= theirs
+    residuals = np.abs(X @ s.coef + s.intercept - REAL)
+    assert np.sum(residuals < 1e-12) == D + intercept  # a vertex: it passes through as many points as unknowns
 
 
 def test_fisher_against_scikit_learn_and_least_squares():
@@ -487,7 +497,7 @@ def test_sparse_data_give_the_same_answer(name, format):
     assert p.data.sparse
     s = p.solve()
     same(s, make(data, y).solve(), name)
-    assert np.array_equal(s.predict(stored), s.predict(data))
+    np.testing.assert_allclose(s.decision_function(stored), s.decision_function(data), rtol=1e-12, atol=1e-12)
     assert stored.data.tobytes() == before
 
 

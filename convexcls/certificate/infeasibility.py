@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from convexcls.certificate.linear_program import (
     LARGEST_SYSTEM,
@@ -35,25 +36,46 @@ class Farkas:
     residual: float
 
 
-def find_farkas(problem: Problem) -> Farkas | None:
-    """A proof that the linear constraints contradict each other, or None where none was found."""
+def find_farkas(problem: Problem, hint: Mapping[str, Array] | None = None) -> Farkas | None:
+    """A proof that the linear constraints contradict each other, on few rows, or None where none was found. The rows
+    of a solver's own vector are tried first: they may save the linear program over all rows."""
     if not problem.constraints:
         return None
     columns = constraint_matrix(problem, column_scale(problem))
-    rhs = np.concatenate([c.rhs for c in problem.constraints])
-    signed = np.concatenate([np.full(c.size, c.relation == "<=") for c in problem.constraints])
-    bounds = np.column_stack([np.where(signed, 0.0, -1.0), np.ones(signed.size)])
-    found = solve_linear_program(c=rhs, A_eq=columns.T.tocsr(), b_eq=np.zeros(problem.size), bounds=bounds)
-    if found.x is None or not found.fun < -POSITIVE:
+    for rows in (_rows_of(problem, hint), np.arange(columns.shape[0])):
+        if rows.size and (proof := _farkas_on(problem, columns, rows)) is not None:
+            return proof
+    return None
+
+
+def _rows_of(problem: Problem, hint: Mapping[str, Array] | None) -> NDArray[np.intp]:
+    """The rows to which a solver's vector gives weight; none where it is not one."""
+    if hint is None or any(c.name not in hint or hint[c.name].shape != (c.size,) for c in problem.constraints):
+        return np.empty(0, dtype=np.intp)
+    size = np.abs(np.concatenate([hint[c.name] for c in problem.constraints]))
+    return np.flatnonzero(size > 1e-6 * size.max(initial=0.0)) if np.all(np.isfinite(size)) else np.empty(0, np.intp)
+
+
+def _farkas_on(problem: Problem, columns: Any, rows: NDArray[np.intp]) -> Farkas | None:
+    """A proof that uses only the given rows: a vertex of the set of all such proofs, hence on few of them."""
+    rhs = np.concatenate([c.rhs for c in problem.constraints])[rows]
+    signed = np.concatenate([np.full(c.size, c.relation == "<=") for c in problem.constraints])[rows]
+    bounds = np.column_stack([np.where(signed, 0.0, -np.inf), np.full(rows.size, np.inf)])
+    chosen = columns[rows]
+    system = sparse.vstack([chosen.T, sparse.csr_array(rhs[None, :])], format="csr")
+    target = np.append(np.zeros(problem.size), -1.0)
+    found = solve_linear_program(c=np.zeros(rows.size), A_eq=system, b_eq=target, bounds=bounds)
+    if found.x is None:
         return None
-    z = _refined(columns, rhs, np.asarray(found.x), signed)
+    z = np.zeros(columns.shape[0])
+    z[rows] = _refined(chosen, rhs, np.asarray(found.x), signed)
     return check_farkas(problem, by_block(problem.constraints, z))
 
 
 def _refined(columns: Any, rhs: Array, z: Array, signed: NDArray[np.bool_]) -> Array:
     """The multipliers on the support of z that satisfy K'z = 0 to rounding, scaled to k'z = -1."""
     z = np.where(signed, np.maximum(z, 0.0), z)
-    support = np.flatnonzero(np.abs(z) > 1e-11)
+    support = np.flatnonzero(np.abs(z) > 1e-11 * np.abs(z).max(initial=0.0))
     z = z / max(-float(rhs @ z), 1e-300)
     if not 0 < support.size <= LARGEST_SYSTEM:
         return z

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from convexcls.certificate.attainment import PROOF, attainment, needs_attainment_proof
-from convexcls.certificate.infeasibility import Farkas, check_farkas, find_farkas
+from convexcls.certificate.infeasibility import Farkas, find_farkas
 from convexcls.certificate.kkt import KKT, check_kkt
 from convexcls.certificate.origin import find_origin_multipliers
 from convexcls.certificate.recession import Direction, check_direction, find_direction
@@ -127,7 +127,7 @@ def certify(
     notes = tuple(getattr(problem, "notes", ()))
     if kkt is not None and kkt.holds(tol) and (attained is None or attained >= PROOF):
         return Certificate("optimal", problem, tol, kkt, attained=attained, notes=notes), x, own
-    proof = (check_farkas(problem, farkas) if farkas else None) or find_farkas(problem)
+    proof = find_farkas(problem, farkas)
     if proof is not None:
         return Certificate("infeasible", problem, tol, kkt, farkas=proof, notes=notes), None, None
     if _may_be_unattained(problem, kkt, tol):

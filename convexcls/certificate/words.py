@@ -75,8 +75,8 @@ def _infeasible(c: Certificate) -> list[str]:
         used = np.flatnonzero(c.farkas.multipliers["margin"])
         if used.size and {c.name for c in c.problem.constraints} == {"margin"}:
             lines.append(
-                "In the plane of the data: with these weights, a convex combination of samples of one class equals "
-                f"one of the other, so the hulls meet; {used.size} samples prove it."
+                "With these weights, divided by their sum in each class, a point of one class's hull equals "
+                f"one of the other's: the hulls meet, and {used.size} samples prove it."
                 if "intercept" in c.problem.layout
                 else f"With these weights the samples y_i x_i average to zero: {used.size} samples prove it."
             )

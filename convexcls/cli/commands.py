@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from convexcls.cli.arguments import known_solver, solver_settings, source_arguments, tolerance
-from convexcls.cli.screen import Working, clean, say, screen, write
+from convexcls.cli.screen import Working, clean, emit, say, screen, write
 
 if TYPE_CHECKING:
     from convexcls.cli.sources import Request
@@ -41,7 +41,7 @@ def show(request: Request, dual: bool, latex: bool) -> int:
     problem = _read(request)
     shown = problem.dual() if dual else problem
     if latex:
-        click.echo(clean(shown.latex(), keep="\n"))
+        emit(clean(shown.latex(), keep="\n"))
     else:
         write(screen(), shown.explain().rstrip("\n"))
     return 0
@@ -83,7 +83,7 @@ def solve(
         raise click.UsageError(f"--certificate: there is no directory {str(certificate.parent)!r}")
     found = _solved(_read(request), solver, tol, settings)
     if as_json:
-        click.echo(strict_json(solution_dict(found)))
+        emit(strict_json(solution_dict(found)))
     else:
         show_solution(screen(), found, everything)
     if certificate is not None:
@@ -138,7 +138,7 @@ def compare(request: Request, solvers: tuple[str, ...], tol: float, as_json: boo
     with Working(f"comparing solvers on the {problem.name}") as report:
         comparison = run(problem, list(solvers) or None, tol=tol, callback=report)
     if as_json:
-        click.echo(strict_json(comparison.to_dict()))
+        emit(strict_json(comparison.to_dict()))
     else:
         show_comparison(screen(), comparison)
     return 0 if any(row.status != "undecided" for row in comparison.rows) else 1

@@ -58,6 +58,15 @@ def drop_stdout() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
+def emit(text: str) -> None:
+    """A result on stdout that is for programs: as it is, without wrapping."""
+    try:
+        click.echo(text)
+    except BrokenPipeError:
+        drop_stdout()
+        raise SystemExit(BROKEN_PIPE) from None
+
+
 class _Console(Console):
     def on_broken_pipe(self) -> NoReturn:
         drop_stdout()

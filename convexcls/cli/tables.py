@@ -36,7 +36,8 @@ def show_table(console: Console, columns: Sequence[Column], rows: Sequence[Seque
     for k, part in enumerate(_parts(console, columns, rows)):
         if k:
             console.print()
-        _emit(console, _table([columns[k] for k in part], [[row[k] for k in part] for row in rows]))
+        table = _table([columns[k] for k in part], [[row[k] for k in part] for row in rows])
+        _emit(console, table, max(console.width, _width(console, columns, rows, part)))
 
 
 def show_facts(console: Console, facts: Sequence[tuple[str, str | Text]]) -> None:
@@ -46,18 +47,19 @@ def show_facts(console: Console, facts: Sequence[tuple[str, str | Text]]) -> Non
     grid.add_column(overflow="fold")
     for name, value in facts:
         grid.add_row(Text(name, style="dim"), value if isinstance(value, Text) else Text(clean(value)))
-    _emit(console, grid)
+    _emit(console, grid, console.width)
 
 
-def _emit(console: Console, table: Table) -> None:
-    """Print; in a pipe without the blanks that fill the last column."""
-    if console.is_terminal:
-        console.print(table, crop=False)
-        return
+def _emit(console: Console, table: Table, width: int) -> None:
+    """Print at this width, which may be more than the screen's: better a line that the terminal breaks than a
+    number broken by us. In a pipe, drop the blanks that fill the last column."""
+    own, console.width = console.width, width
     with console.capture() as held:
         console.print(table, crop=False)
-    for line in held.get().splitlines():
-        console.print(Text(line.rstrip()), soft_wrap=True)
+    console.width = own
+    lines = held.get().splitlines()
+    for line in lines if console.is_terminal else map(str.rstrip, lines):
+        console.print(Text.from_ansi(line), soft_wrap=True)
 
 
 def _table(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> Table:

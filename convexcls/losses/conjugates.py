@@ -6,10 +6,14 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.special import xlog1py, xlogy
 
 from convexcls.losses import writing
 from convexcls.losses.base import INFINITY, Array, Loss
+
+
+def _x_log_x(x: Array) -> Array:
+    """x log x, which is 0 at 0."""
+    return x * np.log(np.where(x > 0, x, 1.0))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -36,8 +40,10 @@ class BinaryEntropy(_Conjugate):
 
     def value(self, u: Array) -> Array:
         u = np.asarray(u)
-        with np.errstate(invalid="ignore"):
-            return np.where((u >= 0) & (u <= 1), xlogy(u, u) + xlog1py(1.0 - u, -u), INFINITY)
+        inside = (u >= 0) & (u <= 1)
+        lam = np.where(inside, u, 0.0)
+        rest = (1.0 - lam) * np.log1p(-np.where(lam < 1, lam, 0.0))  # log(1 - lam) would round lam away
+        return np.where(inside, _x_log_x(lam) + rest, INFINITY)
 
     def slope(self, u: Array) -> Array:
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -66,8 +72,9 @@ class ExponentialEntropy(_Conjugate):
 
     def value(self, u: Array) -> Array:
         u = np.asarray(u)
-        finite = np.where((u >= 0) & (u < INFINITY), u, 0.0)
-        return np.where(finite == u, xlogy(finite, finite) - finite, INFINITY)
+        inside = (u >= 0) & (u < INFINITY)
+        lam = np.where(inside, u, 0.0)
+        return np.where(inside, _x_log_x(lam) - lam, INFINITY)
 
     def slope(self, u: Array) -> Array:
         with np.errstate(divide="ignore", invalid="ignore"):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.special import expit, log_expit
 
 from convexcls.losses import writing
 from convexcls.losses.base import INFINITY, Array, Loss
@@ -238,13 +237,15 @@ class Logistic(Loss):
     curvature_per_room = 1.0
 
     def value(self, u: Array) -> Array:
-        return -log_expit(u)
+        return np.logaddexp(0.0, -np.asarray(u))
 
     def slope(self, u: Array) -> Array:
-        return -expit(-np.asarray(u))
+        small = np.exp(-np.abs(u))  # -1/(1 + e^u) without overflow
+        return -np.where(np.asarray(u) > 0, small, 1.0) / (1.0 + small)
 
     def curvature(self, u: Array) -> Array:
-        return expit(u) * expit(-np.asarray(u))
+        small = np.exp(-np.abs(u))
+        return np.asarray(small / (1.0 + small) ** 2)
 
     @property
     def conjugate(self) -> Loss:

@@ -22,8 +22,8 @@ if TYPE_CHECKING:  # what the verbs return; the layers above provide them
     from convexcls.solution import Solution
 
 
-#: Where an optimum may be 0, as in a perfect fit, this fraction of the objective at x = 0 counts as one: small enough not
-#: to flatter an answer, large enough that what rounding leaves stays below a tolerance of 1e-8.
+#: Where an optimum may be 0, as in a perfect fit, this fraction of the objective at x = 0 counts as one: small enough
+#: not to flatter an answer, large enough that what rounding leaves stays below a tolerance of 1e-8.
 ROUNDING_ROOM = 1e-4
 
 

@@ -57,10 +57,10 @@ class ClarabelSolver(Solver):
             rest = rest[offset.size :]
         tracer = Tracer(callback)
         tracer.record(found.obj_val, max(found.r_prim, found.r_dual))
-        return Answer(
-            qp.point(z),
-            qp.multipliers(nu, lam, tuple(pairs)),
-            str(found.status),
-            int(found.iterations),
-            tuple(tracer.lines),
-        )
+        multipliers = qp.multipliers(nu, lam, tuple(pairs))
+        hints = (str(found.status), int(found.iterations), tuple(tracer.lines))
+        if "PrimalInfeasible" in hints[0]:  # then the multipliers are its Farkas vector
+            return Answer(None, {}, *hints, farkas=multipliers)
+        if "DualInfeasible" in hints[0]:  # then the point is a direction without end
+            return Answer(None, {}, *hints, direction=qp.point(z))
+        return Answer(qp.point(z), multipliers, *hints)

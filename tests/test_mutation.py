@@ -1,0 +1,443 @@
+"""The checker must refuse what is nearly right.
+
+Accepted answers of every model are mutated entry by entry: signs flipped, entries nudged, swapped, zeroed,
+scaled, shifted, permuted. Whether a mutation leaves the set of solutions is judged here, by a second check
+written from the definitions in exact rational arithmetic: a pair is optimal iff its point is feasible, its
+multipliers are feasible for the dual, and both objectives are the optimum. Every mutation that clearly leaves
+must be refused; those that stay (an intercept inside its interval, another solution of a linear program) are
+not counted.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import convexcls as cc
+from convexcls.certificate import certify, check_direction, check_farkas, check_kkt
+
+NUDGE = 1e-4
+#: By its own measure a mutation leaves the set of solutions clearly above the first, and stays below the second.
+LEAVES, STAYS = 3e-5, 1e-7
+
+Point = np.ndarray
+Multipliers = dict[str, np.ndarray]
+
+OVERLAP = np.array([[0.0, 1.0], [1.0, -1.0], [2.0, 2.0], [3.0, 1.0], [1.0, 3.0], [-1.0, 0.5], [2.0, -2.0]])
+OVERLAP_Y = [-1, 1, -1, 1, 1, -1, 1]
+APART = np.array([[1.0, 2.0], [2.0, 3.0], [3.0, 3.0], [2.0, 1.0], [3.0, 2.0], [4.0, 1.0]])
+APART_Y = [1, 1, 1, -1, -1, -1]
+#: One free support point on each side is missing: every multiplier is at a bound for small C.
+BALANCED = np.array([[0.0], [1.0], [3.0], [4.0]])
+BALANCED_Y = [-1, -1, 1, 1]
+CUBE = np.array(
+    [[1.0, 0.0, 2.0], [0.0, 1.0, 1.0], [2.0, 2.0, 0.0], [1.0, 1.0, -1.0], [3.0, 0.0, 1.0], [0.0, 3.0, 0.0], [2.0, 1.0, 2.0]]
+)
+CUBE_Y = [1, -1, 1, -1, -1, 1, 1]
+SETS = {
+    "overlap": (OVERLAP, OVERLAP_Y),
+    "apart": (APART, APART_Y),
+    "balanced": (BALANCED, BALANCED_Y),
+    "cube": (CUBE, CUBE_Y),
+}
+MODELS = {
+    "hard": lambda X, y: cc.HardMarginSVM(X, y),
+    "hard, through 0": lambda X, y: cc.HardMarginSVM(X, y, intercept=False),
+    "widest": lambda X, y: cc.MaxMargin(X, y),
+    "soft": lambda X, y: cc.SoftMarginSVM(X, y),
+    "soft, C small": lambda X, y: cc.SoftMarginSVM(X, y, C=0.125),
+    "soft, C large": lambda X, y: cc.SoftMarginSVM(X, y, C=8.0),
+    "squared hinge": lambda X, y: cc.SoftMarginSVM(X, y, loss="squared_hinge"),
+    "logistic": lambda X, y: cc.LogisticMLE(X, y),
+    "logistic, l2": lambda X, y: cc.LogisticMLE(X, y, l2=0.5),
+    "least squares": lambda X, y: cc.LeastSquares(X, y),
+    "ridge": lambda X, y: cc.LeastSquares(X, y, l2=2.0, coding="01"),
+    "least absolute": lambda X, y: cc.LeastAbsolute(X, y),
+    "perceptron": lambda X, y: cc.PerceptronCriterion(X, y),
+    "fisher": lambda X, y: cc.FisherLDA(X, y),
+    "hinge risk, l1": lambda X, y: cc.EmpiricalRisk(X, y, loss="hinge", l1=0.3),
+    "exponential risk": lambda X, y: cc.EmpiricalRisk(X, y, loss="exponential", l2=0.1),
+}
+
+
+# ---- the second check ------------------------------------------------------------------------------------------
+
+
+def F(values) -> list[Fraction]:
+    return [Fraction(float(v)) for v in values]
+
+
+def dot(u, v) -> Fraction:
+    return sum((a * b for a, b in zip(u, v, strict=True)), Fraction(0))
+
+
+class Definition:
+    """A problem without loss terms in exact arithmetic: how far a point and multipliers are from optimal."""
+
+    def __init__(self, problem, optimum: float) -> None:
+        self.problem, self.optimum = problem, Fraction(optimum)
+        size = problem.size
+        P = np.zeros((size, size))
+        for v, p in problem.quadratic.items():
+            where = problem.layout[v]
+            P[where, where] = p.to_dense() if hasattr(p, "to_dense") else np.diag(p)
+        self.P = [F(row) for row in P]
+        self.q = F(problem.q)
+        self.rows = {c.name: [F(row) for row in problem.rows(c).to_dense()] for c in problem.constraints}
+        self.rhs = {c.name: F(c.rhs) for c in problem.constraints}
+        self.bounds = {b.name: [F(row) for row in problem.rows(b).to_dense()] for b in problem.norm_bounds}
+        self.room = max(abs(self.optimum), Fraction(1))
+
+    def primal_error(self, x) -> Fraction:
+        """The largest violation of a constraint, and the distance of the objective from the optimum."""
+        x, worst = F(x), Fraction(0)
+        for c in self.problem.constraints:
+            for row, h in zip(self.rows[c.name], self.rhs[c.name], strict=True):
+                excess = dot(row, x) - h
+                worst = max(worst, abs(excess) if c.relation == "==" else excess)
+        for b in self.problem.norm_bounds:
+            inside = [dot(row, x) for row in self.bounds[b.name]]
+            worst = max(worst, Fraction(float(dot(inside, inside)) ** 0.5) - Fraction(b.bound))
+        value = dot(self.q, x) + dot(x, [dot(row, x) for row in self.P]) / 2 + Fraction(self.problem.constant)
+        return max(worst, abs(value - self.optimum) / self.room)
+
+    def dual_error(self, x, multipliers: Mapping[str, np.ndarray]) -> Fraction:
+        """The largest wrong sign and gradient of the Lagrangian, and the distance of the dual objective."""
+        x, worst, value = F(x), Fraction(0), Fraction(self.problem.constant)
+        curved = [dot(row, x) for row in self.P]
+        gradient = [a + b for a, b in zip(curved, self.q, strict=True)]
+        for c in self.problem.constraints:
+            z = F(multipliers[c.name])
+            if c.relation == "<=":
+                worst = max([worst, *(-v for v in z)])
+            for v, row in zip(z, self.rows[c.name], strict=True):
+                gradient = [g + v * a for g, a in zip(gradient, row, strict=True)]
+            value -= dot(z, self.rhs[c.name])
+        for b in self.problem.norm_bounds:
+            *u, mu = F(multipliers[b.name])
+            worst = max(worst, Fraction(float(dot(u, u)) ** 0.5) - mu)
+            for v, row in zip(u, self.bounds[b.name], strict=True):
+                gradient = [g - v * a for g, a in zip(gradient, row, strict=True)]
+            value -= mu * Fraction(b.bound)
+        worst = max([worst, *(abs(g) for g in gradient)])
+        value -= dot(x, curved) / 2
+        return max(worst, abs(value - self.optimum) / self.room)
+
+    def error(self, x, multipliers) -> Fraction:
+        return max(self.primal_error(x), self.dual_error(x, multipliers))
+
+
+def smooth_error(problem, x, accepted) -> float:
+    """For a sum of smooth losses: the solutions are the points with the same scores (and penalised parts)."""
+    step = np.asarray(x) - accepted
+    moved = [np.abs(problem.rows(t).to_dense() @ step).max() for t in problem.terms]
+    return max([*moved, np.abs(problem.apply_quadratic(step)).max()])
+
+
+# ---- mutations ---------------------------------------------------------------------------------------------------
+
+
+def vector_mutations(values: np.ndarray, is_multiplier: bool) -> Iterator[tuple[str, np.ndarray]]:
+    largest = float(np.abs(values).max(initial=0.0))
+    step = NUDGE * (largest or 1.0)
+    for i, v in enumerate(values):
+        if v:
+            yield f"flip {i}", _set(values, i, -v)
+        yield f"nudge {i} up", _set(values, i, v + step)
+        yield f"nudge {i} down", _set(values, i, v - step)
+        if is_multiplier:
+            yield f"zero {i}", _set(values, i, 0.0)
+            yield f"negate below zero {i}", _set(values, i, -(largest or 1.0))
+        for k in range(i):
+            if abs(v - values[k]) > NUDGE * largest:
+                swapped = values.copy()
+                swapped[[i, k]] = swapped[[k, i]]
+                yield f"swap {k} and {i}", swapped
+    for factor in (-1.0, 0.0, 0.5, 0.999, 1.001, 2.0, 1e6):
+        yield f"scale by {factor}", values * factor
+    for constant in (-10 * step, 10 * step, 1.0):
+        yield f"add {constant:.1e}", values + constant
+    for shift in range(1, values.size):
+        yield f"roll by {shift}", np.roll(values, shift)
+    yield "reverse", values[::-1].copy()
+
+
+def _set(values: np.ndarray, i: int, v: float) -> np.ndarray:
+    out = values.copy()
+    out[i] = v
+    return out
+
+
+def mutations(problem, x: Point, multipliers: Multipliers) -> Iterator[tuple[str, Point, Multipliers]]:
+    for v, where in problem.layout.items():
+        for name, values in vector_mutations(x[where], False):
+            mutated = x.copy()
+            mutated[where] = values
+            yield f"{v}: {name}", mutated, multipliers
+    for block, z in multipliers.items():
+        for name, values in vector_mutations(z, True):
+            yield f"{block}: {name}", x, {**multipliers, block: values}
+    yield "everything doubled", 2 * x, {name: 2 * z for name, z in multipliers.items()}
+    yield "everything negated", -x, {name: -z for name, z in multipliers.items()}
+
+
+def accepted(model: str, data: str, solver: str = "auto"):
+    problem = MODELS[model](*SETS[data])
+    solution = problem.solve(solver)
+    if solution.status != "optimal":
+        return None
+    assert solution.certificate.holds(1e-6)
+    return problem, np.array(solution.x), {name: np.array(z) for name, z in solution.multipliers.items()}
+
+
+def judge(model: str, data: str, solver: str) -> tuple[Counter[str], list[str]]:
+    found = accepted(model, data, solver)
+    if found is None:
+        return Counter(), []
+    problem, x, multipliers = found
+    assert check_kkt(problem, x, multipliers).holds(1e-6)
+    definition = None if problem.terms else Definition(problem, check_kkt(problem, x, multipliers).objective)
+    counts: Counter[str] = Counter()
+    fooled = []
+    for name, point, others in mutations(problem, x, multipliers):
+        error = smooth_error(problem, point, x) if definition is None else definition.error(point, others)
+        kind = "leaves" if error > LEAVES else "stays" if error < STAYS else "between"
+        counts[kind] += 1
+        if kind == "leaves" and check_kkt(problem, point, others).holds(1e-6):
+            fooled.append(f"{model} on {data} by {solver}: {name} is accepted, {float(error):.1e} off")
+    return counts, fooled
+
+
+@pytest.mark.parametrize("data", SETS)
+@pytest.mark.parametrize("model", MODELS)
+def test_every_mutation_of_an_accepted_answer_is_refused(model, data):
+    counts, fooled = judge(model, data, "auto")
+    if not counts:
+        pytest.skip("there is no accepted answer: the problem has no solution, or none was proved")
+    assert not fooled, "\n".join(fooled)
+    assert counts["leaves"] > 0.8 * counts.total(), counts
+    assert counts["between"] <= 0.03 * counts.total(), counts
+
+
+OTHERS = [
+    ("soft", "osqp"), ("soft", "cvxpy:CLARABEL"), ("soft", "dual:clarabel"), ("hard", "osqp"), ("hard", "dual:osqp"),
+    ("squared hinge", "osqp"), ("least absolute", "clarabel"), ("least absolute", "cvxpy:SCIPY"),
+    ("perceptron", "clarabel"), ("logistic, l2", "gradient"), ("logistic", "cvxpy:CLARABEL"),
+    ("least squares", "osqp"), ("widest", "cvxpy:CLARABEL"), ("fisher", "clarabel"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("model", "solver"), OTHERS)
+def test_mutations_of_other_solvers_answers_are_refused(model, solver):
+    total: Counter[str] = Counter()
+    for data in SETS:
+        counts, fooled = judge(model, data, solver)
+        assert not fooled, "\n".join(fooled)
+        total += counts
+    if not total:
+        pytest.skip("nothing of this solver was accepted")
+    assert total["leaves"] > 0.8 * total.total(), total
+
+
+def test_every_model_is_accepted_somewhere():
+    for model in MODELS:
+        assert any(accepted(model, data) is not None for data in SETS), model
+
+
+# ---- what is no answer at all ----------------------------------------------------------------------------------
+
+
+def malformed(x: Point, multipliers: Multipliers) -> Iterator[tuple[str, Point | None, Multipliers]]:
+    for i in range(x.size):
+        for value in (np.nan, np.inf, -np.inf):
+            yield f"x[{i}] = {value}", _set(x, i, value), multipliers
+    yield "x too short", x[:-1], multipliers
+    yield "x too long", np.append(x, 0.0), multipliers
+    yield "x a column", x[:, None], multipliers
+    yield "x a number", np.array(0.0), multipliers
+    yield "no x", None, multipliers
+    for name, z in multipliers.items():
+        yield f"no {name}", x, {k: v for k, v in multipliers.items() if k != name}
+        yield f"{name} too short", x, {**multipliers, name: z[:-1]}
+        yield f"{name} too long", x, {**multipliers, name: np.append(z, 0.0)}
+        yield f"{name} a column", x, {**multipliers, name: z[:, None]}
+        yield f"{name} a number", x, {**multipliers, name: np.array(0.0)}
+        for value in (np.nan, np.inf, -np.inf):
+            yield f"{name}[0] = {value}", x, {**multipliers, name: _set(z, 0, value)}
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_what_is_malformed_is_never_optimal(model):
+    found = next(f for data in SETS if (f := accepted(model, data)) is not None)
+    problem, x, multipliers = found
+    for name, point, others in malformed(x, multipliers):
+        certificate, _, _ = certify(problem, point, others)
+        assert certificate.status == "undecided", name
+        assert certificate.reason, name
+        assert not certificate.holds(), name
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_a_point_that_is_no_number_never_holds(model):
+    problem, x, multipliers = next(f for data in SETS if (f := accepted(model, data)) is not None)
+    for name, point, others in malformed(x, multipliers):
+        if "= " in name:
+            assert not check_kkt(problem, point, others).holds(1e-6), name
+
+
+# ---- named traps --------------------------------------------------------------------------------------------------
+
+
+def half_square_below_one() -> cc.Problem:
+    """min 1/2 x^2 subject to x <= 1."""
+    return cc.Problem(
+        "half square",
+        [cc.Variable("x", 1, "x")],
+        quadratic={"x": 1.0},
+        constraints=[cc.Constraint("bound", {"x": np.eye(1)}, rhs=1.0)],
+    )
+
+
+def test_the_sign_of_a_multiplier_is_looked_at():
+    problem = half_square_below_one()
+    wrong = check_kkt(problem, np.array([1.0]), {"bound": np.array([-1.0])})
+    assert wrong.stationarity.max == 0
+    assert wrong.primal_feasibility.max == 0
+    assert wrong.complementary_slackness.max == 0
+    assert wrong.dual_feasibility.max == 1
+    assert not wrong.holds(1e-6)
+    assert check_kkt(problem, np.array([0.0]), {"bound": np.array([0.0])}).holds(1e-15)
+
+
+def test_one_bad_row_is_not_lost_among_many_good_ones():
+    """A complementarity product of 1e-3 in one of 500 rows, balanced by the others in the sum."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(500, 2)) + 4 * np.repeat([[1.0], [-1.0]], 250, axis=0)
+    problem = cc.SoftMarginSVM(X, np.repeat([1, -1], 250))
+    solution = problem.solve()
+    assert solution.status == "optimal"
+    idle = int(np.argmax(solution.margins))
+    mutated = {name: np.array(z) for name, z in solution.multipliers.items()}
+    mutated["margin"][idle] += 1e-3 * mutated["margin"].max()
+    assert not check_kkt(problem, np.array(solution.x), mutated).holds(1e-6)
+
+
+def test_a_feasible_point_that_is_not_the_best_is_refused_with_any_multipliers():
+    """Weak duality leaves a gap: no multipliers can make a worse point look optimal."""
+    problem = cc.HardMarginSVM(APART, APART_Y)
+    solution = problem.solve()
+    rng = np.random.default_rng(1)
+    for factor in (1.001, 1.1, 2.0):
+        x = factor * np.array(solution.x)
+        for _ in range(50):
+            alpha = np.array(solution.multipliers["margin"]) * rng.uniform(0, 3, 6) + rng.uniform(0, 0.1, 6)
+            assert not check_kkt(problem, x, {"margin": alpha}).holds(1e-6)
+
+
+# ---- proofs that there is no answer ----------------------------------------------------------------------------
+
+MEETING = {
+    "xor": ([[0.0, 0.0], [1.0, 1.0], [0.0, 1.0], [1.0, 0.0]], [-1, -1, 1, 1]),
+    "inside": ([[0.0, 0.0], [4.0, 0.0], [0.0, 4.0], [1.0, 1.0], [9.0, 9.0]], [-1, -1, -1, 1, 1]),
+    "touching": ([[0.0, 0.0], [2.0, 2.0], [1.0, 1.0], [3.0, 0.0]], [-1, -1, 1, 1]),
+    "repeated": ([[1.0, 2.0], [1.0, 2.0], [3.0, 5.0]], [-1, 1, 1]),
+}
+
+
+def exactly_refutes(problem, z: Multipliers) -> Fraction:
+    """How far z is from a proof of infeasibility: the largest relative entry of K'z, or 1 for a wrong sign."""
+    (margin,) = problem.constraints
+    alpha, rows = F(z["margin"]), [F(row) for row in problem.rows(margin).to_dense()]
+    if any(a < 0 for a in alpha) or not any(alpha):
+        return Fraction(1)
+    worst = Fraction(0)
+    for j in range(problem.size):
+        terms = [a * row[j] for a, row in zip(alpha, rows, strict=True)]
+        size = sum(abs(t) for t in terms)
+        if size:
+            worst = max(worst, abs(sum(terms)) / size)
+    return worst
+
+
+@pytest.mark.parametrize("data", MEETING)
+def test_a_mutated_farkas_vector_is_refused(data):
+    X, y = MEETING[data]
+    problem = cc.HardMarginSVM(np.array(X), y)
+    proof = problem.solve().certificate.farkas
+    z = {name: np.array(v) for name, v in proof.multipliers.items()}
+    assert check_farkas(problem, z) is not None
+    counts: Counter[str] = Counter()
+    for name, values in vector_mutations(z["margin"], True):
+        error = exactly_refutes(problem, {"margin": values})
+        if error > 1e-6:
+            counts["leaves"] += 1
+            assert check_farkas(problem, {"margin": values}) is None, name
+        else:
+            counts["stays"] += 1
+            assert name.startswith("scale") or name.startswith(("swap", "roll", "reverse", "zero")), name
+    assert counts["leaves"] > counts["stays"]
+
+
+@pytest.mark.parametrize("data", MEETING)
+def test_a_malformed_farkas_vector_is_refused(data):
+    X, y = MEETING[data]
+    problem = cc.HardMarginSVM(np.array(X), y)
+    z = np.array(problem.solve().certificate.farkas.multipliers["margin"])
+    bad = [z[:-1], np.append(z, 0.0), z[:, None], np.array(1.0), np.full_like(z, np.nan), np.full_like(z, np.inf), 0 * z]
+    for values in bad:
+        assert check_farkas(problem, {"margin": values}) is None
+    assert check_farkas(problem, {}) is None
+    assert check_farkas(problem, {"no such block": z}) is None
+
+
+def test_no_vector_proves_a_solvable_problem_infeasible():
+    problem = cc.HardMarginSVM(APART, APART_Y)
+    rng = np.random.default_rng(2)
+    alpha = np.array(problem.solve().multipliers["margin"])
+    assert check_farkas(problem, {"margin": alpha}) is None
+    for _ in range(200):
+        assert check_farkas(problem, {"margin": rng.exponential(size=6) * (rng.random(6) < 0.5)}) is None
+
+
+SEPARATED = {
+    "line": ([[0.0], [1.0], [2.0], [3.0]], [-1, -1, 1, 1]),
+    "touching": ([[0.0], [1.0], [1.0], [3.0]], [-1, -1, 1, 1]),
+    "quasi": (
+        [[0.0, 1.0], [0.0, 2.0], [1.0, 0.0], [0.0, 1.5], [0.0, 0.5], [2.0, 1.0]],
+        [-1, 1, 1, -1, 1, 1],
+    ),
+    "plane": (APART.tolist(), APART_Y),
+}
+
+
+@pytest.mark.parametrize("data", SEPARATED)
+def test_a_mutated_direction_is_refused(data):
+    X, y = SEPARATED[data]
+    problem = cc.LogisticMLE(np.array(X), y)
+    way = np.array(problem.solve().certificate.direction.x)
+    assert check_direction(problem, way) is not None
+    rows = [F(s * np.append(x, 1.0)) for x, s in zip(np.array(X), y, strict=True)]
+    counts: Counter[str] = Counter()
+    for name, values in vector_mutations(way, False):
+        margins = [dot(row, F(values)) for row in rows]
+        size = max(abs(float(v)) for v in values)
+        if min(margins) < -1e-9 * size or not any(m > 0 for m in margins):
+            counts["leaves"] += 1
+            assert check_direction(problem, values) is None, name
+        else:
+            counts["stays"] += 1
+    assert counts["leaves"] >= 3
+    for values in (way[:-1], np.append(way, 0.0), way[:, None], 0 * way, way * np.nan, way * np.inf):
+        assert check_direction(problem, values) is None
+
+
+def test_no_direction_proves_an_overlapping_likelihood_unattained():
+    problem = cc.LogisticMLE(OVERLAP, OVERLAP_Y)
+    assert problem.solve().status == "optimal"
+    rng = np.random.default_rng(3)
+    for _ in range(300):
+        assert check_direction(problem, rng.normal(size=3)) is None
