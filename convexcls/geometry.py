@@ -59,15 +59,14 @@ def intercept_interval(
     if "slack" in problem.quadratic or not np.all(margin.rhs == -1.0):
         return b, b  # a strictly convex cost, or no unit margin: the intercept is fixed
     alpha, signs = multipliers["margin"], data.signs
-    cap = problem.linear.get("slack", np.full(alpha.size, np.inf))
     slack = values.get("slack", np.zeros(alpha.size))
-    excess = -(problem.joined({v: r for v, r in margin.entries.items() if v != "slack"}, margin.size)
-               @ np.concatenate([values[v.name] for v in problem.variables])) - 1.0  # fmt: skip
+    whole = np.concatenate([values[v.name] for v in problem.variables])
+    without_slack = {v: rows for v, rows in margin.entries.items() if v != "slack"}
+    excess = -(problem.joined(without_slack, margin.size) @ whole) - 1.0  # y_i f(x_i) - 1
     positive = positive_multipliers(alpha, excess + slack, 1.0)
-    below_cap = ~positive_multipliers(alpha - (cap - NEGLIGIBLE * alpha.max(initial=0.0)), np.zeros(alpha.size), 1.0)
-    if np.all(np.isfinite(cap)):
-        below_cap = cap - alpha > NEGLIGIBLE * np.maximum(cap, 0.0)
-    shift = -signs * excess  # the change of b that makes the margin exactly one
+    cap = problem.linear.get("slack")
+    below_cap = np.ones(alpha.size, dtype=bool) if cap is None else cap - alpha > NEGLIGIBLE * cap
+    shift = -signs * excess  # the change of the intercept that makes the margin exactly one
     at_least = (below_cap & (signs > 0)) | (positive & (signs < 0))
     at_most = (below_cap & (signs < 0)) | (positive & (signs > 0))
     low = float(shift[at_least].max(initial=-np.inf))
@@ -148,6 +147,8 @@ def _fixes(stack: Array, where: NDArray[np.intp]) -> bool:
     """Whether no direction in the null space of the rows moves any of the chosen coordinates."""
     size = np.abs(stack).max(axis=0, initial=0.0)
     scaled = stack / np.where(size > 0, size, 1.0)
+    if scaled.shape[0] > scaled.shape[1]:
+        scaled = np.asarray(np.linalg.qr(scaled, mode="r"))  # the same null space in fewer rows
     _, values, vectors = np.linalg.svd(scaled, full_matrices=True)
     rank = int(np.sum(values > 1e-10 * values.max(initial=0.0))) if values.size else 0
     return bool(np.abs(vectors[rank:][:, where]).max(initial=0.0) < 1e-7)

@@ -35,15 +35,18 @@ class Scaled:
 
     def restore_point(self, x: Array) -> Array:
         """A point of the original problem."""
-        return np.ldexp(x, self.columns)
+        with np.errstate(over="ignore", under="ignore"):
+            return np.ldexp(x, self.columns)
 
     def restore_multipliers(self, multipliers: Mapping[str, Array]) -> dict[str, Array]:
         """Multipliers of the original problem."""
-        return {name: np.ldexp(z, self.blocks.get(name, 0) - self.objective) for name, z in multipliers.items()}
+        with np.errstate(over="ignore", under="ignore"):
+            return {name: np.ldexp(z, self.blocks.get(name, 0) - self.objective) for name, z in multipliers.items()}
 
     def restore_objective(self, value: float) -> float:
         """A value of the original minimised objective."""
-        return float(np.ldexp(value, -self.objective))
+        with np.errstate(over="ignore", under="ignore"):
+            return float(np.ldexp(value, -self.objective))
 
 
 def equilibrate(problem: Problem) -> Scaled:

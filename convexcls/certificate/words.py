@@ -37,15 +37,15 @@ def _optimal(c: Certificate) -> list[str]:
     bound = c.problem.reported(c.kkt.dual_objective)
     side = "below" if c.problem.sense == "min" else "above"
     lines = [
-        f"OPTIMAL. The {c.problem.name} has the optimum {objective:.10g}, proved on the data as given:",
+        f"OPTIMAL. The optimum of this problem ({c.problem.name}) is {objective:.10g}, proved on the data as given:",
         f"no feasible point lies {side} the dual bound {bound:.10g}, and this point reaches it up to a",
         f"relative gap of {c.kkt.relative_gap:.1e}. The conditions, each to be at most {c.tol:.0e}:",
         *_conditions(c),
     ]
     if c.attained is not None:
         lines.append(
-            "A minimum exists: one Newton step turns the slopes of the losses into strictly positive multipliers "
-            "that satisfy stationarity exactly, so no direction lowers the objective for ever."
+            "A minimum exists: one Newton step turns the slopes of the losses into multipliers strictly inside their "
+            "range\nthat satisfy stationarity exactly, so no direction lowers the objective for ever."
         )
     return lines
 
@@ -61,9 +61,8 @@ def _conditions(c: Certificate) -> list[str]:
 def _infeasible(c: Certificate) -> list[str]:
     assert c.farkas is not None
     lines = [
-        f"INFEASIBLE. No point satisfies all constraints of the {c.problem.name}. Multiplied and added up as below,",
-        "the constraints cancel on the left and leave a contradiction on the right "
-        f"(0 <= {c.farkas.value:.6g}; the left side is zero to {c.farkas.residual:.0e}):",
+        f"INFEASIBLE. No point satisfies all constraints of this problem ({c.problem.name}). Multiplied and added up",
+        f"as below, they say 0 <= {c.farkas.value:.6g}: the left sides cancel {_exactness(c.farkas.residual)}.",
     ]
     for name, z in c.farkas.multipliers.items():
         used = np.flatnonzero(z)
@@ -75,12 +74,16 @@ def _infeasible(c: Certificate) -> list[str]:
         used = np.flatnonzero(c.farkas.multipliers["margin"])
         if used.size and {c.name for c in c.problem.constraints} == {"margin"}:
             lines.append(
-                "With these weights, divided by their sum in each class, a point of one class's hull equals "
-                f"one of the other's: the hulls meet, and {used.size} samples prove it."
+                "With these weights, divided by their sum in each class, a point of one class's hull equals one of "
+                f"the\nother's: the hulls meet, and {used.size} samples prove it."
                 if "intercept" in c.problem.layout
                 else f"With these weights the samples y_i x_i average to zero: {used.size} samples prove it."
             )
     return lines
+
+
+def _exactness(residual: float) -> str:
+    return "exactly" if residual == 0 else f"to {residual:.0e} of what is added up"
 
 
 def _unattained(c: Certificate) -> list[str]:
@@ -89,21 +92,21 @@ def _unattained(c: Certificate) -> list[str]:
     ways = [f"  {name}: " + np.array2string(v, precision=4, threshold=8) for name, v in blocks.items() if np.any(v)]
     if c.direction.slope < 0:
         return [
-            f"UNATTAINED. The objective of the {c.problem.name} has no lower bound: along this direction it",
-            f"falls for ever, at the rate {c.direction.slope:.6g}:",
+            f"UNATTAINED. The objective of this problem ({c.problem.name}) has no lower bound: along this direction",
+            f"it falls for ever, at the rate {c.direction.slope:.6g}:",
             *ways,
         ]
     rows = c.direction.rows
     total = sum(t.size for t in c.problem.terms)
     kind = "every sample" if rows.size == total else f"{rows.size} of {total} samples"
     return [
-        f"UNATTAINED. The {c.problem.name} has no minimiser: along this direction no loss grows, and the losses of",
-        f"{kind} keep falling, so the objective only approaches its infimum (separated classes):",
+        f"UNATTAINED. This problem ({c.problem.name}) has no minimiser: along this direction no loss grows, and the",
+        f"losses of {kind} keep falling, so the objective only approaches its infimum (separated classes):",
         *ways,
         "A penalty (l2 > 0) makes the minimum exist.",
     ]
 
 
 def _undecided(c: Certificate) -> list[str]:
-    lines = [f"UNDECIDED. This answer to the {c.problem.name} is not proved: {c.reason or 'no proof was found'}."]
+    lines = [f"UNDECIDED. This answer ({c.problem.name}) is not proved: {c.reason or 'no proof was found'}."]
     return lines + (_conditions(c) if c.kkt is not None else [])

@@ -73,16 +73,18 @@ def solver_settings(solver: str, options: tuple[str, ...]) -> dict[str, Any]:
 def known_solver(name: str) -> type:
     """The class of a solver; an unknown name is a usage error that lists the names."""
     from convexcls.cli.typed import did_you_mean
+    from convexcls.solve import DUAL
     from convexcls.solvers import CVXPY, REGISTRY, solver_class
 
-    prefix = name.lower().startswith(CVXPY)
-    if prefix:
+    given, names, more = name.removeprefix(DUAL), list(REGISTRY), [f"{CVXPY}<BACKEND>"]
+    if given.lower().startswith(CVXPY):
         from convexcls.solvers.cvxpy_backend import backends
 
-        known = [CVXPY + backend for backend in backends()]
-    else:
-        known = list(REGISTRY)
-    if (name.lower() if prefix else name) not in ([k.lower() for k in known] if prefix else known):
-        every = ", ".join([*REGISTRY, *(known if prefix else ["cvxpy:<BACKEND>"]), "auto"])
-        raise click.UsageError(f"there is no solver {name!r}{did_you_mean(name, known)}; there are {every}")
-    return solver_class(name)
+        given = CVXPY + given[len(CVXPY) :].upper()
+        names, more = [*names, *(CVXPY + backend for backend in backends())], []
+    if given not in names:
+        raise click.UsageError(
+            f"there is no solver {name!r}{did_you_mean(given, names)}; there are {', '.join([*names, *more])}, "
+            f"each also on the dual (as {DUAL}clarabel), and auto"
+        )
+    return solver_class(given)

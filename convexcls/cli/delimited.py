@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import io
+import sys
 from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -170,7 +171,7 @@ class _Body:
         label = record[self.target].strip()
         if not label:
             raise SourceError(f"{self._place(line, self.target)} is empty: every sample needs a target")
-        self.targets.append(label)
+        self.targets.append(sys.intern(label))
         if self.weight is not None:
             self.weights.append(self._number(line, self.weight, record[self.weight]))
         self.lines.append(line)
@@ -212,7 +213,7 @@ class _Body:
 def labels(cells: Sequence[str]) -> NDArray[Any]:
     """A target as whole numbers or numbers where all cells are, otherwise as text."""
     try:
-        numbers = np.array([read_number(cell) for cell in cells])
+        known = {cell: read_number(cell) for cell in set(cells)}
     except ValueError:
         return np.array(cells, dtype=object)
-    return whole_where_possible(numbers)
+    return whole_where_possible(np.array([known[cell] for cell in cells]))

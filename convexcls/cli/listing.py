@@ -61,7 +61,7 @@ def show_solvers(console: Console) -> None:
     write(
         console,
         "A promise is a relative accuracy on problems of ordinary scale. Whatever a solver says, its answer is\n"
-        "checked on the data as given. Options of one: convexcls solvers NAME",
+        "checked on the data as given. Options of one: convexcls solvers NAME. On the dual: dual:NAME, as dual:osqp.",
     )
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-import numpy as np
 from rich.console import Console
 from rich.text import Text
 
@@ -120,9 +119,7 @@ def interval(s: Solution) -> tuple[float, float]:
     """The intercepts that are optimal with this coef."""
     if "intercept" not in s.problem.layout:
         return s.intercept, s.intercept
-    with np.errstate(invalid="ignore"):
-        low, high = s.intercept_interval
-    return low, high
+    return s.intercept_interval
 
 
 def has_support(s: Solution) -> bool:

@@ -61,6 +61,14 @@ class Solver(ABC):
     promise: ClassVar[float] = 1e-8
     package: ClassVar[str] = ""
 
+    def __post_init__(self) -> None:
+        for f in fields(self):
+            value = getattr(self, f.name)
+            if isinstance(f.default, bool) or not isinstance(f.default, (int, float)):
+                continue
+            if isinstance(value, bool) or not isinstance(value, (int, float)) or not value > 0:
+                raise ValueError(f"option {f.name} of solver {self.name!r} is {value!r}: it must be a number above 0")
+
     @classmethod
     def with_options(cls, **options: Any) -> Self:
         """The solver with these options; an unknown one is an error that names the right ones."""
