@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from convexcls.losses import HalfSquare
 from convexcls.problem import Constraint, Kind, Label, NormBound, Problem, Term, Variable, provides
-from convexcls.rows import DiagonalRows, Rows
+from convexcls.rows import DiagonalRows, Rows, as_rows
 
 Array = NDArray[np.float64]
 Values = Mapping[str, Array]
@@ -165,9 +165,7 @@ class _Derivation:
             unit=self.problem.unit,
             linear_labels=self.linear_labels,
             quadratic_symbol=self.problem.quadratic_symbol,
-            primal=self.problem,
-            steps=tuple(self.steps),
-            _back=self._back,
+            attributes={"primal": self.problem, "steps": tuple(self.steps), "_back": self._back},
         )
 
     def _cost_label(self, variable: str) -> str:
@@ -198,7 +196,7 @@ class _Derivation:
             matrix = p if isinstance(p, Rows) else DiagonalRows(p)
             if len(N) == 1 and not np.any(q) and next(iter(N.values())).equals(matrix):
                 (z,) = N  # Px = Pz: the multiplier itself will do for x
-                self.quadratic[z] = p
+                self._add_quadratic(z, p)
                 self.steps.append(Step(v.name, "identified", z))
                 return
             copy = Variable(f"{v.name}_copy", v.size, rf"\tilde{{{v.symbol}}}", v.kind)
@@ -228,7 +226,7 @@ class _Derivation:
             self.constant += float(0.5 * weights @ offset**2)
         elif len(N) == 1 and isinstance(rows := next(iter(N.values())), DiagonalRows):
             (z,) = N
-            self.quadratic[z] = self.quadratic.get(z, 0.0) + weights * rows.values**2
+            self._add_quadratic(z, weights * rows.values**2)
             self.linear[z] = self.linear.get(z, 0.0) + weights * rows.values * offset
             self.constant += float(0.5 * weights @ offset**2)
         else:
@@ -236,6 +234,17 @@ class _Derivation:
             self.terms.append(
                 Term(name, N, loss=HalfSquare(), offset=offset, weights=weights, offset_label=label, **block)
             )
+
+    def _add_quadratic(self, z: str, p: Array | Rows) -> None:
+        """Add to the quadratic part of a multiplier: diagonals as they are, a matrix makes it one."""
+        there = self.quadratic.get(z)
+        if there is None:
+            self.quadratic[z] = p
+        elif isinstance(p, Rows) or isinstance(there, Rows):
+            dense = [q.to_dense() if isinstance(q, Rows) else np.diag(q) for q in (p, there)]
+            self.quadratic[z] = as_rows(dense[0] + dense[1])
+        else:
+            self.quadratic[z] = there + p
 
     # ---- multipliers that occur in one stationarity condition only --------------------------------
 
@@ -298,7 +307,7 @@ class _Derivation:
         if z.term is not None and z.weights is not None:
             psi, c = z.term.loss.conjugate, z.weights
             if isinstance(psi, HalfSquare):
-                self.quadratic[z.name] = self.quadratic.get(z.name, 0.0) + 1.0 / c
+                self._add_quadratic(z.name, 1.0 / c)
             else:
                 inner = {z.name: DiagonalRows(1.0 / c)}
                 self.terms.append(Term(f"{z.name}_value", inner, "m", z.kind, loss=psi, weights=c))

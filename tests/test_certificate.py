@@ -385,7 +385,12 @@ def test_the_right_point_with_the_wrong_multipliers_is_not_certified(name, share
         return Answer(share * answer.x, {}, "optimal")
 
     assert lied(problem, half_lie).status == "undecided"
-    assert lied(problem, lambda scaled: Answer(share * scaled_back(problem, true).x, scaled_back(problem, true).multipliers)).status == "undecided"
+    assert (
+        lied(
+            problem, lambda scaled: Answer(share * scaled_back(problem, true).x, scaled_back(problem, true).multipliers)
+        ).status
+        == "undecided"
+    )
     assert lied(problem, lambda scaled: scaled_back(problem, true)).status == "optimal"
 
 

@@ -9,6 +9,7 @@ from fractions import Fraction
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -133,7 +134,7 @@ REFUSED = [
     ([["1", "2"]], "X row 0, column 0 is '1'", "convert text to numbers"),
     ([[1, 2], [3, "4"]], "X row 1, column 1 is '4'", "convert text to numbers"),
     ([[1, b"2"]], "X row 0, column 1 is b'2'", "convert text to numbers"),
-    ([[1, None]], "X row 0, column 1 is None", "missing"),
+    ([[1, None]], "X row 0, column 1 is missing \\(None\\)", "fill in"),
     ([[1, LARGE]], f"X row 0, column 1 is {LARGE}", "2\\^53", "rescale"),
     ([[0.5, LARGE]], f"X row 0, column 1 is {LARGE}", "2\\^53", "rescale"),
     ([[0.5, 1.0], [-LARGE, 0.5]], f"X row 1, column 0 is -{LARGE}", "2\\^53", "rescale"),
@@ -146,15 +147,15 @@ REFUSED = [
     (np.array([[1.0, Decimal("NaN")]], dtype=object), "X row 0, column 1", "missing"),
     (np.array([[1.0, Decimal("sNaN")]], dtype=object), "X row 0, column 1", "missing"),
     (np.array([[1.0, Decimal("-Infinity")]], dtype=object), "X row 0, column 1 is infinite", "finite"),
-    (np.array([[1.0, pd.NA]], dtype=object), "X row 0, column 1 is <NA>", "missing"),
-    (np.array([[1.0, pd.NaT]], dtype=object), "X row 0, column 1 is NaT", "missing"),
+    (np.array([[1.0, pd.NA]], dtype=object), "X row 0, column 1 is missing \\(<NA>\\)", "fill in"),
+    (np.array([[1.0, pd.NaT]], dtype=object), "X row 0, column 1 is missing \\(NaT\\)", "fill in"),
     (np.array([[1.0, np.ma.masked]], dtype=object), "X row 0, column 1", "missing"),
     (np.array([[1.0, Unknown()]], dtype=object), "X row 0, column 1 is Unknown", "not a number"),
     (np.array([["2020-01-01"]], dtype="M8[D]"), "X row 0, column 0", "turn times into numbers"),
     (np.array([[3]], dtype="m8[D]"), "X row 0, column 0", "turn times into numbers"),
     (np.array([[1, datetime.date(2020, 1, 1)]], dtype=object), "X row 0, column 1", "turn times into numbers"),
     (np.array([[1, np.timedelta64(3, "D")]], dtype=object), "X row 0, column 1", "turn times into numbers"),
-    (np.ma.array([[1.0, 2.0]], mask=[[False, True]]), "X row 0, column 1 is masked", "missing"),
+    (np.ma.array([[1.0, 2.0]], mask=[[False, True]]), "X row 0, column 1 is missing \\(masked\\)", "fill in"),
     ([[1, 2], [3]], "row 1 has 1 entries, row 0 has 2 entries"),
     ([[1, 2], 3], "row 1 has no length, row 0 has 2 entries"),
     ([[[1, 2], [3]]], "X is not a rectangular table"),
@@ -208,6 +209,11 @@ def test_a_table_of_mixed_number_types(library):
     assert check_data(TABLE, SIGNS).features == ("x1", "x2")
 
 
+def test_a_table_of_arrow():
+    table = pa.table({"size": [1, 2], "price": [0.5, 1.5]})
+    assert np.array_equal(check_matrix(table), [[1, 0.5], [2, 1.5]])
+
+
 @pytest.mark.parametrize(
     "dtype", ["Int64", "UInt8", "Float64", "Float32", "int64[pyarrow]", "double[pyarrow]", "float32"]
 )
@@ -221,7 +227,7 @@ def test_pandas_types_of_numbers(dtype):
 def test_pandas_booleans_and_decimals():
     X = pd.DataFrame({"a": pd.Series([True, False], dtype="boolean"), "b": [Decimal("0.1"), Fraction(1, 3)]})
     assert np.array_equal(check_matrix(X), [[1, 0.1], [0, 1 / 3]])
-    with refused("X column 'a', row 1 is <NA>", "missing"):
+    with refused("X column 'a', row 1 is missing", "fill in"):
         check_matrix(X.assign(a=pd.Series([True, None], dtype="boolean")))
 
 
@@ -448,6 +454,9 @@ def test_any_two_labels(pair, expected, holder):
         pd.Index([9, 2, 9]),
         sparse.csr_array([[1], [0], [1]]),
         np.ma.array([3, 1, 3]),
+        pl.DataFrame({"y": ["b", "a", "b"]}),
+        pa.array(["b", "a", "b"]),
+        pa.chunked_array([["b"], ["a", "b"]]),
     ],
     ids=lambda y: f"{type(y).__name__}-{getattr(y, 'dtype', '')}",
 )
@@ -473,7 +482,7 @@ BAD_LABELS = [
     (pd.Categorical(["a", None, "b"]), "y row 1", "drop the row"),
     (pl.Series(["a", None, "b"]), "y row 1", "drop the row"),
     (np.array([1, pd.NA, 0], dtype=object), "y row 1 is <NA>", "drop the row"),
-    (np.ma.array([1, 0, 1], mask=[0, 1, 0]), "y row 1 is masked"),
+    (np.ma.array([1, 0, 1], mask=[0, 1, 0]), "y row 1 is missing \\(masked\\)"),
     ([1, "a", 1], "y has labels of type int and str", "use one type"),
     ([b"a", "a", "a"], "y has labels of type bytes and str", "use one type"),
     ([[1], [2, 3], [4]], "y is not a rectangular table"),
@@ -532,7 +541,7 @@ def test_real_targets_are_used_in_place():
         ([1.0, np.nan, 2.0], ("y row 1 is missing", "fill in")),
         ([1.0, 2.0, np.inf], ("y row 2 is infinite",)),
         (["1", "2", "3"], ("y row 0 is '1'", "convert text")),
-        ([1.0, None, 2.0], ("y row 1 is None", "missing")),
+        ([1.0, None, 2.0], ("y row 1 is missing \\(None\\)", "fill in")),
         ([1, LARGE, 2], (f"y row 1 is {LARGE}", "2\\^53")),
         (pd.Series([1, None, 2], dtype="Int64"), ("y row 1 is missing",)),
     ],

@@ -440,6 +440,23 @@ def test_the_threshold_of_fisher_makes_the_fewest_errors():
     assert np.sum(s.predict(X) != Y) == min(errors)
 
 
+def test_fisher_of_sparse_data_far_from_the_origin():
+    far = X + 1e6
+    close(solved(cc.FisherLDA(sparse.csr_array(far), Y)).coef, solved(cc.FisherLDA(far, Y)).coef)
+
+
+@pytest.mark.parametrize(
+    "declare",
+    [
+        lambda: cc.LeastSquares(X, REAL * 1e200, coding="real"),
+        lambda: cc.LogisticMLE(X, Y, sample_weight=np.full(N, 1e308)),
+    ],
+    ids=["least squares", "weights"],
+)
+def test_huge_numbers_do_not_warn(declare):
+    assert isinstance(declare(), cc.Problem)
+
+
 # ---- weights, sparse data, labels ------------------------------------------------------------------------------
 
 WEIGHTED = {
@@ -566,3 +583,8 @@ def test_models_by_kind():
     assert all(cls.kind == kind for kind, cls in kinds.items())
     assert list(kinds) == sorted(kinds)
     assert cc.SoftMarginSVM(X, Y, C=2).parameters == {"C": 2.0, "loss": "hinge", "intercept": True}
+
+
+def test_fisher_names_squares_that_overflow():
+    with pytest.raises(cc.DataError, match="overflow"):
+        cc.FisherLDA(X * 1e200, Y)

@@ -36,7 +36,15 @@ APART_Y = [1, 1, 1, -1, -1, -1]
 BALANCED = np.array([[0.0], [1.0], [3.0], [4.0]])
 BALANCED_Y = [-1, -1, 1, 1]
 CUBE = np.array(
-    [[1.0, 0.0, 2.0], [0.0, 1.0, 1.0], [2.0, 2.0, 0.0], [1.0, 1.0, -1.0], [3.0, 0.0, 1.0], [0.0, 3.0, 0.0], [2.0, 1.0, 2.0]]
+    [
+        [1.0, 0.0, 2.0],
+        [0.0, 1.0, 1.0],
+        [2.0, 2.0, 0.0],
+        [1.0, 1.0, -1.0],
+        [3.0, 0.0, 1.0],
+        [0.0, 3.0, 0.0],
+        [2.0, 1.0, 2.0],
+    ]
 )
 CUBE_Y = [1, -1, 1, -1, -1, 1, 1]
 SETS = {
@@ -394,7 +402,15 @@ def test_a_malformed_farkas_vector_is_refused(data):
     X, y = MEETING[data]
     problem = cc.HardMarginSVM(np.array(X), y)
     z = np.array(problem.solve().certificate.farkas.multipliers["margin"])
-    bad = [z[:-1], np.append(z, 0.0), z[:, None], np.array(1.0), np.full_like(z, np.nan), np.full_like(z, np.inf), 0 * z]
+    bad = [
+        z[:-1],
+        np.append(z, 0.0),
+        z[:, None],
+        np.array(1.0),
+        np.full_like(z, np.nan),
+        np.full_like(z, np.inf),
+        0 * z,
+    ]
     for values in bad:
         assert check_farkas(problem, {"margin": values}) is None
     assert check_farkas(problem, {}) is None

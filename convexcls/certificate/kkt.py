@@ -167,7 +167,7 @@ class _Check:
         slopes = np.where(counts, term.loss.slope(u), 0.0)
         self._add(rows, term.weights * slopes, -term.offset)
         if term.is_half_square:  # where residuals may all be 0, the targets give the size
-            self.magnitude += ROUNDING_ROOM * (abs(rows).T @ (term.weights * np.abs(term.offset)))
+            self.magnitude += rows.column_max() * (ROUNDING_ROOM * float(term.weights @ np.abs(term.offset)))
         conjugate = term.loss.conjugate.value(term.loss.dual_sign * slopes[counts])
         self.dual_value -= float(term.weights[counts] @ conjugate)
 
@@ -258,4 +258,5 @@ class _Check:
         violation = np.array([max(0.0, float(np.linalg.norm(inside)) - bound)])
         wrong = np.array([max(0.0, float(np.linalg.norm(u)) - mu)])
         product = np.array([abs(float(u @ inside) + mu * bound)])
-        return violation, max(abs(bound), abs(b.bound)), wrong, product
+        reach = abs(self.problem.rows(b)) @ np.abs(self.x) + np.abs(b.offset)
+        return violation, max(abs(bound), abs(b.bound), float(reach.max(initial=0.0))), wrong, product

@@ -36,14 +36,11 @@ def as_array(values: Any, name: str) -> NDArray[Any]:
     integer rounded, no masked entry uncovered."""
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
         place = np.argwhere(np.ma.getmaskarray(values))[0]
-        _refuse(f"{name} {row_and_column(place)}", "masked", _MISSING)
-    if hasattr(values, "to_numpy"):
-        values = values.to_numpy()
-    if isinstance(values, np.ndarray):
-        return np.asarray(values)
+        _refuse(f"{name} {row_and_column(place)}", "missing (masked)", _MISSING)
     try:
         array = np.asarray(values)
-        return np.asarray(values, dtype=object) if _may_differ(array) else array
+        listed = not hasattr(values, "dtype")
+        return np.asarray(values, dtype=object) if listed and _may_differ(array) else array
     except (ValueError, TypeError) as error:
         raise DataError(f"{name} is not a rectangular table: {_uneven_row(values) or error}") from None
 
@@ -84,6 +81,8 @@ def _entry_by_entry(array: NDArray[Any], name: str, where: Where) -> Array:
     out = np.empty(array.shape)
     for place in np.ndindex(array.shape):
         entry = array[place]
+        if is_missing(entry):
+            _refuse_not_finite(f"{name} {where(place)}", entry)
         advice = _advice(entry)
         if not advice:
             try:
@@ -101,8 +100,6 @@ def _entry_by_entry(array: NDArray[Any], name: str, where: Where) -> Array:
 
 def _advice(entry: Any) -> str:
     """What to do about an entry that float() would take wrongly or refuse in its own words."""
-    if is_missing(entry):
-        return _MISSING
     if isinstance(entry, (str, bytes)):
         return "it is text; convert text to numbers first"
     if isinstance(entry, (date, timedelta, np.datetime64, np.timedelta64)):
@@ -132,7 +129,7 @@ def _refuse(place: str, what: str, advice: str) -> NoReturn:
 
 def _refuse_not_finite(place: str, entry: Any) -> NoReturn:
     if is_missing(entry):
-        _refuse(place, "missing (NaN)", _MISSING)
+        _refuse(place, f"missing ({describe(entry)})", _MISSING)
     if abs(entry) == np.inf:
         _refuse(place, "infinite", _INFINITE)
     _refuse(place, describe(entry), _OUT_OF_RANGE)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from convexcls.data import Data
@@ -16,8 +17,19 @@ class Model(Problem):
     data: Data
     parameters: Mapping[str, Any]
 
-    def __init__(self, *, data: Data, parameters: Mapping[str, Any], **form: Any) -> None:
-        super().__init__(data=data, parameters=dict(parameters), **form)
+    notes: tuple[str, ...]
+
+    def __init__(
+        self,
+        *,
+        data: Data,
+        parameters: Mapping[str, Any],
+        notes: tuple[str, ...] = (),
+        attributes: Mapping[str, Any] | None = None,
+        **form: Any,
+    ) -> None:
+        known = {"data": data, "parameters": MappingProxyType(dict(parameters)), "notes": notes}
+        super().__init__(attributes={**known, **(attributes or {})}, **form)
 
     @property
     def threshold(self) -> float:

@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from convexcls.data import Data, check_data
+from convexcls.data import Data, DataError, check_data
 from convexcls.models.base import Model, score_variables
-from convexcls.problem import Constraint, Label
+from convexcls.problem import ROUNDING_ROOM, Constraint, Label
 from convexcls.rows import DenseRows, as_rows
 
 Array = NDArray[np.float64]
+BLOCK = 4096
 
 
 class FisherLDA(Model):
@@ -32,7 +33,10 @@ class FisherLDA(Model):
 
     def __init__(self, X: Any, y: Any) -> None:
         data = check_data(X, y)
-        means, scatter = _means_and_scatter(data)
+        with np.errstate(over="ignore", invalid="ignore"):
+            means, scatter = _means_and_scatter(data)
+        if not np.all(np.isfinite(scatter)):
+            raise DataError("the squares of the features overflow: divide X by its largest value")
         difference = DenseRows((means[1] - means[0])[None, :])
         separation = Constraint(
             "separation", {"coef": difference}, r"\nu", "scalar",
@@ -45,9 +49,9 @@ class FisherLDA(Model):
             variables=score_variables(data, intercept=False),
             quadratic={"coef": scatter},
             constraints=[separation],
-            unit=0.0,
-            means=means,
+            unit=_naive_objective(means[1] - means[0], scatter),
             quadratic_symbol="S_W",
+            attributes={"means": means},
         )
 
     def intercept_for(self, coef: Array) -> float:
@@ -70,6 +74,15 @@ class FisherLDA(Model):
         return -float((values[k - 1] + values[k]) / 2.0)
 
 
+def _naive_objective(difference: Array, scatter: Array) -> float:
+    """What counts as one where the optimum may be 0: a fraction of the objective at the direction of the means."""
+    square = float(difference @ difference)
+    if square == 0 or not np.isfinite(square):
+        return 0.0
+    naive = difference / square
+    return ROUNDING_ROOM * 0.5 * float(naive @ scatter @ naive)
+
+
 def _means_and_scatter(data: Data) -> tuple[tuple[Array, Array], Array]:
     rows = as_rows(data.matrix)
     means, scatter = [], np.zeros((data.d, data.d))
@@ -78,8 +91,7 @@ def _means_and_scatter(data: Data) -> tuple[tuple[Array, Array], Array]:
         part = rows[member]
         mean = part.T @ np.full(member.size, 1.0 / member.size)
         means.append(mean)
-        if data.sparse:
-            scatter += part.gram(np.ones(member.size)) - member.size * np.outer(mean, mean)
-        else:
-            scatter += DenseRows(part.to_dense() - mean).gram(np.ones(member.size))
+        for start in range(0, member.size, BLOCK):  # centred a block at a time: sparse data are never dense as a whole
+            centred = part[slice(start, start + BLOCK)].to_dense() - mean
+            scatter += DenseRows(centred).gram(np.ones(centred.shape[0]))
     return (means[0], means[1]), scatter

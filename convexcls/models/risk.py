@@ -41,11 +41,18 @@ def risk_blocks(
     if loss.half_square is not None:
         scale, shift = loss.half_square
         term = Term(name, rows, symbol, "samples", labels, HalfSquare(), offset + shift, scale * weights, offset_label)
-        return {"variables": [], "terms": [term], "unit": ROUNDING_ROOM * float(term.weights @ (0.5 * term.offset**2))}
+        return {"variables": [], "terms": [term], "unit": _unit(term)}
     if loss.smooth:
         term = Term(name, rows, symbol, "samples", labels, loss, offset, weights, offset_label)
-        return {"variables": [], "terms": [term], "unit": ROUNDING_ROOM * float(weights @ loss.value(offset))}
+        return {"variables": [], "terms": [term], "unit": _unit(term)}
     return _slack_blocks(loss, rows, labels, weights, offset, offset_label, name, symbol, unit)
+
+
+def _unit(term: Term) -> float:
+    """What counts as one: a fraction of the objective at x = 0, none where that overflows."""
+    with np.errstate(over="ignore"):
+        unit = ROUNDING_ROOM * float(term.weights @ term.loss.value(term.offset))
+    return unit if np.isfinite(unit) else 0.0
 
 
 def _slack_blocks(

@@ -1,7 +1,7 @@
 """The one form in which every classifier is stated, and everything behind reads it."""
 
-from convexcls.problem.blocks import Block, Constraint, Kind, Label, NormBound, Term, Variable
-from convexcls.problem.form import ROUNDING_ROOM, Problem, ProblemError, provides
+from convexcls.problem.blocks import Block, Constraint, Kind, Label, NormBound, ProblemError, Term, Variable
+from convexcls.problem.form import ROUNDING_ROOM, Problem, provides
 
 __all__ = [
     "ROUNDING_ROOM",

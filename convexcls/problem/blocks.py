@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, Literal
 
 import numpy as np
@@ -16,6 +17,10 @@ Array = NDArray[np.float64]
 
 #: How a block is written: one entry a sample (``alpha_i``), a plain vector (``beta``) or one number.
 Kind = Literal["samples", "vector", "scalar"]
+
+
+class ProblemError(ValueError):
+    """A problem that is not stated properly."""
 
 
 @dataclass(frozen=True)
@@ -41,9 +46,32 @@ class Variable:
     symbol: str
     kind: Kind = "vector"
 
+    def __post_init__(self) -> None:
+        if self.size < 0:
+            raise ProblemError(f"variable {self.name!r} has {self.size} entries")
 
-def _vector(values: Any, size: int) -> Array:
-    return np.broadcast_to(np.asarray(values, dtype=float), (size,))
+
+def frozen_vector(values: Any, size: int, name: str) -> Array:
+    """A read-only copy of a vector of that size, from one number or as many as there are entries."""
+    array = np.array(values, dtype=float)
+    if array.ndim > 1 or array.size not in (1, size):
+        raise ProblemError(f"{name} has {array.size} entries, it needs {size} (or one for all)")
+    if not np.all(np.isfinite(array)):
+        raise ProblemError(f"{name} holds a number that is not finite")
+    out = np.full(size, array) if array.ndim == 0 or array.size != size else array
+    out.setflags(write=False)
+    return out
+
+
+def frozen_rows(entries: Mapping[str, Any], name: str) -> Mapping[str, Rows]:
+    """Coefficients by variable, as rows objects of the same height, in a mapping that cannot be changed."""
+    rows = {v: as_rows(r) for v, r in entries.items()}
+    if len(heights := {r.shape[0] for r in rows.values()}) > 1:
+        raise ProblemError(f"block {name!r} has entries of different heights: {sorted(heights)}")
+    for variable, r in rows.items():
+        if not np.all(np.isfinite(r.column_max())):
+            raise ProblemError(f"block {name!r} has a coefficient of {variable!r} that is not finite")
+    return MappingProxyType(rows)
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,10 +85,14 @@ class Block:
     labels: Mapping[str, Label] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "entries", {v: as_rows(rows) for v, rows in self.entries.items()})
-        heights = {rows.shape[0] for rows in self.entries.values()}
-        if len(heights) > 1:
-            raise ValueError(f"block {self.name!r} has entries of different heights: {sorted(heights)}")
+        if not self.entries:
+            raise ProblemError(f"block {self.name!r} speaks of no variable")
+        object.__setattr__(self, "entries", frozen_rows(self.entries, self.name))
+        object.__setattr__(self, "labels", MappingProxyType(dict(self.labels)))
+
+    def _freeze(self, field_name: str) -> None:
+        vector = frozen_vector(getattr(self, field_name), self.size, f"the {field_name} of block {self.name!r}")
+        object.__setattr__(self, field_name, vector)
 
     @property
     def size(self) -> int:
@@ -87,12 +119,12 @@ class Term(Block):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "offset", _vector(self.offset, self.size))
-        object.__setattr__(self, "weights", _vector(self.weights, self.size))
+        self._freeze("offset")
+        self._freeze("weights")
         if not self.loss.smooth:
-            raise ValueError(f"term {self.name!r}: the {self.loss.name} loss has kinks, state it with slack rows")
+            raise ProblemError(f"term {self.name!r}: the {self.loss.name} loss has kinks, state it with slack rows")
         if np.any(self.weights < 0):
-            raise ValueError(f"term {self.name!r} has a negative weight: the problem would not be convex")
+            raise ProblemError(f"term {self.name!r} has a negative weight: the problem would not be convex")
 
     @property
     def is_half_square(self) -> bool:
@@ -124,9 +156,9 @@ class Constraint(Block):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "rhs", _vector(self.rhs, self.size))
+        self._freeze("rhs")
         if self.relation not in ("<=", "=="):
-            raise ValueError(f"constraint {self.name!r}: relation {self.relation!r} is neither '<=' nor '=='")
+            raise ProblemError(f"constraint {self.name!r}: relation {self.relation!r} is neither '<=' nor '=='")
 
     def __eq__(self, other: object) -> bool:
         return (
@@ -149,8 +181,10 @@ class NormBound(Block):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "offset", _vector(self.offset, self.size))
-        object.__setattr__(self, "bound_entries", {v: as_rows(r) for v, r in self.bound_entries.items()})
+        self._freeze("offset")
+        object.__setattr__(self, "bound_entries", frozen_rows(self.bound_entries, self.name))
+        if any(rows.shape[0] != 1 for rows in self.bound_entries.values()):
+            raise ProblemError(f"norm bound {self.name!r}: its right-hand side is one row")
 
     def __eq__(self, other: object) -> bool:
         return (

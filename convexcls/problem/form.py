@@ -10,11 +10,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
-from convexcls.problem.blocks import Array, Block, Constraint, Label, NormBound, Term, Variable
+from convexcls.problem.blocks import (
+    Array,
+    Block,
+    Constraint,
+    Label,
+    NormBound,
+    ProblemError,
+    Term,
+    Variable,
+    frozen_vector,
+)
 from convexcls.rows import JoinedRows, Rows, as_rows
 
 if TYPE_CHECKING:  # what the verbs return; the layers above provide them
@@ -25,10 +36,6 @@ if TYPE_CHECKING:  # what the verbs return; the layers above provide them
 #: Where an optimum may be 0, as in a perfect fit, this fraction of the objective at x = 0 counts as one: small enough
 #: not to flatter an answer, large enough that what rounding leaves stays below a tolerance of 1e-8.
 ROUNDING_ROOM = 1e-4
-
-
-class ProblemError(ValueError):
-    """A problem that is not stated properly."""
 
 
 #: The verbs of a problem that higher layers carry out, by name: see ``provides``.
@@ -53,7 +60,8 @@ class Problem:
     ``unit`` is the size of an objective that counts as one, for problems whose optimum may be 0; with
     ``unit=0`` everything is measured against the optimum itself.
     ``sense`` says how the problem is written and reported; inside, everything is minimised. The labels and
-    symbols only say how costs and matrices are written.
+    symbols only say how costs and matrices are written. ``attributes`` is what a kind of problem remembers besides,
+    such as its data.
     """
 
     #: The name under which the command line and files know a model; empty for a user's own problem.
@@ -87,15 +95,15 @@ class Problem:
         unit: float = 1.0,
         linear_labels: Mapping[str, Label] | None = None,
         quadratic_symbol: str = "P",
-        **extra: Any,
+        attributes: Mapping[str, Any] | None = None,
     ) -> None:
         sizes = {v.name: v.size for v in variables}
         state = {
             "name": name,
             "variables": tuple(variables),
-            "quadratic": {v: _quadratic(v, p, sizes) for v, p in (quadratic or {}).items()},
-            "linear": {v: _linear(v, q, sizes) for v, q in (linear or {}).items()},
-            "linear_labels": dict(linear_labels or {}),
+            "quadratic": MappingProxyType({v: _quadratic(v, p, sizes) for v, p in (quadratic or {}).items()}),
+            "linear": MappingProxyType({v: _linear(v, q, sizes) for v, q in (linear or {}).items()}),
+            "linear_labels": MappingProxyType(dict(linear_labels or {})),
             "quadratic_symbol": quadratic_symbol,
             "terms": tuple(terms),
             "constraints": tuple(constraints),
@@ -103,7 +111,7 @@ class Problem:
             "constant": float(constant),
             "sense": sense,
             "unit": float(unit),
-            **extra,
+            **(attributes or {}),
         }
         self.__dict__.update(state)
         self._check()
@@ -115,10 +123,10 @@ class Problem:
             raise ProblemError(f"block name(s) used twice: {', '.join(sorted(repeated))}")
         sizes = {v.name: v.size for v in self.variables}
         for block in (*self.terms, *self.constraints, *self.norm_bounds):
-            entries = dict(block.entries)
+            entries = [*block.entries.items()]
             if isinstance(block, NormBound):
-                entries.update(block.bound_entries)
-            for variable, rows in entries.items():
+                entries += block.bound_entries.items()
+            for variable, rows in entries:
                 if variable not in sizes:
                     raise ProblemError(f"block {block.name!r} speaks of an unknown variable {variable!r}")
                 if rows.shape[1] != sizes[variable]:
@@ -138,13 +146,13 @@ class Problem:
     # ---- layout -------------------------------------------------------------------------------
 
     @cached_property
-    def layout(self) -> dict[str, slice]:
+    def layout(self) -> Mapping[str, slice]:
         """Where each variable stands in x."""
         out, start = {}, 0
         for v in self.variables:
             out[v.name] = slice(start, start + v.size)
             start += v.size
-        return out
+        return MappingProxyType(out)
 
     @cached_property
     def size(self) -> int:
@@ -179,6 +187,7 @@ class Problem:
         out = np.zeros(self.size)
         for v, q in self.linear.items():
             out[self.layout[v]] = q
+        out.setflags(write=False)
         return out
 
     def apply_quadratic(self, x: Array) -> Array:
@@ -279,6 +288,8 @@ def _quadratic(variable: str, p: Any, sizes: Mapping[str, int]) -> Array | Rows:
     size = sizes[variable]
     if isinstance(p, Rows) or np.ndim(p) == 2:
         matrix = as_rows(p)
+        if not np.all(np.isfinite(matrix.column_max())):
+            raise ProblemError(f"the quadratic part of {variable!r} holds a number that is not finite")
         if matrix.shape != (size, size):
             raise ProblemError(f"the quadratic part of {variable!r} is {matrix.shape}, not {size} x {size}")
         dense = matrix.to_dense()
@@ -288,7 +299,7 @@ def _quadratic(variable: str, p: Any, sizes: Mapping[str, int]) -> Array | Rows:
         if lowest < -1e-10 * max(float(np.abs(dense).max()), 1e-300):
             raise ProblemError(f"the quadratic part of {variable!r} is not convex: eigenvalue {lowest:.3g}")
         return matrix
-    diagonal = np.broadcast_to(np.asarray(p, dtype=float), (size,))
+    diagonal = frozen_vector(p, size, f"the quadratic part of {variable!r}")
     if np.any(diagonal < 0):
         raise ProblemError(f"the quadratic part of {variable!r} is not convex: {diagonal.min():.3g} on the diagonal")
     return diagonal
@@ -297,7 +308,7 @@ def _quadratic(variable: str, p: Any, sizes: Mapping[str, int]) -> Array | Rows:
 def _linear(variable: str, q: Any, sizes: Mapping[str, int]) -> Array:
     if variable not in sizes:
         raise ProblemError(f"the linear part speaks of an unknown variable {variable!r}")
-    return np.broadcast_to(np.asarray(q, dtype=float), (sizes[variable],))
+    return frozen_vector(q, sizes[variable], f"the linear part of {variable!r}")
 
 
 def _by_name(blocks: Sequence[Constraint]) -> dict[str, Constraint]:
