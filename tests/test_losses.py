@@ -134,6 +134,13 @@ def test_far_margins_are_safe(loss):
         assert loss.conjugate.value(np.inf) == np.inf
 
 
+@every([Squared(), SquaredHinge(), HalfSquare(), Squared().conjugate, SquaredHinge().conjugate])
+def test_squares_too_large_for_a_double_are_infinite(loss):
+    far = -1e200 if loss == SquaredHinge() else 1e200
+    assert loss.value(far) == np.inf
+    assert np.isfinite(loss.slope(far))
+
+
 @every(BOTH)
 @pytest.mark.parametrize("shape", [(), (0,), (3,), (2, 3)])
 @pytest.mark.parametrize("dtype", [float, int])

@@ -69,7 +69,7 @@ class Certificate:
             "level": self.level,
             "status": self.status,
             "model": self.problem.kind or None,
-            "parameters": getattr(self.problem, "parameters", {}),
+            "parameters": dict(getattr(self.problem, "parameters", {})),
             "tolerance": self.tol,
             "reason": self.reason or None,
             "notes": list(self.notes),

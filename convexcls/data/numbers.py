@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from datetime import date, timedelta
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,10 +16,16 @@ Where = Callable[[Sequence[int]], str]
 LARGEST_EXACT_INTEGER = 2**53
 
 _MISSING = "fill in or drop missing entries"
-_INFINITE = "put a finite number there or drop the row"
-_TOO_LARGE = "it is beyond 2^53, where doubles skip integers; rescale the column"
-_NOT_A_NUMBER = "it is not a number; encode it as numbers or leave it out"
-_OUT_OF_RANGE = "it is beyond the range of doubles; rescale the column"
+#: What float() would take wrongly, or refuse in its own words.
+_NO_NUMBERS: tuple[tuple[tuple[type, ...], str], ...] = (
+    ((str, bytes), "it is text; convert text to numbers first"),
+    (
+        (date, timedelta, np.datetime64, np.timedelta64),
+        "it is a time; turn times into numbers, such as days since a start",
+    ),
+    ((complex, np.complexfloating), "it is complex; take real and imaginary parts as separate columns"),
+    ((np.ndarray,), "it is an array; give numbers only"),
+)
 
 
 class DataError(ValueError):
@@ -36,7 +42,7 @@ def as_array(values: Any, name: str) -> NDArray[Any]:
     integer rounded, no masked entry uncovered."""
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
         place = np.argwhere(np.ma.getmaskarray(values))[0]
-        _refuse(f"{name} {row_and_column(place)}", "missing (masked)", _MISSING)
+        raise DataError(f"{name} {row_and_column(place)} is missing (masked): {_MISSING}")
     try:
         array = np.asarray(values)
         listed = not hasattr(values, "dtype")
@@ -58,57 +64,52 @@ def _uneven_row(values: Any) -> str:
 
 
 def finite_doubles(array: NDArray[Any], name: str, where: Where = row_and_column) -> Array:
-    """The array as finite doubles, the array itself where it is that; otherwise an error with the place."""
+    """The array as finite doubles, the array itself where it is that; otherwise an error with the place.
+    Fractions, decimals and other objects are taken one by one."""
     kind = array.dtype.kind
     if kind not in "fiub":
-        return _entry_by_entry(array, name, where)
-    if kind in "iu":
-        large = (array > LARGEST_EXACT_INTEGER) | (array < -LARGEST_EXACT_INTEGER)
-        if large.any():
-            place = tuple(np.argwhere(large)[0])
-            _refuse(f"{name} {where(place)}", describe(array[place]), _TOO_LARGE)
+        out = np.empty(array.shape)
+        for place in np.ndindex(array.shape):
+            out[place] = _entry(array, place, name, where)
+        return out
     with np.errstate(over="ignore", invalid="ignore"):  # a sum may overflow, a long double too
         values = array.astype(np.float64, copy=False)
         finite = np.isfinite(values.sum()) or np.isfinite(values).all()
     if not finite:
-        place = tuple(np.argwhere(~np.isfinite(values))[0])
-        _refuse_not_finite(f"{name} {where(place)}", array[place])
+        _entry(array, tuple(np.argwhere(~np.isfinite(values))[0]), name, where)
+    if kind in "iu" and np.any(large := (array > LARGEST_EXACT_INTEGER) | (array < -LARGEST_EXACT_INTEGER)):
+        _entry(array, tuple(np.argwhere(large)[0]), name, where)
     return values
 
 
-def _entry_by_entry(array: NDArray[Any], name: str, where: Where) -> Array:
-    """Fractions, decimals and other objects as doubles; text, times and complex numbers are refused."""
-    out = np.empty(array.shape)
-    for place in np.ndindex(array.shape):
-        entry = array[place]
-        if is_missing(entry):
-            _refuse_not_finite(f"{name} {where(place)}", entry)
-        advice = _advice(entry)
-        if not advice:
-            try:
-                out[place] = float(entry)
-            except OverflowError:
-                advice = _OUT_OF_RANGE
-            except (TypeError, ValueError):
-                advice = _NOT_A_NUMBER
-        if advice:
-            _refuse(f"{name} {where(place)}", describe(entry), advice)
-        if not np.isfinite(out[place]):
-            _refuse_not_finite(f"{name} {where(place)}", entry)
-    return out
+def _entry(array: NDArray[Any], place: tuple[int, ...], name: str, where: Where) -> float:
+    try:
+        return _double(array[place])
+    except DataError as error:
+        raise DataError(f"{name} {where(place)} is {error}") from None
 
 
-def _advice(entry: Any) -> str:
-    """What to do about an entry that float() would take wrongly or refuse in its own words."""
-    if isinstance(entry, (str, bytes)):
-        return "it is text; convert text to numbers first"
-    if isinstance(entry, (date, timedelta, np.datetime64, np.timedelta64)):
-        return "it is a time; turn times into numbers, such as days since a start"
-    if isinstance(entry, (complex, np.complexfloating)):
-        return "it is complex; take real and imaginary parts as separate columns"
+def _double(entry: Any) -> float:
+    """One entry as a finite double; the error says what it is and what to do, the caller adds the place."""
+    if is_missing(entry):
+        raise DataError(f"missing ({describe(entry)}): {_MISSING}")
+    for kinds, advice in _NO_NUMBERS:
+        if isinstance(entry, kinds):
+            raise DataError(f"{describe(entry)}: {advice}")
     if isinstance(entry, (int, np.integer)) and abs(int(entry)) > LARGEST_EXACT_INTEGER:
-        return _TOO_LARGE
-    return _NOT_A_NUMBER if isinstance(entry, np.ndarray) else ""
+        raise DataError(f"{describe(entry)}: it is beyond 2^53, where doubles skip integers; rescale the column")
+    try:
+        with np.errstate(over="ignore"):
+            number = float(entry)
+    except OverflowError:
+        number = np.inf
+    except (TypeError, ValueError):
+        raise DataError(f"{describe(entry)}: it is not a number; encode it as numbers or leave it out") from None
+    if np.isinf(number) and abs(entry) != np.inf:
+        raise DataError(f"{describe(entry)}: it is beyond the range of doubles; rescale the column")
+    if np.isinf(number):
+        raise DataError("infinite: put a finite number there or drop the row")
+    return number
 
 
 def is_missing(entry: Any) -> bool:
@@ -121,18 +122,6 @@ def is_missing(entry: Any) -> bool:
         return True
     except (TypeError, ValueError):
         return False
-
-
-def _refuse(place: str, what: str, advice: str) -> NoReturn:
-    raise DataError(f"{place} is {what}: {advice}")
-
-
-def _refuse_not_finite(place: str, entry: Any) -> NoReturn:
-    if is_missing(entry):
-        _refuse(place, f"missing ({describe(entry)})", _MISSING)
-    if abs(entry) == np.inf:
-        _refuse(place, "infinite", _INFINITE)
-    _refuse(place, describe(entry), _OUT_OF_RANGE)
 
 
 def plain(label: Any) -> Any:

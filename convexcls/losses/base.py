@@ -16,6 +16,12 @@ Array = NDArray[np.float64]
 INFINITY = math.inf
 
 
+def square(u: Array) -> Array:
+    """u^2, which is +inf where it is too large for a double."""
+    with np.errstate(over="ignore"):
+        return np.square(u)
+
+
 class Loss(ABC):
     """A closed convex function of one variable, applied entry by entry.
 

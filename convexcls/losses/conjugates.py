@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from convexcls.losses import writing
-from convexcls.losses.base import INFINITY, Array, Loss
+from convexcls.losses.base import INFINITY, Array, Loss, square
 
 
 def _x_log_x(x: Array) -> Array:
@@ -147,7 +147,7 @@ class QuadraticOnInterval(LinearOnInterval):
         object.__setattr__(self, "quadratic", quadratic)
 
     def value(self, u: Array) -> Array:
-        return super().value(u) + 0.5 * self.quadratic * np.asarray(u) ** 2
+        return super().value(u) + 0.5 * self.quadratic * square(u)
 
     def slope(self, u: Array) -> Array:
         return self.quadratic * u + super().slope(u)

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from convexcls.losses import writing
-from convexcls.losses.base import INFINITY, Array, Loss
+from convexcls.losses.base import INFINITY, Array, Loss, square
 from convexcls.losses.conjugates import (
     BinaryEntropy,
     ExponentialEntropy,
@@ -150,7 +150,7 @@ class SquaredHinge(_PolyhedralLoss):
     power = 2
 
     def value(self, u: Array) -> Array:
-        return np.maximum(0.0, 1.0 - u) ** 2
+        return square(np.maximum(0.0, 1.0 - u))
 
     def slope(self, u: Array) -> Array:
         return -2.0 * np.maximum(0.0, 1.0 - u)
@@ -179,7 +179,7 @@ class Squared(Loss):
     half_square = (2.0, -1.0)
 
     def value(self, u: Array) -> Array:
-        return (1.0 - u) ** 2
+        return square(1.0 - u)
 
     def slope(self, u: Array) -> Array:
         return 2.0 * (u - 1.0)
@@ -207,7 +207,7 @@ class HalfSquare(Loss):
     half_square = (1.0, 0.0)
 
     def value(self, u: Array) -> Array:
-        return 0.5 * u * u
+        return 0.5 * square(u)
 
     def slope(self, u: Array) -> Array:
         return np.array(u, dtype=float)
