@@ -126,8 +126,8 @@ class Solution:
             raise NoAnswer(f"the {self.problem.name} has no probabilities: its scores are not log-odds")
         from scipy.special import expit  # not at import: it costs as much as the rest
 
-        positive = expit(self.decision_function(X))
-        return np.column_stack([1.0 - positive, positive])
+        scores = self.decision_function(X)
+        return np.column_stack([expit(-scores), expit(scores)])  # both to full relative accuracy
 
     # ---- margins and support ----------------------------------------------------------------------
 

@@ -150,6 +150,7 @@ class _Job:
     def _restored(self, answer: Answer) -> Answer:
         """The answer in the units of the problem; one to the dual, mapped back."""
         scaled = self.scaled
+        answer = _well_shaped(self.form, answer)
         x = None if answer.x is None else scaled.restore_point(answer.x)
         multipliers = scaled.restore_multipliers(answer.multipliers)
         if isinstance(self.form, Dual) and self.form.primal is self.problem:
@@ -163,6 +164,36 @@ class _Job:
             farkas=None if answer.farkas is None else scaled.restore_multipliers(answer.farkas),
             direction=None if answer.direction is None else scaled.restore_point(answer.direction),
         )
+
+
+def _well_shaped(problem: Problem, answer: Answer) -> Answer:
+    """The answer without what does not fit the problem: a solver is not even trusted to count."""
+    sizes = {c.name: c.size for c in problem.constraints} | {b.name: b.size + 1 for b in problem.norm_bounds}
+
+    def fitting(values: Mapping[str, Any] | None) -> dict[str, Array] | None:
+        if values is None:
+            return None
+        arrays = {name: _as_doubles(z) for name, z in values.items() if name in sizes}
+        return {name: z for name, z in arrays.items() if z is not None and z.shape == (sizes[name],)}
+
+    def point(values: Any) -> Array | None:
+        array = None if values is None else _as_doubles(values)
+        return array if array is not None and array.shape == (problem.size,) else None
+
+    return replace(
+        answer,
+        x=point(answer.x),
+        multipliers=fitting(answer.multipliers) or {},
+        farkas=fitting(answer.farkas),
+        direction=point(answer.direction),
+    )
+
+
+def _as_doubles(values: Any) -> Array | None:
+    try:
+        return np.array(values, dtype=float)
+    except (TypeError, ValueError):
+        return None
 
 
 def _complete(problem: Problem, multipliers: Mapping[str, Array]) -> bool:

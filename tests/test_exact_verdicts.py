@@ -258,6 +258,72 @@ def _unattained_exactly(case: Case, solution) -> bool:
     return all(m >= 0 for m in margins) and any(m > 0 for m in margins)
 
 
+# ---- instances that were once wrong or undecided -----------------------------------------------------------
+
+
+def _instance(X, y, intercept=True, C=1) -> Case:
+    return Case(tuple(map(tuple, X)), tuple(y), intercept, Fraction(C), 0)
+
+
+CAUGHT = [
+    # class means that agree, or a constant feature, where a sum of n/n-ths is not exactly one
+    ("fisher", _instance([[-1]] * 8, [1, 1, 1, -1, 1, 1, 1, -1])),
+    ("fisher", _instance([[1]] * 7, [1, -1, -1, -1, -1, -1, -1])),
+    ("fisher", _instance([[9], [-4], [-5], [9], [-5], [-4]], [-1, 1, -1, 1, 1, -1])),
+    ("fisher", _instance([[v, -2] for v in (1, -1, -1, 1, 1, 1, -1, -1)], [1, -1, 1, 1, -1, 1, 1, 1])),
+    ("fisher", _instance([[v, -2] for v in (3, -2, -1, -1, 0, 2, 0)], [1, 1, 1, 1, -1, 1, 1])),
+    ("fisher", _instance([[v, 1] for v in (-2, -2, 3, -1, 2, -2, -2, 3)], [-1, -1, 1, -1, -1, 1, -1, -1])),
+    ("fisher", _instance([[0, 1], [-1, 1], [0, 1], [-1, 1], [0, 1], [-1, 1], [1, 1]], [-1] * 6 + [1])),
+    (
+        "fisher",
+        _instance([[0, 1, 2], [1, 0, 2], [0, 1, 2], [2, 2, -1], [1, 0, -2], [-2, 0, 1]], [-1, 1, -1, 1, -1, 1]),
+    ),
+    # a perfect direction: the optimum is 0
+    ("fisher", _instance([[0, 1, -2], [0, 2, 2], [2, -1, 1]], [-1, 1, 1])),
+    ("fisher", _instance([[-3, 3, -3], [-1, 2, -3], [-3, 2, 2], [-1, 1, -3]], [1, -1, 1, 1])),
+    ("fisher", _instance([[-3, 1, 3], [0, -1, 1], [-2, -1, -2], [-2, 3, -2]], [1, 1, -1, -1])),
+    ("fisher", _instance([[1, 0, 0], [1, 1, 0], [0, 0, 0], [1, 0, -1], [1, 1, 1]], [1, 1, -1, 1, 1])),
+    # a feature of zeros
+    ("logistic", _instance([[v, 0] for v in (0, 1, 1, -1, 1, 1, 0)], [-1, -1, -1, 1, 1, 1, -1])),
+    (
+        "logistic",
+        _instance(
+            [[1, 0, -2], [-2, 0, 2], [-1, 0, -2], [-3, 0, 0], [3, 0, 3], [2, 0, 2], [2, 0, 3]],
+            [1, -1, 1, -1, 1, -1, 1],
+        ),
+    ),
+    (
+        "logistic",
+        _instance([[1, 0, 1], [0, 0, -1], [-1, 0, 1], [1, 0, -1], [-1, 0, 0], [-1, 0, -1]], [1, -1, 1, 1, -1, 1]),
+    ),
+    (
+        "logistic",
+        _instance([[-1, 0, 1], [-2, 0, 0], [1, 0, 1], [0, 0, -2], [-1, 0, 0], [1, 0, -2]], [1, -1, -1, -1, 1, -1]),
+    ),
+    ("logistic", _instance([[1, -1, -1], [0, 0, 0], [1, -1, -1], [1, -1, -1], [0, 0, 0]], [-1, -1, -1, 1, 1])),
+    # coef with entries that are exactly 0
+    ("max_margin", _instance([[0, 0, -2], [1, 1, 2]], [-1, 1], intercept=False)),
+    ("max_margin", _instance([[-1, 0, 1], [0, 1, -1], [-1, 0, 0]], [1, -1, -1])),
+    ("max_margin", _instance([[-1, 3, 0], [1, -1, -1], [0, 1, 0]], [1, -1, -1])),
+    ("max_margin", _instance([[1, 0], [0, 0], [1, -1], [1, -1], [-1, -1]], [1, -1, 1, 1, -1])),
+    ("soft_margin", _instance([[0], [2], [0]], [-1, -1, 1])),
+    ("soft_margin", _instance([[0], [-1], [0]], [1, 1, -1], C=16)),
+    ("soft_margin", _instance([[-1, 2, -2], [-1, 0, -3], [3, -1, -3], [-1, 0, -3]], [1, 1, 1, -1], C=16)),
+    # a perfect fit
+    ("least_squares_01", _instance([[-2, 1, 0], [-2, -1, 1]], [1, -1], intercept=False)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("number", range(len(CAUGHT)), ids=lambda k: f"{CAUGHT[k][0]}-{k}")
+def test_instances_that_were_once_wrong_or_undecided(number: int):
+    model, case = CAUGHT[number]
+    problem, truth = MODELS[model](case)
+    solution = problem.solve()
+    accuracy = ACCURACY.get(model, Fraction(1, 10**9))
+    assert solution.status == truth.status, solution.certificate.reason
+    assert not _complaint(case, problem, solution, truth, accuracy)
+
+
 # ---- the oracles against each other -------------------------------------------------------------------------
 
 

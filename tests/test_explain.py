@@ -62,7 +62,7 @@ def test_other_models_read_as_they_should():
         "least-squares": "½ Σᵢ (xᵢᵀ β + β₀ - tᵢ)²",
         "least-absolute": "xᵢᵀ β + β₀ - ξᵢ ≤ tᵢ",
         "perceptron": "(Σᵢ yᵢ xᵢ)ᵀ β + (Σᵢ yᵢ) β₀ = 30",
-        "fisher": "½ βᵀ S_W β",
+        "fisher": "½ Σᵢ ((xᵢ - mᵢ)ᵀ β)²",
         "max-margin": "‖β‖ ≤ 1",
         "squared-hinge": "½ ‖β‖² + ½ Σᵢ ξᵢ²",
     }

@@ -464,3 +464,17 @@ def test_no_direction_proves_an_overlapping_likelihood_unattained():
     rng = np.random.default_rng(3)
     for _ in range(300):
         assert check_direction(problem, rng.normal(size=3)) is None
+
+
+@pytest.mark.parametrize("gap", [1e-9, 1e-12, 1e-14, 1e-15])
+def test_proofs_that_hold_only_up_to_rounding_are_refused(gap):
+    """Classes ``gap`` apart are apart, and classes that overlap by ``gap`` overlap, however small it is."""
+    upper = np.array([[0.0, 0.0], [1.0, 1.0], [2.0, 2.0]])
+    apart = cc.HardMarginSVM(np.vstack([upper, upper - [0.0, gap]]), [1, 1, 1, -1, -1, -1])
+    nearly = {"margin": np.array([0.0, 1.0, 0.0, 0.0, 1.0, 0.0])}
+    assert certify(apart, None, None, farkas=nearly)[0].status != "infeasible"
+    assert check_farkas(apart, nearly) is None
+    meeting = cc.LogisticMLE(np.array([[0.0], [1.0], [2.0 + gap], [2.0], [4.0], [5.0]]), [-1, -1, -1, 1, 1, 1])
+    way = np.array([1.0, -2.0])
+    assert certify(meeting, None, None, direction=way)[0].status != "unattained"
+    assert check_direction(meeting, way) is None

@@ -83,7 +83,7 @@ def _newton_step(hessian: Array, gradient: Array, maps: list[Rows]) -> Array | N
     flat = values <= 1e-13 * max(values[-1], 1e-300)
     for direction in (vectors[:, flat] / size[:, None]).T:
         for rows in maps:
-            if np.any(np.abs(rows @ direction) > 1e-12 * (abs(rows) @ np.abs(direction))):
+            if np.any(np.abs(rows @ direction) > 1e-12 * (abs(rows) @ (1.0 / size)).max(initial=0.0)):
                 return None
     inverse = np.where(flat, 0.0, 1.0 / np.where(flat, 1.0, values))
     return np.asarray(-(vectors @ (inverse * (vectors.T @ (gradient / size)))) / size)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from convexcls.certificate import exact
 from convexcls.certificate.linear_program import (
     LARGEST_SYSTEM,
     POSITIVE,
@@ -103,6 +104,25 @@ def check_farkas(problem: Problem, multipliers: Mapping[str, Array]) -> Farkas |
         value += float(c.rhs @ z)
         magnitude += float(np.abs(c.rhs) @ np.abs(z))
     residual = largest_ratio(pull, size)
-    if not residual <= ZERO or not value < -POSITIVE * magnitude:
+    if not residual <= ZERO or not value < -POSITIVE * magnitude or not _holds_exactly(problem, multipliers):
         return None
     return Farkas(dict(multipliers), value, residual)
+
+
+def _holds_exactly(problem: Problem, multipliers: Mapping[str, Array]) -> bool:
+    """Whether the rows in use contradict each other in exact arithmetic (taken as true where they are many)."""
+    rows, rhs, signed = [np.zeros((0, problem.size))], [np.zeros(0)], [np.zeros(0, dtype=bool)]
+    for c in problem.constraints:
+        used = np.flatnonzero(multipliers.get(c.name, np.zeros(c.size)))
+        if (used.size + 1) * problem.size > exact.LARGEST:
+            return True
+        rows.append(problem.rows(c)[used].to_dense())
+        rhs.append(c.rhs[used])
+        signed.append(np.full(used.size, c.relation == "<="))
+    system = np.vstack([np.vstack(rows).T, np.concatenate(rhs)[None, :]])
+    if system.size > exact.LARGEST:
+        return True
+    solution = exact.solve(system, [0.0] * problem.size + [-1.0])
+    return solution is not None and all(
+        value >= 0 for value, at_least_0 in zip(solution, np.concatenate(signed), strict=True) if at_least_0
+    )

@@ -5,7 +5,8 @@ chosen so that a small number cannot hide a wrong answer:
 
 stationarity         of a coordinate with curvature p > 0, relative to the largest p|x| of its block, all
                      features measured in units of their largest value; of one without, relative to the sum
-                     of absolute values of what was added up, and the effect |r_j x_j| on the objective
+                     of absolute values of what was added up, the effect |r_j x_j| on the objective, and the change of
+                     multipliers that would remove it (``correction.py``)
 primal feasibility   relative to the block's unit (its right-hand side), and priced at the block's largest
                      multiplier relative to the objective
 dual feasibility     every multiplier's sign, relative to the block's largest multiplier
@@ -21,7 +22,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from convexcls.problem import ROUNDING_ROOM, Constraint, NormBound, Problem, Term
+from convexcls.certificate.correction import correction, free_variables
+from convexcls.problem import ROUNDING_ROOM, Block, Constraint, NormBound, Problem, Term
 from convexcls.rows import DiagonalRows, Rows
 
 Array = NDArray[np.float64]
@@ -141,6 +143,7 @@ class _Check:
         self.magnitude = np.abs(problem.q)  # the same sum of absolute values
         self.reach = np.zeros(problem.size)  # the largest entry of each column
         self.dual_value = problem.constant
+        self.largest_multiplier = 0.0
         self.one_to_one = {v.name for v in problem.variables if _acts_one_to_one(problem, v.name)}
         for term in problem.terms:
             self._add_term(term)
@@ -149,6 +152,7 @@ class _Check:
             if unit := max(c.unit, float(np.abs(c.rhs).max(initial=0.0))):
                 # where all multipliers may be 0, an objective of one unit gives their size
                 self.magnitude += problem.rows(c).column_max() * (problem.unit / unit)
+                self.largest_multiplier = max(self.largest_multiplier, problem.unit / unit)
         for b in problem.norm_bounds:
             both = multipliers[b.name]
             self._add(problem.rows(b), -both[:-1], -b.offset)
@@ -159,6 +163,7 @@ class _Check:
         self.magnitude += abs(rows).T @ np.abs(multiplier)
         self.reach = np.maximum(self.reach, rows.column_max())
         self.dual_value -= float(multiplier @ rhs)
+        self.largest_multiplier = max(self.largest_multiplier, float(np.abs(multiplier).max(initial=0.0)))
 
     def _add_term(self, term: Term) -> None:
         rows = self.problem.rows(term)
@@ -167,7 +172,9 @@ class _Check:
         slopes = np.where(counts, term.loss.slope(u), 0.0)
         self._add(rows, term.weights * slopes, -term.offset)
         if term.is_half_square:  # where residuals may all be 0, the targets give the size
-            self.magnitude += rows.column_max() * (ROUNDING_ROOM * float(term.weights @ np.abs(term.offset)))
+            target = ROUNDING_ROOM * term.weights * np.abs(term.offset)
+            self.magnitude += rows.column_max() * float(target.sum())
+            self.largest_multiplier = max(self.largest_multiplier, float(target.max(initial=0.0)))
         conjugate = term.loss.conjugate.value(term.loss.dual_sign * slopes[counts])
         self.dual_value -= float(term.weights[counts] @ conjugate)
 
@@ -208,6 +215,11 @@ class _Check:
                 reference = np.maximum(size[curved].max() / units[where], typical)
                 relative = np.where(curved, _ratios(r, reference), relative)
             values[v], relatives[v] = r, relative
+        free = free_variables(self.problem)
+        if free and np.all(np.isfinite(residual)):
+            needed = _ratio(correction(self.problem, free, self.curved + self.pull), self.largest_multiplier)
+            for v in free:
+                relatives[v] = np.where(values[v] > 0, np.maximum(relatives[v], needed), relatives[v])
         return Residual(values, relatives)
 
     def _quadratic_magnitude(self, variable: str) -> Array:
@@ -230,12 +242,21 @@ class _Check:
             largest = float(multiplier.max(initial=0.0))
             primal[0][block.name] = violation
             primal[1][block.name] = np.maximum(_ratios(violation, unit), _ratios(violation * largest, self.scale))
-            typical = float(np.max(unit, initial=0.0))
-            floor = self.problem.unit / typical if typical > 0 else 0.0
+            floor = self._natural_multiplier(block, float(np.max(unit, initial=0.0)))
             signs[0][block.name], signs[1][block.name] = wrong, _ratios(wrong, max(largest, floor))
             products[0][block.name] = product
             products[1][block.name] = _ratios(product, self.scale)
         return Residual(*primal), Residual(*signs), Residual(*products)
+
+    def _natural_multiplier(self, block: Block, unit: float) -> float:
+        """The size of multipliers where all of them may be 0: the cost of the slack that the block shares, or what an
+        objective of one unit gives."""
+        costs = [
+            np.abs(self.problem.linear[v]).max() for v in block.entries if v in self.one_to_one & {*self.problem.linear}
+        ]
+        if costs:
+            return float(max(costs))
+        return self.problem.unit / unit if unit > 0 else 0.0
 
     def _linear_rows(self, c: Constraint) -> tuple[Array, Array | float, Array, Array]:
         rows = self.problem.rows(c)

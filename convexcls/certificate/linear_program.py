@@ -12,9 +12,10 @@ from convexcls.problem import Constraint, Problem
 
 Array = NDArray[np.float64]
 
-#: A sum counts as zero when it is this small relative to the sum of its absolute values. Rounding leaves
-#: about 1e-15; classes that are 1e-9 apart leave 1e-9. A proof has to tell these two apart.
-ZERO = 1e-12
+#: A sum counts as zero when it is this small relative to the sum of its absolute values. Rounding leaves about 1e-16;
+#: classes that are 1e-9 apart leave 1e-9. A proof has to tell these two apart; where it rests on few rows, exact
+#: arithmetic does.
+ZERO = 1e-14
 #: A quantity counts as positive when it is at least this large, on the same scale.
 POSITIVE = 1e-9
 #: Systems with more unknowns than this are not refined.

@@ -6,6 +6,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from convexcls.certificate import exact
 from convexcls.certificate.linear_program import (
     LARGEST_SYSTEM,
     ZERO,
@@ -38,6 +39,12 @@ def find_origin_multipliers(problem: Problem) -> dict[str, Array] | None:
     z[np.abs(z) <= 1e-11] = 0.0
     if 0 < support.size <= LARGEST_SYSTEM:
         z[support] = refine(columns[support].toarray().T, target, z[support])
+    support = np.flatnonzero(z)
+    system = columns[support].toarray().T
+    if system.size <= exact.LARGEST:
+        solution = exact.solve(system, list(target))
+        if solution is None or any(value < 0 for value, free in zip(solution, equal[support], strict=True) if not free):
+            return None
     left_over = np.abs(columns.T @ z - target)
     if np.any(left_over > ZERO * (abs(columns).T @ np.abs(z) + np.abs(target))) or np.any(z[~equal] < 0):
         return None

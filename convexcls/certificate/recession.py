@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from convexcls.certificate import exact
 from convexcls.certificate.linear_program import (
     POSITIVE,
     ZERO,
@@ -86,7 +87,9 @@ class _RecessionProgram:
         return out
 
     def _add_term(self, t: Term, where: slice) -> None:
-        moved = self._wide(sparse.csr_array(self.problem.rows(t).to_matrix()) @ sparse.diags_array(self.scale))
+        counts = sparse.diags_array((t.weights > 0).astype(float))  # a sample without weight has no say
+        moved = counts @ sparse.csr_array(self.problem.rows(t).to_matrix()) @ sparse.diags_array(self.scale)
+        moved = self._wide(moved)
         low, high = t.loss.slopes
         own = sparse.csr_array(
             (np.ones(t.size), (np.arange(t.size), np.arange(where.start, where.stop))), shape=moved.shape
@@ -138,13 +141,41 @@ def _flattened(problem: Problem, direction: Array) -> Array:
     return direction
 
 
+def _holds_exactly(problem: Problem, direction: Array) -> bool:
+    """Whether a direction near this one leaves every row that should not move exactly where it is (taken as true where
+    the rows are many). Rows that clearly move are beyond rounding in any case."""
+    still = [np.zeros((0, problem.size))]
+    for block in (*problem.terms, *problem.constraints):
+        rows = problem.rows(block)
+        if isinstance(block, Term):
+            rows = rows[np.flatnonzero(block.weights > 0)]
+        moved, size = rows @ direction, abs(rows) @ np.abs(direction)
+        flat = np.flatnonzero(np.abs(moved) <= POSITIVE * size)
+        if flat.size * problem.size > 100 * exact.LARGEST:
+            return True
+        still.append(rows[flat].to_dense())
+    flat = np.vstack(still)
+    flat = np.unique(flat, axis=0)
+    rank = (
+        int(np.linalg.matrix_rank(flat / np.maximum(np.abs(flat).max(axis=0, initial=0.0), 1e-300))) if flat.size else 0
+    )
+    if problem.size * max(rank, 1) > exact.LARGEST or flat.size > 100 * exact.LARGEST:
+        return True
+    nearby = exact.project(flat, direction)
+    if nearby is None:
+        return False
+    away = np.array([float(a) for a in nearby]) - direction
+    size = np.abs(direction).max()
+    return bool(np.all(np.abs(away) <= 1e-7 * size))
+
+
 def check_direction(problem: Problem, direction: Array) -> Direction | None:
     """The direction as a proof that the minimum is not attained, or None where it is none."""
     d = np.asarray(direction, dtype=float)
     if d.shape != (problem.size,) or not np.all(np.isfinite(d)) or not np.any(d):
         return None
     residual = _violation(problem, d)
-    if residual > ZERO:
+    if residual > ZERO or not _holds_exactly(problem, d):
         return None
     slope, size = float(problem.q @ d), float(np.abs(problem.q) @ np.abs(d))
     approaching = []

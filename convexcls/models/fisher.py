@@ -2,44 +2,48 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from convexcls.data import Data, DataError, check_data
+from convexcls.data import DataError, check_data
 from convexcls.models.base import Model, score_variables
-from convexcls.problem import ROUNDING_ROOM, Constraint, Label
-from convexcls.rows import DenseRows, as_rows
+from convexcls.problem import ROUNDING_ROOM, Constraint, Label, Term
+from convexcls.rows import CentredRows, DenseRows, as_rows
 
 Array = NDArray[np.float64]
-BLOCK = 4096
 
 
 class FisherLDA(Model):
     """Fisher's discriminant direction (ESL 4.16), as a convex problem:
 
-        minimise    1/2 coef' S_W coef
+        minimise    1/2 coef' S_W coef  =  1/2 sum_i ((x_i - m_i)' coef)^2
         subject to  (mean_2 - mean_1)' coef = 1          multiplier nu   (``separation``)
 
-    S_W = sum over both classes of (x - mean)(x - mean)' is the scatter within classes; the solution is
-    parallel to S_W^-1 (mean_2 - mean_1) and to the least-squares direction (ESL exercise 4.2). The intercept
-    is not part of the problem: it is the threshold that makes the fewest errors along the projection.
+    m_i is the mean of sample i's class, S_W = sum_i (x_i - m_i)(x_i - m_i)' the scatter within classes; it is never
+    multiplied out, which would halve the digits. The solution is parallel to S_W^-1 (mean_2 - mean_1) and to the
+    least-squares direction (ESL exercise 4.2). The intercept is not part of the problem: it is the threshold that makes
+    the fewest errors along the projection.
     """
 
     kind = "fisher"
 
-    means: tuple[Array, Array]
-
     def __init__(self, X: Any, y: Any) -> None:
         data = check_data(X, y)
+        groups = (data.target > 0).astype(np.intp)
         with np.errstate(over="ignore", invalid="ignore"):
-            means, scatter = _means_and_scatter(data)
-        if not np.all(np.isfinite(scatter)):
+            centred = CentredRows.by_group(as_rows(data.matrix), groups, 2)
+            difference = _difference(centred)
+            naive = difference / (float(difference @ difference) or 1.0)
+            unit = ROUNDING_ROOM * 0.5 * float(np.sum((centred @ naive) ** 2))
+            square = float(difference @ difference)
+        if not np.isfinite(unit) or not np.isfinite(square):
             raise DataError("the squares of the features overflow: divide X by its largest value")
-        difference = DenseRows((means[1] - means[0])[None, :])
+        scatter = Term("scatter", {"coef": centred}, "z", "samples", {"coef": Label("", "(x_i - m_i)")})
         separation = Constraint(
-            "separation", {"coef": difference}, r"\nu", "scalar",
+            "separation", {"coef": DenseRows(difference[None, :])}, r"\nu", "scalar",
             {"coef": Label("", r"(\mu_2 - \mu_1)")}, 1.0, relation="==",
         )  # fmt: skip
         super().__init__(
@@ -47,11 +51,9 @@ class FisherLDA(Model):
             parameters={},
             name="Fisher discriminant",
             variables=score_variables(data, intercept=False),
-            quadratic={"coef": scatter},
+            terms=[scatter],
             constraints=[separation],
-            unit=_naive_objective(means[1] - means[0], scatter),
-            quadratic_symbol="S_W",
-            attributes={"means": means},
+            unit=unit,
         )
 
     def intercept_for(self, coef: Array) -> float:
@@ -74,24 +76,16 @@ class FisherLDA(Model):
         return -float((values[k - 1] + values[k]) / 2.0)
 
 
-def _naive_objective(difference: Array, scatter: Array) -> float:
-    """What counts as one where the optimum may be 0: a fraction of the objective at the direction of the means."""
-    square = float(difference @ difference)
-    if square == 0 or not np.isfinite(square):
-        return 0.0
-    naive = difference / square
-    return ROUNDING_ROOM * 0.5 * float(naive @ scatter @ naive)
-
-
-def _means_and_scatter(data: Data) -> tuple[tuple[Array, Array], Array]:
-    rows = as_rows(data.matrix)
-    means, scatter = [], np.zeros((data.d, data.d))
-    for sign in (-1.0, 1.0):
-        member = np.flatnonzero(data.target == sign)
-        part = rows[member]
-        mean = part.T @ np.full(member.size, 1.0 / member.size)
-        means.append(mean)
-        for start in range(0, member.size, BLOCK):  # centred a block at a time: sparse data are never dense as a whole
-            centred = part[slice(start, start + BLOCK)].to_dense() - mean
-            scatter += DenseRows(centred).gram(np.ones(centred.shape[0]))
-    return (means[0], means[1]), scatter
+def _difference(centred: CentredRows) -> Array:
+    """The second mean minus the first; where rounding is as large as the result, from exact sums."""
+    difference = centred.means[1] - centred.means[0]
+    size = np.abs(centred.means).max(axis=0, initial=0.0)
+    for j in np.flatnonzero(np.abs(difference) <= 1e-9 * size):
+        column = (centred.base @ np.eye(centred.shape[1])[j]).tolist()
+        sums = [
+            sum((Fraction(v) for v, k in zip(column, centred.groups, strict=True) if k == g), Fraction(0))
+            for g in (0, 1)
+        ]
+        counts = [int((centred.groups == g).sum()) for g in (0, 1)]
+        difference[j] = float(sums[1] / counts[1] - sums[0] / counts[0])
+    return difference

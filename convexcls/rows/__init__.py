@@ -15,12 +15,14 @@ was whose cancellation is being judged.
 """
 
 from convexcls.rows.base import Array, Rows, as_rows
+from convexcls.rows.centred import CentredRows
 from convexcls.rows.composed import ConstantRows, DiagonalRows, JoinedRows, ScaledRows, TransposedRows
 from convexcls.rows.dense import DenseRows
 from convexcls.rows.sparse import SparseRows
 
 __all__ = [
     "Array",
+    "CentredRows",
     "ConstantRows",
     "DenseRows",
     "DiagonalRows",

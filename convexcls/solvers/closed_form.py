@@ -50,8 +50,10 @@ class ClosedFormSolver(Solver):
 
     def solve(self, problem: Problem, tol: float, callback: Callback | None = None) -> Answer:
         diagonal = all(not isinstance(p, Rows) for p in problem.quadratic.values())
-        if problem.constraints or np.any(problem.q) or not diagonal:
+        if np.any(problem.q) or not diagonal:
             x, multipliers, message = _equations(problem)
+        elif problem.constraints:
+            x, multipliers, message = _constrained_least_squares(problem, self.rank_tol)
         else:
             (x, message), multipliers = self._least_squares(problem), {}
         tracer = Tracer(callback)
@@ -106,6 +108,25 @@ def _refined(matrix: Array, target: Array, order: NDArray[np.intp], rounds: int)
     x = np.empty(ordered.shape[1])
     x[order] = np.asarray(w, dtype=float)
     return x
+
+
+def _constrained_least_squares(problem: Problem, rank_tol: float) -> tuple[Array, dict[str, Array], str]:
+    """Least squares under linear equations by the null space of the equations, without normal equations."""
+    matrix, target = _stack(problem)
+    A = np.vstack([problem.rows(c).to_dense() for c in problem.constraints])
+    b = np.concatenate([c.rhs for c in problem.constraints])
+    left, values, right = np.linalg.svd(A, full_matrices=True)
+    rank = int(np.sum(values > rank_tol * values.max(initial=0.0)))
+    x = right[:rank].T @ ((left[:, :rank].T @ b) / values[:rank])
+    free = right[rank:].T
+    for _ in range(2):  # the second round refines the first
+        x = x + free @ np.linalg.lstsq(matrix @ free, target - matrix @ x, rcond=rank_tol)[0]
+        x = x + right[:rank].T @ ((left[:, :rank].T @ (b - A @ x)) / values[:rank])
+    pull = matrix.T @ (target - matrix @ x)
+    nu = left[:, :rank] @ ((right[:rank] @ pull) / values[:rank])
+    parts = np.split(nu, np.cumsum([c.size for c in problem.constraints])[:-1])
+    multipliers = {c.name: part for c, part in zip(problem.constraints, parts, strict=True)}
+    return np.asarray(x), multipliers, f"least squares under {b.size} equation(s)"
 
 
 def _equations(problem: Problem) -> tuple[Array, dict[str, Array], str]:

@@ -64,7 +64,10 @@ class GradientSolver(Solver):
                 message = "the gradient no longer falls"
                 break
             square = float(state.gradient @ state.gradient)
-            eta /= self.beta
+            if not np.isfinite(square):
+                message = "the gradient is no longer finite"
+                break
+            eta = min(eta / self.beta, 1e100)
             while eta > 1e-18:
                 new = State.at(problem, state.x - eta * state.gradient)
                 if new.objective <= state.objective - self.armijo * eta * square:

@@ -45,16 +45,18 @@ class NewtonSolver(Solver):
         x = np.zeros(problem.size)
         state = State.at(problem, x)
         shrink, message = 1.0, f"stopped after {self.max_iter} iterations"
-        best, stalled = np.inf, 0
+        best, stalled, well_conditioned = np.inf, 0, True
         for _ in range(self.max_iter):
             residual = state.relative_gradient()
             tracer.record(state.objective, residual, shrink, self._detail(state))
             stalled = stalled + 1 if residual > 0.5 * best else 0
             best = min(best, residual)
-            if residual == 0 or (residual <= 1e-3 * tol and stalled >= 1) or stalled >= 30:
+            # where the Hessian is nearly singular, each step gains few digits, and the residual does not show them
+            patience = 1 if well_conditioned else 4
+            if residual == 0 or (residual <= 1e-3 * tol and stalled >= patience) or stalled >= 30:
                 message = "the gradient is as small as rounding allows" if residual <= tol else "no further progress"
                 break
-            step = _newton_step(state)
+            step, well_conditioned = _newton_step(state)
             state, shrink = _backtrack(problem, state, step)
             if shrink == 0.0:
                 message = "no step along the Newton direction lowers the objective further"
@@ -89,6 +91,11 @@ class State:
 
     @classmethod
     def at(cls, problem: Problem, x: Array) -> State:
+        with np.errstate(over="ignore", invalid="ignore"):
+            return cls._at(problem, x)
+
+    @classmethod
+    def _at(cls, problem: Problem, x: Array) -> State:
         terms = []
         curved = problem.apply_quadratic(x)
         objective = 0.5 * float(x @ curved) + float(problem.q @ x) + problem.constant
@@ -124,25 +131,30 @@ class State:
         return max((float(np.abs(rows @ step).max(initial=0.0)) for _, rows, *_ in self.terms), default=0.0)
 
 
-def _newton_step(state: State) -> Array:
+def _newton_step(state: State) -> tuple[Array, bool]:
+    """The step, and whether the Hessian was well conditioned."""
     hessian, gradient = state.hessian(), state.gradient
     size = np.sqrt(np.diag(hessian))
     size = np.where(size > 0, size, 1.0)
     scaled = hessian / np.outer(size, size)
     try:
         factor = cho_factor(scaled, lower=True)
-        if np.abs(np.diag(factor[0])).min() > 1e-7:
-            return -cho_solve(factor, gradient / size) / size
+        smallest = np.abs(np.diag(factor[0])).min()
+        if smallest > 1e-7:
+            return -cho_solve(factor, gradient / size) / size, bool(smallest > 1e-3)
     except LinAlgError:
         pass
     # columns that repeat each other: the shortest step
     values, vectors = np.linalg.eigh(scaled)
     inverse = np.where(values > 1e-15 * values[-1], 1.0 / np.where(values > 0, values, 1.0), 0.0)
-    return np.asarray(-(vectors @ (inverse * (vectors.T @ (gradient / size)))) / size)
+    return np.asarray(-(vectors @ (inverse * (vectors.T @ (gradient / size)))) / size), False
 
 
 def _backtrack(problem: Problem, state: State, step: Array) -> tuple[State, float]:
-    """The first of the steps 1, 1/2, 1/4, ... that lowers the objective enough (Armijo), or no step (0.0)."""
+    """The first of the steps 1, 1/2, 1/4, ... that lowers the objective enough (Armijo), or no step (0.0). A quadratic
+    needs no such care: there the full step is the solution, whatever rounding says of the objective."""
+    if problem.is_quadratic_program:
+        return State.at(problem, state.x + step), 1.0
     slope = float(state.gradient @ step)
     shrink = 1.0
     noise = 1e-14 * max(abs(state.objective), problem.unit)

@@ -1,0 +1,81 @@
+"""Small linear systems in exact rational arithmetic.
+
+A double is the dyadic rational that it is, so a proof that rests on few rows can be checked without any rounding: sums
+that have to be zero are zero. Where a system is too large for that, the caller falls back on a bound for rounding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+#: Systems with more entries than this are left to floating point.
+LARGEST = 1600
+
+
+def fractions(values: Any) -> list[list[Fraction]]:
+    """A matrix of doubles as rationals."""
+    return [[Fraction(float(v)) for v in row] for row in np.asarray(values)]
+
+
+def solve(system: Array, target: Sequence[float]) -> list[Fraction] | None:
+    """A solution of ``system @ z = target``, the free entries 0; None where there is none."""
+    rows = [[*row, Fraction(float(t))] for row, t in zip(fractions(system), target, strict=True)]
+    width = system.shape[1]
+    pivots = _eliminate(rows, width)
+    if any(row[width] for row in rows[len(pivots) :]):
+        return None
+    z = [Fraction(0)] * width
+    for row, column in zip(rows, pivots, strict=False):
+        z[column] = row[width]
+    return z
+
+
+def rank(matrix: Array) -> int:
+    """The rank of a matrix of doubles."""
+    return len(_eliminate(fractions(matrix), matrix.shape[1]))
+
+
+def project(rows: Array, direction: Array) -> list[Fraction] | None:
+    """A direction orthogonal to all rows and near the one given: free entries as given, the others solved for. None
+    where the rows leave no such direction."""
+    width = rows.shape[1]
+    work = fractions(rows)
+    # the columns with the largest entries are kept free, so that what is solved for stays small
+    order = list(np.argsort(np.abs(direction), kind="stable"))
+    work = [[row[j] for j in order] for row in work]
+    pivots = _eliminate(work, width)
+    if len(pivots) == width:
+        return None
+    d = [Fraction(float(direction[j])) for j in order]
+    for row, column in zip(work, pivots, strict=False):
+        d[column] = -sum((row[j] * d[j] for j in range(width) if j not in set(pivots)), Fraction(0))
+    out = [Fraction(0)] * width
+    for j, value in zip(order, d, strict=True):
+        out[j] = value
+    return out
+
+
+def _eliminate(rows: list[list[Fraction]], width: int) -> list[int]:
+    """Bring rows to reduced echelon form in place; the pivot columns in order."""
+    pivots: list[int] = []
+    for column in range(width):
+        top = len(pivots)
+        found = next((i for i in range(top, len(rows)) if rows[i][column]), None)
+        if found is None:
+            continue
+        rows[top], rows[found] = rows[found], rows[top]
+        lead = rows[top][column]
+        rows[top] = [value / lead for value in rows[top]]
+        for i, row in enumerate(rows):
+            if i != top and row[column]:
+                factor = row[column]
+                rows[i] = [a - factor * b for a, b in zip(row, rows[top], strict=True)]
+        pivots.append(column)
+    return pivots

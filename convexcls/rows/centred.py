@@ -1,0 +1,75 @@
+"""Rows minus the mean of their group, formed a block at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from convexcls.rows.base import Array, Rows, row_blocks
+from convexcls.rows.dense import DenseRows
+
+
+class CentredRows(Rows):
+    """x_i - origin - means[group_i].
+
+    The means are relative to an origin among the data, so that features far from zero lose no digits; a block of
+    rows is centred when it is needed, so neither a copy of the data nor a dense form of sparse data is ever kept.
+    """
+
+    def __init__(
+        self, base: Rows, origin: Array, means: Array, groups: NDArray[np.intp], absolute: bool = False
+    ) -> None:
+        self.base, self.origin, self.means, self.groups, self.absolute = base, origin, means, groups, absolute
+        self.shape = base.shape
+
+    @classmethod
+    def by_group(cls, base: Rows, groups: NDArray[np.intp], count: int) -> CentredRows:
+        """The rows centred by the mean of their group, of which there are ``count``."""
+        origin = base[slice(0, 1)].to_dense()[0]
+        shifted = cls(base, origin, np.zeros((count, base.shape[1])), groups)
+        means = np.vstack([shifted.T @ np.where(groups == k, 1.0 / (groups == k).sum(), 0.0) for k in range(count)])
+        return cls(base, origin, means, groups)
+
+    def _blocks(self) -> Iterator[tuple[slice, Array]]:
+        for rows in row_blocks(self.shape[0]):
+            block = (self.base[rows].to_dense() - self.origin) - self.means[self.groups[rows]]
+            yield rows, np.abs(block) if self.absolute else block
+
+    def __matmul__(self, v: Array) -> Array:
+        out = np.empty((self.shape[0], *v.shape[1:]))
+        for rows, block in self._blocks():
+            out[rows] = block @ v
+        return out
+
+    def transposed_matmul(self, u: Array) -> Array:
+        out = np.zeros((self.shape[1], *u.shape[1:]))
+        for rows, block in self._blocks():
+            out += block.T @ u[rows]
+        return out
+
+    def gram(self, weights: Array) -> Array:
+        out = np.zeros((self.shape[1], self.shape[1]))
+        for rows, block in self._blocks():
+            out += DenseRows(block).gram(weights[rows])
+        return out
+
+    def __getitem__(self, index: Any) -> Rows:
+        return CentredRows(self.base[index], self.origin, self.means, self.groups[index], self.absolute)
+
+    def __abs__(self) -> Rows:
+        return CentredRows(self.base, self.origin, self.means, self.groups, absolute=True)
+
+    def column_max(self) -> Array:
+        out = np.zeros(self.shape[1])
+        for _, block in self._blocks():
+            out = np.maximum(out, np.abs(block).max(axis=0, initial=0.0))
+        return out
+
+    def to_matrix(self) -> Any:
+        out = np.empty(self.shape)
+        for rows, block in self._blocks():
+            out[rows] = block
+        return out
