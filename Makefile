@@ -10,7 +10,7 @@ demo: $(STAMP)
 	@$(BIN)/convexcls demo
 
 test: lint
-	$(BIN)/pytest -n auto
+	OMP_NUM_THREADS=1 $(BIN)/pytest -n auto
 
 lint: $(STAMP)
 	$(BIN)/ruff check convexcls tests benchmarks

@@ -19,7 +19,7 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from convexcls.certificate import exact
 from convexcls.problem import Block, Problem
-from convexcls.rows import DiagonalRows, Rows
+from convexcls.rows import CentredRows, DiagonalRows, JoinedRows, Rows
 
 Array = NDArray[np.float64]
 
@@ -84,13 +84,14 @@ def _by_gram(maps: Sequence[Rows], where: NDArray[np.intp], size: Array, r: Arra
     return np.asarray(cho_solve(factor, r / size / diagonal) / diagonal / size)
 
 
-def _by_orthogonal_factors(maps: Sequence[Rows], where: NDArray[np.intp], size: Array, r: Array) -> float:
+def _by_orthogonal_factors(maps: Sequence[JoinedRows], where: NDArray[np.intp], size: Array, r: Array) -> float:
     stacked = np.vstack([rows.to_dense()[:, where] for rows in maps])
     left, values, right = np.linalg.svd(stacked / size, full_matrices=False)
     kept = values > HARDLY * values.max(initial=0.0)
     if not np.all(kept):  # columns that repeat each other, or hardly differ: only exact arithmetic can tell
         distinct = np.unique(stacked, axis=0)
-        if distinct.size <= 100 * exact.LARGEST and exact.rank(distinct) > int(kept.sum()):
+        as_given = not any(isinstance(part, CentredRows) for rows in maps for _, part in rows.parts)
+        if as_given and distinct.size <= 100 * exact.LARGEST and exact.rank(distinct) > int(kept.sum()):
             return float("inf")
     delta = left[:, kept] @ ((right[kept] @ (r / size)) / values[kept])
     return float(np.abs(delta).max(initial=0.0))

@@ -173,6 +173,8 @@ class _Check:
         self._add(rows, term.weights * slopes, -term.offset)
         if term.is_half_square:  # where residuals may all be 0, the targets give the size
             target = ROUNDING_ROOM * term.weights * np.abs(term.offset)
+            if not np.any(target):  # no targets either: a loss of one unit has this slope
+                target = np.sqrt(2.0 * self.problem.unit * term.weights) / max(term.size, 1)
             self.magnitude += rows.column_max() * float(target.sum())
             self.largest_multiplier = max(self.largest_multiplier, float(target.max(initial=0.0)))
         conjugate = term.loss.conjugate.value(term.loss.dual_sign * slopes[counts])
@@ -279,5 +281,7 @@ class _Check:
         violation = np.array([max(0.0, float(np.linalg.norm(inside)) - bound)])
         wrong = np.array([max(0.0, float(np.linalg.norm(u)) - mu)])
         product = np.array([abs(float(u @ inside) + mu * bound)])
+        # u'inside + mu bound = 0 leaves a direction free by the root of the tolerance; its only solution does not
+        product = np.maximum(product, float(np.linalg.norm(mu * inside + bound * u)))
         reach = abs(self.problem.rows(b)) @ np.abs(self.x) + np.abs(b.offset)
         return violation, max(abs(bound), abs(b.bound), float(reach.max(initial=0.0))), wrong, product

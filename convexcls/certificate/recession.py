@@ -144,9 +144,11 @@ def _flattened(problem: Problem, direction: Array) -> Array:
 def _holds_exactly(problem: Problem, direction: Array) -> bool:
     """Whether a direction near this one leaves every row that should not move exactly where it is (taken as true where
     the rows are many). Rows that clearly move are beyond rounding in any case."""
+    if problem.size**2 > exact.LARGEST:
+        return True
     still = [np.zeros((0, problem.size))]
     for block in (*problem.terms, *problem.constraints):
-        rows = problem.rows(block)
+        rows: Rows = problem.rows(block)
         if isinstance(block, Term):
             rows = rows[np.flatnonzero(block.weights > 0)]
         moved, size = rows @ direction, abs(rows) @ np.abs(direction)
@@ -154,19 +156,11 @@ def _holds_exactly(problem: Problem, direction: Array) -> bool:
         if flat.size * problem.size > 100 * exact.LARGEST:
             return True
         still.append(rows[flat].to_dense())
-    flat = np.vstack(still)
-    flat = np.unique(flat, axis=0)
-    rank = (
-        int(np.linalg.matrix_rank(flat / np.maximum(np.abs(flat).max(axis=0, initial=0.0), 1e-300))) if flat.size else 0
-    )
-    if problem.size * max(rank, 1) > exact.LARGEST or flat.size > 100 * exact.LARGEST:
-        return True
-    nearby = exact.project(flat, direction)
+    nearby = exact.project(np.unique(np.vstack(still), axis=0), direction)
     if nearby is None:
         return False
     away = np.array([float(a) for a in nearby]) - direction
-    size = np.abs(direction).max()
-    return bool(np.all(np.abs(away) <= 1e-7 * size))
+    return bool(np.all(np.abs(away) <= 1e-7 * np.abs(direction).max()))
 
 
 def check_direction(problem: Problem, direction: Array) -> Direction | None:

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from convexcls.problem import Problem
 from convexcls.solvers.base import Answer, Callback, Solver, Tracer
-from convexcls.solvers.polish import polish
+from convexcls.solvers.polish import polish, polish_on_cone
 from convexcls.solvers.quadratic_program import quadratic_program, refuse_unless_quadratic
 
 
@@ -55,6 +55,8 @@ class ClarabelSolver(Solver):
         for _, offset in qp.cones:
             pairs.append(np.concatenate([rest[1 : offset.size], rest[:1]]))  # (u, mu), mu last
             rest = rest[offset.size :]
+        if self.polish and len(pairs) == 1 and np.all(np.isfinite(z)) and np.all(np.isfinite(dual)):
+            z, nu, lam, pairs[0] = polish_on_cone(qp, z, nu, lam, pairs[0])
         tracer = Tracer(callback)
         tracer.record(found.obj_val, max(found.r_prim, found.r_dual))
         multipliers = qp.multipliers(nu, lam, tuple(pairs))
