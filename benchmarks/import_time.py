@@ -2,8 +2,8 @@
 
 Run: python benchmarks/import_time.py [rounds]
 
-Each statement runs in a fresh interpreter, the two in turn; the time of an empty interpreter is subtracted and the best of
-all rounds counts. Machines are noisy: look at the ratio.
+Each statement runs in a fresh interpreter, the two in turn; the time of an empty interpreter is subtracted and the best
+of all rounds counts. Machines are noisy: look at the ratio.
 """
 
 import subprocess
