@@ -10,3 +10,30 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 settings.load_profile("deterministic")
+
+
+def pytest_terminal_summary(terminalreporter):
+    """The matrix of the gallery: every problem against every solver that accepts it."""
+    mark = "::test_solver_finds_the_known_answer["
+    cells = {}
+    for outcome in ("passed", "failed"):
+        for report in terminalreporter.stats.get(outcome, []):
+            if mark in report.nodeid and report.when == "call":
+                entry, solver = report.nodeid.split(mark)[1].rstrip("]").split("-", 1)
+                cells[entry, solver] = outcome == "passed"
+    if not cells:
+        return
+    from convexcls import gallery
+
+    solvers = sorted({solver for _, solver in cells})
+    names = sorted({entry for entry, _ in cells})
+    terminalreporter.section("gallery: the known verdict, by solver (blank: not accepted, !: wrong)")
+    widths = [max(len(s), 10) for s in solvers]
+    terminalreporter.line(" " * 30 + "  ".join(s.ljust(w) for s, w in zip(solvers, widths, strict=True)).rstrip())
+    for name in names:
+        verdict = gallery.entry(name).known.verdict
+        row = [{True: verdict, False: "!", None: ""}[cells.get((name, s))] for s in solvers]
+        terminalreporter.line(
+            (f"{name:<30}" + "  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True))).rstrip()
+        )
+    terminalreporter.line(f"{len(cells)} cells, {sum(not ok for ok in cells.values())} wrong")
