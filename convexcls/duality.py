@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from convexcls.losses import HalfSquare
-from convexcls.problem import Constraint, Kind, Label, NormBound, Problem, Term, Variable, provides
+from convexcls.problem import Constraint, Kind, Label, NormBound, Problem, ProblemError, Term, Variable, provides
 from convexcls.rows import DiagonalRows, Rows, as_rows
 
 Array = NDArray[np.float64]
@@ -216,7 +216,7 @@ class _Derivation:
             label = self._cost_label(v.name)
             self.constraints.append(Constraint(v.name, N, rhs=q, relation="==", rhs_label=label, **block))
         elif np.any(q):
-            raise ValueError(f"the problem is unbounded: {v.name!r} has a cost but meets no constraint")
+            raise ProblemError(f"the problem is unbounded: {v.name!r} has a cost but meets no constraint")
 
     def _add_half_square(
         self, name: str, N: Mapping[str, Rows], offset: Array, weights: Array, block: Mapping[str, Any]

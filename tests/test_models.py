@@ -588,3 +588,19 @@ def test_models_by_kind():
 def test_fisher_names_squares_that_overflow():
     with pytest.raises(cc.DataError, match="overflow"):
         cc.FisherLDA(X * 1e200, Y)
+
+
+def test_what_cannot_be_meant_is_refused_in_words():
+    with pytest.raises(ValueError, match="intercept is 'no'"):
+        cc.HardMarginSVM(X, Y, intercept="no")
+    with pytest.raises(ValueError, match="loss is None"):
+        cc.EmpiricalRisk(X, Y, loss=None)
+    with pytest.raises(cc.ProblemError, match="there is no variable 'z'; there are coef, intercept"):
+        cc.LogisticMLE(X, Y).variable("z")
+
+
+def test_one_constraint_need_not_be_in_a_list():
+    fixed = cc.Constraint("fixed", {"intercept": [[1.0]]}, rhs=0.25, relation="==")
+    one, listed = (cc.EmpiricalRisk(X, Y, l2=1.0, constraints=c) for c in (fixed, [fixed]))
+    assert one == listed
+    assert one.solve().intercept == pytest.approx(0.25)

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
+import numpy as np
+
 from convexcls.data import Data
 from convexcls.problem import Label, Problem, Variable
 from convexcls.rows import ConstantRows, Rows, as_rows
@@ -50,6 +52,8 @@ def score_variables(data: Data, intercept: bool) -> list[Variable]:
 
 def score_rows(data: Data, intercept: bool) -> tuple[dict[str, Rows], dict[str, Label]]:
     """The rows of f(x_i), with how they are written."""
+    if not isinstance(intercept, (bool, np.bool_)):
+        raise ValueError(f"intercept is {intercept!r}: it must be True or False")
     rows: dict[str, Rows] = {"coef": as_rows(data.matrix)}
     labels = {"coef": Label("", "x_i")}
     if intercept:

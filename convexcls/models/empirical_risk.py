@@ -41,6 +41,10 @@ class EmpiricalRisk(Model):
         if isinstance(loss, str):
             check_choice("loss", loss, tuple(BY_NAME))
             loss = BY_NAME[loss]
+        if not isinstance(loss, Loss):
+            raise ValueError(f"loss is {loss!r}: give a Loss or one of the names {', '.join(BY_NAME)}")
+        if isinstance(constraints, Constraint):
+            constraints = [constraints]
         l2, l1 = check_nonnegative("l2", l2), check_nonnegative("l1", l1)
         data = check_data(X, y, sample_weight)
         rows, labels = margin_rows(data, intercept)

@@ -161,7 +161,10 @@ class Problem:
 
     def variable(self, name: str) -> Variable:
         """The variable of that name."""
-        return next(v for v in self.variables if v.name == name)
+        for v in self.variables:
+            if v.name == name:
+                return v
+        raise ProblemError(f"there is no variable {name!r}; there are {', '.join(v.name for v in self.variables)}")
 
     def split(self, x: Array) -> dict[str, Array]:
         """x by variable."""
