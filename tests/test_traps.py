@@ -166,9 +166,10 @@ UNDECIDED = {("soft", 1e6, "meeting"), ("soft", 1e150, "meeting"), ("squared_hin
 @pytest.mark.parametrize("data", ["separable", "meeting"])
 @pytest.mark.parametrize("scale", SCALES)
 @pytest.mark.parametrize("model", MODELS)
-def test_auto_decides_in_any_units(model, scale, data):
+def test_auto_decides_in_any_units(request, model, scale, data):
     if (model, scale, data) in UNDECIDED:
-        pytest.skip("the box of the dual and its solution are too far apart for an interior point; undecided")
+        reason = "undecided: the box of the dual and its solution are too far apart for an interior point"
+        request.applymarker(pytest.mark.xfail(reason=reason, raises=AssertionError, strict=True))
     assert_auto_decides(*MODELS[model]((SIX if data == "separable" else MEETING) * scale, SIGNS))
 
 
@@ -207,8 +208,11 @@ def test_a_narrow_overlap(model, depth):
     assert_nobody_certifies_a_falsehood(*MODELS[model](X, SIGNS))
 
 
-@pytest.mark.parametrize("model", [*(m for m in MARGIN_MODELS if m != "widest"), "perceptron", "logistic"])
-def test_auto_decides_a_gap_of_a_millionth(model):
+@pytest.mark.parametrize("model", [*MARGIN_MODELS, "perceptron", "logistic"])
+def test_auto_decides_a_gap_of_a_millionth(request, model):
+    if model == "widest":
+        reason = "undecided: the multipliers on the cone are good to 6e-7 only"
+        request.applymarker(pytest.mark.xfail(reason=reason, raises=AssertionError, strict=True))
     assert_auto_decides(*MODELS[model](parted(1e-6), SIGNS))
 
 
@@ -223,7 +227,7 @@ def shifted_to(origin: float):
 
 
 @pytest.mark.parametrize("labels", LABELS)
-@pytest.mark.parametrize("origin", [1e4, 1e8, 1.7e9, 1e12])
+@pytest.mark.parametrize("origin", [1e4, 1e8, 1.7e9, 1e12, 1e15])
 @pytest.mark.parametrize("model", MODELS)
 def test_a_feature_far_from_the_origin(model, origin, labels):
     """Such as a time in seconds since 1970: its column nearly repeats the intercept's."""
@@ -236,11 +240,21 @@ def test_auto_decides_a_feature_of_mean_ten_thousand(model, labels):
     assert_auto_decides(*MODELS[model](shifted_to(1e4), LABELS[labels]))
 
 
-@pytest.mark.parametrize("difference", [1e-4, 1e-8, 1e-12])
+#: A falsehood is certified here: columns that differ in their last bits pass for repeated (Fisher's are rounded when
+#: they are centred). Only an exact check can mend it; a strict expected failure, so that it cannot be forgotten.
+FALSE = {("least_absolute", 1e-15), ("perceptron", 1e-15), ("fisher", 1e-15), ("fisher", 1e-12)}
+
+
+def _known_false(request, key):
+    if key in FALSE:
+        reason = "a false optimum is certified: the float level takes the columns for repeated"
+        request.applymarker(pytest.mark.xfail(reason=reason, raises=AssertionError, strict=True))
+
+
+@pytest.mark.parametrize("difference", [1e-4, 1e-8, 1e-10, 1e-12, 1e-15])
 @pytest.mark.parametrize("model", MODELS)
-def test_two_features_that_nearly_repeat_each_other(model, difference):
-    if model == "fisher" and difference == 1e-12:
-        pytest.skip("the centred rows are rounded: what differs by 1e-12 is lost before the problem is stated")
+def test_two_features_that_nearly_repeat_each_other(request, model, difference):
+    _known_false(request, (model, difference))
     X = SHIFTED.copy()
     X[:, 1] = X[:, 0] + difference * X[:, 1]
     assert_nobody_certifies_a_falsehood(*MODELS[model](X, LABELS["overlapping"]))
@@ -251,7 +265,7 @@ def nearly_repeated(difference: float):
     return np.array([[1.0, 1.0], [-1.0, -1.0 + difference]]), [1.0, 1.0]
 
 
-@pytest.mark.parametrize("difference", [1e-6, 1e-8, 1e-10, 1e-12, 1e-14])
+@pytest.mark.parametrize("difference", [1e-6, 1e-8, 1e-10, 1e-12, 1e-14, 3e-16])
 @pytest.mark.parametrize("model", [cc.LeastSquares, cc.LeastAbsolute])
 def test_a_fit_that_only_the_difference_of_two_features_gives(model, difference):
     X, target = nearly_repeated(difference)
@@ -291,7 +305,7 @@ def above_a_simplex(d: int, gap: float):
     return X, [-1] * d + [1]
 
 
-@pytest.mark.parametrize("gap", [1e-6, 1e-9, 1e-12, 1e-14])
+@pytest.mark.parametrize("gap", [1e-6, 1e-9, 1e-12, 1e-14, 1e-15])
 @pytest.mark.parametrize("d", [5, 20, 45])
 def test_a_point_just_above_a_simplex(d, gap):
     X, y = above_a_simplex(d, gap)
