@@ -26,8 +26,8 @@ from convexcls.models import (
     PerceptronCriterion,
     SoftMarginSVM,
 )
-from convexcls.problem import Constraint, Label, NormBound, Problem, ProblemError, Term, Variable
-from convexcls.solution import NoAnswer, Solution
+from convexcls.problem import Constraint, Label, NoAnswer, NormBound, Problem, ProblemError, Term, Variable
+from convexcls.solution import Solution
 from convexcls.solve import solve, solvers
 from convexcls.solvers import SolverRefused
 

@@ -38,6 +38,16 @@ class Scaled:
         with np.errstate(over="ignore", under="ignore"):
             return np.ldexp(x, self.columns)
 
+    def scale_point(self, x: Array) -> Array:
+        """A point of the original problem in the new units."""
+        with np.errstate(over="ignore", under="ignore"):
+            return np.ldexp(x, -self.columns)
+
+    def scale_multipliers(self, multipliers: Mapping[str, Array]) -> dict[str, Array]:
+        """Multipliers of the original problem in the new units."""
+        with np.errstate(over="ignore", under="ignore"):
+            return {name: np.ldexp(z, self.objective - self.blocks.get(name, 0)) for name, z in multipliers.items()}
+
     def restore_multipliers(self, multipliers: Mapping[str, Array]) -> dict[str, Array]:
         """Multipliers of the original problem."""
         with np.errstate(over="ignore", under="ignore"):
@@ -47,6 +57,11 @@ class Scaled:
         """A value of the original minimised objective."""
         with np.errstate(over="ignore", under="ignore"):
             return float(np.ldexp(value, -self.objective))
+
+
+def unscaled(problem: Problem) -> Scaled:
+    """The problem in its own units."""
+    return Scaled(problem, np.zeros(problem.size, dtype=np.int64), {}, 0)
 
 
 def equilibrate(problem: Problem) -> Scaled:

@@ -12,16 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from convexcls.certificate import KKT, Certificate, Status, certify
-from convexcls.data import Data, check_matrix
+from convexcls.data import Data
 from convexcls.geometry import Uniqueness, intercept_interval, support_rows, uniqueness
-from convexcls.problem import Problem
-from convexcls.rows import as_rows
+from convexcls.problem import NoAnswer, Problem
 
 Array = NDArray[np.float64]
-
-
-class NoAnswer(ValueError):
-    """What was asked for does not exist: the problem has no solution, or the model no such quantity."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +33,8 @@ class Solution:
     iterations: int = 0
     seconds: float = 0.0
     trace: tuple[Any, ...] = field(default=(), repr=False)
+    #: What a learning rule has to tell besides, such as the perceptron's updates.
+    report: Any = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         for array in (*self.multipliers.values(), *(() if self.x is None else (self.x,))):
@@ -86,20 +83,23 @@ class Solution:
 
     # ---- the classifier ---------------------------------------------------------------------------
 
-    @property
+    @cached_property
     def coef(self) -> Array:
-        """The coefficients, one a feature."""
+        """The coefficients, one a feature; for several classes one row a class."""
+        read = getattr(self.problem, "coef_from", None)
+        if read is not None:
+            return np.asarray(read(self.values, self.multipliers))
         if "coef" not in self.problem.layout:
             raise NoAnswer(f"the {self.problem.name} has no variable 'coef'; see .values, or .primal() for a dual")
         return self.values["coef"]
 
     @cached_property
-    def intercept(self) -> float:
-        """The intercept, 0 where the model has none."""
-        if "intercept" in self.problem.layout:
-            return float(self.values["intercept"][0])
-        chooser = getattr(self.problem, "intercept_for", None)
-        return float(chooser(self.coef)) if chooser is not None else 0.0
+    def intercept(self) -> Any:
+        """The intercept, 0 where the model has none; for several classes one a class."""
+        read = getattr(self.problem, "intercept_from", None)
+        if read is not None:
+            return read(self.values, self.multipliers)
+        return float(self.values["intercept"][0]) if "intercept" in self.problem.layout else 0.0
 
     @property
     def data(self) -> Data:
@@ -110,24 +110,28 @@ class Solution:
         return data
 
     def decision_function(self, X: Any) -> Array:
-        """f(x) = coef'x + intercept, above 0 for the second label."""
-        matrix = check_matrix(X, columns=self.coef.size)
-        return as_rows(matrix) @ self.coef + (self.intercept - getattr(self.problem, "threshold", 0.0))
+        """f(x) = coef'x + intercept, above 0 for the second label; for several classes one column a class."""
+        scores = getattr(self.problem, "scores_from", None)
+        if scores is None:
+            raise NoAnswer(f"the {self.problem.name} was not declared on data: it has no scores")
+        return np.asarray(scores(self.values, self.multipliers, X))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The predicted label of each row; for real targets the fitted value."""
         scores = self.decision_function(X)
         labels = self.data.labels
-        return scores if labels is None else np.where(scores > 0, labels[1], labels[0])
+        if labels is None:
+            return scores
+        winners = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
+        return np.array(labels)[winners]
 
     def predict_proba(self, X: Any) -> Array:
-        """The probabilities of both labels, for logistic models."""
-        if not any(t.loss.name == "logistic" for t in self.problem.terms):
+        """The probability of each label, for models that have one."""
+        scores, convert = self.decision_function(X), getattr(self.problem, "probabilities", None)
+        probabilities = None if convert is None else convert(scores)
+        if probabilities is None:
             raise NoAnswer(f"the {self.problem.name} has no probabilities: its scores are not log-odds")
-        from scipy.special import expit  # not at import: it costs as much as the rest
-
-        scores = self.decision_function(X)
-        return np.column_stack([expit(-scores), expit(scores)])  # both to full relative accuracy
+        return np.asarray(probabilities)
 
     # ---- margins and support ----------------------------------------------------------------------
 
@@ -148,7 +152,7 @@ class Solution:
 
     def _signs(self) -> Array:
         if self.data.signs is None:
-            raise NoAnswer("real targets have no margins")
+            raise NoAnswer("real targets and several classes have no margins y_i f(x_i): these need two classes")
         return self.data.signs
 
     def _norm(self) -> float:
@@ -160,6 +164,9 @@ class Solution:
     @cached_property
     def support(self) -> NDArray[np.intp]:
         """The rows whose margin constraint has a positive multiplier: see ``support_rows`` for the rule."""
+        read = getattr(self.problem, "support_from", None)
+        if read is not None:
+            return np.asarray(read(self.values, self.multipliers))
         return support_rows(self.problem, self._point(), self.multipliers)
 
     @cached_property

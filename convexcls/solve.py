@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from convexcls.certificate import certify
 from convexcls.duality import Dual
 from convexcls.problem import Problem, provides
-from convexcls.scaling import Scaled, equilibrate
+from convexcls.scaling import Scaled, equilibrate, unscaled
 from convexcls.solution import Solution
-from convexcls.solvers import Answer, Callback, Iteration, Solver, SolverRefused, solver_class, solver_names
+from convexcls.solvers import Answer, Callback, Iteration, Solver, SolverRefused, Start, solver_class, solver_names
 
 Array = NDArray[np.float64]
 #: Before a solver's name: give it the dual of the problem.
@@ -47,13 +47,15 @@ def solve(
     solver: str = "auto",
     tol: float = 1e-8,
     callback: Callback | None = None,
+    start: Solution | Mapping[str, Any] | None = None,
     **options: Any,
 ) -> Solution:
     """Solve the problem with the named solver and judge the answer on the problem as stated.
 
     ``tol`` is the relative tolerance of the verdict, and what the solver is asked to aim at. ``auto`` takes
     the solvers that suit the problem in turn, until an answer is proved. ``dual:NAME`` gives the dual to the
-    solver and maps its answer back.
+    solver and maps its answer back. ``start`` is where to begin, for solvers that can: a solution of a similar
+    problem, or values by variable (0 for those left out).
     """
     if not (isinstance(tol, (int, float)) and 0 < tol < 1):
         raise ValueError(f"tol is {tol!r}: it must be a number between 0 and 1")
@@ -64,7 +66,10 @@ def solve(
             raise SolverRefused(
                 f"solver {solver!r} does not take the {problem.name}: {reason}. These do: {', '.join(able)}"
             )
-        return job.run(tol, callback)
+        if start is not None and not job.worker.warm:
+            starters = ", ".join(name for name in solver_names() if solver_class(name).warm)
+            raise TypeError(f"solver {solver!r} does not take a start; these do: {starters}")
+        return job.run(tol, callback, start)
     if options:
         raise TypeError(f"solver 'auto' has no options ({', '.join(options)} given): name a solver to set them")
     best: Solution | None = None
@@ -72,7 +77,7 @@ def solve(
         job = _Job.of(problem, name)
         if job.refuses():
             continue
-        found = job.run(tol, callback)
+        found = job.run(tol, callback, start if job.worker.warm else None)
         if found.status != "undecided":
             return found
         if best is None or _worst(found) < _worst(best):
@@ -95,7 +100,12 @@ def candidates(problem: Problem) -> list[str]:
 def accepting(problem: Problem) -> list[SolverInfo]:
     """The installed solvers that take the problem."""
     scaled = equilibrate(problem).problem
-    return [info for info in solvers() if not solver_class(info.name).with_options().refuses(scaled)]
+    out = []
+    for info in solvers():
+        worker = solver_class(info.name).with_options()
+        if not worker.refuses(problem if worker.as_stated else scaled):
+            out.append(info)
+    return out
 
 
 def _worst(solution: Solution) -> float:
@@ -118,16 +128,20 @@ class _Job:
         through_dual = name.startswith(DUAL)
         worker = solver_class(name.removeprefix(DUAL)).with_options(**options)
         form = problem.dual() if through_dual else problem
-        return cls(problem, form, equilibrate(form), worker, (DUAL if through_dual else "") + worker.name)
+        scaled = unscaled(form) if worker.as_stated else equilibrate(form)
+        return cls(problem, form, scaled, worker, (DUAL if through_dual else "") + worker.name)
 
     def refuses(self) -> str:
         return self.worker.refuses(self.scaled.problem)
 
-    def run(self, tol: float, callback: Callback | None) -> Solution:
-        start = time.perf_counter()
+    def run(self, tol: float, callback: Callback | None, start: Solution | Mapping[str, Any] | None = None) -> Solution:
+        begun = time.perf_counter()
         report = None if callback is None else lambda line: callback(self._in_original_units(line))
-        answer = self.worker.solve(self.scaled.problem, tol, report)
-        seconds = time.perf_counter() - start
+        if start is None:
+            answer = self.worker.solve(self.scaled.problem, tol, report)
+        else:
+            answer = self.worker.solve_from(self._start(start), self.scaled.problem, tol, report)
+        seconds = time.perf_counter() - begun
         answer = self._restored(answer)
         certificate, x, multipliers = certify(
             self.problem, answer.x, answer.multipliers, tol, farkas=answer.farkas, direction=answer.direction
@@ -142,7 +156,30 @@ class _Job:
             answer.iterations,
             seconds,
             tuple(self._in_original_units(line) for line in answer.trace),
+            answer.report,
         )
+
+    def _start(self, start: Solution | Mapping[str, Any]) -> Start:
+        """The start in the units of the solver; what does not fit the problem is left out, or an error where the
+        caller wrote it."""
+        if self.form is not self.problem:
+            raise TypeError(f"{self.name!r} works on the dual: it does not take a start")
+        x = np.zeros(self.form.size)
+        given: Mapping[str, Any] = start.values if isinstance(start, Solution) else start
+        for name, values in given.items():
+            where = self.form.layout.get(name)
+            array = _as_doubles(values)
+            fits = where is not None and array is not None and array.size == where.stop - where.start
+            if where is not None and array is not None and fits and np.all(np.isfinite(array)):
+                x[where] = array.ravel()
+            elif not isinstance(start, Solution):
+                sizes = ", ".join(f"{v.name} ({v.size})" for v in self.form.variables)
+                raise ValueError(f"start gives {name!r} = {values!r}: give finite values for {sizes}")
+        multipliers: Mapping[str, Array] = {}
+        if isinstance(start, Solution):
+            sizes_by_name = {c.name: c.size for c in self.form.constraints}
+            multipliers = {k: z for k, z in start.multipliers.items() if z.size == sizes_by_name.get(k)}
+        return Start(self.scaled.scale_point(x), self.scaled.scale_multipliers(multipliers))
 
     def _in_original_units(self, line: Iteration) -> Iteration:
         return replace(line, objective=self.form.reported(self.scaled.restore_objective(line.objective)))

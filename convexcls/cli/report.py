@@ -108,7 +108,7 @@ def intercept_value(s: Solution) -> float | None:
     """The intercept, None where the model has none."""
     if "coef" not in s.problem.layout:
         return None
-    if "intercept" not in s.problem.layout and not hasattr(s.problem, "intercept_for"):
+    if "intercept" not in s.problem.layout and s.intercept == 0:
         return None
     if "intercept" in s.problem.layout and s.values["intercept"].size != 1:
         return None

@@ -1,4 +1,4 @@
-"""The labels of two classes as -1 and +1."""
+"""Labels as class numbers: 0, 1, ... in sorted order; of two classes also as -1 and +1."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from convexcls.data.numbers import Array, DataError, as_array, describe, is_missing, plain
+from convexcls.data.numbers import DataError, as_array, describe, is_missing, plain
 
 
 def as_vector(values: Any, name: str, n: int) -> NDArray[Any]:
@@ -27,22 +27,33 @@ def as_vector(values: Any, name: str, n: int) -> NDArray[Any]:
     return array
 
 
-def two_labels(target: NDArray[Any]) -> tuple[Array, tuple[Any, Any]]:
-    """Labels as -1 and +1, and the labels; the second in sorted order is +1."""
+def class_numbers(target: NDArray[Any]) -> tuple[NDArray[np.intp], tuple[Any, ...]]:
+    """Each sample's class as a number, and the labels by that number, in sorted order."""
     kind = target.dtype.kind
     if kind in "cMmV":
         raise DataError(f"y holds entries of type {target.dtype}: labels must be text, numbers or truth values")
     if kind == "O":
         labels = _distinct_objects(target)
-        codes = np.array([entry == labels[-1] for entry in target], dtype=float)
-    else:
-        if kind == "f" and not np.isfinite(target).all():
-            _refuse_missing(target, int(np.flatnonzero(~np.isfinite(target))[0]))
-        found, inverse = np.unique(target, return_inverse=True)
-        labels, codes = [plain(label) for label in found], inverse.ravel().astype(float)
-    if len(labels) != 2:
-        raise DataError(_not_two(labels))
-    return codes * 2.0 - 1.0, (labels[0], labels[1])
+        number = {label: k for k, label in enumerate(labels)}
+        return np.array([number[plain(entry)] for entry in target], dtype=np.intp), tuple(labels)
+    if kind == "f" and not np.isfinite(target).all():
+        _refuse_missing(target, int(np.flatnonzero(~np.isfinite(target))[0]))
+    found, inverse = np.unique(target, return_inverse=True)
+    return inverse.ravel().astype(np.intp), tuple(plain(label) for label in found)
+
+
+def check_label_count(labels: tuple[Any, ...], n: int, several: bool) -> None:
+    """Refuse one label only; more than two unless ``several`` are meant; and as many labels as samples."""
+    shown = ", ".join(map(describe, labels[:6])) + (", ..." if len(labels) > 6 else "")
+    if len(labels) < 2:
+        raise DataError(f"y has one label only ({shown}), two are needed: give samples of both classes")
+    if len(labels) > 2 and not several:
+        advice = "choose two of them, or use a model for several classes (SoftmaxMLE, GaussianMLE, FisherLDA)"
+        raise DataError(f"y has {len(labels)} distinct labels ({shown}), two are needed: {advice}")
+    if len(labels) > 20 and len(labels) == n:
+        raise DataError(
+            f"y has {n} distinct labels ({shown}) for {n} samples: these look like real targets, not classes"
+        )
 
 
 def _distinct_objects(target: NDArray[Any]) -> list[Any]:
@@ -58,11 +69,3 @@ def _distinct_objects(target: NDArray[Any]) -> list[Any]:
 
 def _refuse_missing(target: NDArray[Any], row: int) -> None:
     raise DataError(f"y row {row} is {describe(target[row])}: every sample needs a label; drop the row")
-
-
-def _not_two(labels: list[Any]) -> str:
-    shown = ", ".join(map(describe, labels[:6])) + (", ..." if len(labels) > 6 else "")
-    if len(labels) == 1:
-        return f"y has one label only ({shown}), two are needed: give samples of both classes"
-    advice = "choose two of them, or use a model for several classes"
-    return f"y has {len(labels)} distinct labels ({shown}), two are needed: {advice}"

@@ -6,24 +6,27 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
-from convexcls.data.labels import as_vector, two_labels
+from convexcls.data.labels import as_vector, check_label_count, class_numbers
 from convexcls.data.matrix import check_matrix, feature_names
 from convexcls.data.numbers import Array, DataError, finite_doubles
 
 
 @dataclass(frozen=True, eq=False)
 class Data:
-    """Checked samples: ``matrix`` is n x d (dense or sparse), ``signs`` the labels as -1 and +1 (None
-    for real targets), ``target`` the real targets or the signs, ``weights`` one a sample."""
+    """Checked samples: ``matrix`` is n x d (dense or sparse), ``classes`` each sample's class as a number, with the
+    ``labels`` by that number (None for real targets), ``signs`` two classes as -1 and +1 (None for several), ``target``
+    the real targets, the signs or the class numbers, ``weights`` one a sample."""
 
     matrix: Any
     target: Array
     signs: Array | None
-    labels: tuple[Any, Any] | None
+    labels: tuple[Any, ...] | None
     weights: Array
     features: tuple[str, ...]
+    classes: NDArray[np.intp] | None = None
 
     @property
     def n(self) -> int:
@@ -52,8 +55,9 @@ class Data:
         return (self.target + 1.0) / 2.0
 
 
-def check_data(X: Any, y: Any, sample_weight: Any = None, real_target: bool = False) -> Data:
-    """Samples, labels and weights as ``Data``; raises ``DataError`` for anything else."""
+def check_data(X: Any, y: Any, sample_weight: Any = None, real_target: bool = False, several: bool = False) -> Data:
+    """Samples, labels and weights as ``Data``; raises ``DataError`` for anything else. ``real_target`` takes y as
+    numbers, ``several`` allows more than two classes."""
     matrix = check_matrix(X)
     n, d = matrix.shape
     if n == 0:
@@ -62,8 +66,11 @@ def check_data(X: Any, y: Any, sample_weight: Any = None, real_target: bool = Fa
     weights = _check_weights(sample_weight, n)
     if real_target:
         return Data(matrix, finite_doubles(target, "y"), None, None, weights, feature_names(X, d))
-    signs, labels = two_labels(target)
-    return Data(matrix, signs, signs, labels, weights, feature_names(X, d))
+    classes, labels = class_numbers(target)
+    check_label_count(labels, n, several)
+    signs = 2.0 * classes - 1.0 if len(labels) == 2 else None
+    coded = classes.astype(float) if signs is None else signs
+    return Data(matrix, coded, signs, labels, weights, feature_names(X, d), classes)
 
 
 def _check_weights(sample_weight: Any, n: int) -> Array:

@@ -7,10 +7,15 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from convexcls.data import Data
+from convexcls.data import Data, check_matrix
+from convexcls.geometry import support_rows
 from convexcls.problem import Label, Problem, Variable
 from convexcls.rows import ConstantRows, Rows, as_rows
+
+Array = NDArray[np.float64]
+Values = Mapping[str, Array]
 
 
 class Model(Problem):
@@ -37,6 +42,36 @@ class Model(Problem):
     def threshold(self) -> float:
         """The score above which the second label is predicted."""
         return 0.0
+
+    # ---- how a solution is read: a model whose unknowns are not coef and intercept has its own way ----------------
+
+    def coef_from(self, values: Values, multipliers: Values) -> Array:
+        """The coefficients, one a feature; for several classes one row a class."""
+        return values["coef"]
+
+    def intercept_from(self, values: Values, multipliers: Values) -> float | Array:
+        """The intercept, 0 where the model has none; for several classes one a class."""
+        return float(values["intercept"][0]) if "intercept" in values else 0.0
+
+    def scores_from(self, values: Values, multipliers: Values, X: Any) -> Array:
+        """f(x) for each row of X, above 0 for the second label; for several classes one column a class."""
+        coef = self.coef_from(values, multipliers)
+        intercept = self.intercept_from(values, multipliers)
+        matrix = check_matrix(X, columns=self.data.d)
+        return np.asarray(as_rows(matrix) @ coef.T + (intercept - self.threshold))
+
+    def probabilities(self, scores: Array) -> Array | None:
+        """The probability of each label from the scores; None where the model has none."""
+        if scores.ndim != 1 or not any(t.loss.name == "logistic" for t in self.terms):
+            return None
+        from scipy.special import expit  # not at import: it costs as much as the rest
+
+        return np.column_stack([expit(-scores), expit(scores)])  # both to full relative accuracy
+
+    def support_from(self, values: Values, multipliers: Values) -> NDArray[np.intp]:
+        """The samples that hold the answer in place."""
+        x = np.concatenate([values[v.name] for v in self.variables])
+        return support_rows(self, x, multipliers)
 
 
 def negated(labels: Mapping[str, Label]) -> dict[str, Label]:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from convexcls.data import DataError, check_data
-from convexcls.models.base import Model, score_variables
+from convexcls.models.base import Model, Values, score_variables
 from convexcls.problem import ROUNDING_ROOM, Constraint, Label, Term
 from convexcls.rows import CentredRows, DenseRows, as_rows
 
@@ -55,24 +55,24 @@ class FisherLDA(Model):
             unit=unit,
         )
 
-    def intercept_for(self, coef: Array) -> float:
-        """Minus the threshold with the fewest training errors along ``coef``, found by trying every
+    def intercept_from(self, values: Values, multipliers: Values) -> float:
+        """Minus the threshold with the fewest training errors along the direction, found by trying every
         place between two neighbouring projections; the widest gap wins among equals."""
-        projected = as_rows(self.data.matrix) @ coef
+        projected = as_rows(self.data.matrix) @ values["coef"]
         order = np.argsort(projected, kind="stable")
-        values, positive = projected[order], self.data.target[order] > 0
+        places, positive = projected[order], self.data.target[order] > 0
         # errors with the threshold before sample k: positives below it, negatives from it on
         below = np.concatenate([[0], np.cumsum(positive)])
         above = (~positive).sum() - np.concatenate([[0], np.cumsum(~positive)])
         errors = below + above
-        gaps = np.concatenate([[np.inf], np.diff(values), [np.inf]])
+        gaps = np.concatenate([[np.inf], np.diff(places), [np.inf]])
         inside = gaps > 0
         inside[[0, -1]] = False
         if not inside.any():
-            return -float(values[0])
+            return -float(places[0])
         fewest = errors[inside].min()
         k = max(np.flatnonzero(inside & (errors == fewest)), key=lambda place: gaps[place])
-        return -float((values[k - 1] + values[k]) / 2.0)
+        return -float((places[k - 1] + places[k]) / 2.0)
 
 
 def _difference(centred: CentredRows) -> Array:

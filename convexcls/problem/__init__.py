@@ -1,6 +1,16 @@
 """The one form in which every classifier is stated, and everything behind reads it."""
 
-from convexcls.problem.blocks import Block, Constraint, Kind, Label, NormBound, ProblemError, Term, Variable
+from convexcls.problem.blocks import (
+    Block,
+    Constraint,
+    Kind,
+    Label,
+    NoAnswer,
+    NormBound,
+    ProblemError,
+    Term,
+    Variable,
+)
 from convexcls.problem.form import ROUNDING_ROOM, Problem, provides
 
 __all__ = [
@@ -9,6 +19,7 @@ __all__ = [
     "Constraint",
     "Kind",
     "Label",
+    "NoAnswer",
     "NormBound",
     "Problem",
     "ProblemError",

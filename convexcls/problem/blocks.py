@@ -23,6 +23,10 @@ class ProblemError(ValueError):
     """A problem that is not stated properly."""
 
 
+class NoAnswer(ValueError):
+    """What was asked for does not exist: the problem has no solution, or the model no such quantity."""
+
+
 @dataclass(frozen=True)
 class Label:
     """How a coefficient of row i is written: ``scale`` times ``factor`` times ``vector``, as in -1 times y_i

@@ -252,10 +252,11 @@ class Problem:
         solver: str = "auto",
         tol: float = 1e-8,
         callback: Callable[[Any], None] | None = None,
+        start: Any = None,
         **options: Any,
     ) -> Solution:
-        """Solve with the named solver and check the answer on the original data."""
-        return _VERBS["solve"](self, solver=solver, tol=tol, callback=callback, **options)
+        """Solve with the named solver, from ``start`` where it can, and check the answer on the original data."""
+        return _VERBS["solve"](self, solver=solver, tol=tol, callback=callback, start=start, **options)
 
     def _repr_latex_(self) -> str:
         return f"$${self.latex()}$$"

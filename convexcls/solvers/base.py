@@ -49,6 +49,16 @@ class Answer:
     trace: tuple[Iteration, ...] = ()
     farkas: Mapping[str, Array] | None = None
     direction: Array | None = None
+    #: What a learning rule has to tell besides, such as the perceptron's updates.
+    report: Any = None
+
+
+@dataclass(frozen=True, eq=False)
+class Start:
+    """Where a solver may begin: a point and, where they are known, multipliers by constraint."""
+
+    x: Array
+    multipliers: Mapping[str, Array] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -60,6 +70,10 @@ class Solver(ABC):
     accepts: ClassVar[str]
     promise: ClassVar[float] = 1e-8
     package: ClassVar[str] = ""
+    #: Whether the solver can begin at a given point: then it overrides ``solve_from``.
+    warm: ClassVar[bool] = False
+    #: Whether the solver is a rule whose steps matter, to be run in the units of the caller's data.
+    as_stated: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         for f in fields(self):
@@ -86,6 +100,10 @@ class Solver(ABC):
     @abstractmethod
     def solve(self, problem: Problem, tol: float, callback: Callback | None = None) -> Answer:
         """Work on the problem, aiming at the relative accuracy ``tol``."""
+
+    def solve_from(self, start: Start, problem: Problem, tol: float, callback: Callback | None = None) -> Answer:
+        """The same, beginning at ``start``."""
+        raise TypeError(f"solver {self.name!r} does not take a start")
 
 
 @dataclass

@@ -19,7 +19,7 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from convexcls.problem import ROUNDING_ROOM, Problem, Term
 from convexcls.rows import Rows
-from convexcls.solvers.base import Answer, Callback, Solver, Tracer, refuse_unless_smooth
+from convexcls.solvers.base import Answer, Callback, Solver, Start, Tracer, refuse_unless_smooth
 
 Array = NDArray[np.float64]
 SHOW_RESPONSE_UP_TO = 10_000
@@ -33,6 +33,7 @@ class NewtonSolver(Solver):
     name: ClassVar[str] = "newton"
     accepts: ClassVar[str] = "smooth losses and quadratics without constraints"
     promise: ClassVar[float] = 1e-8
+    warm: ClassVar[bool] = True
 
     max_iter: int = 100
     adjusted_response: bool | None = None
@@ -41,9 +42,11 @@ class NewtonSolver(Solver):
         return refuse_unless_smooth(problem)
 
     def solve(self, problem: Problem, tol: float, callback: Callback | None = None) -> Answer:
+        return self.solve_from(Start(np.zeros(problem.size)), problem, tol, callback)
+
+    def solve_from(self, start: Start, problem: Problem, tol: float, callback: Callback | None = None) -> Answer:
         tracer = Tracer(callback)
-        x = np.zeros(problem.size)
-        state = State.at(problem, x)
+        state = State.at(problem, start.x)
         shrink, message = 1.0, f"stopped after {self.max_iter} iterations"
         best, stalled, well_conditioned = np.inf, 0, True
         for _ in range(self.max_iter):
