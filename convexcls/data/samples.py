@@ -68,8 +68,10 @@ def check_data(X: Any, y: Any, sample_weight: Any = None, real_target: bool = Fa
         return Data(matrix, finite_doubles(target, "y"), None, None, weights, feature_names(X, d))
     classes, labels = class_numbers(target)
     check_label_count(labels, n, several)
-    signs = 2.0 * classes - 1.0 if len(labels) == 2 else None
-    coded = classes.astype(float) if signs is None else signs
+    coded = classes.astype(np.float64)
+    signs = None
+    if len(labels) == 2:
+        coded = signs = 2.0 * coded - 1.0
     return Data(matrix, coded, signs, labels, weights, feature_names(X, d), classes)
 
 
