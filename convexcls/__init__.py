@@ -11,25 +11,33 @@ from __future__ import annotations
 
 from typing import Any
 
-from convexcls import cvxpy_form, duality, explain, latex, losses, testing
+from convexcls import cvxpy_form, duality, explain, inference, latex, losses, testing
+from convexcls.basis import Basis, Functions, Polynomial, Quadratic, Radial
 from convexcls.certificate import KKT, Certificate, Residual
 from convexcls.compare import Comparison, compare
+from convexcls.conic import Conic, conic
 from convexcls.data import DataError
+from convexcls.inference import Summary
 from convexcls.models import (
     EmpiricalRisk,
     FisherLDA,
+    GaussianMLE,
     HardMarginSVM,
+    KernelSVM,
     LeastAbsolute,
     LeastSquares,
     LogisticMLE,
     MaxMargin,
     PerceptronCriterion,
     SoftMarginSVM,
+    SoftmaxMLE,
 )
+from convexcls.paths import Path, path
 from convexcls.problem import Constraint, Label, NoAnswer, NormBound, Problem, ProblemError, Term, Variable
 from convexcls.solution import Solution
 from convexcls.solve import solve, solvers
 from convexcls.solvers import SolverRefused
+from convexcls.validation import LeaveOneOut, leave_one_out
 
 __version__ = "0.1.0"
 
@@ -53,36 +61,52 @@ def load(name_or_path: Any) -> Problem:
 
 __all__ = [
     "KKT",
+    "Basis",
     "Certificate",
     "Comparison",
+    "Conic",
     "Constraint",
     "DataError",
     "EmpiricalRisk",
     "FisherLDA",
+    "Functions",
+    "GaussianMLE",
     "HardMarginSVM",
+    "KernelSVM",
     "Label",
     "LeastAbsolute",
     "LeastSquares",
+    "LeaveOneOut",
     "LogisticMLE",
     "MaxMargin",
     "NoAnswer",
     "NormBound",
+    "Path",
     "PerceptronCriterion",
+    "Polynomial",
     "Problem",
     "ProblemError",
+    "Quadratic",
+    "Radial",
     "Residual",
     "SoftMarginSVM",
+    "SoftmaxMLE",
     "Solution",
     "SolverRefused",
+    "Summary",
     "Term",
     "Variable",
     "compare",
+    "conic",
     "cvxpy_form",
     "duality",
     "explain",
+    "inference",
     "latex",
+    "leave_one_out",
     "load",
     "losses",
+    "path",
     "solve",
     "solvers",
     "testing",

@@ -70,11 +70,10 @@ def cvxpy_form(problem: Problem, as_written: bool = False) -> CvxpyForm:
     for v, q in problem.linear.items():
         objective = objective + q @ variables[v]
     for t in problem.terms:
-        counts = np.flatnonzero(t.weights > 0)
         inside = total(t.entries) + t.offset
-        if counts.size < t.size:
-            inside = inside[counts]
-        objective = objective + t.weights[counts] @ t.loss.cvxpy(inside)
+        if t.counted.size < t.size:
+            inside = inside[t.counted]
+        objective = objective + t.weights[t.weights > 0] @ t.loss.cvxpy(inside)
     constraints: dict[str, Any] = {}
     for c in problem.constraints:
         left = total(c.entries)

@@ -11,7 +11,7 @@ Minimising over x, with N = -K' and block by block of x:
 
     P = diag(p) > 0     x = (Nz - q) / p, substituted: the dual gains 1/2 ‖(Nz - q)/sqrt(p)‖^2
     P = 0               the equality Nz = q, with x as its multiplier
-    P a matrix          x stays as a variable: Nz - Px = q, and the dual gains 1/2 x'Px
+    P a matrix          x stays as a variable: Nz - Px = q, and the dual gains 1/2 x'Px; its copy counts among z
 
 Where an equality contains a multiplier that occurs nowhere else, that multiplier is substituted out:
 C - alpha - mu = 0 with mu >= 0 becomes alpha <= C, with the slack as its multiplier.
@@ -27,11 +27,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from convexcls.losses import HalfSquare
-from convexcls.problem import Constraint, Kind, Label, NormBound, Problem, ProblemError, Term, Variable, provides
+from convexcls.problem import (
+    BY_SAMPLE,
+    Constraint,
+    Kind,
+    Label,
+    NormBound,
+    Problem,
+    ProblemError,
+    Term,
+    Variable,
+    provides,
+)
 from convexcls.rows import DiagonalRows, Rows, as_rows
 
 Array = NDArray[np.float64]
 Values = Mapping[str, Array]
+
+#: A sum this small relative to what was added up is zero: a few times what rounding leaves.
+ROUNDING = 1e-15
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +66,12 @@ class _Multiplier:
     radius: str = ""  # for the vector of a norm bound: the name of its mu
 
     @property
+    def shares(self) -> Array:
+        """The weight of each row of a term."""
+        assert self.term is not None and self.weights is not None
+        return np.repeat(self.weights, self.term.loss.width)
+
+    @property
     def variable(self) -> Variable:
         return Variable(self.name, self.size, self.symbol, self.kind)
 
@@ -59,11 +79,12 @@ class _Multiplier:
 @dataclass(frozen=True)
 class Step:
     """What became of one variable of the primal: ``how`` is substituted, equality, kept (as a copy),
-    identified with ``multiplier``, or eliminated together with it."""
+    identified with ``multiplier``, or eliminated together with it (``copied`` where it is kept as a copy, too)."""
 
     variable: str
     how: Literal["substituted", "equality", "kept", "identified", "eliminated"]
     multiplier: str = ""
+    copied: bool = False
 
 
 class Dual(Problem):
@@ -92,6 +113,10 @@ def _times(labels: Mapping[str, Label], numbers: Any) -> dict[str, Label]:
     return {name: label.times(float(values[0])) for name, label in labels.items()}
 
 
+def _as_matrix(p: Array | Rows) -> Rows:
+    return p if isinstance(p, Rows) else DiagonalRows(p)
+
+
 def _negative(label: str) -> str:
     """A label such as t_i or -t_i with the opposite sign."""
     return label[1:] if label.startswith("-") else f"-{label}" if label else ""
@@ -100,14 +125,13 @@ def _negative(label: str) -> str:
 def _collect(problem: Problem) -> list[_Multiplier]:
     out: list[_Multiplier] = []
     for t in problem.terms:
-        counts = np.flatnonzero(t.weights > 0)
-        whole = counts.size == t.size
+        counts, whole = t.counted, t.counted.size == t.size
         sign = float(t.loss.dual_sign)
         K = {v: (r if whole else r[counts]).scaled(sign) for v, r in t.entries.items()}
         out.append(
             _Multiplier(
                 t.name, counts.size, t.symbol, t.kind, K, -sign * t.offset[counts], "free",
-                _times(t.labels, sign), term=t, weights=t.weights[counts],
+                _times(t.labels, sign), term=t, weights=t.weights[t.weights > 0],
                 k_label=_negative(t.offset_label) if t.offset_label and sign < 0 else t.offset_label,
             )
         )  # fmt: skip
@@ -136,7 +160,6 @@ class _Derivation:
     norm_bounds: list[NormBound] = field(default_factory=list)
     constant: float = 0.0
     steps: list[Step] = field(default_factory=list)
-    extra: list[Variable] = field(default_factory=list)
     linear_labels: dict[str, Label] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -144,6 +167,7 @@ class _Derivation:
         self.q = {v.name: self.problem.q[self.problem.layout[v.name]] for v in self.problem.variables}
         self.constant = -self.problem.constant
         self.eliminated: dict[str, _Elimination] = {}
+        self.copies: dict[str, Variable] = {}
 
     def dual(self) -> Dual:
         for v in self.problem.variables:
@@ -154,7 +178,7 @@ class _Derivation:
         kept = [z.variable for z in self.multipliers.values() if z.name not in self.eliminated]
         return Dual(
             f"dual of {self.problem.name}",
-            [*kept, *self.extra],
+            [*self.copies.values(), *kept],
             quadratic=self.quadratic,
             linear={v: q for v, q in self.linear.items() if np.any(q)},
             terms=self.terms,
@@ -170,7 +194,7 @@ class _Derivation:
 
     def _cost_label(self, variable: str) -> str:
         """How the linear cost of a variable is written where it differs by entry."""
-        if self.problem.variable(variable).kind != "samples":
+        if self.problem.variable(variable).kind not in BY_SAMPLE:
             return ""
         label = self.problem.linear_labels.get(variable, Label("c_i"))
         return label.factor if label.scale > 0 else f"-{label.factor}"
@@ -178,45 +202,48 @@ class _Derivation:
     # ---- minimising the Lagrangian over one block of x ------------------------------------------
 
     def _N(self, variable: str, without: str = "") -> dict[str, Rows]:
-        """The rows N of the stationarity condition of a variable, by multiplier."""
-        return {z.name: -z.K[variable].T for z in self.multipliers.values() if variable in z.K and z.name != without}
+        """The rows N of the stationarity condition of a variable, by multiplier; -P where x stays as a copy."""
+        N = {z.name: -z.K[variable].T for z in self.multipliers.values() if variable in z.K and z.name != without}
+        if variable not in self.copies:
+            return N
+        return {self.copies[variable].name: -_as_matrix(self.problem.quadratic[variable]), **N}
 
     def _labels(self, variable: str) -> dict[str, Label]:
         """How the rows N = -K' are written."""
-        return {z.name: z.labels[variable].times(-1.0) for z in self.multipliers.values() if variable in z.labels}
+        labels = {z.name: z.labels[variable].turned(-1.0) for z in self.multipliers.values() if variable in z.labels}
+        if variable in self.copies:
+            labels[self.copies[variable].name] = Label("", self.problem.quadratic_symbol, -1.0)
+        return labels
 
     def _minimise_over(self, v: Variable) -> None:
         p, q, N = self.problem.quadratic.get(v.name), self.q[v.name], self._N(v.name)
-        block: dict[str, Any] = {"symbol": v.symbol, "kind": v.kind, "labels": self._labels(v.name)}
         if p is not None and not isinstance(p, Rows) and np.all(p > 0):
             self.steps.append(Step(v.name, "substituted"))
-            self._add_half_square(v.name, N, -q, 1.0 / p, block)
+            self._add_half_square(v.name, N, -q, 1.0 / p, self._block(v))
             return
         if p is not None and np.any(p.column_max() if isinstance(p, Rows) else p):
-            matrix = p if isinstance(p, Rows) else DiagonalRows(p)
-            if len(N) == 1 and not np.any(q) and next(iter(N.values())).equals(matrix):
+            if len(N) == 1 and not np.any(q) and next(iter(N.values())).equals(_as_matrix(p)):
                 (z,) = N  # Px = Pz: the multiplier itself will do for x
                 self._add_quadratic(z, p)
                 self.steps.append(Step(v.name, "identified", z))
                 return
             copy = Variable(f"{v.name}_copy", v.size, rf"\tilde{{{v.symbol}}}", v.kind)
-            self.extra.append(copy)
-            self.quadratic[copy.name] = p
-            self.steps.append(Step(v.name, "kept"))
-            labels = block["labels"] | {copy.name: Label("", self.problem.quadratic_symbol, -1.0)}
-            entries = {**N, copy.name: -matrix}
-            self.constraints.append(Constraint(v.name, entries, v.symbol, v.kind, labels, rhs=q, relation="=="))
-            return
+            self.copies[v.name], self.quadratic[copy.name] = copy, p
+            N = self._N(v.name)  # from here on as for P = 0, with one more block
         chosen = self._eliminable(v.name)
         if chosen is not None:
-            self.steps.append(Step(v.name, "eliminated", chosen.name))
-            self._eliminate(v, chosen, block)
+            self.steps.append(Step(v.name, "eliminated", chosen.name, v.name in self.copies))
+            self._eliminate(v, chosen, self._block(v))
         elif N:
-            self.steps.append(Step(v.name, "equality"))
+            self.steps.append(Step(v.name, "kept" if v.name in self.copies else "equality"))
             label = self._cost_label(v.name)
-            self.constraints.append(Constraint(v.name, N, rhs=q, relation="==", rhs_label=label, **block))
+            self.constraints.append(Constraint(v.name, N, rhs=q, relation="==", rhs_label=label, **self._block(v)))
         elif np.any(q):
             raise ProblemError(f"the problem is unbounded: {v.name!r} has a cost but meets no constraint")
+
+    def _block(self, v: Variable) -> dict[str, Any]:
+        """How the block that takes a variable's place is written."""
+        return {"symbol": v.symbol, "kind": v.kind, "labels": self._labels(v.name)}
 
     def _add_half_square(
         self, name: str, N: Mapping[str, Rows], offset: Array, weights: Array, block: Mapping[str, Any]
@@ -254,10 +281,12 @@ class _Derivation:
         others = [z for z in self.multipliers.values() if variable in z.K]
         ranked = []
         for z in others:
-            if len(z.K) != 1 or not isinstance(z.K[variable], DiagonalRows) or len(others) == 1:
+            if len(z.K) != 1 or not isinstance(z.K[variable], DiagonalRows) or len(self._N(variable)) == 1:
                 continue
             if not np.all(z.K[variable].column_max() > 0) or (z.cone == "free" and z.term is None):
                 continue
+            if variable in self.copies and (z.cone != "nonnegative" or np.any(z.k)):
+                continue  # only a bound at zero leaves the copy, and so the way back, as it is
             rank = 0 if z.term else 1 if z.cone == "norm" else 3 if np.any(z.k) else 2
             ranked.append((rank, z))
         return min(ranked, key=lambda pair: pair[0])[1] if ranked else None
@@ -274,12 +303,12 @@ class _Derivation:
             for other, n in N.items():
                 self.linear[other] = self.linear.get(other, 0.0) - n.T @ (z.k / D)
         if z.term is not None and z.weights is not None:
-            c, psi = z.weights, z.term.loss.conjugate
+            c, psi = z.shares, z.term.loss.conjugate
             entries = {other: n.scaled(-1.0 / (D * c)) for other, n in N.items()}
             block["labels"] = _times(block["labels"], -1.0 / (D * c))
             label = self._cost_label(v.name) if np.all(D * c == -1.0) else ""
             self.terms.append(
-                Term(v.name, entries, loss=psi, offset=q / (D * c), weights=c, offset_label=label, **block)
+                Term(v.name, entries, loss=psi, offset=q / (D * c), weights=z.weights, offset_label=label, **block)
             )
         elif z.cone == "nonnegative":
             sign = np.sign(D)
@@ -305,12 +334,12 @@ class _Derivation:
             self.linear[z.name] = self.linear.get(z.name, 0.0) + z.k
         identity = DiagonalRows.identity(z.size)
         if z.term is not None and z.weights is not None:
-            psi, c = z.term.loss.conjugate, z.weights
+            psi = z.term.loss.conjugate
             if isinstance(psi, HalfSquare):
-                self._add_quadratic(z.name, 1.0 / c)
+                self._add_quadratic(z.name, 1.0 / z.shares)
             else:
-                inner = {z.name: DiagonalRows(1.0 / c)}
-                self.terms.append(Term(f"{z.name}_value", inner, "m", z.kind, loss=psi, weights=c))
+                inner = {z.name: DiagonalRows(1.0 / z.shares)}
+                self.terms.append(Term(f"{z.name}_value", inner, "m", z.kind, loss=psi, weights=z.weights))
         elif z.cone == "nonnegative":
             sign = {z.name: DiagonalRows.identity(z.size, -1.0)}
             self.constraints.append(Constraint(f"{z.name}_sign", sign, "s", z.kind))
@@ -361,15 +390,18 @@ class _Elimination:
     N: Mapping[str, Rows]
 
     def value(self, values: Values) -> Array:
-        total = self.q
+        total, size = self.q, np.abs(self.q)
         for name, rows in self.N.items():
             total = total - rows @ values[name]
+            size = size + abs(rows) @ np.abs(values[name])
+        if self.z.cone == "nonnegative":  # rounding is no wrong sign
+            total = np.where(np.abs(total) <= ROUNDING * size, 0.0, total)
         return np.asarray(total / self.D)
 
     def primal_value(self, z: Array, y: Values) -> Array:
         """x from K x = k + (what z's own condition says): K = -D."""
         if self.z.term is not None and self.z.weights is not None:
-            return -(self.z.k + self.z.term.loss.conjugate.slope(z / self.z.weights)) / self.D
+            return -(self.z.k + self.z.term.loss.conjugate.slope(z / self.z.shares)) / self.D
         if self.z.cone == "nonnegative":
             return np.sign(self.D) * y[self.variable] - self.z.k / self.D
         return (y[self.variable][:-1] - self.z.k) / self.D

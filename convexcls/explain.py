@@ -10,7 +10,7 @@ import numpy as np
 from convexcls import latex
 from convexcls.duality import Dual, Step
 from convexcls.latex import Piece, indexed, plain
-from convexcls.problem import Constraint, Kind, Label, NormBound, Problem, Term, Variable, provides
+from convexcls.problem import BY_SAMPLE, Constraint, Kind, Label, NormBound, Problem, Term, Variable, provides
 from convexcls.rows import DiagonalRows, Rows
 
 
@@ -31,8 +31,17 @@ def _heading(problem: Problem) -> str:
     if data is None:
         return title
     shape = f"{data.n} samples, {data.d} feature{'s' if data.d != 1 else ''}"
-    labels = "" if data.labels is None else f"; y = -1 for {data.labels[0]!r}, +1 for {data.labels[1]!r}"
-    return f"{title}\n{shape}{labels}{', weighted' if data.weighted else ''}"
+    return f"{title}\n{shape}{_labels(data.labels)}{', weighted' if data.weighted else ''}"
+
+
+def _labels(labels: tuple[object, ...] | None) -> str:
+    """Which label is which, the first few of many."""
+    if labels is None:
+        return ""
+    if len(labels) == 2:
+        return f"; y = -1 for {labels[0]!r}, +1 for {labels[1]!r}"
+    shown = ", ".join(repr(label) for label in labels[:6]) + (", …" if len(labels) > 6 else "")
+    return f"; {len(labels)} classes: {shown}"
 
 
 def statement_lines(problem: Problem) -> list[str]:
@@ -47,7 +56,7 @@ def statement_lines(problem: Problem) -> list[str]:
 
 
 def _range(c: Constraint) -> str:
-    return f"   (i = 1…{c.size})" if c.kind == "samples" else ""
+    return f"   (i = 1…{c.size})" if c.kind in BY_SAMPLE else ""
 
 
 def _statement(problem: Problem) -> str:
@@ -74,15 +83,17 @@ def _constraint_table(problem: Problem) -> str:
         u, r = plain(b.symbol), plain(b.radius_symbol)
         lines.append(f"{b.name:<14} 1 norm bound, multiplier ({u}, {r}) with ‖{u}‖ ≤ {r}")
     for t in problem.terms:
-        lines.append(f"{t.name:<14} {t.size} loss term{'s' * (t.size != 1)} ({t.loss.name}), slope {_slope(t)}")
+        count = t.weights.size
+        lines.append(f"{t.name:<14} {count} loss term{'s' * (count != 1)} ({t.loss.name}), slope {_slope(t)}")
     return ("Constraints and losses, with their multipliers\n" + _indented(lines)) if lines else ""
 
 
 def _slope(t: Term) -> str:
     """The multiplier of u = Mx + t, which at a solution is the loss's slope."""
     sign = "-" if t.loss.dual_sign < 0 else ""
-    weight = "" if np.all(t.weights == 1) else "c" + ("ᵢ" if t.kind == "samples" else "")
-    return f"{plain(indexed(t.symbol, t.kind))} = {sign}{weight}φ'(u{'ᵢ' if t.kind == 'samples' else ''})"
+    weight = "" if np.all(t.weights == 1) else "c" + ("ᵢ" if t.kind in BY_SAMPLE else "")
+    argument = "∂φ/∂uₖ(uᵢ)" if t.kind == "margins" else "φ'(uᵢ)" if t.kind == "samples" else "φ'(u)"
+    return f"{plain(indexed(t.symbol, t.kind))} = {sign}{weight}{argument}"
 
 
 def _convexity(problem: Problem) -> str:
@@ -141,8 +152,8 @@ def _times_bound(right: str) -> str:
 
 
 def _paired(symbol: str, kind: Kind, inside: str) -> str:
-    if kind == "samples":
-        return rf"\sum_i {indexed(symbol, kind)} {inside}"
+    if kind in BY_SAMPLE:
+        return rf"{latex.SUM[kind]} {indexed(symbol, kind)} {inside}"
     return rf"{symbol}^{{\top}} {inside}" if kind == "vector" else f"{symbol} {inside}"
 
 
@@ -160,7 +171,7 @@ def stationarity(problem: Problem, v: Variable) -> str:
     unknown = indexed(v.symbol, v.kind)
     if p is not None:
         if isinstance(p, Rows):
-            parts.append(Piece(1.0, "", f"{problem.quadratic_symbol} {unknown}"))
+            parts.append(latex.product(v.kind, v.kind, v.symbol, Label("", problem.quadratic_symbol), False))
         else:
             uniform = bool(np.all(p == p[:1]))
             parts.append(Piece(float(p[0]) if uniform else 1.0, "", unknown if uniform else f"p_i {unknown}"))
@@ -171,14 +182,14 @@ def stationarity(problem: Problem, v: Variable) -> str:
             constant = float(q[0])
         else:
             cost = problem.linear_labels.get(v.name, Label("c_i"))
-            constant, letter = cost.scale, cost.factor if v.kind == "samples" else "c"
+            constant, letter = cost.scale, cost.factor if v.kind in BY_SAMPLE else "c"
     for block in (*problem.terms, *problem.constraints, *problem.norm_bounds):
         sign = block.loss.dual_sign if isinstance(block, Term) else -1 if isinstance(block, NormBound) else 1
         if v.name in block.entries:
             rows = block.entries[v.name]
             label = block.labels.get(v.name) or latex.default_label(rows)
             diagonal = isinstance(rows, DiagonalRows)
-            parts.append(latex.product(v.kind, block.kind, block.symbol, label.times(sign), diagonal))
+            parts.append(latex.product(v.kind, block.kind, block.symbol, label.times(sign), diagonal, turned=True))
         if isinstance(block, NormBound) and v.name in block.bound_entries:
             parts.append(Piece(-1.0, "", block.radius_symbol))
     if parts and all(piece.number < 0 for piece in parts):
@@ -196,7 +207,7 @@ def _conditions(problem: Problem) -> str:
     for v in problem.variables:
         rows.append((f"stationarity in {v.name}", plain(stationarity(problem, v))))
     for t in problem.terms:
-        u, loss = plain(indexed("u", t.kind)), plain(t.loss.latex("u"))
+        u, loss = plain(indexed("u", t.kind)), plain(t.loss.latex("u_k" if t.kind == "margins" else "u"))
         rows.append(("", f"where {_slope(t)},  {u} = {plain(latex.inside(problem, t))},  φ(u) = {loss}"))
     if problem.is_constrained:
         rows.append(("primal feasibility", "the constraints above"))
@@ -237,7 +248,7 @@ def _derivation(dual: Dual) -> str:
     lines.append("4. Substitute")
     lines += [f"     {_told(step, primal)}" for step in dual.steps]
     for t in primal.terms:
-        conjugate = plain(t.loss.conjugate.latex(t.symbol))
+        conjugate = plain(t.loss.conjugate.latex(f"{t.symbol}_k" if t.kind == "margins" else t.symbol))
         lines.append(
             f"     {t.name}: minimising over u leaves minus the conjugate, φ*({plain(t.symbol)}) = {conjugate}"
         )
@@ -260,13 +271,20 @@ def _told(step: Step, primal: Problem) -> str:
             f"an equality, with {symbol} as its multiplier"
         )
     if step.how == "kept":
-        return f"{v.name}: the quadratic form need not be invertible, so {symbol} stays in the dual as a variable"
+        return f"{v.name}: {_kept(v, primal)}"
     if step.how == "identified":
         return f"{v.name}: {symbol} and the multiplier of {step.multiplier!r} do the same, so one serves for both"
+    kept = f"{_kept(v, primal)}; " if step.copied else ""
     return (
-        f"{v.name}: the multiplier of {step.multiplier!r} occurs here only; solved for, its own condition "
+        f"{v.name}: {kept}the multiplier of {step.multiplier!r} occurs here only; solved for, its own condition "
         f"becomes one on the others, with {symbol} as multiplier"
     )
+
+
+def _kept(v: Variable, primal: Problem) -> str:
+    """That a variable with a matrix in its cost stays in the dual."""
+    form, copy = primal.quadratic_symbol, plain(rf"\tilde{{{v.symbol}}}")
+    return f"{form} need not be invertible, so {plain(v.symbol)} stays in the dual as a variable {copy}"
 
 
 def _indented(lines: list[str]) -> str:

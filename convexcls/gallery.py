@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from convexcls.basis import read_basis
 from convexcls.models import Model, by_kind
 
 Array = NDArray[np.float64]
@@ -35,10 +36,10 @@ _TOP = {
     "title": str, "derivation": str, "source?": str, "data?": str, "target": str, "features?": list,
     "weight?": str, "model": dict, "known": dict,
 }  # fmt: skip
-_MODEL = {"kind": str, "parameters?": dict}
+_MODEL = {"kind": str, "basis?": str, "parameters?": dict}
 _ANSWER = {
     "verdict": str, "optimum?": (str, int), "coef?": list, "intercept?": (str, int), "support?": list,
-    "intercept_interval?": list, "multipliers?": dict, "direction?": list, "unique?": list,
+    "intercept_interval?": list, "values?": dict, "multipliers?": dict, "direction?": list, "unique?": list,
 }  # fmt: skip
 _WORDS = {str: "text", list: "a list", dict: "a table", (str, int): "a number as text"}
 
@@ -67,8 +68,9 @@ class KnownAnswer:
     """What is known of the answer; ``None`` where the file does not say.
 
     ``optimum`` is the infimum where the verdict is unattained. ``multipliers`` prove an optimum, or are the
-    Farkas vector of an infeasible problem; ``direction`` (coef, then intercept) proves an unattained one.
-    ``unique`` names which of coef, intercept and multipliers are the same in every solution.
+    Farkas vector of an infeasible problem; ``direction`` (coef, then intercept; all unknowns where there is no coef)
+    proves an unattained one, which has no ``optimum`` where there is no bound. ``values`` is a solution by variable,
+    for problems in other unknowns. ``unique`` names which of coef, intercept, values, multipliers all solutions share.
     """
 
     verdict: str
@@ -77,6 +79,7 @@ class KnownAnswer:
     intercept: Number | None
     intercept_interval: tuple[Number, ...] | None
     support: tuple[int, ...] | None
+    values: Mapping[str, tuple[Number, ...]]
     multipliers: Mapping[str, tuple[Number, ...]]
     direction: tuple[Number, ...] | None
     unique: tuple[str, ...]
@@ -184,7 +187,8 @@ def _model(path: Path, top: Mapping[str, Any]) -> Model:
         parameters["sample_weight"] = weights
     build: Any = kinds[kind]
     try:
-        model: Model = build(table, labels, **parameters)
+        samples = read_basis(fields["basis"])(table) if "basis" in fields else table
+        model: Model = build(samples, labels, **parameters)
     except (ValueError, TypeError, ArithmeticError) as error:
         raise GalleryError(f"{path}: the {kind} model refuses it: {error}") from None
     return model
@@ -263,16 +267,20 @@ def _known(path: Path, fields: Mapping[str, Any], problem: Model) -> KnownAnswer
 
     if verdict not in ("optimal", "infeasible", "unattained"):
         raise GalleryError(f"{path}: known.verdict is {_short(verdict)}, not optimal, infeasible or unattained")
-    if ("optimum" in fields) != (verdict != "infeasible"):
+    if verdict != "unattained" and ("optimum" in fields) != (verdict != "infeasible"):
         raise GalleryError(f"{path}: known.optimum must be given, except for an infeasible problem")
-    if not all(word in ("coef", "intercept", "multipliers") for word in fields.get("unique", [])):
-        raise GalleryError(f"{path}: known.unique may name coef, intercept and multipliers only")
+    if not all(word in ("coef", "intercept", "values", "multipliers") for word in fields.get("unique", [])):
+        raise GalleryError(f"{path}: known.unique may name coef, intercept, values and multipliers only")
     support = fields.get("support")
     if support is not None and not all(type(row) is int and 0 <= row < n for row in support):
         raise GalleryError(f"{path}: known.support must hold whole numbers from 0 to {n - 1}")
     sizes = {f"{c.name}?": list for c in problem.constraints}
     given = _fields(path, "known.multipliers.", fields.get("multipliers", {}), sizes)
     multipliers = {c.name: several(c.name, c.size, given) for c in problem.constraints}
+    point = _fields(path, "known.values.", fields.get("values", {}), {f"{v.name}?": list for v in problem.variables})
+    values = {v.name: several(v.name, v.size, point) for v in problem.variables}
+    of_scores = [v.size for v in problem.variables if v.name in ("coef", "intercept")]
+    unknowns = sum(of_scores) if "coef" in problem.layout else problem.size
     return KnownAnswer(
         verdict=verdict,
         optimum=one("optimum"),
@@ -280,8 +288,9 @@ def _known(path: Path, fields: Mapping[str, Any], problem: Model) -> KnownAnswer
         intercept=one("intercept"),
         intercept_interval=several("intercept_interval", 2),
         support=None if support is None else tuple(support),
+        values=MappingProxyType({name: x for name, x in values.items() if x is not None}),
         multipliers=MappingProxyType({name: z for name, z in multipliers.items() if z is not None}),
-        direction=several("direction", d + ("intercept" in problem.layout)),
+        direction=several("direction", unknowns),
         unique=tuple(fields.get("unique", ())),
     )
 

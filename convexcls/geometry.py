@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from convexcls.problem import Problem
+from convexcls.problem import BY_SAMPLE, Problem
 from convexcls.rows import Rows
 
 Array = NDArray[np.float64]
@@ -51,6 +51,8 @@ def intercept_interval(
 ) -> tuple[float, float]:
     """The intercepts that keep the KKT conditions of an SVM with this coef: y_i f(x_i) >= 1 wherever alpha_i is
     below its upper bound, y_i f(x_i) <= 1 wherever it is positive."""
+    if "margin" in values and "margin_sign" in multipliers:
+        return _interval_of_wolfe_dual(problem, values, multipliers)
     b = float(values["intercept"][0]) if "intercept" in values else 0.0
     margin = next((c for c in problem.constraints if c.name == "margin" and c.relation == "<="), None)
     data = getattr(problem, "data", None)
@@ -63,15 +65,37 @@ def intercept_interval(
     whole = np.concatenate([values[v.name] for v in problem.variables])
     without_slack = {v: rows for v, rows in margin.entries.items() if v != "slack"}
     excess = -(problem.joined(without_slack, margin.size) @ whole) - 1.0  # y_i f(x_i) - 1
-    positive = positive_multipliers(alpha, excess + slack, 1.0)
-    cap = problem.linear.get("slack")
+    low, high = _shifts(alpha, excess, excess + slack, problem.linear.get("slack"), signs)
+    return b + low, b + high
+
+
+def _interval_of_wolfe_dual(
+    problem: Problem, values: Mapping[str, Array], multipliers: Mapping[str, Array]
+) -> tuple[float, float]:
+    """The same where alpha is the unknown: y_i f(x_i) - 1 is the multiplier of alpha_i >= 0 minus that of alpha_i <= C,
+    and the intercept is the multiplier of sum_i alpha_i y_i = 0."""
+    balance = next((c for c in problem.constraints if c.name == "intercept"), None)
+    data = getattr(problem, "data", None)
+    if balance is None or data is None or data.signs is None:
+        return 0.0, 0.0
+    b, over = float(multipliers["intercept"][0]), multipliers["margin_sign"]
+    cap = next((c.rhs for c in problem.constraints if c.name == "slack"), None)
+    excess = over - multipliers["slack"] if cap is not None else over
+    low, high = _shifts(values["margin"], excess, over, cap, data.signs)
+    return b + low, b + high
+
+
+def _shifts(alpha: Array, excess: Array, slack: Array, cap: Array | None, signs: Array) -> tuple[float, float]:
+    """How far the intercept may move down and up: ``excess`` is y_i f(x_i) - 1, ``slack`` what its constraint leaves,
+    ``cap`` the upper bound of alpha."""
+    positive = positive_multipliers(alpha, slack, 1.0)
     below_cap = np.ones(alpha.size, dtype=bool) if cap is None else cap - alpha > NEGLIGIBLE * cap
     shift = -signs * excess  # the change of the intercept that makes the margin exactly one
     at_least = (below_cap & (signs > 0)) | (positive & (signs < 0))
     at_most = (below_cap & (signs < 0)) | (positive & (signs > 0))
     low = float(shift[at_least].max(initial=-np.inf))
     high = float(shift[at_most].min(initial=np.inf))
-    return b + min(low, 0.0), b + max(high, 0.0)
+    return min(low, 0.0), max(high, 0.0)
 
 
 @dataclass(frozen=True)
@@ -95,7 +119,7 @@ def uniqueness(problem: Problem, x: Array, multipliers: Mapping[str, Array]) -> 
     equality constraints, and the rows with a positive multiplier. If those fix coef, it is unique; otherwise two
     linear programs over the set of solutions look for another one.
     """
-    judged = [v.name for v in problem.variables if v.kind != "samples"] or [v.name for v in problem.variables]
+    judged = [v.name for v in problem.variables if v.kind not in BY_SAMPLE] or [v.name for v in problem.variables]
     rank, columns = _design_rank(problem)
     fixed: list[Array] = []
     free: list[tuple[Rows, Array]] = []
@@ -104,7 +128,7 @@ def uniqueness(problem: Problem, x: Array, multipliers: Mapping[str, Array]) -> 
         curved[:, problem.layout[v]] = p.to_dense() if isinstance(p, Rows) else np.diag(p)
         fixed.append(curved)
     for t in problem.terms:
-        fixed.append(problem.rows(t)[np.flatnonzero(t.weights > 0)].to_dense())
+        fixed.append(problem.rows(t)[t.counted].to_dense())
     for c in problem.constraints:
         rows = problem.rows(c)
         if c.relation == "==":
@@ -115,7 +139,7 @@ def uniqueness(problem: Problem, x: Array, multipliers: Mapping[str, Array]) -> 
         tight = positive_multipliers(multipliers[c.name], slack, unit)
         fixed.append(rows[np.flatnonzero(tight)].to_dense())
         free.append((rows[np.flatnonzero(~tight)], np.maximum(slack[~tight], 0.0)))
-    stack = np.vstack([np.zeros((0, problem.size)), *fixed])
+    stack = np.vstack([problem.null_directions, *fixed])  # a gauge is a choice, not a freedom
     where = np.concatenate([np.arange(problem.layout[v].start, problem.layout[v].stop) for v in judged])
     if _fixes(stack, where):
         return Uniqueness(True, rank, columns, "what every solution shares determines it")

@@ -45,7 +45,12 @@ def latex(problem: Problem) -> str:
 
 
 def _for_all(kind: Kind) -> str:
-    return r",\quad i = 1, \dots, n" if kind == "samples" else ""
+    return {"samples": r",\quad i = 1, \dots, n", "margins": r",\quad i = 1, \dots, n,\ k \ne y_i"}.get(kind, "")
+
+
+#: The index of an entry of a block that has one for each sample, and the sum over all.
+INDEX = {"samples": "i", "margins": "{ik}"}
+SUM = {"samples": r"\sum_i", "margins": r"\sum_{i, k}"}
 
 
 # ---- sums of products -----------------------------------------------------------------------------------
@@ -53,23 +58,25 @@ def _for_all(kind: Kind) -> str:
 
 def indexed(symbol: str, kind: Kind) -> str:
     """A block's symbol with the index of its entries: alpha_i, or beta for a plain vector."""
-    if kind != "samples":
+    if kind not in INDEX:
         return symbol
-    return f"{{{symbol}}}_i" if "^" in symbol or "_" in symbol else f"{symbol}_i"
+    return f"{{{symbol}}}_{INDEX[kind]}" if "^" in symbol or "_" in symbol else f"{symbol}_{INDEX[kind]}"
 
 
-def product(outer: Kind, inner: Kind, symbol: str, label: Label, diagonal: bool) -> Piece:
+def product(outer: Kind, inner: Kind, symbol: str, label: Label, diagonal: bool, turned: bool = False) -> Piece:
     """(coefficients) times (unknown) as one entry of a block of kind ``outer``, the unknown of kind ``inner``.
 
-    A block of samples has one row a sample; read the other way round, it is a sum over samples.
+    A block of samples has one row a sample; ``turned`` the other way round, it is a sum over samples.
     """
     unknown = indexed(symbol, inner)
     if diagonal:
         return Piece(label.scale, label.factor, " ".join(filter(None, [label.vector, unknown])))
-    if inner == "samples" and outer != "samples":
+    if inner in SUM and outer not in SUM:
         inside = " ".join(filter(None, [unknown, label.factor, label.vector]))
-        return Piece(label.scale, "", rf"\sum_i {inside}")
-    if inner == "samples":
+        return Piece(label.scale, "", rf"{SUM[inner]} {inside}")
+    if label.product and not turned:
+        return Piece(label.scale, label.factor, label.product.replace("%", symbol))
+    if inner in SUM:
         return Piece(label.scale, "", rf"\sum_k {label.vector or 'a'}_{{ik}} {symbol}_k")
     if inner == "vector" and outer != "vector":
         return Piece(label.scale, label.factor, rf"{_transposed(label.vector or 'a')} {unknown}")
@@ -92,6 +99,8 @@ def pieces(problem: Problem, block: Block, entries: Mapping[str, Rows] | None = 
     for name, rows in (block.entries if entries is None else entries).items():
         v = problem.variable(name)
         label = block.labels.get(name) or default_label(rows)
+        if label.product.isspace():
+            continue  # written with the product of another variable
         out.append(product(block.kind, v.kind, v.symbol, label, isinstance(rows, DiagonalRows)))
     return out
 
@@ -177,14 +186,14 @@ def _quadratic(problem: Problem) -> list[Piece]:
         elif np.all(p == p[:1]):
             out.append(_halved(float(p[0]), _square(v)))
         else:
-            inside = rf"p_i {indexed(v.symbol, v.kind)}^2" if v.kind == "samples" else rf"p_j {v.symbol}_j^2"
-            out.append(Piece(1.0, "", rf"\tfrac12 \sum_{'i' if v.kind == 'samples' else 'j'} {inside}"))
+            inside = rf"p_i {indexed(v.symbol, v.kind)}^2" if v.kind in SUM else rf"p_j {v.symbol}_j^2"
+            out.append(Piece(1.0, "", rf"\tfrac12 {SUM.get(v.kind, chr(92) + 'sum_j')} {inside}"))
     return out
 
 
 def _square(v: Variable) -> str:
-    if v.kind == "samples":
-        return rf"\sum_i {indexed(v.symbol, v.kind)}^2"
+    if v.kind in SUM:
+        return rf"{SUM[v.kind]} {indexed(v.symbol, v.kind)}^2"
     return f"{v.symbol}^2" if v.kind == "scalar" else rf"\|{v.symbol}\|^2"
 
 
@@ -198,13 +207,16 @@ def _linear(problem: Problem) -> list[Piece]:
     for name, q in problem.linear.items():
         v = problem.variable(name)
         uniform = bool(np.all(q == q[:1]))
-        if v.kind == "scalar":
+        if name in problem.linear_labels and problem.linear_labels[name].product:
+            label = problem.linear_labels[name]
+            out.append(Piece(label.scale, "", label.product.replace("%", v.symbol)))
+        elif v.kind == "scalar":
             out.append(Piece(float(q[0]), "", v.symbol))
-        elif v.kind == "samples":
+        elif v.kind in SUM:
             label = problem.linear_labels.get(name, Label("c_i"))
             front = "" if uniform else f"{label.factor} "
             size = float(q[0]) if uniform else label.scale
-            out.append(Piece(size, "", rf"\sum_i {front}{indexed(v.symbol, v.kind)}"))
+            out.append(Piece(size, "", rf"{SUM[v.kind]} {front}{indexed(v.symbol, v.kind)}"))
         elif uniform:
             out.append(Piece(float(q[0]), "", rf"\sum_j {indexed(v.symbol, 'samples').replace('_i', '_j')}"))
         else:
@@ -220,7 +232,7 @@ def inside(problem: Problem, term: Term) -> str:
         return out
     if np.all(offset == offset[0]):
         return out + f" {'-' if offset[0] < 0 else '+'} {number(abs(float(offset[0])))}"
-    return out + (f" - {term.offset_label}" if term.offset_label else " + o" + ("_i" * (term.kind == "samples")))
+    return out + (f" - {term.offset_label}" if term.offset_label else " + o" + ("_i" * (term.kind in SUM)))
 
 
 def _term(problem: Problem, term: Term, split: bool) -> Piece:
@@ -235,9 +247,11 @@ def _term(problem: Problem, term: Term, split: bool) -> Piece:
     body = term.loss.latex(argument)
     front = "" if uniform else "c_i "
     closed = body.startswith((r"\log\left", r"\max", "|", "e^"))  # reads as one factor of the sum
-    if (" + " in body or " - " in body) and not (uniform and closed):
+    if body.startswith("-") and " - " not in body:
+        body, weight = body[1:], -weight
+    elif (" + " in body or " - " in body) and not (uniform and closed):
         body = rf"\left[{body}\right]"
-    return Piece(weight if uniform else 1.0, "", (r"\sum_i " if term.kind == "samples" else "") + front + body)
+    return Piece(weight if uniform else np.sign(weight), "", (r"\sum_i " if term.kind in SUM else "") + front + body)
 
 
 # ---- constraints ----------------------------------------------------------------------------------------
@@ -260,7 +274,7 @@ def _right_hand_side(c: Constraint, turned: bool) -> str:
     if c.rhs_label:
         negative = c.rhs_label.startswith("-") != turned
         return ("-" if negative else "") + c.rhs_label.lstrip("-")
-    return ("-" if turned else "") + ("h_i" if c.kind == "samples" else "h")
+    return ("-" if turned else "") + ("h_i" if c.kind in SUM else "h")
 
 
 def constraint(problem: Problem, c: Constraint) -> str:
@@ -287,7 +301,8 @@ WORDS = {
     r"\tau": "τ", r"\theta": "θ", r"\rho": "ρ", r"\psi": "ψ", r"\phi": "φ", r"\sum": "Σ", r"\le": "≤",
     r"\ge": "≥", r"\log": "log", r"\max": "max", r"\min": "min", r"\|": "‖", r"\tfrac12": "½", r"\cdot": "·",
     r"\left": "", r"\right": "", r"\quad": "  ", r"\dots": "…", r"\,": " ", r"\ ": " ", r"\{": "{", r"\}": "}",
-    r"\nabla": "∇", r"\infty": "∞",
+    r"\nabla": "∇", r"\infty": "∞", r"\Lambda": "Λ", r"\Omega": "Ω", r"\Pi": "Π", r"\det": "det", r"\otimes": "⊗",
+    r"\ne": "≠",
 }  # fmt: skip
 SUBSCRIPTS = dict(zip("0123456789ijk", "₀₁₂₃₄₅₆₇₈₉ᵢⱼₖ", strict=True))
 SUPERSCRIPTS = dict(zip("0123456789+-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻", strict=True))
@@ -299,6 +314,11 @@ def plain(formula: str) -> str:
     text = re.sub(r"\\text\{([^{}]*)\}|\\mathbf\{([^{}]*)\}", lambda m: m.group(1) or m.group(2), text)
     text = re.sub(r"\\tilde\{([^{}]*)\}", "\\1\u0303", text)
     text = re.sub(r"\\tfrac\{([^{}]*(?:\{[^{}]*\})?[^{}]*)\}\{([^{}]*)\}", r"\1/\2", text)
+    text = re.sub(
+        r"\\begin\{pmatrix\} (.*?) \\end\{pmatrix\}",
+        lambda m: f"[{m[1]}]".replace(r" \\", ";").replace(" &", ","),
+        text,
+    )
     text = text.replace(r"^{\top}", "ᵀ")
     for word in sorted(WORDS, key=len, reverse=True):
         text = re.sub(re.escape(word) + (r"(?![a-zA-Z])" if word[-1].isalpha() else ""), WORDS[word], text)
@@ -308,6 +328,7 @@ def plain(formula: str) -> str:
         lambda m: "".join(SUBSCRIPTS[k] for k in m.group(1) or m.group(2)),
         text,
     )
+    text = re.sub(r"_\{([^{}]*)\}", r"[\1]", text)  # what has no small letters: Σ[k ≠ yᵢ]
     text = re.sub(r"\^([+-])", lambda m: SUPERSCRIPTS[m.group(1)], text)
     text = re.sub(r"\^\{?(-?\d+)\}?", lambda m: "".join(SUPERSCRIPTS[k] for k in m.group(1)), text)
     text = re.sub(r"e\^\{([^{}]*)\}", r"exp(\1)", text)

@@ -216,4 +216,5 @@ def _rebuild(problem: Problem, columns: Exponents, blocks: Mapping[str, int], ob
         constant=float(np.ldexp(problem.constant, objective)),
         sense=problem.sense,
         unit=float(np.ldexp(problem.unit, objective)),
+        gauge={v: r.scaled(1.0, np.ldexp(1.0, -columns[problem.layout[v]])) for v, r in problem.gauge.items()},
     )

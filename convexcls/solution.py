@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,10 @@ from numpy.typing import NDArray
 from convexcls.certificate import KKT, Certificate, Status, certify
 from convexcls.data import Data
 from convexcls.geometry import Uniqueness, intercept_interval, support_rows, uniqueness
-from convexcls.problem import NoAnswer, Problem
+from convexcls.problem import NoAnswer, Problem, carry_out
+
+if TYPE_CHECKING:  # what a verb returns; the layer above provides it
+    from convexcls.inference import Summary
 
 Array = NDArray[np.float64]
 
@@ -101,6 +104,22 @@ class Solution:
             return read(self.values, self.multipliers)
         return float(self.values["intercept"][0]) if "intercept" in self.problem.layout else 0.0
 
+    @cached_property
+    def dual_coef(self) -> Array:
+        """The coefficients of a kernel classifier, one a sample: y_i alpha_i."""
+        read = getattr(self.problem, "dual_coef_from", None)
+        if read is None:
+            raise NoAnswer(f"the {self.problem.name} is not stated in coefficients of the samples; see .multipliers")
+        return np.asarray(read(self.values, self.multipliers))
+
+    @cached_property
+    def estimates(self) -> Any:
+        """What a model of the classes estimates: of Gaussian classes priors, means and covariances."""
+        read = getattr(self.problem, "estimates_from", None)
+        if read is None:
+            raise NoAnswer(f"the {self.problem.name} is no model of the classes: it estimates no means or covariances")
+        return read(self.values, self.multipliers)
+
     @property
     def data(self) -> Data:
         """The training data."""
@@ -114,7 +133,7 @@ class Solution:
         scores = getattr(self.problem, "scores_from", None)
         if scores is None:
             raise NoAnswer(f"the {self.problem.name} was not declared on data: it has no scores")
-        return np.asarray(scores(self.values, self.multipliers, X))
+        return np.asarray(scores(self.values, self.multipliers, self.data.expand(X)))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The predicted label of each row; for real targets the fitted value."""
@@ -138,7 +157,7 @@ class Solution:
     @cached_property
     def margins(self) -> Array:
         """The functional margins y_i f(x_i) on the training data."""
-        return self._signs() * self.decision_function(self.data.matrix)
+        return self._signs() * self.decision_function(self.data.samples)
 
     @cached_property
     def geometric_margins(self) -> Array:
@@ -148,7 +167,7 @@ class Solution:
     @cached_property
     def signed_distances(self) -> Array:
         """f(x_i) / ‖coef‖ on the training data."""
-        return self.decision_function(self.data.matrix) / self._norm()
+        return self.decision_function(self.data.samples) / self._norm()
 
     def _signs(self) -> Array:
         if self.data.signs is None:
@@ -156,7 +175,8 @@ class Solution:
         return self.data.signs
 
     def _norm(self) -> float:
-        norm = float(np.linalg.norm(self.coef))
+        read = getattr(self.problem, "norm_from", None)
+        norm = float(np.linalg.norm(self.coef)) if read is None else read(self.values, self.multipliers)
         if norm == 0:
             raise NoAnswer("coef is zero: there is no hyperplane, so there are no distances")
         return norm
@@ -178,6 +198,13 @@ class Solution:
     def uniqueness(self) -> Uniqueness:
         """Whether coef is the only solution, with the rank of the design and the reason."""
         return uniqueness(self.problem, self._point(), self.multipliers)
+
+    # ---- statistics -------------------------------------------------------------------------------
+
+    def summary(self, confidence: float = 0.95) -> Summary:
+        """Standard errors, tests and intervals of a logistic, softmax or least-squares fit; ``NoAnswer`` says why
+        where there are none."""
+        return carry_out("summary", self, confidence)
 
     # ---- other ------------------------------------------------------------------------------------
 

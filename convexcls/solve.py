@@ -30,6 +30,8 @@ class SolverInfo:
     accepts: str
     promise: float
     installed: bool = True
+    #: A learning rule: it is shown for what it does, and its answer need not be proved.
+    rule: bool = False
 
 
 def solvers() -> list[SolverInfo]:
@@ -37,7 +39,7 @@ def solvers() -> list[SolverInfo]:
     out = []
     for name in solver_names():
         cls = solver_class(name)
-        out.append(SolverInfo(name, cls.accepts, cls.promise))
+        out.append(SolverInfo(name, cls.accepts, cls.promise, rule=cls.rule))
     return out
 
 
@@ -62,7 +64,7 @@ def solve(
     if solver != "auto":
         job = _Job.of(problem, solver, **options)
         if reason := job.refuses():
-            able = [info.name for info in accepting(problem)]
+            able = [info.name for info in accepting(problem, rules=True)]
             raise SolverRefused(
                 f"solver {solver!r} does not take the {problem.name}: {reason}. These do: {', '.join(able)}"
             )
@@ -77,7 +79,7 @@ def solve(
         job = _Job.of(problem, name)
         if job.refuses():
             continue
-        found = job.run(tol, callback, start if job.worker.warm else None)
+        found = job.run(tol, callback, start if job.takes_start else None)
         if found.status != "undecided":
             return found
         if best is None or _worst(found) < _worst(best):
@@ -91,17 +93,19 @@ def candidates(problem: Problem) -> list[str]:
     """The solvers that ``auto`` tries, in order: a formula where there is one, Newton for smooth losses, the
     simplex method for linear programs, an interior point otherwise, on the problem or on its dual; cvxpy's
     Clarabel is the last resort."""
-    order = ["closed-form", "newton", "newton-kkt"]
+    order = ["closed-form", "moments", "newton", "newton-kkt"]
     if problem.is_linear_program:
         order.append("highs")
     return [*order, "clarabel", "dual:clarabel", "cvxpy:CLARABEL"]
 
 
-def accepting(problem: Problem) -> list[SolverInfo]:
-    """The installed solvers that take the problem."""
+def accepting(problem: Problem, rules: bool = False) -> list[SolverInfo]:
+    """The installed solvers that take the problem; learning rules only where asked for."""
     scaled = equilibrate(problem).problem
     out = []
     for info in solvers():
+        if info.rule and not rules:
+            continue
         worker = solver_class(info.name).with_options()
         if not worker.refuses(problem if worker.as_stated else scaled):
             out.append(info)
@@ -130,6 +134,10 @@ class _Job:
         form = problem.dual() if through_dual else problem
         scaled = unscaled(form) if worker.as_stated else equilibrate(form)
         return cls(problem, form, scaled, worker, (DUAL if through_dual else "") + worker.name)
+
+    @property
+    def takes_start(self) -> bool:
+        return self.worker.warm and self.form is self.problem
 
     def refuses(self) -> str:
         return self.worker.refuses(self.scaled.problem)

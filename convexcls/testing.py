@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from convexcls.problem import BY_SAMPLE
 from convexcls.solution import Solution
 
 
@@ -48,7 +49,7 @@ def assert_same_answer(first: Solution, second: Solution, tol: float = 1e-6) -> 
         raise AssertionError(
             f"objectives differ: {first.objective!r} ({first.solver}), {second.objective!r} ({second.solver})"
         )
-    shared = [v for v in first.values if v in second.values and first.problem.variable(v).kind != "samples"]
+    shared = [v for v in first.values if v in second.values and first.problem.variable(v).kind not in BY_SAMPLE]
     if not first.uniqueness:
         return
     for name in shared:

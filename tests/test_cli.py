@@ -18,7 +18,7 @@ from convexcls.solve import accepting
 PLAIN = {"COLUMNS": None, "FORCE_COLOR": None, "NO_COLOR": None, "CONVEXCLS_DEBUG": None}
 SEPARABLE = "x1,x2,label\n0,0,no\n1,1,no\n2,2,yes\n3,1,yes\n"
 OVERLAPPING = "a,b,w,y\n0,1,1,0\n1,0,2,0\n2,2,1,1\n3,1,1,1\n1,2,1,0\n2,0,1,1\n1.5,1,1,1\n1.75,1,1,0\n"
-COMMANDS = ("show", "solve", "compare", "solvers", "problems", "demo")
+COMMANDS = ("show", "solve", "compare", "validate", "summary", "path", "solvers", "problems", "demo")
 
 
 def run(*args: str, columns: int | None = None, code: int = 0) -> Result:
@@ -338,3 +338,41 @@ def test_hostile_names_in_errors(tmp_path):
     (tmp_path / "h.csv").write_text(HOSTILE.replace("2,4,1,5", "2,\x1b[2Jx,1,5"), encoding="utf-8", newline="")
     for args in ((), ("-t", "\x1b[1m"), ("-f", "nope")):
         assert "\x1b" not in run("solve", str(tmp_path / "h.csv"), "-m", "hard-margin", *args, code=2).output
+
+
+# ---- several classes -----------------------------------------------------------------------------------------
+
+
+def test_several_classes_are_columns():
+    out = run("solve", "softmax_table").stdout
+    assert re.search(r"^coef +a +b +c$", out, flags=re.MULTILINE)
+    assert re.search(r"^x +1\.059351277 +-0\.3269430843 +-0\.7324081924$", out, flags=re.MULTILINE)
+    assert "labels 'a', 'b' and 'c'" in out
+    coef = strict(run("solve", "softmax_table", "--json").stdout)["coef"]
+    assert [sum(coef[label][name] for label in "abc") for name in ("x", "intercept")] == pytest.approx(
+        [0, 0], abs=1e-12
+    )
+
+
+def test_gaussian_classes_show_means_and_covariances():
+    out = run("solve", "gaussian_by_class").stdout
+    assert re.search(r"^x +1 +5$", out, flags=re.MULTILINE)
+    assert "covariance of b" in out
+    found = strict(run("solve", "gaussian_line", "--json").stdout)
+    assert found["coef"] is None
+    assert found["mean"]["b"]["x"] == pytest.approx(4)
+    assert found["covariance"]["x"]["x"] == pytest.approx(1)
+
+
+def test_directions_come_with_their_proof():
+    out = run("solve", "fisher_three_classes").stdout
+    assert re.search(r"^Rayleigh quotient +5\.26\d+ +2\.59\d+$", out, flags=re.MULTILINE)
+    assert "That no direction separates the classes better is proved" in out
+
+
+def test_three_labels_in_a_file(tmp_path):
+    (tmp_path / "three.csv").write_text("u,v,kind\n0,0,a\n1,0,b\n0,1,c\n1,1,a\n2,1,b\n1,2,c\n0,2,a\n2,0,c\n2,2,b\n")
+    for kind in ("softmax", "gaussian", "fisher"):
+        assert "OPTIMAL" in run("solve", tmp_path / "three.csv", "--model", kind).stdout
+    failed = run("solve", tmp_path / "three.csv", "--model", "logistic", code=2)
+    assert "SoftmaxMLE" in failed.stderr

@@ -31,9 +31,32 @@ def test_a_problem_without_a_model():
     np.testing.assert_allclose(eval(call, names), [1.0, 0.0], atol=1e-12)
 
 
+def test_several_classes_kernels_statistics_and_rules(capsys):
+    names = {}
+    for block in BLOCKS:
+        exec(block, names)
+    printed = capsys.readouterr().out
+    flowers, kinds = names["flowers"], names["kinds"]
+    assert names["s"].status == "optimal"
+    assert names["s"].coef.shape == (3, 2)
+    assert cc.SoftmaxMLE(flowers, kinds).solve().status == "unattained"
+    assert cc.GaussianMLE(flowers, kinds).solve().status == "optimal"
+    assert cc.FisherLDA(flowers, kinds).solve().estimates.holds()
+    assert names["k"].objective == pytest.approx(0.25)
+    assert names["k"].support.tolist() == [0, 1, 2, 3]
+    np.testing.assert_allclose(names["k"].dual_coef, [-1 / 8, -1 / 8, 1 / 8, 1 / 8])
+    assert "two lines that cross at (0, 0)" in printed
+    assert "P>|z|" in printed
+    assert "errors          8 of 32" in printed
+    assert names["run"].status == "optimal"
+    assert names["never"].report.cycle is not None
+    assert names["never"].report.proof_verifies()
+
+
 def test_every_name_in_the_table_is_there():
     for name in ("HardMarginSVM", "MaxMargin", "SoftMarginSVM", "LogisticMLE", "LeastSquares", "LeastAbsolute",
-                 "PerceptronCriterion", "FisherLDA", "EmpiricalRisk"):  # fmt: skip
+                 "PerceptronCriterion", "FisherLDA", "EmpiricalRisk", "KernelSVM", "SoftmaxMLE",
+                 "GaussianMLE"):  # fmt: skip
         assert f"`{name}`" in README
         assert hasattr(cc, name)
     for info in cc.solvers():

@@ -127,7 +127,7 @@ def test_callback_sees_the_trace_and_objectives_are_in_original_units():
 
 
 def test_auto_tries_until_an_answer_is_proved():
-    assert candidates(MODELS["logistic"])[:2] == ["closed-form", "newton"]
+    assert candidates(MODELS["logistic"])[:3] == ["closed-form", "moments", "newton"]
     assert "highs" in candidates(MODELS["perceptron"])
     chosen = {name: MODELS[name].solve().solver for name in MODELS}
     assert chosen["least-squares"] == "closed-form"

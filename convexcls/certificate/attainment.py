@@ -52,25 +52,19 @@ def _attainment(problem: Problem, x: Array, multipliers: Mapping[str, Array]) ->
     for t in problem.terms:
         rows = problem.rows(t)
         u = rows @ x + t.offset
-        slope, curvature = t.loss.slope(u), t.loss.curvature(u)
-        gradient += rows.T @ (t.weights * slope)
-        hessian += rows.gram(t.weights * curvature)
-        points.append((t, rows, slope, curvature))
+        gradient += rows.T @ (t.row_weights * t.loss.slope(u))
+        hessian += t.gram(rows, u)
+        points.append((t, rows, u))
     if not (np.all(np.isfinite(hessian)) and np.all(np.isfinite(gradient))):
         return -np.inf
-    step = _newton_step(hessian, gradient, [rows for _, rows, _, _ in points])
+    counted = [rows if t.counted.size == t.size else rows[t.counted] for t, rows, _ in points]
+    step = _newton_step(hessian, gradient, counted)
     if step is None:
         return -np.inf
     worst = 1.0
-    for t, rows, slope, curvature in points:
-        counts = t.weights > 0
-        moved = (rows @ step)[counts]
-        low, high = t.loss.slopes
-        for edge, outward in ((low, -moved), (high, moved)):
-            if np.isfinite(edge):
-                room = np.abs(slope - edge)[counts]
-                rate = np.where(room > 0, curvature[counts] / room, t.loss.curvature_per_room)
-                worst = min(worst, float((1.0 - rate * outward).min(initial=1.0)))
+    for t, rows, u in points:
+        left = t.loss.remaining(u[t.counted], (rows @ step)[t.counted])
+        worst = min(worst, float(left.min(initial=1.0))) if not np.any(np.isnan(left)) else np.nan
     return -np.inf if np.isnan(worst) else worst
 
 

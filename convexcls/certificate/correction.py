@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from convexcls.certificate import exact
-from convexcls.problem import Block, Problem
+from convexcls.problem import BY_SAMPLE, Block, Problem
 from convexcls.rows import CentredRows, DiagonalRows, JoinedRows, Rows
 
 Array = NDArray[np.float64]
@@ -37,7 +37,7 @@ def free_variables(problem: Problem) -> list[str]:
     out = []
     for v in problem.variables:
         bounds = [b for b in problem.norm_bounds if v.name in b.bound_entries]
-        if v.name in problem.quadratic or v.kind == "samples" or bounds:
+        if v.name in problem.quadratic or v.kind in BY_SAMPLE or bounds:
             continue
         if any(v.name in _summed(b) for b in blocks):
             out.append(v.name)
@@ -62,7 +62,7 @@ def correction(problem: Problem, names: Sequence[str], residual: Array) -> float
     ]
     size = np.max([rows.column_max()[where] for rows in maps], axis=0)
     size = np.where(size > 0, size, 1.0)
-    direction = _by_gram(maps, where, size, r)
+    direction = _by_gram(maps, where, size, r, problem.null_directions[:, where])
     if direction is None:
         return _by_orthogonal_factors(maps, where, size, r)
     full = np.zeros(problem.size)
@@ -70,13 +70,19 @@ def correction(problem: Problem, names: Sequence[str], residual: Array) -> float
     return max(float(np.abs(rows @ full).max(initial=0.0)) for rows in maps)
 
 
-def _by_gram(maps: Sequence[Rows], where: NDArray[np.intp], size: Array, r: Array) -> Array | None:
+def _by_gram(maps: Sequence[Rows], where: NDArray[np.intp], size: Array, r: Array, null: Array) -> Array | None:
+    """(K'K)^-1 r by a Cholesky factor; ``null`` are directions known to have no effect, which get some curvature."""
     gram = sum((rows.gram(np.ones(rows.shape[0]))[np.ix_(where, where)] for rows in maps), np.zeros((r.size, r.size)))
     scaled = gram / np.outer(size, size)
     diagonal = np.sqrt(np.diag(scaled))
     diagonal = np.where(diagonal > 0, diagonal, 1.0)
+    scaled = scaled / np.outer(diagonal, diagonal)
+    if null.size:
+        unit = null * size * diagonal
+        unit /= np.linalg.norm(unit, axis=1, keepdims=True)
+        scaled += unit.T @ unit
     try:
-        factor = cho_factor(scaled / np.outer(diagonal, diagonal), lower=True)
+        factor = cho_factor(scaled, lower=True)
     except LinAlgError:
         return None
     if np.abs(np.diag(factor[0])).min() < SMALLEST_PIVOT:

@@ -158,27 +158,27 @@ class _Check:
             self._add(problem.rows(b), -both[:-1], -b.offset)
             self._add(problem.bound_rows(b), -both[-1:], np.array([-b.bound]))
 
-    def _add(self, rows: Rows, multiplier: Array, rhs: Array) -> None:
+    def _add(self, rows: Rows, multiplier: Array, rhs: Array, size: Array | None = None) -> None:
         self.pull += rows.T @ multiplier
-        self.magnitude += abs(rows).T @ np.abs(multiplier)
+        self.magnitude += abs(rows).T @ (np.abs(multiplier) if size is None else size)
         self.reach = np.maximum(self.reach, rows.column_max())
         self.dual_value -= float(multiplier @ rhs)
         self.largest_multiplier = max(self.largest_multiplier, float(np.abs(multiplier).max(initial=0.0)))
 
     def _add_term(self, term: Term) -> None:
         rows = self.problem.rows(term)
-        counts = term.weights > 0
         u = rows @ self.x + term.offset
-        slopes = np.where(counts, term.loss.slope(u), 0.0)
-        self._add(rows, term.weights * slopes, -term.offset)
+        slopes = np.where(term.row_weights > 0, term.loss.slope(u), 0.0)
+        sizes = np.where(term.row_weights > 0, term.row_weights * term.loss.slope_size(u), 0.0)
+        self._add(rows, term.row_weights * slopes, -term.offset, sizes)
         if term.is_half_square:  # where residuals may all be 0, the targets give the size
             target = ROUNDING_ROOM * term.weights * np.abs(term.offset)
             if not np.any(target):  # no targets either: a loss of one unit has this slope
                 target = np.sqrt(2.0 * self.problem.unit * term.weights) / max(term.size, 1)
             self.magnitude += rows.column_max() * float(target.sum())
             self.largest_multiplier = max(self.largest_multiplier, float(target.max(initial=0.0)))
-        conjugate = term.loss.conjugate.value(term.loss.dual_sign * slopes[counts])
-        self.dual_value -= float(term.weights[counts] @ conjugate)
+        conjugate = term.loss.conjugate.value(term.loss.dual_sign * slopes[term.counted])
+        self.dual_value -= float(term.weights[term.weights > 0] @ conjugate)
 
     def run(self) -> KKT:
         problem, x = self.problem, self.x
@@ -251,11 +251,10 @@ class _Check:
         return Residual(*primal), Residual(*signs), Residual(*products)
 
     def _natural_multiplier(self, block: Block, unit: float) -> float:
-        """The size of multipliers where all of them may be 0: the cost of the slack that the block shares, or what an
-        objective of one unit gives."""
-        costs = [
-            np.abs(self.problem.linear[v]).max() for v in block.entries if v in self.one_to_one & {*self.problem.linear}
-        ]
+        """The size of multipliers where all of them may be 0: the cost of what the block takes entry by entry, a slack or
+        the unknown that it bounds, or what an objective of one unit gives."""
+        bounded = [v for v, rows in block.entries.items() if isinstance(rows, DiagonalRows)]
+        costs = [np.abs(self.problem.linear[v]).max(initial=0.0) for v in bounded if v in self.problem.linear]
         if costs:
             return float(max(costs))
         return self.problem.unit / unit if unit > 0 else 0.0

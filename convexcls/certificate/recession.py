@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from convexcls.certificate import exact
+from convexcls.certificate.curvature import curvature_rows, vanishes_exactly
 from convexcls.certificate.linear_program import (
     POSITIVE,
     ZERO,
@@ -37,6 +38,9 @@ class Direction:
 def find_direction(problem: Problem) -> Direction | None:
     """A direction that proves the minimum unattained, or None. First one along which the objective falls at a
     constant rate, then one along which it only approaches its infimum."""
+    for candidate in getattr(problem, "candidate_directions", list)():  # a model may know where to look
+        if (proved := check_direction(problem, candidate)) is not None:
+            return proved
     scale = column_scale(problem)
     for asymptotic in (False, True):
         program = _RecessionProgram(problem, scale, asymptotic).build()
@@ -46,8 +50,10 @@ def find_direction(problem: Problem) -> Direction | None:
         if found.x is None or not found.fun < -POSITIVE:
             continue
         direction = _flattened(problem, np.asarray(found.x)[: problem.size] * scale)
-        if (proved := check_direction(problem, direction)) is not None:
-            return proved
+        large = np.abs(direction) > POSITIVE * np.abs(direction).max()
+        for way in (direction, np.where(large, direction, 0.0)):  # the simplex method leaves dust
+            if (proved := check_direction(problem, way)) is not None:
+                return proved
     return None
 
 
@@ -87,23 +93,25 @@ class _RecessionProgram:
         return out
 
     def _add_term(self, t: Term, where: slice) -> None:
-        counts = sparse.diags_array((t.weights > 0).astype(float))  # a sample without weight has no say
+        counts = sparse.diags_array((t.row_weights > 0).astype(float))  # a sample without weight has no say
         moved = counts @ sparse.csr_array(self.problem.rows(t).to_matrix()) @ sparse.diags_array(self.scale)
         moved = self._wide(moved)
         low, high = t.loss.slopes
-        own = sparse.csr_array(
-            (np.ones(t.size), (np.arange(t.size), np.arange(where.start, where.stop))), shape=moved.shape
-        )
+        rows, groups = np.arange(t.size), t.size // t.loss.width
+        column = rows if self.asymptotic else rows // t.loss.width  # progress by row, a rate by loss
+        own = sparse.csr_array((np.ones(t.size), (rows, where.start + column)), shape=moved.shape)
         if np.isinf(low) and np.isinf(high):  # grows either way: must not move
             self.equal.append(moved)
             self.low[where] = self.high[where] = 0.0
         elif self.asymptotic:  # progress at most how far the argument moves the way the loss falls
             self.upper.append(own - moved if high == 0 else own + moved)
             self.low[where], self.high[where] = 0.0, 1.0
-            self.cost[where] = -(t.weights > 0).astype(float)
+            self.cost[where] = -(t.row_weights > 0).astype(float)
         else:  # the rate is at least low and high times the movement
-            self.low[where], self.high[where] = -np.inf, np.inf
-            self.cost[where] = t.weights
+            self.low[where] = self.high[where] = 0.0
+            rates = slice(where.start, where.start + groups)
+            self.low[rates], self.high[rates] = -np.inf, np.inf
+            self.cost[rates] = t.weights
             for slope in (low, high):
                 self.upper.append(moved * np.sign(slope) if np.isinf(slope) else moved * slope - own)
 
@@ -129,8 +137,8 @@ def _flattened(problem: Problem, direction: Array) -> Array:
     if problem.size > 2000:
         return direction
     flat = [np.zeros((0, problem.size))]
-    for block in (*problem.terms, *problem.constraints):
-        rows = problem.rows(block)
+    curved = curvature_rows(problem) if problem.size**2 <= exact.LARGEST else []
+    for rows in (*curved, *map(problem.rows, (*problem.terms, *problem.constraints))):
         moved, size = rows @ direction, abs(rows) @ np.abs(direction)
         still = np.flatnonzero(np.abs(moved) <= 1e-7 * size)
         if 0 < still.size <= 20000:
@@ -145,16 +153,16 @@ def _holds_exactly(problem: Problem, direction: Array) -> bool:
     """Whether a direction near this one leaves every row that should not move exactly where it is (taken as true where
     the rows are many). Rows that clearly move are beyond rounding in any case."""
     if problem.size**2 > exact.LARGEST:
-        return True
-    still = [np.zeros((0, problem.size))]
+        return vanishes_exactly(problem, direction)
+    still = [np.zeros((0, problem.size)), *(rows.to_dense() for rows in curvature_rows(problem))]
     for block in (*problem.terms, *problem.constraints):
         rows: Rows = problem.rows(block)
         if isinstance(block, Term):
-            rows = rows[np.flatnonzero(block.weights > 0)]
+            rows = rows[block.counted]
         moved, size = rows @ direction, abs(rows) @ np.abs(direction)
         flat = np.flatnonzero(np.abs(moved) <= POSITIVE * size)
         if flat.size * problem.size > 100 * exact.LARGEST:
-            return True
+            return vanishes_exactly(problem, direction)
         still.append(rows[flat].to_dense())
     nearby = exact.project(np.unique(np.vstack(still), axis=0), direction)
     if nearby is None:
@@ -192,10 +200,11 @@ def _violation(problem: Problem, d: Array) -> float:
     """How far the direction is from keeping all constraints and having no curvature, relative to rounding."""
     worst = 0.0
     for v, p in problem.quadratic.items():
-        part = d[problem.layout[v]]
-        curved = p @ part if isinstance(p, Rows) else p * part
-        size = abs(p) @ np.abs(part) if isinstance(p, Rows) else np.abs(p * part)
-        worst = max(worst, largest_ratio(curved, size))
+        if not isinstance(p, Rows):
+            part = p * d[problem.layout[v]]
+            worst = max(worst, largest_ratio(part, np.abs(part)))
+    for rows in curvature_rows(problem):
+        worst = max(worst, largest_ratio(rows @ d, abs(rows) @ np.abs(d)))
     for c in problem.constraints:
         rows = problem.rows(c)
         moved = rows @ d
@@ -213,13 +222,6 @@ def _rates(problem: Problem, t: Term, d: Array) -> tuple[Array, NDArray[np.bool_
     infimum at rate 0."""
     rows = problem.rows(t)
     moved, reach = rows @ d, abs(rows) @ np.abs(d)
-    moved = np.where((np.abs(moved) <= ZERO * reach) | (t.weights == 0), 0.0, moved)
-    low, high = t.loss.slopes
-    up, down = moved > 0, moved < 0
-    rate = np.zeros(t.size)
-    if np.any(up):
-        rate[up] = high * moved[up]
-    if np.any(down):
-        rate[down] = low * moved[down]
-    clear = np.abs(moved) > POSITIVE * reach
-    return rate, clear & ((up & (high == 0)) | (down & (low == 0)))
+    moved = np.where((np.abs(moved) <= ZERO * reach) | (t.row_weights == 0), 0.0, moved)
+    clearly = np.where(np.abs(moved) > POSITIVE * reach, moved, 0.0)
+    return t.loss.recession(moved), t.loss.falling(clearly)

@@ -89,21 +89,51 @@ def _exactness(residual: float) -> str:
 def _unattained(c: Certificate) -> list[str]:
     assert c.direction is not None
     blocks = c.problem.split(c.direction.x)
-    ways = [f"  {name}: " + np.array2string(v, precision=4, threshold=8) for name, v in blocks.items() if np.any(v)]
+    ways = [
+        f"  {name}: " + np.array2string(v + 0.0, precision=4, threshold=8) for name, v in blocks.items() if np.any(v)
+    ]
     if c.direction.slope < 0:
+        side, moves = ("lower", "falls") if c.problem.sense == "min" else ("upper", "grows")
         return [
-            f"UNATTAINED. The objective of this problem ({c.problem.name}) has no lower bound: along this direction",
-            f"it falls for ever, at the rate {c.direction.slope:.6g}:",
+            f"UNATTAINED. The objective of this problem ({c.problem.name}) has no {side} bound: along this direction",
+            f"it {moves} for ever, at the rate {c.problem.reported(c.direction.slope):.6g}:",
+            *(_inseparable(c) or ways),
+        ]
+    if words := getattr(c.problem, "unattained_words", ""):
+        return [
+            f"UNATTAINED. This problem ({c.problem.name}) has no minimiser: along this direction the objective",
+            "falls for ever:",
             *ways,
+            words,
         ]
     rows = c.direction.rows
-    total = sum(t.size for t in c.problem.terms)
+    total = sum(t.weights.size for t in c.problem.terms)
     kind = "every sample" if rows.size == total else f"{rows.size} of {total} samples"
     return [
         f"UNATTAINED. This problem ({c.problem.name}) has no minimiser: along this direction no loss grows, and the",
         f"losses of {kind} keep falling, so the objective only approaches its infimum (separated classes):",
         *ways,
         "A penalty (l2 > 0) makes the minimum exist.",
+    ]
+
+
+def _inseparable(c: Certificate) -> list[str]:
+    """What an unbounded Wolfe dual says of the samples."""
+    assert c.direction is not None
+    if c.problem.kind != "kernel":
+        return []
+    used = np.flatnonzero(c.direction.x)
+    shown = ", ".join(f"row {i}: {c.direction.x[i]:.6g}" for i in used[:12])
+    meaning = (
+        "divided by their sum in each class, a point of one class's hull equals one of the other's"
+        if any(b.name == "intercept" for b in c.problem.constraints)
+        else "the samples, those of the first class negated, average to zero"
+    )
+    return [
+        f"  margin: {shown}" + (f", and {used.size - 12} more" if used.size > 12 else ""),
+        "No hyperplane in the feature space of the kernel separates the classes (the primal is infeasible): with these",
+        f"weights, {meaning}.",
+        f"The curvature along it is zero {_exactness(c.direction.residual)}. With C, a soft margin, a maximum exists.",
     ]
 
 

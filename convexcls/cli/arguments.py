@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from convexcls.basis import BASES
 from convexcls.models import by_kind
 
 Command = Callable[..., Any]
@@ -20,13 +21,13 @@ def source_arguments(command: Command) -> Command:
     @wraps(command)
     def gathered(
         source: str, model: str | None, file_format: str | None, target: str | None, features: str | None,
-        weight: str | None, settings: tuple[str, ...], no_intercept: bool, **rest: Any,
+        weight: str | None, settings: tuple[str, ...], no_intercept: bool, basis: str | None, **rest: Any,
     ) -> Any:  # fmt: skip
         from convexcls.cli.columns import Choice
         from convexcls.cli.sources import Request
 
         columns = Choice(target, features, weight)
-        return command(Request(source, model, file_format, columns, settings, not no_intercept), **rest)
+        return command(Request(source, model, file_format, columns, settings, not no_intercept, basis), **rest)
 
     options = [
         click.argument("source"),
@@ -37,6 +38,8 @@ def source_arguments(command: Command) -> Command:
         click.option("-p", "--param", "settings", metavar="NAME=VALUE", multiple=True,
                      help="A parameter of the model, for example C=10. May be repeated."),
         click.option("--no-intercept", is_flag=True, help="A hyperplane through the origin."),
+        click.option("-b", "--basis", metavar="BASIS",
+                     help=f"Functions of the features to classify by: {', '.join(BASES)}."),
         click.option("--format", "file_format", type=click.Choice(["csv", "svmlight", "parquet"]),
                      help="The format of the data file, where its name does not tell."),
     ]  # fmt: skip

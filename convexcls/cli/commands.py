@@ -9,6 +9,7 @@ import click
 
 from convexcls.cli.arguments import known_solver, solver_settings, source_arguments, tolerance
 from convexcls.cli.screen import Working, clean, emit, say, screen, write
+from convexcls.cli.statistics import path, summary
 
 if TYPE_CHECKING:
     from convexcls.cli.sources import Request
@@ -145,6 +146,45 @@ def compare(request: Request, solvers: tuple[str, ...], tol: float, as_json: boo
 
 
 @click.command()
+@source_arguments
+@click.option("--method", type=click.Choice(["auto", "hat", "newton", "one-step", "refit"]), default="auto",
+              show_default=True,
+              help="How: 'auto' takes an exact one; 'one-step' is quick and states its error.")  # fmt: skip
+@tolerance
+@click.option("--all", "everything", is_flag=True, help="All misclassified rows, however many.")
+@click.option("--json", "as_json", is_flag=True, help="The result as JSON, with every sample's score.")
+def validate(request: Request, method: Any, tol: float, everything: bool, as_json: bool) -> int:
+    """Leave out each sample in turn and predict it from the others.
+
+    Prints the errors and, for models with probabilities, the log-likelihood of leave-one-out cross-validation: exact
+    by the hat matrix for least squares, by Newton's method for logistic regression, by refitting otherwise.
+
+    SOURCE is a problem of the gallery (a name from 'convexcls problems', or a .toml file), or a data file
+    (CSV with a header, svmlight, Parquet) together with --model.
+
+    Exit codes: 0 every sample has a prediction, 1 some have none, 2 bad input.
+
+    \b
+    Examples:
+      convexcls validate spector
+      convexcls validate data.csv --model logistic --basis quadratic
+      convexcls validate data.csv --model soft-margin --param C=10 --json
+    """
+    from convexcls.cli.plain import strict_json
+    from convexcls.cli.validation import show_validation, validation_dict
+    from convexcls.validation import leave_one_out
+
+    problem = _read(request)
+    with Working(f"leaving out samples of the {problem.name}") as report:
+        found = leave_one_out(problem, method=method, tol=tol, progress=None if report is None else report.count)
+    if as_json:
+        emit(strict_json(validation_dict(found)))
+    else:
+        show_validation(screen(), found, everything)
+    return 1 if found.undetermined else 0
+
+
+@click.command()
 @click.argument("name", required=False)
 def solvers(name: str | None) -> int:
     """List the solvers: what each takes and the relative accuracy it promises.
@@ -193,4 +233,4 @@ def demo() -> int:
     return run(screen())
 
 
-ALL = (show, solve, compare, solvers, problems, demo)
+ALL = (show, solve, compare, validate, summary, path, solvers, problems, demo)

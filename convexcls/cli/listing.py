@@ -61,7 +61,8 @@ def show_solvers(console: Console) -> None:
     write(
         console,
         "A promise is a relative accuracy on problems of ordinary scale. Whatever a solver says, its answer is\n"
-        "checked on the data as given. Options of one: convexcls solvers NAME. On the dual: dual:NAME, as dual:osqp.",
+        "checked on the data as given. Options of one: convexcls solvers NAME. On the dual: dual:NAME, as dual:osqp.\n"
+        "A learning rule is shown for what it does: it is compared with others only where it is named.",
     )
 
 

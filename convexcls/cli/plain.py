@@ -10,7 +10,16 @@ from typing import Any
 import numpy as np
 
 from convexcls.certificate import Residual
-from convexcls.cli.report import CONDITIONS, certified, coefficients, has_support, intercept_value, interval
+from convexcls.cli.classes import grids
+from convexcls.cli.report import (
+    CONDITIONS,
+    certified,
+    coefficients,
+    conic_of,
+    has_support,
+    intercept_value,
+    interval,
+)
 from convexcls.solution import Solution
 
 
@@ -19,6 +28,7 @@ def solution_dict(s: Solution) -> dict[str, Any]:
     there = s.x is not None and s.status in ("optimal", "undecided")
     value = intercept_value(s) if there else None
     kkt = s.certificate.kkt if there else None
+    tables = grids(s) if there else []
     return {
         "schema": "convexcls-solution/1",
         "problem": s.problem.name,
@@ -30,17 +40,29 @@ def solution_dict(s: Solution) -> dict[str, Any]:
         "objective": s.objective if there else None,
         "dual_objective": s.dual_objective if there else None,
         "gap": s.gap if there else None,
-        "coef": dict(coefficients(s)) if there else None,
+        "coef": dict(coefficients(s)) if there and not tables else None,
+        **{grid.name: grid.columns for grid in tables},
         "intercept": value,
         "intercept_interval": None if value is None else list(interval(s)),
         "support": s.support.tolist() if there and has_support(s) else None,
+        "boundary": _conic_dict(s) if there else None,
         "kkt": None if kkt is None else {name: _residual_dict(getattr(kkt, a)) for name, a in CONDITIONS.items()},
         "iterations": s.iterations,
         "seconds": s.seconds,
         "message": s.message,
+        "report": s.report.to_dict() if hasattr(s.report, "to_dict") else None,
         "explanation": s.certificate.explain(),
         "certificate": s.certificate.to_dict(),
     }
+
+
+def _conic_dict(s: Solution) -> dict[str, Any] | None:
+    found = conic_of(s)
+    if found is None:
+        return None
+    six = {name: getattr(found, name) for name in "abcdef"}
+    measures = {name: getattr(found, name) for name in ("centre", "axes", "angle", "eccentricity", "vertex", "lines")}
+    return {"kind": found.kind, "coefficients": six, **measures, "text": str(found)}
 
 
 def _residual_dict(residual: Residual) -> dict[str, Any]:

@@ -9,9 +9,11 @@ from rich.console import Console
 from rich.text import Text
 
 from convexcls.certificate import KKT, Residual
+from convexcls.cli.classes import grids, show_grids
 from convexcls.cli.screen import shorten, write
 from convexcls.cli.tables import STYLES, Column, number, show_facts, show_table, small
-from convexcls.problem import Problem
+from convexcls.conic import Conic, conic
+from convexcls.problem import NoAnswer, Problem
 from convexcls.solution import Solution
 
 MOST_COEFFICIENTS = 20
@@ -35,10 +37,17 @@ def show_solution(console: Console, s: Solution, everything: bool = False) -> No
     """The verdict, the numbers, the classifier, the KKT table, the certificate in words."""
     show_facts(console, _facts(s, everything))
     if s.x is not None and s.status in ("optimal", "undecided"):
-        _show_coefficients(console, s, everything)
+        tables = grids(s)
+        if tables:
+            show_grids(console, tables, everything)
+        else:
+            _show_coefficients(console, s, everything)
     if s.certificate.kkt is not None and s.status in ("optimal", "undecided"):
         console.print()
         show_kkt(console, s.certificate.kkt, getattr(getattr(s.problem, "data", None), "features", ()))
+    if s.report is not None:
+        console.print()
+        write(console, str(s.report))
     console.print()
     write(console, s.certificate.explain())
 
@@ -49,7 +58,7 @@ def _facts(s: Solution, everything: bool) -> list[tuple[str, str | Text]]:
     steps = f", {_count(s.iterations, 'iteration')}" if s.iterations else ""
     said = f"; it said: {shorten(s.message, 200)}" if s.message else ""
     facts: list[tuple[str, str | Text]] = [
-        ("problem", _title(s.problem)),
+        ("problem", title(s.problem)),
         ("solver", f"{s.solver}{steps}, {s.seconds:.2g} s{said}"),
         ("verdict", verdict),
     ]
@@ -66,23 +75,49 @@ def _facts(s: Solution, everything: bool) -> list[tuple[str, str | Text]]:
         facts.append(("intercept", _intercept_text(s, intercept)))
     if has_support(s):
         facts.append(("support", _support(s, everything)))
+    if (boundary := conic_of(s)) is not None:
+        facts.append(("boundary", _boundary(s, boundary)))
     if not _is_free(s, intercept) and (freedom := _freedom(s)) is not None:
         facts.append(("note", freedom))
     return facts
 
 
-def _title(problem: Problem) -> str:
+def conic_of(s: Solution) -> Conic | None:
+    """The conic on which f(x) = 0, for a quadratic basis in the plane."""
+    if getattr(getattr(s.problem, "data", None), "basis", None) is None:
+        return None
+    try:
+        return conic(s)
+    except NoAnswer:
+        return None
+
+
+def _boundary(s: Solution, boundary: Conic) -> str:
+    """What it is and, where it has an inside, which label is there."""
+    labels = s.data.labels
+    if boundary.kind not in ("ellipse", "circle") or labels is None or not boundary.inside:
+        return str(boundary)
+    return f"{boundary}; {shorten(repr(labels[int(boundary.inside > 0)]), 30)} inside"
+
+
+def title(problem: Problem) -> str:
+    """The problem's name with its parameters and its data."""
     data = getattr(problem, "data", None)
     parameters = getattr(problem, "parameters", {})
     settings = ", ".join(f"{k}={v}" for k, v in parameters.items() if k != "intercept")
     if parameters.get("intercept") is False:
         settings = f"{settings}, no intercept".lstrip(", ")
-    title = problem.name + (f" ({settings})" if settings else "")
+    name = problem.name + (f" ({settings})" if settings else "")
     if data is None:
-        return title
-    labels = " and ".join(shorten(repr(label), 30) for label in data.labels or ())
+        return name
+    names = [shorten(repr(label), 30) for label in (data.labels or ())[:7]]
+    if data.labels is not None and len(data.labels) > len(names):
+        names[-1] = f"{len(data.labels) - len(names) + 1} more"
+    labels = ", ".join(names[:-1]) + " and " * (len(names) > 1) + names[-1] if names else ""
     counts = f"{_count(data.n, 'sample')}, {_count(data.d, 'feature')}"
-    return f"{title}: {counts}" + (f"; labels {labels}" if labels else "")
+    if data.basis is not None:
+        counts += f" made by {data.basis!r} of {len(data.expanded.inputs)}"
+    return f"{name}: {counts}" + (f"; labels {labels}" if labels else "")
 
 
 def _count(n: int, what: str) -> str:
@@ -106,6 +141,8 @@ def _is_free(s: Solution, intercept: float | None) -> bool:
 
 def intercept_value(s: Solution) -> float | None:
     """The intercept, None where the model has none."""
+    if in_samples(s.problem):
+        return s.intercept if "intercept" in s.multipliers else None
     if "coef" not in s.problem.layout:
         return None
     if "intercept" not in s.problem.layout and s.intercept == 0:
@@ -117,13 +154,20 @@ def intercept_value(s: Solution) -> float | None:
 
 def interval(s: Solution) -> tuple[float, float]:
     """The intercepts that are optimal with this coef."""
-    if "intercept" not in s.problem.layout:
+    if "intercept" not in s.problem.layout and not in_samples(s.problem):
         return s.intercept, s.intercept
     return s.intercept_interval
 
 
+def in_samples(problem: Problem) -> bool:
+    """Whether the coefficients belong to samples, not to features, as those of a kernel do."""
+    return hasattr(problem, "dual_coef_from")
+
+
 def has_support(s: Solution) -> bool:
-    """Whether the model speaks of support points: it has one margin constraint a sample."""
+    """Whether the model speaks of support points: it has one margin constraint a sample, or one unknown a sample."""
+    if in_samples(s.problem):
+        return s.x is not None and bool(s.multipliers)
     rows = [c for c in s.problem.constraints if c.relation == "<=" and c.kind == "samples" and c.name == "margin"]
     return bool(rows) and s.x is not None and bool(s.multipliers)
 
@@ -147,9 +191,11 @@ def _freedom(s: Solution) -> str | None:
 
 
 def coefficients(s: Solution) -> list[tuple[str, float]]:
-    """What was solved for, by feature name; by variable and index where there is not one number a feature."""
+    """What was solved for, by feature name; by support point; by variable and index where it is neither."""
     values = s.values
     data = getattr(s.problem, "data", None)
+    if in_samples(s.problem):
+        return [(f"row {i}", float(s.dual_coef[i])) for i in s.support]
     if "coef" in values and data is not None and values["coef"].size == len(data.features):
         return [(name, float(v)) for name, v in zip(data.features, values["coef"], strict=True)]
     names = [v.name for v in s.problem.variables if v.name != "slack"]
@@ -168,7 +214,9 @@ def _show_coefficients(console: Console, s: Solution, everything: bool) -> None:
         shown = [pairs[k] for k in sorted(largest)]
     named = "coef" in s.problem.layout
     console.print()
-    columns = [Column("feature" if named else "variable"), Column("coef" if named else "value", number=True)]
+    titles = ("feature", "coef") if named else ("variable", "value")
+    titles = ("support point", "dual coef") if in_samples(s.problem) else titles
+    columns = [Column(titles[0]), Column(titles[1], number=True)]
     show_table(console, columns, [[shorten(name), number(value)] for name, value in shown])
     if len(shown) < len(pairs):
         write(console, f"the {len(shown)} largest of {len(pairs)}; --all shows all")

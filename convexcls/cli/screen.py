@@ -19,7 +19,7 @@ from typing import Any, NoReturn, Self
 
 import click
 from rich.console import Console
-from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
 BROKEN_PIPE = 141
@@ -160,3 +160,9 @@ class Working:
         else:
             told = str(event)
         self.bar.update(self.task, description=f"{self.what}: {clean(told)}")
+
+    def count(self, done: int, total: int) -> None:
+        """Tell how much of something countable is done, with a bar."""
+        if not any(isinstance(column, BarColumn) for column in self.bar.columns):
+            self.bar.columns = (*self.bar.columns[:2], BarColumn(), *self.bar.columns[2:])
+        self.bar.update(self.task, completed=done, total=total, description=f"{self.what}: {done} of {total}")

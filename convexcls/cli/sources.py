@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from convexcls.basis import Basis, read_basis
 from convexcls.cli.columns import Choice, Samples, SourceError, choose, whole_where_possible
 from convexcls.cli.screen import Working, clean, quoted
 from convexcls.cli.typed import did_you_mean, model_parameters, read_settings, takes
@@ -31,6 +32,7 @@ class Request:
     columns: Choice = field(default_factory=Choice)
     settings: tuple[str, ...] = ()
     intercept: bool = True
+    basis: str | None = None
 
     @property
     def speaks_of_data(self) -> list[str]:
@@ -38,7 +40,7 @@ class Request:
         given = {
             "--model": self.model, "--format": self.format, "--target": self.columns.target,
             "--features": self.columns.features, "--weight": self.columns.weight, "--param": self.settings,
-            "--no-intercept": not self.intercept,
+            "--no-intercept": not self.intercept, "--basis": self.basis,
         }  # fmt: skip
         return [flag for flag, value in given.items() if value]
 
@@ -60,11 +62,19 @@ def read_problem(request: Request) -> Model:
         arguments["intercept"] = False
     if request.columns.weight is not None and not takes(cls, "sample_weight"):
         raise click.UsageError(f"the model {cls.kind!r} takes no weights: it is not a sum of losses")
+    basis = _basis(request.basis)
     with Working(f"reading {path.name}"):
         samples = _read(request, path)
     if samples.weights is not None:
         arguments["sample_weight"] = samples.weights
-    return cls(samples.X, samples.y, **arguments)
+    return cls(samples.X if basis is None else basis(samples.X), samples.y, **arguments)
+
+
+def _basis(text: str | None) -> Basis | None:
+    try:
+        return None if text is None else read_basis(text)
+    except ValueError as error:
+        raise click.UsageError(f"--basis: {error}") from None
 
 
 def _is_gallery_problem(source: str, path: Path) -> bool:

@@ -5,8 +5,19 @@ finite real targets), and that nothing of the caller's was changed. Doubles are 
 number types are converted once. What cannot be used is a ``DataError`` that names the entry.
 """
 
-from convexcls.data.matrix import check_matrix, compressed
-from convexcls.data.numbers import DataError
+from convexcls.data.matrix import check_matrix, compressed, feature_names
+from convexcls.data.named import Expanded, Named
+from convexcls.data.numbers import DataError, finite_doubles
 from convexcls.data.samples import Data, check_data
 
-__all__ = ["Data", "DataError", "check_data", "check_matrix", "compressed"]
+__all__ = [
+    "Data",
+    "DataError",
+    "Expanded",
+    "Named",
+    "check_data",
+    "check_matrix",
+    "compressed",
+    "feature_names",
+    "finite_doubles",
+]

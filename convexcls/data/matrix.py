@@ -9,12 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from convexcls.data.named import Named
 from convexcls.data.numbers import DataError, as_array, describe, finite_doubles
 
 
 def check_matrix(X: Any, columns: int | None = None) -> Any:
     """X as a finite matrix of doubles, dense or compressed sparse, in X's own memory where X is one.
     ``columns`` is how many it must have."""
+    if isinstance(X, Named):
+        X = X.matrix
     if sparse.issparse(X):
         matrix = _check_sparse(X)
     elif is_frame(X):
@@ -33,6 +36,8 @@ def check_matrix(X: Any, columns: int | None = None) -> Any:
 
 def feature_names(X: Any, d: int) -> tuple[str, ...]:
     """The names of a table's columns; x1, x2, ... where there are none."""
+    if isinstance(X, Named):
+        return X.features
     return tuple(map(str, X.columns)) if is_frame(X) else tuple(f"x{j + 1}" for j in range(d))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from scipy import sparse
 
 from convexcls.data.labels import as_vector, check_label_count, class_numbers
 from convexcls.data.matrix import check_matrix, feature_names
+from convexcls.data.named import Expanded, Named
 from convexcls.data.numbers import Array, DataError, finite_doubles
 
 
@@ -18,7 +19,8 @@ from convexcls.data.numbers import Array, DataError, finite_doubles
 class Data:
     """Checked samples: ``matrix`` is n x d (dense or sparse), ``classes`` each sample's class as a number, with the
     ``labels`` by that number (None for real targets), ``signs`` two classes as -1 and +1 (None for several), ``target``
-    the real targets, the signs or the class numbers, ``weights`` one a sample."""
+    the real targets, the signs or the class numbers, ``weights`` one a sample. ``expanded`` is the matrix as basis
+    functions made it, None where the features are the caller's own."""
 
     matrix: Any
     target: Array
@@ -27,6 +29,7 @@ class Data:
     weights: Array
     features: tuple[str, ...]
     classes: NDArray[np.intp] | None = None
+    expanded: Expanded | None = None
 
     @property
     def n(self) -> int:
@@ -48,6 +51,42 @@ class Data:
         """Whether the samples are a sparse matrix."""
         return bool(sparse.issparse(self.matrix))
 
+    @property
+    def samples(self) -> Named:
+        """The samples in the form in which a model or a prediction takes them: with names and basis."""
+        return Named(self.matrix, self.features) if self.expanded is None else self.expanded
+
+    @property
+    def basis(self) -> Any:
+        """The basis that made the features; None where they are the caller's own."""
+        return None if self.expanded is None else self.expanded.basis
+
+    @property
+    def given(self) -> NDArray[Any]:
+        """The labels, or the real targets, as they were given."""
+        return self.target if self.labels is None else np.array(self.labels)[self.classes]
+
+    def expand(self, X: Any) -> Any:
+        """X through the basis that the classifier was declared on; X itself where there is none, or where X has been
+        through it."""
+        if isinstance(X, Expanded) and X.basis != self.basis:
+            own = "features without a basis" if self.basis is None else repr(self.basis)
+            raise DataError(f"X was made by {X.basis!r}, but the classifier was declared on {own}")
+        if self.expanded is None or isinstance(X, Expanded):
+            return X
+        return self.basis(check_matrix(X, columns=len(self.expanded.inputs)))
+
+    def lift(self, X: Any) -> Any:
+        """X as a checked matrix of the features that the classifier was declared on."""
+        return check_matrix(self.expand(X), columns=self.d)
+
+    @property
+    def grouping(self) -> tuple[NDArray[np.intp], tuple[Any, ...]]:
+        """Each sample's class as a number, and the labels by that number."""
+        if self.classes is None or self.labels is None:
+            raise DataError("real targets have no classes")
+        return self.classes, self.labels
+
     def coded(self, coding: str) -> Array:
         """The targets: ``pm1`` -1 and +1, ``01`` 0 and 1, ``real`` as given."""
         if self.signs is None or coding == "pm1":
@@ -59,20 +98,22 @@ def check_data(X: Any, y: Any, sample_weight: Any = None, real_target: bool = Fa
     """Samples, labels and weights as ``Data``; raises ``DataError`` for anything else. ``real_target`` takes y as
     numbers, ``several`` allows more than two classes."""
     matrix = check_matrix(X)
+    expanded = replace(X, matrix=matrix) if isinstance(X, Expanded) else None
     n, d = matrix.shape
     if n == 0:
         raise DataError("X has no rows: give at least one sample of each class")
     target = as_vector(y, "y", n)
     weights = _check_weights(sample_weight, n)
     if real_target:
-        return Data(matrix, finite_doubles(target, "y"), None, None, weights, feature_names(X, d))
+        numbers = finite_doubles(target, "y")
+        return Data(matrix, numbers, None, None, weights, feature_names(X, d), expanded=expanded)
     classes, labels = class_numbers(target)
     check_label_count(labels, n, several)
     coded = classes.astype(np.float64)
     signs = None
     if len(labels) == 2:
         coded = signs = 2.0 * coded - 1.0
-    return Data(matrix, coded, signs, labels, weights, feature_names(X, d), classes)
+    return Data(matrix, coded, signs, labels, weights, feature_names(X, d), classes, expanded)
 
 
 def _check_weights(sample_weight: Any, n: int) -> Array:

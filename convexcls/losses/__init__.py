@@ -1,4 +1,4 @@
-"""Loss functions of one real argument, with their conjugates.
+"""Loss functions of one real argument, or of a few taken together, with their conjugates.
 
 A loss is a convex function of the margin m = y f(x) (or of a residual). It knows its value, slope and
 curvature, the function it turns into in the dual, how it is written, and its cvxpy expression.
@@ -11,6 +11,7 @@ from convexcls.losses.conjugates import (
     LinearOnInterval,
     QuadraticOnInterval,
 )
+from convexcls.losses.log_det import LogDet
 from convexcls.losses.margin import (
     Absolute,
     Exponential,
@@ -23,6 +24,7 @@ from convexcls.losses.margin import (
     SquaredHinge,
     ZeroOne,
 )
+from convexcls.losses.softmax import SimplexEntropy, SoftmaxMargins
 
 #: The losses that can be asked for by name, as functions of the margin.
 BY_NAME: dict[str, Loss] = {
@@ -39,12 +41,15 @@ __all__ = [
     "HalfSquare",
     "Hinge",
     "LinearOnInterval",
+    "LogDet",
     "Logistic",
     "Loss",
     "Modulus",
     "Perceptron",
     "PiecewiseLinear",
     "QuadraticOnInterval",
+    "SimplexEntropy",
+    "SoftmaxMargins",
     "Squared",
     "SquaredHinge",
     "ZeroOne",

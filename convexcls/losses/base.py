@@ -23,7 +23,9 @@ def square(u: Array) -> Array:
 
 
 class Loss(ABC):
-    """A closed convex function of one variable, applied entry by entry.
+    """A closed convex function of one variable, applied entry by entry, or of ``width`` variables, applied to as many
+    entries at a time: then ``value`` gives one number for each such group, ``slope`` one an entry, and ``curvature`` a
+    matrix for each group (also where a group has one entry).
 
     The conjugate is written in the multiplier lam = ``dual_sign`` * theta, so that multipliers of
     decreasing losses are positive: with psi = ``conjugate``, Fenchel-Young reads
@@ -32,6 +34,8 @@ class Loss(ABC):
     """
 
     name: ClassVar[str]
+    #: How many entries the loss takes at a time.
+    width: ClassVar[int] = 1
     dual_sign: ClassVar[int] = 1
     #: Where the function is finite.
     domain: ClassVar[tuple[float, float]] = (-INFINITY, INFINITY)
@@ -53,6 +57,53 @@ class Loss(ABC):
     def curvature(self, u: Array) -> Array:
         """The second derivative, where the loss is smooth."""
         raise TypeError(f"the {self.name} loss has kinks: it has no curvature")
+
+    # ---- the domain, and what happens far away -----------------------------------------------------
+
+    def inside(self, u: Array) -> bool:
+        """Whether every argument lies in the interior of the domain."""
+        low, high = self.domain
+        return bool(np.all(np.asarray(u) > low) and np.all(np.asarray(u) < high))
+
+    def middle(self) -> Array:
+        """A point in the interior of the domain: ``width`` entries."""
+        low, high = self.domain
+        if np.isfinite(low) and np.isfinite(high):
+            return np.full(1, (low + high) / 2)
+        return np.full(1, low + 1.0 if np.isfinite(low) else high - 1.0 if np.isfinite(high) else 0.0)
+
+    def slope_size(self, u: Array) -> Array:
+        """How large the slopes are: the size against which what rounding leaves of them is judged."""
+        return np.abs(self.slope(u))
+
+    def remaining(self, u: Array, moved: Array) -> Array:
+        """When the arguments move by ``moved``, the slopes change to first order; what remains of their distance from
+        the ends of their range, relative to what it was: at most 1, not above 0 where a slope would leave the range."""
+        slope, curvature = self.slope(u), self.curvature(u)
+        out = np.ones(np.shape(u))
+        low, high = self.slopes
+        for edge, outward in ((low, -moved), (high, moved)):
+            if np.isfinite(edge):
+                room = np.abs(slope - edge)
+                rate = np.where(room > 0, curvature / room, self.curvature_per_room)
+                out = np.minimum(out, 1.0 - rate * outward)
+        return out
+
+    def recession(self, moved: Array) -> Array:
+        """The rate at which the loss grows in the end when its arguments keep moving by ``moved``."""
+        low, high = self.slopes
+        out, up, down = np.zeros(np.shape(moved)), moved > 0, moved < 0
+        if np.any(up):
+            out[up] = high * moved[up]
+        if np.any(down):
+            out[down] = low * moved[down]
+        return out
+
+    def falling(self, moved: Array) -> NDArray[np.bool_]:
+        """Which losses keep falling, at a rate that tends to 0, when their arguments keep moving by ``moved``."""
+        low, high = self.slopes
+        falls = ((moved > 0) & (high == 0)) | ((moved < 0) & (low == 0))
+        return np.asarray(falls.reshape(-1, self.width).any(axis=1) & (self.recession(moved) == 0))
 
     @property
     @abstractmethod

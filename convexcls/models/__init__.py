@@ -10,18 +10,23 @@ from pkgutil import iter_modules
 from convexcls.models.base import Model
 from convexcls.models.empirical_risk import EmpiricalRisk
 from convexcls.models.fisher import FisherLDA
+from convexcls.models.gaussian import GaussianMLE
 from convexcls.models.hard_margin import HardMarginSVM
+from convexcls.models.kernel_svm import KernelSVM
 from convexcls.models.least_absolute import LeastAbsolute
 from convexcls.models.least_squares import LeastSquares
 from convexcls.models.logistic import LogisticMLE
 from convexcls.models.max_margin import MaxMargin
 from convexcls.models.perceptron import PerceptronCriterion
 from convexcls.models.soft_margin import SoftMarginSVM
+from convexcls.models.softmax import SoftmaxMLE
 
 __all__ = [
     "EmpiricalRisk",
     "FisherLDA",
+    "GaussianMLE",
     "HardMarginSVM",
+    "KernelSVM",
     "LeastAbsolute",
     "LeastSquares",
     "LogisticMLE",
@@ -29,6 +34,7 @@ __all__ = [
     "Model",
     "PerceptronCriterion",
     "SoftMarginSVM",
+    "SoftmaxMLE",
 ]
 
 

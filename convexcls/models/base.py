@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from convexcls.data import Data, check_matrix
+from convexcls.data import Data
 from convexcls.geometry import support_rows
 from convexcls.problem import Label, Problem, Variable
 from convexcls.rows import ConstantRows, Rows, as_rows
@@ -43,6 +43,24 @@ class Model(Problem):
         """The score above which the second label is predicted."""
         return 0.0
 
+    # ---- the same model on other samples --------------------------------------------------------------------------
+
+    def declared_with(self) -> dict[str, Any]:
+        """The arguments that declare the model again; one that keeps more than its ``parameters`` say adds it here."""
+        return dict(self.parameters)
+
+    def on(self, rows: Any) -> Self:
+        """The same model declared on some of its samples, with their weights, names and basis."""
+        arguments = self.declared_with()
+        if self.data.weighted:
+            arguments["sample_weight"] = self.data.weights[rows]
+        declare: Any = type(self)
+        return declare(self.data.samples.take(rows), self.data.given[rows], **arguments)
+
+    def holding_out(self, rows: Any) -> tuple[Self, Any]:
+        """The same model on all samples but these, and these in the form in which its solution takes them."""
+        return self.on(np.delete(np.arange(self.data.n), rows)), self.data.samples.take(rows)
+
     # ---- how a solution is read: a model whose unknowns are not coef and intercept has its own way ----------------
 
     def coef_from(self, values: Values, multipliers: Values) -> Array:
@@ -57,8 +75,7 @@ class Model(Problem):
         """f(x) for each row of X, above 0 for the second label; for several classes one column a class."""
         coef = self.coef_from(values, multipliers)
         intercept = self.intercept_from(values, multipliers)
-        matrix = check_matrix(X, columns=self.data.d)
-        return np.asarray(as_rows(matrix) @ coef.T + (intercept - self.threshold))
+        return np.asarray(as_rows(self.data.lift(X)) @ coef.T + (intercept - self.threshold))
 
     def probabilities(self, scores: Array) -> Array | None:
         """The probability of each label from the scores; None where the model has none."""

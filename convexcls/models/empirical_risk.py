@@ -26,6 +26,9 @@ class EmpiricalRisk(Model):
 
     kind = "empirical-risk"
 
+    loss: Loss
+    own_constraints: tuple[Constraint, ...]
+
     def __init__(
         self,
         X: Any,
@@ -57,9 +60,13 @@ class EmpiricalRisk(Model):
         super().__init__(
             data=data,
             parameters={"loss": loss.name, "l2": l2, "l1": l1, "intercept": intercept},
+            attributes={"loss": loss, "own_constraints": tuple(constraints)},
             name=f"empirical {loss.name} risk",
             **blocks,
         )
+
+    def declared_with(self) -> dict[str, Any]:
+        return {**self.parameters, "loss": self.loss, "constraints": self.own_constraints}
 
 
 def _add_l1(blocks: dict[str, Any], d: int, l1: float) -> None:

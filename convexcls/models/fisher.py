@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from convexcls.data import DataError, check_data
-from convexcls.models.base import Model, Values, score_variables
-from convexcls.problem import ROUNDING_ROOM, Constraint, Label, Term
+from convexcls.models.base import Model, Values
+from convexcls.models.discriminants import Discriminants, discriminants
+from convexcls.problem import ROUNDING_ROOM, Constraint, Label, Term, Variable
 from convexcls.rows import CentredRows, DenseRows, as_rows
 
 Array = NDArray[np.float64]
@@ -26,38 +27,66 @@ class FisherLDA(Model):
     multiplied out, which would halve the digits. The solution is parallel to S_W^-1 (mean_2 - mean_1) and to the
     least-squares direction (ESL exercise 4.2). The intercept is not part of the problem: it is the threshold that makes
     the fewest errors along the projection.
+
+    Of c classes there is one such problem for each direction j: (mean_k - mean_1)' coef_j = 1 for k = j + 1 and 0 for
+    the other classes. Together they span the discriminant directions, at most c - 1, which ``.estimates`` gives as
+    solutions of the eigenproblem S_B v = ratio S_W v, with the proof that none has a larger Rayleigh quotient. A sample
+    then belongs to the class with the nearest mean, in the metric of S_W.
     """
 
     kind = "fisher"
+    centred: CentredRows
+    chosen: tuple[int, ...]
 
     def __init__(self, X: Any, y: Any) -> None:
-        data = check_data(X, y)
-        groups = (data.target > 0).astype(np.intp)
+        data = check_data(X, y, several=True)
+        classes, labels = data.grouping
+        count = len(labels)
         with np.errstate(over="ignore", invalid="ignore"):
-            centred = CentredRows.by_group(as_rows(data.matrix), groups, 2)
-            difference = _difference(centred)
-            unit = ROUNDING_ROOM * _single_feature_objective(centred, difference)
-            square = float(difference @ difference)
-        if not np.isfinite(unit) or not np.isfinite(square):
+            centred = CentredRows.by_group(as_rows(data.matrix), classes, count)
+            differences = np.vstack([_difference(centred, k) for k in range(1, count)])
+            unit = ROUNDING_ROOM * min(_single_feature_objective(centred, row) for row in differences)
+            squares = float((differences**2).sum())
+        if not np.isfinite(unit) or not np.isfinite(squares):
             raise DataError("the squares of the features overflow: divide X by its largest value")
-        scatter = Term("scatter", {"coef": centred}, "z", "samples", {"coef": Label("", "(x_i - m_i)")})
-        separation = Constraint(
-            "separation", {"coef": DenseRows(difference[None, :])}, r"\nu", "scalar",
-            {"coef": Label("", r"(\mu_2 - \mu_1)")}, 1.0, relation="==",
-        )  # fmt: skip
+        chosen = (0,) if count == 2 else _independent(differences)
+        blocks = [_direction(k, centred, differences[list(chosen)], count) for k in range(len(chosen))]
         super().__init__(
             data=data,
             parameters={},
-            name="Fisher discriminant",
-            variables=score_variables(data, intercept=False),
-            terms=[scatter],
-            constraints=[separation],
+            name="Fisher discriminant" + ("" if count == 2 else f" of {count} classes"),
+            variables=[variable for variable, _, _ in blocks],
+            terms=[term for _, term, _ in blocks],
+            constraints=[constraint for _, _, constraint in blocks],
             unit=unit,
+            attributes={"centred": centred, "chosen": chosen},
         )
+
+    def coef_from(self, values: Values, multipliers: Values) -> Array:
+        """The direction; of several classes the discriminant directions, one a row."""
+        return values["coef"] if "coef" in values else self.estimates_from(values, multipliers).directions
+
+    def estimates_from(self, values: Values, multipliers: Values) -> Discriminants:
+        """The discriminant directions with their Rayleigh quotients and the proof that they are the best."""
+        counts = np.bincount(self.centred.groups).astype(float)
+        return discriminants(self.centred, counts, np.vstack([values[v.name] for v in self.variables]))
+
+    def scores_from(self, values: Values, multipliers: Values, X: Any) -> Array:
+        """Along the direction, above 0 for the second class; of several classes minus half the squared distance from
+        each mean, in the metric of the covariance within classes (divided by n - c)."""
+        if "coef" in values:
+            return super().scores_from(values, multipliers, X)
+        directions = self.estimates_from(values, multipliers).directions
+        directions = directions * np.sqrt(max(self.data.n - len(self.data.grouping[1]), 1))
+        places = as_rows(self.data.lift(X)) @ directions.T - self.centred.origin @ directions.T
+        means = self.centred.means @ directions.T
+        return np.asarray(-0.5 * ((places[:, None, :] - means) ** 2).sum(axis=2))
 
     def intercept_from(self, values: Values, multipliers: Values) -> float:
         """Minus the threshold with the fewest training errors along the direction, found by trying every
-        place between two neighbouring projections; the widest gap wins among equals."""
+        place between two neighbouring projections; the widest gap wins among equals. 0 for several classes."""
+        if "coef" not in values:
+            return 0.0
         projected = as_rows(self.data.matrix) @ values["coef"]
         order = np.argsort(projected, kind="stable")
         places, positive = projected[order], self.data.target[order] > 0
@@ -75,18 +104,46 @@ class FisherLDA(Model):
         return -float((places[k - 1] + places[k]) / 2.0)
 
 
-def _difference(centred: CentredRows) -> Array:
-    """The second mean minus the first; where rounding is as large as the result, from exact sums."""
-    difference = centred.means[1] - centred.means[0]
+def _direction(k: int, centred: CentredRows, differences: Array, count: int) -> tuple[Variable, Term, Constraint]:
+    """The problem of one direction: it separates one class from the first by one, and the others not at all."""
+    suffix, mark = ("", "") if count == 2 else (f"_{k + 1}", f"_{{{k + 1}}}")
+    name = f"coef{suffix}"
+    target = np.zeros(len(differences))
+    target[k] = 1.0
+    label = Label("", r"(\mu_2 - \mu_1)" if count == 2 else "M")
+    return (
+        Variable(name, centred.shape[1], rf"\beta{mark}"),
+        Term(f"scatter{suffix}", {name: centred}, f"z{mark}", "samples", {name: Label("", "(x_i - m_i)")}),
+        Constraint(
+            f"separation{suffix}", {name: DenseRows(differences)}, rf"\nu{mark}", "scalar" if count == 2 else "vector",
+            {name: label}, target, relation="==", rhs_label="" if count == 2 else f"e_{{{k + 1}}}",
+        ),
+    )  # fmt: skip
+
+
+def _independent(differences: Array) -> tuple[int, ...]:
+    """Classes whose means differ from the first in independent ways: the others add no direction."""
+    from scipy.linalg import qr
+
+    size = np.abs(differences).max(axis=0)
+    R, order = qr((differences / np.where(size > 0, size, 1.0)).T, mode="r", pivoting=True)
+    diagonal = np.abs(np.diag(R))
+    rank = max(int((diagonal > 1e-12 * diagonal.max(initial=0.0)).sum()), 1)
+    return tuple(sorted(int(k) for k in order[:rank]))
+
+
+def _difference(centred: CentredRows, k: int) -> Array:
+    """The mean of class k minus that of the first; where rounding is as large as the result, from exact sums."""
+    difference = centred.means[k] - centred.means[0]
     size = np.abs(centred.means).max(axis=0, initial=0.0)
     for j in np.flatnonzero(np.abs(difference) <= 1e-9 * size):
         column = (centred.base @ np.eye(centred.shape[1])[j]).tolist()
-        sums = [
-            sum((Fraction(v) for v, k in zip(column, centred.groups, strict=True) if k == g), Fraction(0))
-            for g in (0, 1)
-        ]
-        counts = [int((centred.groups == g).sum()) for g in (0, 1)]
-        difference[j] = float(sums[1] / counts[1] - sums[0] / counts[0])
+        sums = {
+            g: sum((Fraction(v) for v, group in zip(column, centred.groups, strict=True) if group == g), Fraction(0))
+            for g in (0, k)
+        }
+        counts = {g: int((centred.groups == g).sum()) for g in (0, k)}
+        difference[j] = float(sums[k] / counts[k] - sums[0] / counts[0])
     return difference
 
 

@@ -1,6 +1,7 @@
 """The one form in which every classifier is stated, and everything behind reads it."""
 
 from convexcls.problem.blocks import (
+    BY_SAMPLE,
     Block,
     Constraint,
     Kind,
@@ -11,9 +12,10 @@ from convexcls.problem.blocks import (
     Term,
     Variable,
 )
-from convexcls.problem.form import ROUNDING_ROOM, Problem, provides
+from convexcls.problem.form import ROUNDING_ROOM, Problem, carry_out, provides
 
 __all__ = [
+    "BY_SAMPLE",
     "ROUNDING_ROOM",
     "Block",
     "Constraint",
@@ -25,5 +27,6 @@ __all__ = [
     "ProblemError",
     "Term",
     "Variable",
+    "carry_out",
     "provides",
 ]

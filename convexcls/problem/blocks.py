@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from types import MappingProxyType
 from typing import Any, Literal
 
@@ -11,12 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from convexcls.losses import HalfSquare, Loss
-from convexcls.rows import Rows, as_rows
+from convexcls.rows import Rows, as_rows, block_gram
 
 Array = NDArray[np.float64]
 
-#: How a block is written: one entry a sample (``alpha_i``), a plain vector (``beta``) or one number.
-Kind = Literal["samples", "vector", "scalar"]
+#: How a block is written: one entry a sample (``alpha_i``), one for each sample and each class that is not its own
+#: (``alpha_{ik}``), a plain vector (``beta``) or one number.
+Kind = Literal["samples", "margins", "vector", "scalar"]
+#: The kinds that have entries for every sample.
+BY_SAMPLE = ("samples", "margins")
 
 
 class ProblemError(ValueError):
@@ -30,14 +34,19 @@ class NoAnswer(ValueError):
 @dataclass(frozen=True)
 class Label:
     """How a coefficient of row i is written: ``scale`` times ``factor`` times ``vector``, as in -1 times y_i
-    times x_i."""
+    times x_i. ``product`` writes coefficient times unknown where that reads better, with ``%`` for the unknown."""
 
     factor: str = ""
     vector: str = ""
     scale: float = 1.0
+    product: str = ""
 
     def times(self, number: float) -> Label:
         """The label of the coefficients multiplied by a number."""
+        return Label(self.factor, self.vector, self.scale * number, self.product)
+
+    def turned(self, number: float) -> Label:
+        """The same for the transposed coefficients, whose product with an unknown is another."""
         return Label(self.factor, self.vector, self.scale * number)
 
 
@@ -114,7 +123,8 @@ class Block:
 
 @dataclass(frozen=True, eq=False)
 class Term(Block):
-    """sum_i weights_i loss(M_i x + offset_i), with the multiplier of u = Mx + offset as ``symbol``."""
+    """sum_i weights_i loss(M_i x + offset_i), with the multiplier of u = Mx + offset as ``symbol``. A loss of several
+    arguments takes as many rows at a time: then M_i is a block of rows, and there is one weight for each block."""
 
     loss: Loss = field(default_factory=HalfSquare)
     offset: Any = 0.0
@@ -124,7 +134,12 @@ class Term(Block):
     def __post_init__(self) -> None:
         super().__post_init__()
         self._freeze("offset")
-        self._freeze("weights")
+        if self.size % self.loss.width:
+            raise ProblemError(
+                f"term {self.name!r} has {self.size} rows: the {self.loss.name} loss takes {self.loss.width} at a time"
+            )
+        groups = self.size // self.loss.width
+        object.__setattr__(self, "weights", frozen_vector(self.weights, groups, f"the weights of block {self.name!r}"))
         if not self.loss.smooth:
             raise ProblemError(f"term {self.name!r}: the {self.loss.name} loss has kinks, state it with slack rows")
         if np.any(self.weights < 0):
@@ -134,6 +149,28 @@ class Term(Block):
     def is_half_square(self) -> bool:
         """Whether the term is quadratic."""
         return isinstance(self.loss, HalfSquare)
+
+    @cached_property
+    def row_weights(self) -> Array:
+        """The weight of each row: that of its block."""
+        return self.weights if self.loss.width == 1 else np.repeat(self.weights, self.loss.width)
+
+    @cached_property
+    def counted(self) -> NDArray[np.intp]:
+        """The rows that have a weight."""
+        return np.flatnonzero(self.row_weights > 0)
+
+    def value(self, u: Array) -> float:
+        """The weighted sum of the losses at the arguments u, without those that have no weight."""
+        counts = self.weights > 0
+        return float(self.weights[counts] @ self.loss.value(u[self.counted]))
+
+    def gram(self, rows: Rows, u: Array) -> Array:
+        """``rows' W rows``: the Hessian of the term at the arguments u, with W the weighted curvatures."""
+        curvature = self.loss.curvature(u)
+        if curvature.ndim == 1:
+            return rows.gram(self.weights * curvature)
+        return block_gram(rows, self.weights[:, None, None] * curvature, rows)
 
     def __eq__(self, other: object) -> bool:
         return (

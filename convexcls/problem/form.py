@@ -26,6 +26,7 @@ from convexcls.problem.blocks import (
     Variable,
     frozen_vector,
 )
+from convexcls.problem.semidefinite import negative_eigenvalue
 from convexcls.rows import JoinedRows, Rows, as_rows
 
 if TYPE_CHECKING:  # what the verbs return; the layers above provide them
@@ -53,12 +54,19 @@ def provides(verb: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     return register
 
 
+def carry_out(verb: str, *args: Any) -> Any:
+    """Carry out a verb, for what stands above the problem and below the layer that provides it."""
+    return _VERBS[verb](*args)
+
+
 class Problem:
     """A convex program of named blocks. Frozen: nothing of it can be changed after it is built.
 
     ``quadratic`` gives P by variable: a vector (its diagonal) or a positive semidefinite matrix.
     ``unit`` is the size of an objective that counts as one, for problems whose optimum may be 0; with
     ``unit=0`` everything is measured against the optimum itself.
+    ``gauge`` gives directions, as rows by variable, along which nothing of the problem changes; solutions are stated
+    orthogonal to them.
     ``sense`` says how the problem is written and reported; inside, everything is minimised. The labels and
     symbols only say how costs and matrices are written. ``attributes`` is what a kind of problem remembers besides,
     such as its data.
@@ -79,6 +87,7 @@ class Problem:
     constant: float
     sense: Literal["min", "max"]
     unit: float
+    gauge: Mapping[str, Rows]
 
     def __init__(
         self,
@@ -95,6 +104,7 @@ class Problem:
         unit: float = 1.0,
         linear_labels: Mapping[str, Label] | None = None,
         quadratic_symbol: str = "P",
+        gauge: Mapping[str, Any] | None = None,
         attributes: Mapping[str, Any] | None = None,
     ) -> None:
         sizes = {v.name: v.size for v in variables}
@@ -111,6 +121,7 @@ class Problem:
             "constant": float(constant),
             "sense": sense,
             "unit": float(unit),
+            "gauge": frozen_gauge(gauge or {}, sizes),
             **(attributes or {}),
         }
         self.__dict__.update(state)
@@ -205,10 +216,14 @@ class Problem:
         """The minimised objective at x (whatever ``sense`` says)."""
         total = 0.5 * float(x @ self.apply_quadratic(x)) + float(self.q @ x) + self.constant
         for term in self.terms:
-            u = self.rows(term) @ x + term.offset
-            counts = term.weights > 0
-            total += float(term.weights[counts] @ term.loss.value(u[counts]))
+            total += term.value(self.rows(term) @ x + term.offset)
         return total
+
+    @cached_property
+    def null_directions(self) -> Array:
+        """The directions of the gauge over all of x, one a row."""
+        parts = [self.joined({v: rows}, rows.shape[0]).to_dense() for v, rows in self.gauge.items()]
+        return np.vstack([np.zeros((0, self.size)), *parts])
 
     def reported(self, value: float) -> float:
         """A minimised value in the sense in which the problem is written."""
@@ -299,14 +314,22 @@ def _quadratic(variable: str, p: Any, sizes: Mapping[str, int]) -> Array | Rows:
         dense = matrix.to_dense()
         if not np.allclose(dense, dense.T, rtol=1e-12, atol=0):
             raise ProblemError(f"the quadratic part of {variable!r} is not symmetric")
-        lowest = float(np.linalg.eigvalsh(dense)[0]) if size else 0.0
-        if lowest < -1e-10 * max(float(np.abs(dense).max()), 1e-300):
-            raise ProblemError(f"the quadratic part of {variable!r} is not convex: eigenvalue {lowest:.3g}")
+        if (found := negative_eigenvalue(dense)) is not None:
+            raise ProblemError(f"the quadratic part of {variable!r} is not convex: eigenvalue {found[0]:.3g}")
         return matrix
     diagonal = frozen_vector(p, size, f"the quadratic part of {variable!r}")
     if np.any(diagonal < 0):
         raise ProblemError(f"the quadratic part of {variable!r} is not convex: {diagonal.min():.3g} on the diagonal")
     return diagonal
+
+
+def frozen_gauge(gauge: Mapping[str, Any], sizes: Mapping[str, int]) -> Mapping[str, Rows]:
+    """The directions by variable; each must have as many columns as the variable has entries."""
+    rows = {v: as_rows(r) for v, r in gauge.items()}
+    for v, r in rows.items():
+        if v not in sizes or r.shape[1] != sizes[v]:
+            raise ProblemError(f"the gauge of {v!r} is {r.shape}: it does not fit the variable")
+    return MappingProxyType(rows)
 
 
 def _linear(variable: str, q: Any, sizes: Mapping[str, int]) -> Array:

@@ -16,13 +16,15 @@ was whose cancellation is being judged.
 
 from convexcls.rows.base import Array, Rows, as_rows
 from convexcls.rows.centred import CentredRows
-from convexcls.rows.composed import ConstantRows, DiagonalRows, JoinedRows, ScaledRows, TransposedRows
+from convexcls.rows.class_margins import ClassMarginRows, block_gram
+from convexcls.rows.composed import ConstantRows, DiagonalRows, JoinedRows, ScaledRows, TransposedRows, one_entry_each
 from convexcls.rows.dense import DenseRows
 from convexcls.rows.sparse import SparseRows
 
 __all__ = [
     "Array",
     "CentredRows",
+    "ClassMarginRows",
     "ConstantRows",
     "DenseRows",
     "DiagonalRows",
@@ -32,4 +34,6 @@ __all__ = [
     "SparseRows",
     "TransposedRows",
     "as_rows",
+    "block_gram",
+    "one_entry_each",
 ]

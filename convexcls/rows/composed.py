@@ -204,7 +204,7 @@ class JoinedRows(Rows):
         for k, (where, rows) in enumerate(self.parts):
             out[where, where] += rows.gram(weights)
             for other_where, other in self.parts[:k]:
-                cross = _cross_gram(rows, weights, other)
+                cross = cross_gram(rows, weights, other)
                 out[where, other_where] += cross
                 out[other_where, where] += cross.T
         return out
@@ -230,9 +230,22 @@ class JoinedRows(Rows):
         return sparse.hstack([*blocks, sparse.csc_array((self.shape[0], self.shape[1] - done))], format="csc")
 
 
-def _cross_gram(left: Rows, weights: Array, right: Rows) -> Array:
-    """``left' diag(weights) right``, by expanding whichever side has fewer columns."""
+def one_entry_each(rows: Rows) -> bool:
+    """Whether every row has one entry, and every column at most one: then the rows pick out unknowns one by one."""
+    matrix = sparse.csr_array(rows.to_matrix())
+    matrix.eliminate_zeros()
+    per_column = np.bincount(matrix.indices, minlength=matrix.shape[1])
+    return bool(np.all(np.diff(matrix.indptr) == 1) and np.all(per_column <= 1))
+
+
+def cross_gram(left: Rows, weights: Array, right: Rows) -> Array:
+    """``left' diag(weights) right``, by expanding whichever side has fewer columns; of rows with themselves, their
+    Gram matrix."""
+    if left is right and np.all(weights >= 0):
+        return left.gram(weights)
+    if left is right and np.all(weights <= 0):
+        return -left.gram(-weights)
     if left.shape[1] < right.shape[1]:
-        return _cross_gram(right, weights, left).T
+        return cross_gram(right, weights, left).T
     columns = right @ np.eye(right.shape[1])
     return left.T @ (weights[:, None] * columns)

@@ -11,12 +11,17 @@ from convexcls.solvers.base import Answer, Callback, Iteration, Solver, SolverRe
 
 REGISTRY: dict[str, str] = {
     "closed-form": "convexcls.solvers.closed_form:ClosedFormSolver",
+    "moments": "convexcls.solvers.moments:MomentsSolver",
     "newton": "convexcls.solvers.newton:NewtonSolver",
     "newton-kkt": "convexcls.solvers.newton_kkt:NewtonKKTSolver",
     "gradient": "convexcls.solvers.gradient:GradientSolver",
     "highs": "convexcls.solvers.highs:HighsSolver",
     "clarabel": "convexcls.solvers.clarabel:ClarabelSolver",
     "osqp": "convexcls.solvers.osqp:OSQPSolver",
+    "perceptron": "convexcls.solvers.perceptron:PerceptronSolver",
+    "perceptron-batch": "convexcls.solvers.perceptron_batch:PerceptronBatchSolver",
+    "lms": "convexcls.solvers.lms:LMSSolver",
+    "sgd": "convexcls.solvers.sgd:SGDSolver",
 }
 CVXPY = "cvxpy:"
 

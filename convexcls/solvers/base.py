@@ -74,12 +74,15 @@ class Solver(ABC):
     warm: ClassVar[bool] = False
     #: Whether the solver is a rule whose steps matter, to be run in the units of the caller's data.
     as_stated: ClassVar[bool] = False
+    #: Whether the solver is a learning rule, shown for what it does: its answer need not be proved, so it takes part
+    #: in comparisons only where it is named.
+    rule: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         for f in fields(self):
             value = getattr(self, f.name)
-            if isinstance(f.default, bool) or not isinstance(f.default, (int, float)):
-                continue
+            if isinstance(f.default, bool) or not isinstance(f.default, (int, float)) or f.default == 0:
+                continue  # an option that may be 0, such as a seed, is checked by its solver
             if isinstance(value, bool) or not isinstance(value, (int, float)) or not value > 0:
                 raise ValueError(f"option {f.name} of solver {self.name!r} is {value!r}: it must be a number above 0")
 

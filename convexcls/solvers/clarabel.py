@@ -9,25 +9,32 @@ import numpy as np
 from scipy import sparse
 
 from convexcls.problem import Problem
-from convexcls.solvers.base import Answer, Callback, Solver, Tracer
+from convexcls.solvers.base import Answer, Callback, Solver, Start, Tracer
+from convexcls.solvers.continuation import continued, settled
 from convexcls.solvers.polish import polish, polish_on_cone
 from convexcls.solvers.quadratic_program import quadratic_program, refuse_unless_quadratic
 
 
 @dataclass(frozen=True)
 class ClarabelSolver(Solver):
-    """Clarabel's interior-point method; ``polish`` finishes quadratic programs on their active set."""
+    """Clarabel's interior-point method; ``polish`` finishes quadratic programs on their active set. An interior point
+    cannot begin anywhere; from the solution of a similar soft or hard margin the active set is followed instead, and
+    only where that fails does Clarabel begin anew."""
 
     name: ClassVar[str] = "clarabel"
     accepts: ClassVar[str] = "linear and quadratic programs, norm bounds"
     promise: ClassVar[float] = 1e-8
     package: ClassVar[str] = "clarabel"
+    warm: ClassVar[bool] = True
 
     max_iter: int = 200
     polish: bool = True
 
     def refuses(self, problem: Problem) -> str:
         return refuse_unless_quadratic(problem, cones=True)
+
+    def solve_from(self, start: Start, problem: Problem, tol: float, callback: Callback | None = None) -> Answer:
+        return continued(start, problem, callback) or self.solve(problem, tol, callback)
 
     def solve(self, problem: Problem, tol: float, callback: Callback | None = None) -> Answer:
         import clarabel
@@ -49,8 +56,14 @@ class ClarabelSolver(Solver):
         found = solver.solve()
         z, dual = np.asarray(found.x), np.asarray(found.z)
         nu, lam, rest = np.split(dual, [qp.b.size, qp.b.size + qp.h.size])
+        exact = None
         if self.polish and not qp.cones and np.all(np.isfinite(z)) and np.all(np.isfinite(dual)):
-            z, nu, lam = polish(qp, z, nu, lam)
+            exact = settled(problem, qp.point(z), qp.multipliers(nu, lam))
+            if exact is None and str(found.status) != "Solved":  # a way off that Clarabel does not find
+                near = continued(Start(qp.point(z), qp.multipliers(nu, lam)), problem)
+                exact = None if near is None or near.x is None else (near.x, dict(near.multipliers))
+            if exact is None:
+                z, nu, lam = polish(qp, z, nu, lam)
         pairs = []
         for _, offset in qp.cones:
             pairs.append(np.concatenate([rest[1 : offset.size], rest[:1]]))  # (u, mu), mu last
@@ -65,4 +78,5 @@ class ClarabelSolver(Solver):
             return Answer(None, {}, *hints, farkas=multipliers)
         if "DualInfeasible" in hints[0]:  # then the point is a direction without end
             return Answer(None, {}, *hints, direction=qp.point(z))
-        return Answer(qp.point(z), multipliers, *hints)
+        point, multipliers = exact or (qp.point(z), multipliers)
+        return Answer(point, multipliers, *hints)

@@ -15,16 +15,17 @@ from convexcls.problem import Problem
 from convexcls.solvers.base import Answer, Callback, Solver, Tracer
 
 PREFIX = "cvxpy:"
-#: What the usual backends take: linear, quadratic, second-order cone, exponential cone.
+#: What the usual backends take: linear, quadratic, second-order cone, exponential cone, semidefinite matrices.
 CONES = {
-    "CLARABEL": 4, "SCS": 4, "MOSEK": 4, "ECOS": 4, "COPT": 4, "QOCO": 3, "GUROBI": 3, "CPLEX": 3, "OSQP": 2,
+    "CLARABEL": 5, "SCS": 5, "MOSEK": 5, "COPT": 5, "ECOS": 4, "QOCO": 3, "GUROBI": 3, "CPLEX": 3, "OSQP": 2,
     "HIGHS": 2, "PIQP": 2, "PROXQP": 2, "DAQP": 2, "XPRESS": 2, "SCIPY": 1, "GLOP": 1, "PDLP": 1, "GLPK": 1,
 }  # fmt: skip
 WORDS = {
     1: "linear programs",
     2: "linear and quadratic programs",
     3: "linear and quadratic programs, norm bounds",
-    4: "everything",
+    4: "everything but determinants",
+    5: "everything",
 }
 
 
@@ -57,6 +58,7 @@ class CvxpySolver(Solver):
         if needed > able:
             return f"it takes {WORDS[able]}, and the problem has " + {
                 2: "a quadratic objective", 3: "a norm bound", 4: "a loss that needs the exponential cone",
+                5: "a determinant",
             }[needed]  # fmt: skip
         return ""
 
@@ -141,6 +143,8 @@ def backends() -> tuple[str, ...]:
 
 
 def _needs(problem: Problem) -> int:
+    if any(t.loss.name == "log-det" for t in problem.terms):
+        return 5
     if any(not t.is_half_square for t in problem.terms):
         return 4
     if problem.norm_bounds:

@@ -77,8 +77,10 @@ class NewtonSolver(Solver):
             return {}
         out = {}
         with np.errstate(divide="ignore", invalid="ignore"):
-            for t, _, u, slope, curvature in state.terms:
-                out[t.name] = {"adjusted_response": u - slope / curvature, "weights": t.weights * curvature}
+            for t, _, u, slope in state.terms:
+                curvature = t.loss.curvature(u)
+                if curvature.ndim == 1:
+                    out[t.name] = {"adjusted_response": u - slope / curvature, "weights": t.weights * curvature}
         return out
 
 
@@ -90,7 +92,7 @@ class State:
     x: Array
     objective: float
     gradient: Array
-    terms: tuple[tuple[Term, Rows, Array, Array, Array], ...]
+    terms: tuple[tuple[Term, Rows, Array, Array], ...]
 
     @classmethod
     def at(cls, problem: Problem, x: Array) -> State:
@@ -107,9 +109,9 @@ class State:
             rows = problem.rows(t)
             u = rows @ x + t.offset
             slope = t.loss.slope(u)
-            objective += float(t.weights @ t.loss.value(u))
-            gradient = gradient + rows.T @ (t.weights * slope)
-            terms.append((t, rows, u, slope, t.loss.curvature(u)))
+            objective += t.value(u)
+            gradient = gradient + rows.T @ (t.row_weights * slope)
+            terms.append((t, rows, u, slope))
         return cls(problem, x, objective, gradient, tuple(terms))
 
     def hessian(self) -> Array:
@@ -117,16 +119,16 @@ class State:
         for v, p in self.problem.quadratic.items():
             where = self.problem.layout[v]
             out[where, where] += p.to_dense() if isinstance(p, Rows) else np.diag(p)
-        for t, rows, _, _, curvature in self.terms:
-            out += rows.gram(t.weights * curvature)
+        for t, rows, u, _ in self.terms:
+            out += t.gram(rows, u)
         return out
 
     def relative_gradient(self) -> float:
         """The largest entry of the gradient, relative to the sum of absolute values that it came from."""
         size = np.abs(self.problem.q) + np.abs(self.problem.apply_quadratic(self.x))
-        for t, rows, _, slope, _ in self.terms:
+        for t, rows, _, slope in self.terms:
             at_zero = ROUNDING_ROOM * np.abs(t.offset) if t.is_half_square else 0.0
-            size = size + rows.column_max() * float(t.weights @ (np.abs(slope) + at_zero))
+            size = size + rows.column_max() * float(t.row_weights @ (np.abs(slope) + at_zero))
         ratio = np.divide(np.abs(self.gradient), size, out=np.zeros_like(size), where=size > 0)
         return float(ratio.max(initial=0.0))
 
@@ -140,6 +142,10 @@ def _newton_step(state: State) -> tuple[Array, bool]:
     size = np.sqrt(np.diag(hessian))
     size = np.where(size > 0, size, 1.0)
     scaled = hessian / np.outer(size, size)
+    null = state.problem.null_directions * size
+    if null.size:  # nothing changes along these: with some curvature there, the step has no part in them
+        unit = null / np.linalg.norm(null, axis=1, keepdims=True)
+        scaled += unit.T @ unit
     try:
         factor = cho_factor(scaled, lower=True)
         smallest = np.abs(np.diag(factor[0])).min()

@@ -7,7 +7,7 @@ equations are one system, and a Newton step solves its linearization
     [ A  0  ] [ nu_next ]  = -[ Ax - b   ]
 
 from a start inside the domain that need not satisfy the equations (Boyd and Vandenberghe, section 10.3). Steps are cut
-back until the point stays inside the domain and the residual falls.
+back until the point stays inside the domain and the residual falls, or, once the equations hold, the objective.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from convexcls.problem import Problem, Term
-from convexcls.rows import DiagonalRows
+from convexcls.problem import Problem
+from convexcls.rows import one_entry_each
 from convexcls.solvers.base import Answer, Callback, Solver, Tracer
 from convexcls.solvers.newton import State
 
@@ -64,7 +64,7 @@ class NewtonKKTSolver(Solver):
                 new = State.at(problem, state.x + shrink * step) if _inside(problem, state.x + shrink * step) else None
                 if new is not None:
                     new_error = _error(new, A, b, nu + shrink * (target - nu))
-                    if new_error <= (1.0 - 0.01 * shrink) * error:
+                    if new_error <= (1.0 - 0.01 * shrink) * error or _gains(state, new, step, shrink, A, b):
                         moved = new
                         break
                 shrink *= 0.5
@@ -80,6 +80,15 @@ class NewtonKKTSolver(Solver):
 
 def _error(state: State, A: Array, b: Array, nu: Array) -> float:
     return float(np.linalg.norm(np.concatenate([state.gradient + A.T @ nu, A @ state.x - b])))
+
+
+def _gains(state: State, new: State, step: Array, shrink: float, A: Array, b: Array) -> bool:
+    """Whether the step solves the equations that did not hold before or, where they did, lowers the objective."""
+    before, after = np.abs(A @ state.x - b), np.abs(A @ new.x - b)
+    if np.any(before > 1e-12 * (np.abs(A) @ np.abs(state.x) + np.abs(b))):
+        return bool(shrink == 1.0 and after.max() <= 0.1 * before.max())
+    promised = -float(state.gradient @ step) * shrink
+    return promised > 1e-13 * abs(state.objective) and new.objective <= state.objective - 1e-4 * promised
 
 
 def _step(state: State, A: Array, b: Array) -> tuple[Array, Array]:
@@ -102,24 +111,15 @@ def _interior_start(problem: Problem) -> Array | None:
     """A point at which every loss is smooth: 0, or the middle of the domain where a loss acts on single entries."""
     x = np.zeros(problem.size)
     for t in problem.terms:
-        if len(t.entries) == 1 and isinstance(rows := next(iter(t.entries.values())), DiagonalRows):
-            (variable,) = t.entries
-            x[problem.layout[variable]] = (_middle(t) - t.offset) / np.where(rows.values, rows.values, 1.0)
+        rows = problem.rows(t)
+        if one_entry_each(rows):
+            middle = np.tile(t.loss.middle(), t.weights.size)
+            squares = rows @ (rows.T @ np.ones(t.size))
+            x += rows.T @ ((middle - t.offset) / squares)
     return x if _inside(problem, x) else None
 
 
-def _middle(t: Term) -> float:
-    low, high = t.loss.domain
-    if np.isfinite(low) and np.isfinite(high):
-        return (low + high) / 2
-    return low + 1.0 if np.isfinite(low) else high - 1.0 if np.isfinite(high) else 0.0
-
-
 def _inside(problem: Problem, x: Array) -> bool:
-    for t in problem.terms:
-        low, high = t.loss.domain
-        if np.isfinite(low) or np.isfinite(high):
-            u = problem.rows(t) @ x + t.offset
-            if np.any(u <= low) or np.any(u >= high):
-                return False
-    return bool(np.all(np.isfinite(x)))
+    return bool(np.all(np.isfinite(x))) and all(
+        t.loss.inside(problem.rows(t) @ x + t.offset) for t in problem.terms if np.isfinite(t.loss.domain).any()
+    )

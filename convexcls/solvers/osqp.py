@@ -9,20 +9,23 @@ import numpy as np
 from scipy import sparse
 
 from convexcls.problem import Problem
-from convexcls.solvers.base import Answer, Callback, Solver, Tracer
+from convexcls.solvers.base import Answer, Callback, Solver, Start, Tracer
+from convexcls.solvers.continuation import continued, settled
 from convexcls.solvers.polish import polish
-from convexcls.solvers.quadratic_program import quadratic_program, refuse_unless_quadratic
+from convexcls.solvers.quadratic_program import QuadraticProgram, quadratic_program, refuse_unless_quadratic
 
 
 @dataclass(frozen=True)
 class OSQPSolver(Solver):
     """OSQP with tight tolerances, finished by our own polishing (OSQP's prints, and does not refine as far).
-    ``rho`` is its first step size."""
+    ``rho`` is its first step size. From a start, the active set of a soft or hard margin is followed first; else OSQP
+    itself begins there."""
 
     name: ClassVar[str] = "osqp"
     accepts: ClassVar[str] = "linear and quadratic programs"
     promise: ClassVar[float] = 1e-6
     package: ClassVar[str] = "osqp"
+    warm: ClassVar[bool] = True
 
     max_iter: int = 200_000
     rho: float = 0.1
@@ -32,9 +35,14 @@ class OSQPSolver(Solver):
         return refuse_unless_quadratic(problem)
 
     def solve(self, problem: Problem, tol: float, callback: Callback | None = None) -> Answer:
+        return self._solve(quadratic_program(problem), tol, callback)
+
+    def solve_from(self, start: Start, problem: Problem, tol: float, callback: Callback | None = None) -> Answer:
+        return continued(start, problem, callback) or self._solve(quadratic_program(problem), tol, callback, start)
+
+    def _solve(self, qp: QuadraticProgram, tol: float, callback: Callback | None, start: Start | None = None) -> Answer:
         import osqp
 
-        qp = quadratic_program(problem)
         rows = sparse.csc_matrix(sparse.vstack([qp.A, qp.G], format="csc"))
         lower = np.concatenate([qp.b, np.full(qp.h.size, -np.inf)])
         upper = np.concatenate([qp.b, qp.h])
@@ -45,6 +53,9 @@ class OSQPSolver(Solver):
             verbose=False, eps_abs=aim, eps_rel=aim, eps_prim_inf=1e-12, eps_dual_inf=1e-12,
             max_iter=self.max_iter, rho=self.rho,
         )  # fmt: skip
+        if start is not None:
+            z, nu, lam = qp.start(start.x, start.multipliers)
+            solver.warm_start(x=z, y=np.concatenate([nu, lam]))
         found = solver.solve(raise_error=False)
         info = found.info
         tracer = Tracer(callback)
@@ -55,5 +66,8 @@ class OSQPSolver(Solver):
         z, dual = np.asarray(found.x), np.asarray(found.y)
         nu, lam = np.split(dual, [qp.b.size])
         if self.polish:
+            exact = settled(qp.problem, qp.point(z), qp.multipliers(nu, lam))
+            if exact is not None:
+                return Answer(exact[0], exact[1], *hints)
             z, nu, lam = polish(qp, z, nu, lam)
         return Answer(qp.point(z), qp.multipliers(nu, lam), *hints)

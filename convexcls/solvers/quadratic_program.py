@@ -8,6 +8,7 @@ digits of the data survive.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,6 +38,17 @@ class QuadraticProgram:
     def point(self, z: Array) -> Array:
         """The problem's own x."""
         return np.asarray(z[: self.problem.size], dtype=float)
+
+    def start(self, x: Array, multipliers: Mapping[str, Array]) -> tuple[Array, Array, Array]:
+        """z and the multipliers of both kinds of rows where x and some of the multipliers are known, 0 for others."""
+        scores = [self.problem.rows(t) @ x + t.offset for t in self.problem.terms]
+        known = {c.name: multipliers.get(c.name, np.zeros(c.size)) for c in self.problem.constraints}
+        equal = [known[c.name] for c in self.problem.constraints if c.relation == "=="]
+        # stationarity in u: weights u = the multiplier of u = Mx + t
+        equal += [t.weights * u for t, u in zip(self.problem.terms, scores, strict=True)]
+        upper = [known[c.name] for c in self.problem.constraints if c.relation == "<="]
+        none = np.zeros(0)
+        return np.concatenate([x, *scores]), np.concatenate([none, *equal]), np.concatenate([none, *upper])
 
     def multipliers(self, nu: Array, lam: Array, cones: tuple[Array, ...] = ()) -> dict[str, Array]:
         """Multipliers by constraint block; those of the auxiliary u are dropped."""

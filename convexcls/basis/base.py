@@ -1,0 +1,70 @@
+"""What a basis is."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+from scipy import sparse
+
+from convexcls.data import DataError, Expanded, Named, check_matrix, feature_names
+
+#: More columns than this are refused: they are counted before they are made.
+MOST_COLUMNS = 100_000
+
+
+class Basis(ABC):
+    """Functions phi_1, ..., phi_m of a sample. A basis of your own is a frozen subclass with ``columns``, or, for
+    a few functions, ``Functions``. The constant is not among them: it is the intercept."""
+
+    def __call__(self, X: Any) -> Expanded:
+        """The functions of every row of X, in place of X for any model."""
+        if isinstance(X, Expanded):
+            raise DataError(f"X was made by {X.basis!r} already: give a basis plain samples")
+        matrix = check_matrix(X)
+        inputs = feature_names(X, matrix.shape[1])
+        basis = self.fixed(matrix)
+        columns = basis.columns(matrix, inputs)
+        return Expanded(_finite(columns, inputs), columns.features, basis, inputs)
+
+    def fixed(self, matrix: Any) -> Self:
+        """The basis with everything settled that it takes from the training samples."""
+        return self
+
+    @abstractmethod
+    def columns(self, matrix: Any, inputs: Sequence[str]) -> Named:
+        """The functions' values, one column each, with their names; overflow may be left in."""
+
+
+def refuse_sparse(matrix: Any, basis: Basis) -> None:
+    """For functions of sparse samples that are not zero where the samples are."""
+    if sparse.issparse(matrix):
+        raise DataError(f"X is sparse, and {basis!r} of it is not: give X.toarray() if that fits into memory")
+
+
+def check_count(count: int, basis: Basis) -> None:
+    """Refuse to make more columns than anybody can use."""
+    if count > MOST_COLUMNS:
+        raise DataError(f"{basis!r} of these samples makes {count:,} columns: choose fewer features or functions")
+
+
+def _finite(columns: Named, inputs: Sequence[str]) -> Any:
+    """The values, or an error that names the function, and the row, that is not a finite number."""
+    matrix = columns.matrix
+    if sparse.issparse(matrix):
+        bad = ~np.isfinite(matrix.data)
+        if not bad.any():
+            return matrix
+        row, column = (int(axis[bad][0]) for axis in matrix.tocoo().coords)
+    else:
+        bad = ~np.isfinite(matrix)
+        if not bad.any():
+            return matrix
+        row, column = map(int, np.argwhere(bad)[0])
+    value = "not a number" if np.isnan(np.asarray(matrix[[row]][:, [column]].sum())) else "beyond the range of doubles"
+    raise DataError(
+        f"X row {row}: the basis function {columns.features[column]} is {value}; "
+        f"rescale the features ({', '.join(inputs[:4])}{', ...' if len(inputs) > 4 else ''}) or drop the row"
+    )

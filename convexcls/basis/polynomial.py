@@ -1,0 +1,116 @@
+"""Products of powers of the features."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations, combinations_with_replacement
+from math import comb
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from convexcls.basis.base import Basis, check_count
+from convexcls.data import Named
+
+#: A product of features, by their numbers in rising order: (0, 0, 1) is x1^2 x2.
+Product = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Polynomial(Basis):
+    """All products of at most ``degree`` features, by degree: x1, x2, x1^2, x1 x2, x2^2, x1^3, ...
+
+    Each is one multiplication of a feature with a product before it, so that products of whole numbers are exact up
+    to 2^53. Products of sparse columns stay sparse.
+    """
+
+    degree: int = 2
+
+    def __post_init__(self) -> None:
+        if isinstance(self.degree, bool) or not isinstance(self.degree, (int, np.integer)) or self.degree < 1:
+            raise ValueError(f"degree is {self.degree!r}: it must be a whole number, 1 or more")
+
+    def products(self, d: int) -> Iterator[Product]:
+        """The products of d features, in the order of the columns."""
+        for k in range(1, self.degree + 1):
+            yield from combinations_with_replacement(range(d), k)
+
+    def columns(self, matrix: Any, inputs: Sequence[str]) -> Named:
+        d = len(inputs)
+        check_count(comb(d + self.degree, d) - 1, self)
+        products = list(self.products(d))
+        return Named(_values(matrix, products), tuple(product_name(p, inputs) for p in products))
+
+
+@dataclass(frozen=True)
+class Quadratic(Basis):
+    """Squares, features and products of two: x1^2, x1, x2^2, x2, ..., then x1 x2, x1 x3, ...
+
+    The polynomials of degree two in another order. In the plane f(x) = 0 is a conic: see ``conic``.
+    """
+
+    def products(self, d: int) -> Iterator[Product]:
+        """The products of d features, in the order of the columns."""
+        for j in range(d):
+            yield from ((j, j), (j,))
+        yield from combinations(range(d), 2)
+
+    def columns(self, matrix: Any, inputs: Sequence[str]) -> Named:
+        d = len(inputs)
+        check_count(d * (d + 3) // 2, self)
+        products = list(self.products(d))
+        return Named(_values(matrix, products), tuple(product_name(p, inputs) for p in products))
+
+
+def exponents_of(basis: Any, d: int) -> list[tuple[int, ...]] | None:
+    """The powers of each feature in every column of a polynomial basis; None for other bases. Without a basis (None)
+    the columns are the features."""
+    if basis is None:
+        products: Iterator[Product] = ((j,) for j in range(d))
+    elif isinstance(basis, (Polynomial, Quadratic)):
+        products = basis.products(d)
+    else:
+        return None
+    return [tuple(p.count(j) for j in range(d)) for p in products]
+
+
+def product_name(product: Product, inputs: Sequence[str]) -> str:
+    """x1^2 x2; a name that is not one word stands in brackets, unless it is alone."""
+    if len(product) == 1:
+        return inputs[product[0]]
+    parts = []
+    for j in dict.fromkeys(product):
+        name = inputs[j] if re.fullmatch(r"\w+", inputs[j]) else f"({inputs[j]})"
+        power = product.count(j)
+        parts.append(name if power == 1 else f"{name}^{power}")
+    return " ".join(parts)
+
+
+def _values(matrix: Any, products: Sequence[Product]) -> Any:
+    return _sparse_values(matrix, products) if sparse.issparse(matrix) else _dense_values(matrix, products)
+
+
+def _dense_values(matrix: Any, products: Sequence[Product]) -> Any:
+    """Column by column; a product is its last feature times the product of the others, where that is there."""
+    out = np.empty((matrix.shape[0], len(products)), order="F")
+    place = {product: k for k, product in enumerate(products)}
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        for product in sorted(products, key=len):
+            k = place[product]
+            rest = None if len(product) == 1 else place[product[:-1]]
+            column = matrix[:, product[-1]]
+            out[:, k] = column if rest is None else out[:, rest] * column
+    return out
+
+
+def _sparse_values(matrix: Any, products: Sequence[Product]) -> Any:
+    source = sparse.csc_array(matrix)
+    made: dict[Product, Any] = {}
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        for product in sorted(products, key=len):
+            column = source[:, [product[-1]]]
+            made[product] = column if len(product) == 1 else made[product[:-1]].multiply(column)
+    return sparse.hstack([made[product] for product in products], format="csr")

@@ -1,0 +1,52 @@
+"""Standard errors, tests and intervals for models that are likelihoods: ``solution.summary()``.
+
+They stand on the proof: a fit that is not optimal, not unique or penalised is refused, with the reason.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from convexcls.inference.gaussian import least_squares_summary
+from convexcls.inference.multinomial import likelihood_summary
+from convexcls.inference.refusal import refuse_unless_estimated
+from convexcls.inference.summary import Coefficient, Summary, Test
+from convexcls.problem import NoAnswer, provides
+from convexcls.solution import Solution
+
+#: What carries out the summary of each kind of model.
+BY_KIND: dict[str, Callable[[Solution, float], Summary]] = {
+    "logistic": likelihood_summary,
+    "softmax": likelihood_summary,
+    "least-squares": least_squares_summary,
+}
+
+
+@provides("summary")
+def summary(solution: Solution, confidence: float = 0.95) -> Summary:
+    """The statistical output of a logistic, softmax or least-squares fit."""
+    level = _level(confidence)
+    summarise = BY_KIND.get(solution.problem.kind)
+    if summarise is None:
+        back = " (ask the solution of its primal: .primal().summary())" if hasattr(solution.problem, "recover") else ""
+        raise NoAnswer(
+            f"the {solution.problem.name} has no standard errors: it is not the likelihood of a model{back}; "
+            f"those of kind {', '.join(BY_KIND)} have"
+        )
+    refuse_unless_estimated(solution)
+    return summarise(solution, level)
+
+
+def _level(confidence: Any) -> float:
+    try:
+        level = float(confidence)
+    except (TypeError, ValueError):
+        level = math.nan
+    if not 0 < level < 1:
+        raise ValueError(f"confidence is {confidence!r}: it must be a number between 0 and 1, such as 0.95")
+    return level
+
+
+__all__ = ["BY_KIND", "Coefficient", "Summary", "Test", "summary"]

@@ -1,0 +1,164 @@
+"""Gaussian classes by maximum likelihood: linear and quadratic discriminant analysis."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from scipy import sparse
+
+from convexcls.data import Data, check_data
+from convexcls.models.base import Array, Model, Values
+from convexcls.models.natural_parameters import NaturalParameters
+from convexcls.models.options import check_choice
+from convexcls.problem import NoAnswer
+from convexcls.rows import as_rows
+
+
+@dataclass(frozen=True, eq=False)
+class GaussianEstimates:
+    """Priors and means by class, with the covariance all classes share or one by class (K x d x d)."""
+
+    priors: Array
+    means: Array
+    covariance: Array
+    divisor: str
+
+
+class GaussianMLE(Model):
+    """Gaussian classes, x | k ~ N(mu_k, Sigma), by maximum likelihood (ESL 4.3, LDA; with one Sigma_k by class QDA).
+    Minus the log-likelihood of the samples given their classes,
+
+        1/2 sum_i (x_i - mu_{y_i})' Lambda (x_i - mu_{y_i}) - n/2 log det Lambda + n d/2 log 2 pi,    Lambda = Sigma^-1
+
+    is not convex in mu, but it is in the natural parameters Lambda and eta_k = Lambda mu_k. With z_i = (x_i, e_{y_i}),
+    the sample and the indicator of its class, it is, up to a constant, the minimum over T of
+
+        minimise    1/2 sum_i z_i' Omega z_i - n/2 log det Omega,         Omega = ( Lambda  -eta )
+                                                                                  ( -eta'    T   )
+
+    whose KKT condition is the matching of moments: Omega^-1 = 1/n sum_i z_i z_i'. Features are measured from their mean
+    over all samples. The covariance is divided by n; ``unbiased=True`` divides by n - K (by n_k - 1 where
+    ``covariance="by-class"``), which is the same problem with that number in front of the determinant. Priors are the
+    shares of the classes. No minimum exists where some combination of features does not vary within the classes.
+    """
+
+    kind = "gaussian"
+
+    def __init__(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        covariance: Literal["shared", "by-class"] = "shared",
+        unbiased: bool = False,
+        sample_weight: Any = None,
+    ) -> None:
+        check_choice("covariance", covariance, ("shared", "by-class"))
+        check_choice("unbiased", unbiased, (True, False))
+        data = check_data(X, y, sample_weight, several=True)
+        classes, labels = data.grouping
+        shared = covariance == "shared"
+        centre = as_rows(data.matrix).T @ data.weights / data.weights.sum()
+        groups = [np.arange(data.n)] if shared else [np.flatnonzero(classes == k) for k in range(len(labels))]
+        parts = [
+            NaturalParameters(data, centre, rows, range(len(labels)) if shared else range(k, k + 1), unbiased, shared)
+            for k, rows in enumerate(groups)
+        ]
+        super().__init__(
+            data=data,
+            parameters={"covariance": covariance, "unbiased": unbiased},
+            name="Gaussian classes" + ("" if shared else ", each with its own covariance"),
+            variables=[v for part in parts for v in part.variables],
+            linear={name: q for part in parts for name, q in part.costs.items()},
+            linear_labels={name: label for part in parts for name, label in part.cost_labels.items()},
+            terms=[part.term for part in parts],
+            constant=sum(part.constant for part in parts),
+            unit=0.5 * float(data.weights.sum()) * data.d,
+            notes=(_told(data, shared, unbiased),),
+            attributes={"centre": centre, "parts": tuple(parts)},
+        )
+
+    centre: Array
+    parts: tuple[NaturalParameters, ...]
+
+    # ---- reading a solution -----------------------------------------------------------------------
+
+    def estimates_from(self, values: Values, multipliers: Values) -> GaussianEstimates:
+        """Priors, means and covariances, from the natural parameters."""
+        covariances = [np.linalg.inv(part.precision(values)) for part in self.parts]
+        means = [part.natural_means(values) @ c + self.centre for part, c in zip(self.parts, covariances, strict=True)]
+        covariance = np.array(covariances, dtype=np.float64)
+        shared = covariance[0] if len(self.parts) == 1 else covariance
+        return GaussianEstimates(self._priors(), np.vstack(means), shared, self.notes[0])
+
+    def _priors(self) -> Array:
+        counts = np.bincount(self.data.grouping[0], weights=self.data.weights)
+        return np.asarray(counts / counts.sum())
+
+    def coef_from(self, values: Values, multipliers: Values) -> Array:
+        """The coefficients of the discriminants; of two classes, of the log-odds of the second."""
+        if len(self.parts) > 1:
+            raise NoAnswer("with a covariance for each class the discriminants are quadratic: see .estimates")
+        eta = self.parts[0].natural_means(values)
+        return eta[1] - eta[0] if len(eta) == 2 else eta
+
+    def intercept_from(self, values: Values, multipliers: Values) -> float | Array:
+        if len(self.parts) > 1:
+            raise NoAnswer("with a covariance for each class the discriminants are quadratic: see .estimates")
+        at_zero = self._discriminants(values, np.zeros((1, self.data.d)))[0]
+        return float(at_zero[1] - at_zero[0]) if at_zero.size == 2 else np.asarray(at_zero)
+
+    def scores_from(self, values: Values, multipliers: Values, X: Any) -> Array:
+        """The log of prior times density, less what all classes share; of two classes, the log-odds of the second."""
+        scores = self._discriminants(values, self.data.lift(X))
+        return np.asarray(scores[:, 1] - scores[:, 0]) if scores.shape[1] == 2 else scores
+
+    def _discriminants(self, values: Values, matrix: Any) -> Array:
+        """log prior_k - 1/2 (x - mu_k)' Lambda (x - mu_k) + 1/2 log det Lambda, without what all classes share."""
+        moved = (matrix.toarray() if sparse.issparse(matrix) else matrix) - self.centre
+        out = []
+        for part in self.parts:
+            precision, eta = part.precision(values), part.natural_means(values)
+            constant = -0.5 * np.einsum("kj,jk->k", eta, np.linalg.solve(precision, eta.T))
+            scores = moved @ eta.T + constant
+            if len(self.parts) > 1:
+                curved = -0.5 * np.einsum("ij,jk,ik->i", moved, precision, moved)
+                scores = scores + (curved + 0.5 * np.linalg.slogdet(precision)[1])[:, None]
+            out.append(scores)
+        return np.hstack(out) + np.log(self._priors())
+
+    def probabilities(self, scores: Array) -> Array:
+        from scipy.special import expit, softmax
+
+        if scores.ndim == 1:
+            return np.column_stack([expit(-scores), expit(scores)])
+        return np.asarray(softmax(scores, axis=1))
+
+    # ---- where no minimum exists --------------------------------------------------------------------
+
+    unattained_words = (
+        "Some combination of the features does not vary within a class, so its variance is estimated as 0."
+    )
+
+    def candidate_directions(self) -> list[Array]:
+        """Precisions that may grow for ever: along a combination of features that is constant within the classes."""
+        out = []
+        for part in self.parts:
+            null = part.constant_combination()
+            if null is not None:
+                direction = np.zeros(self.size)
+                for name, value in part.outer_square(null).items():
+                    direction[self.layout[name]] = value
+                out.append(direction)
+        return out
+
+
+def _told(data: Data, shared: bool, unbiased: bool) -> str:
+    what = "the covariance is" if shared else "covariances are"
+    if not unbiased:
+        return (
+            f"{what} divided by {'n' if shared else 'n_k'} (maximum likelihood); unbiased=True corrects for the means"
+        )
+    return f"{what} divided by " + (f"n - K = n - {len(data.grouping[1])}" if shared else "n_k - 1") + " (unbiased)"

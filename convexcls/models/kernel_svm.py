@@ -1,0 +1,194 @@
+"""Support vector machines in the feature space of a kernel."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from convexcls.data import Data, DataError, check_data, check_matrix
+from convexcls.geometry import positive_multipliers
+from convexcls.models.base import Model, Values
+from convexcls.models.kernels import Kernel, KernelFunction
+from convexcls.models.options import check_positive
+from convexcls.problem import Constraint, Label, NoAnswer, Variable
+from convexcls.rows import ConstantRows, DenseRows, DiagonalRows, Rows, as_rows
+from convexcls.rows.gram import GramRows
+
+if TYPE_CHECKING:
+    Array = NDArray[np.float64]
+
+#: Scores are computed for this many rows at a time, so that a long table needs no long kernel matrix.
+BLOCK = 4096
+
+
+class KernelSVM(Model):
+    """The support vector machine in the feature space of a kernel, f(x) = sum_i alpha_i y_i k(x_i, x) + intercept,
+    stated by its Wolfe dual (ESL 12.13 with the kernel of 12.19 and 12.21; ESL 4.52 for the hard margin):
+
+        maximise    sum_i alpha_i - 1/2 alpha' Q alpha,      Q_ij = y_i y_j k(x_i, x_j)
+        subject to  sum_i alpha_i y_i = 0        multiplier: the intercept     (``intercept``)
+                    alpha_i <= C                 multiplier: the slack xi_i    (``slack``, with C only)
+                    alpha_i >= 0                 multiplier: y_i f(x_i) - 1 where that is positive  (``margin_sign``)
+
+    The unknown alpha is called ``margin``, as the constraint whose multiplier it is. ``dual()`` is the primal in the
+    coefficients a of the samples: minimise 1/2 a'Qa + C sum_i xi_i with (Qa)_i + y_i intercept + xi_i >= 1, xi_i >= 0.
+
+    ``kernel`` is a name (linear, poly, rbf, laplacian, sigmoid, cosine, chi2, ...), "precomputed" (X is then the matrix
+    of all k(x_i, x_j), and scores take k(new, training)), or a function of two matrices that gives one number for each
+    pair of rows. One that is not positive semidefinite on the samples is refused. ``C=None`` is the hard margin: where
+    no hyperplane of the feature space separates the classes, the maximum is infinite. A sample weight multiplies its C.
+    """
+
+    kind = "kernel"
+
+    kernel: Kernel
+
+    def __init__(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        kernel: str | KernelFunction = "rbf",
+        C: float | None = None,
+        gamma: float = 1.0,
+        degree: float = 3,
+        coef0: float = 0.0,
+        intercept: bool = True,
+        sample_weight: Any = None,
+    ) -> None:
+        C = None if C is None else check_positive("C", C)
+        if not isinstance(intercept, (bool, np.bool_)):
+            raise ValueError(f"intercept is {intercept!r}: it must be True or False")
+        if C is None and sample_weight is not None:
+            raise ValueError("sample_weight multiplies C, and the hard margin has none: give C, or leave rows out")
+        k = Kernel(kernel, gamma, degree, coef0)
+        data = check_data(X, y, sample_weight)
+        if kernel == "precomputed" and data.n != data.d:
+            raise DataError(
+                f"a precomputed kernel is a square matrix, one row and one column a sample; X is {data.n} x {data.d}"
+            )
+        assert data.signs is not None
+        super().__init__(
+            data=data,
+            parameters={"kernel": k.name, "C": C, **k.parameters, "intercept": intercept},
+            notes=(f"Qᵢⱼ = yᵢ yⱼ k(xᵢ, xⱼ) with k(x, z) = {k.formula}",),
+            attributes={"kernel": k},
+            name=f"{'hard' if C is None else 'soft'}-margin kernel SVM",
+            variables=[Variable("margin", data.n, r"\alpha", "samples")],
+            quadratic={"margin": _signed_gram(k, data)},
+            linear={"margin": -1.0},
+            constraints=_constraints(data, C, intercept),
+            sense="max",
+            unit=0.0,
+            quadratic_symbol="Q",
+        )
+
+    # ---- the same model on other samples ----------------------------------------------------------
+
+    def declared_with(self) -> dict[str, Any]:
+        """The parameters, with the kernel itself where it is a function."""
+        return {**self.parameters, "kernel": self.kernel.kind}
+
+    def on(self, rows: Any) -> Self:
+        """The same model on some of its samples; of a precomputed kernel both rows and columns."""
+        if not self._precomputed:
+            return super().on(rows)
+        weights = {"sample_weight": self.data.weights[rows]} if self.data.weighted else {}
+        declare: Any = type(self)
+        return declare(self.data.matrix[rows][:, rows], self.data.given[rows], **self.declared_with(), **weights)
+
+    def holding_out(self, rows: Any) -> tuple[Self, Any]:
+        """The same model on all samples but these, and these as its solution takes them: against the others."""
+        if not self._precomputed:
+            return super().holding_out(rows)
+        others = np.delete(np.arange(self.data.n), rows)
+        return self.on(others), self.data.matrix[rows][:, others]
+
+    # ---- the proof that there is no maximum -------------------------------------------------------
+
+    def candidate_directions(self) -> list[Array]:
+        """Two samples of different classes that the kernel cannot tell apart: alpha may grow on both for ever."""
+        Q, signs = self.quadratic["margin"], self.data.signs
+        assert isinstance(Q, DenseRows)
+        assert signs is not None
+        alike = np.unique(Q.array * signs * signs[:, None], axis=0, return_inverse=True)[1].ravel()
+        first = {int(k): i for i, k in enumerate(alike) if signs[i] < 0}
+        pair = next(([first[int(k)], i] for i, k in enumerate(alike) if signs[i] > 0 and int(k) in first), None)
+        return [] if pair is None else [np.isin(np.arange(signs.size), pair).astype(float)]
+
+    # ---- how a solution is read -------------------------------------------------------------------
+
+    def dual_coef_from(self, values: Values, multipliers: Values) -> Array:
+        """y_i alpha_i, one a sample."""
+        assert self.data.signs is not None
+        return self.data.signs * values["margin"]
+
+    def coef_from(self, values: Values, multipliers: Values) -> Array:
+        """sum_i alpha_i y_i x_i (ESL 4.50), for the linear kernel only."""
+        if self.kernel.kind != "linear":
+            raise NoAnswer(f"the {self.kernel.name} kernel has no coef, one a feature: see .dual_coef, one a sample")
+        return np.asarray(self.data.matrix.T @ self.dual_coef_from(values, multipliers))
+
+    def norm_from(self, values: Values, multipliers: Values) -> float:
+        """The norm of the normal in feature space, sqrt(alpha'Q alpha)."""
+        alpha = values["margin"]
+        return float(np.sqrt(np.maximum(alpha @ (self.quadratic["margin"] @ alpha), 0.0)))
+
+    def intercept_from(self, values: Values, multipliers: Values) -> float:
+        """The multiplier of sum_i alpha_i y_i = 0."""
+        return float(multipliers["intercept"][0]) if "intercept" in multipliers else 0.0
+
+    def support_from(self, values: Values, multipliers: Values) -> NDArray[np.intp]:
+        """The samples with alpha_i > 0 by the rule of ``positive_multipliers``, alpha_i in units of its bound where
+        that is smaller than the largest alpha: a sample of little weight counts as much as any."""
+        alpha = values["margin"]
+        size = float(alpha.max(initial=0.0))
+        box = next((c for c in self.constraints if c.name == "slack"), None)
+        unit = np.full(alpha.size, size) if box is None else np.minimum(size, box.rhs)
+        share = np.divide(alpha, unit, out=np.zeros_like(alpha), where=unit > 0)
+        return np.flatnonzero(positive_multipliers(share, multipliers["margin_sign"], 1.0))
+
+    def scores_from(self, values: Values, multipliers: Values, X: Any) -> Array:
+        """f(x) = sum_i alpha_i y_i k(x_i, x) + intercept, over the support points only (ESL 12.24)."""
+        rows = self.support_from(values, multipliers)
+        weights = self.dual_coef_from(values, multipliers)[rows]
+        matrix = check_matrix(X)
+        if matrix.shape[1] != self.data.d:
+            meant = f"k(new row, training sample), {self.data.n} columns" if self._precomputed else f"{self.data.d}"
+            raise DataError(f"X has {matrix.shape[1]} columns, but the classifier was declared with {meant}")
+        samples = self.data.matrix[rows]
+        scores = np.full(matrix.shape[0], self.intercept_from(values, multipliers))
+        for start in range(0, matrix.shape[0] if rows.size else 0, BLOCK):
+            part = matrix[start : start + BLOCK]
+            scores[start : start + BLOCK] += (
+                self.kernel.between(part[:, rows] if self._precomputed else part, samples) @ weights
+            )
+        return scores
+
+    @property
+    def _precomputed(self) -> bool:
+        return self.kernel.kind == "precomputed"
+
+
+def _signed_gram(kernel: Kernel, data: Data) -> Rows:
+    """Q_ij = y_i y_j k(x_i, x_j); for the linear kernel with its root, the samples y_i x_i."""
+    assert data.signs is not None
+    Q = kernel.gram(data.matrix) * data.signs[:, None] * data.signs
+    return GramRows(Q, as_rows(data.matrix).scaled(data.signs).T) if kernel.kind == "linear" else DenseRows(Q)
+
+
+def _constraints(data: Data, C: float | None, intercept: bool) -> list[Constraint]:
+    """Balance, box and sign of alpha, with the names that the dual of the soft margin gives them."""
+    assert data.signs is not None
+    out = []
+    if intercept:
+        balance = ConstantRows(data.n).scaled(data.signs).T
+        labels = {"margin": Label("y_i", "")}
+        out.append(Constraint("intercept", {"margin": balance}, r"\beta_0", "scalar", labels, relation="=="))
+    if C is not None:
+        upper = {"margin": DiagonalRows.identity(data.n)}
+        out.append(Constraint("slack", upper, r"\xi", "samples", rhs=C * data.weights, rhs_label="c_i"))
+    out.append(Constraint("margin_sign", {"margin": DiagonalRows.identity(data.n, -1.0)}, "s", "samples"))
+    return out

@@ -1,0 +1,152 @@
+"""Kernels: inner products k(x, z) of a feature space, as matrices between two sets of samples."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from convexcls.data import DataError
+from convexcls.models.options import check_choice, check_positive
+from convexcls.problem.semidefinite import negative_eigenvalue
+
+Array = NDArray[np.float64]
+KernelFunction = Callable[[Any, Any], Any]
+
+#: Each kernel by name: k(x, z), and the parameters that occur in it.
+FORMULAS: dict[str, tuple[str, tuple[str, ...]]] = {
+    "linear": ("xᵀz", ()),
+    "poly": ("({gamma:g} xᵀz + {coef0:g})^{degree:g}", ("gamma", "degree", "coef0")),
+    "polynomial": ("({gamma:g} xᵀz + {coef0:g})^{degree:g}", ("gamma", "degree", "coef0")),
+    "rbf": ("exp(-{gamma:g} ‖x - z‖²)", ("gamma",)),
+    "laplacian": ("exp(-{gamma:g} Σⱼ |xⱼ - zⱼ|)", ("gamma",)),
+    "sigmoid": ("tanh({gamma:g} xᵀz + {coef0:g})", ("gamma", "coef0")),
+    "cosine": ("xᵀz / (‖x‖ ‖z‖)", ()),
+    "chi2": ("exp(-{gamma:g} Σⱼ (xⱼ - zⱼ)² / (xⱼ + zⱼ))", ("gamma",)),
+    "additive_chi2": ("-Σⱼ (xⱼ - zⱼ)² / (xⱼ + zⱼ)", ()),
+    "precomputed": ("the matrix given", ()),
+}
+#: k(x, z) and k(z, x) may differ by this fraction of sqrt(k(x, x) k(z, z)), from rounding.
+SYMMETRIC = 1e-10
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """k(x, z) by name, with its parameters, or a function of two matrices A and B that gives k(a, b) for every row a
+    of A and every row b of B. All but the linear kernel are scikit-learn's."""
+
+    kind: str | KernelFunction
+    gamma: float = 1.0
+    degree: float = 3
+    coef0: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not callable(self.kind):
+            check_choice("kernel", self.kind, tuple(FORMULAS))
+        check_positive("gamma", self.gamma)
+        check_positive("degree", self.degree)
+        if not np.isfinite(self.coef0):
+            raise ValueError(f"coef0 is {self.coef0!r}: it must be a finite number")
+
+    @property
+    def name(self) -> str:
+        """The kernel's name; of a function its own."""
+        return self.kind if isinstance(self.kind, str) else getattr(self.kind, "__name__", type(self.kind).__name__)
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The parameters that occur in the kernel."""
+        return {p: getattr(self, p) for p in FORMULAS[self.name][1]} if self.named else {}
+
+    @property
+    def named(self) -> bool:
+        """Whether the kernel is known by name, not a function of the caller's."""
+        return isinstance(self.kind, str)
+
+    @property
+    def formula(self) -> str:
+        """k(x, z), written out."""
+        return FORMULAS[self.name][0].format(**self.parameters) if self.named else f"{self.name}(x, z)"
+
+    def between(self, A: Any, B: Any) -> Array:
+        """k(a, b) for every row a of A and every row b of B; B is left out of a precomputed kernel."""
+        if 0 in (A.shape[0], B.shape[0]):
+            return np.zeros((A.shape[0], B.shape[0]))
+        with np.errstate(over="ignore", invalid="ignore"):
+            values = self._values(A, B)
+        if not np.all(np.isfinite(values)):
+            i, j = np.argwhere(~np.isfinite(values))[0]
+            advice = "divide X by its largest value" if self.named else "it must give finite numbers"
+            raise DataError(f"the {self.name} kernel of row {i} and sample {j} is {values[i, j]}: {advice}")
+        return values
+
+    def _values(self, A: Any, B: Any) -> Array:
+        if self.kind == "precomputed":
+            return _dense(A)
+        if self.kind == "linear":
+            return _dense(A @ B.T)
+        if not isinstance(self.kind, str):
+            return self._called(self.kind, A, B)
+        pairwise_kernels = _scikit_learn(self.kind)
+        if self.kind == "rbf" and not sparse.issparse(A) and not sparse.issparse(B):
+            origin = B.mean(axis=0)  # only differences count: far from zero their squares would lose the digits
+            A, B = A - origin, B - origin
+        try:
+            return _dense(pairwise_kernels(A, B, metric=self.kind, **self.parameters))
+        except ValueError as error:  # such as negative features for chi2
+            raise DataError(f"the {self.name} kernel does not take these samples: {error}") from None
+
+    def _called(self, function: KernelFunction, A: Any, B: Any) -> Array:
+        wanted = (A.shape[0], B.shape[0])
+        found = function(A, B)
+        values = np.asarray(_dense(found) if sparse.issparse(found) else found)
+        if values.shape != wanted or values.dtype.kind not in "fiub":
+            advice = "for k of two samples write lambda A, B: [[k(a, b) for b in B] for a in A]"
+            raise DataError(
+                f"the kernel {self.name} gave {values.dtype} of shape {values.shape} for {wanted[0]} and {wanted[1]} "
+                f"rows, it must give numbers, one for each pair: {advice}"
+            )
+        return values.astype(float)
+
+    def gram(self, X: Any) -> Array:
+        """k between all pairs of rows of X (of a precomputed kernel X itself), made exactly symmetric; a ``DataError``
+        where it is no inner product: not symmetric, or with a negative eigenvalue."""
+        K = self.between(X, X)
+        diagonal = np.sqrt(np.abs(np.diag(K)))
+        apart = np.abs(K - K.T)
+        wrong = apart > SYMMETRIC * np.maximum(np.outer(diagonal, diagonal), np.abs(K))
+        if np.any(wrong):
+            i, j = np.argwhere(wrong & (apart == apart[wrong].max()))[0]
+            raise DataError(
+                f"the {self.name} kernel is not symmetric: it is {K[i, j]:.6g} for rows {i} and {j}, and {K[j, i]:.6g} "
+                f"for rows {j} and {i}; if that is rounding, average the two"
+            )
+        K = 0.5 * K + 0.5 * K.T
+        if (found := negative_eigenvalue(K)) is not None:
+            lowest, largest = found
+            advice = f"; if that is rounding, add {-lowest:.2g} to its diagonal" if -lowest < 1e-6 * largest else ""
+            raise DataError(
+                f"the {self.name} kernel is not positive semidefinite on these samples: its Gram matrix has the "
+                f"eigenvalue {lowest:.6g} (the largest is {largest:.6g}), so the problem would not be convex: choose "
+                f"another kernel{advice}"
+            )
+        return K
+
+
+def _dense(matrix: Any) -> Array:
+    return np.asarray(matrix.toarray() if sparse.issparse(matrix) else matrix, dtype=float)
+
+
+def _scikit_learn(kernel: str) -> Any:
+    try:
+        from sklearn.metrics.pairwise import pairwise_kernels
+    except ImportError:
+        raise ImportError(
+            f"the {kernel} kernel is scikit-learn's, which is not installed: pip install 'convexcls[sklearn]', or give "
+            "the kernel as a function or as a precomputed matrix"
+        ) from None
+    return pairwise_kernels

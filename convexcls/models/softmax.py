@@ -1,0 +1,96 @@
+"""Softmax regression: logistic regression for several classes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from convexcls.data import check_data
+from convexcls.losses import SoftmaxMargins
+from convexcls.models.base import Array, Model, Values, score_rows
+from convexcls.models.options import check_nonnegative
+from convexcls.problem import ROUNDING_ROOM, Label, Term, Variable
+from convexcls.rows import ClassMarginRows, Rows
+
+#: How the rows of the margins are written: coefficient, and coefficient times unknown.
+LABELS = {
+    "coef": Label("", r"(e_{y_i} - e_k) \otimes x_i", product=r"(%_{y_i} - %_k)^{\top} x_i"),
+    "intercept": Label("", r"(e_{y_i} - e_k)", product=r"%_{y_i} - %_k"),
+}
+
+
+class SoftmaxMLE(Model):
+    """Softmax regression for K classes (ESL 4.17, 4.19 and 4.36), as minus the log-likelihood of the scores
+    z_k(x) = coef_k'x + intercept_k. In the margins m_ik = z_{y_i}(x_i) - z_k(x_i) of the own class over the others:
+
+        minimise    sum_i log(1 + sum_{k != y_i} exp(-m_ik)) + l2/2 sum_k ‖coef_k‖^2
+
+    which is -sum_i log softmax(z(x_i))_{y_i}. The intercepts are never penalised. The dual maximises the entropies of
+    the probabilities (1 - sum_k lambda_ik, lambda_ik): at the optimum lambda_ik is the probability of class k for
+    sample i.
+
+    A shift of all scores by the same function changes nothing: coef and intercept are given with sum zero over the
+    classes (with a penalty the coefficients come out so by themselves; the intercepts, not penalised, are put so).
+    With two classes coef_2 - coef_1 is the coef of ``LogisticMLE`` with half the penalty. Without a penalty the
+    minimum is attained iff no direction separates: none along which no margin of any sample shrinks, and some grow.
+    """
+
+    kind = "softmax"
+
+    def __init__(self, X: Any, y: Any, *, l2: float = 0.0, intercept: bool = True, sample_weight: Any = None) -> None:
+        l2 = check_nonnegative("l2", l2)
+        data = check_data(X, y, sample_weight, several=True)
+        classes, labels = data.grouping
+        count = len(labels)
+        scores, _ = score_rows(data, intercept)
+        rows: dict[str, Rows] = {v: ClassMarginRows(r, classes, count) for v, r in scores.items()}
+        variables = [Variable("coef", count * data.d, r"\beta")]
+        if intercept:
+            variables.append(Variable("intercept", count, r"b"))
+        term = Term(
+            "likelihood", rows, r"\lambda", "margins", {v: LABELS[v] for v in rows}, SoftmaxMargins(count - 1),
+            weights=data.weights,
+        )  # fmt: skip
+        free = ["intercept"] * intercept if l2 else [v.name for v in variables]
+        shown = "coefficients and intercepts" if not l2 else "intercepts"
+        super().__init__(
+            data=data,
+            parameters={"l2": l2, "intercept": intercept},
+            name="softmax regression" + (" with ridge penalty" if l2 else ""),
+            variables=variables,
+            quadratic={"coef": l2} if l2 else {},
+            terms=[term],
+            unit=ROUNDING_ROOM * float(data.weights.sum()) * np.log(count),
+            gauge={v.name: _sums(v.size, count) for v in variables if v.name in free},
+            notes=(f"the scores of all classes may be shifted together: {shown} are given with sum zero",)
+            if free
+            else (),
+        )
+
+    def coef_from(self, values: Values, multipliers: Values) -> Array:
+        return _centred(values["coef"].reshape(self._count, -1))
+
+    def intercept_from(self, values: Values, multipliers: Values) -> Array:
+        given = values["intercept"] if "intercept" in values else np.zeros(self._count)
+        return _centred(given)
+
+    def probabilities(self, scores: Array) -> Array:
+        from scipy.special import softmax
+
+        return np.asarray(softmax(scores, axis=1))
+
+    @property
+    def _count(self) -> int:
+        return len(self.data.grouping[1])
+
+
+def _sums(size: int, count: int) -> Any:
+    """The sum over classes, for each feature: directions along which all classes move alike."""
+    return sparse.hstack([sparse.eye_array(size // count)] * count, format="csr")
+
+
+def _centred(by_class: Array) -> Array:
+    """The same with sum zero over the classes."""
+    return np.asarray(by_class - by_class.mean(axis=0))

@@ -1,0 +1,137 @@
+"""The margins of several classes as rows over the coefficients of all classes, and Gram matrices with a small matrix
+of weights for each sample."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from convexcls.rows.base import Array, Rows
+from convexcls.rows.composed import JoinedRows, ScaledRows, cross_gram
+from convexcls.rows.sparse import SparseRows
+
+#: Blocks with fewer entries are multiplied out.
+SMALL = 4_000_000
+
+
+class ClassMarginRows(Rows):
+    """Sample i of class c has one row for each other class k: the margin of its own class over that one,
+
+        (w_c - w_k)' x_i,      k = 0, ..., K-1 without c,
+
+    over the coefficients of all classes, (w_0, ..., w_{K-1}). Rows are ordered by sample, then by class.
+    """
+
+    def __init__(self, base: Rows, classes: NDArray[np.intp], count: int, other: float = -1.0) -> None:
+        self.base, self.classes, self.count, self.other = base, classes, count, other
+        self.shape = (base.shape[0] * (count - 1), base.shape[1] * count)
+        ks = np.arange(count - 1)
+        #: The other classes of each sample: n x (K-1).
+        self.others = ks + (ks >= classes[:, None])
+
+    def __matmul__(self, v: Array) -> Array:
+        if v.ndim > 1:
+            return np.stack([self @ column for column in v.T], axis=1)
+        scores = self.base @ v.reshape(self.count, -1).T
+        own = np.take_along_axis(scores, self.classes[:, None], axis=1)
+        return np.asarray(own + self.other * np.take_along_axis(scores, self.others, axis=1)).ravel()
+
+    def transposed_matmul(self, u: Array) -> Array:
+        if u.ndim > 1:
+            return np.stack([self.transposed_matmul(column) for column in u.T], axis=1)
+        by_class = np.zeros((self.base.shape[0], self.count))
+        pulls = u.reshape(-1, self.count - 1)
+        np.put_along_axis(by_class, self.classes[:, None], pulls.sum(axis=1, keepdims=True), axis=1)
+        np.put_along_axis(by_class, self.others, self.other * pulls, axis=1)
+        return np.asarray((self.base.T @ by_class).T).ravel()
+
+    def gram(self, weights: Array) -> Array:
+        blocks = np.zeros((self.base.shape[0], self.count - 1, self.count - 1))
+        diagonal = np.arange(self.count - 1)
+        blocks[:, diagonal, diagonal] = weights.reshape(-1, self.count - 1)
+        return block_gram(self, blocks, self)
+
+    def __getitem__(self, index: Any) -> Rows:
+        chosen = np.arange(self.shape[0])[index]
+        samples, place = np.divmod(chosen, self.count - 1)
+        d, m = self.base.shape[1], chosen.size
+        matrix = sparse.csr_array(self.base[samples].to_matrix())
+
+        def at(classes: NDArray[np.intp], scale: float) -> Any:
+            columns = matrix.indices + np.repeat(classes, np.diff(matrix.indptr)) * d
+            return sparse.csr_array((scale * matrix.data, columns, matrix.indptr), shape=(m, self.shape[1]))
+
+        return SparseRows(at(self.classes[samples], 1.0) + at(self.others[samples, place], self.other))
+
+    def __abs__(self) -> Rows:
+        return ClassMarginRows(abs(self.base), self.classes, self.count, abs(self.other))
+
+    def column_max(self) -> Array:
+        return np.tile(self.base.column_max(), self.count)  # every sample has a row that touches each class
+
+    def to_matrix(self) -> Any:
+        return self[:].to_matrix()
+
+    def contrasts(self, blocks: Array) -> Array:
+        """E_i' B_i E_i for each sample, with E_i the K-1 rows e_c + other e_k: its weights by pairs of classes."""
+        n, K = self.base.shape[0], self.count
+        E = np.zeros((n, K - 1, K))
+        np.put_along_axis(E, np.broadcast_to(self.classes[:, None, None], (n, K - 1, 1)), 1.0, axis=2)
+        np.put_along_axis(E, self.others[:, :, None], self.other, axis=2)
+        return np.asarray(np.swapaxes(E, 1, 2) @ blocks @ E)
+
+
+def block_gram(left: Rows, blocks: Array, right: Rows) -> Array:
+    """``sum_i L_i' B_i R_i``, with L_i and R_i the rows of sample i and B_i = ``blocks[i]`` symmetric. Every sample has
+    as many rows, and they stand together."""
+    n, width = blocks.shape[:2]
+    if isinstance(left, ScaledRows):
+        inner = block_gram(left.base, blocks * left.left.reshape(n, width)[:, :, None], right)
+        return inner * left.right[:, None]
+    if isinstance(right, ScaledRows):
+        inner = block_gram(left, blocks * right.left.reshape(n, width)[:, None, :], right.base)
+        return inner * right.right
+    if isinstance(left, JoinedRows):
+        return _stacked([(where, block_gram(rows, blocks, right)) for where, rows in left.parts], left.shape[1], 0)
+    if isinstance(right, JoinedRows):
+        return _stacked([(where, block_gram(left, blocks, rows)) for where, rows in right.parts], right.shape[1], 1)
+    if isinstance(left, ClassMarginRows) and isinstance(right, ClassMarginRows):
+        return _by_classes(left, blocks, right)
+    out = np.zeros((left.shape[1], right.shape[1]))
+    if left.shape[0] * (left.shape[1] + right.shape[1]) <= SMALL:
+        dense, other_dense = (rows.to_dense().reshape(n, width, -1) for rows in (left, right))
+        return np.asarray(np.tensordot(np.swapaxes(dense, 1, 2) @ blocks, other_dense, axes=([0, 2], [0, 1])))
+    for k in range(width):
+        mine = left[k::width]
+        for other in range(width):
+            out += cross_gram(mine, blocks[:, k, other], right[other::width])
+    return out
+
+
+def _stacked(parts: list[tuple[slice, Array]], size: int, axis: int) -> Array:
+    shape = (size, parts[0][1].shape[1]) if axis == 0 else (parts[0][1].shape[0], size)
+    out = np.zeros(shape)
+    for where, block in parts:
+        out[(where, slice(None)) if axis == 0 else (slice(None), where)] += block
+    return out
+
+
+def _by_classes(left: ClassMarginRows, blocks: Array, right: ClassMarginRows) -> Array:
+    """One cross Gram matrix for each pair of classes; the differences of margins make the diagonal the sum of the rest,
+    so that only pairs of different classes are worked out."""
+    K, d, e = left.count, left.base.shape[1], right.base.shape[1]
+    weights = left.contrasts(blocks)
+    out = np.zeros((K, d, K, e))
+    for k in range(K):
+        for other in range(k):
+            block = cross_gram(left.base, weights[:, k, other], right.base)
+            out[k, :, other] = out[other, :, k] = block
+        if left.other != -1.0:
+            out[k, :, k] = cross_gram(left.base, weights[:, k, k], right.base)
+    if left.other == -1.0:
+        for k in range(K):
+            out[k, :, k] = -out[k].sum(axis=1)
+    return out.reshape(K * d, K * e)

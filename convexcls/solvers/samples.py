@@ -1,0 +1,66 @@
+"""The rows of a block, laid out for loops that visit one sample at a time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+
+from convexcls.problem import Block, Problem
+from convexcls.rows import ConstantRows, DenseRows, Rows, ScaledRows, SparseRows
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Samples:
+    """Sample i is the row ``factor[i] * (matrix[i], bias)``: ``matrix`` is the caller's own, dense or by rows (CSR),
+    and ``bias`` is 1, or 0 in a model without intercept."""
+
+    matrix: Any
+    factor: Array
+    bias: float
+
+    @property
+    def sparse(self) -> bool:
+        """Whether the matrix is sparse."""
+        return bool(issparse(self.matrix))
+
+    @property
+    def width(self) -> int:
+        """The entries of a weight vector: one a column and one for the bias."""
+        return int(self.matrix.shape[1]) + 1
+
+
+def samples_of(problem: Problem, block: Block) -> Samples | None:
+    """The samples of a block over ``coef`` and perhaps ``intercept``, the first variables of the problem; None where
+    its rows are not made like that. Other variables of the block, such as the slack, are left out."""
+    rows = _bare(block.entries.get("coef"))
+    if rows is None or problem.layout["coef"].start != 0:
+        return None
+    base, factor = rows
+    if isinstance(base, DenseRows):
+        matrix: Any = base.array
+    elif isinstance(base, SparseRows):
+        matrix = base.matrix.tocsr()
+    else:
+        return None
+    if "intercept" not in block.entries:
+        return Samples(matrix, factor, 0.0)
+    ones = _bare(block.entries["intercept"])
+    follows = problem.layout["intercept"].start == matrix.shape[1]
+    if ones is None or not isinstance(ones[0], ConstantRows) or not np.array_equal(ones[1], factor) or not follows:
+        return None
+    return Samples(matrix, factor, 1.0)
+
+
+def _bare(rows: Rows | None) -> tuple[Rows, Array] | None:
+    """Rows without the factors of their samples, and those factors; None where columns have factors too."""
+    if rows is None:
+        return None
+    if not isinstance(rows, ScaledRows):
+        return rows, np.ones(rows.shape[0])
+    return (rows.base, np.array(rows.left)) if np.all(rows.right == 1.0) else None
