@@ -68,7 +68,8 @@ class _Multiplier:
     @property
     def shares(self) -> Array:
         """The weight of each row of a term."""
-        assert self.term is not None and self.weights is not None
+        assert self.term is not None
+        assert self.weights is not None
         return np.repeat(self.weights, self.term.loss.width)
 
     @property

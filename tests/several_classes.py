@@ -145,7 +145,7 @@ def prove_gaussian_direction(e) -> None:
     assert dot(w, [dot(row, w) for row in S]) == 0
 
 
-# ---- Fisher's discriminants of several classes ------------------------------------------------------------------------
+# ---- Fisher's discriminants of several classes ----------------------------------------------------------------
 
 
 def prove_fisher_classes(e) -> None:

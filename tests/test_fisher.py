@@ -156,3 +156,20 @@ def test_renamed_and_permuted():
     np.testing.assert_allclose(permuted.coef, s.coef, rtol=1e-8, atol=1e-10)
     renamed = cc.FisherLDA(X * 64.0, np.array([3, 1, 0, 2])[Y]).solve()
     np.testing.assert_allclose(renamed.coef * 64.0, s.coef, rtol=1e-8, atol=1e-10)
+
+
+def test_every_nudge_is_refused():
+    from convexcls.certificate import certify
+
+    p = cc.FisherLDA(X, Y)
+    s = p.solve()
+    for k in range(p.size):
+        for change in (1e-5, -1e-5):
+            moved = s.x.copy()
+            moved[k] += change * np.abs(s.x).max()
+            assert certify(p, moved, s.multipliers, 1e-8)[0].status == "undecided"
+    for name, nu in s.multipliers.items():
+        for k in range(nu.size):
+            nudged = nu.copy()
+            nudged[k] += 1e-5 * np.abs(nu).max()
+            assert certify(p, s.x, {**s.multipliers, name: nudged}, 1e-8)[0].status == "undecided"

@@ -58,7 +58,7 @@ def _attainment(problem: Problem, x: Array, multipliers: Mapping[str, Array]) ->
     if not (np.all(np.isfinite(hessian)) and np.all(np.isfinite(gradient))):
         return -np.inf
     counted = [rows if t.counted.size == t.size else rows[t.counted] for t, rows, _ in points]
-    step = _newton_step(hessian, gradient, counted)
+    step = _newton_step(problem, hessian, gradient, counted)
     if step is None:
         return -np.inf
     worst = 1.0
@@ -68,12 +68,12 @@ def _attainment(problem: Problem, x: Array, multipliers: Mapping[str, Array]) ->
     return -np.inf if np.isnan(worst) else worst
 
 
-def _newton_step(hessian: Array, gradient: Array, maps: list[Rows]) -> Array | None:
+def _newton_step(problem: Problem, hessian: Array, gradient: Array, maps: list[Rows]) -> Array | None:
     """The solution of hessian @ step = -gradient, also where columns repeat each other; None where the
     Hessian is too flat to tell a repeated column from a loss that has run off to infinity."""
     size = np.sqrt(np.diag(hessian))
     size = np.where(size > 0, size, 1.0)
-    values, vectors = np.linalg.eigh(hessian / np.outer(size, size))
+    values, vectors = np.linalg.eigh(problem.fill_null_directions(hessian / np.outer(size, size), size))
     flat = values <= 1e-13 * max(values[-1], 1e-300)
     for direction in (vectors[:, flat] / size[:, None]).T:
         for rows in maps:

@@ -251,8 +251,8 @@ class _Check:
         return Residual(*primal), Residual(*signs), Residual(*products)
 
     def _natural_multiplier(self, block: Block, unit: float) -> float:
-        """The size of multipliers where all of them may be 0: the cost of what the block takes entry by entry, a slack or
-        the unknown that it bounds, or what an objective of one unit gives."""
+        """The size of multipliers where all of them may be 0: the cost of what the block takes entry by entry, a slack
+        or the unknown that it bounds, or what an objective of one unit gives."""
         bounded = [v for v, rows in block.entries.items() if isinstance(rows, DiagonalRows)]
         costs = [np.abs(self.problem.linear[v]).max(initial=0.0) for v in bounded if v in self.problem.linear]
         if costs:

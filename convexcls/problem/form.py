@@ -225,6 +225,15 @@ class Problem:
         parts = [self.joined({v: rows}, rows.shape[0]).to_dense() for v, rows in self.gauge.items()]
         return np.vstack([np.zeros((0, self.size)), *parts])
 
+    def fill_null_directions(self, matrix: Array, scale: Array) -> Array:
+        """A Hessian in the units ``scale`` (row and column j divided by scale_j), with curvature one along the directions
+        of the gauge, where it has none: then a linear system with it has one solution, which has no part in them."""
+        if not self.null_directions.size:
+            return matrix
+        unit = self.null_directions * scale
+        unit = unit / np.linalg.norm(unit, axis=1, keepdims=True)
+        return matrix + unit.T @ unit
+
     def reported(self, value: float) -> float:
         """A minimised value in the sense in which the problem is written."""
         return (-value if self.sense == "max" else value) + 0.0  # no negative zero

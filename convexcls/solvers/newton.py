@@ -141,11 +141,7 @@ def _newton_step(state: State) -> tuple[Array, bool]:
     hessian, gradient = state.hessian(), state.gradient
     size = np.sqrt(np.diag(hessian))
     size = np.where(size > 0, size, 1.0)
-    scaled = hessian / np.outer(size, size)
-    null = state.problem.null_directions * size
-    if null.size:  # nothing changes along these: with some curvature there, the step has no part in them
-        unit = null / np.linalg.norm(null, axis=1, keepdims=True)
-        scaled += unit.T @ unit
+    scaled = state.problem.fill_null_directions(hessian / np.outer(size, size), size)
     try:
         factor = cho_factor(scaled, lower=True)
         smallest = np.abs(np.diag(factor[0])).min()
