@@ -226,8 +226,8 @@ class Problem:
         return np.vstack([np.zeros((0, self.size)), *parts])
 
     def fill_null_directions(self, matrix: Array, scale: Array) -> Array:
-        """A Hessian in the units ``scale`` (row and column j divided by scale_j), with curvature one along the directions
-        of the gauge, where it has none: then a linear system with it has one solution, which has no part in them."""
+        """A Hessian in the units ``scale`` (row and column j divided by scale_j), with curvature one along the
+        directions of the gauge, where it has none: then a system with it has one solution, with no part in them."""
         if not self.null_directions.size:
             return matrix
         unit = self.null_directions * scale
