@@ -38,6 +38,8 @@ class Solution:
     trace: tuple[Any, ...] = field(default=(), repr=False)
     #: What a learning rule has to tell besides, such as the perceptron's updates.
     report: Any = field(default=None, repr=False)
+    #: Why ``auto`` took this solver; empty where the caller named it.
+    chosen: str = field(default="", repr=False)
 
     def __post_init__(self) -> None:
         for array in (*self.multipliers.values(), *(() if self.x is None else (self.x,))):
@@ -192,6 +194,8 @@ class Solution:
     @cached_property
     def intercept_interval(self) -> tuple[float, float]:
         """All intercepts that are optimal with this coef: one value where a free support point fixes it."""
+        if np.ndim(self.intercept) or len(self.data.labels or ()) > 2:
+            raise NoAnswer(f"the {self.problem.name} is of several classes: it has no interval of intercepts")
         return intercept_interval(self.problem, self.values, self.multipliers)
 
     @cached_property
@@ -220,6 +224,11 @@ class Solution:
             primal, f"{self.solver} on the dual", certificate, x, multipliers or {}, self.message, self.iterations,
             self.seconds, self.trace,
         )  # fmt: skip
+
+    def explain(self) -> str:
+        """Who solved the problem and why, then the verdict in words."""
+        who = f"Solved by {self.solver}" + (f", chosen because: {self.chosen}" if self.chosen else "")
+        return f"{who}.\n{self.certificate.explain()}"
 
     def __repr__(self) -> str:
         value = "" if self.x is None else f", objective {self.objective:.10g}, gap {self.gap:.1e}"

@@ -88,7 +88,7 @@ def moments(e, classes: list[int]) -> list[list[Fraction]]:
 
 def parts(e) -> list[tuple[str, list[int]]]:
     K = max(e.classes) + 1
-    return [("", list(range(K)))] if e.parameters["covariance"] == "shared" else [(f"_{k}", [k]) for k in range(K)]
+    return [("", list(range(K)))] if e.parameters["covariance"] == "shared" else [(f"_{k + 1}", [k]) for k in range(K)]
 
 
 def triangle(flat, order: int) -> list[list[Fraction]]:

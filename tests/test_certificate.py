@@ -431,3 +431,18 @@ def test_the_status_word_of_a_solver_decides_nothing(lied):
         found = lied(problem, lambda scaled, a=answer, w=word: Answer(a.x, a.multipliers, w))
         assert found.status == "optimal"
         assert found.message == word
+
+
+def test_a_direction_of_many_unknowns_is_checked_to_the_last_bit():
+    """Both labels at x1 = B and at B + g fix the coefficient of x1 and the intercept to 0, and the rest overlaps: the
+    minimum is attained, though a direction along x1 moves these samples by 1e-15 of its size only."""
+    d, g, B, n = 45, 2.0**-20, 2.0**30, 400
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(-3, 4, (n, d)).astype(float), rng.integers(0, 2, n)
+    X[:, 0] = np.where(y == 1, B + B * rng.integers(1, 9, n) / 8, -B * rng.integers(1, 9, n) / 8)
+    ties = np.zeros((4, d))
+    ties[:, 0] = [B, B, B + g, B + g]
+    X, y = np.vstack([X, ties]), np.append(y, [0, 1, 0, 1])
+    assert cc.LogisticMLE(X, y).solve().status != "unattained"
+    apart = X[:n]
+    assert cc.LogisticMLE(apart, y[:n]).solve().status == "unattained"  # without the ties x1 separates

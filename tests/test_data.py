@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 from scipy import sparse
 
+import convexcls as cc
 from convexcls.data import DataError, check_data, check_matrix
 
 LARGE = 2**53 + 1
@@ -584,3 +585,11 @@ def test_bad_weights_are_refused(w, words):
 def test_huge_weights_do_not_warn():
     w = np.full(3, 1e308)
     assert np.shares_memory(check_data(np.eye(3), [0, 1, 1], w).weights, w)
+
+
+def test_columns_in_another_order_are_refused():
+    frame = pd.DataFrame({"a": [0.0, 1.0, 2.0, 3.0], "b": [1.0, 0.0, 1.0, 1.5]})
+    s = cc.LogisticMLE(frame, [0, 1, 0, 1], l2=1.0).solve()
+    s.predict(frame)
+    with pytest.raises(cc.DataError, match="give them in that order"):
+        s.predict(frame[["b", "a"]])

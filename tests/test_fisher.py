@@ -173,3 +173,16 @@ def test_every_nudge_is_refused():
             nudged = nu.copy()
             nudged[k] += 1e-5 * np.abs(nu).max()
             assert certify(p, s.x, {**s.multipliers, name: nudged}, 1e-8)[0].status == "undecided"
+
+
+def test_a_feature_with_equal_means_does_not_spoil_the_proof():
+    x = [[-1, 2, -1], [2, 0, -2], [0, -2, -1], [0, 2, 2], [-2, 1, 1], [-1, -2, 0], [-2, 2, -1], [1, 2, 0], [1, 0, 2],
+         [1, -2, -1], [1, 0, 0]]  # fmt: skip
+    assert cc.FisherLDA(x, [0, 1, 0, 0, 1, 1, 0, 0, 0, 1, 0]).solve().estimates.holds()
+
+
+def test_a_quotient_without_bound_is_not_a_number():
+    x = [[2, -2, -2, -2], [1, -1, -2, -2], [2, 0, -2, -1], [1, -1, 1, -1], [1, -2, 2, 1], [0, 1, -2, 1], [0, -2, -2, 0],
+         [1, 1, -2, -2], [-1, -1, -2, -2]]  # fmt: skip
+    with pytest.raises(cc.NoAnswer, match="no scatter"):
+        _ = cc.FisherLDA(x, [0, 1, 2, 3, 4, 1, 0, 0, 1]).solve().estimates

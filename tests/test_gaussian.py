@@ -274,3 +274,25 @@ def test_sparse_samples_and_what_is_said():
         cc.GaussianMLE(X, Y, covariance="diagonal")
     with pytest.raises(cc.DataError, match="overflow"):
         cc.GaussianMLE(X * 1e200, Y)
+
+
+def test_a_combination_that_varies_in_the_last_bits_is_not_called_constant():
+    rng = np.random.default_rng(0)
+    a, b = rng.integers(0, 2**20, 20_000) / 2.0**20, rng.integers(0, 2, 20_000) * 2.0**-44
+    x, y = np.column_stack([a, a + b, rng.integers(0, 8, (20_000, 2))]), rng.integers(0, 2, 20_000)
+    assert cc.GaussianMLE(x, y).solve().status == "undecided"
+    assert cc.GaussianMLE(np.column_stack([x, 2 * a]), y).solve().status == "unattained"
+
+
+@pytest.mark.parametrize("constant", [0.0, 1.0, 0.1])
+def test_a_constant_feature_has_no_likelihood(constant):
+    assert cc.GaussianMLE(np.column_stack([X, np.full(60, constant)]), Y).solve().status == "unattained"
+
+
+def test_two_classes_in_the_plane_have_a_conic():
+    x, y = X[Y < 2][:, :2], Y[Y < 2]
+    s = cc.GaussianMLE(x, y, covariance="by-class").solve()
+    boundary = cc.conic(s)
+    assert np.abs(s.decision_function(boundary.points(50))).max() < 1e-9
+    np.testing.assert_allclose(boundary(x), s.decision_function(x), rtol=1e-9, atol=1e-9)
+    assert cc.conic(cc.GaussianMLE(x, y).solve()).kind == "line"

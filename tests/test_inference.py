@@ -339,7 +339,7 @@ def test_quantiles_undo_tails(confidence, df):
     ("logistic_repeated_column", ["not unique", "rank 2", "intercept = x + one_minus_x"]),
     ("logistic_ridge", ["l2 = 1", "Fit with l2=0"]),
     ("ridge", ["l2 = "]),
-    ("soft_margin", ["not the likelihood", "logistic, softmax, least-squares"]),
+    ("soft_margin", ["no standard errors for the soft-margin", "logistic, softmax, least-squares"]),
 ])  # fmt: skip
 def test_refused_with_the_reason(name, words):
     s = cc.load(name).solve()

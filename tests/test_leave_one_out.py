@@ -302,7 +302,7 @@ def test_refitting_any_model(name):
         by_self = type(problem)(data.matrix[keep], np.array(data.labels)[data.classes[keep]], **arguments).solve()
         if by_self.status != "optimal":
             assert found.undetermined[i] == f"the fit without it is {by_self.status}"
-        elif by_self.uniqueness.unique and by_self.intercept_interval[0] == by_self.intercept_interval[1]:
+        elif by_self.uniqueness.unique and (len(data.labels) > 2 or len(set(by_self.intercept_interval)) == 1):
             score = by_self.decision_function(data.matrix[[i]])[0]
             assert found.scores[i] == pytest.approx(score, rel=1e-6, abs=1e-7)
 
@@ -466,3 +466,17 @@ def test_validate_a_file_on_a_basis(tmp_path):
     assert "by the hat matrix, exact" in run(*args).stdout
     refused = run(*args, "--method", "newton", code=2).output
     assert "method 'newton' is for the logistic and the exponential loss" in refused
+
+
+def test_nothing_can_be_predicted():
+    """Separated classes, one of a single sample: every fit without one has no solution, and that can be told."""
+    found = cc.leave_one_out(cc.SoftmaxMLE([[-1, -1], [1, 1], [2, -1], [2, 2], [-1, -2]], [1, 0, 0, 1, 2]))
+    assert len(found.undetermined) == 5
+    assert "not counted above" not in str(found)
+    assert found.scores.shape == (5, 3)
+
+
+def test_a_fit_without_scores_is_a_reason():
+    X = [[1, 2], [1, 2], [-2, -2], [-2, -2], [-2, -2], [-1, 0], [-1, -2]]
+    found = cc.leave_one_out(cc.FisherLDA(X, [2, 2, 2, 1, 2, 0, 1]))
+    assert "no scatter" in found.undetermined[3]

@@ -242,7 +242,7 @@ def test_uniqueness_is_up_to_the_gauge():
     assert cc.SoftmaxMLE(X, Y).solve().uniqueness.unique
     repeated = np.column_stack([X, X[:, 0]])
     assert not cc.SoftmaxMLE(repeated, Y).solve().uniqueness.unique
-    assert "sum zero" in cc.SoftmaxMLE(X, Y).explain()
+    assert "have sum zero" in cc.SoftmaxMLE(X, Y).explain()
 
 
 # ---- existence -------------------------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ that have to be zero are zero. Where a system is too large for that, the caller 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
@@ -60,6 +61,33 @@ def project(rows: Array, direction: Array) -> list[Fraction] | None:
     for j, value in zip(order, d, strict=True):
         out[j] = value
     return out
+
+
+def null_vector(matrix: Array) -> list[Fraction] | None:
+    """A vector that every row annihilates, with a one among its entries; None where there is only 0."""
+    rows = fractions(matrix)
+    pivots = _eliminate(rows, matrix.shape[1])
+    free = [j for j in range(matrix.shape[1]) if j not in set(pivots)]
+    if not free:
+        return None
+    out = [Fraction(0)] * matrix.shape[1]
+    out[free[0]] = Fraction(1)
+    for row, column in zip(rows, pivots, strict=False):
+        out[column] = -row[free[0]]
+    return out
+
+
+def dots(rows: Array, vector: Array) -> Array:
+    """Each row times the vector, rounded once: products without rounding error (Dekker 1971), added by ``fsum``."""
+    high = rows * vector
+    split = 134217729.0  # 2^27 + 1
+    a, b = rows * split, vector * split
+    rows_head, vector_head = a - (a - rows), b - (b - vector)
+    rows_tail, vector_tail = rows - rows_head, vector - vector_head
+    low = (
+        (rows_head * vector_head - high) + rows_head * vector_tail + rows_tail * vector_head
+    ) + rows_tail * vector_tail
+    return np.array([math.fsum([*h, *e]) for h, e in zip(high.tolist(), low.tolist(), strict=True)])
 
 
 def _eliminate(rows: list[list[Fraction]], width: int) -> list[int]:

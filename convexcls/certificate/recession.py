@@ -18,10 +18,14 @@ from convexcls.certificate.linear_program import (
     largest_ratio,
     solve_linear_program,
 )
-from convexcls.problem import Problem, Term
+from convexcls.problem import Constraint, Problem, Term
 from convexcls.rows import Rows
 
 Array = NDArray[np.float64]
+
+
+#: More products than this are not worked out without rounding: then there is no proof.
+MOST_EXACT_PRODUCTS = 2_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,10 +154,10 @@ def _flattened(problem: Problem, direction: Array) -> Array:
 
 
 def _holds_exactly(problem: Problem, direction: Array) -> bool:
-    """Whether a direction near this one leaves every row that should not move exactly where it is (taken as true where
-    the rows are many). Rows that clearly move are beyond rounding in any case."""
+    """Whether this direction, or for small problems one near it, leaves every row that should not move exactly where it
+    is, or moves it the right way. Rows that clearly move are beyond rounding in any case."""
     if problem.size**2 > exact.LARGEST:
-        return vanishes_exactly(problem, direction)
+        return vanishes_exactly(problem, direction) and _right_way_exactly(problem, direction)
     still = [np.zeros((0, problem.size)), *(rows.to_dense() for rows in curvature_rows(problem))]
     for block in (*problem.terms, *problem.constraints):
         rows: Rows = problem.rows(block)
@@ -162,13 +166,34 @@ def _holds_exactly(problem: Problem, direction: Array) -> bool:
         moved, size = rows @ direction, abs(rows) @ np.abs(direction)
         flat = np.flatnonzero(np.abs(moved) <= POSITIVE * size)
         if flat.size * problem.size > 100 * exact.LARGEST:
-            return vanishes_exactly(problem, direction)
+            return vanishes_exactly(problem, direction) and _right_way_exactly(problem, direction)
         still.append(rows[flat].to_dense())
     nearby = exact.project(np.unique(np.vstack(still), axis=0), direction)
     if nearby is None:
         return False
     away = np.array([float(a) for a in nearby]) - direction
     return bool(np.all(np.abs(away) <= 1e-7 * np.abs(direction).max()))
+
+
+def _right_way_exactly(problem: Problem, direction: Array) -> bool:
+    """Whether every row that hardly moves stays or moves the right way, its product worked out without rounding."""
+    for block in (*problem.terms, *problem.constraints):
+        rows: Rows = problem.rows(block)
+        if isinstance(block, Term):
+            rows = rows[block.counted]
+            low, high = block.loss.slopes
+            up, down = high > 0, low < 0
+        else:
+            assert isinstance(block, Constraint)
+            up, down = True, block.relation == "=="
+        moved, size = rows @ direction, abs(rows) @ np.abs(direction)
+        hardly = np.flatnonzero((np.abs(moved) <= POSITIVE * size) & (size > 0))
+        if hardly.size * problem.size > MOST_EXACT_PRODUCTS:
+            return False
+        exactly = exact.dots(rows[hardly].to_dense(), direction)
+        if (up and np.any(exactly > 0)) or (down and np.any(exactly < 0)):
+            return False
+    return True
 
 
 def check_direction(problem: Problem, direction: Array) -> Direction | None:

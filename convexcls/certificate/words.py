@@ -88,10 +88,7 @@ def _exactness(residual: float) -> str:
 
 def _unattained(c: Certificate) -> list[str]:
     assert c.direction is not None
-    blocks = c.problem.split(c.direction.x)
-    ways = [
-        f"  {name}: " + np.array2string(v + 0.0, precision=4, threshold=8) for name, v in blocks.items() if np.any(v)
-    ]
+    ways = _ways(c)
     if c.direction.slope < 0:
         side, moves = ("lower", "falls") if c.problem.sense == "min" else ("upper", "grows")
         return [
@@ -135,6 +132,20 @@ def _inseparable(c: Certificate) -> list[str]:
         f"weights, {meaning}.",
         f"The curvature along it is zero {_exactness(c.direction.residual)}. With C, a soft margin, a maximum exists.",
     ]
+
+
+def _ways(c: Certificate) -> list[str]:
+    """The direction by variable; of several classes by class."""
+    assert c.direction is not None
+    labels = getattr(getattr(c.problem, "data", None), "labels", None) or ()
+    out = []
+    for name, v in c.problem.split(c.direction.x).items():
+        if np.any(v):
+            by_class = len(labels) > 2 and name in ("coef", "intercept") and v.size % len(labels) == 0
+            for label, part in zip(labels, v.reshape(len(labels), -1), strict=True) if by_class else [(None, v)]:
+                of = "" if label is None else f" of {label!r}"
+                out.append(f"  {name}{of}: " + np.array2string(part + 0.0, precision=4, threshold=8))
+    return out
 
 
 def _undecided(c: Certificate) -> list[str]:

@@ -60,6 +60,7 @@ def _facts(s: Solution, everything: bool) -> list[tuple[str, str | Text]]:
     facts: list[tuple[str, str | Text]] = [
         ("problem", title(s.problem)),
         ("solver", f"{s.solver}{steps}, {s.seconds:.2g} s{said}"),
+        *([("chosen", s.chosen)] if s.chosen else []),
         ("verdict", verdict),
     ]
     if s.x is None or s.status not in ("optimal", "undecided"):

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from convexcls.data.labels import as_vector, check_label_count, class_numbers
-from convexcls.data.matrix import check_matrix, feature_names
+from convexcls.data.matrix import check_matrix, feature_names, is_frame
 from convexcls.data.named import Expanded, Named
 from convexcls.data.numbers import Array, DataError, finite_doubles
 
@@ -72,9 +72,19 @@ class Data:
         if isinstance(X, Expanded) and X.basis != self.basis:
             own = "features without a basis" if self.basis is None else repr(self.basis)
             raise DataError(f"X was made by {X.basis!r}, but the classifier was declared on {own}")
+        self._check_names(X)
         if self.expanded is None or isinstance(X, Expanded):
             return X
         return self.basis(check_matrix(X, columns=len(self.expanded.inputs)))
+
+    def _check_names(self, X: Any) -> None:
+        """Refuse a table that has the columns of the training data in another order: they would be mixed up."""
+        own = self.features if self.expanded is None else self.expanded.inputs
+        if is_frame(X) and (names := feature_names(X, len(own))) != own and sorted(names) == sorted(own):
+            raise DataError(
+                f"X has the columns {', '.join(names)}, but the classifier was declared with them in the order "
+                f"{', '.join(own)}: give them in that order"
+            )
 
     def lift(self, X: Any) -> Any:
         """X as a checked matrix of the features that the classifier was declared on."""

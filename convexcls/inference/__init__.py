@@ -32,8 +32,8 @@ def summary(solution: Solution, confidence: float = 0.95) -> Summary:
     if summarise is None:
         back = " (ask the solution of its primal: .primal().summary())" if hasattr(solution.problem, "recover") else ""
         raise NoAnswer(
-            f"the {solution.problem.name} has no standard errors: it is not the likelihood of a model{back}; "
-            f"those of kind {', '.join(BY_KIND)} have"
+            f"there are no standard errors for the {solution.problem.name}{back}; "
+            f"there are for models of kind {', '.join(BY_KIND)}"
         )
     refuse_unless_estimated(solution)
     return summarise(solution, level)

@@ -46,11 +46,11 @@ def discriminants(centred: CentredRows, counts: Array, basis: Array) -> Discrimi
     means. S_W and S_B are only ever applied."""
     means = centred.means - counts @ centred.means / counts.sum()
     spread = centred @ basis.T
-    within, between = spread.T @ spread, (means @ basis.T).T @ (counts[:, None] * (means @ basis.T))
-    try:
-        factor = np.linalg.cholesky(within)
-    except np.linalg.LinAlgError:
-        raise NoAnswer("a direction has no scatter within classes: its Rayleigh quotient has no bound") from None
+    between = (means @ basis.T).T @ (counts[:, None] * (means @ basis.T))
+    factor = np.asarray(np.linalg.qr(spread, mode="r"), dtype=np.float64).T  # factor factor' = basis S_W basis'
+    reach = np.sqrt(centred.shape[0]) * (abs(centred) @ np.abs(basis).T).max(axis=0)
+    if np.any(np.abs(np.diag(factor)) <= 1e-12 * reach):  # what nothing but rounding leaves of sums that cancel
+        raise NoAnswer("a direction has no scatter within classes: its Rayleigh quotient has no bound")
     whitened = np.linalg.solve(factor, np.linalg.solve(factor, between).T)
     ratios, vectors = np.linalg.eigh((whitened + whitened.T) / 2)
     ratios, vectors = ratios[::-1], vectors[:, ::-1]
@@ -65,6 +65,7 @@ def _proof(centred: CentredRows, counts: Array, means: Array, directions: Array,
     pulled = (means.T @ (counts[:, None] * (means @ directions.T))).T  # S_B v
     pushed = (centred.T @ (centred @ directions.T)).T * ratios[:, None]  # ratio S_W v
     size = np.abs(means).T @ (counts[:, None] * np.abs(means @ directions.T))
+    size = size + (abs(centred).T @ np.abs(centred @ directions.T)) * ratios
     residual = float((np.abs(pulled - pushed) / np.where(size.T > 0, size.T, 1.0)).max(initial=0.0))
     # with R'R = S_W, the quotients over all directions are the squared singular values of sqrt(counts) means R^-1
     scale = centred.column_max()

@@ -152,9 +152,7 @@ def _single_feature_objective(centred: CentredRows, difference: Array) -> float:
     its size where several together reach 0."""
     scatter = abs(centred).T @ np.ones(centred.shape[0])  # sums of absolute deviations; the squares are close enough
     reach = centred.column_max()
-    varies = (reach > 0) & (difference != 0) & (scatter * reach > 1e-20 * difference**2)
-    return (
-        float(np.min(0.5 * (scatter * reach)[varies] / difference[varies] ** 2, initial=np.inf))
-        if varies.any()
-        else 0.0
-    )
+    varies = (reach > 0) & (difference != 0) & (scatter * reach > 1e-20 * difference**2) & (difference**2 > 0)
+    if not varies.any():
+        return 0.0
+    return float(np.min(0.5 * (scatter * reach)[varies] / difference[varies] ** 2))

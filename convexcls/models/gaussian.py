@@ -129,6 +129,21 @@ class GaussianMLE(Model):
             out.append(scores)
         return np.hstack(out) + np.log(self._priors())
 
+    def quadratic_from(self, values: Values) -> tuple[Array, Array, float] | None:
+        """The log-odds of two classes as x'Ax + g'x + k; None for several classes."""
+        if len(self._priors()) != 2:
+            return None
+        zero, unit = np.zeros((1, self.data.d)), np.eye(self.data.d)
+        first, last = self.parts[0].precision(values), self.parts[-1].precision(values)
+        A = 0.5 * (first - last)
+
+        def odds(points: Array) -> Array:
+            scores = self._discriminants(values, points)
+            return np.asarray(scores[:, 1] - scores[:, 0])
+
+        k = float(odds(zero)[0])
+        return A, (odds(unit) - odds(-unit)) / 2, k
+
     def probabilities(self, scores: Array) -> Array:
         from scipy.special import expit, softmax
 

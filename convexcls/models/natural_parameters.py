@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,10 @@ from convexcls.losses.log_det import lower_triangle
 from convexcls.models.base import Array, Values
 from convexcls.problem import Label, Term, Variable
 
+#: Exact arithmetic looks for a constant combination in data no larger than this.
+MOST_UNKNOWNS = 60
+MOST_ENTRIES = 2_000_000
+
 
 class NaturalParameters:
     """The classes that share a covariance: variables, costs and the log-determinant of their Omega (see
@@ -22,7 +27,7 @@ class NaturalParameters:
     def __init__(self, data: Data, centre: Array, rows: Any, classes: range, unbiased: bool, shared: bool) -> None:
         numbers, labels = data.grouping
         self.d, self.K = data.d, len(classes)
-        self.suffix, mark = ("", "") if shared else (f"_{classes[0]}", f"_{{{classes[0] + 1}}}")
+        self.suffix, mark = ("", "") if shared else (f"_{classes[0] + 1}", f"_{{{classes[0] + 1}}}")
         matrix = data.matrix[rows]
         samples = np.asarray(matrix.toarray() if sparse.issparse(matrix) else matrix, dtype=float)
         indicators = (numbers[rows][:, None] == np.array(classes)).astype(float)
@@ -30,7 +35,7 @@ class NaturalParameters:
         with np.errstate(over="ignore", invalid="ignore"):
             z = np.hstack([samples - centre, indicators])
             moments = z.T @ (weights[:, None] * z)
-        self.measured, self.given = z[weights > 0], np.hstack([samples, indicators])[weights > 0]
+        self.centre, self.measured, self.given = centre, z[weights > 0], np.hstack([samples, indicators])[weights > 0]
         if not np.all(np.isfinite(moments)):
             raise DataError("the squares of the features overflow: divide X by its largest value")
         counts = np.diag(moments)[self.d :]
@@ -79,16 +84,25 @@ class NaturalParameters:
         return np.reshape(values[f"natural_mean{self.suffix}"], (self.K, self.d))
 
     def constant_combination(self) -> Array | None:
-        """v with z_i'v = 0 for all samples, or None where rounding or exact arithmetic says there is none."""
-        z = self.measured
+        """v with z_i'v = 0 for all samples, found and checked in exact arithmetic; None where there is none, or where
+        that would take too long."""
+        z, width = self.measured, self.d + self.K
         size = np.abs(z).max(axis=0, initial=0.0)
         size = np.where(size > 0, size, 1.0)
         values, vectors = np.linalg.svd(np.linalg.qr(z / size, mode="r"))[1:]
-        if values.size == self.d + self.K and values[-1] > 1e-12 * values[0]:
+        if values.size == width and values[-1] > 1e-12 * values[0]:
             return None
-        if z.size <= 100 * exact.LARGEST and exact.rank(np.unique(self.given, axis=0)) == self.d + self.K:
+        if width > MOST_UNKNOWNS or self.given.size > MOST_ENTRIES:
             return None
-        return np.asarray(vectors[-1] / size)
+        # the samples that contradict most what rounding takes for constant come first
+        order = np.argsort(z / size @ vectors[-1], kind="stable")
+        exactly = _constant_exactly(self.given, [*order[:width], *order[-width:]])
+        if exactly is None:
+            return None
+        # the features of z are measured from their means
+        shift = sum((Fraction(float(c)) * a for c, a in zip(self.centre, exactly, strict=False)), Fraction(0))
+        largest = max(abs(a) for a in exactly)
+        return np.array([float((a + shift * (k >= self.d)) / largest) for k, a in enumerate(exactly)])
 
     def outer_square(self, v: Array) -> dict[str, Array]:
         """v v' as a step of the variables."""
@@ -100,3 +114,22 @@ class NaturalParameters:
             f"natural_mean{self.suffix}": -square[mean],
             f"corner{self.suffix}": square[(i >= self.d) & (j >= self.d)],
         }
+
+
+def _constant_exactly(rows: Array, first: list[int]) -> list[Fraction] | None:
+    """A vector that annihilates all rows: one for some rows, then for these and one that it does not annihilate, ..."""
+    distinct = np.unique(rows, axis=0)
+    chosen = np.unique(rows[first], axis=0)
+    for _ in range(rows.shape[1] + 1):
+        vector = exact.null_vector(chosen)
+        if vector is None:
+            return None
+        against = next((row for row in distinct if not _annihilates(vector, row)), None)
+        if against is None:
+            return vector
+        chosen = np.vstack([chosen, against])
+    return None
+
+
+def _annihilates(vector: list[Fraction], row: Array) -> bool:
+    return not sum((a * Fraction(float(x)) for a, x in zip(vector, row, strict=True) if a), Fraction(0))

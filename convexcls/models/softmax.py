@@ -64,7 +64,7 @@ class SoftmaxMLE(Model):
             terms=[term],
             unit=ROUNDING_ROOM * float(data.weights.sum()) * np.log(count),
             gauge={v.name: _sums(v.size, count) for v in variables if v.name in free},
-            notes=(f"the scores of all classes may be shifted together: {shown} are given with sum zero",)
+            notes=(f"the scores of all classes may be shifted together: {shown} of a solution have sum zero",)
             if free
             else (),
         )

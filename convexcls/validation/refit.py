@@ -18,7 +18,7 @@ from convexcls.certificate import attainment, certify, check_direction, check_fa
 from convexcls.certificate.attainment import PROOF
 from convexcls.data import DataError
 from convexcls.models import Model
-from convexcls.problem import Problem
+from convexcls.problem import NoAnswer, Problem
 from convexcls.solution import Solution
 from convexcls.validation.result import Outcome, Progress
 
@@ -39,7 +39,9 @@ def left_out_by_refit(problem: Model, full: Solution, tol: float, progress: Prog
         found.append(score)
         fits += solved
         progress(i + 1, data.n)
-    shape = next((np.shape(score) for score in found if not isinstance(score, str)), ())
+    several = data.labels is not None and len(data.labels) > 2
+    nothing = (len(data.labels or ()),) if several else ()
+    shape = next((np.shape(score) for score in found if not isinstance(score, str)), nothing)
     scores = np.array([np.full(shape, np.nan) if isinstance(score, str) else score for score in found])
     return Outcome("refit", scores, reasons, fits=fits)
 
@@ -62,7 +64,10 @@ def refit_one(problem: Model, full: Solution, i: int, tol: float) -> tuple[Any, 
         solution = rest.solve(tol=tol, start=full if full.x is not None else None)
     if solution.status != "optimal":
         return f"the fit without it is {solution.status}", solved
-    return solution.decision_function(sample)[0], solved
+    try:
+        return solution.decision_function(sample)[0], solved
+    except NoAnswer as error:
+        return f"the fit without it has no scores: {error}", solved
 
 
 def _inherited(rest: Model, full: Solution, others: NDArray[np.intp], n: int, tol: float) -> Solution | None:

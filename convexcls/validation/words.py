@@ -47,7 +47,8 @@ def facts(result: LeaveOneOut) -> list[tuple[str, str]]:
     if result.bounds is not None and n:
         out.append(("stated error", _stated(result)))
     if result.undetermined:
-        out.append(("no prediction", f"{len(result.undetermined)} of {result.problem.data.n}, not counted above"))
+        left = ", not counted above" if n else ""
+        out.append(("no prediction", f"{len(result.undetermined)} of {result.problem.data.n}{left}"))
         out += [("", reason) for reason in reasons(result)]
     return out
 
