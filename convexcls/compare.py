@@ -120,6 +120,12 @@ def compare(
     callback: Callable[[Any], None] | None = None,
 ) -> Comparison:
     """Solve the problem with each of the solvers (all that accept it, if none are named) and judge each answer
-    on the problem as stated."""
+    on the problem as stated. Ctrl-C ends the table with the solver that was at work."""
     names = [info.name for info in accepting(problem)] if solvers is None else list(solvers)
-    return Comparison(problem, tol, tuple(Row.of(solve(problem, name, tol, callback)) for name in names))
+    rows: list[Row] = []
+    for name in names:
+        solution = solve(problem, name, tol, callback)
+        rows.append(Row.of(solution))
+        if solution.interrupted:  # the table so far is worth having
+            break
+    return Comparison(problem, tol, tuple(rows))

@@ -76,12 +76,15 @@ def equilibrate(problem: Problem) -> Scaled:
         return Scaled(_rebuild(problem, columns, blocks, objective), columns, blocks, objective)
 
 
-def _exponent(value: float) -> int:
-    """The power of two nearest to a size, 0 where the size is comfortable (or none)."""
-    if not np.isfinite(value) or value <= 0:
-        return 0
-    e = round(float(np.log2(value)))
-    return 0 if abs(e) <= COMFORT else e
+def _exponents(sizes: Array) -> Exponents:
+    """The power of two nearest to each size, 0 where the size is comfortable (or none)."""
+    known = np.isfinite(sizes) & (sizes > 0)
+    e = np.rint(np.log2(np.where(known, sizes, 1.0))).astype(np.int64)
+    return np.where(np.abs(e) <= COMFORT, 0, e)
+
+
+def _exponent(size: float) -> int:
+    return int(_exponents(np.array([size]))[0])
 
 
 def _scalable(problem: Problem) -> list[Block]:
@@ -109,7 +112,7 @@ def _balance(problem: Problem) -> tuple[Exponents, dict[str, int]]:
         largest = np.zeros(v.size)
         for reach in reaches.values():
             largest = np.maximum(largest, reach[where])
-        columns[where] = [-_exponent(value) for value in largest]
+        columns[where] = -_exponents(largest)
     movable = [block.name for block in _scalable(problem)]
     return _balance_blocks(problem, reaches, columns, movable)
 

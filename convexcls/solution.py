@@ -20,6 +20,8 @@ if TYPE_CHECKING:  # what a verb returns; the layer above provides it
     from convexcls.inference import Summary
 
 Array = NDArray[np.float64]
+#: What stands in place of the solver's message when Ctrl-C stopped it.
+INTERRUPTED = "interrupted"
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,6 +52,17 @@ class Solution:
     def status(self) -> Status:
         """optimal, infeasible, unattained or undecided."""
         return self.certificate.status
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether Ctrl-C stopped the solver: then this is where it stood, and nothing is proved."""
+        return self.message == INTERRUPTED
+
+    def unless_interrupted(self) -> Solution:
+        """This solution; where it was interrupted, the interrupt goes on, for work that is made of many solutions."""
+        if self.interrupted:
+            raise KeyboardInterrupt
+        return self
 
     @property
     def kkt(self) -> KKT:

@@ -4,7 +4,7 @@ from convexcls.certificate.attainment import attainment, needs_attainment_proof
 from convexcls.certificate.infeasibility import Farkas, check_farkas
 from convexcls.certificate.kkt import KKT, Residual, check_kkt
 from convexcls.certificate.recession import Direction, check_direction
-from convexcls.certificate.verdict import Certificate, Status, certify
+from convexcls.certificate.verdict import Certificate, Status, certify, interrupted
 
 __all__ = [
     "KKT",
@@ -18,5 +18,6 @@ __all__ = [
     "check_direction",
     "check_farkas",
     "check_kkt",
+    "interrupted",
     "needs_attainment_proof",
 ]

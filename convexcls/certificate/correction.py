@@ -12,6 +12,7 @@ relative to the multipliers themselves. It does not depend on how the features a
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +28,10 @@ Array = NDArray[np.float64]
 LARGEST_GROUP = 2000
 #: A Cholesky factor of the scaled Gram matrix with smaller pivots is replaced by an orthogonal factorization.
 SMALLEST_PIVOT = 1e-3
+#: How many rows are tried before all of them, for each unknown.
+ROWS_PER_UNKNOWN = 4
+#: Fewer rows than this are taken all.
+MANY = 2000
 #: Singular values below this fraction of the largest are zero or lost in rounding.
 HARDLY = 1e-12
 
@@ -49,55 +54,66 @@ def _summed(block: Block) -> dict[str, Rows]:
     return {v: rows for v, rows in block.entries.items() if not isinstance(rows, DiagonalRows)}
 
 
-def correction(problem: Problem, names: Sequence[str], residual: Array) -> float:
-    """The largest entry of the smallest change of multipliers that removes the residual of these variables."""
-    where = np.concatenate([np.arange(problem.size)[problem.layout[v]] for v in names])
+class Correction(NamedTuple):
+    """``size`` is the largest entry of the smallest change of multipliers that removes a residual; it is ``whole``
+    where no direction had to be left out because columns repeat each other to rounding."""
+
+    size: float
+    whole: bool
+
+
+def correction(problem: Problem, names: Sequence[str], residual: Array, enough: float = 0.0) -> Correction:
+    """What removes the residual of these variables. Where a change of the multipliers of a few rows is below
+    ``enough``, that one: it is a larger one, and cheap. A residual of 0 is no exception: where columns differ by less
+    than rounding shows, it is 0 anywhere along their difference, and the correction is infinite."""
+    where = problem.places(names)
     r = residual[where]
-    if not np.any(r):
-        return 0.0
-    maps = [
-        problem.joined({v: rows for v, rows in _summed(block).items() if v in names}, block.size)
-        for block in (*problem.terms, *problem.constraints, *problem.norm_bounds)
-        if any(v in names for v in _summed(block))
-    ]
-    size = np.max([rows.column_max()[where] for rows in maps], axis=0)
+    blocks = (*problem.terms, *problem.constraints, *problem.norm_bounds)
+    maps = [rows for b in blocks if (rows := problem.narrow_rows(_summed(b), names)) is not None]
+    size = np.max([rows.column_max() for rows in maps], axis=0)
     size = np.where(size > 0, size, 1.0)
-    direction = _by_gram(maps, where, size, r, problem.null_directions[:, where])
-    if direction is None:
-        return _by_orthogonal_factors(maps, where, size, r)
-    full = np.zeros(problem.size)
-    full[where] = direction
-    return max(float(np.abs(rows @ full).max(initial=0.0)) for rows in maps)
+    few = [_thinned(rows, ROWS_PER_UNKNOWN * r.size) for rows in maps]
+    if any(rows is not all_rows for rows, all_rows in zip(few, maps, strict=True)):
+        found = _by_gram(problem, few, where, size, r)
+        if found is not None and found <= enough:
+            return Correction(found, True)
+    found = _by_gram(problem, maps, where, size, r)
+    return _by_orthogonal_factors(maps, size, r) if found is None else Correction(found, True)
 
 
-def _by_gram(maps: Sequence[Rows], where: NDArray[np.intp], size: Array, r: Array, null: Array) -> Array | None:
-    """(K'K)^-1 r by a Cholesky factor; ``null`` are directions known to have no effect, which get some curvature."""
-    gram = sum((rows.gram(np.ones(rows.shape[0]))[np.ix_(where, where)] for rows in maps), np.zeros((r.size, r.size)))
+def _thinned(rows: JoinedRows, count: int) -> JoinedRows:
+    """Evenly spaced rows, ``count`` of them; all where there are not many more."""
+    every = rows.shape[0] // count if rows.shape[0] > MANY else 1
+    return rows[::every] if every > 1 else rows
+
+
+def _by_gram(
+    problem: Problem, maps: Sequence[JoinedRows], where: NDArray[np.intp], size: Array, r: Array
+) -> float | None:
+    """K (K'K)^-1 r by a Cholesky factor; None where columns nearly repeat each other."""
+    gram = sum((rows.gram(np.ones(rows.shape[0])) for rows in maps), np.zeros((r.size, r.size)))
     scaled = gram / np.outer(size, size)
     diagonal = np.sqrt(np.diag(scaled))
     diagonal = np.where(diagonal > 0, diagonal, 1.0)
-    scaled = scaled / np.outer(diagonal, diagonal)
-    if null.size:
-        unit = null * size * diagonal
-        unit /= np.linalg.norm(unit, axis=1, keepdims=True)
-        scaled += unit.T @ unit
+    scaled = problem.fill_null_directions(scaled / np.outer(diagonal, diagonal), size * diagonal, where)
     try:
-        factor = cho_factor(scaled, lower=True)
+        factor = cho_factor(scaled, lower=True, check_finite=False)
     except LinAlgError:
         return None
-    if np.abs(np.diag(factor[0])).min() < SMALLEST_PIVOT:
+    if not np.abs(np.diag(factor[0])).min() >= SMALLEST_PIVOT:
         return None
-    return np.asarray(cho_solve(factor, r / size / diagonal) / diagonal / size)
+    direction = cho_solve(factor, r / size / diagonal, check_finite=False) / diagonal / size
+    return max(float(np.abs(rows @ direction).max(initial=0.0)) for rows in maps)
 
 
-def _by_orthogonal_factors(maps: Sequence[JoinedRows], where: NDArray[np.intp], size: Array, r: Array) -> float:
-    stacked = np.vstack([rows.to_dense()[:, where] for rows in maps])
+def _by_orthogonal_factors(maps: Sequence[JoinedRows], size: Array, r: Array) -> Correction:
+    stacked = np.vstack([rows.to_dense() for rows in maps])
     left, values, right = np.linalg.svd(stacked / size, full_matrices=False)
     kept = values > HARDLY * values.max(initial=0.0)
     if not np.all(kept):  # columns that repeat each other, or hardly differ: only exact arithmetic can tell
         distinct = np.unique(stacked, axis=0)
         as_given = not any(isinstance(part, CentredRows) for rows in maps for _, part in rows.parts)
         if as_given and distinct.size <= 100 * exact.LARGEST and exact.rank(distinct) > int(kept.sum()):
-            return float("inf")
+            return Correction(float("inf"), False)
     delta = left[:, kept] @ ((right[kept] @ (r / size)) / values[kept])
-    return float(np.abs(delta).max(initial=0.0))
+    return Correction(float(np.abs(delta).max(initial=0.0)), bool(np.all(kept)))

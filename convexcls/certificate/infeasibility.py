@@ -21,6 +21,7 @@ from convexcls.certificate.linear_program import (
     largest_ratio,
     refine,
     solve_linear_program,
+    too_large,
 )
 from convexcls.problem import Problem
 
@@ -42,9 +43,13 @@ def find_farkas(problem: Problem, hint: Mapping[str, Array] | None = None) -> Fa
     of a solver's own vector are tried first: they may save the linear program over all rows."""
     if not problem.constraints:
         return None
-    columns = constraint_matrix(problem, column_scale(problem))
-    for rows in (_rows_of(problem, hint), np.arange(columns.shape[0])):
-        if rows.size and (proof := _farkas_on(problem, columns, rows)) is not None:
+    used = _rows_of(problem, hint)
+    few = hint is not None and 0 < used.size <= problem.size + 1  # as few as a vertex has
+    if few and (proof := check_farkas(problem, hint or {})) is not None:
+        return proof
+    every_row = np.arange(0 if too_large(problem) else sum(c.size for c in problem.constraints))
+    for rows in (used, every_row):
+        if rows.size and (proof := _farkas_on(problem, rows)) is not None:
             return proof
     return None
 
@@ -57,18 +62,18 @@ def _rows_of(problem: Problem, hint: Mapping[str, Array] | None) -> NDArray[np.i
     return np.flatnonzero(size > 1e-6 * size.max(initial=0.0)) if np.all(np.isfinite(size)) else np.empty(0, np.intp)
 
 
-def _farkas_on(problem: Problem, columns: Any, rows: NDArray[np.intp]) -> Farkas | None:
+def _farkas_on(problem: Problem, rows: NDArray[np.intp]) -> Farkas | None:
     """A proof that uses only the given rows: a vertex of the set of all such proofs, hence on few of them."""
     rhs = np.concatenate([c.rhs for c in problem.constraints])[rows]
     signed = np.concatenate([np.full(c.size, c.relation == "<=") for c in problem.constraints])[rows]
     bounds = np.column_stack([np.where(signed, 0.0, -np.inf), np.full(rows.size, np.inf)])
-    chosen = columns[rows]
+    chosen = constraint_matrix(problem, column_scale(problem), rows)
     system = sparse.vstack([chosen.T, sparse.csr_array(rhs[None, :])], format="csr")
     target = np.append(np.zeros(problem.size), -1.0)
     found = solve_linear_program(c=np.zeros(rows.size), A_eq=system, b_eq=target, bounds=bounds)
     if found.x is None:
         return None
-    z = np.zeros(columns.shape[0])
+    z = np.zeros(sum(c.size for c in problem.constraints))
     z[rows] = _refined(chosen, rhs, np.asarray(found.x), signed)
     return check_farkas(problem, by_block(problem.constraints, z))
 
@@ -98,9 +103,10 @@ def check_farkas(problem: Problem, multipliers: Mapping[str, Array]) -> Farkas |
         z = np.asarray(multipliers.get(c.name, np.zeros(c.size)), dtype=float)
         if z.shape != (c.size,) or not np.all(np.isfinite(z)) or (c.relation == "<=" and np.any(z < 0)):
             return None
-        rows = problem.rows(c)
-        pull += rows.T @ z
-        size += abs(rows).T @ np.abs(z)
+        used = np.flatnonzero(z)
+        rows = problem.rows(c)[used]
+        pull += rows.T @ z[used]
+        size += abs(rows).T @ np.abs(z[used])
         value += float(c.rhs @ z)
         magnitude += float(np.abs(c.rhs) @ np.abs(z))
     residual = largest_ratio(pull, size)

@@ -5,8 +5,8 @@ chosen so that a small number cannot hide a wrong answer:
 
 stationarity         of a coordinate with curvature p > 0, relative to the largest p|x| of its block, all
                      features measured in units of their largest value; of one without, relative to the sum
-                     of absolute values of what was added up, the effect |r_j x_j| on the objective, and the change of
-                     multipliers that would remove it (``correction.py``)
+                     of absolute values of what was added up, and to the change of multipliers that would remove it
+                     (``correction.py``) or, where that cannot be told, the effect |r_j x_j| on the objective
 primal feasibility   relative to the block's unit (its right-hand side), and priced at the block's largest
                      multiplier relative to the objective
 dual feasibility     every multiplier's sign, relative to the block's largest multiplier
@@ -22,11 +22,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from convexcls.certificate.correction import correction, free_variables
+from convexcls.certificate.correction import Correction, correction, free_variables
 from convexcls.problem import ROUNDING_ROOM, Block, Constraint, NormBound, Problem, Term
 from convexcls.rows import DiagonalRows, Rows
 
 Array = NDArray[np.float64]
+#: A relative change of multipliers that needs no closer look.
+ENOUGH = 1e-10
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,8 +125,14 @@ def _ratios(values: Array, scales: Array | float) -> Array:
 
 def check_kkt(problem: Problem, x: Array, multipliers: Mapping[str, Array]) -> KKT:
     """Measure the KKT conditions at x with the given multipliers, by constraint block."""
+    return check_kkt_with_gradient(problem, x, multipliers)[0]
+
+
+def check_kkt_with_gradient(problem: Problem, x: Array, multipliers: Mapping[str, Array]) -> tuple[KKT, Array]:
+    """The same, with the gradient of the Lagrangian, which is half of what it took."""
     with np.errstate(over="ignore", invalid="ignore"):
-        return _Check(problem, np.asarray(x, dtype=float), multipliers).run()
+        check = _Check(problem, np.asarray(x, dtype=float), multipliers)
+        return check.run(), check.gradient
 
 
 def _acts_one_to_one(problem: Problem, variable: str) -> bool:
@@ -145,6 +153,7 @@ class _Check:
         self.dual_value = problem.constant
         self.largest_multiplier = 0.0
         self.one_to_one = {v.name for v in problem.variables if _acts_one_to_one(problem, v.name)}
+        self.loss_value = 0.0
         for term in problem.terms:
             self._add_term(term)
         for c in problem.constraints:
@@ -159,17 +168,21 @@ class _Check:
             self._add(problem.bound_rows(b), -both[-1:], np.array([-b.bound]))
 
     def _add(self, rows: Rows, multiplier: Array, rhs: Array, size: Array | None = None) -> None:
-        self.pull += rows.T @ multiplier
-        self.magnitude += abs(rows).T @ (np.abs(multiplier) if size is None else size)
         self.reach = np.maximum(self.reach, rows.column_max())
         self.dual_value -= float(multiplier @ rhs)
         self.largest_multiplier = max(self.largest_multiplier, float(np.abs(multiplier).max(initial=0.0)))
+        size = np.abs(multiplier) if size is None else size
+        used = np.flatnonzero(size)
+        if 2 * used.size < multiplier.size:  # most rows of a margin are far from it
+            rows, multiplier, size = rows[used], multiplier[used], size[used]
+        self.pull += rows.T @ multiplier
+        self.magnitude += abs(rows).T @ size
 
     def _add_term(self, term: Term) -> None:
         rows = self.problem.rows(term)
         u = rows @ self.x + term.offset
         slopes = np.where(term.row_weights > 0, term.loss.slope(u), 0.0)
-        sizes = np.where(term.row_weights > 0, term.row_weights * term.loss.slope_size(u), 0.0)
+        sizes = np.where(term.row_weights > 0, term.row_weights * term.loss.slope_size(u, slopes), 0.0)
         self._add(rows, term.row_weights * slopes, -term.offset, sizes)
         if term.is_half_square:  # where residuals may all be 0, the targets give the size
             target = ROUNDING_ROOM * term.weights * np.abs(term.offset)
@@ -177,12 +190,18 @@ class _Check:
                 target = np.sqrt(2.0 * self.problem.unit * term.weights) / max(term.size, 1)
             self.magnitude += rows.column_max() * float(target.sum())
             self.largest_multiplier = max(self.largest_multiplier, float(target.max(initial=0.0)))
+        self.loss_value += term.value(u)
         conjugate = term.loss.conjugate.value(term.loss.dual_sign * slopes[term.counted])
         self.dual_value -= float(term.weights[term.weights > 0] @ conjugate)
 
+    @property
+    def gradient(self) -> Array:
+        """The gradient of the Lagrangian."""
+        return self.curved + self.pull
+
     def run(self) -> KKT:
         problem, x = self.problem, self.x
-        objective = problem.objective(x)
+        objective = 0.5 * float(x @ self.curved) + float(problem.q @ x) + problem.constant + self.loss_value
         substituted = self._substituted()
         safe = np.where(substituted, self.diagonal, 1.0)
         dual = self.dual_value - 0.5 * float(np.sum(np.where(substituted, self.pull**2 / safe, 0.0)))
@@ -201,7 +220,8 @@ class _Check:
         return self.diagonal > 0
 
     def _stationarity(self, substituted: NDArray[np.bool_]) -> Residual:
-        residual = np.abs(self.curved + self.pull)
+        residual = np.abs(self.gradient)
+        free, needed = self._needed_correction()
         units = 1.0 / np.where(self.reach > 0, self.reach, 1.0)
         values, relatives = {}, {}
         for v, where in self.problem.layout.items():
@@ -209,20 +229,27 @@ class _Check:
             summed = self.magnitude[where] + self._quadratic_magnitude(v)
             if v in self.one_to_one:  # slacks: entries alike, so the largest of them gives the size
                 summed = np.full(summed.shape, summed.max(initial=0.0))
-            effect = _ratios(r * np.abs(self.x[where]), self.scale)
-            relative = np.maximum(_ratios(r, summed), effect)
+            relative = _ratios(r, summed)
+            if v not in free or not needed.whole:
+                relative = np.maximum(relative, _ratios(r * np.abs(self.x[where]), self.scale))
             if curved.any():
                 size = units[where] * np.maximum(np.abs(self.curved[where]), np.abs(self.problem.q[where]))
                 typical = np.minimum(np.sqrt(2 * self.scale * self.diagonal[where]), summed)
                 reference = np.maximum(size[curved].max() / units[where], typical)
                 relative = np.where(curved, _ratios(r, reference), relative)
             values[v], relatives[v] = r, relative
-        free = free_variables(self.problem)
-        if free and np.all(np.isfinite(residual)):
-            needed = _ratio(correction(self.problem, free, self.curved + self.pull), self.largest_multiplier)
-            for v in free:
-                relatives[v] = np.where(values[v] > 0, np.maximum(relatives[v], needed), relatives[v])
+        change = _ratio(needed.size, self.largest_multiplier)
+        for v in free:
+            seen = (values[v] > 0) | np.isinf(change)
+            relatives[v] = np.where(seen, np.maximum(relatives[v], change), relatives[v])
         return Residual(values, relatives)
+
+    def _needed_correction(self) -> tuple[list[str], Correction]:
+        """The variables whose residual is measured in multipliers, and by how much these would have to change."""
+        free = free_variables(self.problem) if np.all(np.isfinite(self.gradient)) else []
+        if not free:
+            return [], Correction(0.0, True)
+        return free, correction(self.problem, free, self.gradient, ENOUGH * self.largest_multiplier)
 
     def _quadratic_magnitude(self, variable: str) -> Array:
         p, where = self.problem.quadratic.get(variable), self.problem.layout[variable]

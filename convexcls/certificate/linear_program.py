@@ -20,6 +20,8 @@ ZERO = 1e-14
 POSITIVE = 1e-9
 #: Systems with more unknowns than this are not refined.
 LARGEST_SYSTEM = 4000
+#: Linear programs with more entries than this are not tried.
+LARGEST_PROGRAM = 5_000_000
 
 
 def solve_linear_program(**program: Any) -> Any:
@@ -30,6 +32,11 @@ def solve_linear_program(**program: Any) -> Any:
     return linprog(method="highs-ds", options=options, **program)
 
 
+def too_large(problem: Problem) -> bool:
+    """Whether a linear program over all rows would take longer than anybody waits."""
+    return sum(problem.rows(block).entries for block in (*problem.constraints, *problem.terms)) > LARGEST_PROGRAM
+
+
 def column_scale(problem: Problem) -> Array:
     """Powers of two that bring the largest entry of every column near one."""
     reach = np.zeros(problem.size)
@@ -38,10 +45,17 @@ def column_scale(problem: Problem) -> Array:
     return np.where(reach > 0, np.exp2(-np.round(np.log2(np.where(reach > 0, reach, 1.0)))), 1.0)
 
 
-def constraint_matrix(problem: Problem, scale: Array) -> Any:
-    """All linear constraints as one sparse matrix, its columns scaled."""
-    rows = [sparse.csr_array(problem.rows(c).to_matrix()) for c in problem.constraints]
-    return sparse.csr_array(sparse.vstack(rows) @ sparse.diags_array(scale))
+def constraint_matrix(problem: Problem, scale: Array, rows: NDArray[np.intp] | None = None) -> Any:
+    """The linear constraints as one sparse matrix, its columns scaled; all of their rows, or some in rising order."""
+    parts, start = [], 0
+    for c in problem.constraints:
+        stop = start + c.size
+        own = problem.rows(c)
+        if rows is not None:
+            own = own[rows[(rows >= start) & (rows < stop)] - start]
+        parts.append(sparse.csr_array(own.to_matrix()))
+        start = stop
+    return sparse.csr_array(sparse.vstack(parts) @ sparse.diags_array(scale))
 
 
 def by_block(blocks: tuple[Constraint, ...], z: Array) -> dict[str, Array]:

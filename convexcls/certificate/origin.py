@@ -15,6 +15,7 @@ from convexcls.certificate.linear_program import (
     constraint_matrix,
     refine,
     solve_linear_program,
+    too_large,
 )
 from convexcls.problem import Problem
 
@@ -23,7 +24,7 @@ Array = NDArray[np.float64]
 
 def find_origin_multipliers(problem: Problem) -> dict[str, Array] | None:
     """Multipliers that satisfy stationarity at x = 0 down to rounding, or None where there are none."""
-    if problem.terms or not problem.constraints or not _origin_is_feasible(problem):
+    if problem.terms or not problem.constraints or too_large(problem) or not _origin_is_feasible(problem):
         return None
     scale = column_scale(problem)
     columns = constraint_matrix(problem, scale)

@@ -17,6 +17,7 @@ from convexcls.certificate.linear_program import (
     column_scale,
     largest_ratio,
     solve_linear_program,
+    too_large,
 )
 from convexcls.problem import Constraint, Problem, Term
 from convexcls.rows import Rows
@@ -45,6 +46,8 @@ def find_direction(problem: Problem) -> Direction | None:
     for candidate in getattr(problem, "candidate_directions", list)():  # a model may know where to look
         if (proved := check_direction(problem, candidate)) is not None:
             return proved
+    if too_large(problem):
+        return None
     scale = column_scale(problem)
     for asymptotic in (False, True):
         program = _RecessionProgram(problem, scale, asymptotic).build()

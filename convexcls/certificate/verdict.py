@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 
 from convexcls.certificate.attainment import PROOF, attainment, needs_attainment_proof
 from convexcls.certificate.infeasibility import Farkas, find_farkas
-from convexcls.certificate.kkt import KKT, check_kkt
+from convexcls.certificate.kkt import KKT, check_kkt, check_kkt_with_gradient
+from convexcls.certificate.linear_program import too_large
 from convexcls.certificate.origin import find_origin_multipliers
 from convexcls.certificate.recession import Direction, check_direction, find_direction
 from convexcls.problem import Problem
@@ -130,7 +131,8 @@ def certify(
     proof = find_farkas(problem, farkas)
     if proof is not None:
         return Certificate("infeasible", problem, tol, kkt, farkas=proof, notes=notes), None, None
-    if _may_be_unattained(problem, kkt, tol):
+    exists = attained is not None and attained >= PROOF
+    if not exists and _may_be_unattained(problem, kkt, tol):
         way = (check_direction(problem, direction) if direction is not None else None) or find_direction(problem)
         if way is not None:
             return (
@@ -145,7 +147,19 @@ def certify(
         if at_zero.holds(tol):
             note = "the solver's point was not accepted; the toolkit's own linear program proves x = 0 optimal"
             return Certificate("optimal", problem, tol, at_zero, notes=(*notes, note)), zero, origin
+    if too_large(problem):
+        notes = (*notes, "the problem is too large for the toolkit's own linear programs to look for a proof")
     return Certificate("undecided", problem, tol, kkt, attained=attained, reason=reason, notes=notes), x, own
+
+
+def interrupted(
+    problem: Problem, x: Array | None, multipliers: Mapping[str, Array], tol: float, iteration: int
+) -> Certificate:
+    """No verdict on the point that a solver had reached when it was stopped: only its measures, where there are all
+    multipliers."""
+    kkt = _judge_point(problem, x, multipliers, tol)[0]
+    reason = f"the solver was interrupted; this is its point after {iteration} iteration(s)"
+    return Certificate("undecided", problem, tol, kkt, reason=reason, notes=tuple(getattr(problem, "notes", ())))
 
 
 def _may_be_unattained(problem: Problem, kkt: KKT | None, tol: float) -> bool:
@@ -172,8 +186,8 @@ def _judge_point(
             return None, None, f"there are no multipliers for {name!r}"
         if np.shape(given[name]) != (size,) or not np.all(np.isfinite(given[name])):
             return None, None, f"the multipliers of {name!r} are not {size} finite numbers"
-    kkt = check_kkt(problem, x, given)
-    attained = attainment(problem, x, given) if needs_attainment_proof(problem) else None
+    kkt, gradient = check_kkt_with_gradient(problem, x, given)
+    attained = attainment(problem, x, given, gradient) if needs_attainment_proof(problem) else None
     short = [
         f"{name} is {value:.1e}, above the tolerance {tol:.0e}"
         for name, value in kkt.measures().items()

@@ -76,7 +76,7 @@ def solver_settings(solver: str, options: tuple[str, ...]) -> dict[str, Any]:
 def known_solver(name: str) -> type:
     """The class of a solver; an unknown name is a usage error that lists the names."""
     from convexcls.cli.typed import did_you_mean
-    from convexcls.solve import DUAL
+    from convexcls.job import DUAL
     from convexcls.solvers import CVXPY, REGISTRY, solver_class
 
     given, names, more = name.removeprefix(DUAL), list(REGISTRY), [f"{CVXPY}<BACKEND>"]

@@ -96,7 +96,7 @@ def solve(
 def _solved(problem: Model, solver: str, tol: float, settings: dict[str, Any]) -> Solution:
     from convexcls.solvers import SolverRefused
 
-    with Working(f"solving the {problem.name}") as report:
+    with Working(f"solving the {problem.name}", goal=tol) as report:
         try:
             return problem.solve(solver, tol=tol, callback=report, **settings)
         except Exception as error:  # with options of the user's, each solver fails in a way of its own

@@ -6,6 +6,7 @@ and is printed as text, never as markup.
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import sys
@@ -115,10 +116,14 @@ class Working:
     """A line on stderr while something takes long: only on a terminal, and only after ``patience`` seconds.
 
     Used as ``with Working("solving") as report:`` where ``report`` goes in as the callback of a solver; it
-    is None where nobody would see it, so that nothing is computed for it.
+    is None where nobody would see it, so that nothing is computed for it. With a ``goal``, the residual at which a
+    solver is done, there is a bar: how many of the digits from its first residual to the goal it has gained.
     """
 
-    def __init__(self, what: str, patience: float = 2.0, console: Console | None = None) -> None:
+    def __init__(
+        self, what: str, patience: float = 2.0, console: Console | None = None, goal: float | None = None
+    ) -> None:
+        self.goal, self.first = goal, 0.0
         self.console = console or screen(stderr=True)
         self.bar = Progress(
             SpinnerColumn(), TimeElapsedColumn(), TextColumn("{task.description}", markup=False),
@@ -155,14 +160,28 @@ class Working:
         """Tell of an iteration of a solver, of a finished row of a comparison, or of a word."""
         if hasattr(event, "iteration"):
             told = f"iteration {event.iteration}, objective {event.objective:.6g}, residual {event.residual:.1e}"
+            self._gained(event.iteration, event.residual)
         elif hasattr(event, "solver"):
             told = f"{event.solver} is done"
         else:
             told = str(event)
         self.bar.update(self.task, description=f"{self.what}: {clean(told)}")
 
+    def _gained(self, iteration: int, residual: float) -> None:
+        if self.goal is None or not math.isfinite(residual):
+            return
+        if iteration == 0 or not self.first:
+            self.first = residual
+        if self.first > self.goal:
+            digits = math.log(self.first / max(residual, self.goal)) / math.log(self.first / self.goal)
+            self._with_bar()
+            self.bar.update(self.task, completed=max(digits, 0.0), total=1.0)
+
     def count(self, done: int, total: int) -> None:
         """Tell how much of something countable is done, with a bar."""
+        self._with_bar()
+        self.bar.update(self.task, completed=done, total=total, description=f"{self.what}: {done} of {total}")
+
+    def _with_bar(self) -> None:
         if not any(isinstance(column, BarColumn) for column in self.bar.columns):
             self.bar.columns = (*self.bar.columns[:2], BarColumn(), *self.bar.columns[2:])
-        self.bar.update(self.task, completed=done, total=total, description=f"{self.what}: {done} of {total}")

@@ -48,7 +48,7 @@ def summary(request: Request, confidence: float, tol: float, as_json: bool) -> i
         raise click.UsageError(f"--confidence {confidence}: give a number between 0 and 1, such as 0.95")
     problem = read_problem(request)
     with Working(f"solving the {problem.name}") as report:
-        solution = problem.solve(tol=tol, callback=report)
+        solution = problem.solve(tol=tol, callback=report).unless_interrupted()
     try:
         found = solution.summary(confidence)
     except NoAnswer as refusal:

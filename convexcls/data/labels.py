@@ -38,6 +38,11 @@ def class_numbers(target: NDArray[Any]) -> tuple[NDArray[np.intp], tuple[Any, ..
         return np.array([number[plain(entry)] for entry in target], dtype=np.intp), tuple(labels)
     if kind == "f" and not np.isfinite(target).all():
         _refuse_missing(target, int(np.flatnonzero(~np.isfinite(target))[0]))
+    if kind in "fiub" and target.size:  # two labels are told apart without sorting
+        low, high = target.min(), target.max()
+        second = target == high
+        if low != high and np.all(second | (target == low)):
+            return second.astype(np.intp), (plain(low), plain(high))
     found, inverse = np.unique(target, return_inverse=True)
     return inverse.ravel().astype(np.intp), tuple(plain(label) for label in found)
 

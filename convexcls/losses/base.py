@@ -72,9 +72,9 @@ class Loss(ABC):
             return np.full(1, (low + high) / 2)
         return np.full(1, low + 1.0 if np.isfinite(low) else high - 1.0 if np.isfinite(high) else 0.0)
 
-    def slope_size(self, u: Array) -> Array:
+    def slope_size(self, u: Array, slope: Array) -> Array:
         """How large the slopes are: the size against which what rounding leaves of them is judged."""
-        return np.abs(self.slope(u))
+        return np.abs(slope)
 
     def remaining(self, u: Array, moved: Array) -> Array:
         """When the arguments move by ``moved``, the slopes change to first order; what remains of their distance from

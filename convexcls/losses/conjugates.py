@@ -49,7 +49,7 @@ class BinaryEntropy(_Conjugate):
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.log(u) - np.log1p(-np.asarray(u))
 
-    def slope_size(self, u: Array) -> Array:
+    def slope_size(self, u: Array, slope: Array) -> Array:
         """The slope is a difference of logarithms: at 1/2 it is what is left of them."""
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.abs(np.log(u)) + np.abs(np.log1p(-np.asarray(u)))

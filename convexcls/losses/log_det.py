@@ -54,7 +54,7 @@ class LogDet(Loss):
         pairs = np.where(i == j, 1.0, 1.0 if self.halved else 2.0)
         return -(pairs * self._inverses(u)[:, i, j]).ravel()
 
-    def slope_size(self, u: Array) -> Array:
+    def slope_size(self, u: Array, slope: Array) -> Array:
         """An entry V_ij of the inverse is of the size of the root of V_ii V_jj, even where it is 0."""
         i, j = lower_triangle(self.order)
         roots = np.sqrt(np.diagonal(self._inverses(u), axis1=1, axis2=2))

@@ -103,7 +103,7 @@ class SimplexEntropy(Loss):
         with np.errstate(divide="ignore", invalid="ignore"):
             return (np.log(p[:, 1:]) - np.log(p[:, :1])).ravel()
 
-    def slope_size(self, u: Array) -> Array:
+    def slope_size(self, u: Array, slope: Array) -> Array:
         """The slope is a difference of logarithms: where they agree, it is what is left of them."""
         logs = np.abs(np.log(np.maximum(self._probabilities(u), 1e-300)))
         return (logs[:, 1:] + logs[:, :1]).ravel()

@@ -50,8 +50,10 @@ def risk_blocks(
 
 def _unit(term: Term) -> float:
     """What counts as one: a fraction of the objective at x = 0, none where that overflows."""
+    alike = term.offset.size and np.all(term.offset == term.offset[0])
     with np.errstate(over="ignore"):
-        unit = ROUNDING_ROOM * float(term.weights @ term.loss.value(term.offset))
+        values = term.loss.value(term.offset[: term.loss.width] if alike else term.offset)
+        unit = ROUNDING_ROOM * float(np.sum(term.weights * values))
     return unit if np.isfinite(unit) else 0.0
 
 

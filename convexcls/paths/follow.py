@@ -84,8 +84,8 @@ def _next(problem: Model, solver: str, tol: float, before: Solution | None) -> S
         name = before.solver if solver == "auto" else solver
         if name in REGISTRY and solver_class(name).warm:
             try:
-                if (s := solve(problem, name, tol, start=before)).status != "undecided":
+                if (s := solve(problem, name, tol, start=before).unless_interrupted()).status != "undecided":
                     return s
             except SolverRefused:  # without a penalty it may be another kind of problem
                 pass
-    return solve(problem, solver, tol)
+    return solve(problem, solver, tol).unless_interrupted()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any, Literal
@@ -164,6 +164,13 @@ class Term(Block):
         """The weighted sum of the losses at the arguments u, without those that have no weight."""
         counts = self.weights > 0
         return float(self.weights[counts] @ self.loss.value(u[self.counted]))
+
+    def thinned(self, groups: NDArray[np.intp]) -> Term:
+        """The same losses over some of the samples."""
+        width = self.loss.width
+        rows = groups if width == 1 else (groups[:, None] * width + np.arange(width)).ravel()
+        entries = {v: r[rows] for v, r in self.entries.items()}
+        return replace(self, entries=entries, offset=self.offset[rows], weights=self.weights[groups])
 
     def gram(self, rows: Rows, u: Array) -> Array:
         """``rows' W rows``: the Hessian of the term at the arguments u, with W the weighted curvatures."""

@@ -14,6 +14,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from convexcls.problem.blocks import (
     Array,
@@ -185,9 +186,32 @@ class Problem:
         """A block's entries as rows over all of x."""
         return JoinedRows(height, self.size, [(self.layout[v], rows) for v, rows in entries.items()])
 
+    def places(self, names: Sequence[str]) -> NDArray[np.intp]:
+        """Where the entries of some variables stand in x."""
+        return np.concatenate([np.arange(self.size)[self.layout[v]] for v in names])
+
+    def narrow_rows(self, entries: Mapping[str, Rows], names: Sequence[str]) -> JoinedRows | None:
+        """The part of a block's entries that speaks of some variables, as rows over these alone; None where there is
+        no such part."""
+        parts, start = [], 0
+        for v in names:
+            stop = start + self.variable(v).size
+            if v in entries:
+                parts.append((slice(start, stop), entries[v]))
+            start = stop
+        return JoinedRows(parts[0][1].shape[0], start, parts) if parts else None
+
     def rows(self, block: Block) -> JoinedRows:
         """The rows of a block over all of x."""
-        return self.joined(block.entries, block.size)
+        known, rows = self._rows_by_name.get(block.name, (None, None))
+        if rows is None or known is not block:
+            rows = self.joined(block.entries, block.size)
+            self._rows_by_name[block.name] = (block, rows)
+        return rows
+
+    @cached_property
+    def _rows_by_name(self) -> dict[str, tuple[Block, JoinedRows]]:
+        return {}
 
     def bound_rows(self, block: NormBound) -> JoinedRows:
         """The single row of a norm bound's right-hand side."""
@@ -225,12 +249,14 @@ class Problem:
         parts = [self.joined({v: rows}, rows.shape[0]).to_dense() for v, rows in self.gauge.items()]
         return np.vstack([np.zeros((0, self.size)), *parts])
 
-    def fill_null_directions(self, matrix: Array, scale: Array) -> Array:
+    def fill_null_directions(self, matrix: Array, scale: Array, where: Any = slice(None)) -> Array:
         """A Hessian in the units ``scale`` (row and column j divided by scale_j), with curvature one along the
-        directions of the gauge, where it has none: then a system with it has one solution, with no part in them."""
-        if not self.null_directions.size:
+        directions of the gauge, where it has none: then a system with it has one solution, with no part in them.
+        ``where`` are the unknowns that it speaks of, all entries of some variables."""
+        if not self.gauge:
             return matrix
-        unit = self.null_directions * scale
+        unit = self.null_directions[:, where] * scale
+        unit = unit[np.any(unit, axis=1)]
         unit = unit / np.linalg.norm(unit, axis=1, keepdims=True)
         return matrix + unit.T @ unit
 

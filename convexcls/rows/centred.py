@@ -62,7 +62,7 @@ class CentredRows(Rows):
     def __abs__(self) -> Rows:
         return CentredRows(self.base, self.origin, self.means, self.groups, absolute=True)
 
-    def column_max(self) -> Array:
+    def _largest_by_column(self) -> Array:
         out = np.zeros(self.shape[1])
         for _, block in self._blocks():
             out = np.maximum(out, np.abs(block).max(axis=0, initial=0.0))

@@ -57,6 +57,14 @@ class ClassMarginRows(Rows):
     def __getitem__(self, index: Any) -> Rows:
         chosen = np.arange(self.shape[0])[index]
         samples, place = np.divmod(chosen, self.count - 1)
+        if np.array_equal(place, np.tile(np.arange(self.count - 1), chosen.size // (self.count - 1))):  # whole samples
+            whole = samples[:: self.count - 1]
+            if np.array_equal(samples, np.repeat(whole, self.count - 1)):
+                return ClassMarginRows(self.base[whole], self.classes[whole], self.count, self.other)
+        return self._picked(chosen)
+
+    def _picked(self, chosen: NDArray[np.intp]) -> SparseRows:
+        samples, place = np.divmod(chosen, self.count - 1)
         d, m = self.base.shape[1], chosen.size
         matrix = sparse.csr_array(self.base[samples].to_matrix())
 
@@ -69,11 +77,11 @@ class ClassMarginRows(Rows):
     def __abs__(self) -> Rows:
         return ClassMarginRows(abs(self.base), self.classes, self.count, abs(self.other))
 
-    def column_max(self) -> Array:
+    def _largest_by_column(self) -> Array:
         return np.tile(self.base.column_max(), self.count)  # every sample has a row that touches each class
 
     def to_matrix(self) -> Any:
-        return self[:].to_matrix()
+        return self._picked(np.arange(self.shape[0])).matrix
 
     def contrasts(self, blocks: Array) -> Array:
         """E_i' B_i E_i for each sample, with E_i the K-1 rows e_c + other e_k: its weights by pairs of classes."""

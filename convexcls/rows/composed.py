@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -17,24 +18,42 @@ from convexcls.rows.base import (
     row_blocks,
     rows_selected,
 )
+from convexcls.rows.dense import DenseRows
 from convexcls.rows.sparse import SparseRows
+
+#: Joined rows with fewer entries are written out.
+WRITTEN_OUT = 20_000
 
 
 def _factor(values: Array | float, size: int) -> Array:
+    if isinstance(values, np.ndarray) and values.shape == (size,) and values.dtype == np.float64:
+        return values
     return np.broadcast_to(np.asarray(values, dtype=float), (size,))
+
+
+def _product(factor: Array | float, other: Array, size: int) -> Array:
+    return other if isinstance(factor, float) and factor == 1.0 else _factor(factor, size) * other
 
 
 class ScaledRows(Rows):
     """``diag(left) R diag(right)``: labels times samples, columns in other units."""
 
     base: Rows
+    left: Array
+    right: Array
 
     def __init__(self, base: Rows, left: Array | float = 1.0, right: Array | float = 1.0) -> None:
         self.shape = base.shape
-        self.left, self.right = _factor(left, self.shape[0]), _factor(right, self.shape[1])
+        n, d = base.shape
         if isinstance(base, ScaledRows):
-            self.left, self.right, base = self.left * base.left, self.right * base.right, base.base
+            self.left, self.right, base = _product(left, base.left, n), _product(right, base.right, d), base.base
+        else:
+            self.left, self.right = _factor(left, n), _factor(right, d)
         self.base = base
+
+    @property
+    def entries(self) -> int:
+        return self.base.entries
 
     def __matmul__(self, v: Array) -> Array:
         inner = self.base @ (column_by_column(self.right, v) * v)
@@ -54,11 +73,11 @@ class ScaledRows(Rows):
     def __abs__(self) -> Rows:
         return ScaledRows(abs(self.base), np.abs(self.left), np.abs(self.right))
 
-    def column_max(self) -> Array:
+    def _largest_by_column(self) -> Array:
         sizes = np.abs(self.left)
         if sizes.size and np.all(sizes == sizes[0]):  # labels: every factor has one size
             return self.base.column_max() * sizes[0] * np.abs(self.right)
-        return super().column_max()
+        return super()._largest_by_column()
 
     def to_matrix(self) -> Any:
         matrix = self.base.to_matrix()
@@ -77,6 +96,10 @@ class TransposedRows(Rows):
     @property
     def T(self) -> Rows:
         return self.base
+
+    @property
+    def entries(self) -> int:
+        return self.base.entries
 
     def __matmul__(self, v: Array) -> Array:
         return self.base.transposed_matmul(v)
@@ -97,7 +120,7 @@ class TransposedRows(Rows):
     def scaled(self, left: Array | float = 1.0, right: Array | float = 1.0) -> Rows:
         return TransposedRows(self.base.scaled(right, left))
 
-    def column_max(self) -> Array:
+    def _largest_by_column(self) -> Array:
         out = np.empty(self.shape[1])
         for rows in row_blocks(self.shape[1]):
             out[rows] = largest_size(self.base[rows].to_matrix(), axis=1)
@@ -123,6 +146,10 @@ class DiagonalRows(Rows):
     def T(self) -> Rows:
         return self
 
+    @property
+    def entries(self) -> int:
+        return self.values.size
+
     def __matmul__(self, v: Array) -> Array:
         return np.asarray(column_by_column(self.values, v) * v)
 
@@ -143,7 +170,7 @@ class DiagonalRows(Rows):
     def scaled(self, left: Array | float = 1.0, right: Array | float = 1.0) -> Rows:
         return DiagonalRows(self.values * left * right)
 
-    def column_max(self) -> Array:
+    def _largest_by_column(self) -> Array:
         return np.abs(self.values)
 
     def to_matrix(self) -> Any:
@@ -172,7 +199,7 @@ class ConstantRows(Rows):
     def __abs__(self) -> Rows:
         return self
 
-    def column_max(self) -> Array:
+    def _largest_by_column(self) -> Array:
         return np.full(1, float(self.shape[0] > 0))
 
     def to_matrix(self) -> Any:
@@ -181,25 +208,46 @@ class ConstantRows(Rows):
 
 class JoinedRows(Rows):
     """Several rows objects side by side, each over its own range of columns, zero elsewhere: the rows of a
-    constraint across all blocks of variables."""
+    constraint across all blocks of variables. Where they are few they are written out once, as one array: then the
+    way through the layers costs more than the arithmetic."""
 
     def __init__(self, size: int, width: int, parts: Sequence[tuple[slice, Rows]]) -> None:
         self.shape = (size, width)
         self.parts = tuple(parts)
 
+    @cached_property
+    def _written_out(self) -> DenseRows | None:
+        n, d = self.shape
+        if n * d > WRITTEN_OUT:
+            return None
+        out = np.zeros(self.shape)
+        for where, rows in self.parts:
+            out[:, where] += rows.to_dense()
+        return DenseRows(out)
+
+    @property
+    def entries(self) -> int:
+        return sum(rows.entries for _, rows in self.parts)
+
     def __matmul__(self, v: Array) -> Array:
+        if self._written_out is not None:
+            return self._written_out @ v
         out = np.zeros((self.shape[0], *v.shape[1:]))
         for where, rows in self.parts:
             out += rows @ v[where]
         return out
 
     def transposed_matmul(self, u: Array) -> Array:
+        if self._written_out is not None:
+            return self._written_out.transposed_matmul(u)
         out = np.zeros((self.shape[1], *u.shape[1:]))
         for where, rows in self.parts:
             out[where] += rows.T @ u
         return out
 
     def gram(self, weights: Array) -> Array:
+        if self._written_out is not None:
+            return self._written_out.gram(weights)
         out = np.zeros((self.shape[1], self.shape[1]))
         for k, (where, rows) in enumerate(self.parts):
             out[where, where] += rows.gram(weights)
@@ -209,14 +257,16 @@ class JoinedRows(Rows):
                 out[other_where, where] += cross.T
         return out
 
-    def __getitem__(self, index: Any) -> Rows:
+    def __getitem__(self, index: Any) -> JoinedRows:
         size = rows_selected(self.shape[0], index)
         return JoinedRows(size, self.shape[1], [(where, rows[index]) for where, rows in self.parts])
 
     def __abs__(self) -> Rows:
+        if self._written_out is not None:
+            return abs(self._written_out)
         return JoinedRows(*self.shape, [(where, abs(rows)) for where, rows in self.parts])
 
-    def column_max(self) -> Array:
+    def _largest_by_column(self) -> Array:
         out = np.zeros(self.shape[1])
         for where, rows in self.parts:
             out[where] = np.maximum(out[where], rows.column_max())

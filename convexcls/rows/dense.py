@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg.blas import dsyrk
 
-from convexcls.rows.base import Array, Rows, largest_size, row_blocks
+from convexcls.rows.base import BLOCK, Array, Rows, largest_size, row_blocks
 
 
 class DenseRows(Rows):
@@ -35,8 +35,11 @@ class DenseRows(Rows):
     def __abs__(self) -> Rows:
         return AbsoluteRows(self)
 
-    def column_max(self) -> Array:
-        return largest_size(self.array, axis=0)
+    def _largest_by_column(self) -> Array:
+        out = np.zeros(self.shape[1])
+        for rows in row_blocks(self.shape[0]):  # both extremes of a block while it is in the cache
+            np.maximum(out, largest_size(self.array[rows], axis=0), out=out)
+        return out
 
     def to_matrix(self) -> Array:
         return self.array
@@ -73,7 +76,7 @@ class AbsoluteRows(Rows):
     def __abs__(self) -> Rows:
         return self
 
-    def column_max(self) -> Array:
+    def _largest_by_column(self) -> Array:
         return self.base.column_max()
 
     def to_matrix(self) -> Array:
@@ -84,6 +87,9 @@ def _gram_by_blocks(block: Callable[[slice], Array], shape: tuple[int, int], wei
     """``R' diag(weights) R``: blocks of rows, each scaled by the square roots of its weights and added by
     BLAS syrk, which computes one triangle only."""
     n, d = shape
+    if n <= BLOCK and d:
+        scaled = block(slice(0, n)) * np.sqrt(weights)[:, None]
+        return np.asarray(scaled.T @ scaled)  # NumPy sees that it is symmetric
     total = np.zeros((d, d), order="F")
     for rows in row_blocks(n if d else 0):  # BLAS refuses empty matrices
         scaled = block(rows) * np.sqrt(weights[rows])[:, None]

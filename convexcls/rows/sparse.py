@@ -24,6 +24,10 @@ class SparseRows(Rows):
     def _by_row(self) -> Any:
         return self.matrix.tocsr()
 
+    @property
+    def entries(self) -> int:
+        return int(self.matrix.nnz)
+
     def __matmul__(self, v: Array) -> Array:
         return np.asarray(self.matrix @ v)
 
@@ -40,7 +44,7 @@ class SparseRows(Rows):
     def __abs__(self) -> SparseRows:
         return SparseRows(abs(self.matrix))
 
-    def column_max(self) -> Array:
+    def _largest_by_column(self) -> Array:
         return largest_size(self.matrix, axis=0)
 
     def to_matrix(self) -> Any:

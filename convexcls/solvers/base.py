@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -26,13 +26,16 @@ class SolverRefused(ValueError):
 
 @dataclass(frozen=True)
 class Iteration:
-    """One line of a trace. ``detail`` holds what a particular solver can show besides."""
+    """One line of a trace. ``detail`` holds what a particular solver can show besides; ``point`` and ``multipliers``
+    are where it stands, told to callbacks only: a trace does not keep them."""
 
     iteration: int
     objective: float
     residual: float
     step: float = 1.0
     detail: Mapping[str, Any] = field(default_factory=dict, compare=False)
+    point: Array | None = field(default=None, compare=False, repr=False)
+    multipliers: Mapping[str, Array] | None = field(default=None, compare=False, repr=False)
 
 
 Callback = Callable[[Iteration], None]
@@ -117,13 +120,19 @@ class Tracer:
     lines: list[Iteration] = field(default_factory=list)
 
     def record(
-        self, objective: float, residual: float, step: float = 1.0, detail: Mapping[str, Any] | None = None
+        self,
+        objective: float,
+        residual: float,
+        step: float = 1.0,
+        detail: Mapping[str, Any] | None = None,
+        point: Array | None = None,
+        multipliers: Mapping[str, Array] | None = None,
     ) -> None:
-        """Add the next line."""
+        """Add the next line. ``point`` and ``multipliers`` are not copied: give arrays that will not be written to."""
         line = Iteration(len(self.lines), float(objective), float(residual), float(step), detail or {})
         self.lines.append(line)
         if self.callback is not None:
-            self.callback(line)
+            self.callback(line if point is None else replace(line, point=point, multipliers=multipliers))
 
 
 def refuse_unless_smooth(problem: Problem) -> str:

@@ -17,6 +17,8 @@ Array = NDArray[np.float64]
 Steps = Literal["armijo", "fixed", "decay"]
 STEPS = ("armijo", "fixed", "decay")
 WORST_CONDITION = 1e4
+#: What rounding may do to an objective, relative to it.
+ROUNDING = 1e-14
 STALLED_AFTER = 2000
 
 
@@ -77,7 +79,7 @@ class GradientSolver(Solver):
         best, last_gain = np.inf, 0
         for iteration in range(self.max_iter):
             residual = state.relative_gradient()
-            tracer.record(state.objective, residual, eta)
+            tracer.record(state.objective, residual, eta, point=state.x)
             if residual <= 1e-2 * tol:
                 message = "the gradient is below the tolerance"
                 break
@@ -110,9 +112,14 @@ class GradientSolver(Solver):
     def _backtrack(self, state: State, eta: float, square: float) -> tuple[State, float] | None:
         """The next state and the step to it, from the last step; None where no step gives the decrease."""
         eta = min(eta / self.beta, 1e100)
+        noise = ROUNDING * abs(state.objective)
         while eta > 1e-18:
             new = State.at(state.problem, state.x - eta * state.gradient)
-            if new.objective <= state.objective - self.armijo * eta * square:
+            wanted = self.armijo * eta * square
+            # where the decrease is lost in rounding, the slope at the new point tells it (Hager and Zhang 2005)
+            lost = eta * square <= noise and new.objective <= state.objective + noise
+            falls = float(new.gradient @ state.gradient) >= (2 * self.armijo - 1) * square
+            if falls if lost else new.objective <= state.objective - wanted:
                 return new, eta
             eta *= self.beta
         return None

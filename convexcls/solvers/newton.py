@@ -51,7 +51,7 @@ class NewtonSolver(Solver):
         best, stalled, well_conditioned = np.inf, 0, True
         for _ in range(self.max_iter):
             residual = state.relative_gradient()
-            tracer.record(state.objective, residual, shrink, self._detail(state))
+            tracer.record(state.objective, residual, shrink, self._detail(state), point=state.x)
             stalled = stalled + 1 if residual > 0.5 * best else 0
             best = min(best, residual)
             # where the Hessian is nearly singular, each step gains few digits, and the residual does not show them

@@ -57,7 +57,7 @@ class NewtonKKTSolver(Solver):
         nu, state, shrink = np.zeros(b.size), State.at(problem, x), 1.0
         error, message = _error(state, A, b, nu), f"stopped after {self.max_iter} iterations"
         for _ in range(self.max_iter):
-            tracer.record(state.objective, error, shrink)
+            tracer.record(state.objective, error, shrink, point=state.x)
             step, target = _step(state, A, b)
             shrink, moved = 1.0, None
             while shrink > 1e-12:

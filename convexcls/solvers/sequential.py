@@ -80,7 +80,7 @@ class SequentialRule(Solver):
         for passes in range(self.max_passes + 1):
             state = State.at(problem, x.copy())
             residual = state.relative_gradient()
-            tracer.record(state.objective, residual, eta0 / tau, {"pass": passes})
+            tracer.record(state.objective, residual, eta0 / tau, {"pass": passes}, point=state.x)
             if not (np.all(np.isfinite(x)) and np.isfinite(state.objective)):
                 message = f"the objective is no longer finite after {passes} passes: lower eta0 (it was {eta0:.3g})"
                 break

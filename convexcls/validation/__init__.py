@@ -50,7 +50,7 @@ def leave_one_out(
     if method not in get_args(Method):
         raise ValueError(f"method is {method!r}: choose one of {', '.join(map(repr, get_args(Method)))}")
     begun = time.perf_counter()
-    full = problem.solve(tol=tol)
+    full = problem.solve(tol=tol).unless_interrupted()
     outcome = _run(problem, method, tol, full, progress or _silent)
     return LeaveOneOut(problem, full, outcome, time.perf_counter() - begun)
 

@@ -61,7 +61,7 @@ def refit_one(problem: Model, full: Solution, i: int, tol: float) -> tuple[Any, 
     solution = _inherited(rest, full, others, data.n, tol)
     solved = solution is None
     if solution is None:
-        solution = rest.solve(tol=tol, start=full if full.x is not None else None)
+        solution = rest.solve(tol=tol, start=full if full.x is not None else None).unless_interrupted()
     if solution.status != "optimal":
         return f"the fit without it is {solution.status}", solved
     try:

@@ -1,0 +1,45 @@
+"""Which solvers ``auto`` tries, in which order, and why."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from convexcls.problem import Problem
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A solver and the reason to try it."""
+
+    solver: str
+    why: str
+
+
+def choices(problem: Problem) -> list[Choice]:
+    """The solvers in the order in which ``auto`` tries them, until an answer is proved; those that do not take the
+    problem are passed over. A formula first, then what works on the structure, then what takes any problem."""
+    return [*_formulas(problem), *_structured(problem), *_general()]
+
+
+def _formulas(problem: Problem) -> list[Choice]:
+    unknowns = f"{problem.size} unknowns"
+    return [
+        Choice("closed-form", f"the objective is quadratic without constraints: one linear system of {unknowns}"),
+        Choice("moments", "the estimates are the moments of the classes: a formula"),
+        Choice("newton", f"smooth losses without constraints, {unknowns}: Newton's method converges quadratically"),
+        Choice("newton-kkt", "smooth losses with constraints: Newton's method on the KKT system"),
+    ]
+
+
+def _structured(problem: Problem) -> list[Choice]:
+    if problem.is_linear_program:
+        return [Choice("highs", "a linear program: the simplex method ends at a vertex")]
+    return []
+
+
+def _general() -> list[Choice]:
+    return [
+        Choice("clarabel", "a conic program: an interior point takes any of them"),
+        Choice("dual:clarabel", "its dual may be better conditioned than the problem"),
+        Choice("cvxpy:CLARABEL", "the last resort: cvxpy states every loss as cones"),
+    ]

@@ -1,0 +1,207 @@
+"""One run of one solver: the problem in the form and units that suit it, its answer mapped back and judged."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from convexcls.certificate import certify, interrupted
+from convexcls.duality import Dual
+from convexcls.problem import Problem
+from convexcls.scaling import Scaled, equilibrate, unscaled
+from convexcls.solution import INTERRUPTED, Solution
+from convexcls.solvers import Answer, Callback, Iteration, Solver, Start, solver_class
+
+Array = NDArray[np.float64]
+#: Before a solver's name: give it the dual of the problem.
+DUAL = "dual:"
+
+
+class Forms:
+    """A problem and its dual, each as stated and in better units, worked out when a solver asks for it."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+
+    @cached_property
+    def dual(self) -> Problem:
+        return self.problem.dual()
+
+    @cached_property
+    def scaled(self) -> Scaled:
+        return equilibrate(self.problem)
+
+    @cached_property
+    def scaled_dual(self) -> Scaled:
+        return equilibrate(self.dual)
+
+    def job(self, name: str, **options: Any) -> Job:
+        """The solver of that name with its form of the problem."""
+        through_dual = name.startswith(DUAL)
+        worker = solver_class(name.removeprefix(DUAL)).with_options(**options)
+        form = self.dual if through_dual else self.problem
+        scaled = unscaled(form) if worker.as_stated else self.scaled_dual if through_dual else self.scaled
+        return Job(self.problem, form, scaled, worker, (DUAL if through_dual else "") + worker.name)
+
+
+class Watcher:
+    """Passes each line of a trace on, in the units of the problem, and remembers the last one that had a point."""
+
+    def __init__(self, job: Job, callback: Callback | None) -> None:
+        self.job, self.callback = job, callback
+        self.last: Iteration | None = None
+        self.count = 0
+
+    def __call__(self, line: Iteration) -> None:
+        self.count = line.iteration
+        if line.point is not None:
+            self.last = line
+        if self.callback is not None:
+            self.callback(self.job.in_original_units(line))
+
+
+@dataclass(frozen=True, eq=False)
+class Job:
+    """A problem, the form of it that a solver gets (itself or its dual, in better units), and the solver."""
+
+    problem: Problem
+    form: Problem
+    scaled: Scaled
+    worker: Solver
+    name: str
+
+    @property
+    def takes_start(self) -> bool:
+        """Whether the solver can begin at a point of the problem."""
+        return self.worker.warm and self.form is self.problem
+
+    def refuses(self) -> str:
+        """Why the solver does not take the problem; empty if it does."""
+        return self.worker.refuses(self.scaled.problem)
+
+    def run(self, tol: float, callback: Callback | None, start: Solution | Mapping[str, Any] | None = None) -> Solution:
+        """The solver's answer, judged on the problem as stated. Ctrl-C while it works leaves its last point,
+        undecided."""
+        begun = time.perf_counter()
+        watcher = Watcher(self, callback)
+        try:
+            if start is None:
+                answer = self.worker.solve(self.scaled.problem, tol, watcher)
+            else:
+                answer = self.worker.solve_from(self._start(start), self.scaled.problem, tol, watcher)
+        except KeyboardInterrupt:
+            if watcher.last is None:  # nothing to show yet
+                raise
+            return self._interrupted(watcher.last, watcher.count, tol, time.perf_counter() - begun)
+        seconds = time.perf_counter() - begun
+        answer = self._restored(answer)
+        certificate, x, multipliers = certify(
+            self.problem, answer.x, answer.multipliers, tol, farkas=answer.farkas, direction=answer.direction
+        )
+        return Solution(
+            self.problem,
+            self.name,
+            certificate,
+            None if x is None else np.array(x),
+            {name: np.array(z) for name, z in (multipliers or {}).items()},
+            answer.message,
+            answer.iterations,
+            seconds,
+            tuple(map(self.in_original_units, answer.trace)),
+            answer.report,
+        )
+
+    def _interrupted(self, line: Iteration, count: int, tol: float, seconds: float) -> Solution:
+        answer = self._restored(Answer(line.point, dict(line.multipliers or {}), INTERRUPTED, count))
+        certificate = interrupted(self.problem, answer.x, answer.multipliers, tol, line.iteration)
+        return Solution(
+            self.problem, self.name, certificate, answer.x, dict(answer.multipliers), INTERRUPTED, count, seconds
+        )
+
+    def _start(self, start: Solution | Mapping[str, Any]) -> Start:
+        """The start in the units of the solver; what does not fit the problem is left out, or an error where the
+        caller wrote it."""
+        if self.form is not self.problem:
+            raise TypeError(f"{self.name!r} works on the dual: it does not take a start")
+        x = np.zeros(self.form.size)
+        given: Mapping[str, Any] = start.values if isinstance(start, Solution) else start
+        for name, values in given.items():
+            where = self.form.layout.get(name)
+            array = _as_doubles(values)
+            fits = where is not None and array is not None and array.size == where.stop - where.start
+            if where is not None and array is not None and fits and np.all(np.isfinite(array)):
+                x[where] = array.ravel()
+            elif not isinstance(start, Solution):
+                sizes = ", ".join(f"{v.name} ({v.size})" for v in self.form.variables)
+                raise ValueError(f"start gives {name!r} = {values!r}: give finite values for {sizes}")
+        multipliers: Mapping[str, Array] = {}
+        if isinstance(start, Solution):
+            sizes_by_name = {c.name: c.size for c in self.form.constraints}
+            multipliers = {k: z for k, z in start.multipliers.items() if z.size == sizes_by_name.get(k)}
+        return Start(self.scaled.scale_point(x), self.scaled.scale_multipliers(multipliers))
+
+    def in_original_units(self, line: Iteration) -> Iteration:
+        """A line of the trace in the units of the form that the solver got."""
+        point = None if line.point is None else self.scaled.restore_point(line.point)
+        multipliers = None if line.multipliers is None else self.scaled.restore_multipliers(line.multipliers)
+        objective = self.form.reported(self.scaled.restore_objective(line.objective))
+        return replace(line, objective=objective, point=point, multipliers=multipliers)
+
+    def _restored(self, answer: Answer) -> Answer:
+        """The answer in the units of the problem; one to the dual, mapped back."""
+        scaled = self.scaled
+        answer = _well_shaped(self.form, answer)
+        x = None if answer.x is None else scaled.restore_point(answer.x)
+        multipliers = scaled.restore_multipliers(answer.multipliers)
+        if isinstance(self.form, Dual) and self.form.primal is self.problem:
+            if x is not None and _complete(self.form, multipliers):
+                x, multipliers = self.form.recover(x, multipliers)
+            return replace(answer, x=x, multipliers=multipliers, farkas=None, direction=None)
+        return replace(
+            answer,
+            x=x,
+            multipliers=multipliers,
+            farkas=None if answer.farkas is None else scaled.restore_multipliers(answer.farkas),
+            direction=None if answer.direction is None else scaled.restore_point(answer.direction),
+        )
+
+
+def _well_shaped(problem: Problem, answer: Answer) -> Answer:
+    """The answer without what does not fit the problem: a solver is not even trusted to count."""
+    sizes = {c.name: c.size for c in problem.constraints} | {b.name: b.size + 1 for b in problem.norm_bounds}
+
+    def fitting(values: Mapping[str, Any] | None) -> dict[str, Array] | None:
+        if values is None:
+            return None
+        arrays = {name: _as_doubles(z) for name, z in values.items() if name in sizes}
+        return {name: z for name, z in arrays.items() if z is not None and z.shape == (sizes[name],)}
+
+    def point(values: Any) -> Array | None:
+        array = None if values is None else _as_doubles(values)
+        return array if array is not None and array.shape == (problem.size,) else None
+
+    return replace(
+        answer,
+        x=point(answer.x),
+        multipliers=fitting(answer.multipliers) or {},
+        farkas=fitting(answer.farkas),
+        direction=point(answer.direction),
+    )
+
+
+def _as_doubles(values: Any) -> Array | None:
+    try:
+        return np.array(values, dtype=float)
+    except (TypeError, ValueError):
+        return None
+
+
+def _complete(problem: Problem, multipliers: Mapping[str, Array]) -> bool:
+    """Whether every constraint has its multipliers."""
+    return all(block.name in multipliers for block in (*problem.constraints, *problem.norm_bounds))

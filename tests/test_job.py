@@ -1,0 +1,115 @@
+"""What stands between a problem and a solver: the choice that ``auto`` makes, and what Ctrl-C leaves."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from datasets import overlapping
+
+import convexcls as cc
+from convexcls.choice import choices
+from convexcls.solvers import REGISTRY
+
+X, Y = overlapping(60, 3, seed=5)
+
+
+def interrupt_at(iteration: int):
+    def callback(line) -> None:
+        if line.iteration == iteration:
+            raise KeyboardInterrupt
+
+    return callback
+
+
+# ---- Ctrl-C ------------------------------------------------------------------------------------------------------
+
+
+def test_ctrl_c_leaves_the_last_point_undecided_and_usable():
+    problem = cc.LogisticMLE(X, Y)
+    whole = problem.solve("gradient")
+    s = problem.solve("gradient", callback=interrupt_at(3))
+    assert s.interrupted
+    assert s.status == "undecided"
+    assert not s.certificate.holds()
+    assert "interrupted" in s.certificate.explain()
+    assert s.iterations == 3
+    assert np.isfinite(s.coef).all()
+    assert s.predict(X).shape == Y.shape
+    assert s.objective == pytest.approx(whole.trace[3].objective, rel=1e-12)
+    assert s.objective > whole.objective
+    assert not whole.interrupted
+
+
+def test_an_interrupted_solution_is_a_start():
+    problem = cc.LogisticMLE(X, Y)
+    s = problem.solve("gradient", callback=interrupt_at(5))
+    again = problem.solve("gradient", start=s)
+    assert again.status == "optimal"
+    assert again.trace[0].objective == pytest.approx(s.objective, rel=1e-12)
+
+
+def test_auto_does_not_go_on_after_ctrl_c():
+    seen = []
+
+    def callback(line) -> None:
+        seen.append(line.iteration)
+        if line.iteration == 1:
+            raise KeyboardInterrupt
+
+    s = cc.LogisticMLE(X, Y).solve(callback=callback)
+    assert s.interrupted
+    assert seen == [0, 1]
+
+
+def test_ctrl_c_before_there_is_a_point_goes_through():
+    with pytest.raises(KeyboardInterrupt):
+        cc.LeastSquares(X, Y).solve("closed-form", callback=interrupt_at(0))
+
+
+def test_ctrl_c_ends_a_comparison_with_the_rows_so_far():
+    table = cc.compare(cc.LogisticMLE(X, Y), ["newton", "gradient", "newton"], callback=interrupt_at(20))
+    assert [row.solver for row in table.rows] == ["newton", "gradient"]
+    assert [row.status for row in table.rows] == ["optimal", "undecided"]
+
+
+def test_the_callback_sees_the_point_in_the_units_of_the_problem_and_the_trace_does_not_keep_it():
+    points = []
+    problem = cc.LogisticMLE(X * 2.0**20, Y)
+    s = problem.solve("gradient", callback=lambda line: points.append((line.point, line.objective)))
+    for point, objective in points[::7]:
+        assert problem.objective(point) == pytest.approx(objective, rel=1e-12)
+    assert all(line.point is None for line in s.trace)
+
+
+# ---- auto --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "problem",
+    [
+        cc.LeastSquares(X, Y),
+        cc.LogisticMLE(X, Y),
+        cc.SoftMarginSVM(X, Y),
+        cc.LeastAbsolute(X, Y),
+        cc.KernelSVM(X, Y, kernel="rbf", C=1.0),
+        cc.GaussianMLE(X, Y),
+    ],
+    ids=lambda p: type(p).__name__,
+)
+def test_auto_says_whom_it_chose_and_why(problem):
+    s = problem.solve()
+    assert s.status == "optimal"
+    assert s.chosen
+    assert s.chosen.split(";")[0] in {c.why for c in choices(problem) if c.solver == s.solver}
+    assert s.explain().startswith(f"Solved by {s.solver}, chosen because: {s.chosen}")
+    named = problem.solve(s.solver)
+    assert named.chosen == ""
+    assert "chosen" not in named.explain()
+
+
+def test_every_choice_can_be_named():
+    for problem in (cc.LeastSquares(X, Y), cc.SoftMarginSVM(X, Y), cc.KernelSVM(X, Y, kernel="rbf", C=1.0)):
+        for choice in choices(problem):
+            name = choice.solver.removeprefix("dual:")
+            assert name in REGISTRY or name == "cvxpy:CLARABEL"
+            assert choice.why
