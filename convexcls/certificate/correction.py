@@ -30,6 +30,8 @@ LARGEST_GROUP = 2000
 SMALLEST_PIVOT = 1e-3
 #: How many rows are tried before all of them, for each unknown.
 ROWS_PER_UNKNOWN = 4
+#: Then this share of them, at a small part of the cost of all.
+SHARE = 1 / 16
 #: Fewer rows than this are taken all.
 MANY = 2000
 #: Singular values below this fraction of the largest are zero or lost in rounding.
@@ -72,8 +74,10 @@ def correction(problem: Problem, names: Sequence[str], residual: Array, enough: 
     maps = [rows for b in blocks if (rows := problem.narrow_rows(_summed(b), names)) is not None]
     size = np.max([rows.column_max() for rows in maps], axis=0)
     size = np.where(size > 0, size, 1.0)
-    few = [_thinned(rows, ROWS_PER_UNKNOWN * r.size) for rows in maps]
-    if any(rows is not all_rows for rows, all_rows in zip(few, maps, strict=True)):
+    for share in (0.0, SHARE):
+        few = [_thinned(rows, max(ROWS_PER_UNKNOWN * r.size, int(share * rows.shape[0]))) for rows in maps]
+        if all(rows is all_rows for rows, all_rows in zip(few, maps, strict=True)):
+            break
         found = _by_gram(problem, few, where, size, r)
         if found is not None and found <= enough:
             return Correction(found, True)

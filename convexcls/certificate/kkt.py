@@ -123,15 +123,18 @@ def _ratios(values: Array, scales: Array | float) -> Array:
     return np.where(np.isnan(out), np.inf, out)
 
 
-def check_kkt(problem: Problem, x: Array, multipliers: Mapping[str, Array]) -> KKT:
-    """Measure the KKT conditions at x with the given multipliers, by constraint block."""
-    return check_kkt_with_gradient(problem, x, multipliers)[0]
+def check_kkt(problem: Problem, x: Array, multipliers: Mapping[str, Array], enough: float = ENOUGH) -> KKT:
+    """Measure the KKT conditions at x with the given multipliers, by constraint block. A relative change of multipliers
+    below ``enough`` (see ``correction.py``) is not looked at more closely: what is reported may be larger than it is."""
+    return check_kkt_with_gradient(problem, x, multipliers, enough)[0]
 
 
-def check_kkt_with_gradient(problem: Problem, x: Array, multipliers: Mapping[str, Array]) -> tuple[KKT, Array]:
+def check_kkt_with_gradient(
+    problem: Problem, x: Array, multipliers: Mapping[str, Array], enough: float = ENOUGH
+) -> tuple[KKT, Array]:
     """The same, with the gradient of the Lagrangian, which is half of what it took."""
     with np.errstate(over="ignore", invalid="ignore"):
-        check = _Check(problem, np.asarray(x, dtype=float), multipliers)
+        check = _Check(problem, np.asarray(x, dtype=float), multipliers, enough)
         return check.run(), check.gradient
 
 
@@ -144,8 +147,8 @@ def _acts_one_to_one(problem: Problem, variable: str) -> bool:
 class _Check:
     """One measurement: gathers the pieces of the Lagrangian's gradient, then judges them."""
 
-    def __init__(self, problem: Problem, x: Array, multipliers: Mapping[str, Array]) -> None:
-        self.problem, self.x, self.multipliers = problem, x, multipliers
+    def __init__(self, problem: Problem, x: Array, multipliers: Mapping[str, Array], enough: float) -> None:
+        self.problem, self.x, self.multipliers, self.enough = problem, x, multipliers, enough
         self.curved = problem.apply_quadratic(x)  # P x
         self.pull = problem.q.copy()  # the gradient of the Lagrangian without P x
         self.magnitude = np.abs(problem.q)  # the same sum of absolute values
@@ -249,7 +252,7 @@ class _Check:
         free = free_variables(self.problem) if np.all(np.isfinite(self.gradient)) else []
         if not free:
             return [], Correction(0.0, True)
-        return free, correction(self.problem, free, self.gradient, ENOUGH * self.largest_multiplier)
+        return free, correction(self.problem, free, self.gradient, self.enough * self.largest_multiplier)
 
     def _quadratic_magnitude(self, variable: str) -> Array:
         p, where = self.problem.quadratic.get(variable), self.problem.layout[variable]
