@@ -15,6 +15,7 @@ import pytest
 
 import convexcls as cc
 from convexcls.certificate import Certificate, certify, check_direction, check_farkas, check_kkt
+from convexcls.certificate import exact as rational
 from convexcls.solvers import REGISTRY, Answer, Solver
 
 APART = np.array([[1.0, 2.0], [2.0, 3.0], [3.0, 3.0], [2.0, 1.0], [3.0, 2.0], [4.0, 1.0]])
@@ -446,3 +447,21 @@ def test_a_direction_of_many_unknowns_is_checked_to_the_last_bit():
     assert cc.LogisticMLE(X, y).solve().status != "unattained"
     apart = X[:n]
     assert cc.LogisticMLE(apart, y[:n]).solve().status == "unattained"  # without the ties x1 separates
+
+
+# ---- ranks without rounding -----------------------------------------------------------------------------------
+
+
+def test_the_rank_modulo_primes_is_the_rank_in_fractions():
+    rng = np.random.default_rng(0)
+    assert all(prime % k for prime in rational.PRIMES for k in range(2, 46341))
+    for trial in range(120):
+        n, d = rng.integers(1, 7, 2)
+        matrix = rng.integers(-3, 4, (n, d)).astype(float)
+        if trial % 3 == 0:
+            matrix *= np.exp2(rng.integers(-300, 300, (n, d)))
+        if trial % 5 == 0:  # the last column repeats the first, or differs from it by one bit
+            matrix = rng.standard_normal((n, d))
+            matrix[:, -1] = matrix[:, 0] * (1 + (trial % 2) * 2.0**-52)
+        assert rational.rank(matrix) == len(rational._eliminate(rational.fractions(matrix), d))
+    assert rational.rank(np.zeros((3, 2))) == 0

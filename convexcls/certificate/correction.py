@@ -115,9 +115,8 @@ def _by_orthogonal_factors(maps: Sequence[JoinedRows], size: Array, r: Array) ->
     left, values, right = np.linalg.svd(stacked / size, full_matrices=False)
     kept = values > HARDLY * values.max(initial=0.0)
     if not np.all(kept):  # columns that repeat each other, or hardly differ: only exact arithmetic can tell
-        distinct = np.unique(stacked, axis=0)
         as_given = not any(isinstance(part, CentredRows) for rows in maps for _, part in rows.parts)
-        if as_given and distinct.size <= 100 * exact.LARGEST and exact.rank(distinct) > int(kept.sum()):
+        if as_given and stacked.size <= exact.LARGEST_RANK and exact.rank(stacked) > int(kept.sum()):
             return Correction(float("inf"), False)
     delta = left[:, kept] @ ((right[kept] @ (r / size)) / values[kept])
     return Correction(float(np.abs(delta).max(initial=0.0)), bool(np.all(kept)))

@@ -18,6 +18,10 @@ Array = NDArray[np.float64]
 
 #: Systems with more entries than this are left to floating point.
 LARGEST = 1600
+#: Of larger matrices the rank is left to floating point.
+LARGEST_RANK = 4_000_000
+#: The two largest below 2^31: products of remainders fit into 63 bits.
+PRIMES = (2_147_483_647, 2_147_483_629)
 
 
 def fractions(values: Any) -> list[list[Fraction]]:
@@ -39,8 +43,31 @@ def solve(system: Array, target: Sequence[float]) -> list[Fraction] | None:
 
 
 def rank(matrix: Array) -> int:
-    """The rank of a matrix of doubles."""
-    return len(_eliminate(fractions(matrix), matrix.shape[1]))
+    """The rank of a matrix of doubles, worked out modulo two primes: never more than the rank, and less only if every
+    minor of that size is a multiple of both primes."""
+    return max(_rank_modulo(matrix, prime) for prime in PRIMES)
+
+
+def _rank_modulo(matrix: Array, prime: int) -> int:
+    mantissas, exponents = np.frexp(matrix)
+    whole = np.ldexp(mantissas, 53).astype(np.int64)  # a double is a whole number of 53 bits times a power of two
+    # a row times a power of two has the same rank, so powers are counted from the smallest of the row
+    shifts = exponents - np.where(whole != 0, exponents, np.iinfo(np.int32).max).min(
+        axis=1, keepdims=True, initial=2**30
+    )
+    different, place = np.unique(np.where(whole != 0, shifts, 0), return_inverse=True)
+    powers = np.array([pow(2, int(e), prime) for e in different], dtype=np.int64)[place.reshape(matrix.shape)]
+    rows = whole % prime * powers % prime
+    found = 0
+    for column in range(rows.shape[1]):
+        below = np.flatnonzero(rows[found:, column])
+        if not below.size:
+            continue
+        rows[[found, found + below[0]]] = rows[[found + below[0], found]]
+        pivot = rows[found] * pow(int(rows[found, column]), -1, prime) % prime
+        rows[found + 1 :] = (rows[found + 1 :] - rows[found + 1 :, column : column + 1] * pivot % prime) % prime
+        found += 1
+    return found
 
 
 def project(rows: Array, direction: Array) -> list[Fraction] | None:

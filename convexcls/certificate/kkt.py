@@ -125,7 +125,7 @@ def _ratios(values: Array, scales: Array | float) -> Array:
 
 def check_kkt(problem: Problem, x: Array, multipliers: Mapping[str, Array], enough: float = ENOUGH) -> KKT:
     """Measure the KKT conditions at x with the given multipliers, by constraint block. A relative change of multipliers
-    below ``enough`` (see ``correction.py``) is not looked at more closely: what is reported may be larger than it is."""
+    below ``enough`` (see ``correction.py``) is not looked at more closely: what is reported may be above it."""
     return check_kkt_with_gradient(problem, x, multipliers, enough)[0]
 
 
