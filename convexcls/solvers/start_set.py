@@ -1,0 +1,103 @@
+"""Which rows will be active: a guess from a smooth neighbour of the problem, for a pool of rows,
+
+    minimise  1/2 |v|^2 + 1/(2 sigma) sum_i max(0, A_i v - h_i)^2,
+
+which is a squared hinge. Newton's method needs few steps for it, each of the cost of one Gram matrix, where an active
+set built one row at a time needs hundreds; as sigma falls, the rows with a loss become the active ones, and their
+multipliers are max(0, A_i v - h_i)/sigma.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg.blas import dsyrk
+from scipy.linalg.lapack import dposv
+
+from convexcls.solvers.active_set import Pool
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+#: The first sigma, as a fraction of the mean square of the columns.
+FIRST = 0.1
+#: Each sigma is this fraction of the one before.
+NARROWER = 0.1
+#: Newton steps for one sigma, and how many sigmas there are at most.
+STEPS, WIDTHS = 8, 12
+
+
+def smooth_path(pool: Pool, v: Array, free: bool, sigma: float, enough: int) -> tuple[Array, Array, float]:
+    """The fits for falling sigma, until at most so many rows have a loss; with the last sigma and the multipliers."""
+    if not sigma > 0.0:
+        sigma = FIRST * float(np.einsum("ij,ij->", pool.rows, pool.rows)) / v.size or 1.0
+    u = np.zeros(pool.names.size)
+    for _ in range(WIDTHS):
+        v, u = smooth_fit(pool, v, free, sigma)
+        if np.count_nonzero(u) <= enough:
+            break
+        sigma *= NARROWER
+    return v, u, sigma
+
+
+def likely_rows(u: Array, most: int) -> Indices:
+    """The rows with the largest multipliers, at most so many."""
+    rows = np.flatnonzero(u)
+    return rows if rows.size <= most else rows[np.argsort(-u[rows], kind="stable")[:most]]
+
+
+def smooth_fit(pool: Pool, v: Array, free: bool, sigma: float) -> tuple[Array, Array]:
+    """The minimum over v for one sigma, and the multipliers there."""
+    excess = pool.excess(v)
+    for _ in range(STEPS):
+        loss = np.maximum(excess, 0.0)
+        bending = np.flatnonzero(loss)
+        rows = pool.rows[bending]
+        gradient = rows.T @ loss[bending] + sigma * v
+        if free:
+            gradient[-1] -= sigma * v[-1]
+        step = _newton_step(rows, gradient, sigma, free)
+        if step is None:
+            break
+        along = pool.rows @ step
+        t = _length(v, step, excess, along, sigma, free)
+        v, excess = v + t * step, excess + t * along
+        if t == 1.0 and np.array_equal(np.flatnonzero(excess > 0), bending):
+            break
+    return v, np.maximum(excess, 0.0) / sigma
+
+
+def _newton_step(rows: Array, gradient: Array, sigma: float, free: bool) -> Array | None:
+    """The step of least squares on the rows with a loss; None where they do not determine it."""
+    if not rows.size:
+        return None
+    hessian = dsyrk(1.0, rows.T, lower=1)
+    diagonal = np.einsum("ii->i", hessian)
+    diagonal[: diagonal.size - free] += sigma
+    _, step, info = dposv(hessian, -gradient, lower=1)
+    return None if info else np.asarray(step)
+
+
+def _length(v: Array, step: Array, excess: Array, along: Array, sigma: float, free: bool) -> float:
+    """Where the derivative along the step, which only grows, vanishes, to a tenth of what it was."""
+    stop = v.size - free
+    level, growth = sigma * float(v[:stop] @ step[:stop]), sigma * float(step[:stop] @ step[:stop])
+
+    def derivative(t: float) -> float:
+        return level + t * growth + float(along @ np.maximum(excess + t * along, 0.0))
+
+    low, at_low, high, at_high = 0.0, derivative(0.0), 1.0, derivative(1.0)
+    if abs(at_high) <= 0.1 * abs(at_low) or not at_low < 0.0:
+        return 1.0
+    while at_high < 0.0 and high < 1e6:
+        low, at_low, high = high, at_high, 4.0 * high
+        at_high = derivative(high)
+    target, t = 0.1 * abs(at_low), high
+    for _ in range(20):
+        t = (low * at_high - high * at_low) / (at_high - at_low)
+        t = min(max(t, low + 0.05 * (high - low)), high - 0.05 * (high - low))
+        value = derivative(t)
+        if abs(value) <= target:
+            break
+        low, at_low, high, at_high = (t, value, high, at_high) if value < 0 else (low, at_low, t, value)
+    return t

@@ -1,0 +1,178 @@
+"""Few unknowns, many rows that all have to hold: a working set of rows, priced by passes over all of them.
+
+The solution rests on at most as many rows as there are unknowns, and one more. So the problem is solved on a pool of
+rows, exactly (``active_set.py``); one pass R @ x then shows which other rows are violated; the nearest ones make the
+next pool. With the active rows always kept, the optimum of the pool only grows, so it ends: with no row violated, or
+with rows that contradict each other, and then these are the proof that the problem has no point.
+
+The first pool is a random sample, on which a smooth neighbour of the problem is solved (``start_set.py``); a pool of
+sqrt(n d) rows leaves about as many violated. From there three or four passes are the rule.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from convexcls.problem import Problem
+from convexcls.solvers.active_set import EPS, ActiveSet, Pool
+from convexcls.solvers.base import Answer, Callback, Solver, Start, Tracer
+from convexcls.solvers.hard_rows import HardRows, hard_rows
+from convexcls.solvers.start_set import likely_rows, smooth_path
+from convexcls.solvers.working_rows import WorkingRows
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+#: Pools have at least this many rows; problems with twice as many are one pool.
+SMALLEST_POOL = 256
+#: So many changes of the active set for each unknown, in one pool, are too many.
+CHANGES = 60
+
+
+@dataclass(frozen=True)
+class WorkingSetSolver(Solver):
+    """Working sets of rows for hard margins and widest slabs; exact to rounding, multipliers of inactive rows 0. Data
+    that cannot be separated end with a contradiction on at most two rows more than there are features. ``max_passes``
+    bounds the passes over all rows; ``pool`` is the number of rows worked on at a time (0: the solver's choice);
+    ``seed`` chooses the sample from which it begins."""
+
+    name: ClassVar[str] = "working-set"
+    accepts: ClassVar[str] = "hard margins and widest slabs with few features, and quadratics of that shape"
+    promise: ClassVar[float] = 1e-10
+    warm: ClassVar[bool] = True
+
+    max_passes: int = 200
+    pool: int = 0
+    seed: int = 0
+
+    def refuses(self, problem: Problem) -> str:
+        shape = hard_rows(problem)
+        if self.pool < 0 or self.seed < 0:
+            return f"pool is {self.pool} and seed {self.seed}: they must not be below 0"
+        return shape if isinstance(shape, str) else ""
+
+    def solve(self, problem: Problem, tol: float, callback: Callback | None = None) -> Answer:
+        hard = hard_rows(problem)
+        assert isinstance(hard, HardRows)
+        sample = self._sample(hard)
+        work = WorkingRows.of(hard, sample)
+        return _Search(work, self._pool_size(hard), self.max_passes, Tracer(callback)).run(sample)
+
+    def solve_from(self, start: Start, problem: Problem, tol: float, callback: Callback | None = None) -> Answer:
+        hard = hard_rows(problem)
+        assert isinstance(hard, HardRows)
+        work = WorkingRows.of(hard, self._sample(hard))
+        given = start.multipliers.get(hard.block.name, np.zeros(hard.block.size))
+        search = _Search(work, self._pool_size(hard), self.max_passes, Tracer(callback))
+        return search.run_from(hard.reduced(start.x), np.flatnonzero(given > 0.0))
+
+    def _pool_size(self, hard: HardRows) -> int:
+        n, size = hard.rows.shape
+        most = self.pool or max(SMALLEST_POOL, 4 * size, int(np.sqrt(n * size)))
+        return n if n <= 2 * most and not self.pool else min(n, most)
+
+    def _sample(self, hard: HardRows) -> Indices:
+        n, most = hard.rows.shape[0], self._pool_size(hard)
+        if most == n:
+            return np.arange(n)
+        return np.sort(np.random.default_rng(self.seed).choice(n, most, replace=False))
+
+
+class _Search:
+    """One run: the active set, the passes made so far, and what ends it."""
+
+    def __init__(self, work: WorkingRows, most: int, max_passes: int, tracer: Tracer) -> None:
+        self.work, self.hard, self.most, self.max_passes, self.tracer = work, work.hard, most, max_passes, tracer
+        self.found = ActiveSet(work.hard.P.size, work.hard.free)
+        self.reach = work.hard.rows.column_max()
+        self.side = float(np.abs(work.hard.h).max(initial=0.0))
+
+    def run(self, sample: Indices) -> Answer:
+        pool, size = self.work.pool(sample), self.hard.P.size
+        v, u, sigma = smooth_path(pool, np.zeros(size), self.hard.free, 0.0, 2 * size if self.most < self._n else size)
+        if self.most < self._n:
+            pool = self._pool_at(v)
+            v, u, sigma = smooth_path(pool, v, self.hard.free, sigma, size)
+        return self._search(pool, likely_rows(u, size))
+
+    def run_from(self, x: Array, support: Indices) -> Answer:
+        rows = self._nearest(self.hard.excess(x), support)
+        return self._search(self.work.pool(rows), np.flatnonzero(np.isin(rows, support))[: self.hard.P.size])
+
+    @property
+    def _n(self) -> int:
+        return self.hard.rows.shape[0]
+
+    def _pool_at(self, v: Array) -> Pool:
+        x = self.work.point(v)
+        excess = self.hard.excess(x)
+        self._record(x, excess, 0, 0)
+        return self.work.pool(self._nearest(excess, np.empty(0, dtype=np.intp)))
+
+    def _nearest(self, excess: Array, kept: Indices) -> Indices:
+        """The rows with the largest excess, and those kept."""
+        if self.most >= excess.size:
+            return np.arange(excess.size)
+        return np.union1d(np.argpartition(excess, excess.size - self.most)[excess.size - self.most :], kept)
+
+    def _search(self, pool: Pool, likely: Indices) -> Answer:
+        """Solve on the pool, price all rows, take the nearest ones as the next pool, until no row is violated."""
+        found, outcome = self.found, "stalled"
+        found.begin_with(pool, likely)
+        for _ in range(self.max_passes):
+            outcome = found.improve(pool, CHANGES * (found.size + 10))
+            if outcome == "contradiction":
+                return self._contradiction()
+            x, u = self.work.refined(found)
+            excess = self.hard.excess(x)
+            self._record(x, excess, pool.names.size, found.count)
+            outside = excess > self._noise(x)
+            outside[pool.names] = False
+            if outcome == "stalled" or not outside.any():
+                break
+            pool = self.work.pool(self._nearest(excess, found.active))
+            if found.stale:
+                found.refactor()
+        message = {"solved": "no row is violated", "stalled": "the active set no longer settles"}[outcome]
+        point, multipliers = self.hard.restored(x, found.active, np.maximum(u, 0.0))
+        return self._answer(point, multipliers, f"{message}: {found.count} active rows, {found.steps} changes")
+
+    def _noise(self, x: Array) -> float:
+        """What rounding may leave of the sums in Rx - h."""
+        return 4.0 * EPS * (float(self.reach @ np.abs(x)) + self.side)
+
+    def _record(self, x: Array, excess: Array, pool: int, active: int) -> None:
+        worst = max(float(excess.max(initial=0.0)), 0.0) / (self.side or 1.0)
+        detail = {"pool": pool, "active": active, "changes": self.found.steps}
+        self.tracer.record(self.hard.objective(x), worst, 1.0, detail)
+
+    def _contradiction(self) -> Answer:
+        assert self.found.contradiction is not None
+        names, weights = self.found.contradiction
+        kept = np.flatnonzero(weights)
+        names, weights = names[kept], self._cancelled(names[kept], weights[kept])
+        message = f"{names.size} rows contradict each other"
+        if self.hard.slab is not None:
+            return self._answer(*self.hard.touching(names, weights), message)
+        z = np.zeros(self._n)
+        z[names] = weights
+        return self._answer(None, {}, message, {self.hard.block.name: z})
+
+    def _cancelled(self, names: Indices, weights: Array) -> Array:
+        """The weights with N'z = 0 to rounding: refined with residuals in extended precision."""
+        columns = self.hard.take(names).T
+        inverse, exact = np.linalg.pinv(columns / np.maximum(self.reach, 1e-300)[:, None]), columns.astype(np.longdouble)
+        z = weights / weights.max()
+        for _ in range(3):
+            left = np.asarray(exact @ z.astype(np.longdouble), dtype=float)
+            z = z - inverse @ (left / np.maximum(self.reach, 1e-300))
+        return np.maximum(z, 0.0)
+
+    def _answer(
+        self, x: Array | None, multipliers: dict[str, Array], message: str, farkas: dict[str, Array] | None = None
+    ) -> Answer:
+        return Answer(x, multipliers, message, len(self.tracer.lines), tuple(self.tracer.lines), farkas=farkas)
