@@ -2,8 +2,8 @@
 
     minimise  1/2 x'Px + q'x   subject to  Rx <= h,
 
-P diagonal and positive but for at most one unknown, the intercept. The hard margin is stated so. The widest slab between
-two classes is the same problem at the length at which its distance is one:
+P diagonal and positive but for at most one unknown, the intercept. The hard margin is stated so. The widest slab
+between two classes is the same problem at the length at which its distance is one:
 
     maximise  C  subject to  Rx + s C <= 0, e|w| <= g     is     minimise  1/2 |w|^2  subject to  Rx <= -s,
 
@@ -29,7 +29,8 @@ LARGEST = 2000
 
 @dataclass(frozen=True, eq=False)
 class Slab:
-    """How the widest slab is stretched: its distance, its norm bound, and their numbers (-q of the distance, s, e, g)."""
+    """How the widest slab is stretched: its distance, its norm bound, and their numbers: the reward -q of the distance,
+    its ``column`` s, the ``scale`` e and the ``radius`` g."""
 
     distance: str
     bound: NormBound

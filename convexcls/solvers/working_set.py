@@ -165,7 +165,10 @@ class _Search:
     def _cancelled(self, names: Indices, weights: Array) -> Array:
         """The weights with N'z = 0 to rounding: refined with residuals in extended precision."""
         columns = self.hard.take(names).T
-        inverse, exact = np.linalg.pinv(columns / np.maximum(self.reach, 1e-300)[:, None]), columns.astype(np.longdouble)
+        inverse, exact = (
+            np.linalg.pinv(columns / np.maximum(self.reach, 1e-300)[:, None]),
+            columns.astype(np.longdouble),
+        )
         z = weights / weights.max()
         for _ in range(3):
             left = np.asarray(exact @ z.astype(np.longdouble), dtype=float)
