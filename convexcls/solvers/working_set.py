@@ -121,7 +121,7 @@ class _Search:
 
     def _search(self, pool: Pool, likely: Indices) -> Answer:
         """Solve on the pool, price all rows, take the nearest ones as the next pool, until no row is violated."""
-        found, outcome = self.found, "stalled"
+        found, ended = self.found, "too few passes"
         found.begin_with(pool, likely)
         for _ in range(self.max_passes):
             outcome = found.improve(pool, CHANGES * (found.size + 10))
@@ -133,13 +133,13 @@ class _Search:
             outside = excess > self._noise(x)
             outside[pool.names] = False
             if outcome == "stalled" or not outside.any():
+                ended = "the active set no longer settles" if outcome == "stalled" else "no row is violated"
                 break
             pool = self.work.pool(self._nearest(excess, found.active))
             if found.stale:
                 found.refactor()
-        message = {"solved": "no row is violated", "stalled": "the active set no longer settles"}[outcome]
         point, multipliers = self.hard.restored(x, found.active, np.maximum(u, 0.0))
-        return self._answer(point, multipliers, f"{message}: {found.count} active rows, {found.steps} changes")
+        return self._answer(point, multipliers, f"{ended}: {found.count} active rows, {found.steps} changes")
 
     def _noise(self, x: Array) -> float:
         """What rounding may leave of the sums in Rx - h."""
