@@ -9,7 +9,8 @@ import convexcls as cc
 from convexcls.certificate.infeasibility import check_farkas
 from convexcls.problem import Constraint, NormBound, Problem, Variable
 from convexcls.rows import DiagonalRows
-from convexcls.solvers.active_set import ActiveSet, Pool
+from convexcls.solvers.active_rows import Pool
+from convexcls.solvers.active_set import ActiveSet
 from convexcls.solvers.start_set import likely_rows, smooth_path
 from convexcls.solvers.working_set import WorkingSetSolver
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.linalg.blas import dsyrk
 from scipy.linalg.lapack import dposv
 
-from convexcls.solvers.active_set import Pool
+from convexcls.solvers.active_rows import Pool
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from convexcls.solvers.active_set import ActiveSet, Pool
+from convexcls.solvers.active_rows import ActiveRows, Pool
 from convexcls.solvers.hard_rows import HardRows
 
 Array = NDArray[np.float64]
@@ -88,16 +88,15 @@ class WorkingRows:
         out[:d] = self.scale * (force[:d] - (self.centre * force[d] if self.hard.free else 0.0))
         return out
 
-    def refined(self, found: ActiveSet, rounds: int = 3) -> tuple[Array, Array]:
+    def refined(self, found: ActiveRows, rounds: int = 3) -> tuple[Array, Array]:
         """x and the multipliers from the active rows as they are, with residuals in extended precision."""
-        hard, k = self.hard, found.count
+        hard = self.hard
         x, u = self.point(found.v), found.multipliers.copy()
         N = hard.take(found.active).astype(np.longdouble)
         h, P, q = hard.h[found.active].astype(np.longdouble), hard.P.astype(np.longdouble), hard.q
-        H, T = found.H, found.T[:, :k]
         for _ in range(rounds):
             force = self._turned(np.asarray(-(P * x + q + N.T @ u), dtype=float))
             short = np.asarray(h - N @ x, dtype=float)
-            x = x + self._linear(H @ force + T @ short)
-            u = u + T.T @ force - T.T @ found.curved(T @ short)
+            step, change = found.correction(force, short)
+            x, u = x + self._linear(step), u + change
         return x, u

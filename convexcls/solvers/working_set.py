@@ -18,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from convexcls.problem import Problem
-from convexcls.solvers.active_set import EPS, ActiveSet, Pool
+from convexcls.solvers.active_rows import EPS, Pool
+from convexcls.solvers.active_set import ActiveSet
 from convexcls.solvers.base import Answer, Callback, Solver, Start, Tracer
 from convexcls.solvers.hard_rows import HardRows, hard_rows
 from convexcls.solvers.start_set import likely_rows, smooth_path
