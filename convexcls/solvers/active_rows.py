@@ -79,6 +79,10 @@ class ActiveRows:
         """Their multipliers."""
         return self.u[: self.count]
 
+    def height(self) -> float:
+        """|v|^2 / 2."""
+        return 0.5 * float(self.v[: self.curved] @ self.v[: self.curved])
+
     def take(self, pool: Pool) -> bool:
         """Make all rows of a pool the active ones; False where they depend on each other."""
         k = self.count = pool.rhs.size
@@ -149,9 +153,9 @@ class ActiveRows:
     def add(self, n: Array, rhs: float, name: int, multiplier: float, z: Array, r: Array, rest: float) -> None:
         """Let a row join: z = H n, r = T n, rest = n'Hn."""
         k = self.count
-        self.H = dger(-1.0 / rest, z, z, a=self.H, overwrite_a=1)
+        dger(-1.0 / rest, z, z, a=self.H, overwrite_a=1)  # in place: H and the first columns of T are contiguous
         if k:
-            self.T[:, :k] = dger(-1.0 / rest, z, r, a=self.T[:, :k], overwrite_a=1)
+            dger(-1.0 / rest, z, r, a=self.T[:, :k], overwrite_a=1)
         np.divide(z, rest, out=self.T[:, k])
         self.N[k], self.h[k], self.u[k], self.names[k] = n, rhs, multiplier, name
         self.count, self.stale = k + 1, self.stale + 1
@@ -164,8 +168,8 @@ class ActiveRows:
         if not sigma > 0.0:
             return False
         s = t[:d] @ self.T[:d, :k]
-        self.H = dger(1.0 / sigma, t, t, a=self.H, overwrite_a=1)
-        self.T[:, :k] = dger(-1.0 / sigma, t, s, a=self.T[:, :k], overwrite_a=1)
+        dger(1.0 / sigma, t, t, a=self.H, overwrite_a=1)
+        dger(-1.0 / sigma, t, s, a=self.T[:, :k], overwrite_a=1)
         last = k - 1
         if j != last:
             self.T[:, j] = self.T[:, last]

@@ -20,7 +20,7 @@ Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
 #: The first sigma, as a fraction of the mean square of the columns.
-FIRST = 0.1
+FIRST = 0.001
 #: Each sigma is this fraction of the one before.
 NARROWER = 0.1
 #: Newton steps for one sigma, and how many sigmas there are at most.
@@ -60,7 +60,7 @@ def smooth_fit(pool: Pool, v: Array, free: bool, sigma: float) -> tuple[Array, A
         if step is None:
             break
         along = pool.rows @ step
-        t = _length(v, step, excess, along, sigma, free)
+        t = _length(v, step, excess, along, sigma, free, float(gradient @ step))
         v, excess = v + t * step, excess + t * along
         if t == 1.0 and np.array_equal(np.flatnonzero(excess > 0), bending):
             break
@@ -78,7 +78,7 @@ def _newton_step(rows: Array, gradient: Array, sigma: float, free: bool) -> Arra
     return None if info else np.asarray(step)
 
 
-def _length(v: Array, step: Array, excess: Array, along: Array, sigma: float, free: bool) -> float:
+def _length(v: Array, step: Array, excess: Array, along: Array, sigma: float, free: bool, slope: float) -> float:
     """Where the derivative along the step, which only grows, vanishes, to a tenth of what it was."""
     stop = v.size - free
     level, growth = sigma * float(v[:stop] @ step[:stop]), sigma * float(step[:stop] @ step[:stop])
@@ -86,7 +86,7 @@ def _length(v: Array, step: Array, excess: Array, along: Array, sigma: float, fr
     def derivative(t: float) -> float:
         return level + t * growth + float(along @ np.maximum(excess + t * along, 0.0))
 
-    low, at_low, high, at_high = 0.0, derivative(0.0), 1.0, derivative(1.0)
+    low, at_low, high, at_high = 0.0, slope, 1.0, derivative(1.0)
     if abs(at_high) <= 0.1 * abs(at_low) or not at_low < 0.0:
         return 1.0
     while at_high < 0.0 and high < 1e6:

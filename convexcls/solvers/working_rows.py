@@ -29,22 +29,24 @@ class WorkingRows:
     scale: Array
     origin: Array
     centre: Array
+    #: The largest size of each column, over a sample.
+    reach: Array
 
     @classmethod
     def of(cls, hard: HardRows, sample: Indices) -> WorkingRows:
         """With features centred on a sample of the rows."""
         d = hard.P.size - hard.free
         P = hard.P[:d]
-        centre = np.zeros(d)
+        rows, centre = hard.take(sample), np.zeros(d)
+        reach = np.maximum(rows.max(axis=0), -rows.min(axis=0))
         if hard.free:
-            rows = hard.take(sample)
             slope = rows[:, -1]
             used = np.flatnonzero(slope)
             points = rows[used, :d] / slope[used, None]
             mean = points.mean(axis=0)
             far = np.abs(mean) > OFF_CENTRE * points.std(axis=0)
             centre[far] = mean[far]
-        return cls(hard, 1.0 / np.sqrt(P), hard.q[:d] / P, centre)
+        return cls(hard, 1.0 / np.sqrt(P), hard.q[:d] / P, centre, reach)
 
     @property
     def curved(self) -> int:

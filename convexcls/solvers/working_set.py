@@ -22,7 +22,7 @@ from convexcls.solvers.active_rows import EPS, Pool
 from convexcls.solvers.active_set import ActiveSet
 from convexcls.solvers.base import Answer, Callback, Solver, Start, Tracer
 from convexcls.solvers.hard_rows import HardRows, hard_rows
-from convexcls.solvers.start_set import likely_rows, smooth_path
+from convexcls.solvers.start_set import NARROWER, likely_rows, smooth_path
 from convexcls.solvers.working_rows import WorkingRows
 
 Array = NDArray[np.float64]
@@ -32,6 +32,8 @@ Indices = NDArray[np.intp]
 SMALLEST_POOL = 256
 #: So many changes of the active set for each unknown, in one pool, are too many.
 CHANGES = 60
+#: With more violated rows outside the pool than this, the active rows are guessed anew.
+MANY = 8
 
 
 @dataclass(frozen=True)
@@ -89,15 +91,16 @@ class _Search:
     def __init__(self, work: WorkingRows, most: int, max_passes: int, tracer: Tracer) -> None:
         self.work, self.hard, self.most, self.max_passes, self.tracer = work, work.hard, most, max_passes, tracer
         self.found = ActiveSet(work.hard.P.size, work.hard.free)
-        self.reach = work.hard.rows.column_max()
+        self.smooth, self.sigma = np.zeros(work.hard.P.size), 0.0
         self.side = float(np.abs(work.hard.h).max(initial=0.0))
 
     def run(self, sample: Indices) -> Answer:
         pool, size = self.work.pool(sample), self.hard.P.size
-        v, u, sigma = smooth_path(pool, np.zeros(size), self.hard.free, 0.0, 2 * size if self.most < self._n else size)
+        enough = size if self.most >= self._n else 2 * size
+        self.smooth, u, self.sigma = smooth_path(pool, np.zeros(size), self.hard.free, 0.0, enough)
         if self.most < self._n:
-            pool = self._pool_at(v)
-            v, u, sigma = smooth_path(pool, v, self.hard.free, sigma, size)
+            pool = self._pool_at(self.smooth)
+            self.smooth, u, self.sigma = smooth_path(pool, self.smooth, self.hard.free, self.sigma, size)
         return self._search(pool, likely_rows(u, size))
 
     def run_from(self, x: Array, support: Indices) -> Answer:
@@ -137,14 +140,25 @@ class _Search:
                 ended = "the active set no longer settles" if outcome == "stalled" else "no row is violated"
                 break
             pool = self.work.pool(self._nearest(excess, found.active))
-            if found.stale:
-                found.refactor()
+            if np.count_nonzero(outside) > MANY:
+                found = self._restarted(pool)
         point, multipliers = self.hard.restored(x, found.active, np.maximum(u, 0.0))
         return self._answer(point, multipliers, f"{ended}: {found.count} active rows, {found.steps} changes")
 
+    def _restarted(self, pool: Pool) -> ActiveSet:
+        """The active set, or one guessed anew where that is further on: it has the larger optimum."""
+        size, free = self.hard.P.size, self.hard.free
+        self.smooth, u, self.sigma = smooth_path(pool, self.smooth, free, self.sigma / NARROWER, size)
+        other = ActiveSet(size, free)
+        other.begin_with(pool, likely_rows(u, size))
+        other.steps = self.found.steps
+        if other.height() > self.found.height():
+            self.found = other
+        return self.found
+
     def _noise(self, x: Array) -> float:
         """What rounding may leave of the sums in Rx - h."""
-        return 4.0 * EPS * (float(self.reach @ np.abs(x)) + self.side)
+        return 4.0 * EPS * (float(self.work.reach @ np.abs(x)) + self.side)
 
     def _record(self, x: Array, excess: Array, pool: int, active: int) -> None:
         worst = max(float(excess.max(initial=0.0)), 0.0) / (self.side or 1.0)
@@ -173,7 +187,7 @@ class _Search:
         z = weights / weights.max()
         for _ in range(3):
             left = np.asarray(exact @ z.astype(np.longdouble), dtype=float)
-            z = z - inverse @ (left / np.maximum(self.reach, 1e-300))
+            z = z - inverse @ (left / unit)
         return np.maximum(z, 0.0)
 
     def _answer(
