@@ -20,11 +20,11 @@ Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
 #: The first sigma, as a fraction of the mean square of the columns.
-FIRST = 0.001
+FIRST = 1e-4
 #: Each sigma is this fraction of the one before.
-NARROWER = 0.1
+NARROWER = 0.2
 #: Newton steps for one sigma, and how many sigmas there are at most.
-STEPS, WIDTHS = 8, 12
+STEPS, WIDTHS = 8, 24
 
 
 def smooth_path(pool: Pool, v: Array, free: bool, sigma: float, enough: int) -> tuple[Array, Array, float]:

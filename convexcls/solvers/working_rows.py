@@ -33,8 +33,8 @@ class WorkingRows:
     reach: Array
 
     @classmethod
-    def of(cls, hard: HardRows, sample: Indices) -> WorkingRows:
-        """With features centred on a sample of the rows."""
+    def of(cls, hard: HardRows, sample: Indices) -> tuple[WorkingRows, Pool]:
+        """With features centred on a sample of the rows; and this sample."""
         d = hard.P.size - hard.free
         P = hard.P[:d]
         rows, centre = hard.take(sample), np.zeros(d)
@@ -46,7 +46,8 @@ class WorkingRows:
             mean = points.mean(axis=0)
             far = np.abs(mean) > OFF_CENTRE * points.std(axis=0)
             centre[far] = mean[far]
-        return cls(hard, 1.0 / np.sqrt(P), hard.q[:d] / P, centre, reach)
+        out = cls(hard, 1.0 / np.sqrt(P), hard.q[:d] / P, centre, reach)
+        return out, out._turned_rows(rows, sample)
 
     @property
     def curved(self) -> int:
@@ -54,8 +55,10 @@ class WorkingRows:
 
     def pool(self, index: Indices) -> Pool:
         """Some rows in the new unknowns."""
-        rows, d = self.hard.take(index), self.curved
-        rhs = self.hard.h[index]
+        return self._turned_rows(self.hard.take(index), index)
+
+    def _turned_rows(self, rows: Array, index: Indices) -> Pool:
+        d, rhs = self.curved, self.hard.h[index]
         if self.hard.free and np.any(self.centre):
             rows[:, :d] -= rows[:, d:] * self.centre
         if np.any(self.origin):

@@ -32,6 +32,8 @@ Indices = NDArray[np.intp]
 SMALLEST_POOL = 256
 #: So many changes of the active set for each unknown, in one pool, are too many.
 CHANGES = 60
+#: How many rows for each unknown may have a loss when the first pools are left, and when the smooth problem is.
+ENOUGH, FINAL = (2.0, 1.5), 1.15
 #: With more violated rows outside the pool than this, the active rows are guessed anew.
 MANY = 8
 
@@ -61,14 +63,13 @@ class WorkingSetSolver(Solver):
     def solve(self, problem: Problem, tol: float, callback: Callback | None = None) -> Answer:
         hard = hard_rows(problem)
         assert isinstance(hard, HardRows)
-        sample = self._sample(hard)
-        work = WorkingRows.of(hard, sample)
+        work, sample = WorkingRows.of(hard, self._sample(hard))
         return _Search(work, self._pool_size(hard), self.max_passes, Tracer(callback)).run(sample)
 
     def solve_from(self, start: Start, problem: Problem, tol: float, callback: Callback | None = None) -> Answer:
         hard = hard_rows(problem)
         assert isinstance(hard, HardRows)
-        work = WorkingRows.of(hard, self._sample(hard))
+        work, _ = WorkingRows.of(hard, self._sample(hard))
         given = start.multipliers.get(hard.block.name, np.zeros(hard.block.size))
         search = _Search(work, self._pool_size(hard), self.max_passes, Tracer(callback))
         return search.run_from(hard.reduced(start.x), np.flatnonzero(given > 0.0))
@@ -94,16 +95,18 @@ class _Search:
         self.smooth, self.sigma = np.zeros(work.hard.P.size), 0.0
         self.side = float(np.abs(work.hard.h).max(initial=0.0))
 
-    def run(self, sample: Indices) -> Answer:
-        pool, size = self.work.pool(sample), self.hard.P.size
-        enough = size if self.most >= self._n else 2 * size
-        self.smooth, u, self.sigma = smooth_path(pool, np.zeros(size), self.hard.free, 0.0, enough)
-        if self.most < self._n:
-            pool = self._pool_at(self.smooth)
-            self.smooth, u, self.sigma = smooth_path(pool, self.smooth, self.hard.free, self.sigma, size)
+    def run(self, pool: Pool) -> Answer:
+        """From a sample."""
+        size = self.hard.P.size
+        v, u, sigma = np.zeros(size), np.zeros(0), 0.0
+        for enough in ENOUGH if self.most < self._n else ():
+            v, u, sigma = smooth_path(pool, v, self.hard.free, sigma, int(enough * size))
+            pool = self._pool_at(v)
+        self.smooth, u, self.sigma = smooth_path(pool, v, self.hard.free, sigma, int(FINAL * size))
         return self._search(pool, likely_rows(u, size))
 
     def run_from(self, x: Array, support: Indices) -> Answer:
+        """From a point, with the rows that are likely to be active."""
         rows = self._nearest(self.hard.excess(x), support)
         return self._search(self.work.pool(rows), np.flatnonzero(np.isin(rows, support))[: self.hard.P.size])
 
@@ -148,7 +151,7 @@ class _Search:
     def _restarted(self, pool: Pool) -> ActiveSet:
         """The active set, or one guessed anew where that is further on: it has the larger optimum."""
         size, free = self.hard.P.size, self.hard.free
-        self.smooth, u, self.sigma = smooth_path(pool, self.smooth, free, self.sigma / NARROWER, size)
+        self.smooth, u, self.sigma = smooth_path(pool, self.smooth, free, self.sigma / NARROWER, int(FINAL * size))
         other = ActiveSet(size, free)
         other.begin_with(pool, likely_rows(u, size))
         other.steps = self.found.steps
