@@ -77,17 +77,21 @@ class ActiveSet(ActiveRows):
             excess, noise = pool.excess(self.v), self._noise(pool, reach)
             if not excess.max() > noise:
                 return "solved"
-            looked_at, before = pool, self.steps
+            looked_at, before = pool, self.height()
             if pool.rhs.size > 2 * few:
                 nearest = np.argpartition(excess, excess.size - few)[excess.size - few :]
                 looked_at, excess = pool.some(nearest), excess[nearest]
             while excess[worst := int(excess.argmax())] > noise:
                 if (outcome := self._join(looked_at, worst, excess, last)) != "solved":
                     return outcome
-            if self.stale >= FRESH // 2 or self.steps == before:
+            if self.stale >= FRESH // 2:
                 self.refactor()
             self.settle()
-        return "stalled"
+            if not self.height() > before:  # what is violated is rounding, more than usual
+                break
+        self.refactor()
+        self.settle()
+        return "solved"
 
     def _noise(self, pool: Pool, reach: Array) -> float:
         """What counts as no violation: what rounding may leave of the sums in A v - h."""

@@ -130,7 +130,7 @@ class _Search:
         """Solve on the pool, price all rows, take the nearest ones as the next pool, until no row is violated."""
         found, ended = self.found, "too few passes"
         found.begin_with(pool, likely)
-        for _ in range(self.max_passes):
+        for made in range(self.max_passes):
             outcome = found.improve(pool, CHANGES * (found.size + 10))
             if outcome == "contradiction":
                 return self._contradiction()
@@ -142,9 +142,9 @@ class _Search:
             if outcome == "stalled" or not outside.any():
                 ended = "the active set no longer settles" if outcome == "stalled" else "no row is violated"
                 break
-            pool = self.work.pool(self._nearest(excess, found.active))
-            if np.count_nonzero(outside) > MANY:
-                found = self._restarted(pool)
+            if made < self.max_passes - 1:
+                pool = self.work.pool(self._nearest(excess, found.active))
+                found = self._restarted(pool) if np.count_nonzero(outside) > MANY else found
         point, multipliers = self.hard.restored(x, found.active, np.maximum(u, 0.0))
         return self._answer(point, multipliers, f"{ended}: {found.count} active rows, {found.steps} changes")
 
@@ -183,10 +183,9 @@ class _Search:
     def _cancelled(self, names: Indices, weights: Array) -> Array:
         """The weights with N'z = 0 to rounding: refined with residuals in extended precision."""
         columns = self.hard.take(names).T
-        inverse, exact = (
-            np.linalg.pinv(columns / np.maximum(self.reach, 1e-300)[:, None]),
-            columns.astype(np.longdouble),
-        )
+        unit = np.abs(columns).max(axis=1)
+        unit = np.where(unit > 0.0, unit, 1.0)
+        inverse, exact = np.linalg.pinv(columns / unit[:, None]), columns.astype(np.longdouble)
         z = weights / weights.max()
         for _ in range(3):
             left = np.asarray(exact @ z.astype(np.longdouble), dtype=float)
