@@ -11,7 +11,7 @@ from convexcls.problem import Constraint, NormBound, Problem, Variable
 from convexcls.rows import DiagonalRows
 from convexcls.solvers.active_rows import Pool
 from convexcls.solvers.active_set import ActiveSet
-from convexcls.solvers.start_set import likely_rows, smooth_path
+from convexcls.solvers.start_set import SmoothFit, follow
 from convexcls.solvers.working_set import WorkingSetSolver
 
 EXACT = 1e-12
@@ -428,8 +428,15 @@ def test_too_many_changes_are_a_stall():
 def test_a_smooth_neighbour_tells_the_active_rows():
     X, y = separable(600, 8)
     pool = Pool(np.column_stack([-y[:, None] * X, -y]), np.full(600, -1.0), np.arange(600))
-    _, u, sigma = smooth_path(pool, np.zeros(9), True, 0.0, 9)
-    assert sigma > 0
+    fit = follow(SmoothFit(np.zeros(9), np.zeros(0)), pool, True, 1.0)
+    assert fit.sigma > 0
+    assert not fit.stuck
     known = np.flatnonzero(solve(X, y).multipliers["margin"])
-    assert len(np.intersect1d(likely_rows(u, 9), known)) >= 7
-    assert likely_rows(np.array([0.0, 3.0, 1.0, 2.0]), 2).tolist() == [1, 3]
+    assert len(np.intersect1d(fit.likely_rows(), known)) >= 7
+    assert SmoothFit(np.zeros(2), np.array([0.0, 3.0, 1.0, 2.0])).likely_rows().tolist() == [1, 3]
+
+
+def test_a_contradiction_leaves_the_smooth_neighbour_stuck():
+    X, y = mixed(600, 8, 60)
+    pool = Pool(np.column_stack([-y[:, None] * X, -y]), np.full(600, -1.0), np.arange(600))
+    assert follow(SmoothFit(np.zeros(9), np.zeros(0)), pool, True, 1.0).stuck

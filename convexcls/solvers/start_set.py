@@ -9,6 +9,8 @@ multipliers are max(0, A_i v - h_i)/sigma.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.blas import dsyrk
@@ -25,35 +27,54 @@ FIRST = 1e-4
 NARROWER = 0.2
 #: Newton steps for one sigma, and how many sigmas there are at most.
 STEPS, WIDTHS = 8, 24
+#: Where twice running this share of the loss is left, it will not vanish.
+UNMOVED = 0.9
 
 
-def smooth_path(pool: Pool, v: Array, free: bool, sigma: float, enough: int) -> tuple[Array, Array, float]:
-    """The fits for falling sigma, until at most so many rows have a loss; with the last sigma and the multipliers."""
+@dataclass(frozen=True, eq=False)
+class SmoothFit:
+    """The minimum for one sigma, with the multipliers of the pool's rows. ``stuck`` where the loss does not fall with
+    sigma: the rows contradict each other, or nearly so."""
+
+    v: Array
+    u: Array
+    sigma: float = 0.0
+    stuck: bool = False
+
+    def likely_rows(self) -> Indices:
+        """The rows with the largest multipliers, at most as many as can be active."""
+        rows = np.flatnonzero(self.u)
+        most = self.v.size
+        return rows if rows.size <= most else rows[np.argsort(-self.u[rows], kind="stable")[:most]]
+
+
+def follow(fit: SmoothFit, pool: Pool, free: bool, enough: float) -> SmoothFit:
+    """The fits to a pool for falling sigma, from that of the fit given, until at most so many rows for each unknown
+    have a loss."""
+    v, sigma = fit.v, fit.sigma
     if not sigma > 0.0:
         sigma = FIRST * float(np.einsum("ij,ij->", pool.rows, pool.rows)) / v.size or 1.0
-    u = np.zeros(pool.names.size)
+    before, unmoved = np.inf, 0
     for _ in range(WIDTHS):
-        v, u = smooth_fit(pool, v, free, sigma)
-        if np.count_nonzero(u) <= enough:
+        v, excess = smooth_fit(pool, v, free, sigma)
+        loss = np.maximum(excess, 0.0)
+        if np.count_nonzero(loss) <= enough * v.size:
+            return SmoothFit(v, loss / sigma, sigma)
+        left = float(loss @ loss)
+        unmoved = unmoved + 1 if left > UNMOVED * before else 0
+        if unmoved == 2:
             break
-        sigma *= NARROWER
-    return v, u, sigma
-
-
-def likely_rows(u: Array, most: int) -> Indices:
-    """The rows with the largest multipliers, at most so many."""
-    rows = np.flatnonzero(u)
-    return rows if rows.size <= most else rows[np.argsort(-u[rows], kind="stable")[:most]]
+        before, sigma = left, sigma * NARROWER
+    return SmoothFit(v, loss / sigma, sigma, stuck=True)
 
 
 def smooth_fit(pool: Pool, v: Array, free: bool, sigma: float) -> tuple[Array, Array]:
-    """The minimum over v for one sigma, and the multipliers there."""
+    """The minimum over v for one sigma, by Newton's method, and A v - h there."""
     excess = pool.excess(v)
+    bending = np.flatnonzero(excess > 0.0)
     for _ in range(STEPS):
-        loss = np.maximum(excess, 0.0)
-        bending = np.flatnonzero(loss)
         rows = pool.rows[bending]
-        gradient = rows.T @ loss[bending] + sigma * v
+        gradient = excess[bending] @ rows + sigma * v
         if free:
             gradient[-1] -= sigma * v[-1]
         step = _newton_step(rows, gradient, sigma, free)
@@ -62,9 +83,10 @@ def smooth_fit(pool: Pool, v: Array, free: bool, sigma: float) -> tuple[Array, A
         along = pool.rows @ step
         t = _length(v, step, excess, along, sigma, free, float(gradient @ step))
         v, excess = v + t * step, excess + t * along
-        if t == 1.0 and np.array_equal(np.flatnonzero(excess > 0), bending):
+        before, bending = bending, np.flatnonzero(excess > 0.0)
+        if t == 1.0 and np.array_equal(bending, before):
             break
-    return v, np.maximum(excess, 0.0) / sigma
+    return v, excess
 
 
 def _newton_step(rows: Array, gradient: Array, sigma: float, free: bool) -> Array | None:

@@ -11,7 +11,7 @@ sqrt(n d) rows leaves about as many violated. From there three or four passes ar
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -22,7 +22,7 @@ from convexcls.solvers.active_rows import EPS, Pool
 from convexcls.solvers.active_set import ActiveSet
 from convexcls.solvers.base import Answer, Callback, Solver, Start, Tracer
 from convexcls.solvers.hard_rows import HardRows, hard_rows
-from convexcls.solvers.start_set import NARROWER, likely_rows, smooth_path
+from convexcls.solvers.start_set import NARROWER, SmoothFit, follow
 from convexcls.solvers.working_rows import WorkingRows
 
 Array = NDArray[np.float64]
@@ -92,18 +92,18 @@ class _Search:
     def __init__(self, work: WorkingRows, most: int, max_passes: int, tracer: Tracer) -> None:
         self.work, self.hard, self.most, self.max_passes, self.tracer = work, work.hard, most, max_passes, tracer
         self.found = ActiveSet(work.hard.P.size, work.hard.free)
-        self.smooth, self.sigma = np.zeros(work.hard.P.size), 0.0
+        self.smooth = SmoothFit(np.zeros(work.hard.P.size), np.zeros(0))
         self.side = float(np.abs(work.hard.h).max(initial=0.0))
 
     def run(self, pool: Pool) -> Answer:
         """From a sample."""
-        size = self.hard.P.size
-        v, u, sigma = np.zeros(size), np.zeros(0), 0.0
         for enough in ENOUGH if self.most < self._n else ():
-            v, u, sigma = smooth_path(pool, v, self.hard.free, sigma, int(enough * size))
-            pool = self._pool_at(v)
-        self.smooth, u, self.sigma = smooth_path(pool, v, self.hard.free, sigma, int(FINAL * size))
-        return self._search(pool, likely_rows(u, size))
+            self.smooth = follow(self.smooth, pool, self.hard.free, enough)
+            if self.smooth.stuck:
+                return self._search(pool, self.smooth.likely_rows())
+            pool = self._pool_at(self.smooth.v)
+        self.smooth = follow(self.smooth, pool, self.hard.free, FINAL)
+        return self._search(pool, self.smooth.likely_rows())
 
     def run_from(self, x: Array, support: Indices) -> Answer:
         """From a point, with the rows that are likely to be active."""
@@ -150,10 +150,10 @@ class _Search:
 
     def _restarted(self, pool: Pool) -> ActiveSet:
         """The active set, or one guessed anew where that is further on: it has the larger optimum."""
-        size, free = self.hard.P.size, self.hard.free
-        self.smooth, u, self.sigma = smooth_path(pool, self.smooth, free, self.sigma / NARROWER, int(FINAL * size))
-        other = ActiveSet(size, free)
-        other.begin_with(pool, likely_rows(u, size))
+        wider = replace(self.smooth, sigma=self.smooth.sigma / NARROWER)
+        self.smooth = follow(wider, pool, self.hard.free, FINAL)
+        other = ActiveSet(self.found.size, self.found.free)
+        other.begin_with(pool, self.smooth.likely_rows())
         other.steps = self.found.steps
         if other.height() > self.found.height():
             self.found = other
