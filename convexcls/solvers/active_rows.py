@@ -67,7 +67,6 @@ class ActiveRows:
         self.T = np.zeros((size, size + 1), order="F")  # transposed: one column for each row of N
         #: How many changes were made since H and T were made anew.
         self.stale = 0
-        self.refactor()
 
     @property
     def active(self) -> Indices:
@@ -108,14 +107,16 @@ class ActiveRows:
             return False
         inverse, _ = dtrtri(factors[:k, :k])
         Y, _, _ = dorgqr(factors, tau)
-        self.H = np.asfortranarray(np.eye(self.size) - Y @ Y.T)
+        H = Y @ -Y.T
+        H.flat[:: self.size + 1] += 1.0
+        self.H = H = np.asfortranarray(H)
         T = Y @ np.triu(inverse).T
         if self.free:
-            bent, rest = self.H[:, -1].copy(), float(Y[-1] @ Y[-1])
+            bent, rest = H[:, -1].copy(), float(Y[-1] @ Y[-1])
             if not rest > 0.0:
                 return False
-            self.H += np.outer(bent, bent / rest)
-            T = T - self.H[:, : self.curved] @ T[: self.curved]
+            dger(1.0 / rest, bent, bent, a=H, overwrite_a=1)
+            T = T - H[:, : self.curved] @ T[: self.curved]
         self.T[:, :k] = T
         return True
 

@@ -101,7 +101,7 @@ def _newton_step(rows: Array, gradient: Array, sigma: float, free: bool) -> Arra
 
 
 def _length(v: Array, step: Array, excess: Array, along: Array, sigma: float, free: bool, slope: float) -> float:
-    """Where the derivative along the step, which only grows, vanishes, to a tenth of what it was."""
+    """Where the derivative along the step, which only grows, nearly vanishes."""
     stop = v.size - free
     level, growth = sigma * float(v[:stop] @ step[:stop]), sigma * float(step[:stop] @ step[:stop])
 
@@ -109,12 +109,12 @@ def _length(v: Array, step: Array, excess: Array, along: Array, sigma: float, fr
         return level + t * growth + float(along @ np.maximum(excess + t * along, 0.0))
 
     low, at_low, high, at_high = 0.0, slope, 1.0, derivative(1.0)
-    if abs(at_high) <= 0.1 * abs(at_low) or not at_low < 0.0:
+    if abs(at_high) <= 0.3 * abs(at_low) or not at_low < 0.0:
         return 1.0
     while at_high < 0.0 and high < 1e6:
         low, at_low, high = high, at_high, 4.0 * high
         at_high = derivative(high)
-    target, t = 0.1 * abs(at_low), high
+    target, t = 0.3 * abs(slope), high
     for _ in range(20):
         t = (low * at_high - high * at_low) / (at_high - at_low)
         t = min(max(t, low + 0.05 * (high - low)), high - 0.05 * (high - low))

@@ -17,7 +17,7 @@ from convexcls.solvers.hard_rows import HardRows
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
-#: A feature is centred where its mean is so many times its deviation: elsewhere the rows stay as they are.
+#: A feature is centred where its mean is so many times its mean deviation: elsewhere the rows stay as they are.
 OFF_CENTRE = 8.0
 
 
@@ -43,8 +43,8 @@ class WorkingRows:
             slope = rows[:, -1]
             used = np.flatnonzero(slope)
             points = rows[used, :d] / slope[used, None]
-            mean = points.mean(axis=0)
-            far = np.abs(mean) > OFF_CENTRE * points.std(axis=0)
+            mean = points.sum(axis=0) / used.size
+            far = np.abs(mean) * used.size > OFF_CENTRE * np.abs(points - mean).sum(axis=0)
             centre[far] = mean[far]
         out = cls(hard, 1.0 / np.sqrt(P), hard.q[:d] / P, centre, reach)
         return out, out._turned_rows(rows, sample)
@@ -93,7 +93,7 @@ class WorkingRows:
         out[:d] = self.scale * (force[:d] - (self.centre * force[d] if self.hard.free else 0.0))
         return out
 
-    def refined(self, found: ActiveRows, rounds: int = 3) -> tuple[Array, Array]:
+    def refined(self, found: ActiveRows, rounds: int = 2) -> tuple[Array, Array]:
         """x and the multipliers from the active rows as they are, with residuals in extended precision."""
         hard = self.hard
         x, u = self.point(found.v), found.multipliers.copy()

@@ -102,7 +102,7 @@ class _Search:
             if self.smooth.stuck:
                 return self._search(pool, self.smooth.likely_rows())
             pool = self._pool_at(self.smooth.v)
-        self.smooth = follow(self.smooth, pool, self.hard.free, FINAL)
+        self.smooth = follow(self.smooth, pool, self.hard.free, FINAL if self.most < self._n else ENOUGH[0])
         return self._search(pool, self.smooth.likely_rows())
 
     def run_from(self, x: Array, support: Indices) -> Answer:
