@@ -385,7 +385,7 @@ def test_the_active_set_finds_the_shortest_point(seed):
     A = np.round(3 * rng.normal(size=(12, 3)))  # whole numbers: ties and rows that depend on each other
     h = np.round(rng.normal(size=12) - 0.5)
     pool, found = Pool(A, h, np.arange(12)), ActiveSet(3, free=False)
-    found.begin(pool)
+    found.begin()
     outcome, known = found.improve(pool, 1000), shortest_point(A, h)
     if known is None:
         names, weights = found.contradiction
@@ -406,7 +406,7 @@ def test_updates_keep_the_inverse(free):
     A[:, -1] = np.where(np.arange(300) % 2, 1.0, -1.0)
     A[:, 0] = -np.abs(A[:, 0])
     pool, found = Pool(A, np.full(300, -1.0), np.arange(300)), ActiveSet(8, free)
-    found.begin(pool)
+    found.begin()
     assert found.improve(pool, 1000) == "solved"
     P = np.eye(8)
     P[-1, -1] = not free
@@ -421,7 +421,7 @@ def test_too_many_changes_are_a_stall():
     X, y = separable(200, 6)
     pool = Pool(np.column_stack([-y[:, None] * X, -y]), np.full(200, -1.0), np.arange(200))
     found = ActiveSet(7, free=True)
-    found.begin(pool)
+    found.begin()
     assert found.improve(pool, 2) == "stalled"
 
 

@@ -24,6 +24,8 @@ Indices = NDArray[np.intp]
 DEPENDENT = 1e-12
 #: Below this fraction (squared) a row is projected a second time: the first one lost digits.
 PROJECT_AGAIN = 1e-2
+#: Multipliers below this fraction of the largest are rounding.
+WEAK = 1e-13
 EPS = float(np.finfo(float).eps)
 
 
@@ -158,8 +160,24 @@ class ActiveRows:
         if k:
             dger(-1.0 / rest, z, r, a=self.T[:, :k], overwrite_a=1)
         np.divide(z, rest, out=self.T[:, k])
+        self.put(n, rhs, name, multiplier)
+        self.stale += 1
+
+    def put(self, n: Array, rhs: float, name: int, multiplier: float) -> None:
+        """Write a row in the next place, without a change of H and T."""
+        k = self.count
         self.N[k], self.h[k], self.u[k], self.names[k] = n, rhs, multiplier, name
-        self.count, self.stale = k + 1, self.stale + 1
+        self.count = k + 1
+
+    def drop_weak(self) -> None:
+        """Let rows leave whose multipliers are rounding: they are tight and carry nothing."""
+        weak = np.flatnonzero(self.multipliers <= WEAK * self.multipliers.max(initial=0.0))
+        for j in weak[::-1]:
+            if not self.drop(int(j)):
+                break
+        if weak.size:
+            self.refactor()
+            self.settle()
 
     def drop(self, j: int) -> bool:
         """Let the row in place j leave; False where the others do not determine the free coordinate."""

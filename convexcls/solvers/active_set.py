@@ -38,23 +38,14 @@ class ActiveSet(ActiveRows):
 
     # ---- where to begin ----------------------------------------------------------------------------------------------
 
-    def begin(self, pool: Pool) -> None:
-        """At the origin. A free coordinate needs a row that determines it: the one that asks most of it there."""
+    def begin(self) -> None:
+        """At the origin, without active rows."""
         self.count, self.v = 0, np.zeros(self.size)
-        if self.free:
-            slope = pool.rows[:, -1]
-            with np.errstate(divide="ignore", invalid="ignore"):
-                asked = np.where(slope < 0, pool.rhs / slope, -np.inf)
-            first = int(np.argmax(asked))
-            if slope[first] < 0:
-                self.take(pool.some(np.array([first])))
-                self.v[-1] = asked[first]
-                return
         self.refactor()
 
-    def begin_with(self, pool: Pool, likely: Indices) -> None:
-        """With these rows of the pool as the active ones, without those whose multipliers come out below 0."""
-        if likely.size and self.take(pool.some(likely)):
+    def begin_with(self, pool: Pool) -> None:
+        """With all rows of a small pool as the active ones, without those whose multipliers come out below 0."""
+        if self.take(pool):
             self.settle()
             while self.count:
                 least = int(self.multipliers.argmin())
@@ -62,15 +53,36 @@ class ActiveSet(ActiveRows):
                     return
                 if not self.drop(least):
                     break
-                self.u[: self.count] = 0.0
-                self.v = np.zeros(self.size)
                 self.settle()
-        self.begin(pool)
+        self.begin()
+
+    def _hold(self, pool: Pool) -> None:
+        """A free coordinate needs a row that determines it: unless rows with multipliers do, the one of the pool that
+        asks most of it, so that no row on its side is violated."""
+        k = self.count
+        held = self.N[:k, -1] != 0.0
+        if not self.free or np.any(self.u[:k][held] > 0.0):
+            return
+        kept = np.flatnonzero(~held)
+        self.count = kept.size
+        self.N[: kept.size], self.h[: kept.size] = self.N[kept], self.h[kept]
+        self.u[: kept.size], self.names[: kept.size] = self.u[kept], self.names[kept]
+        slope, room = pool.rows[:, -1], pool.rhs - pool.rows[:, :-1] @ self.v[:-1]
+        for side in (-1.0, 1.0):
+            rows = np.flatnonzero(side * slope > 0.0)
+            if rows.size:
+                asked = room[rows] / slope[rows]
+                first = int(rows[np.argmin(side * asked)])
+                self.v[-1] = room[first] / slope[first]
+                self.put(pool.rows[first], pool.rhs[first], pool.names[first], 0.0)
+                break
+        self.refactor()
 
     # ---- the method --------------------------------------------------------------------------------------------------
 
     def improve(self, pool: Pool, most: int) -> Outcome:
         """Let violated rows of the pool join until there are none, in at most so many changes."""
+        self._hold(pool)
         last, reach = self.steps + most, pool.reach()
         few = LOOKED_AT * self.size
         for _ in range(most):

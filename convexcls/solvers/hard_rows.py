@@ -90,13 +90,13 @@ class HardRows:
         if self.slab is None:
             a[active] = weights
             return self._placed(x), {self.block.name: a}
-        w = x[self.P > 0.0]
-        slab, length = self.slab, float(np.linalg.norm(w))
+        curved = self.P > 0.0
+        slab, length = self.slab, float(np.linalg.norm(x[curved]))
         stretch, share = slab.radius / (slab.scale * length), slab.reward / (slab.column * float(weights.sum()))
         a[active] = share * weights
         point = self._placed(stretch * x)
         point[self.problem.layout[slab.distance]] = stretch
-        pull = -share / slab.scale * w
+        pull = (self.take(active).T @ a[active])[curved] / slab.scale
         return point, {self.block.name: a, slab.bound.name: np.append(pull, np.linalg.norm(pull))}
 
     def touching(self, rows: Indices, weights: Array) -> tuple[Array, dict[str, Array]]:

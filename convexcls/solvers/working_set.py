@@ -129,11 +129,12 @@ class _Search:
     def _search(self, pool: Pool, likely: Indices) -> Answer:
         """Solve on the pool, price all rows, take the nearest ones as the next pool, until no row is violated."""
         found, ended = self.found, "too few passes"
-        found.begin_with(pool, likely)
+        found.begin_with(pool.some(likely))
         for made in range(self.max_passes):
             outcome = found.improve(pool, CHANGES * (found.size + 10))
             if outcome == "contradiction":
                 return self._contradiction()
+            found.drop_weak()
             x, u = self.work.refined(found)
             excess = self.hard.excess(x)
             self._record(x, excess, pool.names.size, found.count)
@@ -153,7 +154,7 @@ class _Search:
         wider = replace(self.smooth, sigma=self.smooth.sigma / NARROWER)
         self.smooth = follow(wider, pool, self.hard.free, FINAL)
         other = ActiveSet(self.found.size, self.found.free)
-        other.begin_with(pool, self.smooth.likely_rows())
+        other.begin_with(pool.some(self.smooth.likely_rows()))
         other.steps = self.found.steps
         if other.height() > self.found.height():
             self.found = other
