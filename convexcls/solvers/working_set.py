@@ -30,6 +30,8 @@ Indices = NDArray[np.intp]
 
 #: Pools have at least this many rows; problems with twice as many are one pool.
 SMALLEST_POOL = 256
+#: A pool is larger than sqrt(n d) by this factor: below 1, it would not hold the rows that the one before left violated.
+LARGER = 1.2
 #: So many changes of the active set for each unknown, in one pool, are too many.
 CHANGES = 60
 #: How many rows for each unknown may have a loss when the first pools are left, and when the smooth problem is.
@@ -76,7 +78,7 @@ class WorkingSetSolver(Solver):
 
     def _pool_size(self, hard: HardRows) -> int:
         n, size = hard.rows.shape
-        most = self.pool or max(SMALLEST_POOL, 4 * size, int(np.sqrt(n * size)))
+        most = self.pool or max(SMALLEST_POOL, 4 * size, int(LARGER * np.sqrt(n * size)))
         return n if n <= 2 * most and not self.pool else min(n, most)
 
     def _sample(self, hard: HardRows) -> Indices:
@@ -133,6 +135,7 @@ class _Search:
         for made in range(self.max_passes):
             outcome = found.improve(pool, CHANGES * (found.size + 10))
             if outcome == "contradiction":
+                self._record(self.work.point(found.v), pool.excess(found.v), pool.names.size, found.count)
                 return self._contradiction()
             found.drop_weak()
             x, u = self.work.refined(found)
