@@ -317,6 +317,17 @@ def test_the_trace_shows_every_pass():
     assert seen[-1].detail["active"] == np.count_nonzero(solution.multipliers["margin"])
 
 
+@pytest.mark.parametrize("model", [cc.HardMarginSVM, cc.MaxMargin])
+def test_callbacks_see_where_it_stands(model):
+    X, y = separable(4000, 10)
+    seen = []
+    solution = solve(X, y, model, callback=seen.append, pool=100)
+    assert seen[0].point is None
+    last = seen[-1]
+    np.testing.assert_allclose(last.point, solution.x, rtol=1e-15)
+    np.testing.assert_allclose(last.multipliers["margin"], solution.multipliers["margin"], rtol=1e-15)
+
+
 def refused(problem: Problem) -> str:
     return WorkingSetSolver().refuses(problem)
 

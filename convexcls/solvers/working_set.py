@@ -30,7 +30,7 @@ Indices = NDArray[np.intp]
 
 #: Pools have at least this many rows; problems with twice as many are one pool.
 SMALLEST_POOL = 256
-#: A pool is larger than sqrt(n d) by this factor: below 1, it would not hold the rows that the one before left violated.
+#: A pool is larger than sqrt(n d) by this factor: below 1, it would not hold the rows that the sample left violated.
 LARGER = 1.2
 #: So many changes of the active set for each unknown, in one pool, are too many.
 CHANGES = 60
@@ -140,7 +140,7 @@ class _Search:
             found.drop_weak()
             x, u = self.work.refined(found)
             excess = self.hard.excess(x)
-            self._record(x, excess, pool.names.size, found.count)
+            self._record(x, excess, pool.names.size, found.count, np.maximum(u, 0.0))
             outside = excess > self._noise(x)
             outside[pool.names] = False
             if outcome == "stalled" or not outside.any():
@@ -167,10 +167,13 @@ class _Search:
         """What rounding may leave of the sums in Rx - h."""
         return 4.0 * EPS * (float(self.work.reach @ np.abs(x)) + self.side)
 
-    def _record(self, x: Array, excess: Array, pool: int, active: int) -> None:
+    def _record(self, x: Array, excess: Array, pool: int, active: int, u: Array | None = None) -> None:
         worst = max(float(excess.max(initial=0.0)), 0.0) / (self.side or 1.0)
         detail = {"pool": pool, "active": active, "changes": self.found.steps}
-        self.tracer.record(self.hard.objective(x), worst, 1.0, detail)
+        standing: tuple[Array | None, dict[str, Array] | None] = (None, None)
+        if self.tracer.callback is not None and u is not None and u.any():
+            standing = self.hard.restored(x, self.found.active, u)
+        self.tracer.record(self.hard.objective(x), worst, 1.0, detail, *standing)
 
     def _contradiction(self) -> Answer:
         assert self.found.contradiction is not None
