@@ -26,6 +26,8 @@ DEPENDENT = 1e-12
 PROJECT_AGAIN = 1e-2
 #: Multipliers below this fraction of the largest are rounding.
 WEAK = 1e-13
+#: Working space of the orthogonal factorization, in columns: with less it would not go by blocks.
+WORK = 32
 EPS = float(np.finfo(float).eps)
 
 
@@ -103,12 +105,12 @@ class ActiveRows:
             self.H = np.zeros((self.size, self.size), order="F")
             np.fill_diagonal(self.H[: self.curved, : self.curved], 1.0)
             return True
-        factors, tau, _, _ = dgeqrf(np.asfortranarray(self.N[:k].T))
+        factors, tau, _, _ = dgeqrf(np.asfortranarray(self.N[:k].T), lwork=WORK * k)
         left = np.abs(np.diagonal(factors)[:k])
         if np.any(left <= DEPENDENT * np.sqrt(np.einsum("ij,ij->i", self.N[:k], self.N[:k]))):
             return False
         inverse, _ = dtrtri(factors[:k, :k])
-        Y, _, _ = dorgqr(factors, tau)
+        Y, _, _ = dorgqr(factors, tau, lwork=WORK * k)
         H = Y @ -Y.T
         H.flat[:: self.size + 1] += 1.0
         self.H = H = np.asfortranarray(H)
@@ -180,13 +182,17 @@ class ActiveRows:
             self.settle()
 
     def drop(self, j: int) -> bool:
-        """Let the row in place j leave; False where the others do not determine the free coordinate."""
+        """Let the row in place j leave, and the others take over its multiplier; False where these do not determine
+        the free coordinate."""
         k, d = self.count, self.curved
         t = self.T[:, j].copy()
         sigma = float(t[:d] @ t[:d])
         if not sigma > 0.0:
             return False
         s = t[:d] @ self.T[:d, :k]
+        if carried := float(self.u[j]) / sigma:
+            self.v += carried * t
+            self.u[:k] -= carried * s
         dger(1.0 / sigma, t, t, a=self.H, overwrite_a=1)
         dger(-1.0 / sigma, t, s, a=self.T[:, :k], overwrite_a=1)
         last = k - 1

@@ -21,7 +21,7 @@ Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 Outcome = Literal["solved", "contradiction", "stalled"]
 
-#: After so many changes the inverse is made anew.
+#: After so many changes, and at least as many as there are unknowns, the inverse is made anew.
 FRESH = 64
 #: Of a large pool, so many rows for each unknown are looked at in every step: the most violated ones.
 LOOKED_AT = 4
@@ -50,10 +50,10 @@ class ActiveSet(ActiveRows):
             while self.count:
                 least = int(self.multipliers.argmin())
                 if self.u[least] >= 0.0:
+                    self.settle()
                     return
                 if not self.drop(least):
                     break
-                self.settle()
         self.begin()
 
     def _hold(self, pool: Pool) -> None:
@@ -111,10 +111,10 @@ class ActiveSet(ActiveRows):
 
     def _join(self, pool: Pool, p: int, excess: Array, last: int) -> Outcome:
         """Let row p join: raise its multiplier until it holds, dropping rows whose multipliers reach 0."""
-        n, height, multiplier = pool.rows[p], float(excess[p]), 0.0
+        n, height, multiplier, fresh = pool.rows[p], float(excess[p]), 0.0, max(FRESH, self.size)
         while self.steps < last:
             self.steps += 1
-            if self.stale >= FRESH:
+            if self.stale >= fresh:
                 self.refactor()
             k = self.count
             z, rest = self.left_over(n)
@@ -135,6 +135,7 @@ class ActiveSet(ActiveRows):
                 self.add(n, pool.rhs[p], pool.names[p], multiplier, z, r, rest)
                 excess[p] = 0.0
                 return "solved"
+            self.u[first] = 0.0
             if not self.drop(first):
                 return "stalled"
         return "stalled"
