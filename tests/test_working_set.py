@@ -299,11 +299,26 @@ def test_every_choice_of_pools_ends_at_the_same_point(options):
     np.testing.assert_allclose(solution.coef, solve(X, y).coef, rtol=1e-11)
 
 
+@pytest.mark.parametrize("model", [cc.HardMarginSVM, cc.MaxMargin])
+@pytest.mark.parametrize("seed", range(8))
+def test_pools_of_one_class_find_the_other(model, seed):
+    """Pools smaller than the active set, whose first sample may hold one class only."""
+    rng = np.random.default_rng(seed)
+    X = np.round(2 * rng.normal(size=(60, 1 + seed % 3)))
+    scores = X @ rng.integers(1, 3, size=X.shape[1]) - 3.5
+    y = np.where(scores > 0, 1, 0)
+    y[np.argmax(scores)] = 1
+    known, found = solve(X, y, model), solve(X, y, model, pool=3)
+    assert_exact(found)
+    assert found.objective == pytest.approx(known.objective, rel=1e-12)
+
+
 def test_too_few_passes_are_told():
     X, y = separable(4000, 10)
     solution = solve(X, y, pool=15, max_passes=1)
     assert solution.status == "undecided"
     assert "passes" in solution.message
+    assert solve(X, y, cc.MaxMargin, pool=1, max_passes=1).status == "undecided"
 
 
 def test_the_trace_shows_every_pass():
@@ -342,8 +357,9 @@ def test_other_problems_are_refused_with_a_reason():
     assert refused(cc.HardMarginSVM(X, y).dual())
     wide = np.random.default_rng(0).normal(size=(4, 3000))
     assert "3001" in refused(cc.HardMarginSVM(wide, [0, 1, 0, 1]))
-    with pytest.raises(cc.SolverRefused, match="must not be below 0"):
-        solve(X, y, pool=-1)
+    for option, value in (("pool", -1), ("pool", 2.5), ("seed", "x"), ("max_passes", 1.5)):
+        with pytest.raises(cc.SolverRefused, match=f"option {option} is {value!r}"):
+            solve(X, y, **{option: value})
 
 
 def own(q, columns, quadratic, **more) -> Problem:

@@ -173,7 +173,11 @@ class ActiveRows:
 
     def drop_weak(self) -> None:
         """Let rows leave whose multipliers are rounding: they are tight and carry nothing."""
-        weak = np.flatnonzero(self.multipliers <= WEAK * self.multipliers.max(initial=0.0))
+        weak = self.multipliers <= WEAK * self.multipliers.max(initial=0.0)
+        holds = self.N[: self.count, -1] != 0.0
+        if self.free and not np.any(holds & ~weak):  # one of them holds the free coordinate all the same
+            weak &= ~holds
+        weak = np.flatnonzero(weak)
         for j in weak[::-1]:
             if not self.drop(int(j)):
                 break
@@ -187,7 +191,7 @@ class ActiveRows:
         k, d = self.count, self.curved
         t = self.T[:, j].copy()
         sigma = float(t[:d] @ t[:d])
-        if not sigma > 0.0:
+        if not sigma > DEPENDENT**2 * float(t @ t):
             return False
         s = t[:d] @ self.T[:d, :k]
         if carried := float(self.u[j]) / sigma:

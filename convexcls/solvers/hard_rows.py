@@ -92,6 +92,8 @@ class HardRows:
             return self._placed(x), {self.block.name: a}
         curved = self.P > 0.0
         slab, length = self.slab, float(np.linalg.norm(x[curved]))
+        if not (length > 0.0 and weights.any()):  # no slab yet
+            return np.zeros(self.problem.size), {self.block.name: a, slab.bound.name: np.zeros(slab.bound.size + 1)}
         stretch, share = slab.radius / (slab.scale * length), slab.reward / (slab.column * float(weights.sum()))
         a[active] = share * weights
         point = self._placed(stretch * x)

@@ -114,6 +114,8 @@ def _length(v: Array, step: Array, excess: Array, along: Array, sigma: float, fr
     while at_high < 0.0 and high < 1e6:
         low, at_low, high = high, at_high, 4.0 * high
         at_high = derivative(high)
+    if not at_high > 0.0:  # nothing but rounding
+        return 1.0
     target, t = 0.3 * abs(slope), high
     for _ in range(20):
         t = (low * at_high - high * at_low) / (at_high - at_low)

@@ -58,8 +58,10 @@ class WorkingSetSolver(Solver):
 
     def refuses(self, problem: Problem) -> str:
         shape = hard_rows(problem)
-        if self.pool < 0 or self.seed < 0:
-            return f"pool is {self.pool} and seed {self.seed}: they must not be below 0"
+        for option in ("max_passes", "pool", "seed"):
+            value = getattr(self, option)
+            if not isinstance(value, int) or value < 0:
+                return f"option {option} is {value!r}: it must be a whole number, not below 0"
         return shape if isinstance(shape, str) else ""
 
     def solve(self, problem: Problem, tol: float, callback: Callback | None = None) -> Answer:
