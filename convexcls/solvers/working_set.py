@@ -128,7 +128,10 @@ class _Search:
         """The rows with the largest excess, and those kept."""
         if self.most >= excess.size:
             return np.arange(excess.size)
-        return np.union1d(np.argpartition(excess, excess.size - self.most)[excess.size - self.most :], kept)
+        chosen = np.zeros(excess.size, dtype=bool)
+        chosen[np.argpartition(excess, excess.size - self.most)[excess.size - self.most :]] = True
+        chosen[kept] = True
+        return np.flatnonzero(chosen)
 
     def _search(self, pool: Pool, likely: Indices) -> Answer:
         """Solve on the pool, price all rows, take the nearest ones as the next pool, until no row is violated."""
