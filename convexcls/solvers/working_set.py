@@ -87,7 +87,7 @@ class WorkingSetSolver(Solver):
         n, most = hard.rows.shape[0], self._pool_size(hard)
         if most == n:
             return np.arange(n)
-        return np.sort(np.random.default_rng(self.seed).choice(n, most, replace=False))
+        return np.sort(np.random.default_rng(self.seed).choice(n, most, replace=False, shuffle=False))
 
 
 class _Search:
