@@ -38,7 +38,7 @@ def test_every_accepting_solver_solves_every_model(name):
 
 
 def test_refusal_names_the_reason_and_who_can():
-    with pytest.raises(cc.SolverRefused, match=r"does not take the hard-margin SVM.*These do: clarabel"):
+    with pytest.raises(cc.SolverRefused, match=r"does not take the hard-margin SVM.*These do: working-set, clarabel"):
         cc.HardMarginSVM(*SEPARABLE).solve("newton")
     with pytest.raises(cc.SolverRefused, match="logistic loss"):
         cc.LogisticMLE(*SEPARABLE).solve("osqp")

@@ -16,6 +16,7 @@ REGISTRY: dict[str, str] = {
     "newton-kkt": "convexcls.solvers.newton_kkt:NewtonKKTSolver",
     "gradient": "convexcls.solvers.gradient:GradientSolver",
     "highs": "convexcls.solvers.highs:HighsSolver",
+    "working-set": "convexcls.solvers.working_set:WorkingSetSolver",
     "clarabel": "convexcls.solvers.clarabel:ClarabelSolver",
     "osqp": "convexcls.solvers.osqp:OSQPSolver",
     "perceptron": "convexcls.solvers.perceptron:PerceptronSolver",
