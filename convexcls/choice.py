@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from convexcls.problem import Problem
+from convexcls.problem import BY_SAMPLE, Problem
+
+#: Up to so many unknowns a working set is tried.
+FEW = 1000
 
 
 @dataclass(frozen=True)
@@ -32,9 +35,13 @@ def _formulas(problem: Problem) -> list[Choice]:
 
 
 def _structured(problem: Problem) -> list[Choice]:
+    out = []
+    rows = max((c.size for c in problem.constraints), default=0)
+    if problem.size <= FEW and not any(v.kind in BY_SAMPLE for v in problem.variables):
+        out.append(Choice("working-set", f"{problem.size} unknowns and {rows} rows: few of the rows can be active"))
     if problem.is_linear_program:
-        return [Choice("highs", "a linear program: the simplex method ends at a vertex")]
-    return []
+        out.append(Choice("highs", "a linear program: the simplex method ends at a vertex"))
+    return out
 
 
 def _general() -> list[Choice]:

@@ -91,7 +91,7 @@ class Job:
         begun = time.perf_counter()
         watcher = Watcher(self, callback)
         try:
-            if start is None:
+            if start is None or (isinstance(start, Solution) and start.x is None):  # no point, no start
                 answer = self.worker.solve(self.scaled.problem, tol, watcher)
             else:
                 answer = self.worker.solve_from(self._start(start), self.scaled.problem, tol, watcher)

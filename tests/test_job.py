@@ -113,3 +113,10 @@ def test_every_choice_can_be_named():
             name = choice.solver.removeprefix("dual:")
             assert name in REGISTRY or name == "cvxpy:CLARABEL"
             assert choice.why
+
+
+def test_a_solution_without_a_point_is_no_start():
+    apart = cc.HardMarginSVM([[0.0], [2.0]], [0, 1])
+    nothing = cc.HardMarginSVM([[0.0], [2.0], [1.0]], [0, 0, 1]).solve()
+    assert nothing.status == "infeasible"
+    assert apart.solve("working-set", start=nothing).status == "optimal"

@@ -135,7 +135,7 @@ def test_auto_tries_until_an_answer_is_proved():
     assert chosen["least-squares"] == "closed-form"
     assert chosen["logistic"] == "newton"
     assert chosen["least-absolute"] == "highs"
-    assert chosen["hard-margin"] == "clarabel"
+    assert chosen["hard-margin"] == "working-set"
 
 
 @pytest.mark.parametrize("scale", [1.0, 1e6, 1e-6, 1e150, 1e-150])
