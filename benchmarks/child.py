@@ -1,0 +1,176 @@
+"""What runs in a contender's own process: warm up, find the loosest tolerance that is good enough, time it.
+
+Messages to the parent are pairs: ``("fit", tol)`` right before the clock starts, so that the parent can enforce the
+cap, ``("result", Result)`` after each fit that was better than those before, ``("status", words)`` where it cannot be
+run, ``("end", None)``.
+"""
+
+from __future__ import annotations
+
+import gc
+import math
+import os
+import resource
+import sys
+import time
+import warnings
+from dataclasses import replace
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.race import Answer, Case, Contender, NotThere, Result
+from benchmarks.store import load
+
+#: A contender that takes less than this in all is run more often than asked: short times are noisy.
+ENOUGH_SECONDS = 0.3
+MOST_RUNS = 200
+#: The part of the machine's memory that a contender may take.
+MEMORY_SHARE = 0.6
+
+
+def work(connection: Connection, case: Case, folder: str, bound: float, repeat: int, threads: int) -> None:
+    """Run the only contender of the case and tell the parent."""
+    _be_quiet()
+    _limit_memory()
+    warnings.simplefilter("ignore")  # that a peer stopped early is for our measure to say
+    try:
+        with _threads(threads):
+            _run(connection, case, Path(folder), bound, repeat)
+            connection.send(("end", None))
+    except (ImportError, NotThere) as error:
+        connection.send(("status", f"not there: {error}"))
+    except MemoryError:
+        connection.send(("status", "out of memory"))
+    except Exception as error:  # a peer may fail in any way of its own, and the race goes on
+        connection.send(("status", f"failed: {type(error).__name__}: {error}"[:160]))
+
+
+def _run(connection: Connection, case: Case, folder: Path, bound: float, repeat: int) -> None:
+    (contender,) = case.contenders
+    _warm_up(contender, load(folder / "warm"))
+    data = load(folder / "data")
+    one_pass = seconds_of_one_pass(data["X"])
+    prepared = data if contender.prepare is None else contender.prepare(data)
+    best = Result(contender.name, one_pass=one_pass)
+    for rung in _climb(connection, case, contender, data, prepared, bound, one_pass):
+        if rung.accuracy < best.accuracy or not best.runs:
+            best = rung
+            connection.send(("result", best))
+    if not best.reached and len(contender.ladder) > 1:
+        return  # nothing to compare with: the time of the best try will do
+    begun, runs = time.perf_counter(), 1
+    while runs < _wanted(repeat, best.seconds) and time.perf_counter() - begun < case.cap / 2:
+        connection.send(("fit", best.tol))
+        seconds, _ = timed(contender, prepared, best.tol)
+        runs += 1
+        best = replace(best, seconds=min(best.seconds, seconds), runs=runs)
+        connection.send(("result", best))
+
+
+def _climb(
+    connection: Connection, case: Case, contender: Contender, data: Any, prepared: Any, bound: float, one_pass: float
+) -> Any:
+    """A result for each tolerance, from the loosest on, until one is good enough."""
+    size = size_in_bytes(data["X"])
+    for tol in contender.ladder:
+        gc.collect()
+        before = _forget_peak()
+        connection.send(("fit", tol))
+        seconds, answer = timed(contender, prepared, tol)
+        memory = max(0.0, _peak() - before) / size
+        connection.send(("measure", tol))
+        found = case.measure(data, answer, bound)
+        reached = bool(found.accuracy <= case.target)
+        yield Result(
+            contender.name, seconds=seconds, runs=1, tol=tol, accuracy=float(found.accuracy), reached=reached,
+            memory=memory, one_pass=one_pass, objective=found.objective, bound=found.bound, note=answer.note,
+            extra=dict(found.extra),
+        )  # fmt: skip
+        if reached:
+            return
+
+
+def timed(contender: Contender, prepared: Any, tol: float) -> tuple[float, Answer]:
+    """The seconds of one fit, and its answer; where the contender gives its own time, that one."""
+    start = time.perf_counter()
+    answer = contender.fit(prepared, tol)
+    seconds = time.perf_counter() - start
+    return (seconds if answer.seconds is None else answer.seconds), answer
+
+
+def seconds_of_one_pass(X: Any) -> float:
+    """The least time of one X @ w."""
+    w, best = np.ones(X.shape[1]), math.inf
+    for _ in range(7):
+        start = time.perf_counter()
+        X @ w
+        best = min(best, time.perf_counter() - start)
+    return best
+
+
+def size_in_bytes(X: Any) -> int:
+    """The bytes of a dense or sparse matrix."""
+    return int(X.nbytes if isinstance(X, np.ndarray) else X.data.nbytes + X.indices.nbytes + X.indptr.nbytes)
+
+
+def _wanted(repeat: int, seconds: float) -> int:
+    return max(repeat, min(MOST_RUNS, int(ENOUGH_SECONDS / max(seconds, 1e-9))))
+
+
+def _warm_up(contender: Contender, data: Any) -> None:
+    """Import and compile what the contender needs; how it fares on the small data does not matter."""
+    try:
+        contender.fit(data if contender.prepare is None else contender.prepare(data), contender.ladder[0])
+    except (ImportError, NotThere):
+        raise
+    except Exception:
+        return
+
+
+def _threads(count: int) -> Any:
+    """Limit the threads of the libraries that are loaded; those loaded later read the environment."""
+    from threadpoolctl import threadpool_limits
+
+    return threadpool_limits(count)
+
+
+def _be_quiet() -> None:
+    """Solvers print: send what this process prints nowhere."""
+    sys.stdout.flush()
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 1)
+    os.dup2(nowhere, 2)
+
+
+def _limit_memory() -> None:
+    try:
+        total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+        resource.setrlimit(resource.RLIMIT_AS, (int(MEMORY_SHARE * total),) * 2)
+    except (ValueError, OSError):  # not every system lets itself be limited
+        return
+
+
+def _forget_peak() -> float:
+    """Reset the peak of resident memory where the system can (Linux), and return what is resident now, in bytes."""
+    try:
+        Path("/proc/self/clear_refs").write_text("5")
+        return _status("VmRSS")
+    except OSError:
+        return _peak()
+
+
+def _peak() -> float:
+    """The peak of resident memory, in bytes."""
+    try:
+        return _status("VmHWM")
+    except OSError:
+        unit = 1 if sys.platform == "darwin" else 1024
+        return float(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit)
+
+
+def _status(key: str) -> float:
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(1024.0 * int(line.split()[1]) for line in lines if line.startswith(key + ":"))
