@@ -109,15 +109,19 @@ def by_cvxpy(data: Data, tol: float, *, backend: str) -> Answer:
 
 def sklearn_contenders(*solvers: str) -> tuple[Contender, ...]:
     """scikit-learn with each of the solvers."""
-    return tuple(Contender(f"sklearn:{s}", partial(by_sklearn, solver=s), LADDER) for s in solvers)
+    return tuple(
+        Contender(f"sklearn:{s}", partial(by_sklearn, solver=s), LADDER, quick=not s.startswith("sag")) for s in solvers
+    )
 
 
 LIBLINEAR = Contender("sklearn:liblinear", liblinear, LADDER)
 GLUM = Contender("glum", by_glum, LADDER)
-STATSMODELS = Contender("statsmodels", by_statsmodels, LADDER, with_ones)
-SKGLM = Contender("skglm", by_skglm, LADDER, by_columns)
+STATSMODELS = Contender("statsmodels", by_statsmodels, LADDER, with_ones, quick=False)
+SKGLM = Contender("skglm", by_skglm, LADDER, by_columns, quick=False)
 
 
 def cvxpy_contenders(*backends: str) -> tuple[Contender, ...]:
     """cvxpy with each backend that takes the exponential cone."""
-    return tuple(Contender(f"cvxpy:{b}", partial(by_cvxpy, backend=b), (1.0, 1e-10, 1e-12)) for b in backends)
+    return tuple(
+        Contender(f"cvxpy:{b}", partial(by_cvxpy, backend=b), (1.0, 1e-10, 1e-12), quick=False) for b in backends
+    )

@@ -11,7 +11,7 @@ from scipy import sparse
 from benchmarks.race import Answer, Contender, Data
 
 #: quadprog and DAQP need a positive definite matrix: the intercept gets this curvature.
-INTERCEPT_CURVATURE = 1e-10
+INTERCEPT_CURVATURE = {"quadprog": 1e-10, "daqp": 1e-8}
 #: Each raw solver's tolerances in its own words.
 RAW: dict[str, tuple[str, ...]] = {
     "quadprog": (),
@@ -34,7 +34,7 @@ def hard_margin_program(data: Data, solver: str) -> Any:
     X, y = data["X"], data["y"]
     n, d = X.shape
     P, G = np.eye(d + 1), -y[:, None] * np.column_stack([X, np.ones(n)])
-    P[d, d] = INTERCEPT_CURVATURE if solver in ("quadprog", "daqp") else 0.0
+    P[d, d] = INTERCEPT_CURVATURE.get(solver, 0.0)
     if solver in DENSE:
         return Problem(P, np.zeros(d + 1), G, -np.ones(n))
     return Problem(sparse.csc_matrix(P), np.zeros(d + 1), sparse.csc_matrix(G), -np.ones(n))
@@ -44,7 +44,7 @@ def by_qpsolvers(program: Any, tol: float, *, solver: str) -> Answer:
     """The raw solver through qpsolvers, on dense matrices where it takes them (PIQP with its dense backend); building
     the matrices is not in the time. All its tolerances are set to the same number, the loosest of 1e-6, 1e-8, 1e-10,
     1e-12 that reaches the accuracy; quadprog has none. OSQP may take a million steps. For quadprog and DAQP, which need
-    a positive definite matrix, the intercept has the curvature 1e-10."""
+    a positive definite matrix, the intercept has the curvature 1e-10 (quadprog) or 1e-8 (DAQP, which fails below)."""
     from qpsolvers import available_solvers, solve_problem
 
     if solver not in available_solvers:
@@ -107,6 +107,7 @@ def raw_contenders(*solvers: str) -> tuple[Contender, ...]:
             partial(by_qpsolvers, solver=solver),
             (1e-6, 1e-8, 1e-10, 1e-12) if RAW[solver] else (0.0,),
             partial(hard_margin_program, solver=solver),
+            quick=solver not in ("osqp", "proxqp", "highs"),
         )
         for solver in solvers
     )
@@ -115,6 +116,11 @@ def raw_contenders(*solvers: str) -> tuple[Contender, ...]:
 def cvxpy_contenders(*backends: str) -> tuple[Contender, ...]:
     """cvxpy with each backend; those that are not installed are shown as such."""
     return tuple(
-        Contender(f"cvxpy:{backend}", partial(by_cvxpy, backend=backend), (1.0, 1e-8, 1e-10, 1e-12))
+        Contender(
+            f"cvxpy:{backend}",
+            partial(by_cvxpy, backend=backend),
+            (1.0, 1e-8, 1e-10, 1e-12),
+            quick=backend == "CLARABEL",
+        )
         for backend in backends
     )

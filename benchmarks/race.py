@@ -23,6 +23,8 @@ from benchmarks.store import save
 Data = dict[str, Any]
 #: Seconds that loading data, importing a peer, compiling it and measuring its answer may take: not part of its time.
 SETUP_CAP = 240.0
+#: The cap of a fit in a quick run.
+QUICK_CAP = 2.0
 #: Contenders' processes are forked from one that has loaded libraries (``run.py`` says which) and used none of them.
 CONTEXT = multiprocessing.get_context("forkserver")
 
@@ -68,6 +70,8 @@ class Contender:
     ladder: tuple[float, ...] = (1e-8,)
     prepare: Callable[[Data], Any] | None = None
     ours: bool = False
+    #: Whether it takes part in quick runs, too.
+    quick: bool = True
 
     @property
     def settings(self) -> str:
@@ -101,8 +105,9 @@ class Case:
         return f"{self.name}, {' x '.join(f'{k} = {v}' for k, v in self.sizes.items())}"
 
     def quickly(self) -> Case:
-        """The same at its small size with a short cap."""
-        return replace(self, sizes=self.quick, cap=min(self.cap, 4.0))
+        """The same at its small size with a short cap, without the contenders that take long to get there."""
+        contenders = tuple(c for c in self.contenders if c.quick)
+        return replace(self, sizes=self.quick, cap=min(self.cap, QUICK_CAP), contenders=contenders)
 
 
 @dataclass(frozen=True)

@@ -27,8 +27,8 @@ PACKAGES = (
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS", "RAYON_NUM_THREADS")
 #: Imported once by the process from which those of the contenders are forked.
 PRELOAD = (
-    "benchmarks.child", "convexcls", "sklearn.svm", "sklearn.linear_model", "cvxpy", "qpsolvers", "glum", "skglm",
-    "statsmodels.api", "scipy.optimize",
+    "benchmarks.child", "benchmarks.run", "benchmarks.growth", "rich.progress", "click", "convexcls", "sklearn.svm",
+    "sklearn.linear_model", "cvxpy", "qpsolvers", "glum", "skglm", "statsmodels.api", "scipy.optimize",
 )  # fmt: skip
 RESULTS = Path(__file__).parent / "results"
 
