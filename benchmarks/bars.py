@@ -51,7 +51,7 @@ class Verdict:
     found: str
 
 
-def judge(bar: Bar, results: Sequence[Result], cap: float) -> Verdict:
+def judge(bar: Bar, results: Sequence[Result]) -> Verdict:
     """Whether our line meets the bar; ``open`` where nothing was there to compare."""
     ours = next((r for r in results if r.ours and r.name == OURS), None)
     if ours is None:
@@ -59,7 +59,7 @@ def judge(bar: Bar, results: Sequence[Result], cap: float) -> Verdict:
     if ours.status or not ours.reached:
         return Verdict(bar.text, "missed", f"ours: {ours.status or f'only {ours.accuracy:.1e}'}")
     if bar.kind == "ratio":
-        return _ratio(bar, ours, results, cap)
+        return _ratio(bar, ours, results)
     value = _value(bar.kind, ours)
     if math.isnan(value):
         return Verdict(bar.text, "open", "not measured")
@@ -76,7 +76,7 @@ def _value(kind: str, ours: Result) -> float:
     return ours.extra.get(kind, math.nan)
 
 
-def _ratio(bar: Bar, ours: Result, results: Sequence[Result], cap: float) -> Verdict:
+def _ratio(bar: Bar, ours: Result, results: Sequence[Result]) -> Verdict:
     """Compare with the fastest peer that counts; peers stopped at the cap are known to take longer than that."""
     peers = [r for r in results if not r.ours and any(fnmatchcase(r.name, p) for p in bar.against)]
     counted = [r for r in peers if not r.status and (r.reached or bar.at_own_accuracy)]
@@ -85,8 +85,8 @@ def _ratio(bar: Bar, ours: Result, results: Sequence[Result], cap: float) -> Ver
         ratio = fastest.seconds / ours.seconds
         found = f"{ratio:.3g}x {fastest.name}"
         return Verdict(bar.text, "met" if ratio >= bar.limit else "missed", found)
-    if any(r.status.startswith(">") for r in peers):
-        ratio = cap / ours.seconds
+    if stopped := [r.cap for r in peers if r.status.startswith(">")]:
+        ratio = min(stopped) / ours.seconds
         found = f"> {ratio:.3g}x: those that ran were stopped at the cap"
         return Verdict(bar.text, "met" if ratio >= bar.limit else "open", found)
     return Verdict(bar.text, "open", "no peer reaches the accuracy" if peers else "no such peer was run")

@@ -2,7 +2,7 @@
 
 Messages to the parent are pairs: ``("fit", tol)`` right before the clock starts, so that the parent can enforce the
 cap, ``("result", Result)`` after each fit that was better than those before, ``("status", words)`` where it cannot be
-run, ``("end", None)``.
+run, ``("over", None)`` where looking for a tolerance took too long, ``("end", None)``.
 """
 
 from __future__ import annotations
@@ -25,8 +25,10 @@ from benchmarks.race import Answer, Case, Contender, NotThere, Result
 from benchmarks.store import load
 
 #: A contender that takes less than this in all is run more often than asked: short times are noisy.
-ENOUGH_SECONDS = 0.3
+ENOUGH_SECONDS = 0.15
 MOST_RUNS = 200
+#: Looking for the tolerance may take so many times the cap.
+CLIMB = 1.5
 #: The part of the machine's memory that a contender may take.
 MEMORY_SHARE = 0.6
 
@@ -60,9 +62,9 @@ def _run(connection: Connection, case: Case, folder: Path, bound: float, repeat:
             best = rung
             connection.send(("result", best))
     if not best.reached and len(contender.ladder) > 1:
-        return  # nothing to compare with: the time of the best try will do
+        return  # there is nothing to compare with: one time of its best try will do
     begun, runs = time.perf_counter(), 1
-    while runs < _wanted(repeat, best.seconds) and time.perf_counter() - begun < case.cap / 2:
+    while runs < _wanted(repeat, best.seconds) and time.perf_counter() - begun < case.cap_of(contender) / 2:
         connection.send(("fit", best.tol))
         seconds, _ = timed(contender, prepared, best.tol)
         runs += 1
@@ -74,8 +76,11 @@ def _climb(
     connection: Connection, case: Case, contender: Contender, data: Any, prepared: Any, bound: float, one_pass: float
 ) -> Any:
     """A result for each tolerance, from the loosest on, until one is good enough."""
-    size = size_in_bytes(data["X"])
+    size, begun = size_in_bytes(data["X"]), time.perf_counter()
     for tol in contender.ladder:
+        if time.perf_counter() - begun > CLIMB * case.cap_of(contender):
+            connection.send(("over", None))
+            return
         gc.collect()
         before = _forget_peak()
         connection.send(("fit", tol))

@@ -37,14 +37,14 @@ def _panel(axis: Any, outcome: Outcome) -> None:
     lines = [r for r in outcome.results if r.runs and not r.status] + stopped
     for k, r in enumerate(lines):
         over = bool(r.status)
-        seconds = outcome.case.cap if over else r.seconds
+        seconds = r.cap if over else r.seconds
         axis.barh(k, seconds, color=OURS if r.ours else PEER if r.reached else SHORT, height=0.7)
-        words = f" > {outcome.case.cap:g} s" if over else f" {seconds:.3g} s"
+        words = f" {r.status}" if over else f" {seconds:.3g} s"
         axis.text(seconds, k, words + ("" if r.reached or over else f", {r.accuracy:.0e}"), va="center", fontsize=7)
     axis.set_yticks(range(len(lines)), [r.name for r in lines], fontsize=7)
     axis.invert_yaxis()
     axis.set_xscale("log")
-    times = [outcome.case.cap if r.status else r.seconds for r in lines]
+    times = [r.cap if r.status else r.seconds for r in lines]
     axis.set_xlim(min(times) / 3, max(times) * 12)
     axis.tick_params(axis="x", labelsize=7)
     axis.set_title(outcome.case.title, fontsize=8, loc="left")

@@ -22,6 +22,8 @@ RAW: dict[str, tuple[str, ...]] = {
     "proxqp": ("eps_abs", "eps_rel"),
     "highs": ("primal_feasibility_tolerance", "dual_feasibility_tolerance"),
 }
+#: Backends of cvxpy are many: those that take longer are stopped.
+CVXPY_CAP = 15.0
 DENSE = ("quadprog", "daqp", "piqp", "proxqp")
 #: Steps that a first-order method is allowed.
 LIMITS: dict[str, dict[str, Any]] = {"osqp": {"max_iter": 1_000_000}, "piqp": {"backend": "dense"}}
@@ -121,6 +123,7 @@ def cvxpy_contenders(*backends: str) -> tuple[Contender, ...]:
             partial(by_cvxpy, backend=backend),
             (1.0, 1e-8, 1e-10, 1e-12),
             quick=backend == "CLARABEL",
+            cap=CVXPY_CAP,
         )
         for backend in backends
     )

@@ -72,6 +72,8 @@ class Contender:
     ours: bool = False
     #: Whether it takes part in quick runs, too.
     quick: bool = True
+    #: Seconds after which a fit of it is stopped, where that is sooner than the case's cap.
+    cap: float | None = None
 
     @property
     def settings(self) -> str:
@@ -87,7 +89,8 @@ class Case:
     name: str
     make: Callable[..., Data]
     sizes: Mapping[str, int]
-    quick: Mapping[str, int]
+    #: The sizes of quick runs; None leaves the case out of them.
+    quick: Mapping[str, int] | None
     target: float
     #: What the accuracy is, in words.
     measured: str
@@ -107,7 +110,11 @@ class Case:
     def quickly(self) -> Case:
         """The same at its small size with a short cap, without the contenders that take long to get there."""
         contenders = tuple(c for c in self.contenders if c.quick)
-        return replace(self, sizes=self.quick, cap=min(self.cap, QUICK_CAP), contenders=contenders)
+        return replace(self, sizes=self.quick or self.sizes, cap=min(self.cap, QUICK_CAP), contenders=contenders)
+
+    def cap_of(self, contender: Contender) -> float:
+        """After how many seconds a fit of the contender is stopped."""
+        return self.cap if contender.cap is None else min(self.cap, contender.cap)
 
 
 @dataclass(frozen=True)
@@ -124,6 +131,8 @@ class Result:
     reached: bool = False
     #: Bytes that the first fit added at its peak, relative to those of X.
     memory: float = math.nan
+    #: Seconds after which a fit of it was to be stopped.
+    cap: float = math.nan
     #: Our own yardstick: the seconds of one X @ w on the same data in the same process.
     one_pass: float = math.nan
     objective: float = math.nan
@@ -147,7 +156,7 @@ class Outcome:
     @property
     def verdicts(self) -> list[Verdict]:
         """Each bar of the case, judged."""
-        return [judge(bar, self.results, self.case.cap) for bar in self.case.bars]
+        return [judge(bar, self.results) for bar in self.case.bars]
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for JSON."""
@@ -186,17 +195,20 @@ def _one(case: Case, contender: Contender, folder: str, bound: float, repeat: in
     process = CONTEXT.Process(target=work, args=(theirs, lone, folder, bound, repeat, threads), daemon=True)
     process.start()
     theirs.close()
-    result, limit, begun = Result(contender.name, contender.ours), SETUP_CAP, time.monotonic()
+    cap = case.cap_of(contender)
+    result, limit, begun = Result(contender.name, contender.ours, cap=cap), SETUP_CAP, time.monotonic()
     try:
         while ours.poll(max(0.0, begun + limit - time.monotonic())):
             kind, what = ours.recv()
             if kind == "result":
-                result = replace(what, name=contender.name, ours=contender.ours)
+                result = replace(what, name=contender.name, ours=contender.ours, cap=cap)
             elif kind == "status":
                 return replace(result, status=what)
+            elif kind == "over":
+                return _stopped(result, cap)
             elif kind == "end":
                 return result
-            limit, begun = (case.cap if kind == "fit" else SETUP_CAP), time.monotonic()
+            limit, begun = (cap if kind == "fit" else SETUP_CAP), time.monotonic()
     except EOFError:
         return replace(result, status="crashed")
     finally:

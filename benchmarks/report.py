@@ -48,7 +48,7 @@ class Report:
         parts = ["# Benchmarks", _about(self.about)]
         if self.quick:
             parts.append("Quick run: small sizes and short caps. The bars are meant for the full sizes.")
-        parts.append(_summary(self.verdicts()))
+        parts.append(_summary(self.verdicts(), self.quick))
         for outcome in self.outcomes.values():
             parts += [f"## {outcome.case.title}", _stated(outcome), markdown_table(COLUMNS, outcome_rows(outcome))]
             parts.append("\n".join(f"- {_verdict_words(v)}" for v in outcome.verdicts))
@@ -129,12 +129,12 @@ def _verdict_words(v: Verdict) -> str:
     return f"{MARKS[v.mark]}: {v.bar}: {v.found}"
 
 
-def _summary(verdicts: list[tuple[str, Verdict]]) -> str:
+def _summary(verdicts: list[tuple[str, Verdict]], quick: bool) -> str:
     if not verdicts:
         return ""
     rows = [(case, v.bar, v.found, MARKS[v.mark]) for case, v in verdicts]
     met = sum(v.mark == "met" for _, v in verdicts)
-    heading = f"## Bars: {met} of {len(verdicts)} met"
+    heading = f"## Bars: {met} of {len(verdicts)} met" + (" at quick sizes" if quick else "")
     return heading + "\n\n" + markdown_table(("case", "bar", "measured", "verdict"), rows)
 
 

@@ -27,7 +27,7 @@ PACKAGES = (
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS", "RAYON_NUM_THREADS")
 #: Imported once by the process from which those of the contenders are forked.
 PRELOAD = (
-    "benchmarks.child", "benchmarks.run", "benchmarks.growth", "rich.progress", "click", "convexcls", "sklearn.svm",
+    "benchmarks.child", "benchmarks.report", "benchmarks.growth", "rich.progress", "click", "convexcls", "sklearn.svm",
     "sklearn.linear_model", "cvxpy", "qpsolvers", "glum", "skglm", "statsmodels.api", "scipy.optimize",
 )  # fmt: skip
 RESULTS = Path(__file__).parent / "results"
@@ -79,6 +79,8 @@ def run_all(
 
     for family in (f for f in FAMILIES if f in families and f != "growth"):
         for case in import_module(f"benchmarks.{family}").CASES:
+            if quick and case.quick is None:
+                continue
             sized = case.quickly() if quick else case
             chosen = tuple(c for c in sized.contenders if not names or c.ours or any(n in c.name for n in names))
             sized = replace(sized, contenders=chosen)
@@ -91,7 +93,7 @@ def run_all(
             progress.console.print(screen_table(report.outcomes[sized.title]))
     if "growth" not in families:
         return
-    for growth in GROWTHS:
+    for growth in (g for g in GROWTHS if g.quick or not quick):
         sized_growth = growth.quickly() if quick else growth
         task = progress.add_task(sized_growth.name)
         for grown in grow(sized_growth, repeat, threads, _describer(progress, task, sized_growth.name)):
