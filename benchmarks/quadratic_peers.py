@@ -24,7 +24,7 @@ RAW: dict[str, tuple[str, ...]] = {
 }
 #: Backends of cvxpy are many: those that take longer are stopped.
 CVXPY_CAP = 15.0
-DENSE = ("quadprog", "daqp", "piqp", "proxqp")
+DENSE = ("quadprog", "daqp", "piqp")
 #: Steps that a first-order method is allowed.
 LIMITS: dict[str, dict[str, Any]] = {"osqp": {"max_iter": 1_000_000}, "piqp": {"backend": "dense"}}
 

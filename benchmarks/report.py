@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -111,7 +112,7 @@ def growth_table(growths: list[Grown]) -> Table:
     return table
 
 
-def markdown_table(columns: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+def markdown_table(columns: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
     """A Markdown table; a bar in a cell is written so that it does not end the cell."""
     lines = [columns, tuple("---" for _ in columns), *rows]
     return "\n".join("| " + " | ".join(_cell(c) for c in line) + " |" for line in lines)
