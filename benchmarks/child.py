@@ -27,6 +27,8 @@ from benchmarks.store import load
 #: A contender that takes less than this in all is run more often than asked: short times are noisy.
 ENOUGH_SECONDS = 0.15
 MOST_RUNS = 200
+#: No run is begun after so many seconds of repeating.
+REPEAT_SECONDS = 10.0
 #: Looking for the tolerance may take so many times the cap.
 CLIMB = 1.5
 #: The part of the machine's memory that a contender may take.
@@ -64,7 +66,7 @@ def _run(connection: Connection, case: Case, folder: Path, bound: float, repeat:
     if not best.reached and len(contender.ladder) > 1:
         return  # there is nothing to compare with: one time of its best try will do
     begun, runs = time.perf_counter(), 1
-    while runs < _wanted(repeat, best.seconds) and time.perf_counter() - begun < case.cap_of(contender) / 2:
+    while runs < _wanted(repeat, best.seconds) and time.perf_counter() - begun < REPEAT_SECONDS:
         connection.send(("fit", best.tol))
         seconds, _ = timed(contender, prepared, best.tol)
         runs += 1

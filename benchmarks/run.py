@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import signal
 import sys
 import time
 from collections.abc import Iterator
@@ -51,12 +52,16 @@ def main(
     report = Report(about(threads, repeat), quick)
     for key, value in report.about.items():
         console.print(f"{key}: {value}", highlight=False, soft_wrap=True)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # stop the contender that is running, too
     begun = time.monotonic()
     columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
-    with Progress(*columns, console=console, transient=True) as progress:
-        for _ in run_all(report, quick, only or FAMILIES, names, repeat, threads, progress):
-            report.about["took"] = f"{time.monotonic() - begun:.0f} s"
-            report.write(folder)
+    try:
+        with Progress(*columns, console=console, transient=True) as progress:
+            for _ in run_all(report, quick, only or FAMILIES, names, repeat, threads, progress):
+                report.about["took"] = f"{time.monotonic() - begun:.0f} s"
+                report.write(folder)
+    except KeyboardInterrupt:
+        console.print("interrupted: the results are those of the contenders that had finished")
     draw(report, folder)
     met = sum(v.mark == "met" for _, v in report.verdicts())
     console.print(f"{met} of {len(report.verdicts())} bars met; see {folder / 'results.md'}", soft_wrap=True)
@@ -133,7 +138,7 @@ def about(threads: int, repeat: int) -> dict[str, str]:
     return {
         "machine": f"{processor()}, {os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}",
         "threads": f"{threads}, for every contender alike",
-        "time": f"best of {repeat} (of more where a fit is short, of fewer where it takes half its cap)",
+        "time": f"best of {repeat} (of more where a fit is short, of fewer where it takes over 5 s)",
         "load at the start": load,
         "packages": ", ".join(versions),
     }
