@@ -83,7 +83,7 @@ def _ratio(bar: Bar, ours: Result, results: Sequence[Result]) -> Verdict:
     if counted:
         fastest = min(counted, key=lambda r: r.seconds)
         ratio = fastest.seconds / ours.seconds
-        found = f"{ratio:.3g}x {fastest.name}"
+        found = f"{ratio:.3g}x {fastest.name}" + ("" if fastest.reached else f", which reaches {fastest.accuracy:.0e}")
         return Verdict(bar.text, "met" if ratio >= bar.limit else "missed", found)
     if stopped := [r.cap for r in peers if r.status.startswith(">")]:
         ratio = min(stopped) / ours.seconds

@@ -125,7 +125,7 @@ def line(name: str, seconds: float, reached: bool = True, status: str = "", **mo
         (Bar("ratio", 2.0), "met", "2x quick"),
         (Bar("ratio", 4.0, ("slow",)), "met", "5x slow"),
         (Bar("ratio", 4.0, ("sloppy",)), "open", "no peer reaches the accuracy"),
-        (Bar("ratio", 4.0, ("sloppy",), at_own_accuracy=True), "missed", "0.1x sloppy"),
+        (Bar("ratio", 4.0, ("sloppy",), at_own_accuracy=True), "missed", "0.1x sloppy, which reaches 1e-09"),
         (Bar("ratio", 4.0, ("stopped", "sloppy")), "met", "> 40x: those that ran were stopped at the cap"),
         (Bar("ratio", 50.0, ("stopped",)), "open", "> 40x: those that ran were stopped at the cap"),
         (Bar("ratio", 4.0, ("nobody",)), "open", "no such peer was run"),
