@@ -9,7 +9,6 @@ from benchmarks.bars import Bar
 from benchmarks.ours import ours
 from benchmarks.race import Answer, Case, Contender, Data
 
-
 #: libsvm keeps its kernel in single precision: below this it counts at what it reaches.
 SINGLE = 1e-5
 
