@@ -14,16 +14,18 @@ import resource
 import sys
 import time
 import warnings
-from dataclasses import replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from benchmarks.race import Answer, Case, Contender, NotThere, Result
+from benchmarks.race import Answer, Case, Contender, NotThere, Result, Setup
 from benchmarks.store import load
 
+Clock = Callable[[], float]
 #: A contender that takes less than this in all is run more often than asked: short times are noisy.
 ENOUGH_SECONDS = 0.15
 MOST_RUNS = 200
@@ -35,14 +37,14 @@ CLIMB = 1.5
 MEMORY_SHARE = 0.6
 
 
-def work(connection: Connection, case: Case, folder: str, bound: float, repeat: int, threads: int) -> None:
+def work(connection: Connection, case: Case, folder: str, bound: float, setup: Setup) -> None:
     """Run the only contender of the case and tell the parent."""
     _be_quiet()
     _limit_memory()
     warnings.simplefilter("ignore")  # that a peer stopped early is for our measure to say
     try:
-        with _threads(threads):
-            _run(connection, case, Path(folder), bound, repeat)
+        with _threads(setup.threads):
+            _run(connection, case, Path(folder), bound, setup)
             connection.send(("end", None))
     except (ImportError, NotThere) as error:
         connection.send(("status", f"not there: {error}"))
@@ -52,69 +54,87 @@ def work(connection: Connection, case: Case, folder: str, bound: float, repeat: 
         connection.send(("status", f"failed: {type(error).__name__}: {error}"[:160]))
 
 
-def _run(connection: Connection, case: Case, folder: Path, bound: float, repeat: int) -> None:
+@dataclass(frozen=True)
+class _Track:
+    """All that a contender's fits need: the data, loaded and prepared, the yardstick and the clock."""
+
+    connection: Connection
+    case: Case
+    contender: Contender
+    data: Any
+    prepared: Any
+    one_pass: float
+    bound: float
+    clock: Clock
+
+
+def _run(connection: Connection, case: Case, folder: Path, bound: float, setup: Setup) -> None:
     (contender,) = case.contenders
+    clock = time.process_time if setup.cpu else time.perf_counter
     _warm_up(contender, load(folder / "warm"))
     data = load(folder / "data")
-    one_pass = seconds_of_one_pass(data["X"])
     prepared = data if contender.prepare is None else contender.prepare(data)
-    best = Result(contender.name, one_pass=one_pass)
-    for rung in _climb(connection, case, contender, data, prepared, bound, one_pass):
+    track = _Track(connection, case, contender, data, prepared, seconds_of_one_pass(data["X"], clock), bound, clock)
+    best = Result(contender.name)
+    for rung in _climb(track):
         if rung.accuracy < best.accuracy or not best.runs:
             best = rung
             connection.send(("result", best))
-    if not best.reached and len(contender.ladder) > 1:
-        return  # there is nothing to compare with: one time of its best try will do
+    if best.reached or len(contender.ladder) == 1:  # else there is nothing to compare with: one time will do
+        _repeat(track, best, setup.repeat)
+
+
+def _repeat(track: _Track, best: Result, repeat: int) -> None:
+    """Run the same fit again, as often as asked and as time allows; the least time counts."""
     begun, runs = time.perf_counter(), 1
     while runs < _wanted(repeat, best.seconds) and time.perf_counter() - begun < REPEAT_SECONDS:
-        connection.send(("fit", best.tol))
-        seconds, _ = timed(contender, prepared, best.tol)
+        track.connection.send(("fit", best.tol))
+        seconds, _ = timed(track.contender, track.prepared, best.tol, track.clock)
         runs += 1
         best = replace(best, seconds=min(best.seconds, seconds), runs=runs)
-        connection.send(("result", best))
+        track.connection.send(("result", best))
 
 
-def _climb(
-    connection: Connection, case: Case, contender: Contender, data: Any, prepared: Any, bound: float, one_pass: float
-) -> Any:
+def _climb(track: _Track) -> Iterator[Result]:
     """A result for each tolerance, from the loosest on, until one is good enough."""
-    size, begun = size_in_bytes(data["X"]), time.perf_counter()
+    case, contender = track.case, track.contender
+    size, begun = size_in_bytes(track.data["X"]), time.perf_counter()
     for tol in contender.ladder:
         if time.perf_counter() - begun > CLIMB * case.cap_of(contender):
-            connection.send(("over", None))
+            track.connection.send(("over", None))
             return
         gc.collect()
         before = _forget_peak()
-        connection.send(("fit", tol))
-        seconds, answer = timed(contender, prepared, tol)
+        track.connection.send(("fit", tol))
+        seconds, answer = timed(contender, track.prepared, tol, track.clock)
         memory = max(0.0, _peak() - before) / size
-        connection.send(("measure", tol))
-        found = case.measure(data, answer, bound)
+        track.connection.send(("measure", tol))
+        found = case.measure(track.data, answer, track.bound)
         reached = bool(found.accuracy <= case.target)
         yield Result(
             contender.name, seconds=seconds, runs=1, tol=tol, accuracy=float(found.accuracy), reached=reached,
-            memory=memory, one_pass=one_pass, objective=found.objective, bound=found.bound, note=answer.note,
+            memory=memory, one_pass=track.one_pass, objective=found.objective, bound=found.bound, note=answer.note,
             extra=dict(found.extra),
         )  # fmt: skip
         if reached:
             return
 
 
-def timed(contender: Contender, prepared: Any, tol: float) -> tuple[float, Answer]:
+def timed(contender: Contender, prepared: Any, tol: float, clock: Clock) -> tuple[float, Answer]:
     """The seconds of one fit, and its answer; where the contender gives its own time, that one."""
-    start = time.perf_counter()
+    start = clock()
     answer = contender.fit(prepared, tol)
-    seconds = time.perf_counter() - start
+    seconds = clock() - start
     return (seconds if answer.seconds is None else answer.seconds), answer
 
 
-def seconds_of_one_pass(X: Any) -> float:
+def seconds_of_one_pass(X: Any, clock: Clock) -> float:
     """The least time of one X @ w."""
     w, best = np.ones(X.shape[1]), math.inf
     for _ in range(7):
-        start = time.perf_counter()
+        start = clock()
         X @ w
-        best = min(best, time.perf_counter() - start)
+        best = min(best, clock() - start)
     return best
 
 

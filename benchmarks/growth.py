@@ -11,7 +11,7 @@ import numpy as np
 
 from benchmarks import hard_margin, kernel, least_squares, logistic, soft_margin, softmax
 from benchmarks.bars import OURS, Verdict
-from benchmarks.race import Case, race
+from benchmarks.race import Case, Setup, race
 
 #: The bar: above ten thousand rows the exponent in n is at most this.
 MOST_IN_N = 1.1
@@ -80,9 +80,7 @@ def exponent(sizes: Sequence[float], seconds: Sequence[float]) -> float:
     return float(np.polyfit(np.log(sizes), np.log(seconds), 1)[0])
 
 
-def grow(
-    growth: Growth, repeat: int = 3, threads: int = 1, begins: Callable[[str], None] = lambda _: None
-) -> Iterator[Grown]:
+def grow(growth: Growth, setup: Setup, begins: Callable[[str], None] = lambda _: None) -> Iterator[Grown]:
     """Run our side at each size in turn; yields what is known after each. Stops where a size cannot be solved."""
     ours = tuple(c for c in growth.case.contenders if c.name == OURS)
     seconds: list[float] = []
@@ -90,7 +88,7 @@ def grow(
     for k, value in enumerate(growth.values):
         begins(f"{growth.varied} = {value}")
         sized = replace(growth.case, contenders=ours, sizes={**growth.fixed, growth.varied: value})
-        (outcome,) = race(sized, repeat, threads)
+        (outcome,) = race(sized, setup)
         (result,) = outcome.results
         solved = not result.status and result.reached
         seconds.append(result.seconds if solved else math.nan)

@@ -11,6 +11,8 @@ from benchmarks.race import Outcome
 
 OURS, PEER, SHORT = "#c2410c", "#64748b", "#cbd5e1"
 ACROSS = 3
+#: A panel leaves room for so many lines, so that bars of short ones are not thick.
+FEWEST = 8
 
 
 def plot_times(outcomes: list[Outcome], file: Path) -> None:
@@ -42,8 +44,9 @@ def _panel(axis: Any, outcome: Outcome) -> None:
         words = f" {r.status}" if over else f" {seconds:.3g} s"
         axis.text(seconds, k, words + ("" if r.reached or over else f", {r.accuracy:.0e}"), va="center", fontsize=7)
     axis.set_yticks(range(len(lines)), [r.name for r in lines], fontsize=7)
-    axis.invert_yaxis()
+    axis.set_ylim(max(len(lines), FEWEST) - 0.4, -0.6)
     axis.set_xscale("log")
+    axis.xaxis.set_minor_formatter("")
     times = [r.cap if r.status else r.seconds for r in lines]
     axis.set_xlim(min(times) / 3, max(times) * 12)
     axis.tick_params(axis="x", labelsize=7)
@@ -73,6 +76,7 @@ def _pyplot() -> Any:
     import matplotlib
 
     matplotlib.use("Agg")
+    matplotlib.rcParams["svg.fonttype"] = "none"  # letters as text, not as shapes
     import matplotlib.pyplot as plt
 
     return plt

@@ -118,6 +118,16 @@ class Case:
 
 
 @dataclass(frozen=True)
+class Setup:
+    """What holds for everybody alike. ``cpu`` counts processor time: on a machine with other work the time on the wall
+    is that of the others, too."""
+
+    repeat: int = 3
+    threads: int = 1
+    cpu: bool = False
+
+
+@dataclass(frozen=True)
 class Result:
     """One line of a table. ``status`` is empty for a contender that answered."""
 
@@ -171,9 +181,7 @@ class Outcome:
         }
 
 
-def race(
-    case: Case, repeat: int = 3, threads: int = 1, begins: Callable[[str], None] = lambda _: None
-) -> Iterator[Outcome]:
+def race(case: Case, setup: Setup, begins: Callable[[str], None] = lambda _: None) -> Iterator[Outcome]:
     """Run the contenders one after another; yields what is known after each of them."""
     results: list[Result] = []
     with tempfile.TemporaryDirectory(prefix="race-") as folder:
@@ -182,17 +190,17 @@ def race(
         for contender in case.contenders:
             begins(contender.name)
             bound = max((r.bound for r in results), default=-math.inf)
-            results.append(_one(case, contender, folder, bound, repeat, threads))
+            results.append(_one(case, contender, folder, bound, setup))
             yield Outcome(case, tuple(_against_best_bound(case, results)))
 
 
-def _one(case: Case, contender: Contender, folder: str, bound: float, repeat: int, threads: int) -> Result:
+def _one(case: Case, contender: Contender, folder: str, bound: float, setup: Setup) -> Result:
     """Run a contender in a child process and stop it where a fit takes longer than the cap."""
     from benchmarks.child import work
 
     ours, theirs = CONTEXT.Pipe(duplex=False)
     lone = replace(case, contenders=(contender,))
-    process = CONTEXT.Process(target=work, args=(theirs, lone, folder, bound, repeat, threads), daemon=True)
+    process = CONTEXT.Process(target=work, args=(theirs, lone, folder, bound, setup), daemon=True)
     process.start()
     theirs.close()
     cap = case.cap_of(contender)

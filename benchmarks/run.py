@@ -16,7 +16,7 @@ import click
 from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from benchmarks.race import CONTEXT
+from benchmarks.race import CONTEXT, Setup
 from benchmarks.report import Report, growth_table, screen_table
 
 FAMILIES = ("small", "hard_margin", "soft_margin", "logistic", "softmax", "kernel", "least_squares", "growth")
@@ -39,17 +39,21 @@ RESULTS = Path(__file__).parent / "results"
 @click.option("--only", multiple=True, type=click.Choice(FAMILIES), help="A family; may be given several times.")
 @click.option("--contender", "names", multiple=True, help="Only contenders whose name contains this; and our own.")
 @click.option("--threads", default=1, show_default=True, help="Threads of BLAS and all else, for everybody alike.")
+@click.option("--cpu", is_flag=True, help="Count processor time, for a machine with other work; one thread only.")
 @click.option("--repeat", default=3, show_default=True, help="The best of so many runs counts.")
 @click.option("--out", type=click.Path(path_type=Path), help="Folder of the results; benchmarks/results by default.")
 def main(
-    quick: bool, only: tuple[str, ...], names: tuple[str, ...], threads: int, repeat: int, out: Path | None
+    quick: bool, only: tuple[str, ...], names: tuple[str, ...], threads: int, cpu: bool, repeat: int, out: Path | None
 ) -> None:
     """Run the races and write results.md, results.json, times.svg and growth.svg, anew after every contender."""
+    if cpu and threads > 1:
+        raise click.UsageError("--cpu adds up the time of all threads: it goes with --threads 1 only")
+    setup = Setup(repeat, threads, cpu)
     os.environ.update(dict.fromkeys(THREADS, str(threads)))
     folder = out or (RESULTS / "quick" if quick else RESULTS)
     console = Console(width=None if sys.stdout.isatty() else 150)
     CONTEXT.set_forkserver_preload(list(PRELOAD))
-    report = Report(about(threads, repeat), quick)
+    report = Report(about(setup), quick)
     for key, value in report.about.items():
         console.print(f"{key}: {value}", highlight=False, soft_wrap=True)
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # stop the contender that is running, too
@@ -57,7 +61,7 @@ def main(
     columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
     try:
         with Progress(*columns, console=console, transient=True) as progress:
-            for _ in run_all(report, quick, only or FAMILIES, names, repeat, threads, progress):
+            for _ in run_all(report, quick, only or FAMILIES, names, setup, progress):
                 report.about["took"] = f"{time.monotonic() - begun:.0f} s"
                 report.write(folder)
     except KeyboardInterrupt:
@@ -72,8 +76,7 @@ def run_all(
     quick: bool,
     families: tuple[str, ...],
     names: tuple[str, ...],
-    repeat: int,
-    threads: int,
+    setup: Setup,
     progress: Progress,
 ) -> Iterator[None]:
     """Run the families in turn, add what they find to the report, and yield after each contender."""
@@ -91,7 +94,7 @@ def run_all(
             sized = replace(sized, contenders=chosen)
             task = progress.add_task(sized.title)
             begins = _describer(progress, task, sized.title)
-            for outcome in race(sized, repeat, threads, begins):
+            for outcome in race(sized, setup, begins):
                 report.outcomes[outcome.case.title] = outcome
                 yield
             progress.remove_task(task)
@@ -101,7 +104,7 @@ def run_all(
     for growth in (g for g in GROWTHS if g.quick or not quick):
         sized_growth = growth.quickly() if quick else growth
         task = progress.add_task(sized_growth.name)
-        for grown in grow(sized_growth, repeat, threads, _describer(progress, task, sized_growth.name)):
+        for grown in grow(sized_growth, setup, _describer(progress, task, sized_growth.name)):
             report.growths[grown.name] = grown
             yield
         progress.remove_task(task)
@@ -126,7 +129,7 @@ def draw(report: Report, folder: Path) -> None:
         return
 
 
-def about(threads: int, repeat: int) -> dict[str, str]:
+def about(setup: Setup) -> dict[str, str]:
     """What the numbers depend on besides the code."""
     versions = []
     for package in PACKAGES:
@@ -134,11 +137,12 @@ def about(threads: int, repeat: int) -> dict[str, str]:
             versions.append(f"{package} {version(package)}")
         except PackageNotFoundError:
             versions.append(f"{package} not installed")
+    kind = "processor time, " if setup.cpu else ""
     load = f"{os.getloadavg()[0]:.2f}" if hasattr(os, "getloadavg") else "unknown"
     return {
         "machine": f"{processor()}, {os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}",
-        "threads": f"{threads}, for every contender alike",
-        "time": f"best of {repeat} (of more where a fit is short, of fewer where it takes over 5 s)",
+        "threads": f"{setup.threads}, for every contender alike",
+        "time": f"{kind}best of {setup.repeat} (of more where a fit is short, of fewer where it takes over 5 s)",
         "load at the start": load,
         "packages": ", ".join(versions),
     }

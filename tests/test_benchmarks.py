@@ -18,7 +18,7 @@ pytest.importorskip("threadpoolctl")  # comes with scikit-learn
 from benchmarks import accuracy, hard_margin, kernel, least_squares, logistic, small, soft_margin, softmax
 from benchmarks.bars import OURS, Bar, judge
 from benchmarks.growth import GROWTHS, Grown, Growth, exponent, grow
-from benchmarks.race import CONTEXT, Answer, Case, Contender, Outcome, Result, race
+from benchmarks.race import CONTEXT, Answer, Case, Contender, Outcome, Result, Setup, race
 from benchmarks.report import Report, markdown_table, outcome_rows, screen_table
 from benchmarks.store import load, save
 
@@ -44,7 +44,7 @@ def outcome() -> Outcome:
         Contender("absent", absent),
         Contender("hungry", partial(takes, memory=30_000_000)),
     )
-    return list(race(case(*contenders)))[-1]
+    return list(race(case(*contenders), Setup()))[-1]
 
 
 def by_name(outcome: Outcome) -> dict[str, Result]:
@@ -87,7 +87,7 @@ def test_gaps_are_taken_to_the_best_bound_of_all() -> None:
         Contender("second", partial(bounded, objective=4.0)),
         Contender("third", partial(bounded, objective=2.5, bound=2.0)),
     )
-    final = list(race(case(*contenders, measure=gap)))[-1]
+    final = list(race(case(*contenders, measure=gap), Setup(cpu=True)))[-1]
     assert [r.accuracy for r in final.results] == [0.0, 0.5, pytest.approx(0.2)]
     assert [r.reached for r in final.results] == [True, False, False]
 
@@ -95,7 +95,7 @@ def test_gaps_are_taken_to_the_best_bound_of_all() -> None:
 def test_growth_is_fitted_over_the_sizes() -> None:
     contender = Contender(OURS, partial(takes, memory=8), ours=True)
     growth = Growth(case(contender, target=2.0), "n", (10, 40), {"d": 2}, (4, 8), bar=1.1)
-    grown = list(grow(growth))[-1]
+    grown = list(grow(growth, Setup()))[-1]
     assert grown.exponent == pytest.approx(1.5)
     assert grown.verdict is not None
     assert grown.verdict.mark == "missed"
