@@ -1,10 +1,14 @@
-# Two commands: `make demo` shows what convexcls does, `make test` runs every check.
+# `make demo` shows what convexcls does, `make test` runs every check, `make bench` races it against its peers.
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 
-.PHONY: demo test lint clean
+# The peers live in an environment of their own: in the other one they would become backends of cvxpy in the tests.
+BENCH       := .venv-bench
+BENCH_STAMP := $(BENCH)/.installed
+
+.PHONY: demo test lint bench clean
 
 demo: $(STAMP)
 	@$(BIN)/convexcls demo
@@ -18,6 +22,15 @@ lint: $(STAMP)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+# QUICK=1 for small sizes; more options in BENCH_OPTIONS, such as BENCH_OPTIONS="--only logistic --threads 2".
+bench: $(BENCH_STAMP)
+	$(BENCH)/bin/python -m benchmarks.run $(if $(QUICK),--quick) $(BENCH_OPTIONS)
+
+$(BENCH_STAMP): pyproject.toml
+	test -x $(BENCH)/bin/python || $(PYTHON) -m venv $(BENCH)
+	$(BENCH)/bin/python -m pip install --quiet --disable-pip-version-check -e '.[bench]'
+	touch $(BENCH_STAMP)
+
 $(STAMP): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit("convexcls needs Python 3.11 or newer" if sys.version_info < (3, 11) else 0)'
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -25,4 +38,4 @@ $(STAMP): pyproject.toml
 	touch $(STAMP)
 
 clean:
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
+	rm -rf $(VENV) $(BENCH) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache

@@ -1,0 +1,1 @@
+"""Races of convexcls against its peers: ``python -m benchmarks.run``, or ``make bench``; see docs/benchmarks.md."""
