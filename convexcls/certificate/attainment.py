@@ -31,7 +31,7 @@ Places = NDArray[np.intp]
 #: What ``attainment`` has to reach: at a minimiser it is 1, along a separated likelihood it is 0 or less.
 PROOF = 0.5
 #: How many rows are tried before all of them, for each unknown.
-ROWS_PER_UNKNOWN = 4
+ROWS_PER_UNKNOWN = 2
 #: Fewer rows than this are taken all.
 MANY = 2000
 #: A system with more unknowns is not factored: then there is no proof.

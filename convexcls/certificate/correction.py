@@ -29,7 +29,7 @@ LARGEST_GROUP = 2000
 #: A Cholesky factor of the scaled Gram matrix with smaller pivots is replaced by an orthogonal factorization.
 SMALLEST_PIVOT = 1e-3
 #: How many rows are tried before all of them, for each unknown.
-ROWS_PER_UNKNOWN = 4
+ROWS_PER_UNKNOWN = 2
 #: Then this share of them, at a small part of the cost of all.
 SHARE = 1 / 16
 #: Fewer rows than this are taken all.
@@ -74,8 +74,9 @@ def correction(problem: Problem, names: Sequence[str], residual: Array, enough: 
     maps = [rows for b in blocks if (rows := problem.narrow_rows(_summed(b), names)) is not None]
     size = np.max([rows.column_max() for rows in maps], axis=0)
     size = np.where(size > 0, size, 1.0)
-    for share in (0.0, SHARE):
-        few = [_thinned(rows, max(ROWS_PER_UNKNOWN * r.size, int(share * rows.shape[0]))) for rows in maps]
+    fewest = ROWS_PER_UNKNOWN * r.size
+    for count in sorted({fewest, max(fewest, int(SHARE * max(rows.shape[0] for rows in maps)))}):
+        few = [_thinned(rows, count) for rows in maps]
         if all(rows is all_rows for rows, all_rows in zip(few, maps, strict=True)):
             break
         found = _by_gram(problem, few, where, size, r)
