@@ -18,6 +18,7 @@ REGISTRY: dict[str, str] = {
     "highs": "convexcls.solvers.highs:HighsSolver",
     "clarabel": "convexcls.solvers.clarabel:ClarabelSolver",
     "osqp": "convexcls.solvers.osqp:OSQPSolver",
+    "interior-point": "convexcls.solvers.interior_point:InteriorPointSolver",
     "perceptron": "convexcls.solvers.perceptron:PerceptronSolver",
     "perceptron-batch": "convexcls.solvers.perceptron_batch:PerceptronBatchSolver",
     "lms": "convexcls.solvers.lms:LMSSolver",
