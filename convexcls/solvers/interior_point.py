@@ -12,7 +12,7 @@ from convexcls.problem import Problem
 from convexcls.solvers.base import Answer, Callback, Solver, Start, Tracer
 from convexcls.solvers.quadratic_program import refuse_unless_quadratic
 from convexcls.solvers.row_reduction import RowReduction
-from convexcls.solvers.shrinking import solve_rows
+from convexcls.solvers.shrinking import Search, solve_rows
 
 Array = NDArray[np.float64]
 
@@ -69,7 +69,7 @@ class InteriorPointSolver(Solver):
         program = reduction.program()
         begin = None if start is None else reduction.reduced(start.x, start.multipliers)
         with np.errstate(over="ignore", invalid="ignore", divide="ignore", under="ignore"):
-            found = solve_rows(program, tol, begin, tracer, self.max_iter, self.shrink, self.polish)
+            found = solve_rows(program, begin, Search(tol, tracer, self.max_iter, self.polish), self.shrink)
         steps = len(tracer.lines)
         if found.x is None:
             return Answer(None, {}, found.message, steps, tuple(tracer.lines))

@@ -84,16 +84,15 @@ class Move:
 
 
 class Factor:
-    """The factorization of [[H, A'], [A, 0]], H = P + R'DR, in units in which H has ones on its diagonal. Multiples of
+    """The factorization of [[H, A'], [A, 0]] in units in which H has ones on its diagonal. Multiples of
     A'A are added to H, which changes no solution."""
 
-    def __init__(self, program: RowProgram, weights: Array) -> None:
-        H = program.P + program.rows.gram(weights)
+    def __init__(self, H: Array, A: Array) -> None:
         diagonal = H.diagonal()
         largest = float(diagonal.max(initial=0.0)) or 1.0
         self.unit = 1.0 / np.sqrt(np.maximum(diagonal, 1e-30 * largest))
         H = H * self.unit[:, None] * self.unit
-        self.A = program.A * self.unit
+        self.A = A * self.unit
         norms = np.linalg.norm(self.A, axis=1)
         self.row_unit = 1.0 / np.where(norms > 0, norms, 1.0)
         self.A = self.A * self.row_unit[:, None]
@@ -142,7 +141,7 @@ class Newton:
     def __init__(self, program: RowProgram, p: PathPoint, left: Residuals) -> None:
         self.program, self.p, self.left = program, p, left
         self.D = 1.0 / np.maximum(program.give + p.under / p.down + p.over / p.up, SMALLEST)
-        self.factor = Factor(program, self.D)
+        self.factor = Factor(program.P + program.rows.gram(self.D), program.A)
 
     def move(self, low: Array, high: Array) -> Move:
         """The direction in which the products of the pairs change by ``low`` and ``high``."""
@@ -214,7 +213,7 @@ def step_length(sides: Sides, p: PathPoint, m: Move, cap: float = 1.0) -> float:
             if there and value.size:
                 most = max(most, -float((change / value).min()))
         else:
-            most = max(most, -float(np.divide(change, value, out=np.zeros_like(change), where=there > 0).min()))
+            most = max(most, -float(np.divide(change, value, out=np.zeros_like(change), where=there > 0).min(initial=0.0)))
     return 1.0 / most if most > 0 else np.inf
 
 

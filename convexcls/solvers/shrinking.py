@@ -1,8 +1,14 @@
-"""Few of many rows decide."""
+"""Few of many rows decide: a program is solved on the rows near their kinks, the others being fixed on their side.
+
+Where that is comes from a sample of the rows, whose solution is off by about sqrt(k/m), k unknowns, m rows; so that is
+the share of the rows that have to be looked at again. A pass over all rows then shows which are on the wrong side:
+with these and their neighbours it is done again. The last answer is that of all rows.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +16,9 @@ from numpy.typing import NDArray
 from convexcls.solvers.base import Tracer
 from convexcls.solvers.central_path import PathStop, follow
 from convexcls.solvers.partition import Exact, settle
-from convexcls.solvers.row_program import RowProgram
+from convexcls.solvers.row_program import Indices, RowProgram
+from convexcls.solvers.row_sides import BROKEN, FixedRows, distances, sides_of
+from convexcls.solvers.smoothing import can_be_smoothed, smoothed_solution
 
 Array = NDArray[np.float64]
 
@@ -19,7 +27,20 @@ NEAR = 1e-7
 #: Nothing more is to be had by further steps.
 ENOUGH = 1e-14
 #: A way that has not become better for so many steps leads nowhere.
-PATIENCE = 8
+PATIENCE = 12
+#: Samples have to have so many rows at least, and so many for each unknown; each is so many times the one before.
+SMALLEST_SAMPLE = 600
+ROWS_PER_UNKNOWN = 12
+GROWTH = 4
+#: The band, in units of sqrt(k/m).
+BAND = 0.75
+#: How near a solution on a sample, or on a band that is not the last, has to be.
+ROUGH = 1e-3
+FAIR = 1e-5
+ROUNDS = 12
+#: How often rows are smoothed before the band is chosen, each time so much narrower.
+WIDTHS = 3
+NARROWER = 4.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,36 +53,196 @@ class Found:
     message: str
 
 
-def solve_rows(
-    program: RowProgram,
-    tol: float,
-    begin: tuple[Array, Array] | None,
-    tracer: Tracer,
-    max_iter: int,
-    shrink: bool,
-    polish: bool,
-) -> Found:
-    """The solution of the program."""
-    whole = program.on(np.arange(program.h.size), np.zeros_like(program.q))
-    return _follow_to_the_end(whole, np.zeros_like(program.q), tol, tracer, max_iter, polish)
+@dataclass(eq=False)
+class Search:
+    """The settings and the trace of one search."""
+
+    tol: float
+    tracer: Tracer
+    max_iter: int
+    polish: bool
+    rounds: list[int] = field(default_factory=list)
+
+    def walk(self, program: RowProgram, x: Array) -> Iterator[PathStop]:
+        """The points of the path, recorded, as long as they become better."""
+        best, waited = np.inf, 0
+        for stop in follow(program, x, max_iter=self.max_iter):
+            detail = {"gap": stop.gap, "centring": stop.sigma, "rows": program.h.size}
+            self.tracer.record(stop.objective, stop.error, stop.step, detail)
+            yield stop
+            waited = 0 if stop.error < best else waited + 1
+            best = min(best, stop.error)
+            if stop.error <= ENOUGH or waited >= PATIENCE:
+                return
 
 
-def _follow_to_the_end(
-    program: RowProgram, x: Array, tol: float, tracer: Tracer, max_iter: int, polish: bool
-) -> Found:
-    best: PathStop | None = None
-    waited = 0
-    for stop in follow(program, x, max_iter=max_iter):
-        tracer.record(stop.objective, stop.error, stop.step, {"gap": stop.gap, "centring": stop.sigma})
-        if best is None or stop.error < best.error:
-            best, waited = stop, 0
-        else:
-            waited += 1
-        if polish and stop.error <= NEAR and (exact := settle(program, stop.point)) is not None:
-            return Found(exact.x, exact.a, exact.nu, f"exact on its partition after {len(tracer.lines)} steps")
-        if stop.error <= ENOUGH or waited >= PATIENCE:
+def solve_rows(program: RowProgram, begin: tuple[Array, Array] | None, search: Search, shrink: bool) -> Found:
+    """The solution of the program, from samples of its rows where they are many."""
+    n, k = program.h.size, program.q.size
+    x, share = (None, 1.0) if begin is None else (begin[0], BAND * np.sqrt(k / max(n, 1)))
+    many = int(program.sampled.sum())
+    smallest = max(SMALLEST_SAMPLE, ROWS_PER_UNKNOWN * k)
+    if shrink and begin is None and many > 2 * smallest:
+        x, share = _from_samples(program, search, smallest)
+    if not shrink or x is None or share >= 0.5:
+        everything = np.flatnonzero(program.low < program.high)
+        return _whole(program, everything, np.zeros(k) if x is None else x, search)
+    return _by_bands(program, x, share, search)
+
+
+def _from_samples(program: RowProgram, search: Search, smallest: int) -> tuple[Array | None, float]:
+    """A point near the solution, and the share of the rows whose side it leaves open."""
+    many = np.flatnonzero(program.sampled)
+    sizes = [many.size]
+    while sizes[-1] > GROWTH * smallest:
+        sizes.append(sizes[-1] // GROWTH)
+    if len(sizes) == 1:
+        sizes.append(max(smallest, sizes[0] // GROWTH))
+    order = np.random.default_rng(0).choice(many, sizes[1], replace=False)
+    few = np.flatnonzero(~program.sampled)
+    x: Array | None = None
+    size = 0
+    for m in reversed(sizes[1:]):
+        part = program.sample(np.sort(np.concatenate([order[:m], few])), m / many.size)
+        rough = _roughly(part, x, _share(program, size), search)
+        if rough is not None:
+            x, size = rough, m
+    return x, _share(program, size)
+
+
+def _share(program: RowProgram, m: int) -> float:
+    return 1.0 if m == 0 else BAND * float(np.sqrt(program.q.size / m))
+
+
+def _nearest(program: RowProgram, excess: Array, share: float) -> Indices:
+    """The rows nearest to their kinks, as large a share as asked for, and those that are not one of many."""
+    distance = distances(program, excess)
+    distance[~program.sampled & (program.low < program.high)] = 0.0
+    open_rows = int(np.isfinite(distance).sum())
+    count = min(open_rows, int(np.ceil(share * distance.size)) + 2 * program.q.size)
+    near = np.zeros(distance.size, dtype=bool)
+    if count:
+        near[np.argpartition(distance, count - 1)[:count]] = True
+    near |= (distance == 0.0) | (sides_of(program, excess) == BROKEN)
+    return np.flatnonzero(near)
+
+
+def _within(program: RowProgram, excess: Array, width: float) -> Indices:
+    """The rows that near to their kinks, those that are not one of many, and those that cannot stay where they are."""
+    distance = distances(program, excess)
+    fewest = min(2 * program.q.size, distance.size - 1)
+    near = distance <= max(width, float(np.partition(distance, fewest)[fewest]))
+    near |= ~program.sampled | (sides_of(program, excess) == BROKEN)
+    return np.flatnonzero(near & (program.low < program.high))
+
+
+def _roughly(program: RowProgram, x: Array | None, share: float, search: Search) -> Array | None:
+    """A point near the solution of a sample; None where there is none."""
+    if x is not None and share < 0.5 and can_be_smoothed(program):
+        return _smoothly(program, x, share, 1, search)[0]
+    if x is None or share >= 0.5:
+        everything = np.flatnonzero(program.low < program.high)
+        part, x = program.on(everything, np.zeros_like(program.q)), np.zeros_like(program.q)
+    else:
+        excess = program.excess(x)
+        part, _ = FixedRows.none(program).without(sides_of(program, excess), _nearest(program, excess, share))
+    for stop in search.walk(part, x):
+        if stop.error <= ROUGH:
+            return stop.point.x
+    return None
+
+
+def _smoothly(program: RowProgram, x: Array, share: float, times: int, search: Search) -> tuple[Array, Array, float]:
+    """x and the excess after smoothing the rows to smaller and smaller widths, and the last width."""
+    excess, nu = program.excess(x), np.zeros(program.b.size)
+    distance = distances(program, excess)
+    count = int(np.ceil(share * distance.size))
+    sigma = float(np.partition(distance, count)[count])
+    for _ in range(times):
+        x, nu, excess = smoothed_solution(program, x, nu, excess, np.full(excess.size, sigma))
+        search.tracer.record(program.smooth(x) + program.cost(excess), sigma, 1.0, {"rows": excess.size})
+        sigma /= NARROWER
+    return x, excess, sigma * NARROWER
+
+
+def _by_bands(program: RowProgram, x: Array, share: float, search: Search) -> Found:
+    """The solution on the rows near their kinks, with more of them until all others are on their side."""
+    fixed = FixedRows.none(program)
+    if can_be_smoothed(program):
+        x, excess, width = _smoothly(program, x, share, WIDTHS, search)
+        band = _within(program, excess, 2.0 * width)
+    else:
+        excess = program.excess(x)
+        band = _nearest(program, excess, share)
+    for round_ in range(ROUNDS):
+        if band.size > 0.7 * program.h.size:
             break
+        sides = sides_of(program, excess)
+        part, a = fixed.without(sides, band)
+        outcome = _on_band(program, part, x, band, sides, search)
+        if outcome is None:  # too few rows may leave the objective without a bound
+            band = _nearest(program, excess, min(1.0, 4.0 * band.size / program.h.size))
+            continue
+        x, excess, exact, wrong = outcome
+        if exact is not None:
+            return _assembled(program, exact, a, band, sides, excess, search)
+        reach = float(distances(program, excess)[wrong].max(initial=0.0))
+        again = np.union1d(_within(program, excess, 1.5 * reach), wrong)
+        band = np.union1d(band, again) if round_ >= 3 else again
+    return _whole(program, np.flatnonzero(program.low < program.high), x, search)
+
+
+def _on_band(
+    program: RowProgram, part: RowProgram, x: Array, band: Indices, sides: NDArray[np.int8], search: Search
+) -> tuple[Array, Array, Exact | None, Indices] | None:
+    """The point on a band, exact where all other rows are on their side, and those that are not."""
+    looked, stop = False, None
+    for stop in search.walk(part, x):
+        if not looked and stop.error <= FAIR:
+            excess = program.excess(stop.point.x)
+            wrong = _wrong(program, excess, band, sides)
+            if wrong.size:
+                return stop.point.x, excess, None, wrong
+            looked = True
+        if stop.error <= NEAR and (exact := settle(part, stop.point)) is not None:
+            excess = program.excess(exact.x)
+            wrong = _wrong(program, excess, band, sides)
+            return exact.x, excess, None if wrong.size else exact, wrong
+    if stop is None or not looked:
+        return None
+    p = stop.point
+    excess = program.excess(p.x)
+    return p.x, excess, Exact(p.x, p.a, p.nu, np.zeros(0, dtype=bool)), np.zeros(0, dtype=np.intp)
+
+
+def _wrong(program: RowProgram, excess: Array, band: Indices, sides: NDArray[np.int8]) -> Indices:
+    moved = sides_of(program, excess) != sides
+    moved[band] = False
+    return np.flatnonzero(moved)
+
+
+def _assembled(
+    program: RowProgram, exact: Exact, a: Array, band: Indices, sides: NDArray[np.int8], excess: Array, search: Search
+) -> Found:
+    a[band] = exact.a
+    giving = sides == 2
+    giving[band] = False
+    a[giving] = excess[giving] / program.give[giving]
+    return Found(exact.x, a, exact.nu, f"exact with {band.size} of {a.size} rows open, {len(search.tracer.lines)} steps")
+
+
+def _whole(program: RowProgram, rows: Indices, x: Array, search: Search) -> Found:
+    """The solution with all rows open whose multipliers are not given."""
+    part = program.on(rows, np.zeros_like(program.q)) 
+    a = program.low.copy()
+    best: PathStop | None = None
+    for stop in search.walk(part, x):
+        if best is None or stop.error < best.error:
+            best = stop
+        if search.polish and stop.error <= NEAR and (exact := settle(part, stop.point)) is not None:
+            a[rows] = exact.a
+            return Found(exact.x, a, exact.nu, f"exact on its partition after {len(search.tracer.lines)} steps")
     if best is None:
-        return Found(None, program.low, program.b, "no step was possible")
-    p = best.point
-    return Found(p.x, p.a, p.nu, f"relative error {best.error:.1e} after {len(tracer.lines)} steps")
+        return Found(None, a, program.b, "no step was possible")
+    a[rows] = best.point.a
+    return Found(best.point.x, a, best.point.nu, f"relative error {best.error:.1e} after {len(search.tracer.lines)} steps")
