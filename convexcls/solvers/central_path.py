@@ -38,7 +38,7 @@ class PathStop:
 def start_point(program: RowProgram, sides: Sides, x: Array, mu: float) -> PathPoint:
     """The point at x in which every pair has the product mu, as far as x allows: a solves
 
-        mu/(high - a) - mu/(a - low) + give a = r."""
+    mu/(high - a) - mu/(a - low) + give a = r."""
     r = program.excess(x)
     boxed = np.isfinite(program.low) & np.isfinite(program.high)
     with np.errstate(invalid="ignore", over="ignore"):
@@ -101,17 +101,16 @@ def follow(program: RowProgram, x: Array, mu: float | None = None, max_iter: int
             return
 
 
-def _measured(
-    program: RowProgram, p: PathPoint, left: Residuals, reach: Array, step: float, sigma: float
-) -> PathStop:
+def _measured(program: RowProgram, p: PathPoint, left: Residuals, reach: Array, step: float, sigma: float) -> PathStop:
     excess = left.rows + program.give * p.a + p.over - p.under
     cost = float(p.a @ excess - 0.5 * (program.give * p.a) @ p.a)
     objective = program.smooth(p.x) + cost + left.gap
     scale = max(abs(objective), abs(objective - left.gap), program.unit) or 1.0
-    curved = np.abs(program.P @ p.x)
-    summed = curved + np.abs(program.q) + reach * float(np.abs(p.a).sum()) + np.abs(program.A).T @ np.abs(p.nu)
-    dual = float(np.max(np.abs(left.dual) / np.where(summed > 0, summed, 1.0), initial=0.0))
     sides = max(float(np.abs(program.h).max(initial=0.0)), float(np.abs(excess).max(initial=0.0))) or 1.0
+    # where all multipliers may be 0, an objective of one unit gives their size
+    summed = np.abs(program.P @ p.x) + np.abs(program.q) + np.abs(program.A).T @ np.abs(p.nu)
+    summed += reach * (float(np.abs(p.a).sum()) + program.unit / sides)
+    dual = float(np.max(np.abs(left.dual) / np.where(summed > 0, summed, 1.0), initial=0.0))
     rows = float(np.abs(left.rows).max(initial=0.0)) / sides
     equal_sides = np.abs(program.b) + np.abs(program.A) @ np.abs(p.x)
     equal = float(np.max(np.abs(left.equal) / np.where(equal_sides > 0, equal_sides, 1.0), initial=0.0))

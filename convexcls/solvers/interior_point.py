@@ -72,6 +72,10 @@ class InteriorPointSolver(Solver):
             found = solve_rows(program, begin, Search(tol, tracer, self.max_iter, self.polish), self.shrink)
         steps = len(tracer.lines)
         if found.x is None:
-            return Answer(None, {}, found.message, steps, tuple(tracer.lines))
+            return Answer(
+                None, {}, found.message, steps, tuple(tracer.lines),
+                farkas=None if found.farkas is None else reduction.restored_farkas(*found.farkas),
+                direction=None if found.direction is None else reduction.restored_direction(found.direction),
+            )  # fmt: skip
         point, multipliers = reduction.restored(found.x, found.a, found.nu)
         return Answer(point, multipliers, found.message, steps, tuple(tracer.lines))

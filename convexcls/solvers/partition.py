@@ -83,9 +83,7 @@ def settle(program: RowProgram, p: PathPoint) -> Exact | None:
     return None
 
 
-def _solved(
-    program: RowProgram, x: Array, a: Array, nu: Array, low: Mask, high: Mask
-) -> tuple[Array, Array, Array]:
+def _solved(program: RowProgram, x: Array, a: Array, nu: Array, low: Mask, high: Mask) -> tuple[Array, Array, Array]:
     """The solution of the linear system of a partition, by the smallest change of the given point."""
     between = ~low & ~high
     giving, tight = np.flatnonzero(between & (program.give > 0)), np.flatnonzero(between & (program.give == 0))
@@ -140,12 +138,13 @@ def _checked(program: RowProgram, x: Array, a: Array, nu: Array, between: Mask, 
     excess = program.excess(x)
     off = np.abs(excess - program.give * a)[between & (program.high > program.low)]
     gradient = program.gradient(x, a, nu)
-    size = np.abs(program.P) @ np.abs(x) + np.abs(program.q) + units.reach * float(np.abs(a).sum())
+    size = np.abs(program.P) @ np.abs(x) + np.abs(program.q)
+    size += units.reach * (float(np.abs(a).sum()) + program.unit / units.side)
     size += np.abs(program.A).T @ np.abs(nu)
     sides = np.abs(program.b) + np.abs(program.A) @ np.abs(x)
     holds = (
         off.max(initial=0.0) <= EXACT * units.side
-        and bool(np.all(np.abs(gradient) <= EXACT * size))
+        and bool(np.all(np.abs(gradient) <= EXACT * size + 1e-16 * size.max(initial=0.0)))
         and bool(np.all(np.abs(program.A @ x - program.b) <= EXACT * sides))
     )
     return Exact(x, a, nu, between) if holds else None

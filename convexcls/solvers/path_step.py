@@ -213,7 +213,9 @@ def step_length(sides: Sides, p: PathPoint, m: Move, cap: float = 1.0) -> float:
             if there and value.size:
                 most = max(most, -float((change / value).min()))
         else:
-            most = max(most, -float(np.divide(change, value, out=np.zeros_like(change), where=there > 0).min(initial=0.0)))
+            most = max(
+                most, -float(np.divide(change, value, out=np.zeros_like(change), where=there > 0).min(initial=0.0))
+            )
     return 1.0 / most if most > 0 else np.inf
 
 

@@ -9,7 +9,7 @@ gives. At the solution the maximising a are the multipliers of the rows:  Px + q
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -26,7 +26,7 @@ Indices = NDArray[np.intp]
 @dataclass(frozen=True, eq=False)
 class RowProgram:
     """The program. ``unit`` is an objective that counts as one, where the optimum may be 0; ``sampled`` says which rows
-    are one of many like them, so that some can stand for all."""
+    are one of many like them, so that some can stand for all; ``origin`` where they stood in the first program."""
 
     P: Array
     q: Array
@@ -38,6 +38,7 @@ class RowProgram:
     A: Array
     b: Array
     sampled: Mask
+    origin: Indices
     constant: float = 0.0
     unit: float = 0.0
 
@@ -67,29 +68,25 @@ class RowProgram:
 
     def on(self, index: Indices, pull: Array, curvature: Array | None = None, constant: float = 0.0) -> RowProgram:
         """The program on some of its rows, what the others add to q, P and the objective being known."""
-        return RowProgram(
-            self.P if curvature is None else self.P + curvature,
-            self.q + pull,
-            working_copy(self.rows, index),
-            self.h[index],
-            self.low[index],
-            self.high[index],
-            self.give[index],
-            self.A,
-            self.b,
-            self.sampled[index],
-            self.constant + constant,
-            self.unit,
+        return replace(
+            self,
+            P=self.P if curvature is None else self.P + curvature,
+            q=self.q + pull,
+            rows=working_copy(self.rows, index),
+            h=self.h[index],
+            low=self.low[index],
+            high=self.high[index],
+            give=self.give[index],
+            sampled=self.sampled[index],
+            origin=self.origin[index],
+            constant=self.constant + constant,
         )
 
     def sample(self, index: Indices, share: float) -> RowProgram:
         """The program in which the sampled rows among these stand for 1/share as many."""
         part = self.on(index, np.zeros_like(self.q))
         weight = np.where(part.sampled, 1.0 / share, 1.0)
-        return RowProgram(
-            part.P, part.q, part.rows, part.h, part.low * weight, part.high * weight, part.give / weight,
-            part.A, part.b, part.sampled, part.constant, part.unit,
-        )  # fmt: skip
+        return replace(part, low=part.low * weight, high=part.high * weight, give=part.give / weight)
 
 
 def working_copy(rows: Rows, index: Indices) -> Rows:

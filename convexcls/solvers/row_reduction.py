@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from convexcls.problem import BY_SAMPLE, Constraint, Problem
 from convexcls.rows import JoinedRows, Rows, StackedRows
 from convexcls.solvers.row_program import RowProgram
-from convexcls.solvers.row_sources import SlackSource, Source, read_sources
+from convexcls.solvers.row_sources import HardSource, SlackSource, Source, read_sources
 
 Array = NDArray[np.float64]
 
@@ -86,8 +86,9 @@ class RowReduction:
         b = np.concatenate([np.zeros(0), *(c.rhs for c in self.equations)])
         h, low, high, give = (np.concatenate(column) for column in zip(*sides, strict=True))
         joined = stack[0] if len(stack) == 1 else StackedRows(stack)
+        origin = np.arange(h.size)
         return RowProgram(
-            P, q, joined, h, low, high, give, A, b, np.concatenate(sampled), constant, self.problem.unit
+            P, q, joined, h, low, high, give, A, b, np.concatenate(sampled), origin, constant, self.problem.unit
         )
 
     def _by_sample(self, source: Source) -> bool:
@@ -111,17 +112,36 @@ class RowReduction:
 
     def restored(self, x: Array, a: Array, nu: Array) -> tuple[Array, dict[str, Array]]:
         """The point with its slacks, and the multipliers by constraint."""
-        out, multipliers = np.zeros(self.problem.size), {}
-        for v, where in self._columns().items():
-            out[self.problem.layout[v]] = x[where]
+        multipliers: dict[str, Array] = {}
         for source, parts in zip(self.sources, self._cut(a), strict=True):
             multipliers |= source.multipliers(parts)
+        return self._with_slacks(x, SlackSource.slack_values), multipliers | self._of_equations(nu)
+
+    def restored_direction(self, x: Array) -> Array:
+        """A direction with that of its slacks."""
+        return self._with_slacks(x, SlackSource.slack_growth)
+
+    def restored_farkas(self, a: Array, nu: Array) -> dict[str, Array]:
+        """Multipliers of constraints that have to hold, 0 for those that hold up a slack."""
+        out = {c.name: np.zeros(c.size) for c in self.problem.constraints}
+        for source, parts in zip(self.sources, self._cut(a), strict=True):
+            if isinstance(source, HardSource):
+                out |= source.multipliers(parts)
+        return out | self._of_equations(nu)
+
+    def _with_slacks(self, x: Array, slacks: Callable[[SlackSource, Array], Array]) -> Array:
+        out = np.zeros(self.problem.size)
+        for v, where in self._columns().items():
+            out[self.problem.layout[v]] = x[where]
+        for source in self.sources:
             if isinstance(source, SlackSource):
                 u = self._over_kept(source.entries, source.price.size) @ x
-                out[self.problem.layout[source.slack]] = source.slack_values(u)
+                out[self.problem.layout[source.slack]] = slacks(source, u)
+        return out
+
+    def _of_equations(self, nu: Array) -> dict[str, Array]:
         ends = np.cumsum([c.size for c in self.equations])[:-1]
-        multipliers |= {c.name: part for c, part in zip(self.equations, np.split(nu, ends), strict=False)}
-        return out, multipliers
+        return {c.name: part for c, part in zip(self.equations, np.split(nu, ends), strict=False)}
 
     def reduced(self, x: Array, multipliers: Mapping[str, Array]) -> tuple[Array, Array]:
         """x and a of a point of the problem, or of one that differs in its prices."""

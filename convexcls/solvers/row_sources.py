@@ -102,6 +102,11 @@ class SlackSource:
         out = np.max([line.slope * u + line.height for line in self.lines], axis=0)
         return np.maximum(out, 0.0) if self.squared else np.asarray(out)
 
+    def slack_growth(self, u: Array) -> Array:
+        """How fast the least slack grows in the end where u grows at this rate."""
+        out = np.max([line.slope * u for line in self.lines], axis=0)
+        return np.maximum(out, 0.0) if self.squared else np.asarray(out)
+
     def multipliers(self, a: list[Array]) -> dict[str, Array]:
         if self.squared:
             (line,) = self.lines

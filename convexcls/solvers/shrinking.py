@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from convexcls.solvers.base import Tracer
 from convexcls.solvers.central_path import PathStop, follow
+from convexcls.solvers.infeasible_rows import contradiction, runaway
 from convexcls.solvers.partition import Exact, settle
 from convexcls.solvers.row_program import Indices, RowProgram
 from convexcls.solvers.row_sides import BROKEN, FixedRows, distances, sides_of
@@ -45,12 +46,22 @@ NARROWER = 4.0
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """What came out: a point with its multipliers, or none."""
+    """What came out: a point with its multipliers, or none; then perhaps what shows that there is none."""
 
     x: Array | None
     a: Array
     nu: Array
     message: str
+    farkas: tuple[Array, Array] | None = None
+    direction: Array | None = None
+
+
+class NoSolution(Exception):
+    """The rows at hand, by their place in the first program, contradict each other."""
+
+    def __init__(self, rows: Indices, a: Array, nu: Array) -> None:
+        super().__init__()
+        self.rows, self.a, self.nu = rows, a, nu
 
 
 @dataclass(eq=False)
@@ -65,11 +76,15 @@ class Search:
 
     def walk(self, program: RowProgram, x: Array) -> Iterator[PathStop]:
         """The points of the path, recorded, as long as they become better."""
-        best, waited = np.inf, 0
+        best, waited, reach = np.inf, 0, program.rows.column_max()
         for stop in follow(program, x, max_iter=self.max_iter):
             detail = {"gap": stop.gap, "centring": stop.sigma, "rows": program.h.size}
             self.tracer.record(stop.objective, stop.error, stop.step, detail)
+            if (proof := contradiction(program, stop.point, reach)) is not None:
+                raise NoSolution(program.origin, *proof)
             yield stop
+            if runaway(program, stop.point, stop.objective) is not None:
+                return
             waited = 0 if stop.error < best else waited + 1
             best = min(best, stop.error)
             if stop.error <= ENOUGH or waited >= PATIENCE:
@@ -77,6 +92,16 @@ class Search:
 
 
 def solve_rows(program: RowProgram, begin: tuple[Array, Array] | None, search: Search, shrink: bool) -> Found:
+    """The solution of the program, or rows that show that there is none."""
+    try:
+        return _solution(program, begin, search, shrink)
+    except NoSolution as none:
+        a = np.zeros(program.h.size)
+        a[none.rows] = none.a
+        return Found(None, a, none.nu, f"{np.count_nonzero(a)} rows contradict each other", farkas=(a, none.nu))
+
+
+def _solution(program: RowProgram, begin: tuple[Array, Array] | None, search: Search, shrink: bool) -> Found:
     """The solution of the program, from samples of its rows where they are many."""
     n, k = program.h.size, program.q.size
     x, share = (None, 1.0) if begin is None else (begin[0], BAND * np.sqrt(k / max(n, 1)))
@@ -228,21 +253,27 @@ def _assembled(
     giving = sides == 2
     giving[band] = False
     a[giving] = excess[giving] / program.give[giving]
-    return Found(exact.x, a, exact.nu, f"exact with {band.size} of {a.size} rows open, {len(search.tracer.lines)} steps")
+    return Found(
+        exact.x, a, exact.nu, f"exact with {band.size} of {a.size} rows open, {len(search.tracer.lines)} steps"
+    )
 
 
 def _whole(program: RowProgram, rows: Indices, x: Array, search: Search) -> Found:
     """The solution with all rows open whose multipliers are not given."""
-    part = program.on(rows, np.zeros_like(program.q)) 
+    part = program.on(rows, np.zeros_like(program.q))
     a = program.low.copy()
     best: PathStop | None = None
+    stop: PathStop | None = None
     for stop in search.walk(part, x):
         if best is None or stop.error < best.error:
             best = stop
         if search.polish and stop.error <= NEAR and (exact := settle(part, stop.point)) is not None:
             a[rows] = exact.a
             return Found(exact.x, a, exact.nu, f"exact on its partition after {len(search.tracer.lines)} steps")
-    if best is None:
+    steps = len(search.tracer.lines)
+    if best is None or stop is None:
         return Found(None, a, program.b, "no step was possible")
+    if (direction := runaway(part, stop.point, stop.objective)) is not None:
+        return Found(None, a, program.b, f"the objective falls without end after {steps} steps", direction=direction)
     a[rows] = best.point.a
-    return Found(best.point.x, a, best.point.nu, f"relative error {best.error:.1e} after {len(search.tracer.lines)} steps")
+    return Found(best.point.x, a, best.point.nu, f"relative error {best.error:.1e} after {steps} steps")

@@ -90,7 +90,9 @@ class Smoothed:
         return t
 
 
-def smoothed_solution(program: RowProgram, x: Array, nu: Array, excess: Array, sigma: Array) -> tuple[Array, Array, Array]:
+def smoothed_solution(
+    program: RowProgram, x: Array, nu: Array, excess: Array, sigma: Array
+) -> tuple[Array, Array, Array]:
     """x, nu and the excess after Newton's method on the rows smoothed to a width; what was given where it fails."""
     smooth = Smoothed.of(program, sigma)
     begin = (x, nu, excess)
