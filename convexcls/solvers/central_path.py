@@ -6,16 +6,19 @@ Each iteration costs one weighted Gram matrix of the rows and one factorization 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgError
 
+from convexcls.solvers.column_basis import ColumnBasis
 from convexcls.solvers.path_step import PathPoint, Residuals, Sides, predictor_corrector
 from convexcls.solvers.row_program import RowProgram
 
 Array = NDArray[np.float64]
+
+TINY = 1e-300
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,42 +38,41 @@ class PathStop:
         return max(self.gap, self.infeasibility)
 
 
-def start_point(program: RowProgram, sides: Sides, x: Array, mu: float) -> PathPoint:
+def start_point(program: RowProgram, x: Array, mu: float) -> PathPoint:
     """The point at x in which every pair has the product mu, as far as x allows: a solves
 
     mu/(high - a) - mu/(a - low) + give a = r."""
     r = program.excess(x)
-    boxed = np.isfinite(program.low) & np.isfinite(program.high)
-    with np.errstate(invalid="ignore", over="ignore"):
-        room = np.where(boxed, program.high - program.low, 1.0)
-        # between two bounds:  t = e + 2 mu/room - sqrt(e^2 + (2 mu/room)^2)-like root of a quadratic in down/room
-        e = np.where(boxed, r, 0.0)
-        k = 2.0 * mu / room
-        share = 0.5 * (1.0 + e / (k + np.sqrt(k * k + e * e)))
-        share = np.clip(share, 1e-8, 1 - 1e-8)
-        down, up = share * room, (1.0 - share) * room
-    low, high = np.isfinite(program.low), np.isfinite(program.high)
-    size = max(float(np.abs(r).max(initial=0.0)), 1e-300)
-    inside = np.maximum(np.sqrt(mu), 1e-3 * size)
-    # one bound: distance t from it with t (give t - e) = mu, e the excess in its direction; without give at least some
-    one = low ^ high
-    sign = np.where(low, 1.0, -1.0)
-    near = np.where(one, np.where(low, program.low, program.high), 0.0)
-    e = np.where(one, sign * (r - program.give * near), -1.0)
-    gives = program.give > 0
-    root = np.sqrt(e * e + 4.0 * mu * program.give)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        t_give = np.where(e > 0, (e + root) / (2.0 * program.give), 2.0 * mu / (root - e))
-    slack = np.maximum(-e, inside)
-    t = np.where(gives & one, t_give, mu / slack)
-    t = np.maximum(t, 1e-8 * np.sqrt(mu))
-    down = np.where(boxed, down, np.where(low, t, 1.0))
-    up = np.where(boxed, up, np.where(high, t, 1.0))
-    under, over = np.where(low, mu / down, 0.0), np.where(high, mu / up, 0.0)
-    gives_free = gives & ~low & ~high
+    low, high, gives = np.isfinite(program.low), np.isfinite(program.high), program.give > 0
+    share, room = _between(program, r, mu)
+    t = _beside(program, r, mu)
+    down = np.where(low & high, share * room, np.where(low, t, 1.0))
+    up = np.where(low & high, (1.0 - share) * room, np.where(high, t, 1.0))
     a = np.where(low, program.low + down, np.where(high, program.high - up, 0.0))
-    a = np.where(gives_free, np.divide(r, program.give, out=np.zeros_like(r), where=gives_free), a)
+    a = np.where(gives & ~low & ~high, np.divide(r, program.give, out=np.zeros_like(r), where=gives), a)
+    under, over = np.where(low, mu / down, 0.0), np.where(high, mu / up, 0.0)
     return PathPoint(x, np.zeros(program.b.size), a, down, up, under, over)
+
+
+def _between(program: RowProgram, r: Array, mu: float) -> tuple[Array, Array]:
+    """For rows between two bounds how far from the lower one, as a share of the room between them (without give)."""
+    boxed = np.isfinite(program.low) & np.isfinite(program.high)
+    room = np.where(boxed, program.high - program.low, 1.0)
+    e, k = np.where(boxed, r, 0.0), 2.0 * mu / room
+    return np.clip(0.5 + 0.5 * e / (k + np.sqrt(k * k + e * e)), 1e-8, 1.0 - 1e-8), room
+
+
+def _beside(program: RowProgram, r: Array, mu: float) -> Array:
+    """For rows with one bound the distance t from it: t (give t - e) = mu, e the excess in its direction; without give
+    the row is at least some way inside."""
+    low, gives = np.isfinite(program.low), program.give > 0
+    near = np.where(low, program.low, np.where(np.isfinite(program.high), program.high, 0.0))
+    e = np.where(low, 1.0, -1.0) * (r - program.give * near)
+    root = np.sqrt(e * e + 4.0 * mu * program.give)
+    giving = np.divide(e + root, 2.0 * program.give, out=np.zeros_like(e), where=gives & (e > 0))
+    giving = np.where(e > 0, giving, 2.0 * mu / (root - e + TINY))
+    inside = max(float(np.sqrt(mu)), 1e-3 * float(np.abs(r).max(initial=0.0)), TINY)
+    return np.maximum(np.where(gives, giving, mu / np.maximum(-e, inside)), 1e-8 * float(np.sqrt(mu)))
 
 
 def first_mu(program: RowProgram, x: Array) -> float:
@@ -85,8 +87,17 @@ def first_mu(program: RowProgram, x: Array) -> float:
 
 def follow(program: RowProgram, x: Array, mu: float | None = None, max_iter: int = 100) -> Iterator[PathStop]:
     """Points on the way to the solution, each nearer to it, until numbers give out or the way ends."""
+    basis = ColumnBasis.of(program)
+    if basis is None:
+        yield from _follow(program, x, mu, max_iter)
+        return
+    for stop in _follow(basis.program(program), basis.inverse @ x, mu, max_iter):
+        yield replace(stop, point=basis.point(stop.point))
+
+
+def _follow(program: RowProgram, x: Array, mu: float | None, max_iter: int) -> Iterator[PathStop]:
     sides = Sides.of(program)
-    point = start_point(program, sides, x, first_mu(program, x) if mu is None else mu)
+    point = start_point(program, x, first_mu(program, x) if mu is None else mu)
     reach = program.rows.column_max()
     step = sigma = 1.0
     for _ in range(max_iter):
@@ -108,7 +119,7 @@ def _measured(program: RowProgram, p: PathPoint, left: Residuals, reach: Array, 
     scale = max(abs(objective), abs(objective - left.gap), program.unit) or 1.0
     sides = max(float(np.abs(program.h).max(initial=0.0)), float(np.abs(excess).max(initial=0.0))) or 1.0
     # where all multipliers may be 0, an objective of one unit gives their size
-    summed = np.abs(program.P @ p.x) + np.abs(program.q) + np.abs(program.A).T @ np.abs(p.nu)
+    summed = np.abs(program.P) @ np.abs(p.x) + np.abs(program.q) + np.abs(program.A).T @ np.abs(p.nu)
     summed += reach * (float(np.abs(p.a).sum()) + program.unit / sides)
     dual = float(np.max(np.abs(left.dual) / np.where(summed > 0, summed, 1.0), initial=0.0))
     rows = float(np.abs(left.rows).max(initial=0.0)) / sides

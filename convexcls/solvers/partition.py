@@ -12,6 +12,7 @@ a few times. What is returned is exact to rounding, or nothing is.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -119,7 +120,11 @@ class _Solve:
         largest = np.abs(matrix).max(axis=1, initial=0.0)
         self.unit = 1.0 / np.sqrt(np.where(largest > 0, largest, 1.0))
         self.scaled = matrix * self.unit[:, None] * self.unit
-        self.factor, self.pivots, info = lapack.dgetrf(self.scaled) if matrix.size else (matrix, None, 0)
+        self.factor: Array = matrix
+        self.pivots: Any = None
+        info = 0
+        if matrix.size:
+            self.factor, self.pivots, info = lapack.dgetrf(self.scaled)
         norm = float(np.abs(self.scaled).sum(axis=0).max(initial=0.0))
         condition = lapack.dgecon(self.factor, norm)[0] if matrix.size and info == 0 else 1.0 - info
         self.good = info == 0 and condition > SMALLEST_CONDITION

@@ -53,7 +53,11 @@ class Sides:
     def of(cls, program: RowProgram) -> Sides:
         low, high = np.isfinite(program.low), np.isfinite(program.high)
         count = int(low.sum() + high.sum())
-        return cls(*(float(m[0]) if m.size and np.all(m == m[0]) else m.astype(float) for m in (low, high)), count)
+        return cls(_common(low), _common(high), count)
+
+
+def _common(there: NDArray[np.bool_]) -> Array | float:
+    return float(there[0]) if there.size and np.all(there == there[0]) else there.astype(float)
 
 
 @dataclass(frozen=True, eq=False)

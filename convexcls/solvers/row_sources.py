@@ -12,6 +12,7 @@ a is then between c sigma_0 and c sigma_1.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -112,7 +113,7 @@ class SlackSource:
             (line,) = self.lines
             return {line.constraint.name: a[0] / (np.abs(line.slope) * line.per_slack)}
         shares = self._shares(a)
-        weights = [1.0 - shares[0], *(s - t for s, t in zip(shares[:-1], shares[1:], strict=True)), shares[-1]]
+        weights = [1.0 - shares[0], *(s - t for s, t in itertools.pairwise(shares)), shares[-1]]
         return {
             line.constraint.name: np.maximum(self.price * weight, 0.0) / line.per_slack
             for line, weight in zip(self.lines, weights, strict=True)
@@ -201,11 +202,11 @@ def _above_lines(name: str, base: Mapping[str, Rows], lines: list[Line], price: 
     """A slack with a linear price, its lines in the order of their slopes, if they have one and every line counts."""
     lines = sorted(lines, key=lambda line: float(line.slope.sum()))
     kinks: list[Array] = []
-    for lower, upper in zip(lines[:-1], lines[1:], strict=True):
+    for lower, upper in itertools.pairwise(lines):
         if not np.all(upper.slope > lower.slope):
             return None
         kinks.append((lower.height - upper.height) / (upper.slope - lower.slope))
-    if not kinks or any(not np.all(s <= t) for s, t in zip(kinks[:-1], kinks[1:], strict=True)):
+    if not kinks or any(not np.all(s <= t) for s, t in itertools.pairwise(kinks)):
         return None
     return SlackSource(name, base, tuple(lines), price, False, kinks)
 

@@ -214,7 +214,7 @@ def _by_bands(program: RowProgram, x: Array, share: float, search: Search) -> Fo
         reach = float(distances(program, excess)[wrong].max(initial=0.0))
         again = np.union1d(_within(program, excess, 1.5 * reach), wrong)
         band = np.union1d(band, again) if round_ >= 3 else again
-    return _whole(program, np.flatnonzero(program.low < program.high), x, search)
+    return _whole(program, np.flatnonzero(program.low < program.high), np.zeros_like(x), search)
 
 
 def _on_band(

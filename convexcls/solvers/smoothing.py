@@ -24,6 +24,9 @@ Array = NDArray[np.float64]
 #: Steps for one width, and how much of the gradient has to go.
 MOST_STEPS = 8
 SMALL_ENOUGH = 0.05
+#: Curvature for directions that none of the few rows bends, and the longest step, in units of typical excesses.
+FLAT = 1e-9
+FARTHEST = 3.0
 
 
 def can_be_smoothed(program: RowProgram) -> bool:
@@ -56,16 +59,20 @@ class Smoothed:
         program = self.program
         a = self.multipliers(excess)
         bending = np.flatnonzero((a > program.low) & (a < program.high))
-        H = program.P + working_copy(program.rows, bending).gram(self.slope[bending])
+        gram = working_copy(program.rows, bending).gram(self.slope[bending])
+        H = program.P + gram
+        H[np.diag_indices_from(H)] += FLAT * gram.diagonal()
         gradient = program.gradient(x, a, nu)
         dx, dnu = Factor(H, program.A).solve(-gradient, program.b - program.A @ x)
         along = program.rows @ dx
-        return dx, along, nu + dnu, self._length(x, dx, excess, along, a)
+        typical, far = float(np.abs(excess).mean()), float(np.abs(along).mean())
+        length = min(1.0, FARTHEST * typical / far) if far > 0 else 1.0
+        return dx, along, nu + dnu, min(self._length(x, dx, excess, along, a), length)
 
     def _length(self, x: Array, dx: Array, excess: Array, along: Array, a: Array) -> float:
         """Where the derivative along the step, which only grows, is nearly zero."""
         program = self.program
-        if np.any(np.abs(program.A @ dx) > 1e-9 * (np.abs(program.A) @ np.abs(dx))):
+        if np.any(np.abs(program.A @ x - program.b) > 1e-9 * (np.abs(program.A) @ np.abs(x) + np.abs(program.b))):
             return 1.0  # the step moves onto the equations
         level, growth = float(dx @ (program.P @ x + program.q)), float(dx @ (program.P @ dx))
         slope = level + float(along @ a)
@@ -80,7 +87,7 @@ class Smoothed:
             low, at_low, high = high, at_high, 3.0 * high
             at_high = derivative(high)
         t = high
-        for _ in range(12):
+        for _ in range(12 if at_high > 0 else 0):
             secant = (low * at_high - high * at_low) / (at_high - at_low)
             t = min(max(secant, low + 0.1 * (high - low)), high - 0.1 * (high - low))
             value = derivative(t)
