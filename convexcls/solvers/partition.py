@@ -12,23 +12,23 @@ a few times. What is returned is exact to rounding, or nothing is.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import LinAlgError, lapack, lstsq
+from scipy.linalg import LinAlgError, lapack, pinvh, svd
 
 from convexcls.solvers.path_step import PathPoint
 from convexcls.solvers.row_program import Mask, RowProgram
 
 Array = NDArray[np.float64]
 
-#: Larger systems are not solved.
-LARGEST = 3000
+#: More tight rows are not solved for.
+LARGEST = 20000
 #: What is exact to rounding: violations in units of right-hand sides, multipliers and of what was added up.
 EXACT = 1e-11
-#: Systems that are worse conditioned are solved by orthogonal factors.
-SMALLEST_CONDITION = 1e-13
+#: Systems that are worse conditioned are solved by orthogonal factors, in which smaller singular values are rounding.
+WORST_CONDITION = 1e-13
+DEPENDENT = 1e-12
 ROUNDS = 6
 
 
@@ -88,53 +88,70 @@ def _solved(program: RowProgram, x: Array, a: Array, nu: Array, low: Mask, high:
     """The solution of the linear system of a partition, by the smallest change of the given point."""
     between = ~low & ~high
     giving, tight = np.flatnonzero(between & (program.give > 0)), np.flatnonzero(between & (program.give == 0))
-    k, m = x.size, tight.size + nu.size
-    if k + m > LARGEST:
+    if tight.size + nu.size > LARGEST:
         raise LinAlgError("the system is too large")
     a = np.where(low, program.low, np.where(high, program.high, a))
     curvature, stiffness = program.P, 1.0 / program.give[giving]
     if giving.size:
         curvature = curvature + program.rows[giving].gram(stiffness)
     edges = np.vstack([program.rows[tight].to_dense(), program.A])
-    matrix = np.block([[curvature, edges.T], [edges, np.zeros((m, m))]])
-    solve = _Solve(matrix)
+    solve = _system(curvature, edges)
     for _ in range(3):
         excess = program.excess(x)
         a[giving] = excess[giving] * stiffness
-        defect = -np.concatenate([program.gradient(x, a, nu), excess[tight], program.A @ x - program.b])
-        change = solve(defect)
-        x = x + change[:k]
-        a[tight] += change[k : k + tight.size]
-        nu = nu + change[k + tight.size :]
+        off = np.concatenate([excess[tight], program.A @ x - program.b])
+        dx, change = solve(-program.gradient(x, a, nu), -off)
+        x = x + dx
+        a[tight] += change[: tight.size]
+        nu = nu + change[tight.size :]
     a[giving] = program.excess(x)[giving] * stiffness
     return x, a, nu
 
 
-class _Solve:
-    """Solutions of a symmetric system: by triangular factors where it is well conditioned, else the shortest ones."""
+class _Triangular:
+    """Solutions of [[H, C'], [C, 0]] by triangular factors, in units in which the rows are alike."""
 
-    def __init__(self, matrix: Array) -> None:
-        if not np.all(np.isfinite(matrix)):
-            raise LinAlgError("the system is not finite")
-        self.matrix = matrix
+    def __init__(self, H: Array, C: Array) -> None:
+        matrix = np.block([[H, C.T], [C, np.zeros((C.shape[0], C.shape[0]))]])
         largest = np.abs(matrix).max(axis=1, initial=0.0)
         self.unit = 1.0 / np.sqrt(np.where(largest > 0, largest, 1.0))
-        self.scaled = matrix * self.unit[:, None] * self.unit
-        self.factor: Array = matrix
-        self.pivots: Any = None
-        info = 0
-        if matrix.size:
-            self.factor, self.pivots, info = lapack.dgetrf(self.scaled)
-        norm = float(np.abs(self.scaled).sum(axis=0).max(initial=0.0))
-        condition = lapack.dgecon(self.factor, norm)[0] if matrix.size and info == 0 else 1.0 - info
-        self.good = info == 0 and condition > SMALLEST_CONDITION
+        scaled = matrix * self.unit[:, None] * self.unit
+        self.factor, self.pivots, info = lapack.dgetrf(scaled)
+        norm = float(np.abs(scaled).sum(axis=0).max(initial=0.0))
+        self.good = info == 0 and lapack.dgecon(self.factor, norm)[0] > WORST_CONDITION
 
-    def __call__(self, target: Array) -> Array:
-        if not target.size:
-            return target
-        if self.good:
-            return np.asarray(lapack.dgetrs(self.factor, self.pivots, target * self.unit)[0] * self.unit)
-        return np.asarray(lstsq(self.matrix, target, cond=SMALLEST_CONDITION, lapack_driver="gelsy")[0])
+    def __call__(self, f: Array, g: Array) -> tuple[Array, Array]:
+        target = np.concatenate([f, g]) * self.unit
+        change = lapack.dgetrs(self.factor, self.pivots, target)[0] * self.unit
+        return change[: f.size], change[f.size :]
+
+
+class _Shortest:
+    """The shortest solutions of the same where rows repeat each other: within the span of the rows of C, then across
+    it, then the multipliers."""
+
+    def __init__(self, H: Array, C: Array) -> None:
+        self.H, k = H, H.shape[0]
+        left, values, right = svd(C, full_matrices=C.shape[0] < k, lapack_driver="gesdd", check_finite=False)
+        rank = int(np.sum(values > DEPENDENT * values.max(initial=0.0)))
+        self.left, self.values, self.span, self.across = left[:, :rank], values[:rank], right[:rank].T, right[rank:].T
+        curvature = self.across.T @ H @ self.across
+        self.inverse = pinvh(curvature, rtol=DEPENDENT) if curvature.size else curvature
+
+    def __call__(self, f: Array, g: Array) -> tuple[Array, Array]:
+        x = self.span @ (self.left.T @ g / self.values)
+        x = x + self.across @ (self.inverse @ (self.across.T @ (f - self.H @ x)))
+        return x, self.left @ (self.span.T @ (f - self.H @ x) / self.values)
+
+
+def _system(H: Array, C: Array) -> _Triangular | _Shortest:
+    if not np.all(np.isfinite(H)) or not np.all(np.isfinite(C)):
+        raise LinAlgError("the system is not finite")
+    if C.shape[0] <= C.shape[1]:
+        by_factors = _Triangular(H, C)
+        if by_factors.good:
+            return by_factors
+    return _Shortest(H, C)
 
 
 def _checked(program: RowProgram, x: Array, a: Array, nu: Array, between: Mask, units: Units) -> Exact | None:
