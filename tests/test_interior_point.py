@@ -140,7 +140,8 @@ def test_units_of_the_features(scale, n):
     X, y = many(n, 3)
     for model in (cc.LeastAbsolute, cc.PerceptronCriterion):
         assert proved(model(X * scale, y)).objective == pytest.approx(model(X, y).solve(IP).objective, rel=1e-10)
-    proved(cc.SoftMarginSVM(X * scale, y, C=1.0), 1e-8)
+    same = cc.SoftMarginSVM(X * scale, y, C=scale**-2.0), cc.SoftMarginSVM(X, y, C=1.0)
+    assert proved(same[0]).objective * scale**2.0 == pytest.approx(proved(same[1]).objective, rel=1e-10)
 
 
 def test_deterministic():
@@ -172,7 +173,7 @@ def degenerate(n):
     return {
         "repeated": half,
         "contradicting": (half[0], contrary),
-        "dependent": (np.column_stack([X, X[:, 0] - 2 * X[:, 1]]), y),
+        "dependent": (np.column_stack([X, -2.0 * X[:, 0], X[:, 1]]), y),
         "constant": (np.column_stack([X, np.ones(n)]), y),
         "zeros": (np.column_stack([X, np.zeros(n)]), y),
         "one feature": (X[:, :1], y),

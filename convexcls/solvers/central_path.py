@@ -6,13 +6,12 @@ Each iteration costs one weighted Gram matrix of the rows and one factorization 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgError
 
-from convexcls.solvers.column_basis import ColumnBasis
 from convexcls.solvers.path_step import PathPoint, Residuals, Sides, predictor_corrector
 from convexcls.solvers.row_program import RowProgram
 
@@ -87,15 +86,6 @@ def first_mu(program: RowProgram, x: Array) -> float:
 
 def follow(program: RowProgram, x: Array, mu: float | None = None, max_iter: int = 100) -> Iterator[PathStop]:
     """Points on the way to the solution, each nearer to it, until numbers give out or the way ends."""
-    basis = ColumnBasis.of(program)
-    if basis is None:
-        yield from _follow(program, x, mu, max_iter)
-        return
-    for stop in _follow(basis.program(program), basis.inverse @ x, mu, max_iter):
-        yield replace(stop, point=basis.point(stop.point))
-
-
-def _follow(program: RowProgram, x: Array, mu: float | None, max_iter: int) -> Iterator[PathStop]:
     sides = Sides.of(program)
     point = start_point(program, x, first_mu(program, x) if mu is None else mu)
     reach = program.rows.column_max()

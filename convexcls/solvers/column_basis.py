@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cholesky, eigh
 
 from convexcls.rows import DenseRows
-from convexcls.solvers.path_step import PathPoint
 from convexcls.solvers.row_program import RowProgram
 
 Array = NDArray[np.float64]
@@ -62,9 +61,26 @@ class ColumnBasis:
             A=_without_rounding(program.A, self.T),
         )
 
-    def point(self, p: PathPoint) -> PathPoint:
-        """A point of the program over z as one over x."""
-        return replace(p, x=self.T @ p.x)
+
+@dataclass(frozen=True, eq=False)
+class Unknowns:
+    """The unknowns in which a program is solved: its own, or those of a basis."""
+
+    program: RowProgram
+    basis: ColumnBasis | None
+
+    @classmethod
+    def of(cls, program: RowProgram) -> Unknowns:
+        basis = ColumnBasis.of(program)
+        return cls(program if basis is None else basis.program(program), basis)
+
+    def there(self, x: Array) -> Array:
+        """z of x."""
+        return x if self.basis is None else np.asarray(self.basis.inverse @ x)
+
+    def back(self, z: Array) -> Array:
+        """x of z."""
+        return z if self.basis is None else np.asarray(self.basis.T @ z)
 
 
 def _without_rounding(left: Array, T: Array) -> Array:

@@ -157,6 +157,8 @@ def _system(H: Array, C: Array) -> _Triangular | _Shortest:
 def _checked(program: RowProgram, x: Array, a: Array, nu: Array, between: Mask, units: Units) -> Exact | None:
     """The point, if it satisfies every condition to rounding."""
     a = np.clip(a, program.low, program.high)
+    if not np.any(program.gradient(x, a, np.zeros_like(nu))):
+        nu = np.zeros_like(nu)
     excess = program.excess(x)
     off = np.abs(excess - program.give * a)[between & (program.high > program.low)]
     gradient = program.gradient(x, a, nu)

@@ -99,10 +99,11 @@ def working_copy(rows: Rows, index: Indices) -> Rows:
 
 def _matrix(rows: Rows) -> Any:
     if isinstance(rows, StackedRows):
-        matrices = [_matrix(part) for part in rows.parts if part.shape[0]]
-        if matrices and not any(issparse(matrix) for matrix in matrices):
-            return matrices[0] if len(matrices) == 1 else np.vstack(matrices)
-        return StackedRows([as_rows(m) for m in matrices]).to_matrix() if matrices else np.zeros((0, rows.shape[1]))
+        matrices = [_matrix(part) for part in rows.parts if part.shape[0]] or [np.zeros((0, rows.shape[1]))]
+        thin = [matrix for matrix in matrices if issparse(matrix)]
+        if 2 * sum(matrix.shape[0] for matrix in thin) > rows.shape[0]:
+            return StackedRows([as_rows(m) for m in matrices]).to_matrix()
+        return np.vstack([m.toarray() if issparse(m) else m for m in matrices])  # bounds beside dense rows
     if not isinstance(rows, JoinedRows):
         return rows.to_matrix()
     matrices = [(where, part.to_matrix()) for where, part in rows.parts]

@@ -8,13 +8,14 @@ with these and their neighbours it is done again. The last answer is that of all
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from convexcls.solvers.base import Tracer
 from convexcls.solvers.central_path import PathStop, follow
+from convexcls.solvers.column_basis import Unknowns
 from convexcls.solvers.infeasible_rows import contradiction, runaway
 from convexcls.solvers.partition import Exact, settle
 from convexcls.solvers.row_program import Indices, RowProgram
@@ -171,9 +172,10 @@ def _roughly(program: RowProgram, x: Array | None, share: float, search: Search)
     else:
         excess = program.excess(x)
         part, _ = FixedRows.none(program).without(sides_of(program, excess), _nearest(program, excess, share))
-    for stop in search.walk(part, x):
+    unknowns = Unknowns.of(part)
+    for stop in search.walk(unknowns.program, unknowns.there(x)):
         if stop.error <= ROUGH:
-            return stop.point.x
+            return unknowns.back(stop.point.x)
     return None
 
 
@@ -221,23 +223,26 @@ def _on_band(
     program: RowProgram, part: RowProgram, x: Array, band: Indices, sides: NDArray[np.int8], search: Search
 ) -> tuple[Array, Array, Exact | None, Indices] | None:
     """The point on a band, exact where all other rows are on their side, and those that are not."""
-    looked, stop = False, None
-    for stop in search.walk(part, x):
+    unknowns, looked, stop = Unknowns.of(part), False, None
+    for stop in search.walk(unknowns.program, unknowns.there(x)):
         if not looked and stop.error <= FAIR:
-            excess = program.excess(stop.point.x)
+            x = unknowns.back(stop.point.x)
+            excess = program.excess(x)
             wrong = _wrong(program, excess, band, sides)
             if wrong.size:
-                return stop.point.x, excess, None, wrong
+                return x, excess, None, wrong
             looked = True
-        if stop.error <= NEAR and (exact := settle(part, stop.point)) is not None:
+        if search.polish and stop.error <= NEAR and (exact := settle(unknowns.program, stop.point)) is not None:
+            exact = replace(exact, x=unknowns.back(exact.x))
             excess = program.excess(exact.x)
             wrong = _wrong(program, excess, band, sides)
             return exact.x, excess, None if wrong.size else exact, wrong
     if stop is None or not looked:
         return None
     p = stop.point
-    excess = program.excess(p.x)
-    return p.x, excess, Exact(p.x, p.a, p.nu, np.zeros(0, dtype=bool)), np.zeros(0, dtype=np.intp)
+    x = unknowns.back(p.x)
+    none = np.zeros(0, dtype=np.intp)
+    return x, program.excess(x), Exact(x, p.a, p.nu, np.zeros(0, dtype=bool)), none
 
 
 def _wrong(program: RowProgram, excess: Array, band: Indices, sides: NDArray[np.int8]) -> Indices:
@@ -260,20 +265,27 @@ def _assembled(
 
 def _whole(program: RowProgram, rows: Indices, x: Array, search: Search) -> Found:
     """The solution with all rows open whose multipliers are not given."""
-    part = program.on(rows, np.zeros_like(program.q))
-    a = program.low.copy()
+    unknowns, a = Unknowns.of(program.on(rows, np.zeros_like(program.q))), program.low.copy()
+    part = unknowns.program
     best: PathStop | None = None
     stop: PathStop | None = None
-    for stop in search.walk(part, x):
+    for stop in search.walk(part, unknowns.there(x)):
         if best is None or stop.error < best.error:
             best = stop
         if search.polish and stop.error <= NEAR and (exact := settle(part, stop.point)) is not None:
             a[rows] = exact.a
-            return Found(exact.x, a, exact.nu, f"exact on its partition after {len(search.tracer.lines)} steps")
+            steps = len(search.tracer.lines)
+            return Found(unknowns.back(exact.x), a, exact.nu, f"exact on its partition after {steps} steps")
     steps = len(search.tracer.lines)
     if best is None or stop is None:
         return Found(None, a, program.b, "no step was possible")
     if (direction := runaway(part, stop.point, stop.objective)) is not None:
-        return Found(None, a, program.b, f"the objective falls without end after {steps} steps", direction=direction)
+        return Found(
+            None,
+            a,
+            program.b,
+            f"the objective falls without end after {steps} steps",
+            direction=unknowns.back(direction),
+        )
     a[rows] = best.point.a
-    return Found(best.point.x, a, best.point.nu, f"relative error {best.error:.1e} after {steps} steps")
+    return Found(unknowns.back(best.point.x), a, best.point.nu, f"relative error {best.error:.1e} after {steps} steps")
