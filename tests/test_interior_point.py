@@ -173,7 +173,7 @@ def degenerate(n):
     return {
         "repeated": half,
         "contradicting": (half[0], contrary),
-        "dependent": (np.column_stack([X, -2.0 * X[:, 0], X[:, 1]]), y),
+        "dependent": (np.column_stack([X, -2.0 * X[:, 0]]), y),
         "constant": (np.column_stack([X, np.ones(n)]), y),
         "zeros": (np.column_stack([X, np.zeros(n)]), y),
         "one feature": (X[:, :1], y),

@@ -18,6 +18,8 @@ from convexcls.solvers.row_program import RowProgram
 Array = NDArray[np.float64]
 
 TINY = 1e-300
+#: Sums are relative to at least this share of the largest: what is smaller may be rounding.
+FLOOR = 1e-8
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,9 +110,12 @@ def _measured(program: RowProgram, p: PathPoint, left: Residuals, reach: Array, 
     objective = program.smooth(p.x) + cost + left.gap
     scale = max(abs(objective), abs(objective - left.gap), program.unit) or 1.0
     sides = max(float(np.abs(program.h).max(initial=0.0)), float(np.abs(excess).max(initial=0.0))) or 1.0
-    # where all multipliers may be 0, an objective of one unit gives their size
+    # where all multipliers may be 0, an objective of one unit gives their size, or their bounds do
+    room = (program.high - program.low)[np.isfinite(program.high - program.low)]
+    natural = min(program.unit / sides, float(room.max()) if room.size else np.inf)
     summed = np.abs(program.P) @ np.abs(p.x) + np.abs(program.q) + np.abs(program.A).T @ np.abs(p.nu)
-    summed += reach * (float(np.abs(p.a).sum()) + program.unit / sides)
+    summed += reach * (float(np.abs(p.a).sum()) + natural)
+    summed += FLOOR * summed.max(initial=0.0)
     dual = float(np.max(np.abs(left.dual) / np.where(summed > 0, summed, 1.0), initial=0.0))
     rows = float(np.abs(left.rows).max(initial=0.0)) / sides
     equal_sides = np.abs(program.b) + np.abs(program.A) @ np.abs(p.x)

@@ -20,17 +20,16 @@ Array = NDArray[np.float64]
 
 #: Columns whose scaled Gram matrix has pivots above this are left as they are.
 INDEPENDENT = 1e-3
-#: Eigenvalues of the scaled Gram matrix below this are rounding: along them nothing happens.
-ROUNDING = 1e-14
+#: Eigenvalues of the scaled Gram matrix below this may be rounding: such a direction is not made longer.
+ROUNDING = 1e-15
 
 
 @dataclass(frozen=True, eq=False)
 class ColumnBasis:
-    """T, its inverse, and the directions among its columns along which no row changes."""
+    """T and its inverse."""
 
     T: Array
     inverse: Array
-    null: NDArray[np.bool_]
 
     @classmethod
     def of(cls, program: RowProgram) -> ColumnBasis | None:
@@ -44,20 +43,17 @@ class ColumnBasis:
         if not np.all(np.isfinite(scaled)) or _independent(scaled):
             return None
         values, vectors = eigh(scaled, check_finite=False)
-        null = values <= ROUNDING * values.size
-        length = 1.0 / np.sqrt(np.where(null, 1.0, values))
-        return cls(unit[:, None] * vectors * length, (vectors / length).T / unit, null)
+        length = 1.0 / np.sqrt(np.where(values <= ROUNDING * values.size, 1.0, values))
+        return cls(unit[:, None] * vectors * length, (vectors / length).T / unit)
 
     def program(self, program: RowProgram) -> RowProgram:
         """The program over z, x = Tz."""
         assert isinstance(program.rows, DenseRows)
-        rows = program.rows.array @ self.T
-        rows[:, self.null] = 0.0
         return replace(
             program,
             P=self.T.T @ program.P @ self.T,
             q=_without_rounding(program.q, self.T),
-            rows=DenseRows(rows),
+            rows=DenseRows(program.rows.array @ self.T),
             A=_without_rounding(program.A, self.T),
         )
 

@@ -29,6 +29,8 @@ EXACT = 1e-11
 #: Systems that are worse conditioned are solved by orthogonal factors, in which smaller singular values are rounding.
 WORST_CONDITION = 1e-13
 DEPENDENT = 1e-12
+#: Sums are relative to at least this share of the largest: what is smaller may be rounding.
+FLOOR = 1e-5
 ROUNDS = 6
 
 
@@ -163,12 +165,13 @@ def _checked(program: RowProgram, x: Array, a: Array, nu: Array, between: Mask, 
     off = np.abs(excess - program.give * a)[between & (program.high > program.low)]
     gradient = program.gradient(x, a, nu)
     size = np.abs(program.P) @ np.abs(x) + np.abs(program.q)
-    size += units.reach * (float(np.abs(a).sum()) + program.unit / units.side)
+    natural = min(program.unit / units.side, float(units.multiplier.max(initial=0.0)))
+    size += units.reach * (float(np.abs(a).sum()) + natural)
     size += np.abs(program.A).T @ np.abs(nu)
     sides = np.abs(program.b) + np.abs(program.A) @ np.abs(x)
     holds = (
         off.max(initial=0.0) <= EXACT * units.side
-        and bool(np.all(np.abs(gradient) <= EXACT * size + 1e-16 * size.max(initial=0.0)))
+        and bool(np.all(np.abs(gradient) <= EXACT * (size + FLOOR * size.max(initial=0.0))))
         and bool(np.all(np.abs(program.A @ x - program.b) <= EXACT * sides))
     )
     return Exact(x, a, nu, between) if holds else None

@@ -23,6 +23,8 @@ Array = NDArray[np.float64]
 SHORT_OF_BOUND = 0.995
 #: Longer steps need no correction.
 LONG_ENOUGH = 0.95
+#: Diagonal entries below this share of the largest are rounding.
+NOISE = 1e-26
 #: Below every curvature: rows whose pairs both vanish are tight.
 SMALLEST = 1e-200
 
@@ -93,9 +95,10 @@ class Factor:
 
     def __init__(self, H: Array, A: Array) -> None:
         diagonal = H.diagonal()
-        largest = float(diagonal.max(initial=0.0)) or 1.0
-        self.unit = 1.0 / np.sqrt(np.maximum(diagonal, 1e-30 * largest))
+        counts = diagonal > NOISE * float(diagonal.max(initial=0.0))
+        self.unit = np.where(counts, 1.0 / np.sqrt(np.where(counts, diagonal, 1.0)), 0.0)
         H = H * self.unit[:, None] * self.unit
+        H[np.diag_indices_from(H)] += ~counts  # nothing moves along these
         self.A = A * self.unit
         norms = np.linalg.norm(self.A, axis=1)
         self.row_unit = 1.0 / np.where(norms > 0, norms, 1.0)
