@@ -8,75 +8,94 @@ far from dependent for other weights.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cholesky, eigh
 
-from convexcls.rows import DenseRows
-from convexcls.solvers.row_program import RowProgram
+from convexcls.rows import DenseRows, Rows
+from convexcls.rows.base import row_blocks
+from convexcls.solvers.row_program import RowProgram, working_copy
 
 Array = NDArray[np.float64]
 
+#: Whether columns repeat each other is seen on so many rows.
+SAMPLE = 2000
 #: Columns whose scaled Gram matrix has pivots above this are left as they are.
 INDEPENDENT = 1e-3
 #: Eigenvalues of the scaled Gram matrix below this may be rounding: such a direction is not made longer.
 ROUNDING = 1e-15
 
 
-@dataclass(frozen=True, eq=False)
-class ColumnBasis:
-    """T and its inverse."""
+class RowsInBasis(Rows):
+    """RT, lazily; some of its rows are multiplied out, and with them their Gram matrix."""
 
-    T: Array
-    inverse: Array
+    def __init__(self, base: Rows, T: Array) -> None:
+        self.base, self.basis, self.shape = base, T, base.shape
 
-    @classmethod
-    def of(cls, program: RowProgram) -> ColumnBasis | None:
-        """A better basis; None where the unknowns are good as they are, or the rows are sparse."""
-        if not isinstance(program.rows, DenseRows) or program.rows.shape[0] < 2:
-            return None
-        gram = program.rows.gram(np.ones(program.rows.shape[0]))
-        diagonal = gram.diagonal()
-        unit = 1.0 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
-        scaled = gram * unit[:, None] * unit
-        if not np.all(np.isfinite(scaled)) or _independent(scaled):
-            return None
-        values, vectors = eigh(scaled, check_finite=False)
-        length = 1.0 / np.sqrt(np.where(values <= ROUNDING * values.size, 1.0, values))
-        return cls(unit[:, None] * vectors * length, (vectors / length).T / unit)
+    def __matmul__(self, v: Array) -> Array:
+        return self.base @ (self.basis @ v)
 
-    def program(self, program: RowProgram) -> RowProgram:
-        """The program over z, x = Tz."""
-        assert isinstance(program.rows, DenseRows)
-        return replace(
-            program,
-            P=self.T.T @ program.P @ self.T,
-            q=_without_rounding(program.q, self.T),
-            rows=DenseRows(program.rows.array @ self.T),
-            A=_without_rounding(program.A, self.T),
-        )
+    def transposed_matmul(self, u: Array) -> Array:
+        return np.asarray(self.basis.T @ self.base.transposed_matmul(u))
+
+    def gram(self, weights: Array) -> Array:
+        out = np.zeros((self.shape[1], self.shape[1]))
+        for block in row_blocks(self.shape[0]):
+            out += self[block].gram(weights[block])
+        return out
+
+    def __getitem__(self, index: Any) -> Rows:
+        chosen = np.arange(self.shape[0])[index]
+        return DenseRows(working_copy(self.base, chosen).to_dense() @ self.basis)
+
+    def __abs__(self) -> Rows:
+        return abs(self[:])
+
+    def to_matrix(self) -> Any:
+        return self[:].to_matrix()
 
 
 @dataclass(frozen=True, eq=False)
 class Unknowns:
-    """The unknowns in which a program is solved: its own, or those of a basis."""
+    """The unknowns in which a program is solved: its own where T is None, else z with x = Tz."""
 
     program: RowProgram
-    basis: ColumnBasis | None
+    T: Array | None = None
+    inverse: Array | None = None
 
     @classmethod
     def of(cls, program: RowProgram) -> Unknowns:
-        basis = ColumnBasis.of(program)
-        return cls(program if basis is None else basis.program(program), basis)
+        n, k = program.rows.shape
+        some = working_copy(program.rows, np.arange(0, n, max(1, n // max(SAMPLE, 5 * k))))
+        if not isinstance(some, DenseRows):
+            return cls(program)
+        gram = some.gram(np.ones(some.shape[0]))
+        diagonal = gram.diagonal()
+        unit = 1.0 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
+        scaled = gram * unit[:, None] * unit
+        if not np.all(np.isfinite(scaled)) or _independent(scaled):
+            return cls(program)
+        values, vectors = eigh(scaled, check_finite=False)
+        length = 1.0 / np.sqrt(np.where(values <= ROUNDING * values.size, 1.0, values))
+        T = unit[:, None] * vectors * length
+        other = replace(
+            program,
+            P=T.T @ program.P @ T,
+            q=_without_rounding(program.q, T),
+            rows=RowsInBasis(program.rows, T),
+            A=_without_rounding(program.A, T),
+        )
+        return cls(other, T, (vectors / length).T / unit)
 
     def there(self, x: Array) -> Array:
         """z of x."""
-        return x if self.basis is None else np.asarray(self.basis.inverse @ x)
+        return x if self.inverse is None else np.asarray(self.inverse @ x)
 
     def back(self, z: Array) -> Array:
         """x of z."""
-        return z if self.basis is None else np.asarray(self.basis.T @ z)
+        return z if self.T is None else np.asarray(self.T @ z)
 
 
 def _without_rounding(left: Array, T: Array) -> Array:

@@ -94,8 +94,13 @@ class Search:
 
 def solve_rows(program: RowProgram, begin: tuple[Array, Array] | None, search: Search, shrink: bool) -> Found:
     """The solution of the program, or rows that show that there is none."""
+    unknowns = Unknowns.of(program)
+    if begin is not None:
+        begin = unknowns.there(begin[0]), begin[1]
     try:
-        return _solution(program, begin, search, shrink)
+        found = _solution(unknowns.program, begin, search, shrink)
+        x = None if found.x is None else unknowns.back(found.x)
+        return replace(found, x=x, direction=None if found.direction is None else unknowns.back(found.direction))
     except NoSolution as none:
         a = np.zeros(program.h.size)
         a[none.rows] = none.a
@@ -172,10 +177,9 @@ def _roughly(program: RowProgram, x: Array | None, share: float, search: Search)
     else:
         excess = program.excess(x)
         part, _ = FixedRows.none(program).without(sides_of(program, excess), _nearest(program, excess, share))
-    unknowns = Unknowns.of(part)
-    for stop in search.walk(unknowns.program, unknowns.there(x)):
+    for stop in search.walk(part, x):
         if stop.error <= ROUGH:
-            return unknowns.back(stop.point.x)
+            return stop.point.x
     return None
 
 
@@ -223,26 +227,23 @@ def _on_band(
     program: RowProgram, part: RowProgram, x: Array, band: Indices, sides: NDArray[np.int8], search: Search
 ) -> tuple[Array, Array, Exact | None, Indices] | None:
     """The point on a band, exact where all other rows are on their side, and those that are not."""
-    unknowns, looked, stop = Unknowns.of(part), False, None
-    for stop in search.walk(unknowns.program, unknowns.there(x)):
+    looked, stop = False, None
+    for stop in search.walk(part, x):
         if not looked and stop.error <= FAIR:
-            x = unknowns.back(stop.point.x)
-            excess = program.excess(x)
+            excess = program.excess(stop.point.x)
             wrong = _wrong(program, excess, band, sides)
             if wrong.size:
-                return x, excess, None, wrong
+                return stop.point.x, excess, None, wrong
             looked = True
-        if search.polish and stop.error <= NEAR and (exact := settle(unknowns.program, stop.point)) is not None:
-            exact = replace(exact, x=unknowns.back(exact.x))
+        if search.polish and stop.error <= NEAR and (exact := settle(part, stop.point)) is not None:
             excess = program.excess(exact.x)
             wrong = _wrong(program, excess, band, sides)
             return exact.x, excess, None if wrong.size else exact, wrong
     if stop is None or not looked:
         return None
     p = stop.point
-    x = unknowns.back(p.x)
     none = np.zeros(0, dtype=np.intp)
-    return x, program.excess(x), Exact(x, p.a, p.nu, np.zeros(0, dtype=bool)), none
+    return p.x, program.excess(p.x), Exact(p.x, p.a, p.nu, np.zeros(0, dtype=bool)), none
 
 
 def _wrong(program: RowProgram, excess: Array, band: Indices, sides: NDArray[np.int8]) -> Indices:
@@ -265,17 +266,16 @@ def _assembled(
 
 def _whole(program: RowProgram, rows: Indices, x: Array, search: Search) -> Found:
     """The solution with all rows open whose multipliers are not given."""
-    unknowns, a = Unknowns.of(program.on(rows, np.zeros_like(program.q))), program.low.copy()
-    part = unknowns.program
+    part, a = program.on(rows, np.zeros_like(program.q)), program.low.copy()
     best: PathStop | None = None
     stop: PathStop | None = None
-    for stop in search.walk(part, unknowns.there(x)):
+    for stop in search.walk(part, x):
         if best is None or stop.error < best.error:
             best = stop
         if search.polish and stop.error <= NEAR and (exact := settle(part, stop.point)) is not None:
             a[rows] = exact.a
             steps = len(search.tracer.lines)
-            return Found(unknowns.back(exact.x), a, exact.nu, f"exact on its partition after {steps} steps")
+            return Found(exact.x, a, exact.nu, f"exact on its partition after {steps} steps")
     steps = len(search.tracer.lines)
     if best is None or stop is None:
         return Found(None, a, program.b, "no step was possible")
@@ -285,7 +285,7 @@ def _whole(program: RowProgram, rows: Indices, x: Array, search: Search) -> Foun
             a,
             program.b,
             f"the objective falls without end after {steps} steps",
-            direction=unknowns.back(direction),
+            direction=direction,
         )
     a[rows] = best.point.a
-    return Found(unknowns.back(best.point.x), a, best.point.nu, f"relative error {best.error:.1e} after {steps} steps")
+    return Found(best.point.x, a, best.point.nu, f"relative error {best.error:.1e} after {steps} steps")
