@@ -40,6 +40,8 @@ BAND = 0.75
 ROUGH = 1e-3
 FAIR = 1e-5
 ROUNDS = 12
+#: The gradient over all rows, relative to what was added up, where the answer on a band is that of all.
+BALANCED = 1e-11
 #: How often rows are smoothed before the band is chosen, each time so much narrower.
 WIDTHS = 3
 NARROWER = 4.0
@@ -216,7 +218,10 @@ def _by_bands(program: RowProgram, x: Array, share: float, search: Search) -> Fo
             continue
         x, excess, exact, wrong = outcome
         if exact is not None:
-            return _assembled(program, exact, a, band, sides, excess, search)
+            found = _assembled(program, exact, a, band, sides, excess, search)
+            if _balanced(program, part, found):
+                return found
+            break
         reach = float(distances(program, excess)[wrong].max(initial=0.0))
         again = np.union1d(_within(program, excess, 1.5 * reach), wrong)
         band = np.union1d(band, again) if round_ >= 3 else again
@@ -262,6 +267,15 @@ def _assembled(
     return Found(
         exact.x, a, exact.nu, f"exact with {band.size} of {a.size} rows open, {len(search.tracer.lines)} steps"
     )
+
+
+def _balanced(program: RowProgram, part: RowProgram, found: Found) -> bool:
+    """Whether the gradient vanishes over all rows: digits can be lost where many large numbers were added up."""
+    assert found.x is not None
+    gradient = program.gradient(found.x, found.a, found.nu)
+    size = np.abs(program.P) @ np.abs(found.x) + np.abs(program.q) + np.abs(program.A).T @ np.abs(found.nu)
+    size += part.rows.column_max() * float(np.abs(found.a).sum())
+    return bool(np.all(np.abs(gradient) <= BALANCED * (size + size.max(initial=0.0))))
 
 
 def _whole(program: RowProgram, rows: Indices, x: Array, search: Search) -> Found:
