@@ -191,8 +191,10 @@ def _smoothly(program: RowProgram, x: Array, share: float, times: int, search: S
     distance = distances(program, excess)
     count = int(np.ceil(share * distance.size))
     sigma = float(np.partition(distance, count)[count])
+    if np.all(program.give > 0):  # smooth as it is
+        times, sigma = 1, sigma / NARROWER ** (times - 1)
     for _ in range(times):
-        x, nu, excess = smoothed_solution(program, x, nu, excess, np.full(excess.size, sigma))
+        x, nu, excess = smoothed_solution(program, x, nu, excess, sigma)
         search.tracer.record(program.smooth(x) + program.cost(excess), sigma, 1.0, {"rows": excess.size})
         sigma /= NARROWER
     return x, excess, sigma * NARROWER

@@ -37,14 +37,14 @@ def can_be_smoothed(program: RowProgram) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Smoothed:
-    """A program whose rows are smoothed to a width, by row."""
+    """A program whose rows are smoothed to a width."""
 
     program: RowProgram
     slope: Array
     offset: Array
 
     @classmethod
-    def of(cls, program: RowProgram, sigma: Array) -> Smoothed:
+    def of(cls, program: RowProgram, sigma: float) -> Smoothed:
         gives = program.give > 0
         room, middle = program.high - program.low, 0.5 * (program.high + program.low)
         stiff = np.divide(1.0, program.give, out=np.zeros_like(room), where=gives)
@@ -98,7 +98,7 @@ class Smoothed:
 
 
 def smoothed_solution(
-    program: RowProgram, x: Array, nu: Array, excess: Array, sigma: Array
+    program: RowProgram, x: Array, nu: Array, excess: Array, sigma: float
 ) -> tuple[Array, Array, Array]:
     """x, nu and the excess after Newton's method on the rows smoothed to a width; what was given where it fails."""
     smooth = Smoothed.of(program, sigma)
@@ -112,6 +112,6 @@ def smoothed_solution(
             return begin
         x, nu, excess = x + length * dx, next_nu, excess + length * along
         change = length * np.abs(along)
-        if float(np.sqrt(np.mean(np.square(change)))) <= SMALL_ENOUGH * float(np.median(sigma)):
+        if float(np.sqrt(np.mean(np.square(change)))) <= SMALL_ENOUGH * sigma:
             break
     return x, nu, excess
