@@ -12,7 +12,8 @@ from convexcls.problem import Problem
 from convexcls.solvers.base import Answer, Callback, Solver, Start, Tracer
 from convexcls.solvers.quadratic_program import refuse_unless_quadratic
 from convexcls.solvers.row_reduction import RowReduction
-from convexcls.solvers.shrinking import Search, solve_rows
+from convexcls.solvers.row_search import Search
+from convexcls.solvers.shrinking import solve_rows
 
 Array = NDArray[np.float64]
 

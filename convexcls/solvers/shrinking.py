@@ -7,29 +7,20 @@ with these and their neighbours it is done again. The last answer is that of all
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from convexcls.solvers.base import Tracer
-from convexcls.solvers.central_path import PathStop, follow
 from convexcls.solvers.column_basis import Unknowns
-from convexcls.solvers.infeasible_rows import contradiction, runaway
 from convexcls.solvers.partition import Exact, settle
 from convexcls.solvers.row_program import Indices, RowProgram
+from convexcls.solvers.row_search import NEAR, Found, NoSolution, Search, solve_whole
 from convexcls.solvers.row_sides import BROKEN, FixedRows, distances, sides_of
 from convexcls.solvers.smoothing import can_be_smoothed, smoothed_solution
 
 Array = NDArray[np.float64]
 
-#: The exact solution is looked for once the relative errors are below this.
-NEAR = 1e-7
-#: Nothing more is to be had by further steps.
-ENOUGH = 1e-14
-#: A way that has not become better for so many steps leads nowhere.
-PATIENCE = 12
 #: Samples have to have so many rows at least, and so many for each unknown; each is so many times the one before.
 SMALLEST_SAMPLE = 600
 ROWS_PER_UNKNOWN = 12
@@ -45,53 +36,6 @@ BALANCED = 1e-11
 #: How often rows are smoothed before the band is chosen, each time so much narrower.
 WIDTHS = 3
 NARROWER = 4.0
-
-
-@dataclass(frozen=True, eq=False)
-class Found:
-    """What came out: a point with its multipliers, or none; then perhaps what shows that there is none."""
-
-    x: Array | None
-    a: Array
-    nu: Array
-    message: str
-    farkas: tuple[Array, Array] | None = None
-    direction: Array | None = None
-
-
-class NoSolution(Exception):
-    """The rows at hand, by their place in the first program, contradict each other."""
-
-    def __init__(self, rows: Indices, a: Array, nu: Array) -> None:
-        super().__init__()
-        self.rows, self.a, self.nu = rows, a, nu
-
-
-@dataclass(eq=False)
-class Search:
-    """The settings and the trace of one search."""
-
-    tol: float
-    tracer: Tracer
-    max_iter: int
-    polish: bool
-    rounds: list[int] = field(default_factory=list)
-
-    def walk(self, program: RowProgram, x: Array) -> Iterator[PathStop]:
-        """The points of the path, recorded, as long as they become better."""
-        best, waited, reach = np.inf, 0, program.rows.column_max()
-        for stop in follow(program, x, max_iter=self.max_iter):
-            detail = {"gap": stop.gap, "centring": stop.sigma, "rows": program.h.size}
-            self.tracer.record(stop.objective, stop.error, stop.step, detail)
-            if (proof := contradiction(program, stop.point, reach)) is not None:
-                raise NoSolution(program.origin, *proof)
-            yield stop
-            if runaway(program, stop.point, stop.objective) is not None:
-                return
-            waited = 0 if stop.error < best else waited + 1
-            best = min(best, stop.error)
-            if stop.error <= ENOUGH or waited >= PATIENCE:
-                return
 
 
 def solve_rows(program: RowProgram, begin: tuple[Array, Array] | None, search: Search, shrink: bool) -> Found:
@@ -119,7 +63,7 @@ def _solution(program: RowProgram, begin: tuple[Array, Array] | None, search: Se
         x, share = _from_samples(program, search, smallest)
     if not shrink or x is None or share >= 0.5:
         everything = np.flatnonzero(program.low < program.high)
-        return _whole(program, everything, np.zeros(k) if x is None else x, search)
+        return solve_whole(program, everything, np.zeros(k) if x is None else x, search)
     return _by_bands(program, x, share, search)
 
 
@@ -227,7 +171,7 @@ def _by_bands(program: RowProgram, x: Array, share: float, search: Search) -> Fo
         reach = float(distances(program, excess)[wrong].max(initial=0.0))
         again = np.union1d(_within(program, excess, 1.5 * reach), wrong)
         band = np.union1d(band, again) if round_ >= 3 else again
-    return _whole(program, np.flatnonzero(program.low < program.high), np.zeros_like(x), search)
+    return solve_whole(program, np.flatnonzero(program.low < program.high), np.zeros_like(x), search)
 
 
 def _on_band(
@@ -278,30 +222,3 @@ def _balanced(program: RowProgram, part: RowProgram, found: Found) -> bool:
     size = np.abs(program.P) @ np.abs(found.x) + np.abs(program.q) + np.abs(program.A).T @ np.abs(found.nu)
     size += part.rows.column_max() * float(np.abs(found.a).sum())
     return bool(np.all(np.abs(gradient) <= BALANCED * (size + size.max(initial=0.0))))
-
-
-def _whole(program: RowProgram, rows: Indices, x: Array, search: Search) -> Found:
-    """The solution with all rows open whose multipliers are not given."""
-    part, a = program.on(rows, np.zeros_like(program.q)), program.low.copy()
-    best: PathStop | None = None
-    stop: PathStop | None = None
-    for stop in search.walk(part, x):
-        if best is None or stop.error < best.error:
-            best = stop
-        if search.polish and stop.error <= NEAR and (exact := settle(part, stop.point)) is not None:
-            a[rows] = exact.a
-            steps = len(search.tracer.lines)
-            return Found(exact.x, a, exact.nu, f"exact on its partition after {steps} steps")
-    steps = len(search.tracer.lines)
-    if best is None or stop is None:
-        return Found(None, a, program.b, "no step was possible")
-    if (direction := runaway(part, stop.point, stop.objective)) is not None:
-        return Found(
-            None,
-            a,
-            program.b,
-            f"the objective falls without end after {steps} steps",
-            direction=direction,
-        )
-    a[rows] = best.point.a
-    return Found(best.point.x, a, best.point.nu, f"relative error {best.error:.1e} after {steps} steps")
