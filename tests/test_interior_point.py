@@ -323,6 +323,21 @@ def test_the_trace_falls_to_the_optimum():
     assert all(0 < line.step <= 1 for line in s.trace)
 
 
+@pytest.mark.parametrize("n", [200, 3000])
+def test_an_interrupted_search_leaves_its_last_point(n):
+    problem, seen = cc.SoftMarginSVM(*many(n)), []
+
+    def stop(line):
+        seen.append(line)
+        if line.point is not None:
+            raise KeyboardInterrupt
+
+    s = problem.solve(IP, callback=stop)
+    assert s.status == "undecided"
+    assert s.x is not None
+    assert seen[-1].point is not None
+
+
 @with_each_loss
 def test_a_start_at_a_similar_problem_is_used(model):
     X, y = many()

@@ -70,7 +70,8 @@ class InteriorPointSolver(Solver):
         program = reduction.program()
         begin = None if start is None else reduction.reduced(start.x, start.multipliers)
         with np.errstate(over="ignore", invalid="ignore", divide="ignore", under="ignore"):
-            found = solve_rows(program, begin, Search(tol, tracer, self.max_iter, self.polish), self.shrink)
+            search = Search(tracer, self.max_iter, self.polish, reduction.restored)
+            found = solve_rows(program, begin, search, self.shrink)
         steps = len(tracer.lines)
         if found.x is None:
             return Answer(

@@ -44,7 +44,7 @@ def solve_rows(program: RowProgram, begin: tuple[Array, Array] | None, search: S
     if begin is not None:
         begin = unknowns.there(begin[0]), begin[1]
     try:
-        found = _solution(unknowns.program, begin, search, shrink)
+        found = _solution(unknowns.program, begin, search.over(unknowns), shrink)
         x = None if found.x is None else unknowns.back(found.x)
         return replace(found, x=x, direction=None if found.direction is None else unknowns.back(found.direction))
     except NoSolution as none:
@@ -139,7 +139,9 @@ def _smoothly(program: RowProgram, x: Array, share: float, times: int, search: S
         times, sigma = 1, sigma / NARROWER ** (times - 1)
     for _ in range(times):
         x, nu, excess = smoothed_solution(program, x, nu, excess, sigma)
-        search.tracer.record(program.smooth(x) + program.cost(excess), sigma, 1.0, {"rows": excess.size})
+        # on a sample the point is none of the problem's
+        at = (x, program.best_multipliers(excess), nu) if program.rows is search.all_rows else None
+        search.record(program.smooth(x) + program.cost(excess), sigma, 1.0, {"rows": excess.size}, at)
         sigma /= NARROWER
     return x, excess, sigma * NARROWER
 
