@@ -31,8 +31,9 @@ ROUNDING = 1e-15
 class RowsInBasis(Rows):
     """RT, lazily; some of its rows are multiplied out, and with them their Gram matrix."""
 
-    def __init__(self, base: Rows, T: Array) -> None:
-        self.base, self.basis, self.shape = base, T, base.shape
+    def __init__(self, base: Rows, T: Array, null: NDArray[np.bool_]) -> None:
+        self.base, self.shape = base, base.shape
+        self.basis = np.where(null, 0.0, T)  # along these no row changes but by rounding
 
     def __matmul__(self, v: Array) -> Array:
         return self.base @ (self.basis @ v)
@@ -80,11 +81,13 @@ class Unknowns:
         values, vectors = eigh(scaled, check_finite=False)
         length = 1.0 / np.sqrt(np.where(values <= ROUNDING * values.size, 1.0, values))
         T = unit[:, None] * vectors * length
+        summed = np.max(np.abs(some.array) @ np.abs(T), axis=0, initial=0.0)
+        null = np.max(np.abs(some.array @ T), axis=0, initial=0.0) <= 10 * ROUNDING * summed
         other = replace(
             program,
             P=T.T @ program.P @ T,
             q=_without_rounding(program.q, T),
-            rows=RowsInBasis(program.rows, T),
+            rows=RowsInBasis(program.rows, T, null),
             A=_without_rounding(program.A, T),
         )
         return cls(other, T, (vectors / length).T / unit)

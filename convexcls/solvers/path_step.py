@@ -24,7 +24,7 @@ SHORT_OF_BOUND = 0.995
 #: Longer steps need no correction.
 LONG_ENOUGH = 0.95
 #: Diagonal entries below this share of the largest are rounding.
-NOISE = 1e-26
+NOISE = 1e-60
 #: Below every curvature: rows whose pairs both vanish are tight.
 SMALLEST = 1e-200
 

@@ -32,7 +32,7 @@ ROUGH = 1e-3
 FAIR = 1e-5
 ROUNDS = 12
 #: The gradient over all rows, relative to what was added up, where the answer on a band is that of all.
-BALANCED = 1e-11
+BALANCED = 1e-13
 #: How often rows are smoothed before the band is chosen, each time so much narrower.
 WIDTHS = 3
 NARROWER = 4.0
