@@ -30,7 +30,9 @@ ENTRIES = {name: gallery.entry(name) for name in NAMES}
 SOLVERS = {name: {info.name: info for info in accepting(ENTRIES[name].problem)} for name in NAMES}
 CELLS = [(name, solver) for name in NAMES for solver in SOLVERS[name]]
 #: These finish at machine precision: an optimum that is a ratio must come out to nine digits.
-PRECISE = ("closed-form", "moments", "newton", "newton-kkt", "highs", "clarabel", "working-set")
+PRECISE = (
+    "closed-form", "moments", "newton", "newton-kkt", "highs", "clarabel", "working-set", "interior-point", "smo",
+)  # fmt: skip
 with_verdict = {v: [n for n in NAMES if ENTRIES[n].known.verdict == v] for v in ("optimal", "infeasible", "unattained")}
 
 

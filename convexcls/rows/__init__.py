@@ -20,6 +20,7 @@ from convexcls.rows.class_margins import ClassMarginRows, block_gram
 from convexcls.rows.composed import ConstantRows, DiagonalRows, JoinedRows, ScaledRows, TransposedRows, one_entry_each
 from convexcls.rows.dense import DenseRows
 from convexcls.rows.sparse import SparseRows
+from convexcls.rows.stacked import StackedRows
 
 __all__ = [
     "Array",
@@ -32,6 +33,7 @@ __all__ = [
     "Rows",
     "ScaledRows",
     "SparseRows",
+    "StackedRows",
     "TransposedRows",
     "as_rows",
     "block_gram",

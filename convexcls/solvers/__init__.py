@@ -19,6 +19,7 @@ REGISTRY: dict[str, str] = {
     "working-set": "convexcls.solvers.working_set:WorkingSetSolver",
     "clarabel": "convexcls.solvers.clarabel:ClarabelSolver",
     "osqp": "convexcls.solvers.osqp:OSQPSolver",
+    "interior-point": "convexcls.solvers.interior_point:InteriorPointSolver",
     "perceptron": "convexcls.solvers.perceptron:PerceptronSolver",
     "perceptron-batch": "convexcls.solvers.perceptron_batch:PerceptronBatchSolver",
     "lms": "convexcls.solvers.lms:LMSSolver",
