@@ -1,0 +1,90 @@
+"""Cheap stand-ins for the inverse of a Hessian, and where to start from them.
+
+From m of n samples the Hessian of d unknowns is known to a relative error of about sqrt(d/m), at m/n of the cost: then
+each step of a descent gains that factor. The minimum over the same samples is a start that is right to as much.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from convexcls.solvers.factor import Factor, newton_step, scaled_hessian
+from convexcls.solvers.line import backtrack
+from convexcls.solvers.state import SmoothObjective, State
+
+Array = NDArray[np.float64]
+#: A share of the samples has this many for each unknown, at least and at most, and this fraction in between.
+FEWEST, MOST, FRACTION = 5, 200, 0.1
+#: With fewer samples for each unknown, their own minimum is no good start.
+ENOUGH_TO_START = 20
+
+
+class Preconditioner(Protocol):
+    """Something like the inverse of the Hessian."""
+
+    def solve(self, right: Array) -> Array:
+        """Its product with a vector."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class DiagonalPreconditioner:
+    """The inverse of the Hessian's diagonal."""
+
+    diagonal: Array
+
+    def solve(self, right: Array) -> Array:
+        return right / self.diagonal
+
+
+def share_size(samples: int, unknowns: int) -> int:
+    """How many of the samples are worth a Hessian."""
+    return min(samples, max(FEWEST * unknowns, min(MOST * unknowns, int(FRACTION * samples))))
+
+
+def start_on_share(function: SmoothObjective, samples: int, tol: float = 1e-3) -> tuple[Array, State]:
+    """The minimum over a share of the samples, by Newton's method on a smaller share and then on this one, and the
+    state of the share there."""
+    size = function.problem.size
+    share = function.share(samples)
+    x = np.zeros(size)
+    if samples >= 8 * ENOUGH_TO_START * size:
+        x = _few_newton_steps(share.share(samples // 8), x, 30 * tol).x
+    state = _few_newton_steps(share, x, tol)
+    return state.x, state
+
+
+def _few_newton_steps(function: SmoothObjective, x: Array, tol: float, most: int = 8) -> State:
+    state = function.at(x)
+    for _ in range(most):
+        if not state.relative_gradient() > tol:
+            break
+        step, _ = newton_step(function.problem, state.hessian(), state.gradient)
+        state, shrink = backtrack(state, step)
+        if shrink == 0.0:
+            break
+    return state
+
+
+def factor_of_share(state: State) -> Preconditioner:
+    """The Cholesky factor of the Hessian at a point, with a ridge where it is not positive definite."""
+    scaled, size = scaled_hessian(state.problem, state.hessian(single_precision=True))
+    ridge = 0.0
+    for ridge in (0.0, 1e-6, 1e-4, 1e-2):
+        lifted = scaled.copy()
+        lifted[np.diag_indices(size.size)] += ridge
+        factor = Factor.of(lifted, size)
+        if factor is not None and factor.smallest > 1e-3 * np.sqrt(ridge):
+            return factor
+    return DiagonalPreconditioner(size * size)
+
+
+def diagonal_of_share(state: State) -> Preconditioner:
+    """The diagonal of the Hessian at a point."""
+    diagonal = state.diagonal_curvature()
+    usual = float(np.median(diagonal[diagonal > 0])) if np.any(diagonal > 0) else 1.0
+    return DiagonalPreconditioner(np.where(diagonal > 0, diagonal, usual))
