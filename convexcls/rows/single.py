@@ -24,15 +24,15 @@ from convexcls.rows.sparse import SparseRows
 #: Takes the rows of a block and the values R x there, and gives what R' is to be multiplied with.
 Visit = Callable[[slice, Array], Array]
 #: A block has about this many entries: it stays in the second-level cache between its two uses.
-BLOCK_ENTRIES = 131_072
-SHORTEST, LONGEST = 512, 2048
+BLOCK_ENTRIES = 200_000
+SHORTEST, LONGEST = 512, 4096
 
 
 @dataclass(frozen=True, eq=False)
 class SingleRows:
     """diag(factor) [X, 1] diag(right) over all unknowns: those of ``where`` belong to the columns of X, the one at
     ``constant`` (if any) to the column of ones. With several ``columns`` the unknowns are one such set a column, and
-    R x has a row for each sample and a column for each."""
+    R x is a matrix with one row for each of them and a column for each sample."""
 
     size: int
     matrix: Rows
@@ -60,8 +60,8 @@ class SingleRows:
         return cls(rows.shape[1], matrix, where, right, factor, constant, scale)
 
     @classmethod
-    def scores_in(cls, rows: JoinedRows) -> tuple[SingleRows, ClassMarginRows] | None:
-        """The scores of all classes behind rows of margins, and those rows, or None where there are none."""
+    def scores_in(cls, rows: JoinedRows) -> tuple[SingleRows, NDArray[np.intp]] | None:
+        """The scores of all classes behind rows of margins, and the own classes, or None where there are none."""
         parts = [(where, *_taken_apart(r)) for where, r in rows.parts]
         found = None
         inner = []
@@ -77,7 +77,7 @@ class SingleRows:
         (where, matrix, _, right), constant, scale = data[0], None, None
         if ones:
             constant, _, _, scale = ones[0]
-        return cls(rows.shape[1], matrix, where, right, None, constant, scale, found.count), found
+        return cls(rows.shape[1], matrix, where, right, None, constant, scale, found.count), found.classes
 
     @property
     def height(self) -> int:
@@ -108,16 +108,16 @@ class SingleRows:
 
     def _by_column(self, x: Array, where: slice, right: Array | None) -> Array:
         values = x[where] if right is None else x[where] * right
-        return values if self.columns == 1 else values.reshape(self.columns, -1).T
+        return values if self.columns == 1 else values.reshape(self.columns, -1)
 
     def sweep(self, x: Array, visit: Visit) -> Array:
         """R' visit(R x)."""
-        v = np.ascontiguousarray(self._by_column(x, self.where, self.right))
+        v = self._by_column(x, self.where, self.right)
         shift = None if self.constant is None else self._by_column(x, self.constant, self.constant_right)
         pulled, ones = np.zeros(v.shape), np.zeros(0 if shift is None else self.columns)
         for block in self.blocks():
             X, transposed = self._part(block)
-            u = X @ v
+            u = _row_by_row(v, X, transposed)
             if shift is not None:
                 u += shift
             if self.factor is not None:
@@ -125,11 +125,11 @@ class SingleRows:
             pull = visit(block, u)
             if self.factor is not None:
                 pull = pull * self.factor[block]
-            pulled += transposed @ pull
+            pulled += _row_by_row(pull, transposed, X)
             if shift is not None:
-                ones += pull.sum(axis=0)
+                ones += np.add.reduce(pull, axis=-1)
         out = np.zeros(self.size)
-        out[self.where] = pulled.T.ravel() * self.right
+        out[self.where] = pulled.ravel() * self.right
         if self.constant is not None:
             assert self.constant_right is not None
             out[self.constant] = ones * self.constant_right
@@ -158,11 +158,9 @@ class SingleRows:
         """[X, 1]' diag(weights) [X, 1], without the scales of the columns."""
         d = self.matrix.shape[1]
         width = d + (self.constant is not None)
-        out = np.empty((width, width))
         if isinstance(self.matrix, DenseRows) and d:
-            roots = np.sqrt(weights)
-            out[:] = _both_triangles(self._syrk(roots, width, single_precision))
-            return out
+            return _both_triangles(self._syrk(np.sqrt(weights), width, single_precision))
+        out = np.empty((width, width))
         out[:d, :d] = self.matrix.gram(weights)
         if self.constant is not None:
             out[:d, d] = out[d, :d] = self.matrix.T @ weights
@@ -185,19 +183,19 @@ class SingleRows:
         return np.asarray(total)
 
     def squares(self, weights: Array) -> Array:
-        """The diagonal of R' diag(weights) R over all unknowns; with several columns, weights have one column each."""
+        """The diagonal of R' diag(weights) R over all unknowns; with several columns, weights have one row each."""
         if self.factor is not None:
             weights = weights * np.square(self.factor)
-        total = np.zeros((self.matrix.shape[1], *weights.shape[1:]))
+        total = np.zeros((self.matrix.shape[1], *weights.shape[:-1]))
         for block in self.blocks():
             X, _ = self._part(block)
             X = X.to_matrix() if isinstance(X, Rows) else X
-            total += (X * X).T @ weights[block]
+            total += (X * X).T @ weights[..., block].T
         out = np.zeros(self.size)
         out[self.where] = total.T.ravel() * np.square(self.right)
         if self.constant is not None:
             assert self.constant_right is not None
-            out[self.constant] = weights.sum(axis=0) * np.square(self.constant_right)
+            out[self.constant] = weights.sum(axis=-1) * np.square(self.constant_right)
         return out
 
     def class_gram(self, probabilities: Array, weights: Array, single_precision: bool = False) -> Array:
@@ -232,12 +230,12 @@ class SingleRows:
             out = np.zeros((K, width, K, width))
             for k in range(K):
                 for other in range(k):
-                    pair = -self._inner_gram(roots * roots * p[:, k] * p[:, other])
+                    pair = -self._inner_gram(roots * roots * p[k] * p[other])
                     out[k, :, other] = out[other, :, k] = pair
             return out
         syrk, kind = (ssyrk, np.float32) if single_precision else (dsyrk, np.float64)
         total = np.zeros((K * width, K * width), order="F", dtype=kind)
-        scaled = (p * roots[:, None]).astype(kind)
+        scaled = np.ascontiguousarray((p * roots).T, dtype=kind)
         for block in self.blocks():
             X, _ = self._part(block)
             both = np.empty((X.shape[0], K, width), dtype=kind)
@@ -248,6 +246,13 @@ class SingleRows:
         return np.ascontiguousarray(_both_triangles(total), dtype=float).reshape(K, width, K, width)
 
 
+def _row_by_row(v: Array, matrix: Any, transposed: Any) -> Array:
+    """``matrix @ v`` for a vector, and for each row of a matrix."""
+    if v.ndim == 1:
+        return np.asarray(matrix @ v)
+    return np.asarray(v @ transposed if isinstance(transposed, np.ndarray) else (matrix @ v.T).T)
+
+
 def _taken_apart(rows: Rows) -> tuple[Rows, Array, Array]:
     """Rows as diag(left) base diag(right)."""
     if isinstance(rows, ScaledRows):
@@ -256,4 +261,10 @@ def _taken_apart(rows: Rows) -> tuple[Rows, Array, Array]:
 
 
 def _both_triangles(upper: Array) -> Array:
-    return np.asarray(np.triu(upper) + np.triu(upper, 1).T)
+    """A symmetric matrix of doubles, in rows, from its upper triangle."""
+    out = np.asarray(upper, dtype=float).T.copy()  # the lower triangle, in rows
+    above = np.triu_indices(out.shape[0], 1) if out.shape[0] < 200 else None
+    if above is not None:
+        out[above] = out.T[above]
+        return out
+    return np.asarray(np.tril(out) + np.tril(out, -1).T)

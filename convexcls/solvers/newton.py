@@ -29,6 +29,7 @@ from convexcls.solvers.preconditioner import (
     start_on_share,
 )
 from convexcls.solvers.state import SmoothObjective, State
+from convexcls.solvers.terms import GeneralTerm, SingleTerm
 
 Array = NDArray[np.float64]
 Hessian = Literal["auto", "exact", "subsampled", "free"]
@@ -97,15 +98,15 @@ class NewtonSolver(Solver):
         terms = state.function.terms
         wanted = self.adjusted_response
         if wanted is None:
-            wanted = sum(t.term.size for t in terms) <= SHOW_RESPONSE_UP_TO
+            wanted = sum(t.samples * t.loss.width for t in terms) <= SHOW_RESPONSE_UP_TO
         if not wanted:
             return {}
         out = {}
         with np.errstate(divide="ignore", invalid="ignore"):
             for t, reading in zip(terms, state.readings, strict=True):
-                if t.term.loss.width == 1 and (w := t.term.loss.curvature(reading.arguments)).ndim == 1:
+                if isinstance(t, SingleTerm | GeneralTerm) and (w := t.curvature(reading)).ndim == 1:
                     response = reading.arguments - reading.slopes / w
-                    out[t.term.name] = {"adjusted_response": response, "weights": t.term.weights * w}
+                    out[t.name] = {"adjusted_response": response, "weights": t.weights * w}
         return out
 
 
@@ -120,7 +121,7 @@ def _prepared(function: SmoothObjective, x: Array, way: Hessian) -> tuple[State,
         return function.at(x), factor_of_share(function.share(count).at(x))
     nearby, state = start_on_share(function, count)
     begun = function.at(nearby)
-    if begun.objective < function.at(x).objective:
+    if begun.objective < function.value_at_zero():
         return begun, factor_of_share(state)
     return function.at(x), factor_of_share(state.function.at(x))
 

@@ -31,13 +31,8 @@ def may_run_away(problem: Problem) -> bool:
 
 def separating_direction(state: State) -> Array | None:
     """The point itself, where it is such a direction."""
-    if np.any(state.curved):
-        return None
-    reach = np.abs(state.x)
     for t, reading in zip(state.function.terms, state.readings, strict=True):
-        margins = t.margins(reading) - t.term.offset
-        if t.term.counted.size < t.term.size:
-            margins = margins[t.term.counted]
-        if not margins.min(initial=np.inf) > CLEARLY * float(t.reach @ reach):
+        smallest = t.smallest_margin(reading)
+        if not smallest > 0 or not smallest > CLEARLY * float(t.reach @ np.abs(state.x)):
             return None
-    return state.x
+    return None if np.any(state.curved) else state.x

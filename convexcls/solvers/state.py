@@ -41,6 +41,10 @@ class SmoothObjective:
         """P x."""
         return self.problem.apply_quadratic(x) if self.has_matrix else self.diagonal * x
 
+    def value_at_zero(self) -> float:
+        """The objective at x = 0, which takes no pass over the data."""
+        return self.problem.constant + sum(t.value(t.offset) for t in self.problem.terms)
+
     def at(self, x: Array) -> State:
         """The objective and its gradient at x."""
         with np.errstate(over="ignore", invalid="ignore"):
@@ -103,7 +107,7 @@ class State:
         """The diagonal of the Hessian, as far as the rows tell it."""
         out = self.function.diagonal.copy()
         for t, reading in zip(self.function.terms, self.readings, strict=True):
-            out += t.curvatures(reading)
+            out += t.diagonal(reading)
         return out
 
     def relative_gradient(self) -> float:
