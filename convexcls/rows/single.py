@@ -139,11 +139,15 @@ class SingleRows:
         """R' diag(weights) R of rows with one column, over all unknowns."""
         if self.factor is not None:
             weights = weights * np.square(self.factor)
-        inner = self._inner_gram(weights, single_precision)
+        inner = self._inner_gram(weights, single_precision and self._near_one())
         right = self.right if self.constant_right is None else np.append(self.right, self.constant_right)
         inner *= right
         inner *= right[:, None]
         return self._spread(inner, self._places(inner.shape[0]))
+
+    def _near_one(self) -> bool:
+        """Whether the scales of the columns leave squares of the entries within what single precision holds."""
+        return bool(np.all((self.right > 1e-12) & (self.right < 1e12)))
 
     def _spread(self, inner: Array, where: NDArray[np.intp]) -> Array:
         """A matrix over the unknowns that stand at ``where`` as one over all."""
@@ -203,7 +207,7 @@ class SingleRows:
         diagonal these are sums of terms of one sign, and every row of blocks has sum zero: nothing cancels."""
         d, K = self.matrix.shape[1], self.columns
         width = d + (self.constant is not None)
-        blocks = self._class_blocks(probabilities, np.sqrt(weights), width, single_precision)
+        blocks = self._class_blocks(probabilities, np.sqrt(weights), width, single_precision and self._near_one())
         for k in range(K):
             blocks[k, :, k] = 0.0
             blocks[k, :, k] = -blocks[k].sum(axis=1)
