@@ -26,6 +26,8 @@ Visit = Callable[[slice, Array], Array]
 #: A block has about this many entries: it stays in the second-level cache between its two uses.
 BLOCK_ENTRIES = 200_000
 SHORTEST, LONGEST = 512, 4096
+#: Rows with fewer entries are written out: then the way through the layers costs more than the arithmetic.
+SMALL = 20_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +39,7 @@ class SingleRows:
     size: int
     matrix: Rows
     where: slice
-    right: Array
+    right: Array | None = None
     factor: Array | None = None
     constant: slice | None = None
     constant_right: Array | None = None
@@ -45,7 +47,12 @@ class SingleRows:
 
     @classmethod
     def seen_in(cls, rows: JoinedRows) -> SingleRows | None:
-        """The rows of one block in this form, or None where they do not have it."""
+        """The rows of one block in this form, or None where they do not have it. A few rows are written out."""
+        if rows.shape[0] * rows.shape[1] <= SMALL:
+            whole = np.zeros(rows.shape)
+            for columns, part in rows.parts:
+                whole[:, columns] += part.to_dense()
+            return cls(rows.shape[1], DenseRows(whole), slice(0, rows.shape[1]))
         parts = [(where, *_taken_apart(r)) for where, r in rows.parts]
         data = [part for part in parts if isinstance(part[1], (DenseRows, SparseRows))]
         ones = [part for part in parts if isinstance(part[1], ConstantRows)]
@@ -94,7 +101,7 @@ class SingleRows:
     def blocks(self) -> Iterator[slice]:
         """The samples, a block at a time; sparse ones all at once."""
         n = self.height
-        if isinstance(self.matrix, SparseRows):
+        if isinstance(self.matrix, SparseRows) or self.matrix.shape[1] * n <= BLOCK_ENTRIES:
             return iter((slice(0, n),))
         length = min(max(BLOCK_ENTRIES // max(self.matrix.shape[1], 1), SHORTEST), LONGEST)
         return (slice(start, min(start + length, n)) for start in range(0, n, length))
@@ -128,11 +135,18 @@ class SingleRows:
             pulled += _row_by_row(pull, transposed, X)
             if shift is not None:
                 ones += np.add.reduce(pull, axis=-1)
+        return self._over_all(pulled.ravel(), ones, self.right, self.constant_right)
+
+    def _over_all(self, inner: Array, ones: Array, right: Array | None, constant_right: Array | None) -> Array:
+        """Values by column, and that of the ones, as a vector over all unknowns, in their units."""
+        if right is not None:
+            inner = inner * right
+        if inner.size == self.size:
+            return inner
         out = np.zeros(self.size)
-        out[self.where] = pulled.ravel() * self.right
-        if self.constant is not None:
-            assert self.constant_right is not None
-            out[self.constant] = ones * self.constant_right
+        out[self.where] = inner
+        if self.constant is not None and constant_right is not None:
+            out[self.constant] = ones * constant_right
         return out
 
     def gram(self, weights: Array, single_precision: bool = False) -> Array:
@@ -140,14 +154,17 @@ class SingleRows:
         if self.factor is not None:
             weights = weights * np.square(self.factor)
         inner = self._inner_gram(weights, single_precision and self._near_one())
-        right = self.right if self.constant_right is None else np.append(self.right, self.constant_right)
-        inner *= right
-        inner *= right[:, None]
+        if self.right is not None:
+            right = self.right if self.constant_right is None else np.append(self.right, self.constant_right)
+            inner *= right
+            inner *= right[:, None]
+        if inner.shape[0] == self.size and self.where.start == 0:
+            return inner
         return self._spread(inner, self._places(inner.shape[0]))
 
     def _near_one(self) -> bool:
         """Whether the scales of the columns leave squares of the entries within what single precision holds."""
-        return bool(np.all((self.right > 1e-12) & (self.right < 1e12)))
+        return self.right is None or bool(np.all((self.right > 1e-12) & (self.right < 1e12)))
 
     def _spread(self, inner: Array, where: NDArray[np.intp]) -> Array:
         """A matrix over the unknowns that stand at ``where`` as one over all."""
@@ -163,6 +180,11 @@ class SingleRows:
         d = self.matrix.shape[1]
         width = d + (self.constant is not None)
         if isinstance(self.matrix, DenseRows) and d:
+            if self.height * width <= SMALL:
+                scaled = self.matrix.array * np.sqrt(weights)[:, None]
+                if width > d:
+                    scaled = np.hstack([scaled, np.sqrt(weights)[:, None]])
+                return np.asarray(scaled.T @ scaled)
             return _both_triangles(self._syrk(np.sqrt(weights), width, single_precision))
         out = np.empty((width, width))
         out[:d, :d] = self.matrix.gram(weights)
@@ -195,12 +217,9 @@ class SingleRows:
             X, _ = self._part(block)
             X = X.to_matrix() if isinstance(X, Rows) else X
             total += (X * X).T @ weights[..., block].T
-        out = np.zeros(self.size)
-        out[self.where] = total.T.ravel() * np.square(self.right)
-        if self.constant is not None:
-            assert self.constant_right is not None
-            out[self.constant] = weights.sum(axis=-1) * np.square(self.constant_right)
-        return out
+        right = None if self.right is None else np.square(self.right)
+        constant_right = None if self.constant_right is None else np.square(self.constant_right)
+        return self._over_all(total.T.ravel(), weights.sum(axis=-1), right, constant_right)
 
     def class_gram(self, probabilities: Array, weights: Array, single_precision: bool = False) -> Array:
         """sum_i weights_i (diag(p_i) - p_i p_i') (x) [x_i, 1][x_i, 1]' over the unknowns of all columns. Off the
@@ -211,7 +230,7 @@ class SingleRows:
         for k in range(K):
             blocks[k, :, k] = 0.0
             blocks[k, :, k] = -blocks[k].sum(axis=1)
-        right = self.right.reshape(K, d)
+        right = np.ones((K, d)) if self.right is None else self.right.reshape(K, d)
         if self.constant_right is not None:
             right = np.hstack([right, self.constant_right[:, None]])
         blocks *= right[:, :, None, None]
@@ -265,10 +284,6 @@ def _taken_apart(rows: Rows) -> tuple[Rows, Array, Array]:
 
 
 def _both_triangles(upper: Array) -> Array:
-    """A symmetric matrix of doubles, in rows, from its upper triangle."""
-    out = np.asarray(upper, dtype=float).T.copy()  # the lower triangle, in rows
-    above = np.triu_indices(out.shape[0], 1) if out.shape[0] < 200 else None
-    if above is not None:
-        out[above] = out.T[above]
-        return out
-    return np.asarray(np.tril(out) + np.tril(out, -1).T)
+    """A symmetric matrix of doubles, in rows, from its upper triangle in columns."""
+    lower = np.asarray(upper, dtype=float).T
+    return np.asarray(np.tril(lower) + np.tril(lower, -1).T)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from convexcls.solvers.base import Tracer
 from convexcls.solvers.factor import newton_step
 from convexcls.solvers.line import backtrack
-from convexcls.solvers.preconditioner import Preconditioner
+from convexcls.solvers.preconditioner import StandIn
 from convexcls.solvers.quasi_newton import SecantPairs, advance
 from convexcls.solvers.separation import SEPARATED, may_run_away, separating_direction
 from convexcls.solvers.state import State
@@ -23,6 +23,8 @@ Detail = Callable[[State], dict[str, Any]]
 MARGIN = 1e-3
 #: Iterations without half the residual, after which a descent with a stand-in gives up.
 PATIENCE = 15
+#: The residual at which a stand-in that was made far away is made again.
+IN_SIGHT = 1e-2
 CONVERGED = "the gradient is as small as rounding allows"
 
 
@@ -66,10 +68,12 @@ class Descent:
                 return Outcome(state, "margins keep growing: the classes look separated", True)
         return Outcome(state, f"stopped after {most} iterations", False)
 
-    def with_stand_in(self, state: State, stand_in: Preconditioner, most: int) -> Outcome:
-        """L-BFGS around a stand-in for the Hessian, until the residual is well below the tolerance."""
+    def with_stand_in(self, state: State, stand_in: StandIn, most: int) -> Outcome:
+        """L-BFGS around a stand-in for the Hessian, until the residual is well below the tolerance. A stand-in from
+        far away is replaced once, where the end is in sight; what the pairs have learned stays true."""
         runaway = may_run_away(state.problem)
-        pairs, length, best, stalled = SecantPairs(stand_in), 1.0, np.inf, 0
+        pairs, length, best, stalled = SecantPairs(stand_in.first), 1.0, np.inf, 0
+        again = stand_in.again
         for _ in range(most):
             residual = self._record(state, length)
             if runaway and (direction := separating_direction(state)) is not None:
@@ -80,6 +84,8 @@ class Descent:
                 return Outcome(state, "the gradient is well below the tolerance", True)
             if stalled >= PATIENCE:
                 return Outcome(state, "no further progress", False)
+            if again is not None and residual <= IN_SIGHT:
+                pairs.preconditioner, again = again(state.x), None
             step = pairs.direction(state.gradient)
             new, length = advance(state, step)
             if length == 0.0:
@@ -90,5 +96,5 @@ class Descent:
 
     def _record(self, state: State, length: float) -> float:
         residual = state.relative_gradient()
-        self.tracer.record(state.objective, residual, length, self.detail(state))
+        self.tracer.record(state.objective, residual, length, self.detail(state), point=state.x)
         return residual

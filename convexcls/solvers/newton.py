@@ -21,8 +21,9 @@ from convexcls.problem import Problem
 from convexcls.solvers.base import Answer, Callback, Solver, Start, Tracer, refuse_unless_smooth
 from convexcls.solvers.descent import Descent, Outcome
 from convexcls.solvers.preconditioner import (
+    ENOUGH_TO_RENEW,
     ENOUGH_TO_START,
-    Preconditioner,
+    StandIn,
     diagonal_of_share,
     factor_of_share,
     share_size,
@@ -110,20 +111,23 @@ class NewtonSolver(Solver):
         return out
 
 
-def _prepared(function: SmoothObjective, x: Array, way: Hessian) -> tuple[State, Preconditioner]:
+def _prepared(function: SmoothObjective, x: Array, way: Hessian) -> tuple[State, StandIn]:
     """Where to begin, and the stand-in for the Hessian. A start of the caller's is kept; from zero, the minimum over a
     share of the samples is taken where it is the better one."""
     size, samples = function.problem.size, max((t.samples for t in function.terms), default=0)
     if way == "free":
-        return function.at(x), diagonal_of_share(function.share(min(samples, max(10_000, samples // 10))).at(x))
+        share = function.share(min(samples, max(10_000, samples // 10)))
+        return function.at(x), StandIn(diagonal_of_share(share.at(x)), lambda y: diagonal_of_share(share.at(y)))
     count = share_size(samples, size)
     if np.any(x) or not ENOUGH_TO_START * size <= count < samples:
-        return function.at(x), factor_of_share(function.share(count).at(x))
-    nearby, state = start_on_share(function, count)
-    begun = function.at(nearby)
+        share = function.share(count)
+        renewed = (lambda y: factor_of_share(share.at(y))) if count >= ENOUGH_TO_RENEW * size else None
+        return function.at(x), StandIn(factor_of_share(share.at(x)), renewed)
+    near = start_on_share(function, count)
+    begun = function.at(near.x)
     if begun.objective < function.value_at_zero():
-        return begun, factor_of_share(state)
-    return function.at(x), factor_of_share(state.function.at(x))
+        return begun, StandIn(factor_of_share(near))
+    return function.at(x), StandIn(factor_of_share(near.function.at(x)))
 
 
 def _answer(outcome: Outcome, tracer: Tracer) -> Answer:

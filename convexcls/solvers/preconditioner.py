@@ -6,6 +6,7 @@ each step of a descent gains that factor. The minimum over the same samples is a
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -19,8 +20,8 @@ from convexcls.solvers.state import SmoothObjective, State
 Array = NDArray[np.float64]
 #: A share of the samples has this many for each unknown, at least and at most, and this fraction in between.
 FEWEST, MOST, FRACTION = 5, 200, 0.1
-#: With fewer samples for each unknown, their own minimum is no good start.
-ENOUGH_TO_START = 20
+#: With fewer samples for each unknown, their own minimum is no good start, or their weights elsewhere no better.
+ENOUGH_TO_START, ENOUGH_TO_RENEW = 20, 8
 
 
 class Preconditioner(Protocol):
@@ -41,21 +42,27 @@ class DiagonalPreconditioner:
         return right / self.diagonal
 
 
+@dataclass(frozen=True, eq=False)
+class StandIn:
+    """A preconditioner to begin with and, where it was made far from the solution, how to make it again nearer by."""
+
+    first: Preconditioner
+    again: Callable[[Array], Preconditioner] | None = None
+
+
 def share_size(samples: int, unknowns: int) -> int:
     """How many of the samples are worth a Hessian."""
     return min(samples, max(FEWEST * unknowns, min(MOST * unknowns, int(FRACTION * samples))))
 
 
-def start_on_share(function: SmoothObjective, samples: int, tol: float = 1e-3) -> tuple[Array, State]:
-    """The minimum over a share of the samples, by Newton's method on a smaller share and then on this one, and the
-    state of the share there."""
+def start_on_share(function: SmoothObjective, samples: int, tol: float = 1e-3) -> State:
+    """The state of a share of the samples at its own minimum, by Newton's method on a smaller share and then on it."""
     size = function.problem.size
     share = function.share(samples)
     x = np.zeros(size)
     if samples >= 8 * ENOUGH_TO_START * size:
         x = _few_newton_steps(share.share(samples // 8), x, 30 * tol).x
-    state = _few_newton_steps(share, x, tol)
-    return state.x, state
+    return _few_newton_steps(share, x, tol)
 
 
 def _few_newton_steps(function: SmoothObjective, x: Array, tol: float, most: int = 8) -> State:
