@@ -72,7 +72,7 @@ class Descent:
         """L-BFGS around a stand-in for the Hessian, until the residual is well below the tolerance. A stand-in from
         far away is replaced once, where the end is in sight; what the pairs have learned stays true."""
         runaway = may_run_away(state.problem)
-        pairs, length, best, stalled = SecantPairs(stand_in.first), 1.0, np.inf, 0
+        pairs, length, best, stalled = SecantPairs(stand_in.first, stand_in.rough), 1.0, np.inf, 0
         again = stand_in.again
         for _ in range(most):
             residual = self._record(state, length)

@@ -23,8 +23,9 @@ from convexcls.solvers.descent import Descent, Outcome
 from convexcls.solvers.preconditioner import (
     ENOUGH_TO_RENEW,
     ENOUGH_TO_START,
+    RIDGE_ON_FEW,
     StandIn,
-    diagonal_of_share,
+    diagonal_at,
     factor_of_share,
     share_size,
     start_on_share,
@@ -116,13 +117,14 @@ def _prepared(function: SmoothObjective, x: Array, way: Hessian) -> tuple[State,
     share of the samples is taken where it is the better one."""
     size, samples = function.problem.size, max((t.samples for t in function.terms), default=0)
     if way == "free":
-        share = function.share(min(samples, max(10_000, samples // 10)))
-        return function.at(x), StandIn(diagonal_of_share(share.at(x)), lambda y: diagonal_of_share(share.at(y)))
+        begun = function.at(x)
+        return begun, StandIn(diagonal_at(begun), rough=True)
     count = share_size(samples, size)
     if np.any(x) or not ENOUGH_TO_START * size <= count < samples:
         share = function.share(count)
-        renewed = (lambda y: factor_of_share(share.at(y))) if count >= ENOUGH_TO_RENEW * size else None
-        return function.at(x), StandIn(factor_of_share(share.at(x)), renewed)
+        if count < ENOUGH_TO_RENEW * size:
+            return function.at(x), StandIn(factor_of_share(share.at(x), RIDGE_ON_FEW), rough=True)
+        return function.at(x), StandIn(factor_of_share(share.at(x)), again=lambda y: factor_of_share(share.at(y)))
     near = start_on_share(function, count)
     begun = function.at(near.x)
     if begun.objective < function.value_at_zero():

@@ -13,7 +13,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from convexcls.solvers.factor import Factor, newton_step, scaled_hessian
+from convexcls.solvers.factor import Factor, scaled_hessian
 from convexcls.solvers.line import backtrack
 from convexcls.solvers.state import SmoothObjective, State
 
@@ -22,6 +22,8 @@ Array = NDArray[np.float64]
 FEWEST, MOST, FRACTION = 5, 200, 0.1
 #: With fewer samples for each unknown, their own minimum is no good start, or their weights elsewhere no better.
 ENOUGH_TO_START, ENOUGH_TO_RENEW = 20, 8
+#: The ridge, relative to the diagonal, on a Hessian from fewer samples than that.
+RIDGE_ON_FEW = 0.1
 
 
 class Preconditioner(Protocol):
@@ -44,9 +46,11 @@ class DiagonalPreconditioner:
 
 @dataclass(frozen=True, eq=False)
 class StandIn:
-    """A preconditioner to begin with and, where it was made far from the solution, how to make it again nearer by."""
+    """A preconditioner to begin with and, where it was made far from the solution, how to make it again nearer by.
+    A ``rough`` one is right up to a factor that is to be learned."""
 
     first: Preconditioner
+    rough: bool = False
     again: Callable[[Array], Preconditioner] | None = None
 
 
@@ -70,18 +74,17 @@ def _few_newton_steps(function: SmoothObjective, x: Array, tol: float, most: int
     for _ in range(most):
         if not state.relative_gradient() > tol:
             break
-        step, _ = newton_step(function.problem, state.hessian(), state.gradient)
-        state, shrink = backtrack(state, step)
+        state, shrink = backtrack(state, -factor_of_share(state).solve(state.gradient))
         if shrink == 0.0:
             break
     return state
 
 
-def factor_of_share(state: State) -> Preconditioner:
-    """The Cholesky factor of the Hessian at a point, with a ridge where it is not positive definite."""
+def factor_of_share(state: State, least_ridge: float = 0.0) -> Preconditioner:
+    """The Cholesky factor of the Hessian at a point, in single precision, with a ridge where it is not positive
+    definite. Of few samples the small curvatures come out too small: then there is a ridge in any case."""
     scaled, size = scaled_hessian(state.problem, state.hessian(single_precision=True))
-    ridge = 0.0
-    for ridge in (0.0, 1e-6, 1e-4, 1e-2):
+    for ridge in (least_ridge, 1e-6, 1e-4, 1e-2):
         lifted = scaled.copy()
         lifted[np.diag_indices(size.size)] += ridge
         factor = Factor.of(lifted, size)
@@ -90,7 +93,7 @@ def factor_of_share(state: State) -> Preconditioner:
     return DiagonalPreconditioner(size * size)
 
 
-def diagonal_of_share(state: State) -> Preconditioner:
+def diagonal_at(state: State) -> Preconditioner:
     """The diagonal of the Hessian at a point."""
     diagonal = state.diagonal_curvature()
     usual = float(np.median(diagonal[diagonal > 0])) if np.any(diagonal > 0) else 1.0

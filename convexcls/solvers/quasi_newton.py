@@ -25,7 +25,10 @@ class SecantPairs:
     """The last steps with the changes of the gradient along them."""
 
     preconditioner: Preconditioner
+    #: Whether the preconditioner is rough: then the last pair says how much too large or small it is.
+    rough: bool = False
     memory: int = 30
+    scale: float = 1.0
     pairs: deque[tuple[Array, Array, float]] = field(default_factory=deque)
 
     def learn(self, step: Array, change: Array) -> None:
@@ -35,6 +38,8 @@ class SecantPairs:
             self.pairs.append((step, change, product))
             if len(self.pairs) > self.memory:
                 self.pairs.popleft()
+            if self.rough:
+                self.scale = product / float(change @ self.preconditioner.solve(change))
 
     def direction(self, gradient: Array) -> Array:
         """Minus the approximate inverse Hessian times the gradient, by the two-loop recursion."""
@@ -45,6 +50,7 @@ class SecantPairs:
             shares.append(share)
             q -= share * change
         r = self.preconditioner.solve(q)
+        r *= self.scale
         for (step, change, product), share in zip(self.pairs, reversed(shares), strict=True):
             r += (share - float(change @ r) / product) * step
         return -r
