@@ -283,7 +283,12 @@ def _taken_apart(rows: Rows) -> tuple[Rows, Array, Array]:
     return rows, np.ones(rows.shape[0]), np.ones(rows.shape[1])
 
 
-def _both_triangles(upper: Array) -> Array:
+def _both_triangles(upper: Array, tile: int = 64) -> Array:
     """A symmetric matrix of doubles, in rows, from its upper triangle in columns."""
-    lower = np.asarray(upper, dtype=float).T
-    return np.asarray(np.tril(lower) + np.tril(lower, -1).T)
+    out = np.array(upper.T, dtype=float, order="C")  # the lower triangle, in rows
+    for k in range(0, out.shape[0], tile):
+        end = k + tile
+        corner = out[k:end, k:end]
+        corner[:] = np.tril(corner) + np.tril(corner, -1).T
+        out[k:end, end:] = out[end:, k:end].T
+    return out

@@ -19,8 +19,10 @@ from convexcls.solvers.state import State
 
 Array = NDArray[np.float64]
 Detail = Callable[[State], dict[str, Any]]
-#: The residual aimed at, relative to the tolerance: the check measures it in other ways, some of them less kind.
+#: The residual aimed at, relative to the tolerance: the check measures it in other ways, some of them less kind, the
+#: less so the nearer the columns are to repeating each other.
 MARGIN = 1e-3
+LEAST_MARGIN, MOST_MARGIN = 1e-4, 1e-2
 #: Iterations without half the residual, after which a descent with a stand-in gives up.
 PATIENCE = 15
 #: The residual at which a stand-in that was made far away is made again.
@@ -74,13 +76,14 @@ class Descent:
         runaway = may_run_away(state.problem)
         pairs, length, best, stalled = SecantPairs(stand_in.first, stand_in.rough), 1.0, np.inf, 0
         again = stand_in.again
+        target = self.tol * max(LEAST_MARGIN, MOST_MARGIN * min(1.0, stand_in.first.smallest))
         for _ in range(most):
             residual = self._record(state, length)
             if runaway and (direction := separating_direction(state)) is not None:
                 return Outcome(state, SEPARATED, True, direction)
             stalled = stalled + 1 if residual > 0.5 * best else 0
             best = min(best, residual)
-            if residual <= MARGIN * self.tol:
+            if residual <= target:
                 return Outcome(state, "the gradient is well below the tolerance", True)
             if stalled >= PATIENCE:
                 return Outcome(state, "no further progress", False)

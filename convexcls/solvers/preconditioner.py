@@ -27,7 +27,11 @@ RIDGE_ON_FEW = 0.1
 
 
 class Preconditioner(Protocol):
-    """Something like the inverse of the Hessian."""
+    """Something like the inverse of the Hessian; ``smallest`` is the least pivot of the Hessian with diagonal one, or
+    what may be expected of it: how far it is from singular."""
+
+    @property
+    def smallest(self) -> float: ...
 
     def solve(self, right: Array) -> Array:
         """Its product with a vector."""
@@ -39,6 +43,7 @@ class DiagonalPreconditioner:
     """The inverse of the Hessian's diagonal."""
 
     diagonal: Array
+    smallest: float = 0.1
 
     def solve(self, right: Array) -> Array:
         return right / self.diagonal

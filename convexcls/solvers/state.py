@@ -91,16 +91,18 @@ class State:
 
     def hessian(self, single_precision: bool = False) -> Array:
         """P + M' W M."""
-        size = self.problem.size
-        out = np.zeros((size, size))
+        parts = [
+            t.hessian(reading, single_precision) for t, reading in zip(self.function.terms, self.readings, strict=True)
+        ]
+        out = parts[0] if parts else np.zeros((self.problem.size, self.problem.size))
+        for part in parts[1:]:
+            out = out + part
         for v, p in self.problem.quadratic.items():
             where = self.problem.layout[v]
             if isinstance(p, Rows):
                 out[where, where] += p.to_dense()
             else:
                 out[where, where][np.diag_indices(p.size)] += p
-        for t, reading in zip(self.function.terms, self.readings, strict=True):
-            out += t.hessian(reading, single_precision)
         return out
 
     def diagonal_curvature(self) -> Array:
