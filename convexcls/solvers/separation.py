@@ -30,9 +30,13 @@ def may_run_away(problem: Problem) -> bool:
 
 
 def separating_direction(state: State) -> Array | None:
-    """The point itself, where it is such a direction."""
+    """The point itself, where it is such a direction, as long as it takes to move every margin by one."""
+    least = np.inf
     for t, reading in zip(state.function.terms, state.readings, strict=True):
         smallest = t.smallest_margin(reading)
         if not smallest > 0 or not smallest > CLEARLY * float(t.reach @ np.abs(state.x)):
             return None
-    return None if np.any(state.curved) else state.x
+        least = min(least, smallest)
+    if np.any(state.curved) or not np.isfinite(least):
+        return None
+    return np.asarray(state.x / least)
