@@ -23,6 +23,7 @@ Detail = Callable[[State], dict[str, Any]]
 #: less so the nearer the columns are to repeating each other.
 MARGIN = 1e-3
 LEAST_MARGIN, MOST_MARGIN = 1e-4, 1e-2
+PENALISED = 0.1
 #: Iterations without half the residual, after which a descent with a stand-in gives up.
 PATIENCE = 15
 #: The residual at which a stand-in that was made far away is made again.
@@ -83,7 +84,7 @@ class Descent:
                 return Outcome(state, SEPARATED, True, direction)
             stalled = stalled + 1 if residual > 0.5 * best else 0
             best = min(best, residual)
-            if residual <= target:
+            if residual <= target and state.penalised_gradient() <= PENALISED * self.tol:
                 return Outcome(state, "the gradient is well below the tolerance", True)
             if stalled >= PATIENCE:
                 return Outcome(state, "no further progress", False)

@@ -112,13 +112,36 @@ class State:
             out += t.diagonal(reading)
         return out
 
-    def relative_gradient(self) -> float:
-        """The largest entry of the gradient, relative to the sum of absolute values that it came from."""
+    def _summed(self) -> Array:
+        """The sum of absolute values that each entry of the gradient came from, or a bound on it."""
         size = self.function.linear_size + np.abs(self.curved)
         for t, reading in zip(self.function.terms, self.readings, strict=True):
             size += t.reach * reading.size
+        return size
+
+    def relative_gradient(self) -> float:
+        """The largest entry of the gradient, relative to the sum of absolute values that it came from."""
+        size = self._summed()
         ratio = np.divide(np.abs(self.gradient), size, out=np.zeros_like(size), where=size > 0)
         return float(ratio.max(initial=0.0))
+
+    def penalised_gradient(self) -> float:
+        """The gradient along penalised unknowns, relative to the largest pull of their penalty, features measured in
+        units of its largest value: what the check asks of them (``certificate/kkt.py``), more than of the others."""
+        summed, worst = self._summed(), 0.0
+        scale = 2.0 * max(abs(self.objective), self.problem.unit)
+        reach = np.zeros(self.problem.size)
+        for t in self.function.terms:
+            reach = np.maximum(reach, t.reach)
+        reach = np.where(reach > 0, reach, 1.0)
+        for v in self.problem.quadratic:
+            where = self.problem.layout[v]
+            p, r = self.function.diagonal[where], reach[where]
+            pull = float((np.abs(self.curved[where]) / r).max(initial=0.0)) * r
+            reference = np.maximum(pull, np.minimum(np.sqrt(scale * p), summed[where]))
+            known = (p > 0) & (reference > 0)
+            worst = max(worst, float((np.abs(self.gradient[where])[known] / reference[known]).max(initial=0.0)))
+        return worst
 
     def moved_most(self, step: Array) -> float:
         """The most that an argument of a loss moves along a step."""
