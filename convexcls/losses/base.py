@@ -54,6 +54,15 @@ class Loss(ABC):
     def slope(self, u: Array) -> Array:
         """A derivative or, at a kink, one subgradient."""
 
+    def weighed(self, u: Array, weights: Array | float) -> tuple[float, Array]:
+        """The weighted sum of the losses, and the slopes: what a descent needs at every point, worked out together. A
+        loss without weight does not count, even where it is infinite."""
+        values = self.value(u)
+        if isinstance(weights, float):
+            return weights * float(values.sum()) if weights else 0.0, self.slope(u)
+        counts = weights > 0
+        return float(weights[counts] @ values[counts]), self.slope(u)
+
     def curvature(self, u: Array) -> Array:
         """The second derivative, where the loss is smooth."""
         raise TypeError(f"the {self.name} loss has kinks: it has no curvature")

@@ -243,6 +243,19 @@ class Logistic(Loss):
         small = np.exp(-np.abs(u))  # -1/(1 + e^u) without overflow
         return -np.where(np.asarray(u) > 0, small, 1.0) / (1.0 + small)
 
+    def weighed(self, u: Array, weights: Array | float) -> tuple[float, Array]:
+        """Both from one exponential: log(1 + e^-u) = log(1 + e^-|u|) + max(0, -u)."""
+        small = np.exp(-np.abs(u))
+        whole = 1.0 + small
+        slopes = np.where(u > 0, small, 1.0)
+        slopes /= whole
+        np.negative(slopes, out=slopes)
+        if isinstance(weights, float):
+            return weights * (_sum_of_logs(whole, small) - float(np.minimum(u, 0.0).sum())) if weights else 0.0, slopes
+        counts = weights > 0
+        values = np.log1p(small) - np.minimum(u, 0.0)
+        return float(weights[counts] @ values[counts]), slopes
+
     def curvature(self, u: Array) -> Array:
         small = np.exp(-np.abs(u))
         return np.asarray(small / (1.0 + small) ** 2)
@@ -289,3 +302,13 @@ class Exponential(Loss):
         import cvxpy
 
         return cvxpy.exp(-u)
+
+
+def _sum_of_logs(whole: Array, small: Array) -> float:
+    """sum_i log(1 + small_i) with 0 <= small <= 1: the logarithm of products of 500 factors, none of which overflows.
+    Where the sum is small, rounding 1 + small would cost digits, and the logarithms are taken one by one."""
+    if whole.size >= 64:
+        total = float(np.log(np.multiply.reduceat(whole, np.arange(0, whole.size, 500))).sum())
+        if total >= 0.05 * whole.size:
+            return total
+    return float(np.log1p(small).sum())

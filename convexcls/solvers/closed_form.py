@@ -1,8 +1,9 @@
 """Problems whose solution is a formula: least squares, ridge, and quadratics under linear equations.
 
-Least squares by a QR factorization (never the normal equations); where the condition costs digits, with iterative
-refinement of the augmented system, the residuals in extended precision (Björck 1967): the digits that the data
-determine are kept.
+Least squares by a QR factorization; where the condition costs digits, with iterative refinement of the augmented
+system, the residuals in extended precision (Björck 1967): the digits that the data determine are kept. Large data of
+good condition go through the normal equations, refined on the data (``normal_equations.py``); data that are sparse and
+too wide for any matrix through LSMR (Fong and Saunders 2011), refined likewise.
 """
 
 from __future__ import annotations
@@ -13,23 +14,29 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import qr, solve_triangular
+from scipy.sparse import issparse
 
 from convexcls.problem import Problem
 from convexcls.rows import Rows
 from convexcls.solvers.base import Answer, Callback, Solver, Tracer
+from convexcls.solvers.normal_equations import by_lsmr, by_normal_equations
 from convexcls.solvers.quadratic_program import refuse_unless_quadratic
+from convexcls.solvers.state import SmoothObjective
 
 Array = NDArray[np.float64]
 #: Condition numbers above this are worth refining for.
 REFINE_ABOVE = 1e3
 #: Matrices with so few entries are refined in any case.
 CHEAP = 100_000
+#: More unknowns than this make no square matrix where the data are sparse.
+LARGEST_DENSE = 2000
 
 
 @dataclass(frozen=True)
 class ClosedFormSolver(Solver):
-    """Least squares and ridge by QR (SVD where columns depend on each other), equality-constrained quadratics
-    by their linear KKT system. ``rank_tol`` is the relative size at which a column counts as dependent."""
+    """Least squares and ridge by QR (SVD where columns depend on each other), for large data by refined normal
+    equations or, where they are sparse and wide, LSMR; equality-constrained quadratics by their linear KKT system.
+    ``rank_tol`` is the relative size at which a column counts as dependent."""
 
     name: ClassVar[str] = "closed-form"
     accepts: ClassVar[str] = "least squares, ridge, quadratics under linear equations"
@@ -61,6 +68,13 @@ class ClosedFormSolver(Solver):
         return Answer(x, multipliers, message, 1, tuple(tracer.lines))
 
     def _least_squares(self, problem: Problem) -> tuple[Array, str]:
+        entries = problem.size * sum(t.size for t in problem.terms)
+        if entries > CHEAP:
+            function = SmoothObjective(problem)
+            if problem.size > LARGEST_DENSE and _is_sparse(problem):
+                return by_lsmr(function), "least squares by LSMR, refined"
+            if (found := by_normal_equations(function)) is not None:
+                return found, f"full rank {problem.size}"
         matrix, target = _stack(problem)
         _, R, order = qr(matrix, mode="economic", pivoting=True)
         sizes = np.abs(np.diag(R))
@@ -71,6 +85,10 @@ class ClosedFormSolver(Solver):
         worth_it = sizes[0] > REFINE_ABOVE * sizes[-1] or matrix.size <= CHEAP
         rounds = self.refinements if worth_it else 0
         return _refined(matrix, target, order, rounds), f"full rank {rank}"
+
+
+def _is_sparse(problem: Problem) -> bool:
+    return any(issparse(rows[:1].to_matrix()) for t in problem.terms for rows in t.entries.values())
 
 
 def _stack(problem: Problem) -> tuple[Array, Array]:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from convexcls.problem import Problem
 from convexcls.solvers.base import Answer, Callback, Solver, Start, Tracer, refuse_unless_smooth
-from convexcls.solvers.newton import State
+from convexcls.solvers.state import State
 from convexcls.solvers.steps import check_choice, check_rate, step_size
 
 Array = NDArray[np.float64]

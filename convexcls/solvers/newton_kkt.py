@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from convexcls.problem import Problem
 from convexcls.rows import one_entry_each
 from convexcls.solvers.base import Answer, Callback, Solver, Tracer
-from convexcls.solvers.newton import State
+from convexcls.solvers.state import State
 
 Array = NDArray[np.float64]
 LARGEST_SYSTEM = 3000

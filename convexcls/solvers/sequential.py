@@ -13,8 +13,8 @@ from convexcls.problem import Problem, Term
 from convexcls.rows import Rows
 from convexcls.rows.base import row_blocks
 from convexcls.solvers.base import Answer, Callback, Solver, Start, Tracer, refuse_unless_smooth
-from convexcls.solvers.newton import State
 from convexcls.solvers.passes import descent_pass, ridge
+from convexcls.solvers.state import State
 from convexcls.solvers.steps import ORDERS, STEPS, Order, Step, check_choice, check_rate, check_whole, orders
 
 Array = NDArray[np.float64]

@@ -1,0 +1,294 @@
+"""Rows that are one matrix seen through factors, so that a pass over them reads the data once.
+
+The margins y_i (x_i'w + b) of a classifier are diag(y) [X, 1] over (w, b); the scores of K classes are [X, 1] times a
+matrix with one column a class. Both are multiplied, turned into slopes and multiplied back a block of rows at a time,
+while the block is in the cache: ``sweep`` is R' f(R x) at the cost of one pass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg.blas import dsyrk, ssyrk
+
+from convexcls.rows.base import Array, Rows
+from convexcls.rows.class_margins import ClassMarginRows
+from convexcls.rows.composed import ConstantRows, JoinedRows, ScaledRows
+from convexcls.rows.dense import DenseRows
+from convexcls.rows.sparse import SparseRows
+
+#: Takes the rows of a block and the values R x there, and gives what R' is to be multiplied with.
+Visit = Callable[[slice, Array], Array]
+#: A block has about this many entries: it stays in the second-level cache between its two uses.
+BLOCK_ENTRIES = 200_000
+SHORTEST, LONGEST = 512, 4096
+#: Rows with fewer entries are written out: then the way through the layers costs more than the arithmetic.
+SMALL = 20_000
+
+
+@dataclass(frozen=True, eq=False)
+class SingleRows:
+    """diag(factor) [X, 1] diag(right) over all unknowns: those of ``where`` belong to the columns of X, the one at
+    ``constant`` (if any) to the column of ones. With several ``columns`` the unknowns are one such set a column, and
+    R x is a matrix with one row for each of them and a column for each sample."""
+
+    size: int
+    matrix: Rows
+    where: slice
+    right: Array | None = None
+    factor: Array | None = None
+    constant: slice | None = None
+    constant_right: Array | None = None
+    columns: int = 1
+
+    @classmethod
+    def seen_in(cls, rows: JoinedRows) -> SingleRows | None:
+        """The rows of one block in this form, or None where they do not have it. A few rows are written out."""
+        if rows.shape[0] * rows.shape[1] <= SMALL:
+            whole = np.zeros(rows.shape)
+            for columns, part in rows.parts:
+                whole[:, columns] += part.to_dense()
+            return cls(rows.shape[1], DenseRows(whole), slice(0, rows.shape[1]))
+        parts = [(where, *_taken_apart(r)) for where, r in rows.parts]
+        data = [part for part in parts if isinstance(part[1], (DenseRows, SparseRows))]
+        ones = [part for part in parts if isinstance(part[1], ConstantRows)]
+        if len(data) != 1 or len(ones) > 1 or len(data) + len(ones) != len(parts):
+            return None
+        (where, matrix, left, right), constant, scale = data[0], None, None
+        if ones:
+            constant, _, other_left, scale = ones[0]
+            if not np.array_equal(left, other_left):
+                return None
+        factor = None if np.all(left == 1.0) else np.ascontiguousarray(left)
+        return cls(rows.shape[1], matrix, where, right, factor, constant, scale)
+
+    @classmethod
+    def scores_in(cls, rows: JoinedRows) -> tuple[SingleRows, NDArray[np.intp]] | None:
+        """The scores of all classes behind rows of margins, and the own classes, or None where there are none."""
+        parts = [(where, *_taken_apart(r)) for where, r in rows.parts]
+        found = None
+        inner = []
+        for where, base, left, right in parts:
+            if not isinstance(base, ClassMarginRows) or base.other != -1.0 or not np.all(left == 1.0):
+                return None
+            inner.append((where, base.base, np.ones(base.base.shape[0]), right))
+            found = base
+        data = [part for part in inner if isinstance(part[1], (DenseRows, SparseRows))]
+        ones = [part for part in inner if isinstance(part[1], ConstantRows)]
+        if found is None or len(data) != 1 or len(ones) > 1 or len(data) + len(ones) != len(inner):
+            return None
+        (where, matrix, _, right), constant, scale = data[0], None, None
+        if ones:
+            constant, _, _, scale = ones[0]
+        return cls(rows.shape[1], matrix, where, right, None, constant, scale, found.count), found.classes
+
+    @property
+    def height(self) -> int:
+        """The number of samples."""
+        return self.matrix.shape[0]
+
+    def __getitem__(self, index: Any) -> SingleRows:
+        factor = None if self.factor is None else self.factor[index]
+        return SingleRows(
+            self.size, self.matrix[index], self.where, self.right, factor, self.constant, self.constant_right,
+            self.columns,
+        )  # fmt: skip
+
+    def blocks(self) -> Iterator[slice]:
+        """The samples, a block at a time; sparse ones all at once."""
+        n = self.height
+        if isinstance(self.matrix, SparseRows) or self.matrix.shape[1] * n <= BLOCK_ENTRIES:
+            return iter((slice(0, n),))
+        length = min(max(BLOCK_ENTRIES // max(self.matrix.shape[1], 1), SHORTEST), LONGEST)
+        return (slice(start, min(start + length, n)) for start in range(0, n, length))
+
+    def _part(self, block: slice) -> tuple[Any, Any]:
+        """The samples of a block and their transpose, in a form that is multiplied at once."""
+        if isinstance(self.matrix, DenseRows):
+            X = self.matrix.array[block]
+            return X, X.T
+        return self.matrix, self.matrix.T
+
+    def _by_column(self, x: Array, where: slice, right: Array | None) -> Array:
+        values = x[where] if right is None else x[where] * right
+        return values if self.columns == 1 else values.reshape(self.columns, -1)
+
+    def sweep(self, x: Array, visit: Visit) -> Array:
+        """R' visit(R x)."""
+        v = self._by_column(x, self.where, self.right)
+        shift = None if self.constant is None else self._by_column(x, self.constant, self.constant_right)
+        pulled, ones = np.zeros(v.shape), np.zeros(0 if shift is None else self.columns)
+        for block in self.blocks():
+            X, transposed = self._part(block)
+            u = _row_by_row(v, X, transposed)
+            if shift is not None:
+                u += shift
+            if self.factor is not None:
+                u *= self.factor[block]
+            pull = visit(block, u)
+            if self.factor is not None:
+                pull = pull * self.factor[block]
+            pulled += _row_by_row(pull, transposed, X)
+            if shift is not None:
+                ones += np.add.reduce(pull, axis=-1)
+        return self._over_all(pulled.ravel(), ones, self.right, self.constant_right)
+
+    def _over_all(self, inner: Array, ones: Array, right: Array | None, constant_right: Array | None) -> Array:
+        """Values by column, and that of the ones, as a vector over all unknowns, in their units."""
+        if right is not None:
+            inner = inner * right
+        if inner.size == self.size:
+            return inner
+        out = np.zeros(self.size)
+        out[self.where] = inner
+        if self.constant is not None and constant_right is not None:
+            out[self.constant] = ones * constant_right
+        return out
+
+    def gram(self, weights: Array, single_precision: bool = False) -> Array:
+        """R' diag(weights) R of rows with one column, over all unknowns."""
+        if self.factor is not None:
+            weights = weights * np.square(self.factor)
+        inner = self._inner_gram(weights, single_precision and self._near_one())
+        if self.right is not None:
+            right = self.right if self.constant_right is None else np.append(self.right, self.constant_right)
+            inner *= right
+            inner *= right[:, None]
+        if inner.shape[0] == self.size and self.where.start == 0:
+            return inner
+        return self._spread(inner, self._places(inner.shape[0]))
+
+    def _near_one(self) -> bool:
+        """Whether the scales of the columns leave squares of the entries within what single precision holds."""
+        return self.right is None or bool(np.all((self.right > 1e-12) & (self.right < 1e12)))
+
+    def _spread(self, inner: Array, where: NDArray[np.intp]) -> Array:
+        """A matrix over the unknowns that stand at ``where`` as one over all."""
+        places = where.ravel()
+        if places.size == self.size and np.array_equal(places, np.arange(self.size)):
+            return inner
+        out = np.zeros((self.size, self.size))
+        out[np.ix_(places, places)] = inner
+        return out
+
+    def _inner_gram(self, weights: Array, single_precision: bool = False) -> Array:
+        """[X, 1]' diag(weights) [X, 1], without the scales of the columns."""
+        d = self.matrix.shape[1]
+        width = d + (self.constant is not None)
+        if isinstance(self.matrix, DenseRows) and d:
+            if self.height * width <= SMALL:
+                scaled = self.matrix.array * np.sqrt(weights)[:, None]
+                if width > d:
+                    scaled = np.hstack([scaled, np.sqrt(weights)[:, None]])
+                return np.asarray(scaled.T @ scaled)
+            return _both_triangles(self._syrk(np.sqrt(weights), width, single_precision))
+        out = np.empty((width, width))
+        out[:d, :d] = self.matrix.gram(weights)
+        if self.constant is not None:
+            out[:d, d] = out[d, :d] = self.matrix.T @ weights
+            out[d, d] = weights.sum()
+        return out
+
+    def _syrk(self, roots: Array, width: int, single_precision: bool) -> Array:
+        """One triangle of the Gram matrix of the rows scaled by ``roots``, by BLAS, a block at a time."""
+        syrk, kind = (ssyrk, np.float32) if single_precision else (dsyrk, np.float64)
+        d = self.matrix.shape[1]
+        total = np.zeros((width, width), order="F", dtype=kind)
+        for block in self.blocks():
+            X, _ = self._part(block)
+            root = roots[block]
+            scaled = np.empty((X.shape[0], width), dtype=kind)
+            np.multiply(X, root[:, None], out=scaled[:, :d], casting="same_kind")
+            if width > d:
+                scaled[:, d] = root
+            total = syrk(1.0, scaled.T, beta=1.0, c=total, overwrite_c=1)
+        return np.asarray(total)
+
+    def squares(self, weights: Array) -> Array:
+        """The diagonal of R' diag(weights) R over all unknowns; with several columns, weights have one row each."""
+        if self.factor is not None:
+            weights = weights * np.square(self.factor)
+        total = np.zeros((self.matrix.shape[1], *weights.shape[:-1]))
+        for block in self.blocks():
+            X, _ = self._part(block)
+            X = X.to_matrix() if isinstance(X, Rows) else X
+            total += (X * X).T @ weights[..., block].T
+        right = None if self.right is None else np.square(self.right)
+        constant_right = None if self.constant_right is None else np.square(self.constant_right)
+        return self._over_all(total.T.ravel(), weights.sum(axis=-1), right, constant_right)
+
+    def class_gram(self, probabilities: Array, weights: Array, single_precision: bool = False) -> Array:
+        """sum_i weights_i (diag(p_i) - p_i p_i') (x) [x_i, 1][x_i, 1]' over the unknowns of all columns. Off the
+        diagonal these are sums of terms of one sign, and every row of blocks has sum zero: nothing cancels."""
+        d, K = self.matrix.shape[1], self.columns
+        width = d + (self.constant is not None)
+        blocks = self._class_blocks(probabilities, np.sqrt(weights), width, single_precision and self._near_one())
+        for k in range(K):
+            blocks[k, :, k] = 0.0
+            blocks[k, :, k] = -blocks[k].sum(axis=1)
+        right = np.ones((K, d)) if self.right is None else self.right.reshape(K, d)
+        if self.constant_right is not None:
+            right = np.hstack([right, self.constant_right[:, None]])
+        blocks *= right[:, :, None, None]
+        blocks *= right
+        return self._spread(blocks.reshape(K * width, K * width), self._places(width))
+
+    def _places(self, width: int) -> NDArray[np.intp]:
+        """Where the unknowns of each column stand in x: one row a column, that of the ones last."""
+        d, K = self.matrix.shape[1], self.columns
+        out = np.empty((K, width), dtype=np.intp)
+        out[:, :d] = np.arange(self.where.start, self.where.stop).reshape(K, d)
+        if self.constant is not None:
+            out[:, d] = np.arange(self.constant.start, self.constant.stop)
+        return out
+
+    def _class_blocks(self, p: Array, roots: Array, width: int, single_precision: bool) -> Array:
+        """Minus the sum of p_ik p_il [x_i, 1][x_i, 1]', indexed by k, feature, l, feature."""
+        d, K = self.matrix.shape[1], self.columns
+        if not isinstance(self.matrix, DenseRows):
+            out = np.zeros((K, width, K, width))
+            for k in range(K):
+                for other in range(k):
+                    pair = -self._inner_gram(roots * roots * p[k] * p[other])
+                    out[k, :, other] = out[other, :, k] = pair
+            return out
+        syrk, kind = (ssyrk, np.float32) if single_precision else (dsyrk, np.float64)
+        total = np.zeros((K * width, K * width), order="F", dtype=kind)
+        scaled = np.ascontiguousarray((p * roots).T, dtype=kind)
+        for block in self.blocks():
+            X, _ = self._part(block)
+            both = np.empty((X.shape[0], K, width), dtype=kind)
+            np.multiply(scaled[block, :, None], X[:, None, :], out=both[:, :, :d], casting="same_kind")
+            if width > d:
+                both[:, :, d] = scaled[block]
+            total = syrk(-1.0, both.reshape(X.shape[0], -1).T, beta=1.0, c=total, overwrite_c=1)
+        return np.ascontiguousarray(_both_triangles(total), dtype=float).reshape(K, width, K, width)
+
+
+def _row_by_row(v: Array, matrix: Any, transposed: Any) -> Array:
+    """``matrix @ v`` for a vector, and for each row of a matrix."""
+    if v.ndim == 1:
+        return np.asarray(matrix @ v)
+    return np.asarray(v @ transposed if isinstance(transposed, np.ndarray) else (matrix @ v.T).T)
+
+
+def _taken_apart(rows: Rows) -> tuple[Rows, Array, Array]:
+    """Rows as diag(left) base diag(right)."""
+    if isinstance(rows, ScaledRows):
+        return rows.base, rows.left, rows.right
+    return rows, np.ones(rows.shape[0]), np.ones(rows.shape[1])
+
+
+def _both_triangles(upper: Array, tile: int = 64) -> Array:
+    """A symmetric matrix of doubles, in rows, from its upper triangle in columns."""
+    out = np.array(upper.T, dtype=float, order="C")  # the lower triangle, in rows
+    for k in range(0, out.shape[0], tile):
+        end = k + tile
+        corner = out[k:end, k:end]
+        corner[:] = np.tril(corner) + np.tril(corner, -1).T
+        out[k:end, end:] = out[end:, k:end].T
+    return out
