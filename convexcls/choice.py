@@ -5,9 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from convexcls.problem import BY_SAMPLE, Problem
+from convexcls.rows import Rows
 
 #: Up to so many unknowns a working set is tried.
 FEW = 1000
+#: Linear programs with fewer entries go to the simplex method, which ends at a vertex.
+SMALL = 20_000
 
 
 @dataclass(frozen=True)
@@ -36,12 +39,20 @@ def _formulas(problem: Problem) -> list[Choice]:
 
 def _structured(problem: Problem) -> list[Choice]:
     out = []
+    if any(isinstance(p, Rows) for p in problem.quadratic.values()):
+        out.append(Choice("smo", "a kernel matrix, bounds and at most one equation: two multipliers at a time"))
     rows = max((c.size for c in problem.constraints), default=0)
-    if problem.size <= FEW and not any(v.kind in BY_SAMPLE for v in problem.variables):
+    slacks = any(v.kind in BY_SAMPLE for v in problem.variables)
+    if problem.size <= FEW and not slacks:
         out.append(Choice("working-set", f"{problem.size} unknowns and {rows} rows: few of the rows can be active"))
-    if problem.is_linear_program:
-        out.append(Choice("highs", "a linear program: the simplex method ends at a vertex"))
-    return out
+    kept = sum(v.size for v in problem.variables if v.kind not in BY_SAMPLE)
+    why = f"a slack for each of the {rows} rows: without them {kept} unknowns are left"
+    inner = Choice("interior-point", why if slacks else f"a program of {problem.size} unknowns with structured rows")
+    if not problem.is_linear_program:
+        return [*out, inner]
+    simplex = Choice("highs", "a linear program: the simplex method ends at a vertex")
+    small = sum(problem.rows(c).entries for c in problem.constraints) <= SMALL
+    return [*out, *((simplex, inner) if small else (inner, simplex))]
 
 
 def _general() -> list[Choice]:
