@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from convexcls.problem import Problem
 from convexcls.rows import JoinedRows, Rows
-from convexcls.rows.gram import GramRows
+from convexcls.rows.kernel import KernelRows
 
 Array = NDArray[np.float64]
 
@@ -27,19 +27,29 @@ def curvature_rows(problem: Problem) -> list[JoinedRows]:
 
 
 def _root(p: Rows) -> Rows:
-    return p.root if isinstance(p, GramRows) else p
+    return p.root if isinstance(p, KernelRows) and p.root is not None else p
 
 
 def vanishes_exactly(problem: Problem, direction: Array) -> bool:
     """Whether P d is exactly zero for every matrix P without a root, and that without rational arithmetic."""
     for v, p in problem.quadratic.items():
         d = direction[problem.layout[v]]
-        if not isinstance(p, Rows) or isinstance(p, GramRows) or not np.any(d):
+        if not isinstance(p, Rows) or _root(p) is not p or not np.any(d):
             continue
         used = np.flatnonzero(d)
         if np.any(np.abs(np.frexp(d[used])[0]) != 0.5):  # not a power of two: the products would be rounded
             return False
-        products = p.to_dense()[:, used] * d[used]
+        if isinstance(p, KernelRows) and _cancels_by_samples(p, d):
+            continue
+        products = p[used].to_dense().T * d[used]  # P is symmetric
         if any(math.fsum(row) for row in products):
             return False
     return True
+
+
+def _cancels_by_samples(p: KernelRows, d: Array) -> bool:
+    """Whether samples that are equal cancel each other: then so do their rows, however they are computed."""
+    pulls = p.factor * d
+    used = np.flatnonzero(pulls)
+    numbers = p.alike()[used]
+    return not any(math.fsum(pulls[used[numbers == k]]) for k in np.unique(numbers))

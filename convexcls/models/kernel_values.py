@@ -1,0 +1,112 @@
+"""The kernel matrix of the samples, a few rows at a time: what a ``RowStore`` fills its rows from.
+
+The radial kernel is worked out in blocks that stay in the cache. With the centre c of the samples and a = x - c,
+b = z - c,
+
+    -gamma ‖x - z‖^2 = (2 gamma a, -gamma a'a, 1)' (b, 1, -gamma b'b)
+
+is one matrix product, and its exponential is taken in place. Where gamma ‖a‖^2 is large, the sum would cancel; then the
+differences are squared one by one.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.spatial.distance import cdist
+
+from convexcls.models.kernels import Kernel
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+#: Blocks have about this many entries: half a megabyte.
+BLOCK_ENTRIES = 65536
+#: Up to this size of gamma ‖x - c‖^2 the product keeps all but three digits of the exponent.
+LARGEST_EXPONENT = 1e3
+
+
+def kernel_values(kernel: Kernel, X: Any) -> KernelValues:
+    """The kernel matrix of the rows of X."""
+    if kernel.kind != "rbf" or sparse.issparse(X):
+        return KernelValues(kernel, X)
+    radial = RadialValues(kernel, X)
+    return radial if radial.exponent <= LARGEST_EXPONENT else DistanceValues(kernel, X)
+
+
+class KernelValues:
+    """Any kernel, by blocks of rows."""
+
+    def __init__(self, kernel: Kernel, X: Any) -> None:
+        self.kernel, self.X = kernel, X
+        self.size = int(X.shape[0])
+        self.nonnegative = kernel.kind in ("rbf", "laplacian", "chi2")
+
+    def diagonal(self) -> Array:
+        """k(x, x) of every sample."""
+        return self.kernel.diagonal(self.X)
+
+    def samples(self) -> Array:
+        """The samples as a dense array."""
+        return np.asarray(self.X.toarray() if sparse.issparse(self.X) else self.X)
+
+    def fill(self, index: Indices, out: Array) -> None:
+        """Write k(x_i, x_j) for the samples i of ``index`` and all samples j into ``out``."""
+        step = max(BLOCK_ENTRIES // max(index.size, 1), 64)
+        for start in range(0, self.size, step):
+            columns = slice(start, min(start + step, self.size))
+            out[:, columns] = self._block(index, columns)
+
+    def _block(self, index: Indices, columns: slice) -> Array:
+        return self.kernel.between(self.X[index], self.X[columns])
+
+
+class DistanceValues(KernelValues):
+    """The radial kernel by differences: every entry by itself, whatever block it is computed in."""
+
+    def _block(self, index: Indices, columns: slice) -> Array:
+        with np.errstate(over="ignore", under="ignore"):
+            return np.exp(-self.kernel.gamma * cdist(self.X[index], self.X[columns], "sqeuclidean"))
+
+
+class RadialValues(KernelValues):
+    """The radial kernel by a matrix product of centred samples."""
+
+    def __init__(self, kernel: Kernel, X: Any) -> None:
+        super().__init__(kernel, X)
+        self.nonnegative = True
+        self.centre = X.mean(axis=0)
+        with np.errstate(over="ignore", invalid="ignore"):
+            squares = np.zeros(self.size)
+            for rows in _slices(self.size, 4096):
+                centred = X[rows] - self.centre
+                squares[rows] = np.einsum("ij,ij->i", centred, centred)
+            self.heights = kernel.gamma * squares
+        largest = float(self.heights.max(initial=0.0))
+        #: The largest gamma ‖x - c‖^2.
+        self.exponent = largest if np.isfinite(largest) else np.inf
+
+    def fill(self, index: Indices, out: Array) -> None:
+        from convexcls.rows.exponential import exponentiate
+
+        d = self.X.shape[1]
+        left = np.empty((index.size, d + 2))
+        np.subtract(self.X[index], self.centre, out=left[:, :d])
+        left[:, :d] *= 2.0 * self.kernel.gamma
+        left[:, d], left[:, d + 1] = -self.heights[index], 1.0
+        for columns in _slices(self.size, 2048):
+            right = np.empty((columns.stop - columns.start, d + 2))
+            np.subtract(self.X[columns], self.centre, out=right[:, :d])
+            right[:, d], right[:, d + 1] = 1.0, -self.heights[columns]
+            for rows in _slices(index.size, max(BLOCK_ENTRIES // right.shape[0], 1)):
+                block = out[rows, columns]
+                np.matmul(left[rows], right.T, out=block)
+                exponentiate(block)
+        out[np.arange(index.size), index] = 1.0
+
+
+def _slices(n: int, step: int) -> list[slice]:
+    return [slice(start, min(start + step, n)) for start in range(0, n, step)]

@@ -1,0 +1,68 @@
+"""exp of a block of numbers up to 0, in place: what a radial kernel spends its time on.
+
+e^x = 2^k e^r with k = round(x / ln 2) and |r| <= ln 2 / 2, where thirteen terms of the series are exact to rounding
+(the error is below 1.5 units in the last place). Compiled, a processor works on four numbers at a time, faster than
+``numpy.exp`` on doubles without AVX-512; without numba ``numpy.exp`` does it.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from convexcls.rows.compilation import compiled, has_numba
+
+Array = NDArray[np.float64]
+
+#: Numbers are worked on in chunks of this many, which stay in the first-level cache.
+CHUNK = 512
+#: Below this e^x is not a normal double, and is taken for 0.
+LOWEST = -708.0
+LOG2E = 1.0 / math.log(2.0)
+#: ln 2 in two parts; k times the first is exact.
+LN2_HIGH, LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
+C2, C3, C4, C5, C6, C7 = (1.0 / math.factorial(k) for k in range(2, 8))
+C8, C9, C10, C11, C12, C13 = (1.0 / math.factorial(k) for k in range(8, 14))
+
+
+def exponentiate(block: Array) -> None:
+    """Replace every x of the block by e^min(x, 0)."""
+    if has_numba():
+        _loop(block)
+    else:
+        np.exp(np.minimum(block, 0.0, out=block), out=block)
+
+
+@compiled
+def _loop(block: Array) -> None:
+    bits = np.empty(CHUNK, dtype=np.int64)
+    powers = bits.view(np.float64)
+    for i in range(block.shape[0]):
+        row = block[i]
+        for start in range(0, row.size, CHUNK):
+            part = row[start : min(start + CHUNK, row.size)]
+            for j in range(part.size):
+                x = part[j]
+                kept = x >= LOWEST
+                x = x if kept and x < 0.0 else 0.0
+                k = np.floor(x * LOG2E + 0.5)
+                r = (x - k * LN2_HIGH) - k * LN2_LOW
+                p = C13
+                p = p * r + C12
+                p = p * r + C11
+                p = p * r + C10
+                p = p * r + C9
+                p = p * r + C8
+                p = p * r + C7
+                p = p * r + C6
+                p = p * r + C5
+                p = p * r + C4
+                p = p * r + C3
+                p = p * r + C2
+                p = (p * r) * r + r + 1.0
+                part[j] = p if kept else 0.0
+                bits[j] = np.int64(np.int32(k)) + 1023 << 52  # the double 2^k
+            for j in range(part.size):
+                part[j] *= powers[j]
