@@ -1,0 +1,149 @@
+"""Sequential minimal optimization for kernel machines, finished by Newton's method on the free unknowns.
+
+    minimise 1/2 x'Qx + q'x      subject to bounds on each unknown and at most one equation a'x = c
+
+as the Wolfe dual of a kernel machine is stated (Platt 1999). Rows of Q are computed when they are needed, and as many
+are kept as the problem's memory limit allows. Working sets of violating unknowns are solved on their small matrix, pair
+by pair by the second-order rule of Fan, Chen and Lin (2005), until it is nearly known which unknowns are at a bound; the
+others then solve a linear system, so that the answer is exact to rounding.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from convexcls.problem import Problem
+from convexcls.solvers.base import Answer, Callback, Solver, Start, Tracer
+from convexcls.solvers.free_set import Settled, settle
+from convexcls.solvers.smo_descent import Descent
+from convexcls.solvers.smo_form import BoxProgram, partition, why_not_a_box_program
+
+Array = NDArray[np.float64]
+
+#: The gap at which the free unknowns are first solved for, relative to the linear cost, and how it shrinks after a miss.
+FIRST_GAP, SHRINK = 1e-2, 0.1
+#: A gap relative to the linear cost that is as small as pairs can make it.
+SMALLEST_GAP = 1e-12
+
+
+@dataclass(frozen=True)
+class SMOSolver(Solver):
+    """Sequential minimal optimization by working sets of ``working_set`` unknowns, at most ``max_iter`` of them."""
+
+    name: ClassVar[str] = "smo"
+    accepts: ClassVar[str] = "a quadratic form given by a matrix or a kernel, with bounds and at most one equation"
+    promise: ClassVar[float] = 1e-8
+    warm: ClassVar[bool] = True
+
+    max_iter: int = 10_000
+    working_set: int = 512
+
+    def refuses(self, problem: Problem) -> str:
+        return why_not_a_box_program(problem)
+
+    def solve(self, problem: Problem, tol: float, callback: Callback | None = None) -> Answer:
+        return self.solve_from(Start(np.zeros(problem.size)), problem, tol, callback)
+
+    def solve_from(self, start: Start, problem: Problem, tol: float, callback: Callback | None = None) -> Answer:
+        program = BoxProgram.of(problem)
+        if problem.size == 0 or np.any(program.low > program.high):
+            return Answer(None, message="the bounds exclude each other")
+        b = feasible(program, program.scale * start.x)
+        if b is None:
+            return Answer(None, message="the bounds and the equation exclude each other")
+        return _Run(self, program, Descent(program, b, program.gradient(b), self.working_set), Tracer(callback)).run(tol)
+
+
+def feasible(program: BoxProgram, b: Array) -> Array | None:
+    """The nearest point, by one shift of all unknowns, that keeps the bounds and the equation; None if there is none."""
+    inside = np.clip(b, program.low, program.high)
+    if program.total is None or inside.sum() == program.total:
+        return inside
+    ends = [float(np.sum(end)) for end in (program.low, program.high)]
+    if not ends[0] <= program.total <= ends[1]:
+        return None
+    reach = float(np.abs(b).max(initial=0.0)) + abs(program.total) + 1.0
+    finite = [np.abs(end[np.isfinite(end)]).max(initial=0.0) for end in (program.low, program.high)]
+    down, up = -reach - float(max(finite)), reach + float(max(finite))
+    for _ in range(200):
+        middle = 0.5 * (down + up)
+        if np.clip(b + middle, program.low, program.high).sum() < program.total:
+            down = middle
+        else:
+            up = middle
+    inside = np.clip(b + up, program.low, program.high)
+    lacking = program.total - float(inside.sum())
+    room = np.where(lacking > 0, program.high - inside, inside - program.low)
+    inside[int(np.argmax(room))] += lacking  # what rounding left
+    return inside
+
+
+@dataclass
+class _Run:
+    """One solve: descent and attempts to settle in turn."""
+
+    solver: SMOSolver
+    program: BoxProgram
+    descent: Descent
+    tracer: Tracer
+
+    def run(self, tol: float) -> Answer:
+        unit = self.program.unit
+        wanted = max(FIRST_GAP * unit, 0.0)
+        message = f"stopped after {self.solver.max_iter} working sets"
+        for _ in range(self.solver.max_iter):
+            gap = self.descent.gap()
+            self._record(gap)
+            if gap <= wanted:
+                found = settle(self.program, self.descent.b, self.descent.g, self.descent.shift())
+                if found.optimal or found.direction is not None:
+                    return self._settled(found)
+                if wanted <= SMALLEST_GAP * unit or gap == 0:
+                    message = "the gap is as small as rounding allows"
+                    break
+                wanted = min(SHRINK * wanted, gap)
+            taken = self.descent.advance(max(0.1 * gap, 0.5 * wanted))
+            if self.descent.endless is not None:
+                return self._endless()
+            if not taken:
+                message = "no pair of unknowns lowers the objective further"
+                break
+        return self._answer(self.descent.b, self.program.gradient(self.descent.b), self.descent.shift(), False, message)
+
+    def _record(self, gap: float) -> None:
+        b, g, program = self.descent.b, self.descent.g, self.program
+        detail = {**partition(program, b), "pairs": self.descent.steps}
+        self.tracer.record(program.objective(b, g), gap / program.unit, 1.0, detail)
+
+    def _settled(self, found: Settled) -> Answer:
+        self.descent.b, self.descent.g = found.b, found.g
+        if found.direction is not None:
+            return self._answer(found.b, found.g, found.shift, False, "the objective falls for ever", found.direction)
+        self._record(self.descent.gap())
+        message = f"the free unknowns solve their equations, found in {found.rounds} rounds"
+        return self._answer(found.b, found.g, found.shift, True, message)
+
+    def _endless(self) -> Answer:
+        """Two unknowns that gain for ever, one rising and the other falling, or one alone."""
+        assert self.descent.endless is not None
+        i, j = self.descent.endless
+        direction = np.zeros(self.program.problem.size)
+        if i == j:
+            direction[i] = -np.sign(self.descent.g[i])
+        else:
+            direction[i], direction[j] = 1.0, -1.0
+        message = "two unknowns move for ever" if i != j else "one unknown moves for ever"
+        return self._answer(self.descent.b, self.descent.g, self.descent.shift(), False, message, direction)
+
+    def _answer(
+        self, b: Array, g: Array, shift: float, settled: bool, message: str, direction: Array | None = None
+    ) -> Answer:
+        program = self.program
+        x, multipliers = program.point(b), program.multipliers(b, g, shift, settled)
+        way = None if direction is None else program.point(direction)
+        lines = tuple(self.tracer.lines)
+        return Answer(x, multipliers, message, len(lines) - 1, lines, direction=way)
