@@ -23,8 +23,8 @@ from convexcls.models.kernels import Kernel
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
-#: Blocks have about this many entries: half a megabyte.
-BLOCK_ENTRIES = 65536
+#: Blocks have about this many entries: a megabyte.
+BLOCK_ENTRIES = 131072
 #: Up to this size of gamma ‖x - c‖^2 the product keeps all but three digits of the exponent.
 LARGEST_EXPONENT = 1e3
 
@@ -102,9 +102,8 @@ class RadialValues(KernelValues):
             np.subtract(self.X[columns], self.centre, out=right[:, :d])
             right[:, d], right[:, d + 1] = 1.0, -self.heights[columns]
             for rows in _slices(index.size, max(BLOCK_ENTRIES // right.shape[0], 1)):
-                block = out[rows, columns]
-                np.matmul(left[rows], right.T, out=block)
-                exponentiate(block)
+                np.matmul(left[rows], right.T, out=out[rows, columns])
+                exponentiate(out, rows, columns)
         out[np.arange(index.size), index] = 1.0
 
 

@@ -29,6 +29,6 @@ def compiled(function: F) -> F:
     except ImportError:
         return function
     try:
-        return njit(cache=True, fastmath={"contract"})(function)
+        return njit(cache=True, fastmath={"contract"}, error_model="numpy")(function)
     except RuntimeError:  # numba found no place for its cache
-        return njit(fastmath={"contract"})(function)
+        return njit(fastmath={"contract"}, error_model="numpy")(function)

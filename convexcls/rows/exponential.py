@@ -27,22 +27,23 @@ C2, C3, C4, C5, C6, C7 = (1.0 / math.factorial(k) for k in range(2, 8))
 C8, C9, C10, C11, C12, C13 = (1.0 / math.factorial(k) for k in range(8, 14))
 
 
-def exponentiate(block: Array) -> None:
-    """Replace every x of the block by e^min(x, 0)."""
+def exponentiate(array: Array, rows: slice, columns: slice) -> None:
+    """Replace every x in some rows and columns of an array in row order by e^min(x, 0)."""
     if has_numba():
-        _loop(block)
+        _loop(array[rows], columns.start, columns.stop)
     else:
+        block = array[rows, columns]
         np.exp(np.minimum(block, 0.0, out=block), out=block)
 
 
 @compiled
-def _loop(block: Array) -> None:
+def _loop(array: Array, first: int, stop: int) -> None:
     bits = np.empty(CHUNK, dtype=np.int64)
     powers = bits.view(np.float64)
-    for i in range(block.shape[0]):
-        row = block[i]
-        for start in range(0, row.size, CHUNK):
-            part = row[start : min(start + CHUNK, row.size)]
+    for i in range(array.shape[0]):
+        row = array[i]  # a whole row: the compiler has to know that its entries stand side by side
+        for start in range(first, stop, CHUNK):
+            part = row[start : min(start + CHUNK, stop)]
             for j in range(part.size):
                 x = part[j]
                 kept = x >= LOWEST

@@ -109,24 +109,19 @@ class RowStore:
     def add_product(self, index: Indices, weights: Array, out: Array) -> None:
         """Add ``K[index]' weights`` to ``out``; weights may be a vector or a matrix. What is not kept is computed; it
         is kept only where there is room for all rows."""
+        from convexcls.rows.row_sums import add_rows
+
         if self.capacity == self.size:
             self.place(index)
         there = self._slot[index] >= 0
         if self._slab is not None and np.any(there):
-            self._add_kept(index[there], weights[there], out, self._slab)
+            add_rows(self._slab, self._slot[index[there]], weights[there], out)
         others, other_weights = index[~there], weights[~there]
         block = np.empty((min(BATCH, self.transient_rows, others.size), self.size))
         for start in range(0, others.size, max(block.shape[0], 1)):
             rows = others[start : start + block.shape[0]]
             self.values.fill(rows, block[: rows.size])
             out += block[: rows.size].T @ other_weights[start : start + rows.size]
-
-    def _add_kept(self, index: Indices, weights: Array, out: Array, slab: Array) -> None:
-        """The same for rows that are kept: weights by slot, so that nothing is copied."""
-        slots = self._slot[index]
-        by_slot = np.zeros((int(slots.max()) + 1, *weights.shape[1:]))
-        by_slot[slots] = weights
-        out += slab[: by_slot.shape[0]].T @ by_slot
 
     @property
     def transient_rows(self) -> int:
@@ -135,11 +130,13 @@ class RowStore:
 
     def block(self, index: Indices, columns: Indices) -> Array:
         """The entries in some rows and columns, as a copy."""
+        from convexcls.rows.row_sums import gather
+
         out = np.empty((index.size, columns.size))
         step = max(min(self.capacity, BATCH), 1)
         for start in range(0, index.size, step):
             slab, slots = self.place(index[start : start + step])
-            out[start : start + step] = slab[np.ix_(slots, columns)]
+            gather(slab, slots, columns, out[start : start + step])
         return out
 
     def rows(self, index: Indices) -> Array:

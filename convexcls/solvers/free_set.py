@@ -5,14 +5,15 @@ With F the free unknowns and all others at a bound, the optimum solves
     K_FF d + shift = -g_F,      sum(d) = what the equation lacks,
 
 by one Cholesky factorization. Where the solution crosses a bound, the unknown is put there; where the sign of the
-gradient at a bound is wrong, it is set free; and again, until nothing changes (a semismooth Newton method: Hintermüller,
-Ito and Kunisch 2003). Near the optimum this takes a few rounds and ends at rounding. Where K_FF is singular, as a linear
-kernel's is, steps go no further than the first bound.
+gradient at a bound is wrong, it is set free; and again, until nothing changes (a semismooth Newton method:
+Hintermüller, Ito and Kunisch 2003). Near the optimum this takes a few rounds and ends at rounding. Where K_FF is
+singular, as a linear kernel's is, or nothing is settled, ``face_walk`` goes on more carefully.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,8 +29,23 @@ Mask = NDArray[np.bool_]
 MOST_ROUNDS, PATIENCE = 40, 4
 #: Added to the diagonal, relative to it, where rows repeat each other.
 RIDGE = 1e-13
-#: A step larger than the point by this factor, and not stopped by a bound, has no end.
-ENDLESS = 1e7
+#: Pivots below this, relative to the diagonal, are rounding.
+SMALLEST_PIVOT = 1e-13
+
+
+def _factorized(program: BoxProgram, index: Indices, ridge: float) -> Any:
+    """The Cholesky factor of K_FF, or None where it has none."""
+    K = program.store.block(index, index)
+    where = np.arange(index.size)
+    largest = float(K[where, where].max()) or 1.0
+    if program.total is not None:
+        K += largest  # the sum of a step is known, so this changes the shift only, and a constant is no null vector
+    K[where, where] += ridge * largest * index.size
+    try:
+        factor = cho_factor(K, lower=True, overwrite_a=True, check_finite=False)
+    except LinAlgError:
+        return None
+    return factor if ridge or np.all(factor[0][where, where] ** 2 >= SMALLEST_PIVOT * largest) else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,29 +64,20 @@ class Settled:
 class FreeSet:
     """The factorized equations of some free unknowns."""
 
-    def __init__(self, program: BoxProgram, index: Indices) -> None:
-        self.program, self.index = program, index
-        self.singular = False
-        self.factor = self._factorize(0.0)
-        if self.factor is None:
-            self.singular = True
-            self.factor = self._factorize(RIDGE)
+    def __init__(self, program: BoxProgram, index: Indices, factor: Any, singular: bool) -> None:
+        self.program, self.index, self.factor, self.singular = program, index, factor, singular
 
-    def _factorize(self, ridge: float) -> tuple[Array, bool] | None:
-        K = self.program.store.block(self.index, self.index)
-        where = np.arange(self.index.size)
-        diagonal = K[where, where].copy()
-        largest = float(diagonal.max(initial=0.0)) or 1.0
-        if self.program.total is not None:
-            K += largest  # the sum of a step is known, so this changes the shift only, and a constant is no null vector
-        K[where, where] += ridge * largest * self.index.size
-        try:
-            factor = cho_factor(K, lower=True, overwrite_a=True, check_finite=False)
-        except LinAlgError:
+    @classmethod
+    def of(cls, program: BoxProgram, index: Indices) -> FreeSet | None:
+        """The factorized equations, of a singular matrix with a little added; None where they do not fit the memory or
+        cannot be factorized."""
+        if 8.0 * index.size**2 > 0.5 * program.store.limit:
             return None
-        if not ridge and np.any(factor[0][where, where] ** 2 < 1e-13 * largest):
-            return None
-        return factor
+        for ridge in (0.0, RIDGE, 1e3 * RIDGE):
+            factor = _factorized(program, index, ridge)
+            if factor is not None:
+                return cls(program, index, factor, ridge > 0)
+        return None
 
     def step(self, g: Array, lacking: float) -> tuple[Array, float]:
         """d and the shift for the gradient g of the free unknowns."""
@@ -91,85 +98,63 @@ def settle(program: BoxProgram, b: Array, g: Array, shift: float) -> Settled:
     while rounds < MOST_ROUNDS and waited < PATIENCE:
         rounds += 1
         index = np.flatnonzero(free)
-        if 8.0 * index.size**2 > 0.5 * program.store.limit:
-            break
-        changes = 0
+        equations = None
         if index.size:
-            equations = FreeSet(program, index)
-            if equations.factor is None:
+            equations = FreeSet.of(program, index)
+            if equations is None or equations.singular:
                 break
-            lacking = 0.0 if program.total is None else program.total - float(b.sum())
-            d, shift = equations.step(g[index], lacking)
-            if not np.all(np.isfinite(d)):
-                break
-            d, blocked, endless = _within(program, b, index, d, equations.singular)
-            if endless:
-                direction = np.zeros(b.size)
-                direction[index] = np.where(np.abs(d) > 1e-9 * np.abs(d).max(), d / np.abs(d).max(), 0.0)
-                return Settled(b, g, shift, rounds, False, direction)
+            d, shift = equations.step(g[index], lacking(program, b))
             program.store.add_product(index, d, g)
             b[index] += d
-            changes = _put_on_bounds(program, b, g, free, index, blocked)
-        changes += _release(program, b, g, free, shift) if not (index.size and equations.singular and changes) else 0
+        changes = _release(program, b, g, free, shift) + _put_on_bounds(program, b, g, free, index)
         if not changes:
-            return _refined(program, b, shift, rounds, equations if index.size else None)
-        waited = 0 if changes < fewest or (index.size and equations.singular) else waited + 1
+            return refined(program, b, shift, rounds, equations)
+        waited = 0 if changes < fewest else waited + 1
         fewest = min(fewest, changes)
     return Settled(b, g, shift, rounds, False)
 
 
-def _within(
-    program: BoxProgram, b: Array, index: Indices, d: Array, singular: bool
-) -> tuple[Array, Mask, bool]:
-    """The step, which of its unknowns reach or cross a bound, and whether it has no end. Of a singular system the step
-    is shortened to the first bound."""
-    goal = b[index] + d
-    crossed = (goal < program.low[index]) | (goal > program.high[index])
-    if not singular:
-        return d, crossed, False
-    room = np.where(d > 0, program.high[index] - b[index], program.low[index] - b[index])
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        reach = np.where(d != 0, room / d, np.inf)
-    first = float(reach.min())
-    if first > 1:
-        size = max(float(np.abs(b).max()), program.unit / (float(program.store.diagonal().max()) or 1.0))
-        return d, crossed, bool(np.abs(d).max() > ENDLESS * size)
-    return first * d, reach <= first, False
+def lacking(program: BoxProgram, b: Array) -> float:
+    """What the unknowns have to gain in sum to satisfy the equation."""
+    return 0.0 if program.total is None else program.total - float(b.sum())
 
 
-def _put_on_bounds(program: BoxProgram, b: Array, g: Array, free: Mask, index: Indices, blocked: Mask) -> int:
-    """Put unknowns that reached or crossed a bound on it, where they stay."""
-    out = index[blocked]
-    if not out.size:
-        return 0
-    middle = 0.5 * (np.maximum(program.low[out], -1e300) + np.minimum(program.high[out], 1e300))
-    ends = np.where(b[out] < middle, program.low[out], program.high[out])
-    program.store.add_product(out, ends - b[out], g)
-    b[out] = ends
-    free[out] = False
+def _put_on_bounds(program: BoxProgram, b: Array, g: Array, free: Mask, index: Indices) -> int:
+    """Put unknowns that crossed a bound on it, where they stay."""
+    out = index[(b[index] < program.low[index]) | (b[index] > program.high[index])]
+    if out.size:
+        ends = np.clip(b[out], program.low[out], program.high[out])
+        program.store.add_product(out, ends - b[out], g)
+        b[out] = ends
+        free[out] = False
     return int(out.size)
 
 
-def _release(program: BoxProgram, b: Array, g: Array, free: Mask, shift: float) -> int:
-    """Set unknowns free that are at a bound with the gradient of the wrong sign, beyond rounding."""
+def wrong_side(program: BoxProgram, b: Array, g: Array, free: Mask, shift: float) -> Array:
+    """By how much, beyond rounding, the gradient of each unknown at a bound has the wrong sign; 0 where it has not."""
     left, noise = g + shift, 1e-13 * (program.unit + abs(shift))
-    wrong = ~free & (((b < program.high) & (left < -noise)) | ((b > program.low) & (left > noise)))
+    inwards = np.maximum(np.where(b < program.high, -left, 0.0), np.where(b > program.low, left, 0.0))
+    return np.where(~free & (inwards > noise), inwards, 0.0)
+
+
+def _release(program: BoxProgram, b: Array, g: Array, free: Mask, shift: float) -> int:
+    """Set unknowns free that are at a bound with the gradient of the wrong sign."""
+    wrong = wrong_side(program, b, g, free, shift) > 0
     free |= wrong
     return int(np.count_nonzero(wrong))
 
 
-def _refined(program: BoxProgram, b: Array, shift: float, rounds: int, equations: FreeSet | None) -> Settled:
-    """The point with its gradient worked out afresh, and what rounding left of it taken out once or twice."""
+def refined(program: BoxProgram, b: Array, shift: float, rounds: int, equations: FreeSet | None) -> Settled:
+    """The point with its gradient worked out afresh, and what rounding left of it taken out, as far as it goes."""
     g = program.gradient(b)
-    for _ in range(3):
-        if equations is None or not equations.index.size:
-            break
+    if equations is None:
+        return Settled(b, g, shift, rounds, True)
+    for _ in range(20 if equations.singular else 3):
         index = equations.index
         worst = float(np.abs(g[index] + shift).max())
-        if worst <= 4e-15 * (program.unit + abs(shift)):
+        if worst <= 3e-14 * (program.unit + abs(shift)):
             break
-        lacking = 0.0 if program.total is None else program.total - float(b.sum())
-        d, new_shift = equations.step(g[index], lacking)
+        d, new_shift = equations.step(g[index], lacking(program, b))
         moved = b.copy()
         moved[index] = np.clip(b[index] + d, program.low[index], program.high[index])
         fresh = program.gradient(moved)

@@ -4,8 +4,8 @@
 
 as the Wolfe dual of a kernel machine is stated (Platt 1999). Rows of Q are computed when they are needed, and as many
 are kept as the problem's memory limit allows. Working sets of violating unknowns are solved on their small matrix, pair
-by pair by the second-order rule of Fan, Chen and Lin (2005), until it is nearly known which unknowns are at a bound; the
-others then solve a linear system, so that the answer is exact to rounding.
+by pair by the second-order rule of Fan, Chen and Lin (2005), until it is nearly known which unknowns are at a bound;
+the others then solve a linear system, so that the answer is exact to rounding.
 """
 
 from __future__ import annotations
@@ -18,16 +18,19 @@ from numpy.typing import NDArray
 
 from convexcls.problem import Problem
 from convexcls.solvers.base import Answer, Callback, Solver, Start, Tracer
+from convexcls.solvers.face_walk import walk
 from convexcls.solvers.free_set import Settled, settle
 from convexcls.solvers.smo_descent import Descent
 from convexcls.solvers.smo_form import BoxProgram, partition, why_not_a_box_program
 
 Array = NDArray[np.float64]
 
-#: The gap at which the free unknowns are first solved for, relative to the linear cost, and how it shrinks after a miss.
+#: The gap, relative to the linear cost, at which the free unknowns are first solved for, and how it shrinks on a miss.
 FIRST_GAP, SHRINK = 1e-2, 0.1
-#: A gap relative to the linear cost that is as small as pairs can make it.
-SMALLEST_GAP = 1e-12
+#: At a gap that is so small, and after so many working sets, pairs are no longer left to themselves.
+CLOSE, MANY_SETS = 1e-6, 50
+#: The rounds of the active-set method at a time.
+ROUNDS = 200
 
 
 @dataclass(frozen=True)
@@ -40,7 +43,7 @@ class SMOSolver(Solver):
     warm: ClassVar[bool] = True
 
     max_iter: int = 10_000
-    working_set: int = 512
+    working_set: int = 2048
 
     def refuses(self, problem: Problem) -> str:
         return why_not_a_box_program(problem)
@@ -55,11 +58,13 @@ class SMOSolver(Solver):
         b = feasible(program, program.scale * start.x)
         if b is None:
             return Answer(None, message="the bounds and the equation exclude each other")
-        return _Run(self, program, Descent(program, b, program.gradient(b), self.working_set), Tracer(callback)).run(tol)
+        return _Run(self, program, Descent(program, b, program.gradient(b), self.working_set), Tracer(callback)).run(
+            tol
+        )
 
 
 def feasible(program: BoxProgram, b: Array) -> Array | None:
-    """The nearest point, by one shift of all unknowns, that keeps the bounds and the equation; None if there is none."""
+    """The point moved by one shift of all unknowns so that it keeps bounds and equation; None if there is none."""
     inside = np.clip(b, program.low, program.high)
     if program.total is None or inside.sum() == program.total:
         return inside
@@ -90,29 +95,43 @@ class _Run:
     program: BoxProgram
     descent: Descent
     tracer: Tracer
+    lowest: float = np.inf
 
     def run(self, tol: float) -> Answer:
         unit = self.program.unit
-        wanted = max(FIRST_GAP * unit, 0.0)
-        message = f"stopped after {self.solver.max_iter} working sets"
+        wanted, sets, message = FIRST_GAP * unit, 0, f"stopped after {self.solver.max_iter} working sets"
         for _ in range(self.solver.max_iter):
             gap = self.descent.gap()
             self._record(gap)
+            found, slow = None, False
             if gap <= wanted:
                 found = settle(self.program, self.descent.b, self.descent.g, self.descent.shift())
-                if found.optimal or found.direction is not None:
-                    return self._settled(found)
-                if wanted <= SMALLEST_GAP * unit or gap == 0:
-                    message = "the gap is as small as rounding allows"
-                    break
-                wanted = min(SHRINK * wanted, gap)
-            taken = self.descent.advance(max(0.1 * gap, 0.5 * wanted))
-            if self.descent.endless is not None:
-                return self._endless()
-            if not taken:
-                message = "no pair of unknowns lowers the objective further"
+                slow, wanted = not found.optimal and gap <= CLOSE * unit, min(SHRINK * wanted, gap)
+            if found is None or not found.optimal:
+                slow |= self.descent.advance(max(0.1 * gap, 0.5 * wanted))
+                sets += 1
+                if self.descent.endless is not None:
+                    return self._endless()
+            if slow or (sets >= MANY_SETS and found is None):
+                found, sets = self._walked(), 0
+            if found is not None and (found.optimal or found.direction is not None):
+                return self._settled(found)
+            if slow and not self._gained():
+                message = "no further progress"
                 break
         return self._answer(self.descent.b, self.program.gradient(self.descent.b), self.descent.shift(), False, message)
+
+    def _walked(self) -> Settled:
+        """Where pairs are slow: the active-set method, whose gain is kept whether it ends or not."""
+        descent = self.descent
+        found = walk(self.program, descent.b, descent.g, descent.shift(), ROUNDS)
+        descent.b, descent.g = found.b.copy(), found.g.copy()
+        return found
+
+    def _gained(self) -> bool:
+        """Whether the objective has fallen, beyond rounding, since this was last asked."""
+        before, self.lowest = self.lowest, self.program.objective(self.descent.b, self.descent.g)
+        return before == np.inf or self.lowest < before - 1e-13 * abs(before)
 
     def _record(self, gap: float) -> None:
         b, g, program = self.descent.b, self.descent.g, self.program

@@ -1,9 +1,9 @@
-"""Sequential minimal optimization by working sets: most violating unknowns first, solved on a small matrix in the cache.
+"""Sequential minimal optimization by working sets: the unknowns that violate most, solved on their small matrix.
 
 At a point b with gradient g an unknown can rise where b < high and fall where b > low. With an equation the point is
-optimal when no unknown that can rise has a smaller gradient than one that can fall; the difference is the gap. A working
-set takes those that violate this most from both sides; its matrix is small, so pairs are moved at the speed of the
-cache, and only then the gradient of all unknowns is brought up to date, by one product with the rows of the set.
+optimal when no unknown that can rise has a smaller gradient than one that can fall; the difference is the gap. A
+working set takes those that violate this most from both sides; its matrix is small, so pairs are moved at the speed
+of the cache, and only then the gradient of all unknowns is brought up to date, by one product with the rows of the set.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ class Descent:
     steps: int = 0
     #: A pair of unknowns that can move for ever, if one was found.
     endless: tuple[int, int] | None = None
+    room: Array = field(default_factory=lambda: np.empty(0))
     last: Indices = field(default_factory=lambda: np.empty(0, dtype=np.intp))
 
     def can_rise(self) -> Mask:
@@ -61,43 +62,57 @@ class Descent:
             return 0.0 if not ends[0].size and not ends[1].size else float((ends[0] if ends[0].size else ends[1]).max())
         return 0.5 * (float(ends[0].max()) + float(ends[1].min()))
 
-    def advance(self, gap: float) -> int:
-        """Choose a working set, solve on it to the gap, and bring the gradient up to date. Returns the steps taken."""
+    def advance(self, gap: float) -> bool:
+        """Choose a working set, solve on it to the gap, and bring the gradient up to date. Returns whether pairs came
+        forward too slowly to get there."""
+        from convexcls.rows import row_sums
         from convexcls.solvers import smo_loops
 
         program = self.program
         chosen = self._working_set()
         slab, slots = program.store.place(chosen)
-        K = np.ascontiguousarray(slab[np.ix_(slots, chosen)])
+        K = self._matrix(chosen.size)
+        row_sums.gather(slab, slots, chosen, K)
         b, g = self.b[chosen], self.g[chosen]
         loop = smo_loops.descend_singles if program.total is None else smo_loops.descend_pairs
         bounds = program.low[chosen], program.high[chosen]
-        steps, i, j = loop(K, np.diag(K).copy(), *bounds, b, g, gap, 100 * max(chosen.size, 100))
+        allowed = 20 * max(chosen.size, 50)
+        steps, i, j = loop(K, np.diag(K).copy(), *bounds, b, g, gap, allowed)
         if i >= 0:
             self.endless = int(chosen[i]), int(chosen[j])
         moves = b - self.b[chosen]
         self.b[chosen] = b
         moved = np.flatnonzero(moves)
-        smo_loops.add_rows(slab, slots[moved], moves[moved], self.g)
+        row_sums.add_rows(slab, slots[moved], moves[moved], self.g)
         self.steps += steps
         self.last = chosen
-        return int(steps)
+        return bool(steps == allowed)
+
+    def _matrix(self, size: int) -> Array:
+        """Room for the matrix of a working set, in memory that is used again: new memory costs more than the copy."""
+        if self.room.size < size * size:
+            self.room = np.empty(size * size)
+        return self.room[: size * size].reshape(size, size)
 
     def _working_set(self) -> Indices:
-        """Half of the set is those that violate most, from both sides; the rest is free unknowns of the last set, which
-        are likely to move again, and further violators."""
+        """The unknowns that violate most, from both sides, and free ones of the last set, which are likely to move
+        again: at most half of the set. Those that violate nothing are left out."""
         size = max(min(self.working_set, self.program.store.capacity, self.b.size), 2)
         rise, fall = self.can_rise(), self.can_fall()
-        if size >= self.b.size:
-            return np.arange(self.b.size)
+        rising, falling = np.where(rise, -self.g, -np.inf), np.where(fall, self.g, -np.inf)
+        if self.program.total is None:
+            violating = (rising > 0) | (falling > 0)
+        else:
+            violating = (rising > -falling.max()) | (falling > -rising.max())
+        violating |= rise & fall
+        if np.count_nonzero(violating) <= size:
+            return np.flatnonzero(violating)
         kept = self.last[(rise & fall)[self.last]][: size // 2]
         taken = np.zeros(self.b.size, dtype=bool)
         taken[kept] = True
-        rising = np.where(rise, -self.g, -np.inf)
-        falling = np.where(fall, self.g, -np.inf)
         new = size - kept.size
         for scores, count in ((rising, new - new // 2), (falling, new // 2)):
-            scores[taken] = -np.inf
+            scores[taken | ~violating] = -np.inf
             top = np.argpartition(scores, -count)[-count:]
             taken[top[scores[top] > -np.inf]] = True
         return np.flatnonzero(taken)

@@ -1,7 +1,7 @@
 """The inner loops of sequential minimal optimization, on a working set that fits the cache.
 
-With numba installed (the extra ``fast``) they are compiled; without it the same source runs as plain Python. This module
-loads numba: import it where a loop is run.
+With numba installed (the extra ``fast``) they are compiled; without it the same source runs as plain Python. This
+module loads numba: import it where a loop is run.
 """
 
 from __future__ import annotations
@@ -14,6 +14,9 @@ from convexcls.rows.compilation import compiled
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
+#: A curvature below this fraction of the diagonal is none: the two rows are alike.
+TINY = 1e-14
+
 
 @compiled
 def descend_pairs(
@@ -22,45 +25,46 @@ def descend_pairs(
     """Minimise 1/2 b'Kb + ... over b with its sum kept, in place, g being the gradient; stop when the gradients of what
     can rise and of what can fall differ by at most ``gap``.
 
-    Two unknowns move at a time: i, which gains most per unit when it rises, and j, with which the pair gains most by its
-    second-order model (Fan, Chen and Lin 2005). Returns the steps taken and, if a pair can move for ever, that pair,
-    else -1, -1.
+    Two unknowns move at a time: i, which gains most per unit when it rises, and j, with which the pair gains most by
+    its second-order model (Fan, Chen and Lin 2005). Returns the steps taken and, if a pair can move for ever, that
+    pair, else -1, -1.
     """
     n = b.size
+    i, best = -1, -np.inf
+    for t in range(n):
+        if b[t] < high[t] and -g[t] > best:
+            i, best = t, -g[t]
     for step in range(steps):
-        i, best = -1, -np.inf
-        for t in range(n):
-            if b[t] < high[t] and -g[t] > best:
-                i, best = t, -g[t]
         if i < 0:
             return step, -1, -1
-        j, gain, lowest = -1, 0.0, np.inf
+        j, gain, highest = -1, 0.0, -np.inf
         row, own = K[i], diagonal[i]
         for t in range(n):
             if b[t] > low[t]:
                 slope = best + g[t]
-                if -g[t] < lowest:
-                    lowest = -g[t]
+                highest = max(highest, slope)
                 if slope > 0.0:
-                    curvature = own + diagonal[t] - 2.0 * row[t]
-                    if curvature < 1e-14 * (own + diagonal[t]):
-                        curvature = 1e-14 * (own + diagonal[t])
+                    pair = own + diagonal[t]
+                    curvature = max(pair - 2.0 * row[t], TINY * pair)
                     value = slope * slope / curvature if curvature > 0.0 else np.inf
                     if value > gain:
                         j, gain = t, value
-        if j < 0 or best - lowest <= gap:
+        if j < 0 or highest <= gap:
             return step, -1, -1
         curvature = own + diagonal[j] - 2.0 * row[j]
         room, other_room = high[i] - b[i], b[j] - low[j]
-        move = (best + g[j]) / curvature if curvature > 1e-14 * (own + diagonal[j]) else np.inf
+        move = (best + g[j]) / curvature if curvature > TINY * (own + diagonal[j]) else np.inf
         move = min(move, room, other_room)
         if move == np.inf:
             return step, i, j
         b[i] = high[i] if move == room else b[i] + move
         b[j] = low[j] if move == other_room else b[j] - move
         other = K[j]
+        i, best = -1, -np.inf
         for t in range(n):
             g[t] += move * (row[t] - other[t])
+            if b[t] < high[t] and -g[t] > best:
+                i, best = t, -g[t]
     return steps, -1, -1
 
 
@@ -93,18 +97,3 @@ def descend_singles(
         for t in range(n):
             g[t] += move * row[t]
     return steps, -1, -1
-
-
-@compiled
-def add_rows(slab: Array, slots: Indices, weights: Array, out: Array) -> None:
-    """Add the weighted sum of some rows of an array, four at a time."""
-    last = slots.size - slots.size % 4
-    for k in range(0, last, 4):
-        a, b, c, d = slab[slots[k]], slab[slots[k + 1]], slab[slots[k + 2]], slab[slots[k + 3]]
-        p, q, r, s = weights[k], weights[k + 1], weights[k + 2], weights[k + 3]
-        for t in range(out.size):
-            out[t] += (p * a[t] + q * b[t]) + (r * c[t] + s * d[t])
-    for k in range(last, slots.size):
-        a, p = slab[slots[k]], weights[k]
-        for t in range(out.size):
-            out[t] += p * a[t]
