@@ -109,7 +109,7 @@ class BoxProgram:
 
     def point(self, b: Array) -> Array:
         """x = b / scale."""
-        return np.asarray(b / self.scale)
+        return np.asarray(b / self.scale + 0.0)  # no negative zero
 
     def multipliers(self, b: Array, gradient: Array, shift: float, settled: bool) -> dict[str, Array]:
         """The multipliers by block: those of bounds take what is left of the gradient. Where the answer is ``settled``,
