@@ -1,7 +1,7 @@
 """exp of a block of numbers up to 0, in place: what a radial kernel spends its time on.
 
-e^x = 2^k e^r with k = round(x / ln 2) and |r| <= ln 2 / 2, where thirteen terms of the series are exact to rounding
-(the error is below 1.5 units in the last place). Compiled, a processor works on four numbers at a time, faster than
+e^x = 2^k e^r with k = round(x / ln 2) and |r| <= ln 2 / 2, where a polynomial of degree 11 is exact to rounding (the
+error is below 1.5 units in the last place). Compiled, a processor works on four numbers at a time, faster than
 ``numpy.exp`` on doubles without AVX-512; without numba ``numpy.exp`` does it.
 """
 
@@ -23,8 +23,10 @@ LOWEST = -708.0
 LOG2E = 1.0 / math.log(2.0)
 #: ln 2 in two parts; k times the first is exact.
 LN2_HIGH, LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
-C2, C3, C4, C5, C6, C7 = (1.0 / math.factorial(k) for k in range(2, 8))
-C8, C9, C10, C11, C12, C13 = (1.0 / math.factorial(k) for k in range(8, 14))
+#: (e^r - 1 - r) / r^2 as the polynomial that agrees with it at ten Chebyshev points: 1.3e-17 off in e^r.
+C2, C3, C4, C5, C6 = 0.5, 0.16666666666666669, 0.04166666666662413, 0.008333333333330062, 0.0013888888917213717
+C7, C8, C9 = 0.00019841269863053618, 2.4801521295954376e-05, 2.7557268459997064e-06
+C10, C11 = 2.7620088445409746e-07, 2.510038549551032e-08
 
 
 def exponentiate(array: Array, rows: slice, columns: slice) -> None:
@@ -50,9 +52,7 @@ def _loop(array: Array, first: int, stop: int) -> None:
                 x = x if kept and x < 0.0 else 0.0
                 k = np.floor(x * LOG2E + 0.5)
                 r = (x - k * LN2_HIGH) - k * LN2_LOW
-                p = C13
-                p = p * r + C12
-                p = p * r + C11
+                p = C11
                 p = p * r + C10
                 p = p * r + C9
                 p = p * r + C8
