@@ -53,21 +53,20 @@ class KernelValues:
         """The samples as a dense array."""
         return np.asarray(self.X.toarray() if sparse.issparse(self.X) else self.X)
 
-    def fill(self, index: Indices, out: Array) -> None:
-        """Write k(x_i, x_j) for the samples i of ``index`` and all samples j into ``out``."""
+    def fill(self, index: Indices, out: Array, columns: Indices | None = None) -> None:
+        """Write k(x_i, x_j) for the samples i of ``index`` and all samples j, or those of ``columns``, into ``out``."""
         step = max(BLOCK_ENTRIES // max(index.size, 1), 64)
-        for start in range(0, self.size, step):
-            columns = slice(start, min(start + step, self.size))
-            out[:, columns] = self._block(index, columns)
+        for part in _slices(out.shape[1], step):
+            out[:, part] = self._block(index, part if columns is None else columns[part])
 
-    def _block(self, index: Indices, columns: slice) -> Array:
+    def _block(self, index: Indices, columns: Any) -> Array:
         return self.kernel.between(self.X[index], self.X[columns])
 
 
 class DistanceValues(KernelValues):
     """The radial kernel by differences: every entry by itself, whatever block it is computed in."""
 
-    def _block(self, index: Indices, columns: slice) -> Array:
+    def _block(self, index: Indices, columns: Any) -> Array:
         with np.errstate(over="ignore", under="ignore"):
             return np.exp(-self.kernel.gamma * cdist(self.X[index], self.X[columns], "sqeuclidean"))
 
@@ -89,7 +88,7 @@ class RadialValues(KernelValues):
         #: The largest gamma ‖x - c‖^2.
         self.exponent = largest if np.isfinite(largest) else np.inf
 
-    def fill(self, index: Indices, out: Array) -> None:
+    def fill(self, index: Indices, out: Array, columns: Indices | None = None) -> None:
         from convexcls.rows.exponential import exponentiate
 
         d = self.X.shape[1]
@@ -97,14 +96,18 @@ class RadialValues(KernelValues):
         np.subtract(self.X[index], self.centre, out=left[:, :d])
         left[:, :d] *= 2.0 * self.kernel.gamma
         left[:, d], left[:, d + 1] = -self.heights[index], 1.0
-        for columns in _slices(self.size, 2048):
-            right = np.empty((columns.stop - columns.start, d + 2))
-            np.subtract(self.X[columns], self.centre, out=right[:, :d])
-            right[:, d], right[:, d + 1] = 1.0, -self.heights[columns]
+        for part in _slices(out.shape[1], 2048):
+            samples: Any = part if columns is None else columns[part]
+            right = np.empty((part.stop - part.start, d + 2))
+            np.subtract(self.X[samples], self.centre, out=right[:, :d])
+            right[:, d], right[:, d + 1] = 1.0, -self.heights[samples]
             for rows in _slices(index.size, max(BLOCK_ENTRIES // right.shape[0], 1)):
-                np.matmul(left[rows], right.T, out=out[rows, columns])
-                exponentiate(out, rows, columns)
-        out[np.arange(index.size), index] = 1.0
+                np.matmul(left[rows], right.T, out=out[rows, part])
+                exponentiate(out, rows, part)
+        place = np.full(self.size, -1, dtype=np.intp)
+        place[slice(None) if columns is None else columns] = np.arange(out.shape[1])
+        here = np.flatnonzero(place[index] >= 0)
+        out[here, place[index[here]]] = 1.0
 
 
 def _slices(n: int, step: int) -> list[slice]:

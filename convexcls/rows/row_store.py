@@ -18,7 +18,7 @@ Indices = NDArray[np.intp]
 #: Rows that are not kept are computed this many at a time.
 BATCH = 256
 #: The share of the memory limit that kept rows may take; the rest is for those who work with them.
-KEPT_SHARE = 0.5
+KEPT_SHARE = 0.6
 
 
 class MatrixTooLarge(ValueError):
@@ -45,8 +45,8 @@ class SymmetricValues(Protocol):
     def samples(self) -> Array:
         """What the rows are computed from, one row each: equal ones give equal rows."""
 
-    def fill(self, index: Indices, out: Array) -> None:
-        """Write the rows ``index`` into ``out``."""
+    def fill(self, index: Indices, out: Array, columns: Indices | None = None) -> None:
+        """Write the rows ``index``, or some columns of them, into ``out``, an array in row order."""
 
 
 class RowStore:
@@ -55,7 +55,7 @@ class RowStore:
     def __init__(self, values: SymmetricValues, limit: float) -> None:
         self.values, self.limit = values, float(limit)
         n = self.size = values.size
-        fitting = n if self.fits else int(KEPT_SHARE * limit / (8 * max(n, 1)))
+        fitting = int(KEPT_SHARE * limit / (8 * max(n, 1)))
         self.capacity = max(min(n, fitting), min(n, 4))
         self._slab: Array | None = None
         self._slot = np.full(n, -1, dtype=np.intp)  # where a row is kept
@@ -67,6 +67,11 @@ class RowStore:
     def fits(self) -> bool:
         """Whether the whole matrix fits the limit."""
         return 8.0 * self.size * self.size <= self.limit
+
+    @property
+    def whole(self) -> bool:
+        """Whether all rows may be kept."""
+        return self.capacity == self.size
 
     @property
     def nonnegative(self) -> bool:
@@ -106,12 +111,12 @@ class RowStore:
         for rows, places in zip(np.split(index, breaks), np.split(slots, breaks), strict=True):
             self.values.fill(rows, slab[places[0] : places[-1] + 1])
 
-    def add_product(self, index: Indices, weights: Array, out: Array) -> None:
+    def add_product(self, index: Indices, weights: Array, out: Array, keep: bool = False) -> None:
         """Add ``K[index]' weights`` to ``out``; weights may be a vector or a matrix. What is not kept is computed; it
-        is kept only where there is room for all rows."""
+        is kept where there is room for all rows of the matrix, or where it is to be kept and there is room for it."""
         from convexcls.rows.row_sums import add_rows
 
-        if self.capacity == self.size:
+        if self.whole or (keep and index.size <= self.capacity):
             self.place(index)
         there = self._slot[index] >= 0
         if self._slab is not None and np.any(there):
@@ -128,15 +133,33 @@ class RowStore:
         """How many rows may be worked on beside those that are kept."""
         return max(int((1.0 - KEPT_SHARE) * self.limit / (32 * max(self.size, 1))), 1)
 
-    def block(self, index: Indices, columns: Indices) -> Array:
-        """The entries in some rows and columns, as a copy."""
+    def fill_block(self, index: Indices, columns: Indices, out: Array) -> None:
+        """Copy the entries in some rows and columns into ``out``. Where not all rows may be kept, those that are not
+        kept are computed for these columns only."""
         from convexcls.rows.row_sums import gather
 
+        if self.whole:
+            slab, slots = self.place(index)
+            gather(slab, slots, columns, out)
+            return
+        kept = np.flatnonzero(self._slot[index] >= 0)
+        for start in range(0, kept.size if self._slab is not None else 0, BATCH):
+            some = kept[start : start + BATCH]
+            part = np.empty((some.size, columns.size))
+            assert self._slab is not None
+            gather(self._slab, self._slot[index[some]], columns, part)
+            out[some] = part
+        others = np.flatnonzero(self._slot[index] < 0)
+        for start in range(0, others.size, BATCH):
+            some = others[start : start + BATCH]
+            part = np.empty((some.size, columns.size))
+            self.values.fill(index[some], part, columns)
+            out[some] = part
+
+    def block(self, index: Indices, columns: Indices) -> Array:
+        """The entries in some rows and columns, as a copy."""
         out = np.empty((index.size, columns.size))
-        step = max(min(self.capacity, BATCH), 1)
-        for start in range(0, index.size, step):
-            slab, slots = self.place(index[start : start + step])
-            gather(slab, slots, columns, out[start : start + step])
+        self.fill_block(index, columns, out)
         return out
 
     def rows(self, index: Indices) -> Array:
@@ -181,10 +204,13 @@ class MatrixStore:
     def place(self, index: Indices) -> tuple[Array, Indices]:
         return self.array, index
 
-    def add_product(self, index: Indices, weights: Array, out: Array) -> None:
+    def add_product(self, index: Indices, weights: Array, out: Array, keep: bool = False) -> None:
         spread = np.zeros((self.size, *weights.shape[1:]))
         spread[index] = weights
         out += self.array @ spread
+
+    def fill_block(self, index: Indices, columns: Indices, out: Array) -> None:
+        out[:] = self.array[np.ix_(index, columns)]
 
     def block(self, index: Indices, columns: Indices) -> Array:
         return self.array[np.ix_(index, columns)]

@@ -29,6 +29,8 @@ Mask = NDArray[np.bool_]
 MOST_ROUNDS, PATIENCE = 40, 4
 #: Added to the diagonal, relative to it, where rows repeat each other.
 RIDGE = 1e-13
+#: The share of the memory limit for the factorized matrix.
+FACTOR_SHARE = 0.25
 #: Pivots below this, relative to the diagonal, are rounding.
 SMALLEST_PIVOT = 1e-13
 
@@ -71,7 +73,7 @@ class FreeSet:
     def of(cls, program: BoxProgram, index: Indices) -> FreeSet | None:
         """The factorized equations, of a singular matrix with a little added; None where they do not fit the memory or
         cannot be factorized."""
-        if 8.0 * index.size**2 > 0.5 * program.store.limit:
+        if 8.0 * index.size**2 > FACTOR_SHARE * program.store.limit:
             return None
         for ridge in (0.0, RIDGE, 1e3 * RIDGE):
             factor = _factorized(program, index, ridge)

@@ -28,14 +28,17 @@ Array = NDArray[np.float64]
 #: The gap, relative to the linear cost, at which the free unknowns are first solved for, and how it shrinks on a miss.
 FIRST_GAP, SHRINK = 1e-2, 0.1
 #: At a gap that is so small, and after so many working sets, pairs are no longer left to themselves.
-CLOSE, MANY_SETS = 1e-6, 50
+CLOSE, MANY_SETS, FEW = 1e-6, 50, 2000
+#: The share of the memory limit for the matrix of a working set.
+SET_SHARE = 0.15
 #: The rounds of the active-set method at a time.
 ROUNDS = 200
 
 
 @dataclass(frozen=True)
 class SMOSolver(Solver):
-    """Sequential minimal optimization by working sets of ``working_set`` unknowns, at most ``max_iter`` of them."""
+    """Sequential minimal optimization by at most ``max_iter`` working sets of ``working_set`` unknowns: by default two
+    fifths of all, between 512 and 4096, and as many as fit the memory."""
 
     name: ClassVar[str] = "smo"
     accepts: ClassVar[str] = "a quadratic form given by a matrix or a kernel, with bounds and at most one equation"
@@ -43,7 +46,12 @@ class SMOSolver(Solver):
     warm: ClassVar[bool] = True
 
     max_iter: int = 10_000
-    working_set: int = 2048
+    working_set: int | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.working_set is not None and not self.working_set >= 2:
+            raise ValueError(f"option working_set of solver 'smo' is {self.working_set!r}: it must be at least 2")
 
     def refuses(self, problem: Problem) -> str:
         return why_not_a_box_program(problem)
@@ -58,9 +66,13 @@ class SMOSolver(Solver):
         b = feasible(program, program.scale * start.x)
         if b is None:
             return Answer(None, message="the bounds and the equation exclude each other")
-        return _Run(self, program, Descent(program, b, program.gradient(b), self.working_set), Tracer(callback)).run(
-            tol
-        )
+        return _Run(
+            self, program, Descent(program, b, program.gradient(b), self._set_size(program)), Tracer(callback)
+        ).run(tol)
+
+    def _set_size(self, program: BoxProgram) -> int:
+        fitting = int(np.sqrt(min(SET_SHARE * program.store.limit, 1e12) / 8))
+        return max(min(self.working_set or min(max(2 * program.p.size // 5, 512), 4096), fitting), 2)
 
 
 def feasible(program: BoxProgram, b: Array) -> Array | None:
@@ -112,7 +124,7 @@ class _Run:
                 sets += 1
                 if self.descent.endless is not None:
                     return self._endless()
-            if slow or (sets >= MANY_SETS and found is None):
+            if slow or (sets >= MANY_SETS and found is None and gap > FIRST_GAP * unit and self.descent.b.size <= FEW):
                 found, sets = self._walked(), 0
             if found is not None and (found.optimal or found.direction is not None):
                 return self._settled(found)

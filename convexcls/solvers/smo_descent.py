@@ -27,7 +27,7 @@ class Descent:
     program: BoxProgram
     b: Array
     g: Array
-    working_set: int = 512
+    working_set: int
     steps: int = 0
     #: A pair of unknowns that can move for ever, if one was found.
     endless: tuple[int, int] | None = None
@@ -65,14 +65,12 @@ class Descent:
     def advance(self, gap: float) -> bool:
         """Choose a working set, solve on it to the gap, and bring the gradient up to date. Returns whether pairs came
         forward too slowly to get there."""
-        from convexcls.rows import row_sums
         from convexcls.solvers import smo_loops
 
         program = self.program
         chosen = self._working_set()
-        slab, slots = program.store.place(chosen)
         K = self._matrix(chosen.size)
-        row_sums.gather(slab, slots, chosen, K)
+        program.store.fill_block(chosen, chosen, K)
         b, g = self.b[chosen], self.g[chosen]
         loop = smo_loops.descend_singles if program.total is None else smo_loops.descend_pairs
         bounds = program.low[chosen], program.high[chosen]
@@ -83,7 +81,7 @@ class Descent:
         moves = b - self.b[chosen]
         self.b[chosen] = b
         moved = np.flatnonzero(moves)
-        row_sums.add_rows(slab, slots[moved], moves[moved], self.g)
+        program.store.add_product(chosen[moved], moves[moved], self.g, keep=True)
         self.steps += steps
         self.last = chosen
         return bool(steps == allowed)
@@ -97,7 +95,7 @@ class Descent:
     def _working_set(self) -> Indices:
         """The unknowns that violate most, from both sides, and free ones of the last set, which are likely to move
         again: at most half of the set. Those that violate nothing are left out."""
-        size = max(min(self.working_set, self.program.store.capacity, self.b.size), 2)
+        size = max(min(self.working_set, self.b.size), 2)
         rise, fall = self.can_rise(), self.can_fall()
         rising, falling = np.where(rise, -self.g, -np.inf), np.where(fall, self.g, -np.inf)
         if self.program.total is None:
