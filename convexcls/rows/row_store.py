@@ -106,10 +106,15 @@ class RowStore:
         return slots
 
     def _fill(self, index: Indices, slots: Indices, slab: Array) -> None:
-        """Compute rows into slots, those that stand side by side together."""
-        breaks = np.flatnonzero(np.diff(slots) != 1) + 1
-        for rows, places in zip(np.split(index, breaks), np.split(slots, breaks), strict=True):
-            self.values.fill(rows, slab[places[0] : places[-1] + 1])
+        """Compute rows into slots: in place where these stand side by side, else some at a time beside them."""
+        if slots[-1] - slots[0] == slots.size - 1:
+            self.values.fill(index, slab[slots[0] : slots[-1] + 1])
+            return
+        block = np.empty((min(BATCH, self.transient_rows, index.size), self.size))
+        for start in range(0, index.size, block.shape[0]):
+            rows = index[start : start + block.shape[0]]
+            self.values.fill(rows, block[: rows.size])
+            slab[slots[start : start + rows.size]] = block[: rows.size]
 
     def add_product(self, index: Indices, weights: Array, out: Array, keep: bool = False) -> None:
         """Add ``K[index]' weights`` to ``out``; weights may be a vector or a matrix. What is not kept is computed; it
