@@ -76,27 +76,34 @@ class SMOSolver(Solver):
 
 
 def feasible(program: BoxProgram, b: Array) -> Array | None:
-    """The point moved by one shift of all unknowns so that it keeps bounds and equation; None if there is none."""
-    inside = np.clip(b, program.low, program.high)
-    if program.total is None or inside.sum() == program.total:
-        return inside
-    ends = [float(np.sum(end)) for end in (program.low, program.high)]
-    if not ends[0] <= program.total <= ends[1]:
-        return None
-    reach = float(np.abs(b).max(initial=0.0)) + abs(program.total) + 1.0
-    finite = [np.abs(end[np.isfinite(end)]).max(initial=0.0) for end in (program.low, program.high)]
-    down, up = -reach - float(max(finite)), reach + float(max(finite))
-    for _ in range(200):
+    """The point moved so that it keeps bounds and equation; None if there is none. What is at a bound stays there if the
+    others can make up for what the equation lacks."""
+    b = np.clip(b, program.low, program.high)
+    if program.total is None or b.sum() == program.total:
+        return b
+    for movable in ((b > program.low) & (b < program.high), np.ones(b.size, dtype=bool)):
+        low, high = np.where(movable, program.low, b), np.where(movable, program.high, b)
+        if low.sum() <= program.total <= high.sum():
+            return _shifted(program.total, b, low, high)
+    return None
+
+
+def _shifted(total: float, b: Array, low: Array, high: Array) -> Array:
+    """b + t within the bounds, with t such that the sum is right: found by bisection."""
+    finite = [float(np.abs(end[np.isfinite(end)]).max(initial=0.0)) for end in (low, high)]
+    reach = 2.0 * (float(np.abs(b).max(initial=0.0)) + abs(total) + max(finite))
+    down, up = -reach, reach
+    for _ in range(100):
         middle = 0.5 * (down + up)
-        if np.clip(b + middle, program.low, program.high).sum() < program.total:
+        if np.clip(b + middle, low, high).sum() < total:
             down = middle
         else:
             up = middle
-    inside = np.clip(b + up, program.low, program.high)
-    lacking = program.total - float(inside.sum())
-    room = np.where(lacking > 0, program.high - inside, inside - program.low)
-    inside[int(np.argmax(room))] += lacking  # what rounding left
-    return inside
+    b = np.clip(b + up, low, high)
+    lacking = total - float(b.sum())  # by rounding
+    room = (high - b) if lacking > 0 else (b - low)
+    b[int(np.argmax(room))] += lacking
+    return b
 
 
 @dataclass
