@@ -76,8 +76,8 @@ class SMOSolver(Solver):
 
 
 def feasible(program: BoxProgram, b: Array) -> Array | None:
-    """The point moved so that it keeps bounds and equation; None if there is none. What is at a bound stays there if the
-    others can make up for what the equation lacks."""
+    """The point moved so that it keeps bounds and equation; None if there is none. What is at a bound stays there if
+    the others can make up for what the equation lacks."""
     b = np.clip(b, program.low, program.high)
     if program.total is None or b.sum() == program.total:
         return b
@@ -155,7 +155,11 @@ class _Run:
     def _record(self, gap: float) -> None:
         b, g, program = self.descent.b, self.descent.g, self.program
         detail = {**partition(program, b), "pairs": self.descent.steps}
-        self.tracer.record(program.objective(b, g), gap / program.unit, 1.0, detail)
+        if self.tracer.callback is None:
+            self.tracer.record(program.objective(b, g), gap / program.unit, 1.0, detail)
+            return
+        point, multipliers = program.point(b), program.multipliers(b, g, self.descent.shift(), False)
+        self.tracer.record(program.objective(b, g), gap / program.unit, 1.0, detail, point, multipliers)
 
     def _settled(self, found: Settled) -> Answer:
         self.descent.b, self.descent.g = found.b, found.g
