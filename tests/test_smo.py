@@ -315,6 +315,13 @@ def test_a_matrix_that_does_not_fit_is_never_made():
     assert problem.on(slice(0, 650)).memory_limit == 1e6
 
 
+def test_an_open_verdict_needs_no_matrix_either():
+    """No direction is looked for by a linear program whose rows would not fit."""
+    stopped = cc.KernelSVM(X700, Y700, C=1.0, memory_limit=1e6).solve("smo", max_iter=1, working_set=4)
+    assert stopped.status == "undecided"
+    assert stopped.objective > 0
+
+
 def test_kernel_rows_are_the_matrix():
     K = pairwise.rbf_kernel(X700, gamma=0.5)
     signs = np.where(Y700 == "yes", 1.0, -1.0)

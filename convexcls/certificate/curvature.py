@@ -19,6 +19,9 @@ from convexcls.rows.kernel import KernelRows
 
 Array = NDArray[np.float64]
 
+#: Matrices with more entries are not made rows of a linear program: it would take longer than anybody waits.
+LARGEST_MATRIX = 1_000_000
+
 
 def curvature_rows(problem: Problem) -> list[JoinedRows]:
     """The rows over all of x that vanish where a matrix P does: its root, or P itself."""
@@ -28,6 +31,14 @@ def curvature_rows(problem: Problem) -> list[JoinedRows]:
 
 def _root(p: Rows) -> Rows:
     return p.root if isinstance(p, KernelRows) and p.root is not None else p
+
+
+def too_many_entries(problem: Problem) -> bool:
+    """Whether the matrices P are too large for a linear program with P d = 0, or for the memory allowed for them."""
+    matrices = [p for p in problem.quadratic.values() if isinstance(p, Rows)]
+    if any(isinstance(p, KernelRows) and not p.store.fits for p in matrices):
+        return True
+    return sum(p.shape[0] * p.shape[1] for p in matrices) > LARGEST_MATRIX
 
 
 def vanishes_exactly(problem: Problem, direction: Array) -> bool:
