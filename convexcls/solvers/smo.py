@@ -31,6 +31,8 @@ FIRST_GAP, SHRINK = 1e-2, 0.1
 CLOSE, MANY_SETS, FEW = 1e-6, 50, 2000
 #: The share of the memory limit for the matrix of a working set.
 SET_SHARE = 0.15
+#: How many working sets in a row may bring neither the objective nor the gap down.
+PATIENCE = 20
 #: The rounds of the active-set method at a time.
 ROUNDS = 200
 
@@ -115,6 +117,8 @@ class _Run:
     descent: Descent
     tracer: Tracer
     lowest: float = np.inf
+    smallest: float = np.inf
+    waited: int = 0
 
     def run(self, tol: float) -> Answer:
         unit = self.program.unit
@@ -135,7 +139,7 @@ class _Run:
                 found, sets = self._walked(), 0
             if found is not None and (found.optimal or found.direction is not None):
                 return self._settled(found)
-            if slow and not self._gained():
+            if slow and not self._gained(gap):
                 message = "no further progress"
                 break
         return self._answer(self.descent.b, self.program.gradient(self.descent.b), self.descent.shift(), False, message)
@@ -147,10 +151,13 @@ class _Run:
         descent.b, descent.g = found.b.copy(), found.g.copy()
         return found
 
-    def _gained(self) -> bool:
-        """Whether the objective has fallen, beyond rounding, since this was last asked."""
+    def _gained(self, gap: float) -> bool:
+        """Whether the objective has fallen, beyond rounding, since this was last asked, or the gap not long ago."""
         before, self.lowest = self.lowest, self.program.objective(self.descent.b, self.descent.g)
-        return before == np.inf or self.lowest < before - 1e-13 * abs(before)
+        self.waited = 0 if gap < 0.9 * self.smallest else self.waited + 1
+        self.smallest = min(gap, self.smallest)
+        fallen = before == np.inf or self.lowest < before - 1e-13 * abs(before)
+        return fallen or (gap > 0 and self.waited < PATIENCE)
 
     def _record(self, gap: float) -> None:
         b, g, program = self.descent.b, self.descent.g, self.program
