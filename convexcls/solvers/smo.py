@@ -139,6 +139,9 @@ class _Run:
                 found, sets = self._walked(), 0
             if found is not None and (found.optimal or found.direction is not None):
                 return self._settled(found)
+            if found is not None and gap <= 1e-3 * tol * unit:  # such as where the equations do not fit the memory
+                message = "the gap is far below the tolerance"
+                break
             if slow and not self._gained(gap):
                 message = "no further progress"
                 break
