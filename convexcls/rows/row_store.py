@@ -18,7 +18,7 @@ Indices = NDArray[np.intp]
 #: Rows that are not kept are computed this many at a time.
 BATCH = 256
 #: The share of the memory limit that kept rows may take; the rest is for those who work with them.
-KEPT_SHARE = 0.6
+KEPT_SHARE = 0.5
 
 
 class MatrixTooLarge(ValueError):
