@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from convexcls.problem import Block, Problem, Term
 from convexcls.rows import Rows
+from convexcls.rows.kernel import KernelRows
 
 Array = NDArray[np.float64]
 Exponents = NDArray[np.int64]
@@ -168,7 +169,7 @@ def _unknowns(problem: Problem, columns: Exponents, blocks: Mapping[str, int]) -
 
 def _curvature(problem: Problem, variable: str, p: Array | Rows, columns: Exponents) -> float:
     e = columns[problem.layout[variable]]
-    diagonal = np.diag(p.to_dense()) if isinstance(p, Rows) else p
+    diagonal = p.diagonal() if isinstance(p, Rows) else p
     return float(np.abs(np.ldexp(diagonal, 2 * e)).max(initial=0.0))
 
 
@@ -193,7 +194,9 @@ def _rebuild(problem: Problem, columns: Exponents, blocks: Mapping[str, int], ob
     quadratic: dict[str, Any] = {}
     for v, p in problem.quadratic.items():
         e = columns[problem.layout[v]]
-        if isinstance(p, Rows):
+        if isinstance(p, KernelRows):
+            quadratic[v] = p.scaled(np.ldexp(1.0, e + objective), np.ldexp(1.0, e))
+        elif isinstance(p, Rows):
             quadratic[v] = np.ldexp(np.ldexp(p.to_dense(), e[:, None] + objective), e)
         else:
             quadratic[v] = np.ldexp(p, 2 * e + objective)

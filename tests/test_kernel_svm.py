@@ -356,11 +356,12 @@ def test_what_cannot_be_meant_is_refused(X, setting, message):
         cc.KernelSVM(X, SIX_Y, **setting)
 
 
-def test_without_scikit_learn_the_linear_kernel_works_and_others_say_what_to_install(monkeypatch):
+def test_without_scikit_learn_two_kernels_work_and_others_say_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "sklearn.metrics.pairwise", None)
-    assert cc.KernelSVM(SIX, SIX_Y, kernel="linear").solve().status == "optimal"
-    with pytest.raises(ImportError, match=r"rbf kernel is scikit-learn's.*pip install 'convexcls\[sklearn\]'"):
-        cc.KernelSVM(SIX, SIX_Y, kernel="rbf")
+    for kernel in ("linear", "rbf"):
+        assert cc.KernelSVM(SIX, SIX_Y, kernel=kernel).solve().status == "optimal"
+    with pytest.raises(ImportError, match=r"laplacian kernel is scikit-learn's.*pip install 'convexcls\[sklearn\]'"):
+        cc.KernelSVM(SIX, SIX_Y, kernel="laplacian")
 
 
 def test_the_callers_arrays_are_left_alone():

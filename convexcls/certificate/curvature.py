@@ -15,9 +15,12 @@ from numpy.typing import NDArray
 
 from convexcls.problem import Problem
 from convexcls.rows import JoinedRows, Rows
-from convexcls.rows.gram import GramRows
+from convexcls.rows.kernel import KernelRows
 
 Array = NDArray[np.float64]
+
+#: Matrices with more entries are not made rows of a linear program: it would take longer than anybody waits.
+LARGEST_MATRIX = 1_000_000
 
 
 def curvature_rows(problem: Problem) -> list[JoinedRows]:
@@ -27,19 +30,37 @@ def curvature_rows(problem: Problem) -> list[JoinedRows]:
 
 
 def _root(p: Rows) -> Rows:
-    return p.root if isinstance(p, GramRows) else p
+    return p.root if isinstance(p, KernelRows) and p.root is not None else p
+
+
+def too_many_entries(problem: Problem) -> bool:
+    """Whether the matrices P are too large for a linear program with P d = 0, or for the memory allowed for them."""
+    matrices = [p for p in problem.quadratic.values() if isinstance(p, Rows)]
+    if any(isinstance(p, KernelRows) and not p.store.fits for p in matrices):
+        return True
+    return sum(p.shape[0] * p.shape[1] for p in matrices) > LARGEST_MATRIX
 
 
 def vanishes_exactly(problem: Problem, direction: Array) -> bool:
     """Whether P d is exactly zero for every matrix P without a root, and that without rational arithmetic."""
     for v, p in problem.quadratic.items():
         d = direction[problem.layout[v]]
-        if not isinstance(p, Rows) or isinstance(p, GramRows) or not np.any(d):
+        if not isinstance(p, Rows) or _root(p) is not p or not np.any(d):
             continue
         used = np.flatnonzero(d)
         if np.any(np.abs(np.frexp(d[used])[0]) != 0.5):  # not a power of two: the products would be rounded
             return False
-        products = p.to_dense()[:, used] * d[used]
+        if isinstance(p, KernelRows) and _cancels_by_samples(p, d):
+            continue
+        products = p[used].to_dense().T * d[used]  # P is symmetric
         if any(math.fsum(row) for row in products):
             return False
     return True
+
+
+def _cancels_by_samples(p: KernelRows, d: Array) -> bool:
+    """Whether samples that are equal cancel each other: then so do their rows, however they are computed."""
+    pulls = p.factor * d
+    used = np.flatnonzero(pulls)
+    numbers = p.alike()[used]
+    return not any(math.fsum(pulls[used[numbers == k]]) for k in np.unique(numbers))

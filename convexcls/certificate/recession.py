@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from convexcls.certificate import exact
-from convexcls.certificate.curvature import curvature_rows, vanishes_exactly
+from convexcls.certificate.curvature import curvature_rows, too_many_entries, vanishes_exactly
 from convexcls.certificate.linear_program import (
     POSITIVE,
     ZERO,
@@ -46,7 +46,7 @@ def find_direction(problem: Problem) -> Direction | None:
     for candidate in getattr(problem, "candidate_directions", list)():  # a model may know where to look
         if (proved := check_direction(problem, candidate)) is not None:
             return proved
-    if too_large(problem):
+    if too_large(problem) or too_many_entries(problem):
         return None
     scale = column_scale(problem)
     for asymptotic in (False, True):

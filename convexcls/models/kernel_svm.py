@@ -10,17 +10,21 @@ from numpy.typing import NDArray
 from convexcls.data import Data, DataError, check_data, check_matrix
 from convexcls.geometry import positive_multipliers
 from convexcls.models.base import Model, Values
+from convexcls.models.kernel_values import kernel_values
 from convexcls.models.kernels import Kernel, KernelFunction
 from convexcls.models.options import check_positive
 from convexcls.problem import Constraint, Label, NoAnswer, Variable
-from convexcls.rows import ConstantRows, DenseRows, DiagonalRows, Rows, as_rows
-from convexcls.rows.gram import GramRows
+from convexcls.rows import ConstantRows, DiagonalRows, as_rows
+from convexcls.rows.kernel import KernelRows
+from convexcls.rows.row_store import MatrixStore, MatrixTooLarge, RowStore, Store
 
 if TYPE_CHECKING:
     Array = NDArray[np.float64]
 
 #: Scores are computed for this many rows at a time, so that a long table needs no long kernel matrix.
 BLOCK = 4096
+#: A kernel matrix of so many samples is worked out when the problem is stated.
+SMALL = 500
 
 
 class KernelSVM(Model):
@@ -39,11 +43,15 @@ class KernelSVM(Model):
     of all k(x_i, x_j), and scores take k(new, training)), or a function of two matrices that gives one number for each
     pair of rows. One that is not positive semidefinite on the samples is refused. ``C=None`` is the hard margin: where
     no hyperplane of the feature space separates the classes, the maximum is infinite. A sample weight multiplies its C.
+
+    ``memory_limit`` is in bytes: no matrix of n x n entries is made that would not fit. Solver "smo" needs none; others
+    do, and raise ``MatrixTooLarge``.
     """
 
     kind = "kernel"
 
     kernel: Kernel
+    memory_limit: float
 
     def __init__(
         self,
@@ -57,12 +65,14 @@ class KernelSVM(Model):
         coef0: float = 0.0,
         intercept: bool = True,
         sample_weight: Any = None,
+        memory_limit: float = 1e9,
     ) -> None:
         C = None if C is None else check_positive("C", C)
         if not isinstance(intercept, (bool, np.bool_)):
             raise ValueError(f"intercept is {intercept!r}: it must be True or False")
         if C is None and sample_weight is not None:
             raise ValueError("sample_weight multiplies C, and the hard margin has none: give C, or leave rows out")
+        memory_limit = check_positive("memory_limit", memory_limit)
         k = Kernel(kernel, gamma, degree, coef0)
         data = check_data(X, y, sample_weight)
         if kernel == "precomputed" and data.n != data.d:
@@ -74,10 +84,10 @@ class KernelSVM(Model):
             data=data,
             parameters={"kernel": k.name, "C": C, **k.parameters, "intercept": intercept},
             notes=(f"Qᵢⱼ = yᵢ yⱼ k(xᵢ, xⱼ) with k(x, z) = {k.formula}",),
-            attributes={"kernel": k},
+            attributes={"kernel": k, "memory_limit": memory_limit},
             name=f"{'hard' if C is None else 'soft'}-margin kernel SVM",
             variables=[Variable("margin", data.n, r"\alpha", "samples")],
-            quadratic={"margin": _signed_gram(k, data)},
+            quadratic={"margin": _quadratic(k, data, memory_limit)},
             linear={"margin": -1.0},
             constraints=_constraints(data, C, intercept),
             sense="max",
@@ -89,7 +99,7 @@ class KernelSVM(Model):
 
     def declared_with(self) -> dict[str, Any]:
         """The parameters, with the kernel itself where it is a function."""
-        return {**self.parameters, "kernel": self.kernel.kind}
+        return {**self.parameters, "kernel": self.kernel.kind, "memory_limit": self.memory_limit}
 
     def on(self, rows: Any) -> Self:
         """The same model on some of its samples; of a precomputed kernel both rows and columns."""
@@ -111,9 +121,9 @@ class KernelSVM(Model):
     def candidate_directions(self) -> list[Array]:
         """Two samples of different classes that the kernel cannot tell apart: alpha may grow on both for ever."""
         Q, signs = self.quadratic["margin"], self.data.signs
-        assert isinstance(Q, DenseRows)
+        assert isinstance(Q, KernelRows)
         assert signs is not None
-        alike = np.unique(Q.array * signs * signs[:, None], axis=0, return_inverse=True)[1].ravel()
+        alike = Q.alike()
         first = {int(k): i for i, k in enumerate(alike) if signs[i] < 0}
         pair = next(([first[int(k)], i] for i, k in enumerate(alike) if signs[i] > 0 and int(k) in first), None)
         return [] if pair is None else [np.isin(np.arange(signs.size), pair).astype(float)]
@@ -172,11 +182,25 @@ class KernelSVM(Model):
         return self.kernel.kind == "precomputed"
 
 
-def _signed_gram(kernel: Kernel, data: Data) -> Rows:
-    """Q_ij = y_i y_j k(x_i, x_j); for the linear kernel with its root, the samples y_i x_i."""
+def _quadratic(kernel: Kernel, data: Data, limit: float) -> KernelRows:
+    """Q_ij = y_i y_j k(x_i, x_j); for the linear kernel with its root, the samples y_i x_i.
+
+    The kernel matrix is worked out at once where it is small, where it has to be looked at to know that it is positive
+    semidefinite, and where it was given; else a row at a time when a row is needed.
+    """
     assert data.signs is not None
-    Q = kernel.gram(data.matrix) * data.signs[:, None] * data.signs
-    return GramRows(Q, as_rows(data.matrix).scaled(data.signs).T) if kernel.kind == "linear" else DenseRows(Q)
+    store: Store
+    given = kernel.kind == "precomputed"
+    fits = given or 8.0 * data.n * data.n <= limit
+    if kernel.semidefinite and not (fits and data.n <= SMALL):
+        kernel.check(data.matrix)
+        store = RowStore(kernel_values(kernel, data.matrix), limit)
+    elif fits:
+        store = MatrixStore(kernel.gram(data.matrix), limit)
+    else:
+        raise MatrixTooLarge(data.n, limit, f"that the {kernel.name} kernel is positive semidefinite is seen only from")
+    root = as_rows(data.matrix).scaled(data.signs).T if kernel.kind == "linear" else None
+    return KernelRows(store, data.signs, root=root)
 
 
 def _constraints(data: Data, C: float | None, intercept: bool) -> list[Constraint]:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from scipy.spatial.distance import cdist
 
 from convexcls.data import DataError
 from convexcls.models.options import check_choice, check_positive
@@ -32,6 +33,8 @@ FORMULAS: dict[str, tuple[str, tuple[str, ...]]] = {
 }
 #: k(x, z) and k(z, x) may differ by this fraction of sqrt(k(x, x) k(z, z)), from rounding.
 SYMMETRIC = 1e-10
+#: Distances between so many pairs are worked out one by one.
+FEW_PAIRS = 250_000
 
 
 @dataclass(frozen=True)
@@ -91,10 +94,9 @@ class Kernel:
             return _dense(A @ B.T)
         if not isinstance(self.kind, str):
             return self._called(self.kind, A, B)
-        pairwise_kernels = _scikit_learn(self.kind)
         if self.kind == "rbf" and not sparse.issparse(A) and not sparse.issparse(B):
-            origin = B.mean(axis=0)  # only differences count: far from zero their squares would lose the digits
-            A, B = A - origin, B - origin
+            return np.exp(-self.gamma * _squared_distances(A, B))
+        pairwise_kernels = _scikit_learn(self.kind)
         try:
             return _dense(pairwise_kernels(A, B, metric=self.kind, **self.parameters))
         except ValueError as error:  # such as negative features for chi2
@@ -111,6 +113,36 @@ class Kernel:
                 f"rows, it must give numbers, one for each pair: {advice}"
             )
         return values.astype(float)
+
+    @property
+    def semidefinite(self) -> bool:
+        """Whether the kernel is an inner product whatever the samples are."""
+        if self.kind in ("poly", "polynomial"):
+            return float(self.degree).is_integer() and self.coef0 >= 0
+        return self.kind in ("linear", "rbf", "laplacian", "cosine", "chi2")
+
+    def diagonal(self, X: Any) -> Array:
+        """k(x, x) for every row x of X, of a kernel that is known to be semidefinite."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            if self.kind in ("rbf", "laplacian", "chi2"):
+                return np.ones(X.shape[0])
+            squares = (
+                np.asarray(X.multiply(X).sum(axis=1)).ravel() if sparse.issparse(X) else np.einsum("ij,ij->i", X, X)
+            )
+            if self.kind == "cosine":
+                return np.asarray(squares > 0, dtype=float)
+            return np.asarray(squares if self.kind == "linear" else (self.gamma * squares + self.coef0) ** self.degree)
+
+    def check(self, X: Any) -> None:
+        """A ``DataError`` where a kernel that is known to be semidefinite does not take the samples: no entry of its
+        matrix is larger than the largest on its diagonal."""
+        self.between(X, X[:1])
+        values = self.diagonal(X)
+        if not np.all(np.isfinite(values)):
+            i = int(np.argmax(~np.isfinite(values)))
+            raise DataError(
+                f"the {self.name} kernel of row {i} and sample {i} is {values[i]}: divide X by its largest value"
+            )
 
     def gram(self, X: Any) -> Array:
         """k between all pairs of rows of X (of a precomputed kernel X itself), made exactly symmetric; a ``DataError``
@@ -135,6 +167,19 @@ class Kernel:
                 f"another kernel{advice}"
             )
         return K
+
+
+def _squared_distances(A: Array, B: Array) -> Array:
+    """‖a - b‖^2 for all pairs: by differences where they are few, else by products of centred rows. Only differences
+    count: far from zero their squares would lose the digits."""
+    if A.shape[0] * B.shape[0] <= FEW_PAIRS:
+        return np.asarray(cdist(A, B, "sqeuclidean"))
+    origin = B.mean(axis=0)
+    A, B = A - origin, B - origin
+    out = (-2.0 * A) @ B.T
+    out += np.einsum("ij,ij->i", A, A)[:, None]
+    out += np.einsum("ij,ij->i", B, B)
+    return np.maximum(out, 0.0, out=out)
 
 
 def _dense(matrix: Any) -> Array:

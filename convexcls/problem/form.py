@@ -346,6 +346,8 @@ def _quadratic(variable: str, p: Any, sizes: Mapping[str, int]) -> Array | Rows:
             raise ProblemError(f"the quadratic part of {variable!r} holds a number that is not finite")
         if matrix.shape != (size, size):
             raise ProblemError(f"the quadratic part of {variable!r} is {matrix.shape}, not {size} x {size}")
+        if getattr(matrix, "semidefinite", False):  # known to be, so that it need not be multiplied out
+            return matrix
         dense = matrix.to_dense()
         if not np.allclose(dense, dense.T, rtol=1e-12, atol=0):
             raise ProblemError(f"the quadratic part of {variable!r} is not symmetric")

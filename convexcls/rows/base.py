@@ -62,6 +62,10 @@ class Rows(ABC):
             out = np.maximum(out, largest_size(self[rows].to_matrix(), axis=0))
         return out
 
+    def diagonal(self) -> Array:
+        """The entries on the diagonal, of small matrices."""
+        return np.diag(self.to_dense())
+
     @abstractmethod
     def to_matrix(self) -> Any:
         """A NumPy array or a SciPy sparse array with these entries, for foreign solvers."""

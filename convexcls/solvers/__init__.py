@@ -15,6 +15,7 @@ REGISTRY: dict[str, str] = {
     "newton": "convexcls.solvers.newton:NewtonSolver",
     "newton-kkt": "convexcls.solvers.newton_kkt:NewtonKKTSolver",
     "gradient": "convexcls.solvers.gradient:GradientSolver",
+    "smo": "convexcls.solvers.smo:SMOSolver",
     "highs": "convexcls.solvers.highs:HighsSolver",
     "working-set": "convexcls.solvers.working_set:WorkingSetSolver",
     "clarabel": "convexcls.solvers.clarabel:ClarabelSolver",

@@ -1,0 +1,156 @@
+"""The quadratic form of a kernel machine, known by the rows of its kernel matrix."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from convexcls.rows.base import Array, Rows, column_by_column
+from convexcls.rows.dense import DenseRows
+from convexcls.rows.row_store import MatrixStore, MatrixTooLarge, RowStore, Store
+
+__all__ = ["KernelRows", "MatrixStore", "MatrixTooLarge", "RowStore", "Store"]
+
+
+class KernelRows(Rows):
+    """Q = weight diag(factor) K diag(factor), K the kernel matrix in ``store``, positive semidefinite by construction
+    or by an earlier check.
+
+    Of the linear kernel ``root`` is R with Q = R'R. Multiplying out halves the digits, so where Q d = 0 has to be told
+    from a small number, R d = 0 is asked instead.
+
+    A product with Q is made from the rows of K where the vector is not 0, and the last one is remembered.
+    """
+
+    #: Whether the matrix is known to be symmetric and positive semidefinite.
+    semidefinite = True
+
+    def __init__(
+        self,
+        store: Store,
+        factor: Array,
+        *,
+        weight: float = 1.0,
+        root: Rows | None = None,
+        absolute: bool = False,
+        memory: _Products | None = None,
+    ) -> None:
+        self.store, self.factor, self.weight, self.root, self.absolute = store, factor, weight, root, absolute
+        self.shape = (store.size, store.size)
+        self.memory = _Products(store) if memory is None else memory
+
+    def __matmul__(self, v: Array) -> Array:
+        factor = column_by_column(self.factor, v)
+        product = self.memory.product(factor * v, self.absolute)
+        return np.asarray(self.weight * (factor * product))
+
+    def transposed_matmul(self, u: Array) -> Array:
+        return self @ u
+
+    def gram(self, weights: Array) -> Array:
+        return DenseRows(self.to_matrix()).gram(weights)
+
+    def __getitem__(self, index: Any) -> Rows:
+        chosen = np.arange(self.shape[0])[index]
+        rows = self.store.rows(chosen)
+        return DenseRows(self._signed(np.array(rows), chosen))
+
+    def _signed(self, rows: Array, chosen: Any) -> Array:
+        """Rows of K, as a copy of one's own, made into rows of Q."""
+        rows *= (self.weight * self.factor[chosen])[:, None]
+        rows *= self.factor
+        return np.abs(rows, out=rows) if self.absolute else rows
+
+    def __abs__(self) -> Rows:
+        if self.absolute:
+            return self
+        return KernelRows(self.store, np.abs(self.factor), weight=abs(self.weight), absolute=True, memory=self.memory)
+
+    def scaled(self, left: Array | float = 1.0, right: Array | float = 1.0) -> Rows:
+        """``diag(left) Q diag(right)``: of this kind again where left is a multiple of right."""
+        n = self.shape[0]
+        one, other = (np.broadcast_to(np.asarray(side, dtype=float), (n,)) for side in (left, right))
+        ratio = one[0] / other[0] if n and other[0] else 0.0
+        if n == 0 or not ratio > 0 or not np.array_equal(one, ratio * other):
+            return super().scaled(left, right)
+        root = None if self.root is None else self.root.scaled(1.0, math.sqrt(ratio) * other)
+        return KernelRows(
+            self.store,
+            self.factor * other,
+            weight=self.weight * ratio,
+            root=root,
+            absolute=self.absolute,
+            memory=self.memory,
+        )
+
+    def diagonal(self) -> Array:
+        """The entries on the diagonal."""
+        return np.asarray(self.weight * self.factor**2 * self.store.diagonal())
+
+    def alike(self) -> NDArray[np.intp]:
+        """A number for each row of K, the same for rows that are equal to the last bit; samples that are equal have
+        equal rows, and where the matrix is there, so may others."""
+        if isinstance(self.store, MatrixStore):
+            rows: Any = self.store.array
+        else:
+            rows = self.store.values.samples()
+        return np.unique(rows, axis=0, return_inverse=True)[1].ravel()
+
+    def column_max(self) -> Array:
+        """A bound of the largest absolute value of each column, within its row of the diagonal: of a positive
+        semidefinite matrix no entry exceeds sqrt(Q_ii Q_jj)."""
+        root = np.sqrt(np.abs(self.diagonal()))
+        return np.asarray(root * root.max(initial=0.0))
+
+    def to_matrix(self) -> Array:
+        return self._signed(np.array(self.store.matrix()), slice(None))
+
+
+class _Products:
+    """Products with K and with |K|, the last one remembered: a solver's last gradient is what the check asks for.
+
+    Vectors that differ by a power of two have products that do, so one that was scaled is known again.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        self._vector: Array | None = None
+        self._plain = self._absolute = np.zeros(0)
+
+    def product(self, v: Array, absolute: bool) -> Array:
+        """K v, or |K| v."""
+        if v.ndim != 1 or not np.all(np.isfinite(v)):
+            return self._compute(v, absolute and not self.store.nonnegative)
+        largest = float(np.abs(v).max(initial=0.0))
+        shift = math.frexp(largest)[1] if largest > 0 else 0
+        unit = np.ldexp(v, -shift)
+        if absolute and not self.store.nonnegative:
+            return np.ldexp(self._compute(unit, True), shift)
+        sizes = absolute and bool(np.all(v >= 0))
+        known = self._vector is not None and np.array_equal(np.abs(self._vector) if sizes else self._vector, unit)
+        if not known:
+            self._remember(unit)
+        return np.ldexp(self._absolute if sizes else self._plain, shift)
+
+    def _remember(self, unit: Array) -> None:
+        """Work out K u and, where no entry of K is negative, |K| |u| beside it, at hardly more cost."""
+        if self.store.nonnegative:
+            both = self._compute(np.column_stack([unit, np.abs(unit)]), False)
+            self._plain, self._absolute = both[:, 0].copy(), both[:, 1].copy()
+        else:
+            self._plain = self._compute(unit, False)
+        self._vector = unit
+
+    def _compute(self, v: Array, absolute: bool) -> Array:
+        used: NDArray[np.intp] = np.flatnonzero(v if v.ndim == 1 else v.any(axis=1))
+        out = np.zeros(v.shape)
+        if not absolute:
+            self.store.add_product(used, v[used], out)
+            return out
+        for start in range(0, used.size, 64):
+            some = used[start : start + 64]
+            out += np.abs(self.store.rows(some)).T @ v[some]
+        return out

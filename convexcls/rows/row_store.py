@@ -1,0 +1,230 @@
+"""Rows of a large symmetric matrix, computed when they are asked for and kept as long as they fit.
+
+The matrix K of a kernel has as many entries as there are pairs of samples. ``RowStore`` holds some of its rows, never
+more bytes than its share of a stated limit, and forgets those that were used longest ago; ``MatrixStore`` is a matrix
+that is there already, with the same verbs.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+#: Rows that are not kept are computed this many at a time.
+BATCH = 256
+#: The share of the memory limit that kept rows may take; the rest is for those who work with them.
+KEPT_SHARE = 0.5
+
+
+class MatrixTooLarge(ValueError):
+    """A matrix would not fit the memory that was allowed for it."""
+
+    def __init__(self, n: int, limit: float, purpose: str = "") -> None:
+        advice = "" if purpose else 'use solver="smo", which computes rows of it as it needs them, or '
+        super().__init__(
+            f"{purpose or 'this needs'} the {n} x {n} matrix of the kernel, which takes {8.0 * n * n:.3g} bytes, and "
+            f"memory_limit allows {limit:.3g}: {advice}raise memory_limit"
+        )
+
+
+class SymmetricValues(Protocol):
+    """A symmetric matrix known by what fills in its rows."""
+
+    size: int
+    #: Whether no entry is negative.
+    nonnegative: bool
+
+    def diagonal(self) -> Array:
+        """The entries on the diagonal."""
+
+    def samples(self) -> Array:
+        """What the rows are computed from, one row each: equal ones give equal rows."""
+
+    def fill(self, index: Indices, out: Array, columns: Indices | None = None) -> None:
+        """Write the rows ``index``, or some columns of them, into ``out``, an array in row order."""
+
+
+class RowStore:
+    """Rows of ``values``, kept in the slots of one array within ``limit`` bytes."""
+
+    def __init__(self, values: SymmetricValues, limit: float) -> None:
+        self.values, self.limit = values, float(limit)
+        n = self.size = values.size
+        fitting = int(KEPT_SHARE * limit / (8 * max(n, 1)))
+        self.capacity = max(min(n, fitting), min(n, 4))
+        self._slab: Array | None = None
+        self._slot = np.full(n, -1, dtype=np.intp)  # where a row is kept
+        self._owner = np.full(self.capacity, -1, dtype=np.intp)  # which row a slot holds
+        self._used = np.zeros(self.capacity, dtype=np.int64)  # when it was last asked for
+        self._clock = 0
+
+    @property
+    def fits(self) -> bool:
+        """Whether the whole matrix fits the limit."""
+        return 8.0 * self.size * self.size <= self.limit
+
+    @property
+    def whole(self) -> bool:
+        """Whether all rows may be kept."""
+        return self.capacity == self.size
+
+    @property
+    def nonnegative(self) -> bool:
+        """Whether no entry is negative."""
+        return self.values.nonnegative
+
+    def diagonal(self) -> Array:
+        """The entries on the diagonal."""
+        return self.values.diagonal()
+
+    def place(self, index: Indices) -> tuple[Array, Indices]:
+        """An array and the places in it where the rows ``index`` stand, at most ``capacity`` of them; they stay there
+        until other rows are asked for. Not to be written to."""
+        if self._slab is None:
+            self._slab = np.empty((self.capacity, self.size))
+        self._clock += 1
+        slots = self._slot[index]
+        self._used[slots[slots >= 0]] = self._clock
+        missing = index[slots < 0]
+        if missing.size:
+            free = self._make_room(missing.size)
+            self._fill(missing, free, self._slab)
+            self._slot[missing], self._owner[free], self._used[free] = free, missing, self._clock
+            slots = self._slot[index]
+        return self._slab, slots
+
+    def _make_room(self, count: int) -> Indices:
+        """Slots for ``count`` rows: empty ones, then those that were used longest ago."""
+        slots = np.sort(np.argsort(self._used, kind="stable")[:count])  # an empty slot was never used
+        gone = self._owner[slots]
+        self._slot[gone[gone >= 0]] = -1
+        return slots
+
+    def _fill(self, index: Indices, slots: Indices, slab: Array) -> None:
+        """Compute rows into slots: in place where these stand side by side, else some at a time beside them."""
+        if slots[-1] - slots[0] == slots.size - 1:
+            self.values.fill(index, slab[slots[0] : slots[-1] + 1])
+            return
+        block = np.empty((min(BATCH, self.transient_rows, index.size), self.size))
+        for start in range(0, index.size, block.shape[0]):
+            rows = index[start : start + block.shape[0]]
+            self.values.fill(rows, block[: rows.size])
+            slab[slots[start : start + rows.size]] = block[: rows.size]
+
+    def add_product(self, index: Indices, weights: Array, out: Array, keep: bool = False) -> None:
+        """Add ``K[index]' weights`` to ``out``; weights may be a vector or a matrix. What is not kept is computed; it
+        is kept where there is room for all rows of the matrix, or where it is to be kept and there is room for it."""
+        from convexcls.rows.row_sums import add_rows
+
+        if self.whole or (keep and index.size <= self.capacity):
+            self.place(index)
+        there = self._slot[index] >= 0
+        if self._slab is not None and np.any(there):
+            add_rows(self._slab, self._slot[index[there]], weights[there], out)
+        others, other_weights = index[~there], weights[~there]
+        block = np.empty((min(BATCH, self.transient_rows, others.size), self.size))
+        for start in range(0, others.size, max(block.shape[0], 1)):
+            rows = others[start : start + block.shape[0]]
+            self.values.fill(rows, block[: rows.size])
+            out += block[: rows.size].T @ other_weights[start : start + rows.size]
+
+    @property
+    def transient_rows(self) -> int:
+        """How many rows may be worked on beside those that are kept."""
+        return max(int((1.0 - KEPT_SHARE) * self.limit / (32 * max(self.size, 1))), 1)
+
+    def fill_block(self, index: Indices, columns: Indices, out: Array) -> None:
+        """Copy the entries in some rows and columns into ``out``. Where not all rows may be kept, those that are not
+        kept are computed for these columns only."""
+        from convexcls.rows.row_sums import gather
+
+        if self.whole:
+            slab, slots = self.place(index)
+            gather(slab, slots, columns, out)
+            return
+        kept = np.flatnonzero(self._slot[index] >= 0)
+        for start in range(0, kept.size if self._slab is not None else 0, BATCH):
+            some = kept[start : start + BATCH]
+            part = np.empty((some.size, columns.size))
+            assert self._slab is not None
+            gather(self._slab, self._slot[index[some]], columns, part)
+            out[some] = part
+        others = np.flatnonzero(self._slot[index] < 0)
+        for start in range(0, others.size, BATCH):
+            some = others[start : start + BATCH]
+            part = np.empty((some.size, columns.size))
+            self.values.fill(index[some], part, columns)
+            out[some] = part
+
+    def block(self, index: Indices, columns: Indices) -> Array:
+        """The entries in some rows and columns, as a copy."""
+        out = np.empty((index.size, columns.size))
+        self.fill_block(index, columns, out)
+        return out
+
+    def rows(self, index: Indices) -> Array:
+        """Some rows, as a copy."""
+        out = np.empty((index.size, self.size))
+        self.values.fill(index, out)
+        return out
+
+    def matrix(self) -> Array:
+        """The whole matrix, where it fits the limit."""
+        if not self.fits:
+            raise MatrixTooLarge(self.size, self.limit)
+        out = np.empty((self.size, self.size))
+        for start in range(0, self.size, BATCH):
+            some = np.arange(start, min(start + BATCH, self.size))
+            self.values.fill(some, out[some[0] : some[-1] + 1])
+        lower = np.tril_indices(self.size, -1) if self.size <= BATCH else None
+        if lower is not None:
+            out.T[lower] = out[lower]
+        else:  # rounding may differ between a block and its transpose: the lower one counts
+            for start in range(0, self.size, BATCH):
+                stop = min(start + BATCH, self.size)
+                out[start:stop, stop:] = out[stop:, start:stop].T
+                corner = out[start:stop, start:stop]
+                corner[:] = np.tril(corner) + np.tril(corner, -1).T
+        return out
+
+
+class MatrixStore:
+    """A symmetric matrix that is there already."""
+
+    def __init__(self, array: Array, limit: float = np.inf) -> None:
+        self.array, self.limit = array, float(limit)
+        self.size = self.capacity = array.shape[0]
+        self.nonnegative = bool(np.all(array >= 0))
+
+    fits = True
+
+    def diagonal(self) -> Array:
+        return np.diag(self.array)
+
+    def place(self, index: Indices) -> tuple[Array, Indices]:
+        return self.array, index
+
+    def add_product(self, index: Indices, weights: Array, out: Array, keep: bool = False) -> None:
+        spread = np.zeros((self.size, *weights.shape[1:]))
+        spread[index] = weights
+        out += self.array @ spread
+
+    def fill_block(self, index: Indices, columns: Indices, out: Array) -> None:
+        out[:] = self.array[np.ix_(index, columns)]
+
+    def block(self, index: Indices, columns: Indices) -> Array:
+        return self.array[np.ix_(index, columns)]
+
+    def rows(self, index: Indices) -> Array:
+        return self.array[index]
+
+    def matrix(self) -> Array:
+        return self.array
+
+
+Store = RowStore | MatrixStore
