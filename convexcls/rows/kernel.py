@@ -99,7 +99,7 @@ class KernelRows(Rows):
             rows = self.store.values.samples()
         return np.unique(rows, axis=0, return_inverse=True)[1].ravel()
 
-    def column_max(self) -> Array:
+    def _largest_by_column(self) -> Array:
         """A bound of the largest absolute value of each column, within its row of the diagonal: of a positive
         semidefinite matrix no entry exceeds sqrt(Q_ii Q_jj)."""
         root = np.sqrt(np.abs(self.diagonal()))
