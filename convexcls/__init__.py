@@ -34,6 +34,7 @@ from convexcls.models import (
 )
 from convexcls.paths import Path, path
 from convexcls.problem import Constraint, Label, NoAnswer, NormBound, Problem, ProblemError, Term, Variable
+from convexcls.rows import MatrixTooLarge
 from convexcls.solution import Solution
 from convexcls.solve import solve, solvers
 from convexcls.solvers import SolverRefused
@@ -78,6 +79,7 @@ __all__ = [
     "LeastSquares",
     "LeaveOneOut",
     "LogisticMLE",
+    "MatrixTooLarge",
     "MaxMargin",
     "NoAnswer",
     "NormBound",

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from convexcls.certificate import certify, interrupted
 from convexcls.duality import Dual
 from convexcls.problem import Problem
+from convexcls.rows import Rows
 from convexcls.scaling import Scaled, equilibrate, unscaled
 from convexcls.solution import INTERRUPTED, Solution
 from convexcls.solvers import Answer, Callback, Iteration, Solver, Start, solver_class
@@ -21,6 +22,11 @@ from convexcls.solvers import Answer, Callback, Iteration, Solver, Start, solver
 Array = NDArray[np.float64]
 #: Before a solver's name: give it the dual of the problem.
 DUAL = "dual:"
+
+
+def beyond_memory(problem: Problem) -> str:
+    """Why a matrix P of the problem may not be written out; empty where each may."""
+    return next((why for p in problem.quadratic.values() if isinstance(p, Rows) and (why := p.beyond_memory)), "")
 
 
 class Forms:
@@ -83,7 +89,8 @@ class Job:
 
     def refuses(self) -> str:
         """Why the solver does not take the problem; empty if it does."""
-        return self.worker.refuses(self.scaled.problem)
+        too_large = beyond_memory(self.form) if self.worker.whole_matrix else ""
+        return too_large or self.worker.refuses(self.scaled.problem)
 
     def run(self, tol: float, callback: Callback | None, start: Solution | Mapping[str, Any] | None = None) -> Solution:
         """The solver's answer, judged on the problem as stated. Ctrl-C while it works leaves its last point,

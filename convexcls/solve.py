@@ -7,9 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from convexcls.choice import choices
-from convexcls.job import Forms
+from convexcls.job import DUAL, Forms, beyond_memory
 from convexcls.problem import Problem, provides
-from convexcls.scaling import equilibrate
 from convexcls.solution import Solution
 from convexcls.solvers import Callback, SolverRefused, solver_class, solver_names
 
@@ -77,6 +76,8 @@ def _first_proved(
     forms = Forms(problem)
     best: Solution | None = None
     for choice in choices(problem):
+        if choice.solver.startswith(DUAL) and beyond_memory(problem):  # a matrix has to be factored for it
+            continue
         job = forms.job(choice.solver)
         if job.refuses():
             continue
@@ -93,15 +94,8 @@ def _first_proved(
 
 def accepting(problem: Problem, rules: bool = False) -> list[SolverInfo]:
     """The installed solvers that take the problem; learning rules only where asked for."""
-    scaled = equilibrate(problem).problem
-    out = []
-    for info in solvers():
-        if info.rule and not rules:
-            continue
-        worker = solver_class(info.name).with_options()
-        if not worker.refuses(problem if worker.as_stated else scaled):
-            out.append(info)
-    return out
+    forms = Forms(problem)
+    return [info for info in solvers() if (rules or not info.rule) and not forms.job(info.name).refuses()]
 
 
 def _worst(solution: Solution) -> float:

@@ -19,6 +19,7 @@ from convexcls.rows.centred import CentredRows
 from convexcls.rows.class_margins import ClassMarginRows, block_gram
 from convexcls.rows.composed import ConstantRows, DiagonalRows, JoinedRows, ScaledRows, TransposedRows, one_entry_each
 from convexcls.rows.dense import DenseRows
+from convexcls.rows.row_store import MatrixTooLarge
 from convexcls.rows.sparse import SparseRows
 from convexcls.rows.stacked import StackedRows
 
@@ -30,6 +31,7 @@ __all__ = [
     "DenseRows",
     "DiagonalRows",
     "JoinedRows",
+    "MatrixTooLarge",
     "Rows",
     "ScaledRows",
     "SparseRows",

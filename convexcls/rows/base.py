@@ -71,6 +71,11 @@ class Rows(ABC):
         """A NumPy array or a SciPy sparse array with these entries, for foreign solvers."""
 
     @property
+    def beyond_memory(self) -> str:
+        """Why the rows may not be written out as one array; empty where they may."""
+        return ""
+
+    @property
     def entries(self) -> int:
         """How many entries there are, those that are known to be 0 left out."""
         return self.shape[0] * self.shape[1]

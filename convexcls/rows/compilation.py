@@ -22,13 +22,23 @@ def has_numba() -> bool:
 
 
 def compiled(function: F) -> F:
-    """The function, compiled; a product may be added without rounding in between (fused multiply-add), and nothing else
-    of the arithmetic is changed. Where nothing can be written to, the compiled code is not kept."""
+    """The function, compiled with the arithmetic that Python has. Where nothing can be written to, neither beside the
+    file nor in the user's cache, the compiled code is not kept."""
+    return _compiled(function)
+
+
+def compiled_fused(function: F) -> F:
+    """The same, but a product may be added without rounding in between (fused multiply-add), and a division by zero is
+    no error: for loops that need not come out the same to the last bit."""
+    return _compiled(function, fastmath={"contract"}, error_model="numpy")
+
+
+def _compiled(function: F, **options: Any) -> F:
     try:
         from numba import njit
     except ImportError:
         return function
     try:
-        return njit(cache=True, fastmath={"contract"}, error_model="numpy")(function)
+        return njit(cache=True, **options)(function)
     except RuntimeError:  # numba found no place for its cache
-        return njit(fastmath={"contract"}, error_model="numpy")(function)
+        return njit(**options)(function)

@@ -12,7 +12,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from convexcls.rows.compilation import compiled, has_numba
+from convexcls.rows.compilation import compiled_fused, has_numba
 
 Array = NDArray[np.float64]
 
@@ -38,7 +38,7 @@ def exponentiate(array: Array, rows: slice, columns: slice) -> None:
         np.exp(np.minimum(block, 0.0, out=block), out=block)
 
 
-@compiled
+@compiled_fused
 def _loop(array: Array, first: int, stop: int) -> None:
     bits = np.empty(CHUNK, dtype=np.int64)
     powers = bits.view(np.float64)

@@ -86,6 +86,10 @@ class KernelRows(Rows):
             memory=self.memory,
         )
 
+    @property
+    def beyond_memory(self) -> str:
+        return "" if self.store.fits else str(MatrixTooLarge(self.store.size, self.store.limit))
+
     def diagonal(self) -> Array:
         """The entries on the diagonal."""
         return np.asarray(self.weight * self.factor**2 * self.store.diagonal())

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from convexcls.rows.compilation import compiled, has_numba
+from convexcls.rows.compilation import compiled_fused, has_numba
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -40,7 +40,7 @@ def gather(slab: Array, slots: Indices, columns: Indices, out: Array) -> None:
         out[:] = slab[np.ix_(slots, columns)]
 
 
-@compiled
+@compiled_fused
 def _add_one(slab: Array, slots: Indices, weights: Array, out: Array) -> None:
     last = slots.size - slots.size % 4
     for start in range(0, out.size, CHUNK):
@@ -56,7 +56,7 @@ def _add_one(slab: Array, slots: Indices, weights: Array, out: Array) -> None:
                 out[t] += p * a[t]
 
 
-@compiled
+@compiled_fused
 def _add_two(slab: Array, slots: Indices, weights: Array, out: Array) -> None:
     one, two = np.zeros(CHUNK), np.zeros(CHUNK)
     last = slots.size - slots.size % 2
@@ -82,7 +82,7 @@ def _add_two(slab: Array, slots: Indices, weights: Array, out: Array) -> None:
             out[start + t, 1] += two[t]
 
 
-@compiled
+@compiled_fused
 def _gather(slab: Array, slots: Indices, columns: Indices, out: Array) -> None:
     for i in range(slots.size):
         row, target = slab[slots[i]], out[i]

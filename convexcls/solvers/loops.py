@@ -10,31 +10,18 @@ bias (which is 0 in a model without intercept). Every loop changes ``w`` in plac
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from convexcls.rows.compilation import compiled
+
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
-F = TypeVar("F", bound=Callable[..., Any])
 
 #: The losses that ``descent_pass`` knows.
 HALF_SQUARE, LOGISTIC, EXPONENTIAL = 0, 1, 2
-
-
-def compiled(function: F) -> F:
-    """The function, compiled by numba if it is installed. Where nothing can be written to, neither beside this file
-    nor in the user's cache, the compiled code is not kept."""
-    try:
-        from numba import njit
-    except ImportError:
-        return function
-    try:
-        return njit(cache=True)(function)
-    except RuntimeError:  # numba found no place for its cache
-        return njit(function)
 
 
 @compiled

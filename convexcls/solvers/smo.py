@@ -46,6 +46,7 @@ class SMOSolver(Solver):
     accepts: ClassVar[str] = "a quadratic form given by a matrix or a kernel, with bounds and at most one equation"
     promise: ClassVar[float] = 1e-8
     warm: ClassVar[bool] = True
+    whole_matrix: ClassVar[bool] = False
 
     max_iter: int = 10_000
     working_set: int | None = None

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from convexcls.rows.compilation import compiled
+from convexcls.rows.compilation import compiled_fused
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -18,7 +18,7 @@ Indices = NDArray[np.intp]
 TINY = 1e-14
 
 
-@compiled
+@compiled_fused
 def descend_pairs(
     K: Array, diagonal: Array, low: Array, high: Array, b: Array, g: Array, gap: float, steps: int
 ) -> tuple[int, int, int]:
@@ -68,7 +68,7 @@ def descend_pairs(
     return steps, -1, -1
 
 
-@compiled
+@compiled_fused
 def descend_singles(
     K: Array, diagonal: Array, low: Array, high: Array, b: Array, g: Array, gap: float, steps: int
 ) -> tuple[int, int, int]:
