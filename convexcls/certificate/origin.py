@@ -3,6 +3,9 @@ meet: a solver can only come near such a point, and near is not a proof."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -40,18 +43,37 @@ def find_origin_multipliers(problem: Problem) -> dict[str, Array] | None:
     z[np.abs(z) <= 1e-11] = 0.0
     if 0 < support.size <= LARGEST_SYSTEM:
         z[support] = refine(columns[support].toarray().T, target, z[support])
+    if not _stationary(columns, z, target, equal):
+        return None
+    out = by_block(problem.constraints, z)
+    out.update({b.name: np.zeros(b.size + 1) for b in problem.norm_bounds})
+    return out
+
+
+def doubtful_at_origin(problem: Problem, x: Array, multipliers: Mapping[str, Array]) -> bool:
+    """Whether x = 0 is claimed optimal by multipliers that satisfy stationarity to a tolerance only. There the optimum
+    itself is the size to compare with, and it may be a little above 0: classes that touch, or that are 1e-15 apart."""
+    if np.any(x) or problem.terms or not problem.constraints or not _origin_is_feasible(problem):
+        return False
+    if any(np.any(multipliers[b.name]) for b in problem.norm_bounds) or too_large(problem):
+        return False
+    scale = column_scale(problem)
+    z = np.concatenate([multipliers[c.name] for c in problem.constraints])
+    equal = np.concatenate([np.full(c.size, c.relation == "==") for c in problem.constraints])
+    return not _stationary(constraint_matrix(problem, scale), z, -problem.q * scale, equal)
+
+
+def _stationary(columns: Any, z: Array, target: Array, equal: NDArray[np.bool_]) -> bool:
+    """Whether columns'z is the target down to rounding and, where z uses few rows, whether these reach it exactly."""
     support = np.flatnonzero(z)
     system = columns[support].toarray().T
     if system.size <= exact.LARGEST:
         solution = exact.solve(system, list(target))
         if solution is None or any(value < 0 for value, free in zip(solution, equal[support], strict=True) if not free):
-            return None
+            return False
     left_over = np.abs(columns.T @ z - target)
-    if np.any(left_over > ZERO * (abs(columns).T @ np.abs(z) + np.abs(target))) or np.any(z[~equal] < 0):
-        return None
-    out = by_block(problem.constraints, z)
-    out.update({b.name: np.zeros(b.size + 1) for b in problem.norm_bounds})
-    return out
+    within = left_over <= ZERO * (abs(columns).T @ np.abs(z) + np.abs(target))
+    return bool(np.all(within) and not np.any(z[~equal] < 0))
 
 
 def _origin_is_feasible(problem: Problem) -> bool:

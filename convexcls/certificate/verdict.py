@@ -21,7 +21,7 @@ from convexcls.certificate.attainment import PROOF, attainment, needs_attainment
 from convexcls.certificate.infeasibility import Farkas, find_farkas
 from convexcls.certificate.kkt import KKT, check_kkt, check_kkt_with_gradient
 from convexcls.certificate.linear_program import too_large
-from convexcls.certificate.origin import find_origin_multipliers
+from convexcls.certificate.origin import doubtful_at_origin, find_origin_multipliers
 from convexcls.certificate.recession import Direction, check_direction, find_direction
 from convexcls.problem import Problem
 
@@ -127,7 +127,10 @@ def certify(
     own = None if multipliers is None else dict(multipliers)
     notes = tuple(getattr(problem, "notes", ()))
     if kkt is not None and kkt.holds(tol) and (attained is None or attained >= PROOF):
-        return Certificate("optimal", problem, tol, kkt, attained=attained, notes=notes), x, own
+        assert x is not None
+        if not doubtful_at_origin(problem, x, own or {}):
+            return Certificate("optimal", problem, tol, kkt, attained=attained, notes=notes), x, own
+        reason = "x = 0 satisfies the conditions to rounding, not exactly: the optimum may be a little away from it"
     proof = find_farkas(problem, farkas)
     if proof is not None:
         return Certificate("infeasible", problem, tol, kkt, farkas=proof, notes=notes), None, None

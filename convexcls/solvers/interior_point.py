@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from convexcls.problem import Problem
 from convexcls.solvers.base import Answer, Callback, Solver, Start, Tracer
+from convexcls.solvers.continuation import continued
 from convexcls.solvers.quadratic_program import refuse_unless_quadratic
 from convexcls.solvers.row_reduction import RowReduction
 from convexcls.solvers.row_search import Search
@@ -63,7 +64,7 @@ class InteriorPointSolver(Solver):
         return self._solve(problem, tol, callback, None)
 
     def solve_from(self, start: Start, problem: Problem, tol: float, callback: Callback | None = None) -> Answer:
-        return self._solve(problem, tol, callback, start)
+        return continued(start, problem, callback) or self._solve(problem, tol, callback, start)
 
     def _solve(self, problem: Problem, tol: float, callback: Callback | None, start: Start | None) -> Answer:
         reduction, tracer = RowReduction.of(problem), Tracer(callback)

@@ -186,6 +186,8 @@ class _Search:
         kept = np.flatnonzero(weights)
         names, weights = names[kept], self._cancelled(names[kept], weights[kept])
         message = f"{names.size} rows contradict each other"
+        if not weights.any():
+            return self._answer(None, {}, f"{message} up to rounding only")
         if self.hard.slab is not None:
             return self._answer(*self.hard.touching(names, weights), message)
         z = np.zeros(self._n)
