@@ -12,7 +12,8 @@ relative to the multipliers themselves. It does not depend on how the features a
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,14 +29,14 @@ Array = NDArray[np.float64]
 LARGEST_GROUP = 2000
 #: A Cholesky factor of the scaled Gram matrix with smaller pivots is replaced by an orthogonal factorization.
 SMALLEST_PIVOT = 1e-3
-#: How many rows are tried before all of them, for each unknown.
-ROWS_PER_UNKNOWN = 2
-#: Then this share of them, at a small part of the cost of all.
-SHARE = 1 / 16
-#: Fewer rows than this are taken all.
-MANY = 2000
 #: Singular values below this fraction of the largest are zero or lost in rounding.
 HARDLY = 1e-12
+#: The rows that are looked at first: at least and at most so many for each unknown.
+FEW_ROWS, MORE_ROWS = 2, 8
+#: Fewer rows than this are taken all.
+MANY = 2000
+#: Conjugate gradients take at most so many steps, each two passes over all rows.
+MOST_STEPS = 10
 
 
 def free_variables(problem: Problem) -> list[str]:
@@ -74,41 +75,81 @@ def correction(problem: Problem, names: Sequence[str], residual: Array, enough: 
     maps = [rows for b in blocks if (rows := problem.narrow_rows(_summed(b), names)) is not None]
     size = np.max([rows.column_max() for rows in maps], axis=0)
     size = np.where(size > 0, size, 1.0)
-    fewest = ROWS_PER_UNKNOWN * r.size
-    for count in sorted({fewest, max(fewest, int(SHARE * max(rows.shape[0] for rows in maps)))}):
-        few = [_thinned(rows, count) for rows in maps]
-        if all(rows is all_rows for rows, all_rows in zip(few, maps, strict=True)):
-            break
-        found = _by_gram(problem, few, where, size, r)
-        if found is not None and found <= enough:
+    few = [_thinned(rows, r.size) for rows in maps]
+    if any(rows is not all_rows for rows, all_rows in zip(few, maps, strict=True)):
+        factored = _Factored.of(problem, few, where, size)
+        if factored is not None and (found := _on_few_rows(maps, factored, r, enough)) is not None:
             return Correction(found, True)
-    found = _by_gram(problem, maps, where, size, r)
-    return _by_orthogonal_factors(maps, size, r) if found is None else Correction(found, True)
+    factored = _Factored.of(problem, maps, where, size)
+    return _by_orthogonal_factors(maps, size, r) if factored is None else Correction(factored.change(r), True)
 
 
-def _thinned(rows: JoinedRows, count: int) -> JoinedRows:
-    """Evenly spaced rows, ``count`` of them; all where there are not many more."""
-    every = rows.shape[0] // count if rows.shape[0] > MANY else 1
+def _thinned(rows: JoinedRows, unknowns: int) -> JoinedRows:
+    """Evenly spaced rows, several for each unknown; all where there are not many more."""
+    n = rows.shape[0]
+    count = min(MORE_ROWS * unknowns, max(FEW_ROWS * unknowns, n // MORE_ROWS))
+    every = n // count if n > MANY else 1
     return rows[::every] if every > 1 else rows
 
 
-def _by_gram(
-    problem: Problem, maps: Sequence[JoinedRows], where: NDArray[np.intp], size: Array, r: Array
-) -> float | None:
-    """K (K'K)^-1 r by a Cholesky factor; None where columns nearly repeat each other."""
-    gram = sum((rows.gram(np.ones(rows.shape[0])) for rows in maps), np.zeros((r.size, r.size)))
-    scaled = gram / np.outer(size, size)
-    diagonal = np.sqrt(np.diag(scaled))
-    diagonal = np.where(diagonal > 0, diagonal, 1.0)
-    scaled = problem.fill_null_directions(scaled / np.outer(diagonal, diagonal), size * diagonal, where)
-    try:
-        factor = cho_factor(scaled, lower=True, check_finite=False)
-    except LinAlgError:
-        return None
-    if not np.abs(np.diag(factor[0])).min() >= SMALLEST_PIVOT:
-        return None
-    direction = cho_solve(factor, r / size / diagonal, check_finite=False) / diagonal / size
-    return max(float(np.abs(rows @ direction).max(initial=0.0)) for rows in maps)
+@dataclass(frozen=True, eq=False)
+class _Factored:
+    """Rows K with a Cholesky factor of K'K, in units in which its diagonal is one."""
+
+    maps: Sequence[JoinedRows]
+    factor: Any
+    unit: Array
+
+    @classmethod
+    def of(cls, problem: Problem, maps: Sequence[JoinedRows], where: NDArray[np.intp], size: Array) -> _Factored | None:
+        """None where columns nearly repeat each other."""
+        gram = sum((rows.gram(np.ones(rows.shape[0])) for rows in maps), np.zeros((where.size, where.size)))
+        scaled = gram / np.outer(size, size)
+        diagonal = np.sqrt(np.diag(scaled))
+        diagonal = np.where(diagonal > 0, diagonal, 1.0)
+        scaled = problem.fill_null_directions(scaled / np.outer(diagonal, diagonal), size * diagonal, where)
+        try:
+            factor = cho_factor(scaled, lower=True, check_finite=False, overwrite_a=True)
+        except LinAlgError:
+            return None
+        if not np.abs(np.diag(factor[0])).min() >= SMALLEST_PIVOT:
+            return None
+        return cls(maps, factor, size * diagonal)
+
+    def solve(self, r: Array) -> Array:
+        """(K'K)^-1 r."""
+        return np.asarray(cho_solve(self.factor, r / self.unit, check_finite=False) / self.unit)
+
+    def change(self, r: Array) -> float:
+        """The largest entry of K (K'K)^-1 r."""
+        return _largest([rows @ self.solve(r) for rows in self.maps])
+
+
+def _largest(changes: Sequence[Array]) -> float:
+    return max(float(np.abs(change).max(initial=0.0)) for change in changes)
+
+
+def _on_few_rows(maps: Sequence[JoinedRows], few: _Factored, r: Array, enough: float) -> float | None:
+    """A bound of the smallest change, near it unless below ``enough``: conjugate gradients with the factor of few rows
+    as preconditioner remove most of the residual by a change of all multipliers; what is left, one on the few rows
+    removes. None where that takes too long."""
+    rest = few.change(r)
+    if rest <= enough:
+        return rest
+    left, step, fall = r, np.zeros_like(r), 1.0
+    changes = [np.zeros(rows.shape[0]) for rows in maps]
+    for _ in range(MOST_STEPS):
+        z = few.solve(left)
+        before, fall = fall, float(left @ z)
+        step = z + (fall / before) * step
+        moved = [rows @ step for rows in maps]
+        length = fall / sum(float(m @ m) for m in moved)
+        changes = [change + length * m for change, m in zip(changes, moved, strict=True)]
+        left = left - length * sum((rows.T @ m for rows, m in zip(maps, moved, strict=True)), np.zeros_like(r))
+        change, rest = _largest(changes), few.change(left)
+        if rest <= 0.1 * change or change + rest <= enough:
+            return change + rest
+    return None
 
 
 def _by_orthogonal_factors(maps: Sequence[JoinedRows], size: Array, r: Array) -> Correction:
