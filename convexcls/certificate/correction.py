@@ -32,7 +32,7 @@ SMALLEST_PIVOT = 1e-3
 #: Singular values below this fraction of the largest are zero or lost in rounding.
 HARDLY = 1e-12
 #: The rows that are looked at first: at least and at most so many for each unknown.
-FEW_ROWS, MORE_ROWS = 2, 8
+FEW_ROWS, MORE_ROWS = 2, 64
 #: Fewer rows than this are taken all.
 MANY = 2000
 #: Conjugate gradients take at most so many steps, each two passes over all rows.
@@ -87,7 +87,7 @@ def correction(problem: Problem, names: Sequence[str], residual: Array, enough: 
 def _thinned(rows: JoinedRows, unknowns: int) -> JoinedRows:
     """Evenly spaced rows, several for each unknown; all where there are not many more."""
     n = rows.shape[0]
-    count = min(MORE_ROWS * unknowns, max(FEW_ROWS * unknowns, n // MORE_ROWS))
+    count = min(MORE_ROWS * unknowns, max(FEW_ROWS * unknowns, n // 8))
     every = n // count if n > MANY else 1
     return rows[::every] if every > 1 else rows
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 from scipy.linalg.blas import dsyrk
 
 from convexcls.rows.base import BLOCK, Array, Rows, largest_size, row_blocks
+
+#: So many entries stay in the second-level cache.
+IN_CACHE = 50_000
 
 
 class DenseRows(Rows):
@@ -52,23 +55,29 @@ class AbsoluteRows(Rows):
         self.base = base
         self.shape = base.shape
 
-    def _block(self, rows: slice) -> Array:
-        return np.abs(self.base.array[rows])
+    def _blocks(self) -> Iterator[tuple[slice, Array]]:
+        """The absolute values, a block at a time, in memory that the next block takes again."""
+        n, d = self.shape
+        length = max(IN_CACHE // max(d, 1), 16)
+        memory = np.empty((min(length, n), d))
+        for start in range(0, n, length):
+            rows = slice(start, min(start + length, n))
+            yield rows, np.abs(self.base.array[rows], out=memory[: rows.stop - start])
 
     def __matmul__(self, v: Array) -> Array:
         out = np.empty((self.shape[0], *v.shape[1:]))
-        for rows in row_blocks(self.shape[0]):
-            out[rows] = self._block(rows) @ v
+        for rows, block in self._blocks():
+            out[rows] = block @ v
         return out
 
     def transposed_matmul(self, u: Array) -> Array:
         out = np.zeros((self.shape[1], *u.shape[1:]))
-        for rows in row_blocks(self.shape[0]):
-            out += self._block(rows).T @ u[rows]
+        for rows, block in self._blocks():
+            out += block.T @ u[rows]
         return out
 
     def gram(self, weights: Array) -> Array:
-        return _gram_by_blocks(self._block, self.shape, weights)
+        return _gram_by_blocks(lambda rows: np.abs(self.base.array[rows]), self.shape, weights)
 
     def __getitem__(self, index: Any) -> Rows:
         return abs(self.base[index])
