@@ -29,12 +29,15 @@ def choices(problem: Problem) -> list[Choice]:
 
 def _formulas(problem: Problem) -> list[Choice]:
     unknowns = f"{problem.size} unknowns"
-    return [
-        Choice("closed-form", f"the objective is quadratic without constraints: one linear system of {unknowns}"),
-        Choice("moments", "the estimates are the moments of the classes: a formula"),
-        Choice("newton", f"smooth losses without constraints, {unknowns}: Newton's method converges quadratically"),
-        Choice("newton-kkt", "smooth losses with constraints: Newton's method on the KKT system"),
-    ]
+    quadratic = "the objective is quadratic without constraints"
+    out = [Choice("closed-form", f"{quadratic}: one linear system of {unknowns}")] if not problem.norm_bounds else []
+    if problem.terms:
+        out += [
+            Choice("moments", "the estimates are the moments of the classes: a formula"),
+            Choice("newton", f"smooth losses without constraints, {unknowns}: Newton's method converges quadratically"),
+            Choice("newton-kkt", "smooth losses with constraints: Newton's method on the KKT system"),
+        ]
+    return out
 
 
 def _structured(problem: Problem) -> list[Choice]:

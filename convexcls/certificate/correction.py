@@ -73,6 +73,9 @@ def correction(problem: Problem, names: Sequence[str], residual: Array, enough: 
     r = residual[where]
     blocks = (*problem.terms, *problem.constraints, *problem.norm_bounds)
     maps = [rows for b in blocks if (rows := problem.narrow_rows(_summed(b), names)) is not None]
+    if r.size == 1:  # an intercept: one column needs no factor
+        columns = [rows @ np.ones(1) for rows in maps]
+        return Correction(abs(float(r[0])) * _largest(columns) / max(sum(float(k @ k) for k in columns), 1e-300), True)
     size = np.max([rows.column_max() for rows in maps], axis=0)
     size = np.where(size > 0, size, 1.0)
     few = [_thinned(rows, r.size) for rows in maps]

@@ -251,7 +251,7 @@ class _Check:
 
     def _needed_correction(self) -> tuple[list[str], Correction]:
         """The variables whose residual is measured in multipliers, and by how much these would have to change."""
-        free = free_variables(self.problem) if np.all(np.isfinite(self.gradient)) else []
+        free = self.problem.remembered(free_variables) if np.all(np.isfinite(self.gradient)) else []
         if not free or not self.pulled:  # a sum of zeros is zero without rounding
             return free, Correction(0.0, True)
         return free, correction(self.problem, free, self.gradient, self.enough * self.largest_multiplier)

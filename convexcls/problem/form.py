@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +39,8 @@ if TYPE_CHECKING:  # what the verbs return; the layers above provide them
 #: not to flatter an answer, large enough that what rounding leaves stays below a tolerance of 1e-8.
 ROUNDING_ROOM = 1e-4
 
+
+T = TypeVar("T")
 
 #: The verbs of a problem that higher layers carry out, by name: see ``provides``.
 _VERBS: dict[str, Callable[..., Any]] = {}
@@ -208,6 +210,16 @@ class Problem:
             rows = self.joined(block.entries, block.size)
             self._rows_by_name[block.name] = (block, rows)
         return rows
+
+    def remembered(self, make: Callable[[Problem], T]) -> T:
+        """``make(problem)``, worked out once: for what a layer above sees in a problem more than once."""
+        if make not in self._memory:
+            self._memory[make] = make(self)
+        return self._memory[make]
+
+    @cached_property
+    def _memory(self) -> dict[Callable[[Problem], Any], Any]:
+        return {}
 
     @cached_property
     def _rows_by_name(self) -> dict[str, tuple[Block, JoinedRows]]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -131,10 +131,10 @@ class Tracer:
         multipliers: Mapping[str, Array] | None = None,
     ) -> None:
         """Add the next line. ``point`` and ``multipliers`` are not copied: give arrays that will not be written to."""
-        line = Iteration(len(self.lines), float(objective), float(residual), float(step), detail or {})
-        self.lines.append(line)
+        facts = (len(self.lines), float(objective), float(residual), float(step), detail or {})
+        self.lines.append(Iteration(*facts))
         if self.callback is not None:
-            self.callback(line if point is None else replace(line, point=point, multipliers=multipliers))
+            self.callback(self.lines[-1] if point is None else Iteration(*facts, point, multipliers))
 
 
 def refuse_unless_smooth(problem: Problem) -> str:

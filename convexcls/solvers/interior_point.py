@@ -50,7 +50,7 @@ class InteriorPointSolver(Solver):
             return reason
         if not any(c.relation == "<=" for c in problem.constraints):
             return "it follows the inside of inequalities, and the problem has none"
-        reduction = RowReduction.of(problem)
+        reduction = problem.remembered(RowReduction.of)
         if not reduction.width:
             return "it has no unknowns besides slacks"
         if reduction.width + reduction.height > MOST_UNKNOWNS:
@@ -67,7 +67,7 @@ class InteriorPointSolver(Solver):
         return continued(start, problem, callback) or self._solve(problem, tol, callback, start)
 
     def _solve(self, problem: Problem, tol: float, callback: Callback | None, start: Start | None) -> Answer:
-        reduction, tracer = RowReduction.of(problem), Tracer(callback)
+        reduction, tracer = problem.remembered(RowReduction.of), Tracer(callback)
         program = reduction.program()
         begin = None if start is None else reduction.reduced(start.x, start.multipliers)
         with np.errstate(over="ignore", invalid="ignore", divide="ignore", under="ignore"):

@@ -57,7 +57,7 @@ class WorkingSetSolver(Solver):
     seed: int = 0
 
     def refuses(self, problem: Problem) -> str:
-        shape = hard_rows(problem)
+        shape = problem.remembered(hard_rows)
         for option in ("max_passes", "pool", "seed"):
             value = getattr(self, option)
             if not isinstance(value, int) or value < 0:
@@ -65,13 +65,13 @@ class WorkingSetSolver(Solver):
         return shape if isinstance(shape, str) else ""
 
     def solve(self, problem: Problem, tol: float, callback: Callback | None = None) -> Answer:
-        hard = hard_rows(problem)
+        hard = problem.remembered(hard_rows)
         assert isinstance(hard, HardRows)
         work, sample = WorkingRows.of(hard, self._sample(hard))
         return _Search(work, self._pool_size(hard), self.max_passes, Tracer(callback)).run(sample)
 
     def solve_from(self, start: Start, problem: Problem, tol: float, callback: Callback | None = None) -> Answer:
-        hard = hard_rows(problem)
+        hard = problem.remembered(hard_rows)
         assert isinstance(hard, HardRows)
         work, _ = WorkingRows.of(hard, self._sample(hard))
         given = start.multipliers.get(hard.block.name, np.zeros(hard.block.size))
