@@ -31,7 +31,7 @@ def _formulas(problem: Problem) -> list[Choice]:
     unknowns = f"{problem.size} unknowns"
     quadratic = "the objective is quadratic without constraints"
     out = [Choice("closed-form", f"{quadratic}: one linear system of {unknowns}")] if not problem.norm_bounds else []
-    if problem.terms:
+    if problem.terms or not problem.is_constrained:
         out += [
             Choice("moments", "the estimates are the moments of the classes: a formula"),
             Choice("newton", f"smooth losses without constraints, {unknowns}: Newton's method converges quadratically"),
