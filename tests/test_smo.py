@@ -55,16 +55,28 @@ def test_xor_by_hand():
 
 
 @pytest.mark.parametrize("intercept", [True, False])
-@pytest.mark.parametrize("C", [0.01, 1.0, 100.0, None])
-@pytest.mark.parametrize("kernel", ["rbf", "poly", "linear", "laplacian"])
+@pytest.mark.parametrize(
+    ("kernel", "C"),
+    [(k, C) for k in ("rbf", "poly", "linear", "laplacian") for C in (0.01, 1.0, 100.0)]
+    + [("rbf", None), ("laplacian", None)],
+)
 def test_an_interior_point_agrees(kernel, C, intercept):
-    if C is None and kernel in ("linear", "poly"):
-        pytest.skip("not separable")
     problem = cc.KernelSVM(X300[:120], Y300[:120], kernel=kernel, C=C, gamma=0.5, coef0=1.0, intercept=intercept)
     ours, theirs = proved(problem), problem.solve("clarabel")
     if theirs.status == "optimal":
         assert ours.objective == pytest.approx(theirs.objective, rel=1e-8)
         np.testing.assert_allclose(ours.decision_function(X300), theirs.decision_function(X300), atol=1e-5)
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("kernel", ["linear", "poly"])
+def test_a_hard_margin_that_does_not_exist_is_never_taken_for_solved(kernel, intercept):
+    """The interior point proves the soft margin to violate rows however large C is; so no hard margin exists."""
+    data = X300[:120], Y300[:120]
+    soft = proved(cc.KernelSVM(*data, kernel=kernel, C=100.0, gamma=0.5, coef0=1.0, intercept=intercept))
+    assert np.any(soft.multipliers["slack"] > 1.0)
+    hard = cc.KernelSVM(*data, kernel=kernel, C=None, gamma=0.5, coef0=1.0, intercept=intercept).solve("smo")
+    assert hard.status in ("unattained", "undecided")
 
 
 def test_libsvm_agrees_where_rows_are_computed_when_needed():
