@@ -604,3 +604,17 @@ def test_one_constraint_need_not_be_in_a_list():
     one, listed = (cc.EmpiricalRisk(X, Y, l2=1.0, constraints=c) for c in (fixed, [fixed]))
     assert one == listed
     assert one.solve().intercept == pytest.approx(0.25)
+
+
+@pytest.mark.parametrize("solver", ["highs", "interior-point"])
+@pytest.mark.parametrize("shape", [(55, 5), (31, 5), (3, 6)])
+def test_a_feature_that_repeats_another_is_no_obstacle_to_the_perceptron_criterion(shape, solver):
+    """The normalization adds up all samples: rounded differently by column, it would tell the two apart."""
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal(shape)
+    y = np.where(X[:, 0] + rng.standard_normal(len(X)) > 0, 1, 0)
+    y[:2] = 0, 1
+    once = cc.PerceptronCriterion(X, y).solve(solver)
+    twice = cc.PerceptronCriterion(np.column_stack([X, 4.0 * X[:, 1]]), y).solve(solver)
+    assert (once.status, twice.status) == ("optimal", "optimal")
+    assert twice.objective == pytest.approx(once.objective, rel=1e-9, abs=1e-9)

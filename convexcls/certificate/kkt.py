@@ -157,7 +157,7 @@ class _Check:
         self.largest_multiplier = 0.0
         self.one_to_one = {v.name for v in problem.variables if _acts_one_to_one(problem, v.name)}
         self.loss_value = 0.0
-        self.pulled = bool(np.any(self.magnitude))  # whether anything but zeros was added up
+        self.pulled = self.magnitude > 0  # where anything but zeros was added up
         for term in problem.terms:
             self._add_term(term)
         for c in problem.constraints:
@@ -177,11 +177,12 @@ class _Check:
         self.largest_multiplier = max(self.largest_multiplier, float(np.abs(multiplier).max(initial=0.0)))
         size = np.abs(multiplier) if size is None else size
         used = np.flatnonzero(size)
-        self.pulled = self.pulled or bool(used.size)
         if 2 * used.size < multiplier.size:  # most rows of a margin are far from it
             rows, multiplier, size = rows[used], multiplier[used], size[used]
         self.pull += rows.T @ multiplier
-        self.magnitude += abs(rows).T @ size
+        added = abs(rows).T @ size
+        self.magnitude += added
+        self.pulled |= added > 0
 
     def _add_term(self, term: Term) -> None:
         rows = self.problem.rows(term)
@@ -252,7 +253,7 @@ class _Check:
     def _needed_correction(self) -> tuple[list[str], Correction]:
         """The variables whose residual is measured in multipliers, and by how much these would have to change."""
         free = self.problem.remembered(free_variables) if np.all(np.isfinite(self.gradient)) else []
-        if not free or not self.pulled:  # a sum of zeros is zero without rounding
+        if not free or not np.any(self.pulled[self.problem.places(free)]):  # a sum of zeros is zero without rounding
             return free, Correction(0.0, True)
         return free, correction(self.problem, free, self.gradient, self.enough * self.largest_multiplier)
 

@@ -6,13 +6,16 @@ from typing import Any, Literal
 
 import numpy as np
 
-from convexcls.data import check_data
+from convexcls.data import Data, check_data
 from convexcls.losses import Perceptron
-from convexcls.models.base import Model, margin_rows, score_variables
+from convexcls.models.base import Array, Model, margin_rows, score_variables
 from convexcls.models.options import check_choice
 from convexcls.models.risk import risk_blocks
 from convexcls.problem import Constraint, Label
-from convexcls.rows import DenseRows
+from convexcls.rows import DenseRows, Rows
+
+#: Samples are added up so many at a time.
+BLOCK = 2048
 
 
 class PerceptronCriterion(Model):
@@ -46,7 +49,7 @@ class PerceptronCriterion(Model):
         if normalization is None:
             notes = ("without a normalization the minimum 0 is always attained at coef = 0, intercept = 0",)
         else:
-            sums = {v: DenseRows((r.T @ data.weights)[None, :]) for v, r in rows.items()}
+            sums = {v: DenseRows(_added_up(r, data)[None, :]) for v, r in rows.items()}
             total = {
                 v: Label("", rf"\sum_i {'c_i ' if data.weighted else ''}y_i {labels[v].vector}".strip()) for v in sums
             }
@@ -62,3 +65,15 @@ class PerceptronCriterion(Model):
             notes=notes,
             **blocks,
         )
+
+
+def _added_up(rows: Rows, data: Data) -> Array:
+    """``R' weights``, every column added up in the same order: a column that is a power of two times another one keeps
+    that in its sum, so that what repeats in the data repeats in the normalization."""
+    if data.sparse:
+        return rows.T @ data.weights
+    out = np.zeros(rows.shape[1])
+    for start in range(0, data.n, BLOCK):
+        block = slice(start, start + BLOCK)
+        out += np.add.reduce(rows[block].to_dense() * data.weights[block, None], axis=0)
+    return out
