@@ -150,7 +150,7 @@ def _on_few_rows(maps: Sequence[JoinedRows], few: _Factored, r: Array, enough: f
         changes = [change + length * m for change, m in zip(changes, moved, strict=True)]
         left = left - length * sum((rows.T @ m for rows, m in zip(maps, moved, strict=True)), np.zeros_like(r))
         change, rest = _largest(changes), few.change(left)
-        if rest <= 0.1 * change or change + rest <= enough:
+        if rest <= 0.5 * change or change + rest <= enough:
             return change + rest
     return None
 

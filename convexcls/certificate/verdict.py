@@ -189,7 +189,7 @@ def _judge_point(
             return None, None, f"there are no multipliers for {name!r}"
         if np.shape(given[name]) != (size,) or not np.all(np.isfinite(given[name])):
             return None, None, f"the multipliers of {name!r} are not {size} finite numbers"
-    kkt, gradient = check_kkt_with_gradient(problem, x, given, enough=0.1 * tol)
+    kkt, gradient = check_kkt_with_gradient(problem, x, given, enough=0.5 * tol)
     attained = attainment(problem, x, given, gradient) if needs_attainment_proof(problem) else None
     short = [
         f"{name} is {value:.1e}, above the tolerance {tol:.0e}"
