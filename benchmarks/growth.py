@@ -37,8 +37,8 @@ class Growth:
         return f"{self.case.name} in {self.varied} ({', '.join(f'{k} = {v}' for k, v in self.fixed.items())})"
 
     def quickly(self) -> Growth:
-        """The same at small sizes."""
-        return replace(self, values=self.quick, case=self.case.quickly())
+        """The same at small sizes, without its bar."""
+        return replace(self, values=self.quick, case=self.case.quickly(), bar=math.nan)
 
 
 @dataclass(frozen=True)

@@ -122,7 +122,7 @@ def cvxpy_contenders(*backends: str) -> tuple[Contender, ...]:
             f"cvxpy:{backend}",
             partial(by_cvxpy, backend=backend),
             (1.0, 1e-8, 1e-10, 1e-12),
-            quick=backend == "CLARABEL",
+            quick=False,
             cap=CVXPY_CAP,
         )
         for backend in backends

@@ -108,9 +108,12 @@ class Case:
         return f"{self.name}, {' x '.join(f'{k} = {v}' for k, v in self.sizes.items())}"
 
     def quickly(self) -> Case:
-        """The same at its small size with a short cap, without the contenders that take long to get there."""
+        """The same at its small size with a short cap, without the contenders that take long to get there, and without
+        bars where these are about a larger size."""
         contenders = tuple(c for c in self.contenders if c.quick)
-        return replace(self, sizes=self.quick or self.sizes, cap=min(self.cap, QUICK_CAP), contenders=contenders)
+        sizes = self.quick or self.sizes
+        bars = self.bars if sizes == self.sizes else ()
+        return replace(self, sizes=sizes, cap=min(self.cap, QUICK_CAP), contenders=contenders, bars=bars)
 
     def cap_of(self, contender: Contender) -> float:
         """After how many seconds a fit of the contender is stopped."""

@@ -48,7 +48,7 @@ class Report:
         """The whole report."""
         parts = ["# Benchmarks", _about(self.about)]
         if self.quick:
-            parts.append("Quick run: small sizes and short caps. The bars are meant for the full sizes.")
+            parts.append("Quick run: small sizes and short caps. Bars that are about the full sizes are left out.")
         parts.append(_summary(self.verdicts(), self.quick))
         for outcome in self.outcomes.values():
             parts += [f"## {outcome.case.title}", _stated(outcome), markdown_table(COLUMNS, outcome_rows(outcome))]
