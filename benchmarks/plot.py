@@ -17,7 +17,7 @@ FEWEST = 8
 
 def plot_times(outcomes: list[Outcome], file: Path) -> None:
     """One panel a case, seconds on a logarithmic axis. Peers that miss the accuracy are pale, with what they reach;
-    those stopped at the cap end in an arrow."""
+    so are those stopped at the cap."""
     shown = [o for o in outcomes if any(r.runs or r.status.startswith(">") for r in o.results)]
     if not shown:
         return
@@ -29,7 +29,9 @@ def plot_times(outcomes: list[Outcome], file: Path) -> None:
         axis.set_visible(False)
     for axis, outcome in zip(axes.ravel(), shown, strict=False):
         _panel(axis, outcome)
-    figure.tight_layout()
+    legend = "seconds; red: convexcls, its proof included; grey: peers that reach the accuracy; pale: those that do not"
+    figure.suptitle(f"{legend} (what they reach is beside the bar) or were stopped", fontsize=9, x=0.01, ha="left")
+    figure.tight_layout(rect=(0, 0, 1, 0.99))
     figure.savefig(file, metadata={"Date": None})
     plt.close(figure)
 
