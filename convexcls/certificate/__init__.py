@@ -2,7 +2,8 @@
 
 from convexcls.certificate.attainment import attainment, needs_attainment_proof
 from convexcls.certificate.infeasibility import Farkas, check_farkas
-from convexcls.certificate.kkt import KKT, Residual, check_kkt
+from convexcls.certificate.kkt import check_kkt
+from convexcls.certificate.measures import KKT, Residual
 from convexcls.certificate.recession import Direction, check_direction
 from convexcls.certificate.verdict import Certificate, Status, certify, interrupted
 

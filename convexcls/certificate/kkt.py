@@ -17,110 +17,18 @@ gap                  relative to the objective, or to the problem's unit where t
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from convexcls.certificate.correction import Correction, correction, free_variables
+from convexcls.certificate.measures import KKT, Residual, ratio, ratios
 from convexcls.problem import ROUNDING_ROOM, Block, Constraint, NormBound, Problem, Term
 from convexcls.rows import DiagonalRows, Rows
 
 Array = NDArray[np.float64]
 #: A relative change of multipliers that needs no closer look.
 ENOUGH = 1e-10
-
-
-@dataclass(frozen=True, eq=False)
-class Residual:
-    """One of the four conditions: ``values`` are absolute residuals by block, ``max`` the largest,
-    ``relative`` the largest relative one."""
-
-    values: Mapping[str, Array]
-    relative_values: Mapping[str, Array]
-
-    @property
-    def max(self) -> float:
-        """The largest absolute residual."""
-        return _largest(self.values)
-
-    @property
-    def relative(self) -> float:
-        """The largest relative residual."""
-        return _largest(self.relative_values)
-
-    @property
-    def worst(self) -> tuple[str, int]:
-        """The block and the row with the largest relative residual; an empty name where nothing is to be satisfied."""
-        if not self.relative_values:
-            return "", 0
-        block = max(self.relative_values, key=lambda b: float(self.relative_values[b].max(initial=-1.0)))
-        return block, int(np.argmax(self.relative_values[block]))
-
-    def by_block(self) -> dict[str, tuple[float, float]]:
-        """The largest absolute and relative residual of each block."""
-        return {
-            b: (float(v.max(initial=0.0)), float(self.relative_values[b].max(initial=0.0)))
-            for b, v in self.values.items()
-        }
-
-
-@dataclass(frozen=True, eq=False)
-class KKT:
-    """The four residuals of a point, with both objectives (minimised form) and their gap."""
-
-    stationarity: Residual
-    primal_feasibility: Residual
-    dual_feasibility: Residual
-    complementary_slackness: Residual
-    objective: float
-    dual_objective: float
-    scale: float
-
-    @property
-    def gap(self) -> float:
-        """Primal minus dual objective."""
-        return self.objective - self.dual_objective
-
-    @property
-    def relative_gap(self) -> float:
-        """The size of the gap relative to the objective or the problem's unit."""
-        return _ratio(abs(self.gap), self.scale)
-
-    def measures(self) -> dict[str, float]:
-        """The five relative measures, by name."""
-        return {
-            "stationarity": self.stationarity.relative,
-            "primal feasibility": self.primal_feasibility.relative,
-            "dual feasibility": self.dual_feasibility.relative,
-            "complementary slackness": self.complementary_slackness.relative,
-            "duality gap": self.relative_gap,
-        }
-
-    @property
-    def worst(self) -> float:
-        """The largest of the five relative measures."""
-        return max(self.measures().values())
-
-    def holds(self, tol: float) -> bool:
-        """Whether all five relative measures are at most ``tol``."""
-        return all(value <= tol for value in self.measures().values())
-
-
-def _largest(values: Mapping[str, Array]) -> float:
-    return max((float(v.max(initial=0.0)) for v in values.values()), default=0.0)
-
-
-def _ratio(value: float, scale: float) -> float:
-    if not np.isfinite(value) or not np.isfinite(scale):
-        return float("inf")
-    return 0.0 if value == 0 else float("inf") if scale == 0 else value / scale
-
-
-def _ratios(values: Array, scales: Array | float) -> Array:
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        out = np.where(values == 0, 0.0, values / scales)
-    return np.where(np.isnan(out), np.inf, out)
 
 
 def check_kkt(problem: Problem, x: Array, multipliers: Mapping[str, Array], enough: float = ENOUGH) -> KKT:
@@ -235,16 +143,16 @@ class _Check:
             summed = self.magnitude[where] + self._quadratic_magnitude(v)
             if v in self.one_to_one:  # slacks: entries alike, so the largest of them gives the size
                 summed = np.full(summed.shape, summed.max(initial=0.0))
-            relative = _ratios(r, summed)
+            relative = ratios(r, summed)
             if v not in free or not needed.whole:
-                relative = np.maximum(relative, _ratios(r * np.abs(self.x[where]), self.scale))
+                relative = np.maximum(relative, ratios(r * np.abs(self.x[where]), self.scale))
             if curved.any():
                 size = units[where] * np.maximum(np.abs(self.curved[where]), np.abs(self.problem.q[where]))
                 typical = np.minimum(np.sqrt(2 * self.scale * self.diagonal[where]), summed)
                 reference = np.maximum(size[curved].max() / units[where], typical)
-                relative = np.where(curved, _ratios(r, reference), relative)
+                relative = np.where(curved, ratios(r, reference), relative)
             values[v], relatives[v] = r, relative
-        change = _ratio(needed.size, self.largest_multiplier)
+        change = ratio(needed.size, self.largest_multiplier)
         for v in free:
             seen = (values[v] > 0) | np.isinf(change)
             relatives[v] = np.where(seen, np.maximum(relatives[v], change), relatives[v])
@@ -276,11 +184,11 @@ class _Check:
             multiplier = np.abs(self.multipliers[block.name])
             largest = float(multiplier.max(initial=0.0))
             primal[0][block.name] = violation
-            primal[1][block.name] = np.maximum(_ratios(violation, unit), _ratios(violation * largest, self.scale))
+            primal[1][block.name] = np.maximum(ratios(violation, unit), ratios(violation * largest, self.scale))
             floor = self._natural_multiplier(block, float(np.max(unit, initial=0.0)))
-            signs[0][block.name], signs[1][block.name] = wrong, _ratios(wrong, max(largest, floor))
+            signs[0][block.name], signs[1][block.name] = wrong, ratios(wrong, max(largest, floor))
             products[0][block.name] = product
-            products[1][block.name] = _ratios(product, self.scale)
+            products[1][block.name] = ratios(product, self.scale)
         return Residual(*primal), Residual(*signs), Residual(*products)
 
     def _natural_multiplier(self, block: Block, unit: float) -> float:

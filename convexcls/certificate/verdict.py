@@ -19,8 +19,9 @@ from numpy.typing import NDArray
 
 from convexcls.certificate.attainment import PROOF, attainment, needs_attainment_proof
 from convexcls.certificate.infeasibility import Farkas, find_farkas
-from convexcls.certificate.kkt import KKT, check_kkt, check_kkt_with_gradient
+from convexcls.certificate.kkt import check_kkt, check_kkt_with_gradient
 from convexcls.certificate.linear_program import too_large
+from convexcls.certificate.measures import KKT
 from convexcls.certificate.origin import doubtful_at_origin, find_origin_multipliers
 from convexcls.certificate.recession import Direction, check_direction, find_direction
 from convexcls.problem import Problem

@@ -17,8 +17,9 @@ was whose cancellation is being judged.
 from convexcls.rows.base import Array, Rows, as_rows
 from convexcls.rows.centred import CentredRows
 from convexcls.rows.class_margins import ClassMarginRows, block_gram
-from convexcls.rows.composed import ConstantRows, DiagonalRows, JoinedRows, ScaledRows, TransposedRows, one_entry_each
+from convexcls.rows.composed import JoinedRows, ScaledRows, TransposedRows, one_entry_each
 from convexcls.rows.dense import DenseRows
+from convexcls.rows.plain import ConstantRows, DiagonalRows
 from convexcls.rows.row_store import MatrixTooLarge
 from convexcls.rows.sparse import SparseRows
 from convexcls.rows.stacked import StackedRows

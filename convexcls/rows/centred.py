@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from convexcls.rows.base import Array, Rows, row_blocks
+from convexcls.rows.blocked import BlockedRows
 from convexcls.rows.dense import DenseRows
 
 
-class CentredRows(Rows):
+class CentredRows(BlockedRows):
     """x_i - origin - means[group_i].
 
     The means are relative to an origin among the data, so that features far from zero lose no digits; a block of
@@ -33,26 +34,14 @@ class CentredRows(Rows):
         means = np.vstack([shifted.T @ np.where(groups == k, 1.0 / (groups == k).sum(), 0.0) for k in range(count)])
         return cls(base, origin, means, groups)
 
-    def _blocks(self) -> Iterator[tuple[slice, Array]]:
+    def blocks(self) -> Iterator[tuple[slice, Array]]:
         for rows in row_blocks(self.shape[0]):
             block = (self.base[rows].to_dense() - self.origin) - self.means[self.groups[rows]]
             yield rows, np.abs(block) if self.absolute else block
 
-    def __matmul__(self, v: Array) -> Array:
-        out = np.empty((self.shape[0], *v.shape[1:]))
-        for rows, block in self._blocks():
-            out[rows] = block @ v
-        return out
-
-    def transposed_matmul(self, u: Array) -> Array:
-        out = np.zeros((self.shape[1], *u.shape[1:]))
-        for rows, block in self._blocks():
-            out += block.T @ u[rows]
-        return out
-
     def gram(self, weights: Array) -> Array:
         out = np.zeros((self.shape[1], self.shape[1]))
-        for rows, block in self._blocks():
+        for rows, block in self.blocks():
             out += DenseRows(block).gram(weights[rows])
         return out
 
@@ -64,12 +53,12 @@ class CentredRows(Rows):
 
     def _largest_by_column(self) -> Array:
         out = np.zeros(self.shape[1])
-        for _, block in self._blocks():
+        for _, block in self.blocks():
             out = np.maximum(out, np.abs(block).max(axis=0, initial=0.0))
         return out
 
     def to_matrix(self) -> Any:
         out = np.empty(self.shape)
-        for rows, block in self._blocks():
+        for rows, block in self.blocks():
             out[rows] = block
         return out

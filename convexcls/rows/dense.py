@@ -9,6 +9,7 @@ import numpy as np
 from scipy.linalg.blas import dsyrk
 
 from convexcls.rows.base import BLOCK, Array, Rows, largest_size, row_blocks
+from convexcls.rows.blocked import BlockedRows
 
 #: So many entries stay in the second-level cache.
 IN_CACHE = 50_000
@@ -48,14 +49,14 @@ class DenseRows(Rows):
         return self.array
 
 
-class AbsoluteRows(Rows):
+class AbsoluteRows(BlockedRows):
     """|R| of dense rows, formed a block at a time so that no copy of the data is made."""
 
     def __init__(self, base: DenseRows) -> None:
         self.base = base
         self.shape = base.shape
 
-    def _blocks(self) -> Iterator[tuple[slice, Array]]:
+    def blocks(self) -> Iterator[tuple[slice, Array]]:
         """The absolute values, a block at a time, in memory that the next block takes again."""
         n, d = self.shape
         length = max(IN_CACHE // max(d, 1), 16)
@@ -63,18 +64,6 @@ class AbsoluteRows(Rows):
         for start in range(0, n, length):
             rows = slice(start, min(start + length, n))
             yield rows, np.abs(self.base.array[rows], out=memory[: rows.stop - start])
-
-    def __matmul__(self, v: Array) -> Array:
-        out = np.empty((self.shape[0], *v.shape[1:]))
-        for rows, block in self._blocks():
-            out[rows] = block @ v
-        return out
-
-    def transposed_matmul(self, u: Array) -> Array:
-        out = np.zeros((self.shape[1], *u.shape[1:]))
-        for rows, block in self._blocks():
-            out += block.T @ u[rows]
-        return out
 
     def gram(self, weights: Array) -> Array:
         return _gram_by_blocks(lambda rows: np.abs(self.base.array[rows]), self.shape, weights)

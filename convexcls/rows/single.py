@@ -17,8 +17,9 @@ from scipy.linalg.blas import dsyrk, ssyrk
 
 from convexcls.rows.base import Array, Rows
 from convexcls.rows.class_margins import ClassMarginRows
-from convexcls.rows.composed import ConstantRows, JoinedRows, ScaledRows
+from convexcls.rows.composed import JoinedRows, ScaledRows
 from convexcls.rows.dense import DenseRows
+from convexcls.rows.plain import ConstantRows
 from convexcls.rows.sparse import SparseRows
 
 #: Takes the rows of a block and the values R x there, and gives what R' is to be multiplied with.

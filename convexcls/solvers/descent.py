@@ -22,6 +22,8 @@ Detail = Callable[[State], dict[str, Any]]
 #: The residual aimed at, relative to the tolerance: the check measures it in other ways, some of them less kind, the
 #: less so the nearer the columns are to repeating each other.
 MARGIN = 1e-3
+#: A residual that rounding alone leaves.
+ROUNDED = 1e-15
 LEAST_MARGIN, MOST_MARGIN = 1e-4, 1e-2
 PENALISED = 0.1
 #: Iterations without half the residual, after which a descent with a stand-in gives up.
@@ -61,7 +63,8 @@ class Descent:
             best = min(best, residual)
             # where the Hessian is nearly singular, each step gains few digits, and the residual does not show them
             patience = 1 if well_conditioned else 4
-            if residual == 0 or (residual <= MARGIN * self.tol and stalled >= patience) or stalled >= 30:
+            done = residual <= (ROUNDED if well_conditioned else 0.0)
+            if done or (residual <= MARGIN * self.tol and stalled >= patience) or stalled >= 30:
                 return Outcome(state, CONVERGED if residual <= self.tol else "no further progress", True)
             step, well_conditioned = newton_step(state.problem, state.hessian(), state.gradient)
             state, shrink = backtrack(state, step)

@@ -1,0 +1,105 @@
+"""What a check of the KKT conditions finds: four residuals by block, both objectives and their gap."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Residual:
+    """One of the four conditions: ``values`` are absolute residuals by block, ``max`` the largest,
+    ``relative`` the largest relative one."""
+
+    values: Mapping[str, Array]
+    relative_values: Mapping[str, Array]
+
+    @property
+    def max(self) -> float:
+        """The largest absolute residual."""
+        return _largest(self.values)
+
+    @property
+    def relative(self) -> float:
+        """The largest relative residual."""
+        return _largest(self.relative_values)
+
+    @property
+    def worst(self) -> tuple[str, int]:
+        """The block and the row with the largest relative residual; an empty name where nothing is to be satisfied."""
+        if not self.relative_values:
+            return "", 0
+        block = max(self.relative_values, key=lambda b: float(self.relative_values[b].max(initial=-1.0)))
+        return block, int(np.argmax(self.relative_values[block]))
+
+    def by_block(self) -> dict[str, tuple[float, float]]:
+        """The largest absolute and relative residual of each block."""
+        return {
+            b: (float(v.max(initial=0.0)), float(self.relative_values[b].max(initial=0.0)))
+            for b, v in self.values.items()
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class KKT:
+    """The four residuals of a point, with both objectives (minimised form) and their gap."""
+
+    stationarity: Residual
+    primal_feasibility: Residual
+    dual_feasibility: Residual
+    complementary_slackness: Residual
+    objective: float
+    dual_objective: float
+    scale: float
+
+    @property
+    def gap(self) -> float:
+        """Primal minus dual objective."""
+        return self.objective - self.dual_objective
+
+    @property
+    def relative_gap(self) -> float:
+        """The size of the gap relative to the objective or the problem's unit."""
+        return ratio(abs(self.gap), self.scale)
+
+    def measures(self) -> dict[str, float]:
+        """The five relative measures, by name."""
+        return {
+            "stationarity": self.stationarity.relative,
+            "primal feasibility": self.primal_feasibility.relative,
+            "dual feasibility": self.dual_feasibility.relative,
+            "complementary slackness": self.complementary_slackness.relative,
+            "duality gap": self.relative_gap,
+        }
+
+    @property
+    def worst(self) -> float:
+        """The largest of the five relative measures."""
+        return max(self.measures().values())
+
+    def holds(self, tol: float) -> bool:
+        """Whether all five relative measures are at most ``tol``."""
+        return all(value <= tol for value in self.measures().values())
+
+
+def _largest(values: Mapping[str, Array]) -> float:
+    return max((float(v.max(initial=0.0)) for v in values.values()), default=0.0)
+
+
+def ratio(value: float, scale: float) -> float:
+    """value / scale, 0 of nothing, infinite where it cannot be told."""
+    if not np.isfinite(value) or not np.isfinite(scale):
+        return float("inf")
+    return 0.0 if value == 0 else float("inf") if scale == 0 else value / scale
+
+
+def ratios(values: Array, scales: Array | float) -> Array:
+    """The same for each entry."""
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        out = np.where(values == 0, 0.0, values / scales)
+    return np.where(np.isnan(out), np.inf, out)
