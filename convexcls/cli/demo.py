@@ -9,7 +9,7 @@ from convexcls.cli.listing import show_comparison
 from convexcls.cli.report import certified
 from convexcls.cli.screen import write
 
-SOLVERS = ("clarabel", "osqp", "cvxpy:CLARABEL", "cvxpy:SCS")
+SOLVERS = ("working-set", "interior-point", "clarabel", "osqp", "cvxpy:CLARABEL", "cvxpy:SCS")
 
 
 def run(console: Console) -> int:
