@@ -21,6 +21,7 @@ from scipy.linalg import LinAlgError, lstsq
 
 from convexcls.problem import Problem
 from convexcls.solvers.base import Answer, Callback, Start, Tracer
+from convexcls.solvers.flat_point import nearly_flat
 from convexcls.solvers.soft_rows import SoftRows, soft_rows
 
 Array = NDArray[np.float64]
@@ -134,23 +135,7 @@ def _line_search(
         b = np.clip((sigma * a + excess + t * along) * stiffness, 0.0, soft.cap)
         return level + t * growth + float(along @ b)
 
-    low, at_low, high, at_high = 0.0, slope, 1.0, derivative(1.0)
-    if abs(at_high) <= 0.3 * abs(slope) or not slope < 0:  # no slope is left to speak of
-        return 1.0
-    while at_high < 0 and high < 1e6:
-        low, at_low, high = high, at_high, 4 * high
-        at_high = derivative(high)
-    if not at_high > 0:
-        return high
-    t = high
-    for _ in range(60):
-        secant = (low * at_high - high * at_low) / (at_high - at_low)
-        t = min(max(secant, low + 0.05 * (high - low)), high - 0.05 * (high - low))
-        value = derivative(t)
-        if abs(value) <= 0.1 * abs(slope):
-            break
-        low, at_low, high, at_high = (t, value, high, at_high) if value < 0 else (low, at_low, t, value)
-    return t
+    return nearly_flat(derivative, slope)
 
 
 def _on_partition(soft: SoftRows, x: Array, a: Array, units: _Units) -> tuple[Array, Array] | None:

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgError
 
+from convexcls.solvers.flat_point import nearly_flat
 from convexcls.solvers.path_step import Factor
 from convexcls.solvers.row_program import RowProgram, working_copy
 
@@ -80,21 +81,7 @@ class Smoothed:
         def derivative(t: float) -> float:
             return level + t * growth + float(along @ self.multipliers(excess + t * along))
 
-        low, at_low, high, at_high = 0.0, slope, 1.0, derivative(1.0)
-        if not slope < 0 or abs(at_high) <= 0.3 * abs(slope):
-            return 1.0
-        while at_high < 0 and high < 1e3:
-            low, at_low, high = high, at_high, 3.0 * high
-            at_high = derivative(high)
-        t = high
-        for _ in range(12 if at_high > 0 else 0):
-            secant = (low * at_high - high * at_low) / (at_high - at_low)
-            t = min(max(secant, low + 0.1 * (high - low)), high - 0.1 * (high - low))
-            value = derivative(t)
-            if abs(value) <= 0.1 * abs(slope):
-                break
-            low, at_low, high, at_high = (t, value, high, at_high) if value < 0 else (low, at_low, t, value)
-        return t
+        return nearly_flat(derivative, slope, growth=3.0, farthest=1e3, margin=0.1, most=12)
 
 
 def smoothed_solution(

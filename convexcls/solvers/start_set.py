@@ -17,6 +17,7 @@ from scipy.linalg.blas import dsyrk
 from scipy.linalg.lapack import dposv
 
 from convexcls.solvers.active_rows import Pool
+from convexcls.solvers.flat_point import nearly_flat
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -108,20 +109,4 @@ def _length(v: Array, step: Array, excess: Array, along: Array, sigma: float, fr
     def derivative(t: float) -> float:
         return level + t * growth + float(along @ np.maximum(excess + t * along, 0.0))
 
-    low, at_low, high, at_high = 0.0, slope, 1.0, derivative(1.0)
-    if abs(at_high) <= 0.3 * abs(at_low) or not at_low < 0.0:
-        return 1.0
-    while at_high < 0.0 and high < 1e6:
-        low, at_low, high = high, at_high, 4.0 * high
-        at_high = derivative(high)
-    if not at_high > 0.0:  # nothing but rounding
-        return 1.0
-    target, t = 0.3 * abs(slope), high
-    for _ in range(20):
-        t = (low * at_high - high * at_low) / (at_high - at_low)
-        t = min(max(t, low + 0.05 * (high - low)), high - 0.05 * (high - low))
-        value = derivative(t)
-        if abs(value) <= target:
-            break
-        low, at_low, high, at_high = (t, value, high, at_high) if value < 0 else (low, at_low, t, value)
-    return t
+    return nearly_flat(derivative, slope, share=0.3, most=20, endless=1.0)
