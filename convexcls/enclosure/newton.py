@@ -1,0 +1,91 @@
+"""Newton's method in as many digits as are asked for.
+
+Nothing here is proved: the point it ends at is only where the proof looks. It starts with few bits and doubles them
+as the steps shrink, since each step doubles the digits that are right. Steps are halved until the objective falls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from convexcls.enclosure.balls import column, working_bits
+from convexcls.enclosure.objective import At, Objective
+from convexcls.problem import NoAnswer
+
+if TYPE_CHECKING:
+    from flint import arb
+
+#: The bits of the first steps.
+FIRST_BITS = 128
+#: So many steps are taken before it is said that they lead nowhere.
+MOST_STEPS = 80
+#: A step is halved at most so often.
+MOST_HALVINGS = 40
+#: Every so many steps it is asked whether the samples are separated.
+EVERY = 5
+
+
+class Singular(Exception):
+    """The Hessian could not be told from a singular one: the bits do not suffice, or columns repeat each other."""
+
+
+def newton_step(here: At) -> list[arb]:
+    """H^-1 g, the step to be subtracted."""
+    try:
+        return here.hessian.mid().solve(here.gradient.mid()).mid().entries()
+    except ZeroDivisionError:
+        raise Singular from None
+
+
+def minimise(objective: Objective, start: Sequence[arb], bits: int, first_bits: int = FIRST_BITS) -> list[arb]:
+    """A point near the minimiser: to about as many bits, less those that the condition of the problem costs."""
+    z, level, taken = list(start), min(bits, first_bits), 0
+    while True:
+        with working_bits(level):
+            aim = level if level == bits else min(bits, 2 * level)
+            here = objective.at(z)
+            while True:
+                if taken % EVERY == 0 and objective.separates(z):
+                    raise NoAnswer(_SEPARATED.format(objective.problem.name))
+                step = newton_step(here)
+                size = _relative_size(step, z)
+                z, here = _shorter(objective, z, step, here)
+                taken += 1
+                if size < 2.0 ** -min(level / 2 - 4, 1000):
+                    break
+                if taken > MOST_STEPS:
+                    raise NoAnswer(_UNSETTLED.format(objective.problem.name, MOST_STEPS))
+        if level == bits:
+            return z
+        level = aim
+
+
+def _relative_size(step: Sequence[arb], z: Sequence[arb]) -> float:
+    largest = max((float(abs(s)) for s in step), default=0.0)
+    return largest / max(1.0, max((float(abs(v)) for v in z), default=0.0))
+
+
+def _shorter(objective: Objective, z: list[arb], step: list[arb], here: At) -> tuple[list[arb], At]:
+    """The step, halved until the objective does not rise; what rounding alone adds is no rise."""
+    from flint import ctx
+
+    room = abs(here.value.mid()) / 2 ** (ctx.prec // 2)
+    part = 1
+    for _ in range(MOST_HALVINGS):
+        trial = [(v - s / part).mid() for v, s in zip(z, step, strict=True)]
+        there = objective.at(trial)
+        if there.value.is_finite() and there.value.mid() <= here.value.mid() + room:
+            return trial, there
+        part *= 2
+    raise Singular
+
+
+_SEPARATED = (
+    "the {} has no minimiser: the classes are completely separated. Along the direction found every loss falls for "
+    "ever (proved in ball arithmetic). A ridge penalty l2 > 0 makes the minimiser exist"
+)
+_UNSETTLED = (
+    "no minimiser of the {} was found: {} Newton steps did not settle. Where the classes are separated, if only "
+    "weakly, there is none: separability tells. A ridge penalty l2 > 0 makes it exist"
+)
