@@ -1,4 +1,4 @@
-"""Directions along which nothing changes, in exact arithmetic: the gauge of a problem, and columns that depend on others.
+"""Directions along which nothing changes, in exact arithmetic: the gauge of a problem, and dependent columns.
 
 Both leave the minimum where it is but take away its uniqueness, without which nothing can be enclosed.
 """
@@ -23,18 +23,13 @@ def _all_rows(problem: Problem) -> Iterator[list[Fraction]]:
     for v, p in problem.quadratic.items():
         where = problem.layout[v]
         before, after = [Fraction(0)] * where.start, [Fraction(0)] * (problem.size - where.stop)
-        size = where.stop - where.start
-        table = p.rational() if isinstance(p, Rows) else None
-        for k in range(size):
-            diagonal = [Fraction(0)] * size if table is not None else _only(size, k, Fraction(float(p[k])))
-            yield [*before, *(table[k] if table is not None else diagonal), *after]
+        for row in p.rational() if isinstance(p, Rows) else _diagonal(p.tolist()):
+            yield [*before, *row, *after]
     yield [Fraction(v) for v in problem.q.tolist()]
 
 
-def _only(size: int, place: int, value: Fraction) -> list[Fraction]:
-    out = [Fraction(0)] * size
-    out[place] = value
-    return out
+def _diagonal(values: list[float]) -> list[list[Fraction]]:
+    return [[Fraction(value if j == k else 0) for j in range(len(values))] for k, value in enumerate(values)]
 
 
 def _gauge(problem: Problem) -> list[list[Fraction]]:
@@ -48,7 +43,7 @@ def prove_gauge(problem: Problem) -> None:
         return
     for row in _all_rows(problem):
         for direction in directions:
-            if sum(v * row[j] for j, v in direction):
+            if sum(v * row[j] for j, v in direction if row[j]):
                 raise ProblemError(
                     f"the gauge of the {problem.name} names a direction along which the objective changes"
                 )

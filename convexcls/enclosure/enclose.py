@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -15,9 +15,6 @@ from convexcls.enclosure.newton import FIRST_BITS, Singular, minimise
 from convexcls.enclosure.objective import Objective, refuse_others
 from convexcls.enclosure.result import Enclosure, settled_digits
 from convexcls.problem import NoAnswer, Problem
-
-if TYPE_CHECKING:
-    from flint import arb
 
 #: Bits in a decimal digit, rounded up.
 BITS_PER_DIGIT = 3.33
@@ -157,9 +154,7 @@ def _box(problem: Problem, enclosure: Enclosure) -> list[Interval] | None:
     box = [interval for v in problem.variables for interval in enclosure.coefficients[v.name]]
     pinned = set(enclosure.pinned)
     for j, (low, high) in enumerate(box):
-        if not (isinstance(low, Fraction) and isinstance(high, Fraction)):
-            return None
-        if (low, high) != (0, 0) if j in pinned else low >= high:
+        if (low or high) if j in pinned else low >= high:
             return None
     return box
 

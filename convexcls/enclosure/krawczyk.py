@@ -4,8 +4,8 @@ Let c be the centre of a box of radii r, Y any matrix, and H(box) balls that con
 
     |Y g(c)|_j + sum_k |I - Y H(box)|_jk r_k < r_j        for every j,
 
-then x -> x - Y g(x) maps the box into its own interior, so the gradient g has a zero x* in it, at most the left-hand side
-away from c; every matrix in H(box) is nonsingular. The objective is convex: x* is its only minimiser. Its minimum is
+then x -> x - Y g(x) maps the box into its own interior, so the gradient g has a zero x* in it, at most the left-hand
+side away from c, and every matrix in H(box) is nonsingular. The objective is convex: x* is its only minimiser, and
 
     F(x*) = F(c) - 1/2 e'H e,        e = c - x*,  H a mean of Hessians in the box,
 
@@ -20,7 +20,6 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from convexcls.enclosure.balls import ball, ends, power_above, rational
-from convexcls.enclosure.newton import Singular
 from convexcls.enclosure.objective import At, Objective
 
 if TYPE_CHECKING:
@@ -111,6 +110,3 @@ def _units(objective: Objective, here: At, inverse: arb_mat, z: Sequence[arb]) -
     ]
     sums = [sum((abs(inverse[j, k]) * parts[k] for k in range(size)), arb(0)) for j in range(size)]
     return [rational(s.abs_upper()) for s in sums]
-
-
-__all__ = ["Interval", "Proof", "Singular", "box_around", "prove"]

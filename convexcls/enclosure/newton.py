@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from convexcls.enclosure.balls import column, working_bits
+from convexcls.enclosure.balls import working_bits
 from convexcls.enclosure.objective import At, Objective
 from convexcls.problem import NoAnswer
 

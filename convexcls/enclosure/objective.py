@@ -73,7 +73,7 @@ class _Samples:
         u = (self.rows * z + self.offset).entries()
         value, slopes, curvature, tilted = out.value, [], [], []
         for place, weight in enumerate(self.weights):
-            local = loss(u[place * width : (place + 1) * width], True)
+            local = loss(u[place * width : (place + 1) * width])
             value += weight * local.value
             slopes += [weight * s for s in local.slopes]
             curvature += [weight * c for c in local.curvature]
@@ -151,11 +151,10 @@ class Objective:
         for v, p in self.problem.quadratic.items():
             first = self.problem.layout[v].start
             inside = [(k, j - first) for k, j in enumerate(self.kept) if first <= j < self.problem.layout[v].stop]
-            table = p.rational() if isinstance(p, Rows) else None
+            table = p.rational() if isinstance(p, Rows) else np.diag(p).tolist()
             for k, row in inside:
-                for other, place in inside if table is not None else [(k, row)]:
-                    value = table[row][place] if table is not None else float(p[row])
-                    out[k, other] = ball(value, -self.exponents[k] - self.exponents[other])
+                for other, place in inside:
+                    out[k, other] = ball(table[row][place], -self.exponents[k] - self.exponents[other])
         return out
 
     def _unit_row(self, direction: np.ndarray) -> list[arb]:
