@@ -62,6 +62,11 @@ def column(entries: Sequence[Any]) -> arb_mat:
     return arb_mat(len(entries), 1, list(entries))
 
 
+def all_exact(matrix: arb_mat) -> bool:
+    """Whether no entry has a radius."""
+    return all(entry.is_exact() for entry in matrix.entries())
+
+
 def power_above(value: Fraction) -> Fraction:
     """The least power of two above a positive number, or twice it."""
     return Fraction(2) ** (value.numerator.bit_length() - value.denominator.bit_length() + 1)

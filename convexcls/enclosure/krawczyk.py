@@ -20,7 +20,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from convexcls.enclosure.balls import ball, ends, power_above, rational
-from convexcls.enclosure.objective import At, Objective
+from convexcls.enclosure.objective import Objective
+from convexcls.enclosure.samples import At
 
 if TYPE_CHECKING:
     from flint import arb, arb_mat

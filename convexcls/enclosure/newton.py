@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from convexcls.enclosure.balls import working_bits
-from convexcls.enclosure.objective import At, Objective
+from convexcls.enclosure.objective import Objective
+from convexcls.enclosure.samples import At
 from convexcls.problem import NoAnswer
 
 if TYPE_CHECKING:

@@ -11,25 +11,31 @@ Unknowns are measured in powers of two, z_j = 2^e_j x_j, such that no column is 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
-from convexcls.enclosure.balls import ball, column
+from convexcls.enclosure.balls import all_exact, ball, column
+from convexcls.enclosure.class_samples import ClassSamples, class_rows
 from convexcls.enclosure.losses import BY_TYPE, FALLING
+from convexcls.enclosure.samples import At, PlainSamples, Samples
 from convexcls.problem import NoAnswer, Problem, Term
-from convexcls.rows import Rows
+from convexcls.rows import ClassMarginRows, Rows
 
 if TYPE_CHECKING:
     from flint import arb, arb_mat
 
+Array = NDArray[np.float64]
+Places = NDArray[np.intp]
+
 #: Larger problems are refused: each entry is a ball of its own.
 LARGEST = 5_000_000
 MOST_UNKNOWNS = 1000
-#: Rows are read and worked on this many at a time.
+#: Samples are read and worked on this many at a time.
 BLOCK = 2048
 
 
@@ -43,59 +49,6 @@ def refuse_others(problem: Problem) -> None:
     entries = sum(t.size for t in problem.terms) * problem.size
     if entries > LARGEST or problem.size > MOST_UNKNOWNS:
         raise NoAnswer(f"the {problem.name} has {entries} entries of {problem.size} unknowns: too many to enclose")
-
-
-@dataclass(frozen=True)
-class At:
-    """The objective over a box: its value, its gradient (one column) and its Hessian. ``pull`` bounds the sum of
-    the weighted slopes: the size of what cancels in the gradient."""
-
-    value: arb
-    gradient: arb_mat
-    hessian: arb_mat
-    pull: arb
-
-
-@dataclass(frozen=True)
-class _Samples:
-    """Some samples of a term: the rows, offsets, and weights, one for each group of ``width`` rows."""
-
-    term: Term
-    rows: arb_mat
-    offset: arb_mat
-    weights: list[arb]
-
-    def add_to(self, z: arb_mat, out: At) -> At:
-        """What the samples add to the objective at z."""
-        from flint import arb, arb_mat
-
-        width, loss = self.term.loss.width, BY_TYPE[type(self.term.loss)]
-        u = (self.rows * z + self.offset).entries()
-        value, slopes, curvature, tilted = out.value, [], [], []
-        for place, weight in enumerate(self.weights):
-            local = loss(u[place * width : (place + 1) * width])
-            value += weight * local.value
-            slopes += [weight * s for s in local.slopes]
-            curvature += [weight * c for c in local.curvature]
-            tilted.append((weight, local.tilt))
-        count, size = self.rows.nrows(), self.rows.ncols()
-        entries = self.rows.entries()
-        weighed = [curvature[k // size] * entry for k, entry in enumerate(entries)]
-        across = self.rows.transpose()
-        hessian = out.hessian + across * arb_mat(count, size, weighed)
-        if width > 1 and tilted[0][1]:
-            left, right = [], []
-            for place, (weight, tilt) in enumerate(tilted):
-                first = place * width * size
-                mean = [
-                    sum((p * entries[first + k * size + j] for k, p in enumerate(tilt)), arb(0)) for j in range(size)
-                ]
-                left += mean
-                right += [weight * m for m in mean]
-            groups = len(self.weights)
-            hessian -= arb_mat(groups, size, left).transpose() * arb_mat(groups, size, right)
-        pull = out.pull + sum((abs(s) for s in slopes), arb(0))
-        return At(value, out.gradient + across * column(slopes), hessian, pull)
 
 
 class Objective:
@@ -125,24 +78,50 @@ class Objective:
     @cached_property
     def exact(self) -> bool:
         """Whether all data are exact with these bits, so that more bits would not read them better."""
-        parts = [m for s in self.samples for m in (s.rows, s.offset)]
-        return all(entry.is_exact() for m in (*parts, self.quadratic, self.linear) for entry in m.entries())
+        return all(s.exact for s in self.samples) and all_exact(self.quadratic) and all_exact(self.linear)
 
-    def _read(self, term: Term) -> list[_Samples]:
+    def _read(self, term: Term) -> list[Samples]:
+        """The samples with a weight, some at a time."""
+        groups = np.flatnonzero(term.weights > 0)
+        rows, places = class_rows(term), self._places_by_class(term)
+        parts = [groups[start : start + BLOCK] for start in range(0, groups.size, BLOCK)]
+        if rows is None or places is None:
+            return [self._plain(term, part) for part in parts]
+        return [self._by_class(term, part, rows, places) for part in parts]
+
+    def _plain(self, term: Term, groups: Places) -> Samples:
         from flint import arb_mat
 
-        rows, width = self.problem.rows(term), term.loss.width
-        counted, groups = term.counted, np.flatnonzero(term.weights > 0)
-        out = []
-        for start in range(0, groups.size, BLOCK):
-            index = counted[start * width : (start + BLOCK) * width]
-            entries = [
-                ball(row[j], -e) for row in rows.rational(index) for j, e in zip(self.kept, self.exponents, strict=True)
-            ]
-            offset = [ball(t) for t in term.rational_vector("offset", index)]
-            weights = [ball(float(w)) for w in term.weights[groups[start : start + BLOCK]]]
-            out.append(_Samples(term, arb_mat(index.size, self.size, entries), column(offset), weights))
-        return out
+        width = term.loss.width
+        index = (groups[:, None] * width + np.arange(width)).ravel()
+        units = list(zip(self.kept, self.exponents, strict=True))
+        entries = [ball(row[j], -e) for row in self.problem.rows(term).rational(index) for j, e in units]
+        offset = [ball(t) for t in term.rational_vector("offset", index)]
+        return PlainSamples(term.loss, arb_mat(index.size, self.size, entries), offset, _weights(term, groups))
+
+    def _by_class(
+        self, term: Term, groups: Places, rows: Mapping[str, ClassMarginRows], places: list[list[int]]
+    ) -> Samples:
+        from flint import arb_mat
+
+        units = [self.exponents[place] for place in places[0]]
+        parts = zip(*(r.base.rational(groups) for r in rows.values()), strict=True)
+        entries = [ball(value, -e) for row in parts for value, e in zip(chain(*row), units, strict=True)]
+        classes = next(iter(rows.values())).classes[groups].tolist()
+        return ClassSamples(arb_mat(groups.size, len(units), entries), classes, _weights(term, groups), places)
+
+    def _places_by_class(self, term: Term) -> list[list[int]] | None:
+        """The unknowns of each class, where all are kept and each column has one unit for all classes; else None."""
+        rows = class_rows(term)
+        if rows is None or self.size < self.problem.size:
+            return None
+        count = next(iter(rows.values())).count
+        out: list[list[int]] = [[] for _ in range(count)]
+        for v in rows:
+            for own, places in zip(out, np.split(np.arange(self.size)[self.problem.layout[v]], count), strict=True):
+                own += places.tolist()
+        units = [[self.exponents[place] for place in own] for own in out]
+        return out if all(u == units[0] for u in units) else None
 
     def _quadratic(self) -> arb_mat:
         from flint import arb_mat
@@ -157,7 +136,7 @@ class Objective:
                     out[k, other] = ball(table[row][place], -self.exponents[k] - self.exponents[other])
         return out
 
-    def _unit_row(self, direction: np.ndarray) -> list[arb]:
+    def _unit_row(self, direction: Array) -> list[arb]:
         """A direction of the gauge over z, its largest entry about one."""
         units = [int(np.frexp(v)[1]) - e for v, e in zip(direction[self.kept], self.exponents, strict=True) if v]
         top = max(units, default=0)
@@ -184,10 +163,14 @@ class Objective:
             return False
         if self.problem.quadratic or np.any(self.problem.q):
             return False
-        return all(u > 0 for s in self.samples for u in (s.rows * column(z)).entries())
+        return all(u > 0 for s in self.samples for u in s.moved(column(z)))
 
 
-def _column_sizes(problem: Problem) -> tuple[np.ndarray, np.ndarray]:
+def _weights(term: Term, groups: Places) -> list[arb]:
+    return [ball(float(w)) for w in term.weights[groups]]
+
+
+def _column_sizes(problem: Problem) -> tuple[Array, Array]:
     """For each unknown the largest of its entries and of the root of its quadratic cost; and the entries alone."""
     entries = np.zeros(problem.size)
     for term in problem.terms:
