@@ -21,6 +21,8 @@ BITS_PER_DIGIT = 3.33
 #: Bits beyond those of the digits, for what rounding and the condition of the problem take.
 SPARE_BITS = 48
 MOST_DIGITS = 10_000
+#: How often more bits are taken because digits were short. Then what was reached is returned.
+MOST_ROUNDS = 6
 
 
 def enclose(problem: Problem, x: Any = None, digits: int = 30) -> Enclosure:
@@ -38,14 +40,16 @@ def enclose(problem: Problem, x: Any = None, digits: int = 30) -> Enclosure:
     with working_bits(bits):  # nothing is done without python-flint
         prove_gauge(problem)
     search = _Search(problem, _start(problem, x), digits)
+    rounds = 0
     while bits <= MOST_BITS:
         found = search.attempt(bits)
         if found is None:
             bits = 2 * bits
-        elif found.reached >= digits or bits == MOST_BITS:
+            continue
+        rounds += 1
+        if found.reached >= digits or rounds == MOST_ROUNDS:
             return found
-        else:
-            bits = min(MOST_BITS, bits + int((digits - found.reached) * BITS_PER_DIGIT) + 8)
+        bits += int((digits - found.reached) * BITS_PER_DIGIT) + 8
     raise NoAnswer(f"no minimiser of the {problem.name} was proved with {MOST_BITS} bits")
 
 
@@ -83,6 +87,16 @@ class _Search:
 
     def attempt(self, bits: int) -> Enclosure | None:
         """An enclosure by so many bits; None where they did not suffice."""
+        found = self._attempt(bits)
+        if found is None and self.kept is None:
+            self.kept = independent_unknowns(self.problem)
+            if len(self.kept) < self.problem.size:  # that was the reason, not the bits
+                self.objective = None
+                found = self._attempt(bits)
+        self.first_bits = 2 * bits
+        return found
+
+    def _attempt(self, bits: int) -> Enclosure | None:
         with working_bits(bits):
             if self.objective is None or not self.objective.exact:
                 self.objective = Objective(self.problem, self.kept)
@@ -91,20 +105,9 @@ class _Search:
             try:
                 z = minimise(objective, start, bits, self.first_bits)
             except Singular:
-                self._drop_dependent(bits)
                 return None
             found = box_around(objective, z, bits)
-            if found is None:
-                self._drop_dependent(bits)
-                return None
-            return self._enclosure(objective, *found, bits)
-
-    def _drop_dependent(self, bits: int) -> None:
-        """Pin the unknowns whose columns depend on others; where there are none, more bits are needed at once."""
-        if self.kept is None:
-            self.kept = independent_unknowns(self.problem)
-            self.objective = None
-        self.first_bits = 2 * bits
+            return None if found is None else self._enclosure(objective, *found, bits)
 
     def _enclosure(self, objective: Objective, box: list[Interval], proof: Proof, bits: int) -> Enclosure:
         for j, (low, high) in zip(objective.kept, box, strict=True):

@@ -81,7 +81,7 @@ def box_around(objective: Objective, z: Sequence[arb], bits: int) -> tuple[list[
     for _ in range(TRIES):
         box = []
         for v, s, unit, e in zip(z, reach, units, objective.exponents, strict=True):
-            radius = power_above((s + (unit or 1) / 2**bits) / Fraction(2) ** e)
+            radius = power_above((s + unit / 2**bits) / Fraction(2) ** e)
             centre = rational(v) / Fraction(2) ** e
             box.append((centre - radius, centre + radius))
         if (proof := prove(objective, box)) is not None:
@@ -98,7 +98,7 @@ def _inverse(here: At) -> arb_mat | None:
 
 
 def _units(objective: Objective, here: At, inverse: arb_mat, z: Sequence[arb]) -> list[Fraction]:
-    """|Y| times the sizes of the gradient's parts, in the units of z."""
+    """|Y| times the sizes of the gradient's parts, in the units of z; 1 where there is nothing to measure by."""
     from flint import arb
 
     own = objective.quadratic.entries()
@@ -110,4 +110,4 @@ def _units(objective: Objective, here: At, inverse: arb_mat, z: Sequence[arb]) -
         for k in range(size)
     ]
     sums = [sum((abs(inverse[j, k]) * parts[k] for k in range(size)), arb(0)) for j in range(size)]
-    return [rational(s.abs_upper()) for s in sums]
+    return [rational(s.abs_upper()) or Fraction(1) for s in sums]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from convexcls.enclosure.balls import all_exact, column
 from convexcls.enclosure.losses import BY_TYPE
-from convexcls.losses import Loss
+from convexcls.losses import HalfSquare, Loss
 
 if TYPE_CHECKING:
     from flint import arb, arb_mat
@@ -42,7 +42,7 @@ class PlainSamples:
     curvatures and V the rows tilt_i'M_i."""
 
     def __init__(self, loss: Loss, rows: arb_mat, offset: Sequence[arb], weights: Sequence[arb]) -> None:
-        self.width, self.loss = loss.width, BY_TYPE[type(loss)]
+        self.width, self.loss, self.residual = loss.width, BY_TYPE[type(loss)], isinstance(loss, HalfSquare)
         self.rows, self.offset, self.weights = rows, column(offset), weights
         self.exact = all_exact(rows) and all_exact(self.offset)
 
@@ -50,9 +50,10 @@ class PlainSamples:
         return (self.rows * z).entries()
 
     def add_to(self, z: arb_mat, out: At) -> At:
-        from flint import arb, arb_mat
+        from flint import arb_mat
 
-        u = (self.rows * z + self.offset).entries()
+        moved = self.rows * z
+        u = (moved + self.offset).entries()
         value, slopes, curvature, tilts = out.value, [], [], []
         for place, weight in enumerate(self.weights):
             local = self.loss(u[place * self.width : (place + 1) * self.width])
@@ -66,7 +67,11 @@ class PlainSamples:
         hessian = out.hessian + across * arb_mat(count, size, weighed)
         if tilts[0]:
             hessian -= self._tilted(tilts)
-        pull = out.pull + sum((abs(s) for s in slopes), arb(0))
+        if self.residual:  # a slope that is a residual may itself be what is left of larger numbers
+            pairs = zip(self.weights, moved.entries(), self.offset.entries(), strict=True)
+            pull = sum((weight * (abs(m) + abs(t)) for weight, m, t in pairs), out.pull)
+        else:
+            pull = sum((abs(s) for s in slopes), out.pull)
         return At(value, out.gradient + across * column(slopes), hessian, pull)
 
     def _tilted(self, tilts: Sequence[Sequence[arb]]) -> arb_mat:
