@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from convexcls.certificate.verdict import Certificate
+    from convexcls.certificate.certificate import Certificate
 
 MEANING = {
     "stationarity": "the gradient of the Lagrangian vanishes",
