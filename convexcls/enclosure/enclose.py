@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -20,6 +21,8 @@ from convexcls.problem import NoAnswer, Problem
 BITS_PER_DIGIT = 3.33
 #: Bits beyond those of the digits, for what rounding and the condition of the problem take.
 SPARE_BITS = 48
+#: The check works with more bits than the search did, so that what is true is accepted on any machine.
+CHECK_BITS = 32
 MOST_DIGITS = 10_000
 #: How often more bits are taken because digits were short. Then what was reached is returned.
 MOST_ROUNDS = 6
@@ -47,9 +50,9 @@ def enclose(problem: Problem, x: Any = None, digits: int = 30) -> Enclosure:
             bits = 2 * bits
             continue
         rounds += 1
-        if found.reached >= digits or rounds == MOST_ROUNDS:
-            return found
         bits += int((digits - found.reached) * BITS_PER_DIGIT) + 8
+        if found.reached >= digits or rounds == MOST_ROUNDS or bits > MOST_BITS:
+            return found
     raise NoAnswer(f"no minimiser of the {problem.name} was proved with {MOST_BITS} bits")
 
 
@@ -65,14 +68,14 @@ def check_enclosure(problem: Problem, enclosure: Enclosure) -> bool:
     kept = [j for j in range(problem.size) if j not in set(enclosure.pinned)]
     if enclosure.pinned and kept != independent_unknowns(problem):
         return False
-    with working_bits(bits):
+    with working_bits(bits + CHECK_BITS):
         prove_gauge(problem)
         proof = prove(Objective(problem, kept), [box[j] for j in kept])
     if proof is None or not (enclosure.lower <= proof.lower and proof.upper <= enclosure.upper):
         return False
     claimed = (enclosure.lower, enclosure.upper)
     again = _enclosure(problem, kept, [box[j] for j in kept], claimed, proof.units, enclosure.digits, bits)
-    return (again.reached, again.proof) == (enclosure.reached, enclosure.proof)
+    return again.reached >= enclosure.reached and enclosure.proof == _words(problem, enclosure)
 
 
 class _Search:
@@ -112,7 +115,8 @@ class _Search:
     def _enclosure(self, objective: Objective, box: list[Interval], proof: Proof, bits: int) -> Enclosure:
         for j, (low, high) in zip(objective.kept, box, strict=True):
             self.point[j] = (low + high) / 2
-        optimum = (proof.lower, proof.upper)
+        room = proof.upper - proof.lower  # another way of adding up need not give the very same ball
+        optimum = (proof.lower - room, proof.upper + room)
         return _enclosure(self.problem, objective.kept, box, optimum, proof.units, self.digits, bits)
 
 
@@ -134,18 +138,26 @@ def _enclosure(
         whole[j] = interval
     pinned = tuple(sorted(set(range(problem.size)) - set(kept)))
     coefficients = {v: whole[where] for v, where in problem.layout.items()}
-    words = _WORDS.format(bits, len(kept), reached) + (_PINNED.format(len(pinned)) if pinned else "")
-    words += _GAUGE if problem.gauge else ""
-    return Enclosure(*optimum, coefficients, digits, reached, bits, pinned, words)
+    out = Enclosure(*optimum, coefficients, digits, reached, bits, pinned)
+    return replace(out, proof=_words(problem, out))
+
+
+def _words(problem: Problem, enclosure: Enclosure) -> str:
+    """What an enclosure says, once it is proved."""
+    pinned = len(enclosure.pinned)
+    words = _WORDS.format(enclosure.precision, problem.size - pinned, enclosure.reached)
+    return words + (_PINNED.format(pinned) if pinned else "") + (_GAUGE if problem.gauge else "")
 
 
 def _start(problem: Problem, x: Any) -> list[Fraction]:
-    """Where the search starts: x where it is finite numbers, else 0."""
+    """Where the search starts: x where it is better than 0, else 0."""
     if x is not None:
         values = np.asarray(x, dtype=float)
         if values.shape != (problem.size,):
             raise ValueError(f"x has shape {values.shape}: the {problem.name} has {problem.size} unknowns")
-        if np.all(np.isfinite(values)):
+        with np.errstate(all="ignore"):  # a point where the objective overflows or is no number is not better
+            better = np.all(np.isfinite(values)) and problem.objective(values) <= problem.objective(0.0 * values)
+        if better:
             return [Fraction(v) for v in values.tolist()]
     return [Fraction(0)] * problem.size
 
