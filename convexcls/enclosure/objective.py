@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,9 +21,10 @@ from numpy.typing import NDArray
 from convexcls.enclosure.balls import all_exact, ball, column
 from convexcls.enclosure.class_samples import ClassSamples, class_rows
 from convexcls.enclosure.losses import BY_TYPE, FALLING
+from convexcls.enclosure.reading import read_rows
 from convexcls.enclosure.samples import At, PlainSamples, Samples
 from convexcls.problem import NoAnswer, Problem, Term
-from convexcls.rows import ClassMarginRows, Rows
+from convexcls.rows import ClassMarginRows, JoinedRows, Rows
 
 if TYPE_CHECKING:
     from flint import arb, arb_mat
@@ -90,25 +90,22 @@ class Objective:
         return [self._by_class(term, part, rows, places) for part in parts]
 
     def _plain(self, term: Term, groups: Places) -> Samples:
-        from flint import arb_mat
-
         width = term.loss.width
         index = (groups[:, None] * width + np.arange(width)).ravel()
-        units = list(zip(self.kept, self.exponents, strict=True))
-        entries = [ball(row[j], -e) for row in self.problem.rows(term).rational(index) for j, e in units]
+        rows = read_rows(self.problem.rows(term), index, self.kept, self.exponents)
         offset = [ball(t) for t in term.rational_vector("offset", index)]
-        return PlainSamples(term.loss, arb_mat(index.size, self.size, entries), offset, _weights(term, groups))
+        return PlainSamples(term.loss, rows, offset, _weights(term, groups))
 
     def _by_class(
         self, term: Term, groups: Places, rows: Mapping[str, ClassMarginRows], places: list[list[int]]
     ) -> Samples:
-        from flint import arb_mat
-
         units = [self.exponents[place] for place in places[0]]
-        parts = zip(*(r.base.rational(groups) for r in rows.values()), strict=True)
-        entries = [ball(value, -e) for row in parts for value, e in zip(chain(*row), units, strict=True)]
-        classes = next(iter(rows.values())).classes[groups].tolist()
-        return ClassSamples(arb_mat(groups.size, len(units), entries), classes, _weights(term, groups), places)
+        stops = np.cumsum([r.base.shape[1] for r in rows.values()]).tolist()
+        parts = [(slice(stop - r.base.shape[1], stop), r.base) for stop, r in zip(stops, rows.values(), strict=True)]
+        first = next(iter(rows.values()))
+        samples = JoinedRows(first.base.shape[0], len(units), parts)
+        entries = read_rows(samples, groups, range(len(units)), units)
+        return ClassSamples(entries, first.classes[groups].tolist(), _weights(term, groups), places)
 
     def _places_by_class(self, term: Term) -> list[list[int]] | None:
         """The unknowns of each class, where all are kept and each column has one unit for all classes; else None."""
