@@ -390,6 +390,8 @@ def mutated(e):
                 (high, low),
                 (low + width / 10**6, low + width / 10**5),
                 (centre - 10**40 * width, centre + 10**40 * width),
+                (centre - 10**400, centre + 10**400),
+                (centre + 10**400, centre + 10**400 + 1),
             ):
                 yield replace(e, coefficients={**e.coefficients, v: [*box[:j], other, *box[j + 1 :]]})
         yield replace(e, coefficients={**e.coefficients, v: box[:-1]})

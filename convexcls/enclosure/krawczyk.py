@@ -42,14 +42,15 @@ class Proof:
     units: list[Fraction]
 
 
-def prove(objective: Objective, box: Sequence[Interval]) -> Proof | None:
-    """The proof that the only minimiser lies in the box, in the units of the problem; None where the test fails."""
+def prove(objective: Objective, box: Sequence[Interval], here: At | None = None) -> Proof | None:
+    """The proof that the only minimiser lies in the box, in the units of the problem; None where the test fails.
+    ``here`` is the objective at the centre, where it is known."""
     from flint import arb
 
     turned = list(zip(box, objective.exponents, strict=True))
     centre = [ball((low + high) / 2, e) for (low, high), e in turned]
     radius = [ball((high - low) / 2, e) for (low, high), e in turned]
-    here = objective.at(centre)
+    here = objective.at(centre) if here is None else here
     inverse = _inverse(here)
     if inverse is None:
         return None
@@ -60,7 +61,7 @@ def prove(objective: Objective, box: Sequence[Interval]) -> Proof | None:
         abs(step[j]) + sum((abs(product[j, k] - (j == k)) * radius[k] for k in range(size)), arb(0))
         for j in range(size)
     ]
-    if not all(a < r for a, r in zip(away, radius, strict=True)):
+    if not here.value.is_finite() or not all(a < r for a, r in zip(away, radius, strict=True)):
         return None
     drop = sum((abs(wide.hessian[j, k]) * away[j] * away[k] for j in range(size) for k in range(size)), arb(0)) / 2
     low, high = ends(here.value)
@@ -74,7 +75,7 @@ def box_around(objective: Objective, z: Sequence[arb], bits: int) -> tuple[list[
     if inverse is None:
         return None
     steps = (inverse * here.gradient).entries()
-    if not all(s.is_finite() for s in steps):
+    if not all(s.is_finite() for s in (*steps, here.pull)):
         return None
     units = _units(objective, here, inverse, z)
     reach = [2 * rational(s.abs_upper()) for s in steps]
@@ -84,7 +85,7 @@ def box_around(objective: Objective, z: Sequence[arb], bits: int) -> tuple[list[
             radius = power_above((s + unit / 2**bits) / Fraction(2) ** e)
             centre = rational(v) / Fraction(2) ** e
             box.append((centre - radius, centre + radius))
-        if (proof := prove(objective, box)) is not None:
+        if (proof := prove(objective, box, here)) is not None:
             return box, proof
         reach = [WIDEN * s for s in reach]
     return None

@@ -44,22 +44,21 @@ def minimise(objective: Objective, start: Sequence[arb], bits: int, first_bits: 
     z, level, taken = list(start), min(bits, first_bits), 0
     while True:
         with working_bits(level):
-            aim = level if level == bits else min(bits, 2 * level)
             here = objective.at(z)
             while True:
                 if taken % EVERY == 0 and objective.separates(z):
                     raise NoAnswer(_SEPARATED.format(objective.problem.name))
                 step = newton_step(here)
-                size = _relative_size(step, z)
+                if _relative_size(step, z) < 2.0 ** -min(level / 2 - 4, 1000):
+                    break
                 z, here = _shorter(objective, z, step, here)
                 taken += 1
-                if size < 2.0 ** -min(level / 2 - 4, 1000):
-                    break
                 if taken > MOST_STEPS:
                     raise NoAnswer(_UNSETTLED.format(objective.problem.name, MOST_STEPS))
+            z = [(v - s).mid() for v, s in zip(z, step, strict=True)]  # so small that nothing need be asked
         if level == bits:
             return z
-        level = aim
+        level = min(bits, 2 * level)
 
 
 def _relative_size(step: Sequence[arb], z: Sequence[arb]) -> float:
