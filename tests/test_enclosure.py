@@ -256,7 +256,7 @@ def test_more_digits_give_narrower_intervals():
     runs = [enclose(problem, digits=digits) for digits in (5, 30, 120, 400)]
     for coarse, fine in pairwise(runs):
         for a, b in zip(intervals(coarse), intervals(fine), strict=True):
-            assert overlap(a, b)
+            assert a[0] < b[0] < b[1] < a[1]
             assert b[1] - b[0] < (a[1] - a[0]) / 10**20
     for run in runs:
         assert all((b - a) * 10**run.digits <= abs(a) for a, b in intervals(run))
@@ -289,6 +289,17 @@ def test_tiny_features_with_a_penalty_keep_their_digits():
     )
     assert found.reached >= 30
     assert found.text("coef")[1].endswith("E-100")
+
+
+@pytest.mark.parametrize("power", [-90, 90])
+@pytest.mark.parametrize("loss", ["softmax", "exponential"])
+def test_a_penalty_that_hardly_counts(loss, power):
+    """Separated classes and features of size 1e90: only a penalty of relative size 1e-180 keeps the minimiser near."""
+    X, y = np.array([[-2.0, 1.0], [-1.0, 0.0], [1.0, 3.0], [2.0, -1.0]]) * 10.0**power, [0, 0, 1, 1]
+    problem = cc.SoftmaxMLE(X, y, l2=1.0) if loss == "softmax" else cc.EmpiricalRisk(X, y, loss=loss, l2=1.0)
+    found = enclose(problem)
+    assert found.reached >= 30
+    assert check_enclosure(problem, found)
 
 
 def test_a_coefficient_that_is_zero():
@@ -371,6 +382,33 @@ def test_weakly_separated_classes_have_no_minimiser():
     with pytest.raises(NoAnswer, match="did not settle"):
         enclose(cc.LogisticMLE(X, y), [40.0, -40.0])
     assert enclose(cc.LogisticMLE(X, y, l2=1e-6)).reached >= 30
+
+
+def separated(X, y) -> bool:
+    """Whether some direction leaves no sample on its wrong side and some off it: a linear program."""
+    from scipy.optimize import linprog
+
+    rows = (2 * np.array(y) - 1)[:, None] * np.hstack([X, np.ones((len(y), 1))])
+    found = linprog(
+        -rows.sum(axis=0), np.vstack([-rows, rows]), np.r_[np.zeros(len(y)), np.ones(len(y))], bounds=(-1e3, 1e3)
+    )
+    return -found.fun > 1e-6
+
+
+@given(st.integers(0, 10**6))
+@settings(max_examples=60, deadline=None, derandomize=True)
+def test_an_enclosure_exists_unless_the_classes_are_separated(seed):
+    rng = np.random.default_rng(seed)
+    n, d = int(rng.integers(5, 12)), int(rng.integers(1, 3))
+    X, y = rng.integers(-2, 3, size=(n, d)).astype(float), np.r_[0, 1, rng.integers(0, 2, size=n - 2)]
+    problem = cc.LogisticMLE(X, y)
+    if separated(X, y):
+        with pytest.raises(NoAnswer, match="separated"):
+            enclose(problem, digits=10)
+    else:
+        found = enclose(problem, digits=10)
+        assert found.unique == (np.linalg.matrix_rank(np.hstack([X, np.ones((n, 1))])) == d + 1)
+        assert check_enclosure(problem, found)
 
 
 # ---- mutations -------------------------------------------------------------------------------------------------

@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 
 #: The bits of the first steps.
 FIRST_BITS = 128
-#: So many steps are taken before it is said that they lead nowhere.
-MOST_STEPS = 80
+#: So many steps are taken before it is said that they lead nowhere; more where a penalty sees to it that they end,
+#: if only far out.
+MOST_STEPS, MOST_WITH_PENALTY = 80, 1000
 #: A step is halved at most so often.
 MOST_HALVINGS = 40
 #: Every so many steps it is asked whether the samples are separated.
@@ -31,39 +32,40 @@ class Singular(Exception):
     """The Hessian could not be told from a singular one: the bits do not suffice, or columns repeat each other."""
 
 
-def newton_step(here: At) -> list[arb]:
-    """H^-1 g, the step to be subtracted."""
+def newton_step(here: At, finest: float) -> list[arb]:
+    """H^-1 g, the step to be subtracted; ``Singular`` where the bits leave more than ``finest`` of it open."""
     try:
-        return here.hessian.mid().solve(here.gradient.mid()).mid().entries()
+        step = here.hessian.solve(here.gradient).entries()
     except ZeroDivisionError:
         raise Singular from None
+    if not all(s.rad() < finest for s in step):
+        raise Singular
+    return [s.mid() for s in step]
 
 
 def minimise(objective: Objective, start: Sequence[arb], bits: int, first_bits: int = FIRST_BITS) -> list[arb]:
     """A point near the minimiser: to about as many bits, less those that the condition of the problem costs."""
     z, level, taken = list(start), min(bits, first_bits), 0
+    most = MOST_WITH_PENALTY if objective.problem.quadratic else MOST_STEPS
     while True:
         with working_bits(level):
             here = objective.at(z)
             while True:
                 if taken % EVERY == 0 and objective.separates(z):
                     raise NoAnswer(_SEPARATED.format(objective.problem.name))
-                step = newton_step(here)
-                if _relative_size(step, z) < 2.0 ** -min(level / 2 - 4, 1000):
+                size = max([1.0, *(float(abs(v)) for v in z)])
+                finest = size * 2.0 ** -min(level / 2 - 4, 900)
+                step = newton_step(here, finest)
+                if all(abs(s) < finest for s in step):
                     break
                 z, here = _shorter(objective, z, step, here)
                 taken += 1
-                if taken > MOST_STEPS:
-                    raise NoAnswer(_UNSETTLED.format(objective.problem.name, MOST_STEPS))
+                if taken > most:
+                    raise NoAnswer(_UNSETTLED.format(objective.problem.name, most))
             z = [(v - s).mid() for v, s in zip(z, step, strict=True)]  # so small that nothing need be asked
         if level == bits:
             return z
         level = min(bits, 2 * level)
-
-
-def _relative_size(step: Sequence[arb], z: Sequence[arb]) -> float:
-    largest = max((float(abs(s)) for s in step), default=0.0)
-    return largest / max(1.0, max((float(abs(v)) for v in z), default=0.0))
 
 
 def _shorter(objective: Objective, z: list[arb], step: list[arb], here: At) -> tuple[list[arb], At]:
