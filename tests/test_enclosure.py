@@ -17,11 +17,13 @@ from hypothesis import strategies as st
 
 import convexcls as cc
 from convexcls.enclosure import check_enclosure, enclose
-from convexcls.enclosure.balls import working_bits
+from convexcls.enclosure.balls import rational, working_bits
 from convexcls.enclosure.krawczyk import prove
 from convexcls.enclosure.objective import Objective
+from convexcls.enclosure.reading import read_rows
 from convexcls.enclosure.result import proved_digits, settled_digits
 from convexcls.problem import NoAnswer, Problem, ProblemError, Term
+from convexcls.rows import as_rows
 
 flint = pytest.importorskip("flint")
 
@@ -342,6 +344,16 @@ def test_columns_that_nearly_repeat_each_other():
     assert found.reached >= 30
 
 
+def test_entries_of_one_column_far_apart_are_read_exactly():
+    rows = as_rows(np.array([[1e300, 3.0], [-1e-300, 5e-324]]))
+    with working_bits(100):
+        read = read_rows(rows, [0, 1], [0, 1], [997, 2])
+    powers = [Fraction(2) ** 997, Fraction(4)] * 2
+    assert [rational(v) * p for v, p in zip(read.entries(), powers, strict=True)] == [
+        Fraction(v) for v in (1e300, 3.0, -1e-300, 5e-324)
+    ]
+
+
 # ---- no unique minimiser, or none ------------------------------------------------------------------------------
 
 
@@ -467,6 +479,28 @@ def test_the_bounds_hold_for_wide_boxes_off_the_minimiser():
         assert proof.lower < found.lower < found.upper < proof.upper
         assert proof.upper - found.upper > step**2 / 100
         assert prove(Objective(problem), [(c + step / 10, c + 2 * step) for c in centre]) is None
+
+
+def test_a_newton_step_inside_of_the_box_is_no_proof():
+    """e^-w + e^w has its minimum at 0; seen from w = 5 a Newton step is one long, whatever lies beyond."""
+    problem = cc.EmpiricalRisk([[1.0], [1.0]], [0, 1], loss="exponential", intercept=False)
+    with working_bits(100):
+        objective = Objective(problem)
+        assert prove(objective, [(Fraction(7, 2), Fraction(13, 2))]) is None
+        assert prove(objective, [(Fraction(-1, 4), Fraction(1, 5))]) is not None
+
+
+def test_a_column_that_matters_cannot_be_pinned():
+    X, y = overlapping(20, 2)
+    fewer, problem = enclose(cc.LogisticMLE(X[:, :1], y)), cc.LogisticMLE(X, y)
+    zero = (Fraction(0), Fraction(0))
+    coefficients = {"coef": [*fewer.coefficients["coef"], zero], "intercept": fewer.coefficients["intercept"]}
+    words = (
+        ". The columns are dependent (proved in rationals): 1 unknown(s) are put to 0, and the minimiser is not unique"
+    )
+    wrong = replace(fewer, coefficients=coefficients, pinned=(1,), proof=fewer.proof + words)
+    assert not check_enclosure(problem, wrong)
+    assert check_enclosure(cc.LogisticMLE(X * [1.0, 0.0], y), wrong)
 
 
 def test_an_enclosure_of_another_problem_is_refused():
