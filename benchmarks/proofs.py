@@ -78,6 +78,12 @@ def timed(work: Callable[[], Any], repeat: int = 3) -> tuple[Any, float]:
     return found, best
 
 
+def certify(solution: cc.Solution, level: str) -> Any:
+    """The certificate, worked out now: that of the level ``float`` is known from the solve, but not for this
+    tolerance."""
+    return solution.certify(level=level, tol=2 * solution.certificate.tol)
+
+
 def run(case: Proved, levels: tuple[str, ...], quick: bool) -> bool:
     """Print the lines of one problem; whether all ratios are within their bounds."""
     n, d = case.quick if quick else case.size
@@ -87,7 +93,7 @@ def run(case: Proved, levels: tuple[str, ...], quick: bool) -> bool:
     within = True
     for level in levels:
         try:
-            certificate, seconds = timed(lambda level=level: solution.certify(level=level))
+            certificate, seconds = timed(lambda level=level: certify(solution, level))
         except NoAnswer as error:
             print(f"  {level:<9} no answer: {error}")
             continue
@@ -95,7 +101,7 @@ def run(case: Proved, levels: tuple[str, ...], quick: bool) -> bool:
         late = most is not None and ratio > most and not quick
         within = within and not late
         bound = "" if most is None else f" (at most {most:g}){' TOO SLOW' if late else ''}"
-        words = f"{certificate.verdict}, width {certificate.width:.1e}"
+        words = certificate.verdict + (f", width {certificate.width:.1e}" if certificate.width < float("inf") else "")
         print(f"  {level:<9} {seconds:8.3f} s  ratio {ratio:7.2f}{bound}  {words}")
     return within
 
@@ -112,7 +118,7 @@ def main() -> None:
         solution = case.declare(case.data(*case.quick)).solve()
         for level in asked.levels:
             try:
-                solution.certify(level=level)
+                certify(solution, level)
             except NoAnswer:
                 continue
     kept = [run(case, tuple(asked.levels), asked.quick) for case in CASES]
