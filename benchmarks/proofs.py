@@ -4,8 +4,9 @@
 
 Every problem is declared and solved at the default tolerance (the check in doubles included), then the same answer is
 certified at each level. Times are processor times, the least of a few runs, so that other work on the machine is
-counted little; a ratio is to the solve with its own check. The exact level of a likelihood is an enclosure in ball
-arithmetic, to 30 digits. ``width`` is upper minus lower bound of the optimum, relative to it.
+counted little; a ratio is to the solve with its own check. The higher levels start from the check in doubles, so their
+times include it. The exact level of a likelihood is an enclosure in ball arithmetic, to 30 digits. ``width`` is upper
+minus lower bound of the optimum, relative to it.
 """
 
 from __future__ import annotations

@@ -14,6 +14,7 @@ from datasets import every_model, overlapping
 from decimal_losses import eliminate, exponential_slope, logistic_slope, newton, softmax_fit
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import sparse
 
 import convexcls as cc
 from convexcls.enclosure import check_enclosure, enclose
@@ -210,6 +211,16 @@ def test_other_models_are_refused():
                 enclose(problem)
 
 
+@pytest.mark.parametrize("model", [cc.LogisticMLE, cc.SoftmaxMLE])
+def test_sparse_samples_and_samples_without_weight(model):
+    X, y = overlapping(40, 2)
+    X[np.abs(X) < 0.3] = 0.0
+    weights = np.where(np.arange(40) < 34, 1.0, 0.0)
+    dense, fewer = enclose(model(X, y, sample_weight=weights)), enclose(model(X[:34], y[:34]))
+    assert intervals(enclose(model(sparse.csr_array(X), y, sample_weight=weights))) == intervals(dense)
+    assert all(overlap(a, b) for a, b in zip(intervals(dense), intervals(fewer), strict=True))
+
+
 def test_rows_without_structure_give_the_same():
     """Softmax stated with plain rows: another way through the code."""
     X, y = overlapping(15, 2)
@@ -369,7 +380,13 @@ def test_dependent_columns(model):
     assert found.reached >= 30
     assert check_enclosure(problem, found)
     assert not check_enclosure(problem, replace(found, pinned=()))
-    assert not check_enclosure(problem, replace(found, pinned=(*found.pinned[1:], 0)))
+    for pinned in (
+        (*found.pinned[1:], 0),
+        found.pinned[::-1],
+        (*found.pinned, 99),
+        found.pinned[:1] * len(found.pinned),
+    ):
+        assert not check_enclosure(problem, replace(found, pinned=pinned))
     assert enclose(model(np.hstack([X, X[:, :1]]), y, l2=1.0)).unique
 
 

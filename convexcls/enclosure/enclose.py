@@ -66,7 +66,7 @@ def check_enclosure(problem: Problem, enclosure: Enclosure) -> bool:
     if box is None:
         return False
     kept = [j for j in range(problem.size) if j not in set(enclosure.pinned)]
-    if enclosure.pinned and kept != independent_unknowns(problem):
+    if enclosure.pinned != _others(problem, kept) or (enclosure.pinned and kept != independent_unknowns(problem)):
         return False
     with working_bits(bits + CHECK_BITS):
         prove_gauge(problem)
@@ -136,10 +136,14 @@ def _enclosure(
     whole: list[Interval] = [(Fraction(0), Fraction(0))] * problem.size
     for j, interval in zip(kept, box, strict=True):
         whole[j] = interval
-    pinned = tuple(sorted(set(range(problem.size)) - set(kept)))
+    pinned = _others(problem, kept)
     coefficients = {v: whole[where] for v, where in problem.layout.items()}
     out = Enclosure(*optimum, coefficients, digits, reached, bits, pinned)
     return replace(out, proof=_words(problem, out))
+
+
+def _others(problem: Problem, kept: Sequence[int]) -> tuple[int, ...]:
+    return tuple(sorted(set(range(problem.size)) - set(kept)))
 
 
 def _words(problem: Problem, enclosure: Enclosure) -> str:
