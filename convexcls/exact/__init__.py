@@ -1,0 +1,6 @@
+"""Exact proofs of quadratic and linear programs: the solution itself, in rationals."""
+
+from convexcls.exact.proof import ExactProof, NoProof
+from convexcls.exact.prove import prove
+
+__all__ = ["ExactProof", "NoProof", "prove"]
