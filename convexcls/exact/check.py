@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from convexcls.exact.measured import Measured, compared
+from convexcls.exact.products import rational_product
 from convexcls.exact.proof import ExactProof, NoProof
 from convexcls.exact.statement import Samples, Statement, state
 from convexcls.problem import Problem
@@ -69,9 +70,10 @@ def _total(measured: Measured, used: Used) -> list[Fraction]:
     total = [Fraction(0)] * (measured.width + 1)
     if plain.any():
         total = measured.total(index[plain], doubles[plain])
-    rest = [value for value, simple in zip(values, plain.tolist(), strict=True) if not simple]
-    for value, row in zip(rest, measured.rational(index[~plain]) if rest else [], strict=True):
-        total = [t + value * entry for t, entry in zip(total, row, strict=True)]
+    rest = [[value] for value, simple in zip(values, plain.tolist(), strict=True) if not simple]
+    if rest:
+        others = rational_product(measured.rational(index[~plain]), rest)
+        total = [t + other for t, (other,) in zip(total, others, strict=True)]
     return total
 
 
@@ -156,17 +158,17 @@ def _squares(samples: Samples, z: list[Fraction], shares: Sequence[Used], sums: 
     loaded = np.array([i for i, value in sums.items() if value], dtype=np.intp)
     free = curved.copy()
     free[loaded] = False
-    total = Fraction(0)
+    squares, slacks = [], []
     for line, used in zip(samples.lines, shares, strict=True):
         if np.any(line.signs(z)[free] > 0):
             return None
         places = np.array([i for i in _places(used).tolist() if curved[i] and used[i]], dtype=np.intp)
-        for i, row in zip(places.tolist(), line.rational(places) if places.size else [], strict=True):
-            slack = sums[i] / Fraction(float(samples.curvature[i]))
-            if _dot(row, [*z, Fraction(1)]) != slack:
+        for i, slack in zip(places.tolist(), line.exact_values(places, z), strict=True):
+            if slack * Fraction(float(samples.curvature[i])) != sums[i]:
                 return None
-            total += used[i] * slack
-    return total
+            squares.append([used[i]])
+            slacks.append([slack])
+    return rational_product(squares, slacks)[0][0] if squares else Fraction(0)
 
 
 # ---- infeasible and unattained ------------------------------------------------------------------------

@@ -5,14 +5,27 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
+from math import lcm
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from convexcls.data import GivenCells
 from convexcls.exact.products import Array, Matrix, product, rational_product
 from convexcls.problem import Constraint, Term
-from convexcls.rows import ConstantRows, DenseRows, DiagonalRows, JoinedRows, Rows, ScaledRows, SparseRows
+from convexcls.rows import (
+    CentredRows,
+    ConstantRows,
+    DenseRows,
+    DiagonalRows,
+    JoinedRows,
+    Rows,
+    ScaledRows,
+    SparseRows,
+    as_rows,
+)
 from convexcls.rows.signs import exact_signs
 
 Index = NDArray[np.intp]
@@ -57,28 +70,38 @@ class Measured:
         rows = np.zeros((index.size, self.width)) if self.rows is None else exact_doubles(self.rows, index)
         return None if rows is None else np.column_stack([rows, shifts])
 
+    @cached_property
+    def whole(self) -> Rows:
+        """The rows (R, s) as one object."""
+        n, shift = self.size, self._sign * np.asarray(getattr(self.block, self._field))
+        exact = getattr(self.block, "_exactly", {}).get(self._field)
+        given = None if exact is None else GivenCells(np.array([[self._sign * v] for v in exact], dtype=object))
+        parts = [] if self.rows is None else [(slice(0, self.width), self.rows)]
+        return JoinedRows(n, self.width + 1, [*parts, (slice(self.width, self.width + 1), as_rows(shift, given))])
+
     def signs(self, z: Sequence[Fraction]) -> NDArray[np.int8]:
         """The sign of R z + s for every row."""
-        rows = _zero_rows(self.size, self.width) if self.rows is None else self.rows
-        return exact_signs(rows, z, self._shift())
+        return exact_signs(self.whole, [*z, Fraction(1)])
 
     def moves(self, direction: Sequence[Fraction]) -> NDArray[np.int8]:
         """The sign of R d for every row."""
-        if self.rows is None:
-            return np.zeros(self.size, dtype=np.int8)
-        return exact_signs(self.rows, direction, 0)
+        return exact_signs(self.whole, [*direction, Fraction(0)])
 
     def values(self, z: Array) -> Array:
         """R z + s in doubles."""
         shift = self._sign * np.asarray(getattr(self.block, self._field))
         return shift if self.rows is None else np.asarray(self.rows @ z + shift)
 
-    def _shift(self) -> list[Fraction] | Fraction:
-        """-s, one number where all are the same."""
-        given = np.asarray(getattr(self.block, self._field))
-        if given.size and np.all(given == given[0]) and self._field not in getattr(self.block, "_exactly", {}):
-            return -self._sign * Fraction(float(given[0]))
-        return [-self._sign * value for value in self.block.rational_vector(self._field)]
+    def exact_values(self, index: Index, z: Sequence[Fraction]) -> list[Fraction]:
+        """R z + s of some rows, over common denominators: the sums are of whole numbers."""
+        scale = lcm(*(value.denominator for value in z))
+        whole = [value.numerator * (scale // value.denominator) for value in (*z, Fraction(1))]
+        out = []
+        for row in self.rational(index) if index.size else []:
+            unit = lcm(*(value.denominator for value in row))
+            total = sum(v.numerator * (unit // v.denominator) * w for v, w in zip(row, whole, strict=True) if v)
+            out.append(Fraction(total, unit * scale))
+        return out
 
     def total(self, index: Index, weights: Array) -> list[Fraction]:
         """sum_i weights_i (R_i, s_i) over some rows."""
@@ -91,6 +114,8 @@ class Measured:
 
     def gram(self, index: Index, weights: Array) -> Matrix:
         """sum_i weights_i (R_i, s_i)'(R_i, s_i) over some rows."""
+        if isinstance(self.rows, JoinedRows) and (centred := self._centred(index, weights)) is not None:
+            return centred
         total = [[Fraction(0)] * (self.width + 1) for _ in range(self.width + 1)]
         different = np.unique(weights)
         doubles = self.doubles(index) if different.size <= MOST_WEIGHTS else None
@@ -103,35 +128,33 @@ class Measured:
             total = added(total, product(chosen, chosen), Fraction(weight))
         return total
 
+    def _centred(self, index: Index, weights: Array) -> Matrix | None:
+        """The same for rows minus the means of their groups: sum_i x_i x_i' less what the means add up to. None where
+        that is not what the rows are."""
+        parts = self.rows.parts if isinstance(self.rows, JoinedRows) else ()
+        alike = len(parts) == 1 and index.size == self.size and np.all(weights == weights[0])
+        if not alike or not isinstance(rows := parts[0][1], CentredRows) or np.any(getattr(self.block, self._field)):
+            return None
+        where, base = parts[0][0], exact_doubles(rows.base, index)
+        if base is None or rows.whole is not rows or rows.absolute:
+            return None
+        members = (rows.groups[:, None] == np.unique(rows.groups)).astype(float)
+        sums, d = product(whole := np.hstack([base, members]), whole), base.shape[1]
+        total = [[Fraction(0)] * (self.width + 1) for _ in range(self.width + 1)]
+        for j in range(d):
+            for k in range(d):
+                means = sum((sums[j][g] * sums[g][k] / sums[g][g] for g in range(d, len(sums))), Fraction(0))
+                total[where.start + j][where.start + k] = Fraction(float(weights[0])) * (sums[j][k] - means)
+        return total
+
 
 def compared(first: Measured, second: Measured, z: Sequence[Fraction], moving: bool = False) -> NDArray[np.int8]:
     """The sign of (R z + s) of the first rows minus that of the second, for each pair of rows; of R z alone where only
     a direction is asked for."""
-    parts: list[tuple[slice, Rows]] = []
-    point: list[Fraction] = []
-    for sign, measured in ((1, first), (-1, second)):
-        if measured.rows is not None:
-            parts.append((slice(len(point), len(point) + measured.width), measured.rows))
-            point += [sign * value for value in z]
-    if not parts:
-        parts, point = [(slice(0, 1), ConstantRows(first.size))], [Fraction(0)]
-    shift: list[Fraction] | Fraction = Fraction(0)
-    if not moving:
-        mine, theirs = first._shift(), second._shift()
-        if isinstance(mine, Fraction) and isinstance(theirs, Fraction):
-            shift = mine - theirs
-        else:
-            mine, theirs = _spread(mine, first.size), _spread(theirs, first.size)
-            shift = [a - b for a, b in zip(mine, theirs, strict=True)]
-    return exact_signs(JoinedRows(first.size, len(point), parts), point, shift)
-
-
-def _spread(shift: list[Fraction] | Fraction, size: int) -> list[Fraction]:
-    return [shift] * size if isinstance(shift, Fraction) else shift
-
-
-def _zero_rows(size: int, width: int) -> Rows:
-    return JoinedRows(size, width, [])
+    one = Fraction(0 if moving else 1)
+    point = [*z, one, *(-value for value in z), -one]
+    m = first.width + 1
+    return exact_signs(JoinedRows(first.size, 2 * m, [(slice(0, m), first.whole), (slice(m, 2 * m), second.whole)]), point)
 
 
 def added(total: Matrix, other: Matrix, factor: Fraction) -> Matrix:

@@ -8,7 +8,7 @@ error, because no partial sum leaves 53 bits. A handful of matrix products so gi
 from __future__ import annotations
 
 from fractions import Fraction
-from math import ceil, lcm, log2
+from math import lcm
 from typing import Any
 
 import numpy as np
@@ -19,20 +19,26 @@ Matrix = list[list[Fraction]]
 
 #: Columns whose entries need more slices than this are multiplied as rationals: their sizes differ too much.
 MOST_SLICES = 16
-#: So many rows are sliced at a time, to bound the memory.
-BLOCK = 1 << 17
+#: So many rows are sliced at a time: they stay in the cache, and the sums of their products in 53 bits.
+BLOCK = 4096
+#: The bits of a slice: two of them and those of BLOCK are 52.
+BITS = 20
+#: So many sums of 52 bits fit into 63.
+MOST_BLOCKS = 2000
 
 
 def product(left: Array, right: Array) -> Matrix:
     """left' right, exactly, of two matrices of doubles with as many rows."""
-    total = [[Fraction(0)] * right.shape[1] for _ in range(left.shape[1])]
-    for start in range(0, left.shape[0], BLOCK):
-        rows = slice(start, start + BLOCK)
-        part = _sliced_product(left[rows], right[rows])
+    together = left if right is left else np.hstack([left, right])
+    total = [[Fraction(0)] * together.shape[1] for _ in range(together.shape[1])]
+    for start in range(0, left.shape[0], BLOCK * MOST_BLOCKS):
+        rows = together[start : start + BLOCK * MOST_BLOCKS]
+        part = _sliced_gram(rows)
         if part is None:
-            part = rational_product(as_fractions(left[rows]), as_fractions(right[rows]))
+            fractions = as_fractions(rows)
+            part = rational_product(fractions, fractions)
         total = [[a + b for a, b in zip(u, v, strict=True)] for u, v in zip(total, part, strict=True)]
-    return total
+    return total if right is left else [row[left.shape[1] :] for row in total[: left.shape[1]]]
 
 
 def as_fractions(matrix: Array) -> Matrix:
@@ -74,29 +80,40 @@ def _whole_product(columns: list[list[int]], others: list[list[int]]) -> list[li
     return (first * second.transpose()).tolist()
 
 
-def _sliced_product(left: Array, right: Array) -> Matrix | None:
-    """left' right by slices; None where the entries of a column differ too much in size."""
-    bits = (53 - ceil(log2(max(left.shape[0], 2)))) // 2
-    slices = _slices(left, bits)
-    others = slices if right is left else _slices(right, bits)
-    if slices is None or others is None:
+def _sliced_gram(matrix: Array) -> Matrix | None:
+    """matrix' matrix by slices; None where the entries of a column differ too much in size."""
+    width = matrix.shape[1]
+    units = np.frexp(np.abs(matrix).max(axis=0, initial=0.0))[1].astype(np.int64)
+    if np.any(np.abs(units) > 900):  # scaling them would leave the range of doubles
         return None
-    (units, parts), (other_units, other_parts) = slices, others
-    depth = len(parts) + len(other_parts)
-    sums = [[0] * right.shape[1] for _ in range(left.shape[1])]
-    for s, part in enumerate(parts, 1):
-        for t, other in enumerate(other_parts, 1):
-            if right is left and t < s:
-                continue  # the transpose of what was counted
-            whole = part.T @ other
-            whole = whole + whole.T if right is left and t > s else whole
-            shift = bits * (depth - s - t)
-            for row, values in zip(sums, whole.tolist(), strict=True):
-                for k, value in enumerate(values):
-                    row[k] += int(value) << shift
+    sums = np.zeros((0, width, 0, width), dtype=np.int64)
+    for start in range(0, matrix.shape[0], BLOCK):
+        slices = _slices(matrix[start : start + BLOCK], units)
+        if slices is None:
+            return None
+        depth = slices.shape[1] // width
+        if depth > sums.shape[0]:
+            more = depth - sums.shape[0]
+            sums = np.pad(sums, ((0, more), (0, 0), (0, more), (0, 0)))
+        sums[:depth, :, :depth] += (slices.T @ slices).astype(np.int64).reshape(depth, width, depth, width)
+    return _joined(sums, units.tolist())
+
+
+def _joined(sums: NDArray[np.int64], units: list[int]) -> Matrix:
+    """The sums of products of slices, put together."""
+    depth, width = sums.shape[:2]
+    by_power = np.zeros((max(2 * depth - 1, 0), width, width), dtype=object)
+    for s in range(depth):
+        for t in range(depth):
+            by_power[s + t] += sums[s, :, t].astype(object)
+    total = np.zeros((width, width), dtype=object)
+    for part in by_power:
+        total = total * (1 << BITS) + part
+    shift = -BITS * 2 * depth if depth else 0
+    # Horner's rule left the last slice at the power BITS times 2 depth
     return [
-        [_times_power(value, int(e) + int(f) - bits * depth) for value, f in zip(row, other_units, strict=True)]
-        for row, e in zip(sums, units, strict=True)
+        [_times_power(int(value), e + f + shift) for value, f in zip(row, units, strict=True)]
+        for row, e in zip(total, units, strict=True)
     ]
 
 
@@ -104,24 +121,20 @@ def _times_power(value: int, exponent: int) -> Fraction:
     return Fraction(value << exponent) if exponent >= 0 else Fraction(value, 1 << -exponent)
 
 
-def _slices(matrix: Array, bits: int) -> tuple[NDArray[np.int64], list[Array]] | None:
-    """Exponents e by column and slices S_1, S_2, ... of whole numbers below 2^bits in size, with
+def _slices(matrix: Array, units: NDArray[np.int64]) -> Array | None:
+    """Slices S_1, S_2, ... side by side, of whole numbers below 2^BITS in size, with
 
-    matrix = 2^e (S_1 2^-bits + S_2 2^-2bits + ...).
+    matrix = 2^units (S_1 2^-BITS + S_2 2^-2BITS + ...).
     """
-    reach = np.abs(matrix).max(axis=0, initial=0.0)
-    units = np.frexp(reach)[1].astype(np.int64)
-    if np.any(units > 1000) or np.any(units < -900):  # scaling them would leave the range of doubles
-        return None
-    rest = np.ldexp(matrix, -units)
-    if np.any((rest == 0) != (matrix == 0)) or np.any((np.abs(rest) < 1e-290) & (rest != 0)):
+    rest = matrix * np.exp2(-units)
+    if np.count_nonzero(rest) != np.count_nonzero(matrix):  # too small for a double in these units
         return None
     parts: list[Array] = []
-    while np.any(rest):
+    while rest.any():
         if len(parts) == MOST_SLICES:
             return None
-        rest = np.ldexp(rest, bits)
+        rest *= 2.0**BITS
         part = np.trunc(rest)
         rest -= part
         parts.append(part)
-    return units, parts
+    return np.hstack(parts) if parts else np.zeros((matrix.shape[0], 0))

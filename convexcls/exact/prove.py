@@ -62,7 +62,7 @@ def _value(program: Program, x: list[Fraction]) -> Fraction:
 def _multipliers(statement: Statement, found: Found, tight: Tight) -> dict[str, dict[int, Fraction]]:
     """By constraint and row, those that are not zero."""
     out = _of_rows(statement, found, tight.equality_multipliers, tight.multipliers)
-    z = [*tight.x[: statement.size], Fraction(1)]
+    z = tight.x[: statement.size]
     for part in found.search.sides:
         samples = part.samples
         known: dict[float, Fraction] = {}
@@ -74,10 +74,9 @@ def _multipliers(statement: Statement, found: Found, tight: Tight) -> dict[str, 
                     known[c] = Fraction(c)
                 block[i] = known[c]
             curved = np.flatnonzero((part.side == k) & (samples.curvature > 0))
-            for i, row in zip(curved.tolist(), line.rational(curved) if curved.size else [], strict=True):
-                value = Fraction(float(samples.curvature[i])) * sum((a * b for a, b in zip(row, z, strict=True)), Fraction(0))
-                if value:
-                    block[i] = value
+            for i, slack in zip(curved.tolist(), line.exact_values(curved, z), strict=True):
+                if slack:
+                    block[i] = Fraction(float(samples.curvature[i])) * slack
     return out
 
 
