@@ -58,18 +58,20 @@ def _shares(samples: Samples, given: Mapping[str, Any]) -> Array | None:
 
 def _spread_less(statement: Statement, z: Array, given: Mapping[str, Any]) -> Mapping[str, Any]:
     """The same multipliers, on fewer rows where they are more than a vertex has."""
-    parts: list[tuple[Measured, NDArray[np.intp], int]] = []  # rows with multipliers, and the number of their first owner
+    # blocks with the rows that have multipliers between their bounds, and the number of the first sample (-1: none)
+    parts: list[tuple[Measured, NDArray[np.intp], int]] = []
     for block in statement.inequalities:
         lam = _vector(given.get(block.block.name), block.size)
         parts.append((block, np.empty(0, np.intp) if lam is None else _positive(lam), -1))
-    first = 0
+    first, unsure = 0, sum(index.size for _, index, _ in parts)
     for samples in statement.samples:
         shares = _shares(samples, given)
         if shares is not None and len(samples.lines) > 1:
             split = np.flatnonzero(_sides(samples, z, shares)[0] == OPEN)
             parts += [(line, split, first) for line in samples.lines]
+            unsure += split.size
         first += samples.size
-    if sum(index.size for _, index, start in parts if start <= 0) <= statement.size + 1:
+    if unsure <= statement.size + 1:
         return given
     rows = np.vstack([_dense(measured, index) for measured, index, _ in parts])
     owners = np.concatenate([index + start if start >= 0 else np.full(index.size, -1) for _, index, start in parts])

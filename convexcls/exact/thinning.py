@@ -19,11 +19,11 @@ MOST = 20_000
 
 
 def thinned(rows: Array, multipliers: Array, owners: Sequence[int]) -> Array:
-    """Multipliers >= 0 with the same sum of multiplier times row, the same sum for each owner (those below 0 have none),
-    and as few as a vertex has; those given where none is found."""
+    """Multipliers >= 0 with the same sum of multiplier times row, the same sum for each owner (-1: none), and as few as
+    a vertex has; those given where none is found."""
     from scipy.optimize import linprog
 
-    count, width = rows.shape
+    count = rows.shape[0]
     if count > MOST or not np.all(np.isfinite(rows)):
         return multipliers
     owner = np.asarray(owners)
