@@ -18,6 +18,8 @@ FEW = 400
 ROUNDS = 30
 #: A smaller margin is taken for none.
 SMALL = 1e-9
+#: Rows with smaller entries are not divided by their size.
+SMALLEST = 1e-280
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,8 +39,8 @@ def guess(rows: Rows) -> Guess:
     is 0 are a positive combination of rows that is 0, and as they are a vertex, on few of them."""
     n, p = rows.shape
     sizes = abs(rows) @ np.ones(p)
-    if np.any(sizes == 0):
-        return Guess(None, np.flatnonzero(sizes == 0)[:1])
+    if not np.all(sizes > SMALLEST):  # too small for doubles, or 0
+        return Guess(None, np.flatnonzero(~(sizes > SMALLEST))[:1])
     inverse = 1.0 / sizes
     chosen = np.arange(n) if n <= FEW else _lowest(inverse * (rows @ (rows.T @ inverse)), FEW // 2)
     found = Guess(None, chosen[:0])
