@@ -41,9 +41,7 @@ def _complaints(rows: Rows, proof: Separation) -> Iterator[str]:
     yield from _about_weights(rows, proof.weights, still)
 
 
-def _about_direction(
-    rows: Rows, direction: tuple[Fraction, ...] | None, still: NDArray[np.intp]
-) -> Iterator[str]:
+def _about_direction(rows: Rows, direction: tuple[Fraction, ...] | None, still: NDArray[np.intp]) -> Iterator[str]:
     if direction is None or len(direction) != rows.shape[1]:
         yield f"the direction has not {rows.shape[1]} entries"
         return

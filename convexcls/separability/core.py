@@ -54,6 +54,7 @@ class Separation:
 def separate(rows: Rows, tip: Guess | None = None) -> Separation:
     """The verdict on the rows. ``tip`` is a guess of the caller, which is tried first."""
     section = Section(rows)
+    tip = _in_units(section, tip)
     circuit: dict[int, Fraction] = {}
     weights: dict[int, Fraction] = {}
     direction: Vector | None = None
@@ -76,8 +77,16 @@ def separate(rows: Rows, tip: Guess | None = None) -> Separation:
 def strictly(rows: Rows, tip: Guess | None = None) -> tuple[Vector | None, dict[int, Fraction]]:
     """Only whether some v has every row above 0: such a v, or the weights of a circuit."""
     section = Section(rows)
-    found = alternative(section, tip)
+    found = alternative(section, _in_units(section, tip))
     return (section.lift(found.direction) if found.direction is not None else None), found.circuit
+
+
+def _in_units(section: Section, tip: Guess | None) -> Guess | None:
+    """The caller's guess in the units of the section."""
+    if tip is None or tip.direction is None:
+        return tip
+    with np.errstate(over="ignore", under="ignore"):
+        return Guess(tip.direction * np.exp2(-section.units), tip.support)
 
 
 def _separation(

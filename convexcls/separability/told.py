@@ -33,7 +33,9 @@ def separability(X: Any, y: Any, *, intercept: bool = True) -> Separability:
     classes, labels = data.grouping
     if len(labels) == 2:
         return of_two(data, 0, 1, bool(intercept))
-    pairs = {(labels[k], labels[m]): of_two(data, k, m, bool(intercept)) for k, m in combinations(range(len(labels)), 2)}
+    pairs = {
+        (labels[k], labels[m]): of_two(data, k, m, bool(intercept)) for k, m in combinations(range(len(labels)), 2)
+    }
     rows = several_class_rows(data, None, bool(intercept))
     proof = separate(rows)
     count = len(labels) - 1
@@ -210,7 +212,9 @@ def _about_hull(told: Separability, hull: Hull) -> Iterator[str]:
         if told.intercept and any(row[d] != side for row in exactly):
             yield f"the hull has samples of another class under {label!r}"
         share = [weights[i] for i in sorted(weights)]
-        point = tuple(sum((side * w * row[j] for w, row in zip(share, exactly, strict=True)), Fraction(0)) for j in range(d))
+        point = tuple(
+            sum((side * w * row[j] for w, row in zip(share, exactly, strict=True)), Fraction(0)) for j in range(d)
+        )
         if point != tuple(hull.point):
             yield f"the weights of {label!r} do not add up to the common point"
         if told.intercept and sum(share) != 1:
@@ -218,5 +222,7 @@ def _about_hull(told: Separability, hull: Hull) -> Iterator[str]:
         total += sum(share, Fraction(0))
     if not told.intercept and total != 1:
         yield "the weights do not add up to one"
-    if len(hull.samples) > d + 1 + told.intercept or set(hull.samples) != {int(told.samples[i]) for i in told.proof.circuit}:
+    if len(hull.samples) > d + 1 + told.intercept or set(hull.samples) != {
+        int(told.samples[i]) for i in told.proof.circuit
+    }:
         yield "the hull is on more samples than it takes, or on others than its proof"

@@ -82,7 +82,9 @@ def _several(told: Separability) -> list[str]:
     if told.verdict != "overlapping":
         lines.append("The likelihood of softmax regression has no maximum.")
     if told.weights:
-        lines.append(f"Weights > 0 on {len(told.weights)} margins (sample, other class) add up to 0: {_listed(told.weights)}.")
+        lines.append(
+            f"Weights > 0 on {len(told.weights)} margins (sample, other class) add up to 0: {_listed(told.weights)}."
+        )
     lines.append("Two classes at a time:")
     lines += [f"  {a!r} and {b!r}: {verdict.verdict}" for (a, b), verdict in told.pairs.items()]
     return lines
