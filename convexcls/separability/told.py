@@ -158,7 +158,10 @@ def complaints(told: Separability) -> list[str]:
 
 def _complaints(told: Separability) -> Iterator[str]:
     proof, rows = told.proof, told.rows
-    yield from complaints_of_rows(rows, proof)
+    wrong = complaints_of_rows(rows, proof)
+    yield from wrong
+    if wrong:  # the rest reads the proof
+        return
     if told.verdict != VERDICTS.get(proof.kind):
         yield f"the proof is of {proof.kind}, the verdict {told.verdict}"
     count = len(told.labels) - 1 if told.pairs else 1
