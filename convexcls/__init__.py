@@ -35,6 +35,7 @@ from convexcls.models import (
 from convexcls.paths import Path, path
 from convexcls.problem import Constraint, Label, NoAnswer, NormBound, Problem, ProblemError, Term, Variable
 from convexcls.rows import MatrixTooLarge
+from convexcls.separability import Separability, separability
 from convexcls.solution import Solution
 from convexcls.solve import solve, solvers
 from convexcls.solvers import SolverRefused
@@ -91,6 +92,7 @@ __all__ = [
     "Quadratic",
     "Radial",
     "Residual",
+    "Separability",
     "SoftMarginSVM",
     "SoftmaxMLE",
     "Solution",
@@ -109,6 +111,7 @@ __all__ = [
     "load",
     "losses",
     "path",
+    "separability",
     "solve",
     "solvers",
     "testing",
