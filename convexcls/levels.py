@@ -12,11 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
 from convexcls.certificate import LEVELS, Certificate, Level, check_kkt, needs_attainment_proof
+from convexcls.certificate.separation import separation_of
 from convexcls.enclosure import enclose
 from convexcls.exact import ExactProof, NoProof, prove
 from convexcls.problem import NoAnswer, Problem
@@ -50,6 +52,8 @@ def _bounded(c: Certificate) -> Certificate:
     found = replace(c, level="rigorous", bounds=bounds(c.problem, c.x, c.multipliers or {}))
     if not found.width <= c.tol:
         reason = f"the bounds are {found.width:.1e} apart, above the tolerance {c.tol:.0e}"
+        if not np.isfinite(found.width):
+            reason = "; ".join(found.bounds.reasons) or reason
         return replace(found, status="undecided", reason=reason)
     if c.status == "undecided" and needs_attainment_proof(c.problem):
         return found  # an infimum may be known to all digits and not be attained
@@ -72,9 +76,20 @@ def _exact(c: Certificate, digits: int) -> Certificate:
 def _refuted(c: Certificate, level: Level) -> Certificate:
     """That there is no optimum, without rounding."""
     try:
-        return replace(_proved(c, prove(c.problem, c.x, c.multipliers)), level=level)
+        return replace(_proved(c, _separated(c.problem) or prove(c.problem, c.x, c.multipliers)), level=level)
     except (NoProof, NoAnswer) as error:
         return replace(c, status="undecided", level=level, reason=str(error))
+
+
+def _separated(problem: Problem) -> ExactProof | None:
+    """That a likelihood has no maximum, by the separability of the classes: checked in rationals, by other code than
+    that which found it."""
+    view = separation_of(problem)
+    direction = None if view is None else view.rational_direction()
+    if direction is None:
+        return None
+    start = {name: [Fraction(0)] * len(values) for name, values in direction.items()}
+    return ExactProof("unattained", problem, point=start, direction=direction)
 
 
 def _proved(c: Certificate, proof: ExactProof) -> Certificate:

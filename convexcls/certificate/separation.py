@@ -29,6 +29,7 @@ from convexcls.certificate.recession import Direction, check_direction
 from convexcls.problem import Problem
 from convexcls.rows import Array, Rows
 from convexcls.separability import Guess, Separation, separate, strictly
+from convexcls.separability.check import complaints
 
 #: With more unknowns, or more entries, rationals would take too long: then doubles have the last word.
 LARGEST_DIMENSION = 150
@@ -80,6 +81,10 @@ class Separating:
     def finding(self, tol: float) -> Finding | None:
         """A proof that there is no optimum, or of one; None where neither follows from separability alone."""
         raise NotImplementedError
+
+    def rational_direction(self) -> dict[str, list[Fraction]] | None:
+        """The direction that proves a minimum unattained, by variable and in rationals; None where there is none."""
+        return None
 
     def consider(self, x: Array | None, farkas: Mapping[str, Array] | None, direction: Array | None) -> None:
         """Take a solver's answer as a guess of what to look for."""
@@ -184,6 +189,15 @@ class _Likelihood(Separating):
         moved = np.delete(np.arange(self.rows.shape[0]), found.still)
         samples = np.flatnonzero(term.weights > 0)[np.unique(moved // term.loss.width)]
         return Finding(direction=check_direction(self.problem, x) or Direction(x, 0.0, samples, 0.0))
+
+    def rational_direction(self) -> dict[str, list[Fraction]] | None:
+        found = self.separation
+        if found.direction is None or complaints(self.rows, found):
+            return None
+        x = [Fraction(0)] * self.problem.size
+        for place, value in zip(self._places().tolist(), found.direction, strict=True):
+            x[place] = value
+        return {v.name: x[self.problem.layout[v.name]] for v in self.problem.variables}
 
 
 class _Perceptron(Separating):
