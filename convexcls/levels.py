@@ -25,6 +25,10 @@ from convexcls.problem import NoAnswer, Problem
 from convexcls.rigorous import bounds
 
 Array = NDArray[np.float64]
+#: Why a problem with a norm bound is not proved exactly.
+NORM = (
+    "a bound on a norm has irrational solutions; the widest margin is that of HardMarginSVM, whose optimum is rational"
+)
 #: The digits of an enclosure where nobody asks for others.
 DIGITS = 30
 
@@ -66,6 +70,8 @@ def _exact(c: Certificate, digits: int) -> Certificate:
     try:
         if problem.is_quadratic_program:
             return _proved(c, prove(problem, c.x, c.multipliers))
+        if problem.norm_bounds:
+            return replace(c, status="undecided", level="exact", reason=NORM)
         if c.x is None or c.status != "optimal":
             return replace(c, level="exact")
         return replace(c, level="exact", enclosure=enclose(problem, c.x, digits))
