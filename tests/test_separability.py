@@ -119,7 +119,10 @@ def test_xor_overlaps():
     found = cc.separability([[0, 0], [1, 1], [0, 1], [1, 0]], ["even", "even", "odd", "odd"])
     assert found.verdict == "overlapping"
     assert found.hull.point == (Fraction(1, 2), Fraction(1, 2))
-    assert found.hull.weights == {"even": {0: Fraction(1, 2), 1: Fraction(1, 2)}, "odd": {2: Fraction(1, 2), 3: Fraction(1, 2)}}
+    assert found.hull.weights == {
+        "even": {0: Fraction(1, 2), 1: Fraction(1, 2)},
+        "odd": {2: Fraction(1, 2), 3: Fraction(1, 2)},
+    }
     assert found.direction is None
     assert found.verify()
 
@@ -517,3 +520,79 @@ def test_signs_of_scaled_rows_do_not_trust_rounded_products():
     rows = as_rows(np.array([[3.0, -1.0]])).scaled(1.0, np.array([0.1, 0.30000000000000004]))
     truth = 3 * Fraction(0.1) - Fraction(0.30000000000000004)
     assert exact_signs(rows, [Fraction(1), Fraction(1)]).tolist() == [(truth > 0) - (truth < 0)]
+
+
+# ---- four models, one verdict ----------------------------------------------------------------------------------------
+
+
+def assert_all_agree(X, y, intercept: bool, decided: bool = False) -> str:
+    """Whatever a model says for certain is what separability says. Returns the verdict."""
+    unsure = () if decided else ("undecided",)
+    verdict = cc.separability(X, y, intercept=intercept).verdict
+    strict, overlap = verdict == "strictly separable", verdict == "overlapping"
+    hard = cc.HardMarginSVM(X, y, intercept=intercept).solve()
+    assert hard.status in (("optimal" if strict else "infeasible"), *unsure), (X, y, intercept)
+    for model in (cc.LogisticMLE, cc.SoftmaxMLE):
+        likelihood = model(X, y, intercept=intercept).solve()
+        assert likelihood.status in (("optimal" if overlap else "unattained"), *unsure), (X, y, intercept)
+    criterion = cc.PerceptronCriterion(X, y, intercept=intercept).solve()
+    assert criterion.status in ("optimal", *(("infeasible",) if overlap else ()), *unsure), (X, y, intercept)
+    if criterion.status == "optimal" and not overlap:
+        assert criterion.objective <= 1e-8 * len(y), (X, y, intercept)
+    return verdict
+
+
+@pytest.mark.parametrize("chunk", range(3))
+def test_all_four_models_agree_on_integer_sets(chunk):
+    seen = []
+    for X, y, intercept in integer_sets(500 + chunk, 50):
+        verdict = assert_all_agree(X, y, intercept, decided=True)
+        assert verdict == brute_force(X, y, intercept)
+        seen.append(verdict)
+    assert set(seen) == set(NAMES.values())
+
+
+def test_all_four_models_agree_where_doubles_end():
+    for k, (X, y, intercept) in enumerate(hard_sets()):
+        if k % 5 == 0 and k % 7 != 5:  # squares of 1e+-300 are beyond doubles, and so beyond the solvers
+            assert_all_agree(X, y, intercept)
+
+
+def test_a_value_of_0_of_the_perceptron_criterion_means_separable():
+    for X, y, intercept in integer_sets(700, 60):
+        criterion = cc.PerceptronCriterion(X, y, intercept=intercept).solve()
+        if criterion.status == "optimal":
+            zero = criterion.objective <= 1e-8 * len(y)
+            assert zero == (brute_force(X, y, intercept) != "overlapping"), (X, y, intercept)
+
+
+def test_samples_without_weight_have_no_say():
+    X, y = [[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1]
+    weights = [1.0, 1.0, 0.0, 1.0]
+    assert cc.LogisticMLE(X, y).solve().status == "optimal"
+    solution = cc.LogisticMLE(X, y, sample_weight=weights).solve()
+    assert solution.status == "unattained"
+    assert set(solution.certificate.direction.rows) == {0, 1, 3}
+    assert cc.SoftmaxMLE(X, y, sample_weight=weights).solve().status == "unattained"
+    assert cc.PerceptronCriterion(X, y, sample_weight=weights).solve().objective == pytest.approx(0.0, abs=1e-9)
+
+
+def test_an_optimum_that_hangs_on_the_last_digit_does_not_stand():
+    """One bit of overlap: doubles accept a hard margin of 1e16 times the data; rationals do not."""
+    X = np.array([[0.0], [1.0], [np.nextafter(1.0, 0)], [2.0]])
+    y = [0, 0, 1, 1]
+    for solver in ("auto", "clarabel", "osqp"):
+        assert cc.HardMarginSVM(X, y).solve(solver).status == "infeasible"
+    X[2] = np.nextafter(1.0, 2)
+    assert cc.HardMarginSVM(X, y).solve().status != "infeasible"
+    assert cc.LogisticMLE(X, y).solve().status == "unattained"
+
+
+def test_the_perceptron_is_infeasible_iff_all_margins_add_up_to_zero_exactly():
+    """Sums of doubles that cancel exactly, and sums that rounding only makes 0."""
+    a, b = 0.1, 0.7
+    X = np.array([[a, a], [b, b], [a, b], [b, a]])
+    assert cc.PerceptronCriterion(X, [0, 0, 1, 1]).solve().status == "infeasible"
+    nearly = np.array([[1e17], [1.0], [1e17], [2.0]])  # adds up to 0 in doubles, to 1 in truth
+    solution = cc.PerceptronCriterion(nearly, [0, 0, 1, 1]).solve()
+    assert solution.status != "infeasible"

@@ -4,7 +4,7 @@
 hard margin     feasible iff the classes are strictly separable; otherwise a circuit is a Farkas vector
 logistic,       without a penalty attained iff the classes overlap; otherwise a direction along which no margin shrinks
 softmax         and some grow proves that there is no minimum
-perceptron      infeasible iff all margins add up to 0; its optimum is 0 iff the classes are separable, strictly or weakly
+perceptron      infeasible iff all margins add up to 0; its optimum is 0 iff the classes are separable, or weakly so
 ==============  ========================================================================================================
 
 An optimum that doubles show clearly stands as it is. One that hangs on their last digits has to agree with the verdict
@@ -21,15 +21,16 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from convexcls.certificate.infeasibility import Farkas, check_farkas
+from convexcls.certificate.infeasibility import Farkas
 from convexcls.certificate.kkt import check_kkt
 from convexcls.certificate.linear_program import largest_ratio
 from convexcls.certificate.measures import KKT
-from convexcls.certificate.recession import Direction, check_direction
+from convexcls.certificate.recession import Direction
 from convexcls.problem import Problem
 from convexcls.rows import Array, Rows
 from convexcls.separability import Guess, Separation, separate, strictly
 from convexcls.separability.check import complaints
+from convexcls.separability.section import exponent_of, power_of_two
 
 #: With more unknowns, or more entries, rationals would take too long: then doubles have the last word.
 LARGEST_DIMENSION = 150
@@ -105,7 +106,14 @@ class Separating:
         """How far rounding may put a margin off."""
         v = self._narrowed(x)
         with np.errstate(over="ignore"):
-            return float(2 * (v.size + 16) * UNIT * (self.rows.column_max() @ np.abs(v)))
+            return float(2 * (v.size + 16) * UNIT * (self.reach @ np.abs(v)))
+
+    @cached_property
+    def reach(self) -> Array:
+        """The largest entry of each column, which the problem's own rows have worked out before."""
+        block = self.problem.terms[0] if self.problem.terms else self.problem.constraints[0]
+        names = [v.name for v in self.problem.variables if v.name != "slack"]
+        return np.concatenate([block.entries[v].column_max() for v in names])
 
     @cached_property
     def separation(self) -> Separation:
@@ -132,14 +140,11 @@ class _HardMargin(Separating):
         z = np.zeros(self.rows.shape[0])
         for i, weight in circuit.items():
             z[i] = float(weight / whole)
-        return Finding(farkas=check_farkas(self.problem, {"margin": z}) or self._as_it_is(z))
-
-    def _as_it_is(self, z: Array) -> Farkas:
-        """The circuit rounded to doubles, whose proof is in rationals: what rounding leaves is told, not judged."""
         used = np.flatnonzero(z)
         rows = self.rows[used]
-        residual = largest_ratio(rows.T @ z[used], abs(rows).T @ z[used])
-        return Farkas({"margin": z}, -float(z.sum()), residual)
+        residual = largest_ratio(rows.T @ z[used], abs(rows).T @ z[used])  # of doubles: told, the proof is in rationals
+        exactly = {"margin": {i: weight / whole for i, weight in circuit.items()}}
+        return Finding(farkas=Farkas({"margin": z}, -float(z.sum()), residual, exactly))
 
 
 class _Likelihood(Separating):
@@ -157,12 +162,17 @@ class _Likelihood(Separating):
         rows = self.problem.joined(few.entries, few.size)
         hessian = few.gram(rows, rows @ x + few.offset)
         places = self._places()
-        units = 1.0 / np.where(self.rows.column_max() > 0, self.rows.column_max(), 1.0)
+        units = 1.0 / np.where(self.reach > 0, self.reach, 1.0)
         with np.errstate(over="ignore", under="ignore"):
             scaled = hessian[np.ix_(places, places)] * units[:, None] * units
         if not np.all(np.isfinite(scaled)):
             return False
         return bool(np.linalg.eigvalsh(scaled)[0] > CLEAR_CURVATURE * float(term.weights.sum()))
+
+    @cached_property
+    def reach(self) -> Array:
+        whole = np.concatenate([self.problem.terms[0].entries[v.name].column_max() for v in self.problem.variables])
+        return np.asarray(whole[self._places()])
 
     def _places(self) -> NDArray[np.intp]:
         """Where the unknowns of the rows stand: of softmax those of all classes but the last."""
@@ -185,10 +195,14 @@ class _Likelihood(Separating):
             return None
         x = np.zeros(self.problem.size)
         x[self._places()] = _as_doubles(found.direction)
+        exactly = [Fraction(0)] * x.size
+        for place, value in zip(self._places().tolist(), found.direction, strict=True):
+            exactly[place] = value
         term = self.problem.terms[0]
-        moved = np.delete(np.arange(self.rows.shape[0]), found.still)
-        samples = np.flatnonzero(term.weights > 0)[np.unique(moved // term.loss.width)]
-        return Finding(direction=check_direction(self.problem, x) or Direction(x, 0.0, samples, 0.0))
+        moves = np.ones(self.rows.shape[0], dtype=bool)
+        moves[found.still] = False
+        samples = np.flatnonzero(term.weights > 0)[moves.reshape(-1, term.loss.width).any(axis=1)]
+        return Finding(direction=Direction(x, 0.0, samples, 0.0, tuple(exactly)))
 
     def rational_direction(self) -> dict[str, list[Fraction]] | None:
         found = self.separation
@@ -214,7 +228,7 @@ class _Perceptron(Separating):
         """Whether all margins add up to 0, so that no hyperplane can have a mean margin of one."""
         row = next(c for c in self.problem.constraints if c.name == "normalization")
         sums = self.problem.rows(row).to_dense()[0][: self.rows.shape[1]]
-        if np.any(np.abs(sums) > 1e-9 * self.problem.unit * self.rows.column_max()):
+        if np.any(np.abs(sums) > 1e-9 * self.problem.unit * self.reach):
             return False
         return not any(value for entries in row.entries.values() for value in entries.rational()[0])
 
@@ -222,7 +236,8 @@ class _Perceptron(Separating):
         if self._sums_cancel():
             z = {c.name: np.zeros(c.size) for c in self.problem.constraints}
             z["normalization"] = np.full(1, -1.0)
-            return Finding(farkas=Farkas(z, -self.problem.unit, 0.0))
+            exactly = {"normalization": {0: Fraction(-1)}}
+            return Finding(farkas=Farkas(z, -self.problem.unit, 0.0, exactly))
         found = self.separation
         if found.direction is None:
             return None
@@ -243,6 +258,6 @@ class _Perceptron(Separating):
 
 
 def _as_doubles(direction: tuple[Fraction, ...]) -> Array:
-    """The direction with its largest entry about one, rounded."""
-    largest = max(abs(v) for v in direction)
-    return np.array([float(v / largest) for v in direction])
+    """The direction with its largest entry about one, rounded: by a power of two, so that doubles stay what they are."""
+    scale = power_of_two(-max(exponent_of(v) for v in direction if v))
+    return np.array([float(v * scale) for v in direction])

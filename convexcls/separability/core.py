@@ -70,7 +70,9 @@ def separate(rows: Rows, tip: Guess | None = None) -> Separation:
         section = section.within(_subspace(section, weights))
     if direction is None:
         return _separation("overlapping", None, np.arange(rows.shape[0]), weights, circuit)
-    still = np.setdiff1d(np.arange(rows.shape[0]), section.alive)
+    moves = np.zeros(rows.shape[0], dtype=bool)
+    moves[section.alive] = True
+    still = np.flatnonzero(~moves)
     return _separation("weak" if circuit else "strict", tuple(direction), still, weights, circuit)
 
 
