@@ -10,6 +10,7 @@ import click
 
 from convexcls.cli.arguments import known_solver, proof_level, solver_settings, source_arguments, tolerance
 from convexcls.cli.screen import Working, clean, emit, say, screen, write
+from convexcls.cli.separate import separability
 from convexcls.cli.statistics import path, summary
 
 if TYPE_CHECKING:
@@ -245,4 +246,4 @@ def demo() -> int:
     return run(screen())
 
 
-ALL = (show, solve, compare, validate, summary, path, solvers, problems, demo)
+ALL = (show, solve, separability, compare, validate, summary, path, solvers, problems, demo)
