@@ -72,10 +72,10 @@ def _bounds(problem: Problem, x: Array, given: Mapping[str, Array]) -> Bounds:
     lower, upper = lower_bound(e, given), upper_bound(e)
     below = float(np.nextafter(float(e.value.low) - lower.gap, -math.inf))
     reasons = (*lower.reasons, *upper.reasons)
-    if not math.isfinite(below):
-        below, found = ray_bound(e, given)
-        reasons = (*found, *upper.reasons) if math.isfinite(below) else reasons
     below = -math.inf if math.isnan(below) else below
+    along, told = ray_bound(e, given)
+    if along > below:
+        below, reasons = along, (*told, *upper.reasons)
     far = distance(e, lower, upper, x, below)
     return Bounds(below, upper.value, far, products.passes, tuple(r for r in reasons if r))
 

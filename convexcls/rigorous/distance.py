@@ -1,8 +1,8 @@
 """How far coef may be from that of the true minimiser.
 
 f(x) - optimum >= p/2 ‖coef - coef*‖^2 at every x that satisfies the constraints, where p is the least curvature of
-coef: so the gap at x bounds the distance by sqrt(2 gap / p). The gap is known better than the optimum itself: it is a sum
-of small terms. Of least squares without constraints x - x* is the solution of a linear system, bounded on the way.
+coef: so the gap at x bounds the distance by sqrt(2 gap / p). The gap is known better than the optimum itself: it is a
+sum of small terms. Of least squares without constraints x - x* is the solution of a linear system, bounded on the way.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ def distance(e: Evaluation, lower: Lower, upper: Upper, x: Array, below: float) 
     curvature = float(e.structure.diagonal[where].min(initial=math.inf))
     if curvature > 0:
         return _by_curvature(e, lower, upper, x[where], below, curvature)
-    if _is_least_squares(e) and lower.step is not None and lower.places is not None:
-        if np.array_equal(lower.places, np.arange(e.problem.size)):
-            return float(raised(np.linalg.norm(lower.step[where]) * (1 + 4 * where.stop * UNIT)))
+    whole = lower.places is not None and np.array_equal(lower.places, np.arange(e.problem.size))
+    if lower.step is not None and whole and _is_least_squares(e):
+        return float(raised(np.linalg.norm(lower.step[where]) * (1 + 4 * where.stop * UNIT)))
     return None
 
 

@@ -23,8 +23,9 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Unit:
-    """Multipliers that may be moved by room times m, |m| at most ``reach``, and what that does: ``rows`` by variable is
-    the change of all costs, ``loss`` what each of them then loses, ``price`` what a smooth loss does (see losses.py)."""
+    """Multipliers that may be moved by room times m, |m| at most ``reach``, and what that does: ``rows`` by variable
+    change the costs, ``loss`` is what each loses, ``price`` what a smooth loss does (losses.py). ``free`` ones may have
+    any sign."""
 
     rows: Mapping[str, Rows]
     room: Array
@@ -52,7 +53,7 @@ def valid(structure: Structure, given: Mapping[str, Array]) -> dict[str, Ball]:
 
 
 def _shared(group: Group, others: Mapping[str, Array]) -> dict[str, Ball]:
-    total = np.sum([z for z in others.values()], axis=0) if others else np.zeros(group.cost.size)
+    total = np.sum(list(others.values()), axis=0) if others else np.zeros(group.cost.size)
     if len(others) == 1:
         clipped = {name: np.minimum(z, group.cost) for name, z in others.items()}
     else:

@@ -18,7 +18,7 @@ from convexcls.problem import Problem
 from convexcls.rigorous.entries import EntryError, entry_error
 from convexcls.rigorous.rounding import ETA, UNIT, Ball, gamma, raised, upward_sum
 from convexcls.rows import ConstantRows, DiagonalRows, Rows
-from convexcls.rows.composed import ScaledRows
+from convexcls.rows.composed import ScaledRows, TransposedRows
 
 Array = NDArray[np.float64]
 
@@ -107,6 +107,10 @@ class Products:
         if isinstance(core, ConstantRows):
             n = core.shape[0]
             return {key: Ball(np.repeat(b.mid, n), np.repeat(b.rad, n)) for key, b in columns.items()}
+        if isinstance(core, TransposedRows) and isinstance((turned := factors(core.base)).core, ConstantRows):
+            return {
+                key: _scaled(turned.right, _as_vector(_scaled(turned.left, b).total())) for key, b in columns.items()
+            }
         parts = list(columns.values())
         k = core.shape[1] + BESIDES
         relative, absolute = self.error_of(core)

@@ -104,7 +104,7 @@ class Ball:
         """Their sum."""
         mid = exact_total(self.mid)
         spread = float(np.sum(self.rad)) * (1.0 + 4.0 * self.rad.size * UNIT)
-        return Ball(np.float64(mid), raised(np.float64(spread + 2 * UNIT * abs(mid))))
+        return Ball(np.asarray(mid), np.asarray(raised(spread + 2 * UNIT * abs(mid))))
 
     def squared(self) -> Ball:
         """Their squares, which are not negative."""

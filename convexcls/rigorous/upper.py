@@ -55,7 +55,7 @@ def upper_bound(e: Evaluation) -> Upper:
     return Upper(best, t, moved if math.isfinite(best) else ("the objective is too large for a double",))
 
 
-# ---- which points of the ray satisfy the constraints --------------------------------------------------------------------
+# ---- which points of the ray satisfy the constraints ------------------------------------------------------------
 
 
 def _range(e: Evaluation) -> tuple[float, float, str]:
@@ -102,7 +102,7 @@ def _follower(e: Evaluation, c: Constraint) -> str:
     return ""
 
 
-# ---- the objective there ----------------------------------------------------------------------------------------------
+# ---- the objective there --------------------------------------------------------------------------------------
 
 
 def _value(e: Evaluation, t: float) -> float:
