@@ -34,7 +34,9 @@ def distance(e: Evaluation, lower: Lower, upper: Upper, x: Array, below: float) 
     return None
 
 
-def _by_curvature(e: Evaluation, lower: Lower, upper: Upper, coef: Array, below: float, curvature: float) -> float:
+def _by_curvature(
+    e: Evaluation, lower: Lower, upper: Upper, coef: Array, below: float, curvature: float
+) -> float | None:
     where = e.problem.layout["coef"]
     gap = upper.value - below
     there = e.ball.at(where).times(upper.scale)
@@ -42,7 +44,8 @@ def _by_curvature(e: Evaluation, lower: Lower, upper: Upper, coef: Array, below:
         gap = lower.gap  # x with its slacks satisfies all constraints to rounding of the slacks, which are not curved
     moved = (there - Ball.exact(coef)).squared().total()
     far = math.sqrt(max(2.0 * gap, 0.0) / curvature) + math.sqrt(max(float(moved.high), 0.0))
-    return float(raised(far * (1 + 16 * UNIT)))
+    far = float(raised(far * (1 + 16 * UNIT)))
+    return far if math.isfinite(far) else None
 
 
 def _has_own_rows(e: Evaluation) -> bool:

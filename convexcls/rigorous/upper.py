@@ -108,19 +108,31 @@ def _follower(e: Evaluation, c: Constraint) -> str:
 def _value(e: Evaluation, t: float) -> float:
     """The objective at t x with its slacks and followers, rounded up."""
     x = e.ball if t == 1.0 else e.ball.times(t)
-    heads = {name: head if t == 1.0 else head.times(t) for name, head in e.heads.items()}
+    heads = _Heads(e, t)
     mid, rad = x.mid.copy(), x.rad.copy()
     for v, rows in e.structure.slacks.items():
         where = e.problem.layout[v]
-        highest = np.max([(heads[c.name] - stated(c, "rhs")).high for c in rows], axis=0)
+        highest = np.max([(heads.of(c.name) - stated(c, "rhs")).high for c in rows], axis=0)
         mid[where] = np.where(e.structure.diagonal[where] > 0, np.maximum(highest, 0.0), highest)
         rad[where] = 0.0
     for c in e.structure.rows:
         if c.relation == "<=" and (v := _follower(e, c)):
             where = e.problem.layout[v]
-            over = float((heads[c.name] - stated(c, "rhs")).high.max(initial=-math.inf))
+            over = float((heads.of(c.name) - stated(c, "rhs")).high.max(initial=-math.inf))
             moved = Ball(mid[where], rad[where]) - Ball.exact(np.array([over]))
             mid[where], rad[where] = moved.mid, moved.rad
-    losses = {t_.name: measured(t_.loss, heads[t_.name] + stated(t_, "offset")).value for t_ in e.problem.terms}
+    losses = {t_.name: measured(t_.loss, heads.of(t_.name) + stated(t_, "offset")).value for t_ in e.problem.terms}
     high = float(e.objective(Ball(mid, rad), losses, t).high)
     return high if not math.isnan(high) else math.inf
+
+
+class _Heads:
+    """The rows' values at t x, when they are asked for."""
+
+    def __init__(self, e: Evaluation, t: float) -> None:
+        self.e, self.t = e, t
+
+    def of(self, name: str) -> Ball:
+        """Of one block."""
+        head = self.e.heads[name]
+        return head if self.t == 1.0 else head.times(self.t)
