@@ -14,6 +14,7 @@ from convexcls.duality import Dual
 from convexcls.problem import Problem
 from convexcls.rigorous.distance import distance
 from convexcls.rigorous.evaluation import Evaluation
+from convexcls.rigorous.floor import floor
 from convexcls.rigorous.lower import lower_bound
 from convexcls.rigorous.point import prepared
 from convexcls.rigorous.products import Products
@@ -76,6 +77,7 @@ def _bounds(problem: Problem, x: Array, given: Mapping[str, Array]) -> Bounds:
     along, told = ray_bound(e, given)
     if along > below:
         below, reasons = along, (*told, *upper.reasons)
+    below = max(below, floor(e))
     far = distance(e, lower, upper, x, below)
     return Bounds(below, upper.value, far, products.passes, tuple(r for r in reasons if r))
 

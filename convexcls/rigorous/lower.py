@@ -23,6 +23,8 @@ from numpy.typing import NDArray
 
 from convexcls.rigorous.evaluation import Evaluation
 from convexcls.rigorous.gap import Side, gap
+from convexcls.rigorous.independence import independent
+from convexcls.rigorous.interior import Choice, interior
 from convexcls.rigorous.multipliers import Unit, central, central_room, moved_unit, units, valid
 from convexcls.rigorous.products import Part
 from convexcls.rigorous.rounding import UNIT, Ball, raised, upward_sum
@@ -53,44 +55,49 @@ def lower_bound(e: Evaluation, given: Mapping[str, Array]) -> Lower:
     if own is None:
         return Lower(math.inf, ("the rows of a slack do not speak of the same data",))
     own += [Unit(t.entries, *e.movable_term(t)) for t in e.problem.terms if flat.size]
-    middle = _middle_units(e) if flat.size and e.structure.groups else []
-    sides = _sides(e, multipliers, own, middle)
+    choices: list[Choice] = [(multipliers, own)]
+    if flat.size and e.structure.groups:
+        choices.append(_middle(e, multipliers))
+    sides = _sides(e, choices)
     places = _to_correct(e, sides[:1], flat)
     found = _corrected(e, sides[0], own, places)
     lost, reason = gap(e, sides[0], found, places)
-    if len(sides) > 1 and not lost <= GOOD * abs(float(e.value.mid)):
-        mixed = _mixed(e, sides[0], sides[1], middle, _to_correct(e, sides, flat))
-        if mixed < lost:
-            return Lower(mixed, ("the multipliers were moved towards the middle of their range",))
+    if len(sides) == 1 or lost <= GOOD * abs(float(e.value.mid)):
+        return Lower(lost, (reason,), found.step, places)
+    best = min(lost, _mixed(e, sides[0], sides[1], choices[1][1], _to_correct(e, sides, flat)))
+    if not math.isfinite(best) and (inside := interior(e, multipliers, sides[0], places)) is not None:
+        (other,) = _sides(e, [inside])
+        best = min(best, _mixed(e, sides[0], other, inside[1], _to_correct(e, [sides[0], other], flat)))
+    if best < lost:
+        return Lower(best, ("the multipliers were moved towards the inside of their range",))
     return Lower(lost, (reason,), found.step, places)
 
 
 # ---- costs ----------------------------------------------------------------------------------------------------
 
 
-def _middle_units(e: Evaluation) -> list[Unit]:
-    out = []
+def _middle(e: Evaluation, own: Mapping[str, Ball]) -> Choice:
+    """The multipliers of the slacks' rows in the middle of their range."""
+    multipliers, moved = dict(own), []
     for group in e.structure.groups:
-        for c in group.others:
-            unit = moved_unit(group, c, central_room(group), e.left)
-            assert unit is not None
-            out.append(unit)
-    return out
+        multipliers |= central(group)
+        units_ = [moved_unit(group, c, central_room(group), e.left) for c in group.others]
+        moved += [u for u in units_ if u is not None]
+    return multipliers, moved
 
 
-def _sides(e: Evaluation, own: Mapping[str, Ball], movable: Sequence[Unit], middle: Sequence[Unit]) -> list[Side]:
-    """The costs with the multipliers given and, where wanted, with those of the slacks' rows in the middle."""
-    choices = [own]
-    if middle:
-        choices.append({**own, **{name: z for group in e.structure.groups for name, z in central(group).items()}})
-    sets = [movable, middle][: len(choices)]
+def _sides(e: Evaluation, choices: Sequence[Choice]) -> list[Side]:
+    """The costs with each choice of multipliers."""
     linear = Ball.exact(e.problem.q) + e.curved
-    parts = {v: _parts(e, v, choices, sets) for v in e.problem.layout if all(v != g.slack for g in e.structure.groups)}
+    flat_slacks = [group.slack for group in e.structure.groups]
+    parts = {v: _parts(e, v, choices) for v in e.problem.layout if v not in flat_slacks}
     totals, reaches = e.products.backward(parts, len(choices))
-    return [Side(linear + total, _lost(e, z), reach) for z, total, reach in zip(choices, totals, reaches, strict=True)]
+    return [
+        Side(linear + total, _lost(e, z), reach) for (z, _), total, reach in zip(choices, totals, reaches, strict=True)
+    ]
 
 
-def _parts(e: Evaluation, v: str, choices: Sequence[Mapping[str, Ball]], sets: Sequence[Sequence[Unit]]) -> list[Part]:
+def _parts(e: Evaluation, v: str, choices: Sequence[Choice]) -> list[Part]:
     """What is multiplied with the rows over a variable."""
     out, count = [], len(choices)
     for t in e.problem.terms:
@@ -98,8 +105,8 @@ def _parts(e: Evaluation, v: str, choices: Sequence[Mapping[str, Ball]], sets: S
             out.append(Part(t.entries[v], [e.slopes(t)] * count, [np.zeros(t.size)] * count))
     for c in e.structure.rows:
         if v in c.entries:
-            out.append(Part(c.entries[v], [z[c.name] for z in choices], [np.zeros(c.size)] * count))
-    for k, moved in enumerate(sets):
+            out.append(Part(c.entries[v], [z[c.name] for z, _ in choices], [np.zeros(c.size)] * count))
+    for k, (_, moved) in enumerate(choices):
         for u in moved:
             if v in u.rows and np.any(u.room > 0):
                 nothing = np.zeros(u.room.size)
@@ -143,15 +150,19 @@ def _corrected(e: Evaluation, side: Side, own: Sequence[Unit], places: Places) -
     if not places.size:
         return Correction()
     smooth = any(u.price and np.any(u.room > 0) for u in own)
-    solved = system(e.problem, e.products, own, [] if smooth else _free_units(e), places)
-    return correction(e.problem, solved, side.costs)
+    free = [] if smooth else _free_units(e)
+    solved = system(e.problem, e.products, own, free, places)
+    found = correction(e.problem, solved, side.costs)
+    if not found.shown and isinstance(solved, System) and (fewer := independent(e, places)).size < places.size:
+        return correction(e.problem, solved.only(fewer), side.costs)
+    return found
 
 
 def _mixed(e: Evaluation, own: Side, other: Side, middle: Sequence[Unit], places: Places) -> float:
     """The gap of multipliers on the way to the middle, as far as it takes to have enough room."""
     if not places.size:
         return math.inf
-    solved = system(e.problem, e.products, middle, _free_units(e), places)
+    solved = system(e.problem, e.products, middle, _free_units(e), independent(e, places))
     if isinstance(solved, str):
         return math.inf
     other = _balanced(e, other, solved)

@@ -48,11 +48,12 @@ def valid(structure: Structure, given: Mapping[str, Array]) -> dict[str, Ball]:
         for c in rows:
             out[c.name] = Ball.exact(np.where(idle, 0.0, out[c.name].mid))
     for group in structure.groups:
-        out |= _shared(group, {c.name: out[c.name].mid for c in group.others})
+        out |= shared(group, {c.name: out[c.name].mid for c in group.others})
     return out
 
 
-def _shared(group: Group, others: Mapping[str, Array]) -> dict[str, Ball]:
+def shared(group: Group, others: Mapping[str, Array]) -> dict[str, Ball]:
+    """The multipliers of a slack's rows from all but one of them, clipped."""
     total = np.sum(list(others.values()), axis=0) if others else np.zeros(group.cost.size)
     if len(others) == 1:
         clipped = {name: np.minimum(z, group.cost) for name, z in others.items()}
@@ -71,7 +72,7 @@ def _shared(group: Group, others: Mapping[str, Array]) -> dict[str, Ball]:
 def central(group: Group) -> dict[str, Ball]:
     """The multipliers in the middle."""
     share = group.cost / len(group.rows)
-    return _shared(group, {c.name: share for c in group.others})
+    return shared(group, {c.name: share for c in group.others})
 
 
 def central_room(group: Group) -> Array:

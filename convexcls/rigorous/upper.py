@@ -48,7 +48,7 @@ def upper_bound(e: Evaluation) -> Upper:
     least, most, reason = _range(e)
     if not least <= most:
         return Upper(math.inf, reasons=(reason or "no point on the ray through x satisfies the constraints",))
-    tries = sorted({t for t in (1.0, least, most, 0.0) if least <= t <= most and math.isfinite(t)})
+    tries = sorted({t for t in (1.0, least, most, 0.0, _without_slack(e)) if least <= t <= most and math.isfinite(t)})
     found = [(_value(e, t), t) for t in tries]
     best, t = min(found, key=lambda pair: pair[0])
     moved = () if t == 1.0 else (f"the point was multiplied by {t!r} to satisfy all constraints",)
@@ -77,6 +77,16 @@ def _range(e: Evaluation) -> tuple[float, float, str]:
         norm = math.sqrt(float(e.ball.at(e.problem.layout[v]).squared().total().high)) * (1 + 4 * UNIT)
         most = min(most, math.inf if norm == 0 else b.bound / norm * (1 - 4 * UNIT))
     return least, most, ""
+
+
+def _without_slack(e: Evaluation) -> float:
+    """The least t at which slacks are held up by no row but their own: a margin that all samples reach."""
+    least = 1.0
+    for c in e.structure.rows:
+        if any(v in e.structure.slacks for v in c.entries) and len(c.entries) > 1:
+            here = _row_range(e.heads[c.name].high, stated(c, "rhs").low)
+            least = max(least, here[0]) if here[0] <= here[1] else math.inf
+    return least
 
 
 def _row_range(value: Array, rhs: Array) -> tuple[float, float]:
