@@ -14,6 +14,7 @@ from convexcls.duality import Dual
 from convexcls.problem import Problem
 from convexcls.rigorous.distance import distance
 from convexcls.rigorous.evaluation import Evaluation
+from convexcls.rigorous.floor import floor
 from convexcls.rigorous.lower import lower_bound
 from convexcls.rigorous.point import prepared
 from convexcls.rigorous.products import Products
@@ -72,10 +73,11 @@ def _bounds(problem: Problem, x: Array, given: Mapping[str, Array]) -> Bounds:
     lower, upper = lower_bound(e, given), upper_bound(e)
     below = float(np.nextafter(float(e.value.low) - lower.gap, -math.inf))
     reasons = (*lower.reasons, *upper.reasons)
-    if not math.isfinite(below):
-        below, found = ray_bound(e, given)
-        reasons = (*found, *upper.reasons) if math.isfinite(below) else reasons
     below = -math.inf if math.isnan(below) else below
+    along, told = ray_bound(e, given)
+    if along > below:
+        below, reasons = along, (*told, *upper.reasons)
+    below = max(below, floor(e))
     far = distance(e, lower, upper, x, below)
     return Bounds(below, upper.value, far, products.passes, tuple(r for r in reasons if r))
 

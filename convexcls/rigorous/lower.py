@@ -22,6 +22,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from convexcls.rigorous.evaluation import Evaluation
+from convexcls.rigorous.gap import Side, gap
+from convexcls.rigorous.independence import independent
+from convexcls.rigorous.interior import Choice, interior
 from convexcls.rigorous.multipliers import Unit, central, central_room, moved_unit, units, valid
 from convexcls.rigorous.products import Part
 from convexcls.rigorous.rounding import UNIT, Ball, raised, upward_sum
@@ -36,23 +39,12 @@ GOOD = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class Lower:
-    """``gap`` bounds f(x) - optimum from above; ``step`` bounds the distance from a minimiser where there is one whose
-    gradient is linear."""
+    """``gap`` bounds f(x) - optimum from above; ``step`` bounds the change of multipliers' v at the flat ``places``."""
 
     gap: float
     reasons: tuple[str, ...] = ()
     step: Array | None = None
     places: Places | None = None
-
-
-@dataclass(frozen=True, eq=False)
-class Side:
-    """All that is linear in the multipliers, for one choice of them: costs of the unknowns, lambda'(h - Gx), and what
-    the room of the multipliers adds up to for each unknown."""
-
-    costs: Ball
-    lost: Ball
-    reach: Array
 
 
 def lower_bound(e: Evaluation, given: Mapping[str, Array]) -> Lower:
@@ -63,44 +55,49 @@ def lower_bound(e: Evaluation, given: Mapping[str, Array]) -> Lower:
     if own is None:
         return Lower(math.inf, ("the rows of a slack do not speak of the same data",))
     own += [Unit(t.entries, *e.movable_term(t)) for t in e.problem.terms if flat.size]
-    middle = _middle_units(e) if flat.size and e.structure.groups else []
-    sides = _sides(e, multipliers, own, middle)
+    choices: list[Choice] = [(multipliers, own)]
+    if flat.size and e.structure.groups:
+        choices.append(_middle(e, multipliers))
+    sides = _sides(e, choices)
     places = _to_correct(e, sides[:1], flat)
     found = _corrected(e, sides[0], own, places)
-    gap = _gap(e, sides[0], found, places)
-    if len(sides) > 1 and not gap <= GOOD * abs(float(e.value.mid)):
-        mixed = _mixed(e, sides[0], sides[1], middle, _to_correct(e, sides, flat))
-        if mixed is not None and mixed < gap:
-            return Lower(mixed, ("the multipliers were moved towards the middle of their range",))
-    return Lower(gap, (found.reason,) if found.reason else (), found.step, places)
+    lost, reason = gap(e, sides[0], found, places)
+    if len(sides) == 1 or lost <= GOOD * abs(float(e.value.mid)):
+        return Lower(lost, (reason,), found.step, places)
+    best = min(lost, _mixed(e, sides[0], sides[1], choices[1][1], _to_correct(e, sides, flat)))
+    if not math.isfinite(best) and (inside := interior(e, multipliers, sides[0], places)) is not None:
+        (other,) = _sides(e, [inside])
+        best = min(best, _mixed(e, sides[0], other, inside[1], _to_correct(e, [sides[0], other], flat)))
+    if best < lost:
+        return Lower(best, ("the multipliers were moved towards the inside of their range",))
+    return Lower(lost, (reason,), found.step, places)
 
 
-# ---- costs ------------------------------------------------------------------------------------------------------------
+# ---- costs ----------------------------------------------------------------------------------------------------
 
 
-def _middle_units(e: Evaluation) -> list[Unit]:
-    out = []
+def _middle(e: Evaluation, own: Mapping[str, Ball]) -> Choice:
+    """The multipliers of the slacks' rows in the middle of their range."""
+    multipliers, moved = dict(own), []
     for group in e.structure.groups:
-        for c in group.others:
-            unit = moved_unit(group, c, central_room(group), e.left)
-            assert unit is not None
-            out.append(unit)
-    return out
+        multipliers |= central(group)
+        units_ = [moved_unit(group, c, central_room(group), e.left) for c in group.others]
+        moved += [u for u in units_ if u is not None]
+    return multipliers, moved
 
 
-def _sides(e: Evaluation, own: Mapping[str, Ball], movable: Sequence[Unit], middle: Sequence[Unit]) -> list[Side]:
-    """The costs with the multipliers given and, where wanted, with those of the slacks' rows in the middle."""
-    choices = [own]
-    if middle:
-        choices.append({**own, **{name: z for group in e.structure.groups for name, z in central(group).items()}})
-    sets = [movable, middle][: len(choices)]
+def _sides(e: Evaluation, choices: Sequence[Choice]) -> list[Side]:
+    """The costs with each choice of multipliers."""
     linear = Ball.exact(e.problem.q) + e.curved
-    parts = {v: _parts(e, v, choices, sets) for v in e.problem.layout if all(v != g.slack for g in e.structure.groups)}
+    flat_slacks = [group.slack for group in e.structure.groups]
+    parts = {v: _parts(e, v, choices) for v in e.problem.layout if v not in flat_slacks}
     totals, reaches = e.products.backward(parts, len(choices))
-    return [Side(linear + total, _lost(e, z), reach) for z, total, reach in zip(choices, totals, reaches, strict=True)]
+    return [
+        Side(linear + total, _lost(e, z), reach) for (z, _), total, reach in zip(choices, totals, reaches, strict=True)
+    ]
 
 
-def _parts(e: Evaluation, v: str, choices: Sequence[Mapping[str, Ball]], sets: Sequence[Sequence[Unit]]) -> list[Part]:
+def _parts(e: Evaluation, v: str, choices: Sequence[Choice]) -> list[Part]:
     """What is multiplied with the rows over a variable."""
     out, count = [], len(choices)
     for t in e.problem.terms:
@@ -108,8 +105,8 @@ def _parts(e: Evaluation, v: str, choices: Sequence[Mapping[str, Ball]], sets: S
             out.append(Part(t.entries[v], [e.slopes(t)] * count, [np.zeros(t.size)] * count))
     for c in e.structure.rows:
         if v in c.entries:
-            out.append(Part(c.entries[v], [z[c.name] for z in choices], [np.zeros(c.size)] * count))
-    for k, moved in enumerate(sets):
+            out.append(Part(c.entries[v], [z[c.name] for z, _ in choices], [np.zeros(c.size)] * count))
+    for k, (_, moved) in enumerate(choices):
         for u in moved:
             if v in u.rows and np.any(u.room > 0):
                 nothing = np.zeros(u.room.size)
@@ -128,7 +125,7 @@ def _lost(e: Evaluation, multipliers: Mapping[str, Ball]) -> Ball:
     return Ball(np.concatenate([p.mid for p in parts]), np.concatenate([p.rad for p in parts])).total()
 
 
-# ---- flat unknowns ----------------------------------------------------------------------------------------------------
+# ---- flat unknowns --------------------------------------------------------------------------------------------
 
 
 def _to_correct(e: Evaluation, sides: Sequence[Side], flat: Places) -> Places:
@@ -153,25 +150,29 @@ def _corrected(e: Evaluation, side: Side, own: Sequence[Unit], places: Places) -
     if not places.size:
         return Correction()
     smooth = any(u.price and np.any(u.room > 0) for u in own)
-    solved = system(e.problem, e.products, own, [] if smooth else _free_units(e), places)
-    return correction(e.problem, solved, side.costs)
+    free = [] if smooth else _free_units(e)
+    solved = system(e.problem, e.products, own, free, places)
+    found = correction(e.problem, solved, side.costs)
+    if not found.shown and isinstance(solved, System) and (fewer := independent(e, places)).size < places.size:
+        return correction(e.problem, solved.only(fewer), side.costs)
+    return found
 
 
-def _mixed(e: Evaluation, own: Side, other: Side, middle: Sequence[Unit], places: Places) -> float | None:
+def _mixed(e: Evaluation, own: Side, other: Side, middle: Sequence[Unit], places: Places) -> float:
     """The gap of multipliers on the way to the middle, as far as it takes to have enough room."""
     if not places.size:
-        return None
-    solved = system(e.problem, e.products, middle, _free_units(e), places)
+        return math.inf
+    solved = system(e.problem, e.products, middle, _free_units(e), independent(e, places))
     if isinstance(solved, str):
-        return None
+        return math.inf
     other = _balanced(e, other, solved)
     here, there = solved.bound(own.costs.size), solved.bound(other.costs.size)
     if here is None or there is None:
-        return None
+        return math.inf
     share, rest = upward_sum(here), 0.98 - upward_sum(there)
     way = 1.01 * share / rest if rest > 0 else math.inf
     if not way < 0.5:
-        return None
+        return math.inf
     costs = own.costs.times(1.0 - way) + other.costs.times(way)
     # 1 - way is rounded: the multipliers are those with the rounded one, and their sum is off by as much
     costs = costs.widened(2 * UNIT * (own.costs.size + other.costs.size))
@@ -181,7 +182,7 @@ def _mixed(e: Evaluation, own: Side, other: Side, middle: Sequence[Unit], places
     cost = sum(way * upward_sum(u.room * u.loss) for u in solved.units)
     extra = np.asarray(way * moved.reach)
     found = Correction(1.0, float(raised(cost)), extra)
-    return _gap(e, Side(costs, lost, np.asarray(raised(way * other.reach))), found, places)
+    return gap(e, Side(costs, lost, np.asarray(raised(way * other.reach))), found, places)[0]
 
 
 def _balanced(e: Evaluation, side: Side, solved: System) -> Side:
@@ -202,71 +203,3 @@ def _balanced(e: Evaluation, side: Side, solved: System) -> Side:
         lost = lost + (move * e.left[c.name]).total()
     (added,), _ = e.products.backward(parts)
     return Side(side.costs + added, lost, side.reach)
-
-
-# ---- the gap ------------------------------------------------------------------------------------------------------------
-
-
-def _gap(e: Evaluation, side: Side, found: Correction, places: Places) -> float:
-    """What is lost in all, rounded up."""
-    if not found.shown:
-        return math.inf
-    costs = side.costs.widened(found.share * (side.reach + found.reach)) if found.share else side.costs
-    by_place = _place_gaps(e, costs)
-    by_place[places] = 0.0
-    by_place[e.structure.follows] = 0.0
-    total = upward_sum(by_place) + found.cost + float(side.lost.high)
-    for v, b in e.structure.balls.items():
-        total += _ball_gap(e, costs.at(e.problem.layout[v]), v, b.bound)
-    for v, form in e.forms.items():
-        total += curvature_gap(e, v, None if form is None else form.least)
-    return float(np.nextafter(total * (1.0 + math.copysign(8 * UNIT, total)), math.inf)) if total == total else math.inf
-
-
-def _place_gaps(e: Evaluation, costs: Ball) -> Array:
-    """What the cost of each unknown may cost: of a curved one c^2 / 2p, of a bounded one the way to the farther bound."""
-    low, high = e.structure.limits
-    p, x = e.structure.diagonal, e.x
-    down, up = raised(x - low), raised(high - x)
-    falls, rises = np.maximum(costs.high, 0.0), np.maximum(-costs.low, 0.0)
-    exact = costs.size == 0
-    falls, rises = np.where(exact, 0.0, falls), np.where(exact, 0.0, rises)
-    linear = np.maximum(_product(falls, down), _product(rises, up))
-    curved = np.where(p > 0, raised(costs.size**2 / np.where(p > 0, 2.0 * p, 1.0)), np.inf)
-    out = np.minimum(raised(linear), curved)
-    for group in e.structure.groups:
-        out[e.problem.layout[group.slack]] = 0.0
-    for v in e.structure.slacks:  # an entry without curvature has neither cost nor multiplier
-        where = e.problem.layout[v]
-        out[where] = np.where(p[where] > 0, out[where], 0.0)
-    for v in e.structure.balls:
-        out[e.problem.layout[v]] = 0.0
-    for v, form in e.forms.items():
-        where = e.problem.layout[v]
-        if form is not None and form.least > 0:
-            out[where] = np.minimum(out[where], raised(costs.size[where] ** 2 / (2.0 * form.least)))
-    return np.asarray(out)
-
-
-def _product(cost: Array, way: Array) -> Array:
-    """cost times way, 0 where there is no cost."""
-    return np.where(cost > 0, cost * np.where(cost > 0, way, 0.0), 0.0)
-
-
-def _ball_gap(e: Evaluation, costs: Ball, v: str, radius: float) -> float:
-    """max c'(x - x') over ‖x'‖ <= radius: c'x + radius ‖c‖."""
-    x = e.ball.at(e.problem.layout[v])
-    norm = math.sqrt(float(costs.squared().total().high)) * (1.0 + 4 * UNIT)
-    return float((costs * x).total().high) + radius * norm * (1.0 + 4 * UNIT)
-
-
-def curvature_gap(e: Evaluation, v: str, least: float | None) -> float:
-    """What a matrix that is not positive semidefinite may cost over the range of x."""
-    if least is None:
-        return math.inf
-    if least >= 0:
-        return 0.0
-    low, high = e.structure.limits
-    where = e.problem.layout[v]
-    reach = np.maximum(e.x[where] - low[where], high[where] - e.x[where])
-    return float(raised(-0.5 * least * upward_sum(reach**2) * (1 + 8 * UNIT)))

@@ -23,8 +23,9 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Unit:
-    """Multipliers that may be moved by room times m, |m| at most ``reach``, and what that does: ``rows`` by variable is
-    the change of all costs, ``loss`` what each of them then loses, ``price`` what a smooth loss does (see losses.py)."""
+    """Multipliers that may be moved by room times m, |m| at most ``reach``, and what that does: ``rows`` by variable
+    change the costs, ``loss`` is what each loses, ``price`` what a smooth loss does (losses.py). ``free`` ones may have
+    any sign."""
 
     rows: Mapping[str, Rows]
     room: Array
@@ -47,12 +48,13 @@ def valid(structure: Structure, given: Mapping[str, Array]) -> dict[str, Ball]:
         for c in rows:
             out[c.name] = Ball.exact(np.where(idle, 0.0, out[c.name].mid))
     for group in structure.groups:
-        out |= _shared(group, {c.name: out[c.name].mid for c in group.others})
+        out |= shared(group, {c.name: out[c.name].mid for c in group.others})
     return out
 
 
-def _shared(group: Group, others: Mapping[str, Array]) -> dict[str, Ball]:
-    total = np.sum([z for z in others.values()], axis=0) if others else np.zeros(group.cost.size)
+def shared(group: Group, others: Mapping[str, Array]) -> dict[str, Ball]:
+    """The multipliers of a slack's rows from all but one of them, clipped."""
+    total = np.sum(list(others.values()), axis=0) if others else np.zeros(group.cost.size)
     if len(others) == 1:
         clipped = {name: np.minimum(z, group.cost) for name, z in others.items()}
     else:
@@ -70,7 +72,7 @@ def _shared(group: Group, others: Mapping[str, Array]) -> dict[str, Ball]:
 def central(group: Group) -> dict[str, Ball]:
     """The multipliers in the middle."""
     share = group.cost / len(group.rows)
-    return _shared(group, {c.name: share for c in group.others})
+    return shared(group, {c.name: share for c in group.others})
 
 
 def central_room(group: Group) -> Array:

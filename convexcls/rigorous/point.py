@@ -8,6 +8,7 @@ true point is known as a ball around x, though not as doubles. |A'v| <= 1 keeps 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +24,8 @@ Array = NDArray[np.float64]
 
 #: Equalities with more coefficients are not repaired.
 MOST = 20_000_000
+#: How much less is taken of a point that has no room.
+SHRINK = 2.0**-42
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,10 +71,10 @@ class _Repair:
                     break
                 low, high = self.structure.limits
                 x = np.clip(x + step, low, high)
-            left = self._left(x)
-            if not np.any(left.size):
-                return Point(x, np.zeros(x.size))
-            return self._bounded(x, left)
+            found = self._bounded(x)
+            if found.failed and self._is_cone():  # all at their bounds: a little less of everything has room
+                return self._bounded(x * (1.0 - SHRINK))
+            return found
 
     def _left(self, x: Array) -> Ball:
         """b - Ax."""
@@ -122,7 +125,7 @@ class _Repair:
     def _step(self, x: Array, room: Array) -> Array | None:
         matrix = self._matrix(room).matrix
         try:
-            v = np.linalg.lstsq(matrix, self._left(x).mid, rcond=None)[0]
+            v = np.asarray(np.linalg.lstsq(matrix, self._left(x).mid, rcond=None)[0], dtype=np.float64)
         except np.linalg.LinAlgError:
             return None
         pulled = [self._dense(c)[0].T @ part for c, part in zip(self.equalities, self._cut(v), strict=True)]
@@ -130,9 +133,17 @@ class _Repair:
 
     def _cut(self, v: Array) -> list[Array]:
         ends = np.cumsum([0, *(c.size for c in self.equalities)])
-        return [v[a:b] for a, b in zip(ends[:-1], ends[1:], strict=True)]
+        return [v[a:b] for a, b in pairwise(ends)]
 
-    def _bounded(self, x: Array, left: Ball) -> Point:
+    def _is_cone(self) -> bool:
+        """Whether less of x is as good: the equalities are homogeneous, and 0 is within the bounds."""
+        low, high = self.structure.limits
+        return bool(np.all((low <= 0) & (high >= 0))) and not any(np.any(c.rhs != 0) for c in self.equalities)
+
+    def _bounded(self, x: Array) -> Point:
+        left = self._left(x)
+        if not np.any(left.size):
+            return Point(x, np.zeros(x.size))
         room = self._room(x)
         v = self._matrix(room).bound(left.size)
         if v is None:

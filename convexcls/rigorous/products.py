@@ -18,14 +18,14 @@ from convexcls.problem import Problem
 from convexcls.rigorous.entries import EntryError, entry_error
 from convexcls.rigorous.rounding import ETA, UNIT, Ball, gamma, raised, upward_sum
 from convexcls.rows import ConstantRows, DiagonalRows, Rows
-from convexcls.rows.composed import ScaledRows
+from convexcls.rows.composed import ScaledRows, TransposedRows
 
 Array = NDArray[np.float64]
 
 #: Roundings besides those of a sum: of the factors of rows and columns, and of the bound.
 BESIDES = 12
 #: Sums over more rows than this are made block by block, which keeps their error small.
-BLOCK = 8192
+BLOCK = 2048
 
 
 class Factors(NamedTuple):
@@ -68,7 +68,8 @@ class Products:
     def error_of(self, core: Rows) -> EntryError:
         """How far the entries of a core may be off."""
         if id(core) not in self._errors:
-            self._errors[id(core)] = entry_error(self.problem, core)
+            self._errors[id(core)] = entry_error(core)
+            self.passes += self._errors[id(core)].passes
         return self._errors[id(core)]
 
     def count(self, core: Rows) -> None:
@@ -107,9 +108,13 @@ class Products:
         if isinstance(core, ConstantRows):
             n = core.shape[0]
             return {key: Ball(np.repeat(b.mid, n), np.repeat(b.rad, n)) for key, b in columns.items()}
+        if isinstance(core, TransposedRows) and isinstance((turned := factors(core.base)).core, ConstantRows):
+            return {
+                key: _scaled(turned.right, _as_vector(_scaled(turned.left, b).total())) for key, b in columns.items()
+            }
         parts = list(columns.values())
         k = core.shape[1] + BESIDES
-        relative, absolute = self.error_of(core)
+        relative, absolute, _ = self.error_of(core)
         g = gamma(k) + relative
         mids = np.column_stack([b.mid for b in parts])
         spread = np.column_stack([g * np.abs(b.mid) + (1.0 + 2 * g) * b.rad for b in parts])

@@ -2,7 +2,7 @@
 margin, stated by a kernel.
 
 For t >= 0 with t (Px + A'nu) + q >= 0, every feasible x' has 1/2 x''Px' + q'x' >= 1/2 x''Px' - t x'Px' >= -t^2/2 x'Px.
-The least such t is known up to rounding, as that of a hard margin is.
+The least such t is known up to rounding, as that of a hard margin is. Upper bounds of x only make the optimum larger.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ Array = NDArray[np.float64]
 def ray_bound(e: Evaluation, given: Mapping[str, Array]) -> tuple[float, tuple[str, ...]]:
     """The bound and what was done for it; minus infinity where the problem is of another kind or t is not shown."""
     nothing: tuple[float, tuple[str, ...]] = (-math.inf, ())
-    low, high = e.structure.limits
+    low, _ = e.structure.limits
     if e.problem.terms or e.structure.slacks or e.structure.balls or np.any(e.structure.diagonal):
         return nothing
-    if not np.all(low == 0) or np.any(np.isfinite(high)) or any(f is None or f.least < 0 for f in e.forms.values()):
+    if not e.forms or not np.all(low == 0) or any(f is None or f.least < 0 for f in e.forms.values()):
         return nothing
     if any(c.relation != "==" or np.any(c.rhs != 0) for c in e.structure.rows):
         return nothing

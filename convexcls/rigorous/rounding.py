@@ -37,8 +37,10 @@ def gamma(k: float) -> float:
 
 
 def raised(bound: Any) -> Any:
-    """At least the true value of a bound that was worked out in doubles; 0 stays 0."""
-    return np.where(np.asarray(bound) > 0, bound * RAISE + 8 * ETA, np.where(np.isnan(bound), np.inf, 0.0))
+    """At least the true value of a bound that was worked out in doubles; 0 stays 0, and what is not a number too."""
+    values = np.asarray(bound, dtype=float)
+    out = values * RAISE
+    return np.add(out, 8 * ETA, out=out, where=values > 0) if values.ndim else out + 8 * ETA * (values > 0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,10 +89,10 @@ class Ball:
         return Ball(np.where(nothing, 0.0, mid), np.where(nothing, 0.0, raised(spread)))
 
     def times(self, factor: Array | float) -> Ball:
-        """Multiplied by doubles; without rounding where they are -1, 0 or 1."""
-        product = self * Ball.exact(factor)
-        plain = np.isin(np.abs(factor), (0.0, 1.0))
-        return Ball(product.mid, np.where(plain, self.rad * np.abs(factor), product.rad))
+        """Multiplied by doubles; without rounding where they are all 1 or -1."""
+        if np.all(np.abs(factor) == 1.0):
+            return Ball(self.mid * factor, self.rad)
+        return self * Ball.exact(factor)
 
     def widened(self, rad: Any) -> Ball:
         """With more room."""
@@ -104,7 +106,7 @@ class Ball:
         """Their sum."""
         mid = exact_total(self.mid)
         spread = float(np.sum(self.rad)) * (1.0 + 4.0 * self.rad.size * UNIT)
-        return Ball(np.float64(mid), raised(np.float64(spread + 2 * UNIT * abs(mid))))
+        return Ball(np.asarray(mid), np.asarray(raised(spread + 2 * UNIT * abs(mid))))
 
     def squared(self) -> Ball:
         """Their squares, which are not negative."""

@@ -53,6 +53,12 @@ class System:
     matrix: Gram
     units: Sequence[Unit]
 
+    def only(self, places: Places) -> System:
+        """The system of some of its places."""
+        at = np.flatnonzero(np.isin(self.places, places))
+        pick = np.ix_(at, at)
+        return replace(self, places=self.places[at], matrix=Gram(self.matrix.matrix[pick], self.matrix.off[pick]))
+
     def bound(self, costs: Array) -> Array | None:
         """A bound of |v| in these units for costs up to these."""
         with np.errstate(all="ignore"):

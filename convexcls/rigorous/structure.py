@@ -1,7 +1,7 @@
 """What a proof has to know of a problem: which unknowns are slacks, bounded, curved, or flat.
 
-slack      enters every one of its rows with -1 and costs c >= 0: it is the largest of its rows' values. Its multipliers
-           alpha_k >= 0, one a row, have the sum c, unless it has curvature of its own; the multiplier of one of its rows
+slack      enters every one of its rows with -1 and costs c >= 0: it is the largest of its rows' values. Multipliers
+           alpha_k >= 0, one a row, have the sum c, unless it has curvature of its own; that of one of its rows
            (``reference``) is what the others leave of c, so that the sum is exact
 bounded    between two numbers or within a norm: then the least value of c x is known whatever c is
 curved     1/2 p x^2 with p > 0: then the least value is -c^2 / 2p

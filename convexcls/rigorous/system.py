@@ -5,7 +5,7 @@ With any matrix R, if |I - RA| <= C entry by entry and the largest row sum of C 
     |v| <= |R| |r| + beta / (1 - beta) max(|R| |r|).
 
 A = sum over units of M'DM is a Gram matrix with weights D >= 0, worked out in doubles: by Cauchy and Schwarz its entry
-j, k is off by at most gamma sqrt(A_jj A_kk), and where the entries of M are off by e, by e_k sqrt(A_jj sum D) and so on.
+j, k is off by at most gamma sqrt(A_jj A_kk), and where the entries of M are off by e, by e_k sqrt(A_jj sum D) too.
 """
 
 from __future__ import annotations

@@ -48,14 +48,14 @@ def upper_bound(e: Evaluation) -> Upper:
     least, most, reason = _range(e)
     if not least <= most:
         return Upper(math.inf, reasons=(reason or "no point on the ray through x satisfies the constraints",))
-    tries = sorted({t for t in (1.0, least, most, 0.0) if least <= t <= most and math.isfinite(t)})
+    tries = sorted({t for t in (1.0, least, most, 0.0, _without_slack(e)) if least <= t <= most and math.isfinite(t)})
     found = [(_value(e, t), t) for t in tries]
     best, t = min(found, key=lambda pair: pair[0])
     moved = () if t == 1.0 else (f"the point was multiplied by {t!r} to satisfy all constraints",)
     return Upper(best, t, moved if math.isfinite(best) else ("the objective is too large for a double",))
 
 
-# ---- which points of the ray satisfy the constraints --------------------------------------------------------------------
+# ---- which points of the ray satisfy the constraints ------------------------------------------------------------
 
 
 def _range(e: Evaluation) -> tuple[float, float, str]:
@@ -77,6 +77,16 @@ def _range(e: Evaluation) -> tuple[float, float, str]:
         norm = math.sqrt(float(e.ball.at(e.problem.layout[v]).squared().total().high)) * (1 + 4 * UNIT)
         most = min(most, math.inf if norm == 0 else b.bound / norm * (1 - 4 * UNIT))
     return least, most, ""
+
+
+def _without_slack(e: Evaluation) -> float:
+    """The least t at which slacks are held up by no row but their own: a margin that all samples reach."""
+    least = 1.0
+    for c in e.structure.rows:
+        if any(v in e.structure.slacks for v in c.entries) and len(c.entries) > 1:
+            here = _row_range(e.heads[c.name].high, stated(c, "rhs").low)
+            least = max(least, here[0]) if here[0] <= here[1] else math.inf
+    return least
 
 
 def _row_range(value: Array, rhs: Array) -> tuple[float, float]:
@@ -102,25 +112,37 @@ def _follower(e: Evaluation, c: Constraint) -> str:
     return ""
 
 
-# ---- the objective there ----------------------------------------------------------------------------------------------
+# ---- the objective there --------------------------------------------------------------------------------------
 
 
 def _value(e: Evaluation, t: float) -> float:
     """The objective at t x with its slacks and followers, rounded up."""
     x = e.ball if t == 1.0 else e.ball.times(t)
-    heads = {name: head if t == 1.0 else head.times(t) for name, head in e.heads.items()}
+    heads = _Heads(e, t)
     mid, rad = x.mid.copy(), x.rad.copy()
     for v, rows in e.structure.slacks.items():
         where = e.problem.layout[v]
-        highest = np.max([(heads[c.name] - stated(c, "rhs")).high for c in rows], axis=0)
+        highest = np.max([(heads.of(c.name) - stated(c, "rhs")).high for c in rows], axis=0)
         mid[where] = np.where(e.structure.diagonal[where] > 0, np.maximum(highest, 0.0), highest)
         rad[where] = 0.0
     for c in e.structure.rows:
         if c.relation == "<=" and (v := _follower(e, c)):
             where = e.problem.layout[v]
-            over = float((heads[c.name] - stated(c, "rhs")).high.max(initial=-math.inf))
+            over = float((heads.of(c.name) - stated(c, "rhs")).high.max(initial=-math.inf))
             moved = Ball(mid[where], rad[where]) - Ball.exact(np.array([over]))
             mid[where], rad[where] = moved.mid, moved.rad
-    losses = {t_.name: measured(t_.loss, heads[t_.name] + stated(t_, "offset")).value for t_ in e.problem.terms}
+    losses = {t_.name: measured(t_.loss, heads.of(t_.name) + stated(t_, "offset")).value for t_ in e.problem.terms}
     high = float(e.objective(Ball(mid, rad), losses, t).high)
     return high if not math.isnan(high) else math.inf
+
+
+class _Heads:
+    """The rows' values at t x, when they are asked for."""
+
+    def __init__(self, e: Evaluation, t: float) -> None:
+        self.e, self.t = e, t
+
+    def of(self, name: str) -> Ball:
+        """Of one block."""
+        head = self.e.heads[name]
+        return head if self.t == 1.0 else head.times(self.t)

@@ -51,9 +51,13 @@ def _sum_of_doubles(values: Array) -> Fraction:
 class RoundedRows(DenseRows):
     """Rows of doubles that were worked out from data, and rounded; ``exactly`` works them out without."""
 
-    def __init__(self, array: Array, exactly: Callable[[], list[list[Fraction]]]) -> None:
+    def __init__(
+        self, array: Array, exactly: Callable[[], list[list[Fraction]]], source: tuple[Rows, Array] | None = None
+    ) -> None:
         super().__init__(array)
         self.exactly = exactly
+        #: The rows and weights that were added up, of a single sum.
+        self.source = source
 
     def rational(self, index: Any = None) -> list[list[Fraction]]:
         rows = self.exactly()
@@ -69,4 +73,4 @@ class RoundedRows(DenseRows):
 
 def summed(rows: Rows, weights: Array, rounded: Array) -> RoundedRows:
     """One row, R' weights: ``rounded``, until it is asked for without rounding."""
-    return RoundedRows(rounded[None, :], lambda: [exact_sum(rows, weights)])
+    return RoundedRows(rounded[None, :], lambda: [exact_sum(rows, weights)], (rows, weights))
