@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -30,6 +30,8 @@ from convexcls.rows.signs import exact_signs
 
 Index = NDArray[np.intp]
 
+#: Blocks of so few rows are kept as rationals.
+FEW = 64
 #: Samples with so many different weights are multiplied as rationals; fewer are added up weight by weight.
 MOST_WEIGHTS = 32
 
@@ -56,8 +58,16 @@ class Measured:
     def _sign(self) -> int:
         return 1 if isinstance(self.block, Term) else -1
 
+    @cached_property
+    def _few(self) -> Matrix:
+        """All rows of a small block: they may be sums over samples, which are not added up twice."""
+        return self._rational(np.arange(self.size))
+
     def rational(self, index: Index) -> Matrix:
         """Some of the rows, each with its shift as last entry."""
+        return [self._few[i] for i in index.tolist()] if self.size <= FEW else self._rational(index)
+
+    def _rational(self, index: Index) -> Matrix:
         shifts = self.block.rational_vector(self._field, index)
         rows: Matrix = [[Fraction(0)] * self.width for _ in shifts] if self.rows is None else self.rows.rational(index)
         return [[*row, self._sign * shift] for row, shift in zip(rows, shifts, strict=True)]
@@ -81,27 +91,45 @@ class Measured:
 
     def signs(self, z: Sequence[Fraction]) -> NDArray[np.int8]:
         """The sign of R z + s for every row."""
-        return exact_signs(self.whole, [*z, Fraction(1)])
+        return self._signs([*z, Fraction(1)])
 
     def moves(self, direction: Sequence[Fraction]) -> NDArray[np.int8]:
         """The sign of R d for every row."""
-        return exact_signs(self.whole, [*direction, Fraction(0)])
+        return self._signs([*direction, Fraction(0)])
+
+    def _signs(self, point: Sequence[Fraction]) -> NDArray[np.int8]:
+        if self.size > FEW:
+            return exact_signs(self.whole, point)
+        values = [sum((a * b for a, b in zip(row, point, strict=True) if a and b), Fraction(0)) for row in self._few]
+        return np.array([(value > 0) - (value < 0) for value in values], dtype=np.int8)
 
     def values(self, z: Array) -> Array:
         """R z + s in doubles."""
         shift = self._sign * np.asarray(getattr(self.block, self._field))
         return shift if self.rows is None else np.asarray(self.rows @ z + shift)
 
-    def exact_values(self, index: Index, z: Sequence[Fraction]) -> list[Fraction]:
-        """R z + s of some rows, over common denominators: the sums are of whole numbers."""
+    def exact_values(self, index: Index, z: Sequence[Fraction], factors: Array | None = None) -> list[Fraction]:
+        """R z + s of some rows, times factors, over common denominators: the sums are of whole numbers."""
         scale = lcm(*(value.denominator for value in z))
         whole = [value.numerator * (scale // value.denominator) for value in (*z, Fraction(1))]
+        times = [(1, 1)] * index.size if factors is None else [f.as_integer_ratio() for f in factors.tolist()]
         out = []
-        for row in self.rational(index) if index.size else []:
-            unit = lcm(*(value.denominator for value in row))
-            total = sum(v.numerator * (unit // v.denominator) * w for v, w in zip(row, whole, strict=True) if v)
-            out.append(Fraction(total, unit * scale))
+        for (top, bottom), (unit, row) in zip(times, self._whole_rows(index), strict=True):
+            total = sum(v * w for v, w in zip(row, whole, strict=True) if v)
+            out.append(Fraction(top * total, bottom * unit * scale))
         return out
+
+    def _whole_rows(self, index: Index) -> Iterator[tuple[int, list[int]]]:
+        """Some rows (R, s) as whole numbers, each with the number by which they are to be divided."""
+        doubles = self.doubles(index) if index.size else np.zeros((0, 1))
+        pairs: Iterable[Iterable[tuple[int, int]]]
+        if doubles is None:
+            pairs = ([(v.numerator, v.denominator) for v in row] for row in self.rational(index))
+        else:
+            pairs = ([v.as_integer_ratio() for v in row] for row in doubles.tolist())
+        for row in pairs:
+            unit = lcm(*(bottom for _, bottom in row))
+            yield unit, [top * (unit // bottom) for top, bottom in row]
 
     def total(self, index: Index, weights: Array) -> list[Fraction]:
         """sum_i weights_i (R_i, s_i) over some rows."""
