@@ -81,13 +81,17 @@ class Measured:
         return None if rows is None else np.column_stack([rows, shifts])
 
     @cached_property
-    def whole(self) -> Rows:
+    def whole(self) -> JoinedRows:
         """The rows (R, s) as one object."""
-        n, shift = self.size, self._sign * np.asarray(getattr(self.block, self._field))
+        shift = self._sign * np.asarray(getattr(self.block, self._field))
         exact = getattr(self.block, "_exactly", {}).get(self._field)
         given = None if exact is None else GivenCells(np.array([[self._sign * v] for v in exact], dtype=object))
-        parts = [] if self.rows is None else [(slice(0, self.width), self.rows)]
-        return JoinedRows(n, self.width + 1, [*parts, (slice(self.width, self.width + 1), as_rows(shift, given))])
+        parts: list[tuple[slice, Rows]] = [(slice(self.width, self.width + 1), as_rows(shift, given))]
+        if isinstance(self.rows, JoinedRows):
+            parts += self.rows.parts
+        elif self.rows is not None:
+            parts.append((slice(0, self.width), self.rows))
+        return JoinedRows(self.size, self.width + 1, parts)
 
     def signs(self, z: Sequence[Fraction]) -> NDArray[np.int8]:
         """The sign of R z + s for every row."""
@@ -98,10 +102,12 @@ class Measured:
         return self._signs([*direction, Fraction(0)])
 
     def _signs(self, point: Sequence[Fraction]) -> NDArray[np.int8]:
-        if self.size > FEW:
-            return exact_signs(self.whole, point)
-        values = [sum((a * b for a, b in zip(row, point, strict=True) if a and b), Fraction(0)) for row in self._few]
-        return np.array([(value > 0) - (value < 0) for value in values], dtype=np.int8)
+        return exact_signs(self.whole, point) if self.size > FEW else _sign_array(self.few_values(point))
+
+    def few_values(self, point: Sequence[Fraction]) -> list[Fraction]:
+        """(R, s) times a point for every row of a small block."""
+        used = [(j, value) for j, value in enumerate(point) if value]
+        return [sum((row[j] * value for j, value in used if row[j]), Fraction(0)) for row in self._few]
 
     def values(self, z: Array) -> Array:
         """R z + s in doubles."""
@@ -180,11 +186,18 @@ def compared(first: Measured, second: Measured, z: Sequence[Fraction], moving: b
     """The sign of (R z + s) of the first rows minus that of the second, for each pair of rows; of R z alone where only
     a direction is asked for."""
     one = Fraction(0 if moving else 1)
+    if first.size <= FEW:
+        values = [a - b for a, b in zip(first.few_values([*z, one]), second.few_values([*z, one]), strict=True)]
+        return _sign_array(values)
     point = [*z, one, *(-value for value in z), -one]
     m = first.width + 1
-    return exact_signs(
-        JoinedRows(first.size, 2 * m, [(slice(0, m), first.whole), (slice(m, 2 * m), second.whole)]), point
-    )
+    parts = [*first.whole.parts]
+    parts += [(slice(m + where.start, m + where.stop), rows) for where, rows in second.whole.parts]
+    return exact_signs(JoinedRows(first.size, 2 * m, parts), point)
+
+
+def _sign_array(values: Iterable[Fraction]) -> NDArray[np.int8]:
+    return np.array([(value > 0) - (value < 0) for value in values], dtype=np.int8)
 
 
 def added(total: Matrix, other: Matrix, factor: Fraction) -> Matrix:
