@@ -78,9 +78,8 @@ def _multipliers(statement: Statement, found: Found, tight: Tight) -> dict[str, 
                     known[c] = Fraction(c)
                 block[i] = known[c]
             curved = np.flatnonzero((part.side == k) & (samples.curvature > 0))
-            for i, slack in zip(curved.tolist(), line.exact_values(curved, z), strict=True):
-                if slack:
-                    block[i] = Fraction(float(samples.curvature[i])) * slack
+            pulls = line.exact_values(curved, z, samples.curvature[curved])
+            block |= {i: pull for i, pull in zip(curved.tolist(), pulls, strict=True) if pull}
     return out
 
 

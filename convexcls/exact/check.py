@@ -65,7 +65,8 @@ def _total(measured: Measured, used: Used) -> list[Fraction]:
     """sum_i used_i (R_i, s_i): multipliers that are doubles over many rows at once, the others one by one."""
     index = np.array(sorted(used), dtype=np.intp)
     values = [used[i] for i in index.tolist()]
-    doubles = np.array([_as_double(value) for value in values])
+    known = {id(value): _as_double(value) for value in {id(value): value for value in values}.values()}
+    doubles = np.array([known[id(value)] for value in values])
     plain = np.isfinite(doubles)
     total = [Fraction(0)] * (measured.width + 1)
     if plain.any():
@@ -107,16 +108,15 @@ def _optimal(statement: Statement, proof: ExactProof) -> bool:
         dual += total[m]
     for samples in statement.samples:
         shares = [proof.multipliers.get(line.block.name, {}) for line in samples.lines]
-        squares = _resting(samples, z, shares)
-        if squares is None:
+        pulled = _resting(samples, z, shares)
+        if pulled is None:
             return False
-        for line, used in zip(samples.lines, shares, strict=True):
-            total = _total(line, used)
-            pull = [a + b for a, b in zip(pull, total, strict=False)]
-            primal += _dot(total, [*z, Fraction(1)])
-            dual += total[m]
-        primal -= squares / 2  # what was added as multiplier times slack is p slack^2, and costs half of that
-        dual -= squares / 2
+        total, squares = pulled
+        pull = [a + b for a, b in zip(pull, total, strict=False)]
+        primal += (
+            _dot(total, [*z, Fraction(1)]) - squares / 2
+        )  # of a quadratic cost, multiplier times slack is twice it
+        dual += total[m] - squares / 2
     return not any(pull) and proof.optimum == primal and proof.gap == primal - dual == 0
 
 
@@ -132,9 +132,9 @@ def _places(used: Used) -> NDArray[np.intp]:
     return np.array(sorted(used), dtype=np.intp)
 
 
-def _resting(samples: Samples, z: list[Fraction], shares: list[dict[int, Fraction] | Used]) -> Fraction | None:
-    """sum_i p_i slack_i^2, where the slacks rest on the lines that have multipliers, and the multipliers of every
-    sample add up to what its slack costs; None where they do not."""
+def _resting(samples: Samples, z: list[Fraction], shares: Sequence[Used]) -> tuple[list[Fraction], Fraction] | None:
+    """The sum of multiplier times line over all samples, and sum_i p_i slack_i^2; None unless the slacks rest on the
+    lines that have multipliers, and the multipliers of every sample add up to what its slack costs."""
     lines, curved = samples.lines, samples.curvature > 0
     for k, j in combinations(range(len(lines)), 2):
         sign = compared(lines[k], lines[j], z)
@@ -144,31 +144,43 @@ def _resting(samples: Samples, z: list[Fraction], shares: list[dict[int, Fractio
     for used in shares:
         for i, value in used.items():
             sums[i] = sums[i] + value if i in sums else value
-    costs = {i: c for i, c in enumerate(samples.cost.tolist()) if c and not curved[i]}
-    if any(sums.get(i) != c for i, c in costs.items()):  # a rational equals a double where it is that number
+    costs = samples.cost.tolist()
+    known = {c: Fraction(c) for c in set(costs)}
+    if any(sums.get(i, 0) != known[costs[i]] for i in np.flatnonzero(~curved).tolist()):
         return None
-    if any(value and i not in costs and not curved[i] for i, value in sums.items()):
-        return None
-    return _squares(samples, z, shares, sums) if curved.any() else Fraction(0)
+    if not curved.any():
+        return _added([_total(line, used) for line, used in zip(lines, shares, strict=True)]), Fraction(0)
+    return _quadratic_costs(samples, z, shares, sums)
 
 
-def _squares(samples: Samples, z: list[Fraction], shares: Sequence[Used], sums: Used) -> Fraction | None:
-    """The same for quadratic costs: a slack is the sum of its multipliers over p, and it is 0 or on a line."""
-    curved = samples.curvature > 0
-    loaded = np.array([i for i, value in sums.items() if value], dtype=np.intp)
+def _quadratic_costs(
+    samples: Samples, z: list[Fraction], shares: Sequence[Used], sums: Used
+) -> tuple[list[Fraction], Fraction] | None:
+    """The same where costs are p/2 slack^2: the multipliers of a sample are p times its slack, and that is 0 or on the
+    line. Then their pull is that of a half-square, sum_i p_i (R_i, s_i)'(R_i z + s_i)."""
+    curved, point = samples.curvature > 0, [*z, Fraction(1)]
     free = curved.copy()
-    free[loaded] = False
-    squares, slacks = [], []
+    free[[i for i, value in sums.items() if value]] = False
+    totals, squares = [], Fraction(0)
     for line, used in zip(samples.lines, shares, strict=True):
         if np.any(line.signs(z)[free] > 0):
             return None
-        places = np.array([i for i in _places(used).tolist() if curved[i] and used[i]], dtype=np.intp)
-        for i, slack in zip(places.tolist(), line.exact_values(places, z), strict=True):
-            if slack * Fraction(float(samples.curvature[i])) != sums[i]:
-                return None
-            squares.append([used[i]])
-            slacks.append([slack])
-    return rational_product(squares, slacks)[0][0] if squares else Fraction(0)
+        totals.append(_total(line, {i: value for i, value in used.items() if not curved[i]}))
+        loaded = np.array([i for i in sorted(used) if curved[i] and used[i]], dtype=np.intp)
+        slopes = line.exact_values(loaded, z, samples.curvature[loaded])
+        if any(sums[i] != slope for i, slope in zip(loaded.tolist(), slopes, strict=True)):
+            return None
+        alone = np.array([used[i] == sums[i] for i in loaded.tolist()], dtype=bool)
+        gram = line.gram(loaded[alone], samples.curvature[loaded[alone]])
+        pull = [_dot(row, point) for row in gram]
+        shared = _total(line, {i: used[i] for i in loaded[~alone].tolist()})  # slacks that rest on several lines
+        totals += [pull, shared]
+        squares += _dot(pull, point) + _dot(shared, point)
+    return _added(totals), squares
+
+
+def _added(vectors: Sequence[list[Fraction]]) -> list[Fraction]:
+    return [sum(values, Fraction(0)) for values in zip(*vectors, strict=True)]
 
 
 # ---- infeasible and unattained ------------------------------------------------------------------------

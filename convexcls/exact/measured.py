@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -30,6 +30,8 @@ from convexcls.rows.signs import exact_signs
 
 Index = NDArray[np.intp]
 
+#: Blocks of so few rows are kept as rationals.
+FEW = 64
 #: Samples with so many different weights are multiplied as rationals; fewer are added up weight by weight.
 MOST_WEIGHTS = 32
 
@@ -56,8 +58,16 @@ class Measured:
     def _sign(self) -> int:
         return 1 if isinstance(self.block, Term) else -1
 
+    @cached_property
+    def _few(self) -> Matrix:
+        """All rows of a small block: they may be sums over samples, which are not added up twice."""
+        return self._rational(np.arange(self.size))
+
     def rational(self, index: Index) -> Matrix:
         """Some of the rows, each with its shift as last entry."""
+        return [self._few[i] for i in index.tolist()] if self.size <= FEW else self._rational(index)
+
+    def _rational(self, index: Index) -> Matrix:
         shifts = self.block.rational_vector(self._field, index)
         rows: Matrix = [[Fraction(0)] * self.width for _ in shifts] if self.rows is None else self.rows.rational(index)
         return [[*row, self._sign * shift] for row, shift in zip(rows, shifts, strict=True)]
@@ -71,37 +81,61 @@ class Measured:
         return None if rows is None else np.column_stack([rows, shifts])
 
     @cached_property
-    def whole(self) -> Rows:
+    def whole(self) -> JoinedRows:
         """The rows (R, s) as one object."""
-        n, shift = self.size, self._sign * np.asarray(getattr(self.block, self._field))
+        shift = self._sign * np.asarray(getattr(self.block, self._field))
         exact = getattr(self.block, "_exactly", {}).get(self._field)
         given = None if exact is None else GivenCells(np.array([[self._sign * v] for v in exact], dtype=object))
-        parts = [] if self.rows is None else [(slice(0, self.width), self.rows)]
-        return JoinedRows(n, self.width + 1, [*parts, (slice(self.width, self.width + 1), as_rows(shift, given))])
+        parts: list[tuple[slice, Rows]] = [(slice(self.width, self.width + 1), as_rows(shift, given))]
+        if isinstance(self.rows, JoinedRows):
+            parts += self.rows.parts
+        elif self.rows is not None:
+            parts.append((slice(0, self.width), self.rows))
+        return JoinedRows(self.size, self.width + 1, parts)
 
     def signs(self, z: Sequence[Fraction]) -> NDArray[np.int8]:
         """The sign of R z + s for every row."""
-        return exact_signs(self.whole, [*z, Fraction(1)])
+        return self._signs([*z, Fraction(1)])
 
     def moves(self, direction: Sequence[Fraction]) -> NDArray[np.int8]:
         """The sign of R d for every row."""
-        return exact_signs(self.whole, [*direction, Fraction(0)])
+        return self._signs([*direction, Fraction(0)])
+
+    def _signs(self, point: Sequence[Fraction]) -> NDArray[np.int8]:
+        return exact_signs(self.whole, point) if self.size > FEW else _sign_array(self.few_values(point))
+
+    def few_values(self, point: Sequence[Fraction]) -> list[Fraction]:
+        """(R, s) times a point for every row of a small block."""
+        used = [(j, value) for j, value in enumerate(point) if value]
+        return [sum((row[j] * value for j, value in used if row[j]), Fraction(0)) for row in self._few]
 
     def values(self, z: Array) -> Array:
         """R z + s in doubles."""
         shift = self._sign * np.asarray(getattr(self.block, self._field))
         return shift if self.rows is None else np.asarray(self.rows @ z + shift)
 
-    def exact_values(self, index: Index, z: Sequence[Fraction]) -> list[Fraction]:
-        """R z + s of some rows, over common denominators: the sums are of whole numbers."""
+    def exact_values(self, index: Index, z: Sequence[Fraction], factors: Array | None = None) -> list[Fraction]:
+        """R z + s of some rows, times factors, over common denominators: the sums are of whole numbers."""
         scale = lcm(*(value.denominator for value in z))
         whole = [value.numerator * (scale // value.denominator) for value in (*z, Fraction(1))]
+        times = [(1, 1)] * index.size if factors is None else [f.as_integer_ratio() for f in factors.tolist()]
         out = []
-        for row in self.rational(index) if index.size else []:
-            unit = lcm(*(value.denominator for value in row))
-            total = sum(v.numerator * (unit // v.denominator) * w for v, w in zip(row, whole, strict=True) if v)
-            out.append(Fraction(total, unit * scale))
+        for (top, bottom), (unit, row) in zip(times, self._whole_rows(index), strict=True):
+            total = sum(v * w for v, w in zip(row, whole, strict=True) if v)
+            out.append(Fraction(top * total, bottom * unit * scale))
         return out
+
+    def _whole_rows(self, index: Index) -> Iterator[tuple[int, list[int]]]:
+        """Some rows (R, s) as whole numbers, each with the number by which they are to be divided."""
+        doubles = self.doubles(index) if index.size else np.zeros((0, 1))
+        pairs: Iterable[Iterable[tuple[int, int]]]
+        if doubles is None:
+            pairs = ([(v.numerator, v.denominator) for v in row] for row in self.rational(index))
+        else:
+            pairs = ([v.as_integer_ratio() for v in row] for row in doubles.tolist())
+        for row in pairs:
+            unit = lcm(*(bottom for _, bottom in row))
+            yield unit, [top * (unit // bottom) for top, bottom in row]
 
     def total(self, index: Index, weights: Array) -> list[Fraction]:
         """sum_i weights_i (R_i, s_i) over some rows."""
@@ -152,11 +186,18 @@ def compared(first: Measured, second: Measured, z: Sequence[Fraction], moving: b
     """The sign of (R z + s) of the first rows minus that of the second, for each pair of rows; of R z alone where only
     a direction is asked for."""
     one = Fraction(0 if moving else 1)
+    if first.size <= FEW:
+        values = [a - b for a, b in zip(first.few_values([*z, one]), second.few_values([*z, one]), strict=True)]
+        return _sign_array(values)
     point = [*z, one, *(-value for value in z), -one]
     m = first.width + 1
-    return exact_signs(
-        JoinedRows(first.size, 2 * m, [(slice(0, m), first.whole), (slice(m, 2 * m), second.whole)]), point
-    )
+    parts = [*first.whole.parts]
+    parts += [(slice(m + where.start, m + where.stop), rows) for where, rows in second.whole.parts]
+    return exact_signs(JoinedRows(first.size, 2 * m, parts), point)
+
+
+def _sign_array(values: Iterable[Fraction]) -> NDArray[np.int8]:
+    return np.array([(value > 0) - (value < 0) for value in values], dtype=np.int8)
 
 
 def added(total: Matrix, other: Matrix, factor: Fraction) -> Matrix:

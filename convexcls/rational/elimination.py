@@ -92,9 +92,10 @@ def _reduced(matrix: Given, width: int) -> tuple[Matrix, list[int]]:
 
 
 def _to_flint(matrix: Given) -> Any:
-    from flint import fmpq_mat
+    from flint import fmpq, fmpq_mat
 
-    return fmpq_mat(len(matrix), len(matrix[0]), [_fmpq(value) for row in matrix for value in row])
+    entries = [fmpq(v.numerator, v.denominator) if v else 0 for row in matrix for v in row]
+    return fmpq_mat(len(matrix), len(matrix[0]), entries)
 
 
 def _fmpq(value: Fraction) -> Any:

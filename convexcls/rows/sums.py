@@ -11,6 +11,7 @@ import numpy as np
 from convexcls.rows.base import Array, Rows
 from convexcls.rows.composed import ScaledRows
 from convexcls.rows.dense import DenseRows
+from convexcls.rows.plain import ConstantRows
 
 #: The lower half of a double's 53 bits.
 HALF = 27
@@ -22,6 +23,8 @@ def exact_sum(rows: Rows, weights: Array) -> list[Fraction]:
         inner = exact_sum(rows.base, weights * rows.left)
         return [Fraction(scale) * value for scale, value in zip(rows.right.tolist(), inner, strict=True)]
     used = np.flatnonzero(weights)
+    if isinstance(rows, ConstantRows):
+        return [_sum_of_doubles(weights[used])]
     plain = isinstance(rows, DenseRows) and rows.given is None and np.all(np.abs(weights[used]) == 1.0)
     if plain and isinstance(rows, DenseRows):
         return [_sum_of_doubles(rows.array[used, j] * weights[used]) for j in range(rows.shape[1])]
