@@ -33,6 +33,7 @@ from convexcls.models import (
     SoftmaxMLE,
 )
 from convexcls.paths import Path, path
+from convexcls.portable import Verification, verify
 from convexcls.problem import Constraint, Label, NoAnswer, NormBound, Problem, ProblemError, Term, Variable
 from convexcls.rows import MatrixTooLarge
 from convexcls.solution import Solution
@@ -98,6 +99,7 @@ __all__ = [
     "Summary",
     "Term",
     "Variable",
+    "Verification",
     "compare",
     "conic",
     "cvxpy_form",
@@ -112,4 +114,5 @@ __all__ = [
     "solve",
     "solvers",
     "testing",
+    "verify",
 ]

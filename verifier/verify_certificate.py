@@ -19,7 +19,7 @@ from fractions import Fraction
 LARGEST_FILE, MOST_BITS = 64_000_000, 20_000  # characters of a certificate; bits of a common denominator
 RATIONAL = re.compile(r"(-?[0-9]{1,4000})(?:/([1-9][0-9]{0,3999}))?")
 DECIMAL = re.compile(r"[+-]?(?:[0-9]{1,400}(?:\.[0-9]{0,400})?|\.[0-9]{1,400})(?:[eE][+-]?[0-9]{1,3})?")
-ZERO, EITHER, CODING, SQUARED = Fraction(0), (True, False), ("pm1", "01", "real"), ("squared_hinge",)
+ZERO, EITHER, CODING = Fraction(0), (True, False), ("pm1", "01", "real")
 #: The parameters of each model (``str``: a number) and the blocks that its multipliers belong to.
 MODELS = {
     "hard-margin": ({"intercept": EITHER}, ["margin"]),
@@ -30,11 +30,10 @@ MODELS = {
 }
 
 
-class Refused(Exception): ...
+class Refused(Exception): ...  # why, and the exit code: 1 where a claim is not proved, 2 where a file is not readable
 
 
 def demand(holds, words, code=2):
-    """``Refused`` with the exit code 1 where a claim is not proved, 2 where a file is not readable."""
     if not holds:
         raise Refused(words, code)
 
@@ -48,10 +47,8 @@ def check_shape(value, shape, where):
     elif type(shape) is list:
         demand(type(value) is list and all(type(v) is shape[0] for v in value), f"{where} must be a list of text")
     else:
-        fits = (
-            [type(value) is type(c) and value == c for c in shape] if type(shape) is tuple else [type(value) is shape]
-        )
-        demand(any(fits), f"{where} must be {shape}")
+        kinds = [(type(c), c) for c in shape] if type(shape) is tuple else [(shape, value)]
+        demand((type(value), value) in kinds, f"{where} must be {shape}")
 
 
 def numbers(texts):
@@ -96,9 +93,10 @@ def read_certificate(text, samples):
     check_shape(found, {
         "schema": ("convexcls-certificate/2",), "level": ("float", "rigorous", "exact"),
         "verdict": ("optimal", "infeasible"), "model": tuple(MODELS), "parameters": known, "tolerance": str,
-        "data": {"sha256": str, "samples": (str(samples),), "features": str, "labels": labels, "weighted": EITHER},
+        "data": {"sha256": str, "samples": str, "features": str, "labels": labels, "weighted": EITHER},
         "claim": claim, "notes": [str], **({"point": point, "multipliers": dict} if optimal else {"farkas": dict}),
     }, "the certificate")  # fmt: skip
+    demand(found["data"]["samples"] == str(samples), "the certificate speaks of another number of samples", 1)
     for name in {"C", "l2"} & set(known):
         decimal, (value,) = DECIMAL.fullmatch(parameters[name]), numbers([parameters[name]])
         demand(decimal and float(decimal[0]) == value >= 0 and (value or name == "l2"), f"{name} is out of range")
@@ -115,7 +113,7 @@ def read_certificate(text, samples):
 def exactly(cell, rounded=False):
     """A cell's value: decimal text as it is written, or as the double nearest to it."""
     readable = type(cell) is not str or (DECIMAL.fullmatch(cell.strip()) and math.isfinite(float(cell)))
-    demand(readable, f"{str(cell)[:40]!a} is not a number, or beyond the range of doubles")
+    demand(readable, f"{str(cell)[:40]!a} is not a finite number")
     return Fraction(float(cell) if rounded else cell)
 
 
@@ -139,19 +137,16 @@ def digest(rows, targets, weights):
 
 
 def same_data(data, rows, labels, weights):
-    """Samples and targets (-1 and 1 for classes), after the check that they are those of the certificate."""
-    known = data["labels"]
-    for rounded in (False, True):  # the cells as they are written, or all of them as doubles
-        table = [[exactly(cell, rounded) for cell in row] for row in rows]
-        targets = [exactly(label, rounded) for label in labels] if known is None else labels
-        if digest(table, targets, weights) == data["sha256"]:
-            break
-    else:
-        raise Refused("the data are not those that the certificate speaks of: their digests differ", 1)
-    told = (data["features"], data["weighted"]) == (str(len(table[0])), any(w != 1 for w in weights))
-    named = known is None or len(known) == len({*known, *map(canonical, labels)}) == 2 == len(set(known))
+    """Samples and targets (classes: -1, 1): the cells as they are written or as doubles, whichever have the digest."""
+    known, names = data["labels"], [*map(canonical, labels)] if data["labels"] is not None else []
+    tables = ([[exactly(c, rounded) for c in row] for row in rows] for rounded in (False, True))
+    fits = ([exactly(t, rounded) for t in labels] if known is None else labels for rounded in (False, True))
+    found = next((pair for pair in zip(tables, fits, strict=True) if digest(*pair, weights) == data["sha256"]), None)
+    demand(found, "the data are not those that the certificate speaks of: their digests differ", 1)
+    told = (data["features"], data["weighted"]) == (str(len(rows[0])), any(w != 1 for w in weights))
+    named = known is None or len(known) == len({*known, *names}) == 2 == len(set(known))
     demand(told and named, "the certificate describes the data wrongly", 1)
-    return table, targets if known is None else [Fraction(2 * (canonical(v) == known[1]) - 1) for v in labels]
+    return found[0], found[1] if known is None else [Fraction(2 * (name == known[1]) - 1) for name in names]
 
 
 def dot(u, v):
@@ -178,9 +173,9 @@ def solve(rows, weights, ridge, target):
 
 
 # Bounds: lower, upper, the objective at the point as it is, and whether nothing had to be repaired.
-def margin_bounds(rows, signs, d, point, alpha, caps, squared):
+def margin_bounds(rows, signs, d, point, alpha, caps, loss):
     """1/2 ‖coef‖^2 subject to m_i = r_i'v >= 1 (no caps), or plus sum_i caps_i max(0, 1 - m_i), or with its square."""
-    m, size = [dot(r, point) for r in rows], dot(point[:d], point[:d]) / 2
+    m, size, squared = [dot(r, point) for r in rows], dot(point[:d], point[:d]) / 2, loss == "squared_hinge"
     kept = [max(ZERO, a if squared and c else min(a, c)) for a, c in zip(alpha, caps or alpha, strict=True)]
     if len(point) > d:  # an intercept: scale the heavier class down until both weigh the same
         weight = {s: sum((a for a, sign in zip(kept, signs, strict=True) if sign == s), ZERO) for s in (-1, 1)}
@@ -189,8 +184,7 @@ def margin_bounds(rows, signs, d, point, alpha, caps, squared):
     if caps is None:  # the best multiples of the point and of the multipliers
         upper = size / min(m) ** 2 if min(m) > 0 else None
         return total**2 / (2 * bend) if bend else ZERO, upper, size, kept == alpha and min(m) == 1 and total == bend
-    lost = [max(1 - value, ZERO) for value in m]
-    upper = size + dot(caps, [v * v for v in lost] if squared else lost)
+    upper = size + dot(caps, [max(1 - value, ZERO) ** (2 if squared else 1) for value in m])
     bend += sum((a * a / (2 * c) for a, c in zip(kept, caps, strict=True) if a), ZERO) if squared else 0
     return total - bend / 2, upper, upper, kept == alpha
 
@@ -225,8 +219,8 @@ def kink_bounds(rows, weights, targets, point, low, z, nu, total):
 def bounds(found, table, targets, doubles):
     """What counts as one where the optimum may be 0, then the bounds of the model."""
     model, parameters, point, given, d = *map(found.get, ("model", "parameters", "point", "multipliers")), len(table[0])
-    tail, weights = [Fraction(1)] if parameters["intercept"] else [], [Fraction(w) for w in doubles]
-    rows = [[*row, *tail] for row in table]
+    weights, last = [Fraction(w) for w in doubles], [Fraction(1)] * parameters["intercept"]
+    rows = [[*row, *last] for row in table]
     signed = [[s * v for v in row] for s, row in zip(targets, rows, strict=True)]
     if found["verdict"] == "infeasible":  # multiplied by z and added up, the left sides cancel, the right ones do not
         z = {"hard-margin": given.get("margin"), "perceptron": weights}.get(model, [])
@@ -234,7 +228,7 @@ def bounds(found, table, targets, doubles):
         return demand(proved, "the multipliers contradict nothing: the proof of infeasibility fails", 1)
     if model in ("hard-margin", "soft-margin"):
         caps = [Fraction(float(parameters["C"]) * w) for w in doubles] if "C" in parameters else None
-        return ZERO, *margin_bounds(signed, targets, d, point, given["margin"], caps, parameters.get("loss") in SQUARED)
+        return ZERO, *margin_bounds(signed, targets, d, point, given["margin"], caps, parameters.get("loss"))
     if model == "perceptron":
         total = Fraction(math.fsum(doubles)) if parameters["normalization"] else ZERO
         turned, nothing = [[-v for v in row] for row in signed], [ZERO] * len(rows)
@@ -244,8 +238,7 @@ def bounds(found, table, targets, doubles):
     if model == "least-squares":
         return dot(weights, [v * v for v in t]) / 20_000, *square_bounds(rows, weights, t, d, point, parameters["l2"])
     above, below, low = given["residual_above"], given["residual_below"], [-w for w in weights]
-    whole = found["level"] != "exact" or [*map(Fraction.__add__, above, below)] == weights
-    demand(whole, "the multipliers of a sample do not add up to its weight", 1)
+    demand(found["level"] != "exact" or [*map(Fraction.__add__, above, below)] == weights, "above + below != weight", 1)
     z = [a - b for a, b in zip(above, below, strict=True)]
     return dot(weights, map(abs, t)), *kink_bounds(rows, weights, t, point, low, z, ZERO, ZERO)
 
@@ -254,33 +247,34 @@ def verify(text, rows, labels, weights=None):
     """What is proved, in words, with the lower and the upper bound; ``Refused`` where it is not."""
     found = read_certificate(text, len(rows))
     doubles = [float(exactly(w)) for w in weights or [1] * len(rows)]
-    demand({len(row) for row in rows} == {len(rows[0])} and len(rows) == len(labels) == len(doubles), "a ragged table")
-    demand(min(doubles) >= 0 < max(doubles), "a weight is negative, or all are 0")
+    ragged = {*map(len, rows)} != {len(rows[0])} or not len(rows) == len(labels) == len(doubles)
+    demand(not ragged and min(doubles) >= 0 < max(doubles), "a ragged table, a negative weight, or all weights 0")
     table, targets = same_data(found["data"], rows, labels, doubles)
     unit, lower, upper, value, untouched = bounds(found, table, targets, doubles) or [None] * 5
     if found["verdict"] == "infeasible":
         return "infeasible: multiplied and added up as stated, the constraints contradict each other", None, None
     demand(upper is not None and upper < 2**1000, "the point is not feasible, and no multiple of it is", 1)
-    room, claim = found["tolerance"] * max(upper, unit), found["claim"]
-    if found["level"] == "exact":
-        proved = untouched and lower == upper == claim["optimum"] == claim["lower"] == claim["upper"]
-        demand(proved, "point and multipliers do not prove the claimed optimum exactly", 1)
+    room, claim, level = found["tolerance"] * max(upper, unit), found["claim"], found["level"]
+    if level == "exact":
+        exact = untouched and {lower} == {lower, upper, *claim.values()}
+        demand(exact, "point and multipliers do not prove the claimed optimum exactly", 1)
         return f"optimal, and the optimum is exactly {upper}", lower, upper
     words = f"the optimum lies between {float(max(lower, ZERO)):.17g} and {float(upper):.17g}"
     demand(upper - lower <= room and abs(value - upper) <= room, f"{words}: that is all that is proved", 1)
-    near = abs(claim["lower"] - lower) <= room and abs(claim["upper"] - upper) <= room
-    implied = found["level"] == "float" or claim["lower"] <= lower <= upper <= claim["upper"]
-    demand(near and implied, f"{words}: the claim is another", 1)
+    low, high = claim["lower"], claim["upper"]
+    near = max(abs(low - lower), abs(high - upper)) <= room and (level == "float" or low <= lower <= upper <= high)
+    demand(near, f"{words}: the claim is another", 1)
     return f"optimal to the relative tolerance {float(found['tolerance'])}, and {words}", lower, upper
 
 
 def read_table(data, target, weight, features):
     """Rows, labels and weights of a CSV file, all as text."""
     with open(data, newline="", encoding="utf-8-sig") as file:
-        names, *body = [[cell.strip() for cell in record] for record in csv.reader(file, strict=True) if record] or [[]]
+        records = [[cell.strip() for cell in record] for record in csv.reader(file, strict=True)]
+    names, *body = [record for record in records if any(record)] or [[]]
     target = names[-1] if names and target is None else target
     chosen = features.split(",") if features else [name for name in names if name not in (target, weight)]
-    square = {len(names)} == {len(record) for record in body} == {len(set(names))}
+    square = {len(set(names))} == {*map(len, body)} == {len(names)}
     demand(square and chosen and {*chosen, target, weight or target} <= set(names), "a ragged table, or no such column")
     columns = dict(zip(names, zip(*body, strict=True), strict=True))
     return [*zip(*map(columns.get, chosen), strict=True)], columns[target], columns[weight] if weight else None

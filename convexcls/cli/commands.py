@@ -10,6 +10,7 @@ import click
 from convexcls.cli.arguments import known_solver, solver_settings, source_arguments, tolerance
 from convexcls.cli.screen import Working, clean, emit, say, screen, write
 from convexcls.cli.statistics import path, summary
+from convexcls.cli.verify import verify
 
 if TYPE_CHECKING:
     from convexcls.cli.sources import Request
@@ -233,4 +234,4 @@ def demo() -> int:
     return run(screen())
 
 
-ALL = (show, solve, compare, validate, summary, path, solvers, problems, demo)
+ALL = (show, solve, compare, validate, summary, path, verify, solvers, problems, demo)

@@ -53,10 +53,7 @@ def read_problem(request: Request) -> Model:
     path = Path(request.source)
     if _is_gallery_problem(request.source, path):
         return _from_gallery(request, path)
-    if not path.exists():
-        raise SourceError(f"there is no file {request.source!r}")
-    if path.is_dir():
-        raise SourceError(f"{request.source!r} is a directory: name a file in it")
+    _check_file(request.source, path)
     cls = _model(request)
     arguments = read_settings(request.settings, model_parameters(cls), "--param", f"the model {cls.kind!r}")
     if not request.intercept:
@@ -74,6 +71,21 @@ def read_problem(request: Request) -> Model:
     if arguments.get("coding") == "real" and samples.target_text is not None and y.dtype.kind in "if":
         y = np.array([read_exactly(text) for text in samples.target_text], dtype=object)
     return cls(samples.X if basis is None else basis(samples.X), y, **arguments)
+
+
+def read_samples(request: Request) -> Samples:
+    """The samples of a data file, without a model."""
+    path = Path(request.source)
+    _check_file(request.source, path)
+    with Working(f"reading {path.name}"):
+        return _read(request, path)
+
+
+def _check_file(source: str, path: Path) -> None:
+    if not path.exists():
+        raise SourceError(f"there is no file {source!r}")
+    if path.is_dir():
+        raise SourceError(f"{source!r} is a directory: name a file in it")
 
 
 def _basis(text: str | None) -> Basis | None:
@@ -107,10 +119,7 @@ def _from_gallery(request: Request, path: Path) -> Model:
             "says all that itself"
         )
     if path.suffix.lower() == ".toml":
-        if not path.exists():
-            raise SourceError(f"there is no file {request.source!r}")
-        if path.is_dir():
-            raise SourceError(f"{request.source!r} is a directory: name a file in it")
+        _check_file(request.source, path)
     elif request.source not in (known := _entries()):
         raise SourceError(
             f"there is no file and no gallery problem {request.source!r}{did_you_mean(request.source, known)}; "

@@ -20,6 +20,8 @@ from convexcls.problem import Problem
 from convexcls.rows import Rows
 
 Interval = tuple[Fraction | None, Fraction | None]
+#: A lower and an upper bound, None where there is none, and the objective at the point as it is.
+Bounds = tuple[Fraction | None, Fraction | None, Fraction]
 
 
 def check_claim(parsed: Parsed, problem: Model) -> Interval:
@@ -54,8 +56,8 @@ def _refuse(reason: str) -> None:
 def _compare(
     parsed: Parsed, lower: Fraction, upper: Fraction, value: Fraction, room: Fraction, reached: Fraction
 ) -> None:
-    """Refuse bounds that are too far apart, a point that is not near the one that reaches them, and a claim that they do
-    not imply."""
+    """Refuse bounds that are too far apart, a point that is not near the one that reaches them, and a claim that they
+    do not imply."""
     proved = f"the optimum is proved to lie between {_shown(lower)} and {_shown(upper)}"
     if upper - lower > room:
         raise CertificateError(f"{proved}, which are further apart than the tolerance allows")
@@ -85,7 +87,9 @@ def _exactly(parsed: Parsed, problem: Model) -> Interval:
     multipliers = with_flat_lines(problem, parsed.multipliers)
     proof = ExactProof("optimal", problem, minimised, parsed.point, multipliers, Fraction(0))
     if not check(problem, proof) or not parsed.claim["lower"] == parsed.claim["upper"] == optimum:
-        raise CertificateError("point and multipliers do not satisfy the KKT conditions exactly with the claimed optimum")
+        raise CertificateError(
+            "point and multipliers do not satisfy the KKT conditions exactly with the claimed optimum"
+        )
     return optimum, optimum
 
 
@@ -101,18 +105,22 @@ def _falls(parsed: Parsed, problem: Model) -> str:
     return "" if check_direction(problem, d) is not None else "the objective does not fall along the direction"
 
 
-def _minimised_bounds(parsed: Parsed, problem: Model) -> tuple[Fraction | None, Fraction | None, Fraction]:
-    """True bounds of the minimised objective, in rationals where the problem is small, else in doubles rounded the right
-    way; and the objective at the point."""
+def _minimised_bounds(parsed: Parsed, problem: Model) -> Bounds:
+    """True bounds of the minimised objective, in rationals where the problem is small, else in doubles rounded the
+    right way; and the objective at the point."""
     if affordable(problem):
         try:
-            return true_bounds(problem, parsed.point, parsed.multipliers)
+            found = true_bounds(problem, parsed.point, parsed.multipliers)
         except NoProof:
-            pass
-    try:
-        from convexcls.rigorous import bounds
-    except ImportError:
-        raise CertificateError("this model is verified by bounds in doubles, which are not installed") from None
+            found = None
+        if found is not None and found[0] is not None and found[1] is not None:
+            return found
+    return _bounds_in_doubles(parsed, problem)
+
+
+def _bounds_in_doubles(parsed: Parsed, problem: Model) -> Bounds:
+    from convexcls.rigorous import bounds
+
     x = with_slacks(problem, parsed.point)
     multipliers = multiplier_arrays(problem, with_flat_lines(problem, parsed.multipliers))
     if not np.all(np.isfinite(x)) or not all(np.all(np.isfinite(z)) for z in multipliers.values()):

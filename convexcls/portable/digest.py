@@ -14,6 +14,7 @@ import hashlib
 import json
 from collections.abc import Iterator
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -90,6 +91,6 @@ def _sparse_entries(block: Any) -> Iterator[str]:
     block = block.copy()
     block.sum_duplicates()
     columns, values, places = block.indices.tolist(), block.data.tolist(), block.indptr.tolist()
-    for first, last in zip(places, places[1:], strict=False):
+    for first, last in pairwise(places):
         pairs = zip(columns[first:last], values[first:last], strict=True)
         yield " ".join(f"{j}:{value.hex()}" for j, value in pairs if value)

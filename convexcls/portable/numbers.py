@@ -1,8 +1,8 @@
 """Numbers of a certificate file: text, read by a strict pattern with caps.
 
-``p`` and ``p/q`` are what they say; text with a point or an exponent is the double nearest to it. An exponent makes huge
-numbers of short text and a denominator of its own for every entry makes sums that grow without end, so both are capped
-before any arithmetic.
+``p`` and ``p/q`` are what they say; text with a point or an exponent is the double nearest to it. An exponent makes
+huge numbers of short text, and a denominator of its own for every entry makes sums that grow without end: both are
+capped before any arithmetic.
 """
 
 from __future__ import annotations
@@ -70,7 +70,9 @@ def nearest_double(value: Fraction) -> float | None:
 
 def _digits(value: Fraction) -> str:
     if max(value.numerator.bit_length(), value.denominator.bit_length()) > 3.32 * MOST_DIGITS:
-        raise CertificateError(f"a number has more than {MOST_DIGITS} digits: it is too long for a portable certificate")
+        raise CertificateError(
+            f"a number has more than {MOST_DIGITS} digits: it is too long for a portable certificate"
+        )
     return str(value)
 
 

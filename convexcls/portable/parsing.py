@@ -222,7 +222,7 @@ def _blocks(found: Any, where: str) -> dict[str, Rows]:
     """Numbers by block and row."""
     if not isinstance(found, dict) or len(found) > 100:
         raise CertificateError(f"{where} must be an object with an object for each constraint")
-    out = {}
+    out: dict[str, Rows] = {}
     for name, rows in found.items():
         _word(name, f"a constraint of {where}")
         if not isinstance(rows, dict):

@@ -23,7 +23,7 @@ def model_class(parsed: Parsed) -> type[Model]:
 def parameters_of(parsed: Parsed) -> dict[str, Any]:
     """The parameters, numbers as the doubles that they are: exactly those that the model has, no more."""
     cls = model_class(parsed)
-    hints = get_type_hints(cls.__init__)  # type: ignore[misc]
+    hints = get_type_hints(cls.__init__)
     known = [p.name for p in inspect.signature(cls).parameters.values() if p.kind is p.KEYWORD_ONLY]
     out: dict[str, Any] = {}
     for name, value in parsed.parameters.items():
@@ -59,8 +59,6 @@ def rebuilt(parsed: Parsed, X: Any, y: Any, sample_weight: Any) -> Model:
         problem: Model = declare(X, y, **arguments)
     except (ValueError, TypeError, ArithmeticError, MemoryError) as error:
         raise CertificateError(f"the model {parsed.model!r} cannot be declared so: {error}") from None
-    stated = {name: value for name, value in parsed.parameters.items()}
-    missing = [name for name in problem.parameters if name not in stated]
-    if missing:
+    if missing := [name for name in problem.parameters if name not in parsed.parameters]:
         raise CertificateError(f"the certificate does not state the parameter {missing[0]!r}")
     return problem

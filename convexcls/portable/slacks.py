@@ -1,7 +1,7 @@
 """What a certificate leaves out because it follows: slacks, and the multipliers of their signs.
 
-A slack xi_i that only bounds lines from above, xi_i >= R_k x - h_k, is the largest of them (at least 0 where its cost is
-quadratic). Where its cost is c_i xi_i, its multipliers add up to c_i, so those of the flat line follow from the others.
+A slack xi_i that only bounds lines from above, xi_i >= R_k x - h_k, is the largest of them (at least 0 where its cost
+is quadratic). Where its cost is c_i xi_i, its multipliers add up to c_i: those of a flat line follow from the others.
 """
 
 from __future__ import annotations
@@ -51,11 +51,16 @@ def flat_lines(problem: Problem) -> dict[str, list[Constraint]]:
     """The constraints whose multipliers follow, each with the other lines of its slack."""
     out = {}
     for name in slack_names(problem):
-        lines, quadratic = lines_of(problem, name), problem.quadratic.get(name)
+        lines = lines_of(problem, name)
         flat = [c for c in lines if set(c.entries) == {name}]
-        if len(flat) == 1 and (quadratic is None or not np.any(quadratic)):
+        if len(flat) == 1 and not _curved(problem, name):
             out[flat[0].name] = [c for c in lines if c is not flat[0]]
     return out
+
+
+def _curved(problem: Problem, name: str) -> bool:
+    p = problem.quadratic.get(name)
+    return isinstance(p, np.ndarray) and bool(np.any(p))
 
 
 def with_flat_lines(problem: Problem, multipliers: Blocks) -> dict[str, dict[int, Fraction]]:
@@ -85,7 +90,7 @@ def with_slacks(problem: Problem, point: Mapping[str, list[Fraction]]) -> Array:
     for name in slack_names(problem):
         where = problem.layout[name]
         heights = [problem.rows(c) @ x - c.rhs for c in lines_of(problem, name)]
-        floor = 0.0 if np.any(problem.quadratic.get(name, 0.0)) else -np.inf
+        floor = 0.0 if _curved(problem, name) else -np.inf
         x[where] = np.maximum(np.max(heights, axis=0), floor)
     return x
 

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from convexcls.certificate import Certificate
+from convexcls.data import Data
 from convexcls.portable.checks import check_claim
 from convexcls.portable.digest import data_digest, label_text
 from convexcls.portable.numbers import CertificateError
@@ -81,18 +82,30 @@ def verify_parsed(parsed: Parsed, X: Any, y: Any, sample_weight: Any = None) -> 
     return Verification(True, (), lower, upper, parsed)
 
 
-def _compare(parsed: Parsed, data: Any) -> None:
+def speaks_of(parsed: Parsed, X: Any, y: Any, sample_weight: Any = None) -> bool:
+    """Whether the certificate speaks of these data."""
+    try:
+        _compare(parsed, checked_data(parsed, X, y, sample_weight))
+    except CertificateError:
+        return False
+    return True
+
+
+def _compare(parsed: Parsed, data: Data) -> None:
     """Refuse a certificate that speaks of other data."""
     if (parsed.samples, parsed.features) != (data.n, data.d):
         raise CertificateError(
             f"the certificate speaks of {parsed.samples} samples with {parsed.features} features, the data have "
             f"{data.n} with {data.d}"
         )
+    if parsed.weighted != data.weighted:
+        told, found = ("weights", "none") if parsed.weighted else ("no weights", "some")
+        raise CertificateError(f"the certificate speaks of samples with {told}, the data have {found}")
+    labels = None if data.labels is None else tuple(label_text(label) for label in data.labels)
+    if parsed.labels != labels:
+        raise CertificateError("the certificate speaks of other labels than the data have")
     if parsed.sha256 != data_digest(data):
         raise CertificateError("the data are not those that the certificate speaks of: their digests differ")
-    labels = None if data.labels is None else tuple(label_text(label) for label in data.labels)
-    if parsed.labels != labels or parsed.weighted != data.weighted:
-        raise CertificateError("the certificate describes the labels or weights of the data wrongly")
 
 
 def _text(certificate: Any) -> str:
@@ -101,7 +114,9 @@ def _text(certificate: Any) -> str:
     if isinstance(certificate, str) and certificate.lstrip().startswith("{"):
         return certificate
     if not isinstance(certificate, (str, Path)):
-        raise TypeError(f"a certificate is a Certificate, the text of a file or a path, not {type(certificate).__name__}")
+        raise TypeError(
+            f"a certificate is a Certificate, the text of a file or a path, not {type(certificate).__name__}"
+        )
     return read_text(Path(certificate))
 
 

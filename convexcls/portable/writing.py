@@ -31,7 +31,7 @@ def certificate_json(certificate: Certificate) -> str:
         parse(text)  # what nobody would read is not written
     except CertificateError as error:
         raise NoAnswer(f"this certificate cannot be written as a file: {error}") from None
-    return text + "\n"
+    return text
 
 
 def certificate_dict(certificate: Certificate) -> dict[str, Any]:
@@ -135,5 +135,6 @@ def _proof(certificate: Certificate) -> dict[str, Any]:
 def _rows(blocks: Numbers) -> dict[str, dict[str, str]]:
     """The numbers that are not zero by block and row."""
     return {
-        name: {str(i): write_number(value) for i, value in sorted(rows.items()) if value} for name, rows in blocks.items()
+        name: {str(i): write_number(value) for i, value in sorted(rows.items()) if value}
+        for name, rows in blocks.items()
     }
