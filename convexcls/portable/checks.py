@@ -6,8 +6,11 @@ import math
 from fractions import Fraction
 
 import numpy as np
+from numpy.typing import NDArray
 
-from convexcls.certificate import check_direction
+from convexcls.certificate import attainment, check_direction, check_kkt, needs_attainment_proof
+from convexcls.certificate.attainment import PROOF
+from convexcls.certificate.origin import doubtful_at_origin
 from convexcls.exact.check import check
 from convexcls.exact.proof import ExactProof, NoProof
 from convexcls.models import Model
@@ -19,6 +22,7 @@ from convexcls.portable.true_bounds import affordable, true_bounds
 from convexcls.problem import Problem
 from convexcls.rows import Rows
 
+Array = NDArray[np.float64]
 Interval = tuple[Fraction | None, Fraction | None]
 #: A lower and an upper bound, None where there is none, and the objective at the point as it is.
 Bounds = tuple[Fraction | None, Fraction | None, Fraction]
@@ -37,10 +41,11 @@ def check_claim(parsed: Parsed, problem: Model) -> Interval:
     _well_formed(parsed, problem)
     if parsed.level == "exact":
         return _exactly(parsed, problem)
+    if needs_attainment_proof(problem) and attainment(problem, *_in_doubles(parsed, problem)) < PROOF:
+        raise CertificateError("that a minimum exists is not proved: bounds alone do not tell it from an infimum")
     lower, upper, value = _minimised_bounds(parsed, problem)
     if lower is None or upper is None:
-        side = "below" if lower is None else "above"
-        raise CertificateError(f"from point and multipliers no bound of the optimum from {side} can be shown")
+        return _by_residuals(parsed, problem, "below" if lower is None else "above")
     room = parsed.tolerance * max(abs(upper), abs(lower), Fraction(problem.unit))
     if problem.sense == "max":
         lower, upper, value = -upper, -lower, -value
@@ -121,15 +126,38 @@ def _minimised_bounds(parsed: Parsed, problem: Model) -> Bounds:
 def _bounds_in_doubles(parsed: Parsed, problem: Model) -> Bounds:
     from convexcls.rigorous import bounds
 
-    x = with_slacks(problem, parsed.point)
-    multipliers = multiplier_arrays(problem, with_flat_lines(problem, parsed.multipliers))
-    if not np.all(np.isfinite(x)) or not all(np.all(np.isfinite(z)) for z in multipliers.values()):
-        raise CertificateError("the point or a multiplier is beyond the range of doubles")
+    x, multipliers = _in_doubles(parsed, problem)
     found = bounds(problem, x, multipliers)
     value = problem.objective(x)
     if not math.isfinite(value):
         raise CertificateError("the objective at the point is not finite")
     return _rational(found.lower), _rational(found.upper), Fraction(value)
+
+
+def _in_doubles(parsed: Parsed, problem: Model) -> tuple[Array, dict[str, Array]]:
+    """The point with its slacks, and all multipliers."""
+    x = with_slacks(problem, parsed.point)
+    multipliers = multiplier_arrays(problem, with_flat_lines(problem, parsed.multipliers))
+    if not np.all(np.isfinite(x)) or not all(np.all(np.isfinite(z)) for z in multipliers.values()):
+        raise CertificateError("the point or a multiplier is beyond the range of doubles")
+    return x, multipliers
+
+
+def _by_residuals(parsed: Parsed, problem: Model, side: str) -> Interval:
+    """Where no true bound is known, as for Gaussian classes, a certificate of the level ``float`` may still rest on
+    what that level means: KKT conditions and gap, measured in doubles. Nothing is then proved despite rounding."""
+    short = f"from point and multipliers no bound of the optimum from {side} can be shown"
+    if parsed.level != "float":
+        raise CertificateError(short)
+    x, multipliers = _in_doubles(parsed, problem)
+    kkt, tol = check_kkt(problem, x, multipliers), _double(parsed.tolerance)
+    if not kkt.holds(tol) or doubtful_at_origin(problem, x, multipliers):
+        raise CertificateError(f"{short}, and the KKT conditions do not hold in doubles")
+    ends = sorted(problem.reported(value) for value in (kkt.dual_objective, kkt.objective))
+    claim = [_double(parsed.claim[name]) for name in ("lower", "upper")]
+    if any(abs(a - b) > tol * kkt.scale for a, b in zip(ends, claim, strict=True)):
+        raise CertificateError(f"the objectives are {ends[0]:.17g} and {ends[1]:.17g}, not the claimed ones")
+    return None, None
 
 
 def _rational(value: float) -> Fraction | None:

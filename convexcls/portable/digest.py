@@ -78,13 +78,16 @@ def _entries(data: Data, start: int, stop: int) -> Iterator[str]:
     if sparse.issparse(block):
         yield from _sparse_entries(sparse.csr_array(block))
         return
-    whole = " ".join(f"{j}:%s" for j in range(data.d))  # most rows have no zero: one pattern for all of them
+    d = data.d
+    whole = " ".join(f"{j}:%s" for j in range(d))  # most rows have no zero: one pattern for all of them
     full = np.all(block != 0, axis=1).tolist()
-    for values, plain in zip(np.asarray(block).tolist(), full, strict=True):
+    texts = list(map(float.hex, np.asarray(block).ravel().tolist()))
+    for i, plain in enumerate(full):
+        written = texts[i * d : (i + 1) * d]
         if plain:
-            yield whole % tuple(map(float.hex, values))
+            yield whole % tuple(written)
         else:
-            yield " ".join(f"{j}:{value.hex()}" for j, value in enumerate(values) if value)
+            yield " ".join(f"{j}:{written[j]}" for j in np.flatnonzero(block[i]).tolist())
 
 
 def _sparse_entries(block: Any) -> Iterator[str]:

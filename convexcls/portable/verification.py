@@ -5,7 +5,8 @@ problem is declared anew from the model's kind and parameters, and the numbers o
 
 optimal, exact       the KKT conditions in rationals, the gap 0, the optimum equal to the claimed one
 optimal, rigorous    true bounds, built from the numbers, that imply the claimed ones
-optimal, float       true bounds within the tolerance of each other and of the claim
+optimal, float       true bounds within the tolerance of each other and of the claim; where none are known, as for
+                     Gaussian classes, the KKT conditions in doubles
 infeasible           a Farkas vector, in rationals
 unattained           a direction, in rationals where no matrix or norm bound takes part
 """
@@ -53,6 +54,11 @@ class Verification:
                 "unattained": "unattained: along the direction of the certificate the objective falls for ever",
             }
             return f"{head} {how[self.parsed.verdict]}."
+        if self.lower is None:
+            return (
+                f"{head} solved as far as doubles tell: the KKT conditions and the gap hold to the tolerance, but no "
+                "bound that holds despite rounding is known for it."
+            )
         if self.lower == self.upper:
             return f"{head} solved, and its optimum is exactly {_shown(self.lower)}."
         return f"{head} solved: its optimum lies between {_shown(self.lower)} and {_shown(self.upper)}."
