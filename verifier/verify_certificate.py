@@ -184,7 +184,8 @@ def margin_bounds(rows, signs, d, point, alpha, caps, loss):
     if caps is None:  # the best multiples of the point and of the multipliers
         upper = size / min(m) ** 2 if min(m) > 0 else None
         return total**2 / (2 * bend) if bend else ZERO, upper, size, kept == alpha and min(m) == 1 and total == bend
-    upper = size + dot(caps, [max(1 - value, ZERO) ** (2 if squared else 1) for value in m])
+    stretch = 1 / min((v for v in m if v > 1 - Fraction(1, 10**6)), default=Fraction(1))  # lest rounding costs slack
+    upper = min(t * t * size + dot(caps, [max(1 - t * v, ZERO) ** (1 + squared) for v in m]) for t in (1, stretch))
     bend += sum((a * a / (2 * c) for a, c in zip(kept, caps, strict=True) if a), ZERO) if squared else 0
     return total - bend / 2, upper, upper, kept == alpha
 

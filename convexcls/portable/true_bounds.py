@@ -42,8 +42,11 @@ def true_bounds(
     statement = state(problem)
     z = [value for name in statement.kept for value in point[name]]
     moved = _feasible(statement, z)
-    upper = None if moved is None else _objective(statement, moved)
-    return dual_bound(statement, multipliers), upper, _objective(statement, z)
+    upper = (
+        None if moved is None else min(_objective(statement, near) for near in (moved, *_stretched(statement, moved)))
+    )
+    value = _objective(statement, z) if moved != z or upper is None else upper
+    return dual_bound(statement, multipliers), upper, value
 
 
 # ---- the upper bound ------------------------------------------------------------------------------------
@@ -57,6 +60,21 @@ def _objective(statement: Statement, z: Vector) -> Fraction:
             height = max(heights)
             total += c * height + HALF * p * max(height, ZERO) ** 2
     return total
+
+
+def _stretched(statement: Statement, z: Vector) -> list[Vector]:
+    """The point scaled up by a millionth at most, so that lines (1 - m_i of a margin) that rounding left above 0 reach
+    it: where features are large, a slack of rounding costs more than all else."""
+    if statement.equalities or statement.inequalities:
+        return []
+    missed = [
+        row[-1] / -reach
+        for samples in statement.samples
+        for line in samples.lines
+        for row in rows(line)
+        if row[-1] > 0 and 0 < row[-1] + (reach := dot(row[:-1], z)) < row[-1] / 10**6
+    ]
+    return [[max(missed) * value for value in z]] if missed else []
 
 
 def _feasible(statement: Statement, z: Vector) -> Vector | None:
