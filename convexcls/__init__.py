@@ -36,6 +36,7 @@ from convexcls.paths import Path, path
 from convexcls.portable import Verification, verify
 from convexcls.problem import Constraint, Label, NoAnswer, NormBound, Problem, ProblemError, Term, Variable
 from convexcls.rows import MatrixTooLarge
+from convexcls.separability import Separability, separability
 from convexcls.solution import Solution
 from convexcls.solve import solve, solvers
 from convexcls.solvers import SolverRefused
@@ -92,6 +93,7 @@ __all__ = [
     "Quadratic",
     "Radial",
     "Residual",
+    "Separability",
     "SoftMarginSVM",
     "SoftmaxMLE",
     "Solution",
@@ -111,6 +113,7 @@ __all__ = [
     "load",
     "losses",
     "path",
+    "separability",
     "solve",
     "solvers",
     "testing",

@@ -220,4 +220,3 @@ def _rate(samples: Samples, d: list[Fraction]) -> Fraction | None:
         if index.size:
             total += _dot(line.total(index, samples.cost[index])[:-1], d)
     return total
-

@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from convexcls.exact.measured import Measured
 from convexcls.exact.products import Array
 from convexcls.exact.sides import OFF, OPEN
 from convexcls.exact.statement import Samples, Statement
+from convexcls.exact.thinning import thinned
 
 #: A multiplier within this fraction of its largest value counts as 0, or as the largest value.
 SMALL = 1e-7
@@ -31,18 +33,61 @@ class Hints:
 def read_hints(statement: Statement, x: Any, multipliers: Mapping[str, Any] | None) -> Hints:
     """The guess that an answer makes; what is missing or not finite in it is taken as 0."""
     z = _kept(statement, x)
-    given = multipliers or {}
+    given = _spread_less(statement, z, multipliers or {})
     rows = []
     for block in statement.inequalities:
         lam = _vector(given.get(block.block.name), block.size)
-        rows.append(np.flatnonzero(lam > SMALL * lam.max(initial=0.0)) if lam is not None else np.empty(0, np.intp))
+        rows.append(np.empty(0, np.intp) if lam is None else _positive(lam))
     sides, tight = [], []
     for g, samples in enumerate(statement.samples):
-        shares = [_vector(given.get(line.block.name), samples.size) for line in samples.lines]
-        side, resting = _sides(samples, z, None if any(s is None for s in shares) else np.array(shares))
+        side, resting = _sides(samples, z, _shares(samples, given))
         sides.append(side)
         tight += [(g, i, k) for i, k in resting]
     return Hints(z, rows, sides, tight)
+
+
+def _positive(multipliers: Array) -> NDArray[np.intp]:
+    return np.flatnonzero(multipliers > SMALL * multipliers.max(initial=0.0))
+
+
+def _shares(samples: Samples, given: Mapping[str, Any]) -> Array | None:
+    """The multipliers by line and sample, None where some are missing."""
+    shares = [_vector(given.get(line.block.name), samples.size) for line in samples.lines]
+    return None if any(share is None for share in shares) else np.array(shares)
+
+
+def _spread_less(statement: Statement, z: Array, given: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The same multipliers, on fewer rows where they are more than a vertex has."""
+    # blocks with the rows that have multipliers between their bounds, and the number of the first sample (-1: none)
+    parts: list[tuple[Measured, NDArray[np.intp], int]] = []
+    for block in statement.inequalities:
+        lam = _vector(given.get(block.block.name), block.size)
+        parts.append((block, np.empty(0, np.intp) if lam is None else _positive(lam), -1))
+    first, unsure = 0, sum(index.size for _, index, _ in parts)
+    for samples in statement.samples:
+        shares = _shares(samples, given)
+        if shares is not None and len(samples.lines) > 1:
+            split = np.flatnonzero(_sides(samples, z, shares)[0] == OPEN)
+            parts += [(line, split, first) for line in samples.lines]
+            unsure += split.size
+        first += samples.size
+    if unsure <= statement.size + 1:
+        return given
+    rows = np.vstack([_dense(measured, index) for measured, index, _ in parts])
+    owners = np.concatenate([index + start if start >= 0 else np.full(index.size, -1) for _, index, start in parts])
+    values = np.concatenate([np.asarray(given[m.block.name], dtype=float)[i] for m, i, _ in parts if i.size])
+    fewer, at, out = thinned(rows, np.maximum(values, 0.0), owners.tolist()), 0, dict(given)
+    for measured, index, _ in parts:
+        if index.size:
+            changed = np.array(out[measured.block.name], dtype=float)
+            changed[index] = fewer[at : at + index.size]
+            out[measured.block.name] = changed
+            at += index.size
+    return out
+
+
+def _dense(measured: Measured, index: NDArray[np.intp]) -> Array:
+    return np.zeros((index.size, measured.width)) if measured.rows is None else measured.rows[index].to_dense()
 
 
 def _kept(statement: Statement, x: Any) -> Array:

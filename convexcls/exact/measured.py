@@ -154,7 +154,9 @@ def compared(first: Measured, second: Measured, z: Sequence[Fraction], moving: b
     one = Fraction(0 if moving else 1)
     point = [*z, one, *(-value for value in z), -one]
     m = first.width + 1
-    return exact_signs(JoinedRows(first.size, 2 * m, [(slice(0, m), first.whole), (slice(m, 2 * m), second.whole)]), point)
+    return exact_signs(
+        JoinedRows(first.size, 2 * m, [(slice(0, m), first.whole), (slice(m, 2 * m), second.whole)]), point
+    )
 
 
 def added(total: Matrix, other: Matrix, factor: Fraction) -> Matrix:

@@ -4,8 +4,8 @@ Each inequality is either tight, with a multiplier, or not, with room. From a se
 one solution, take a row whose multiplier or room is negative, and change its state; where that alone would leave the
 equations singular, another row changes its state, too. Which pairs may be exchanged follows from the signs in one row
 of the tableau. Taking always the first row that qualifies, the method cannot cycle, degenerate or not (Klafszky and
-Terlaky 1992; den Hertog, Roos and Terlaky 1993 for all sufficient matrices), and needs no feasible start. Where there is
-no exchange the row itself is a proof: a Farkas vector, or a direction along which the objective falls for ever.
+Terlaky 1992; den Hertog, Roos and Terlaky 1993 for all sufficient matrices), and needs no feasible start. Where there
+is no exchange the row itself is a proof: a Farkas vector, or a direction along which the objective falls for ever.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from fractions import Fraction
 from typing import TypeAlias
 
 from convexcls import rational
-from convexcls.exact.program import Program, Row, Tight, dot, sparse_row
+from convexcls.exact.program import Program, Row, Tight, dot
 
 #: So many steps per row take the worst row, which is quick but may cycle; then the first, which cannot.
 GREEDY = 3
@@ -40,25 +40,22 @@ class Falling:
 Outcome: TypeAlias = Tight | Contradiction | Falling
 
 
-def solve_program(program: Program, guess: Sequence[int], near: Sequence[Fraction]) -> tuple[Outcome, bool]:
-    """The solution of a program, or the proof that there is none; and whether its point was one of many, chosen at
-    ``near`` in directions along which nothing changes. ``guess`` are the rows that may be tight."""
+def solve_program(program: Program, guess: Sequence[int], near: Sequence[Fraction]) -> Outcome:
+    """The solution of a program, or the proof that there is none. ``guess`` are the rows that may be tight; in
+    directions along which nothing changes the point is taken at ``near``."""
     tight = program.stationary(guess)
     if tight is not None and not program.violations(tight):
-        return tight, False
+        return tight
     start = _start(program, guess, near)
     if not isinstance(start, tuple):
-        return start, False
-    bounded, active = start
-    outcome = _criss_cross(bounded, active)
-    pins = len(bounded.equalities) - len(program.equalities)
-    if pins and isinstance(outcome, (Tight, Contradiction)):
-        kept = outcome.equality_multipliers[: len(program.equalities)]
-        if isinstance(outcome, Tight):
-            outcome = Tight(outcome.x, kept, outcome.multipliers)
-        else:
-            outcome = Contradiction(kept, outcome.multipliers)
-    return outcome, pins > 0
+        return start
+    outcome = _criss_cross(*start)
+    count = len(program.equalities)  # those after these only held unknowns in place, and have no multiplier
+    if isinstance(outcome, Tight):
+        return Tight(outcome.x, outcome.equality_multipliers[:count], outcome.multipliers)
+    if isinstance(outcome, Contradiction):
+        return Contradiction(outcome.equality_multipliers[:count], outcome.multipliers)
+    return outcome
 
 
 def _start(
@@ -160,6 +157,3 @@ def _leave(program: Program, active: list[int], i: int) -> list[int] | Falling:
         if dot(program.inequalities[j][0], change.x) < 0:
             return [*rest, j]
     return Falling([-value for value in change.x])
-
-
-__all__ = ["Contradiction", "Falling", "Outcome", "solve_program", "sparse_row"]

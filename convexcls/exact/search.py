@@ -16,6 +16,7 @@ from typing import TypeAlias
 import numpy as np
 
 from convexcls.exact.hints import Hints
+from convexcls.exact.measured import Measured
 from convexcls.exact.pivoting import Contradiction, Falling, Outcome, solve_program
 from convexcls.exact.products import Array, Matrix
 from convexcls.exact.program import Program, Row, Tight, sparse_row
@@ -25,8 +26,15 @@ from convexcls.exact.statement import Statement
 
 #: So many rows join at a time, for each unknown.
 JOINING = 2
+#: An answer that so many rows contradict, for each unknown, is no guess to start from.
+MANY = 4
 #: Programs of more rows are not tried: the guess was too far from the solution.
 MOST_ROWS = 4000
+
+
+class TooFar(NoProof):
+    """The guess is so far from the solution that solving anew is quicker."""
+
 
 #: A row of the small program: a constraint's (block, row), or (number of samples, sample, line).
 Key: TypeAlias = tuple[int, int] | tuple[int, int, int]
@@ -41,6 +49,8 @@ class Search:
     rows: list[Key]
     tight: list[Key]
     near: list[Fraction]
+    #: Whether a row that takes no part is tight, too.
+    touching: bool = False
 
     @classmethod
     def start(cls, statement: Statement, hints: Hints) -> Search:
@@ -69,7 +79,9 @@ class Search:
             linear = [a + b for a, b in zip(linear, part.total, strict=False)]
             constant += part.total[m]
             if part.gram is not None:
-                quadratic = [[a + b for a, b in zip(u, v, strict=False)] for u, v in zip(quadratic, part.gram, strict=False)]
+                quadratic = [
+                    [a + b for a, b in zip(u, v, strict=False)] for u, v in zip(quadratic, part.gram, strict=False)
+                ]
                 linear = [a + row[m] for a, row in zip(linear, part.gram, strict=False)]
                 constant += part.gram[m][m] / 2
         return quadratic, linear, constant
@@ -90,49 +102,51 @@ class Search:
         ]
         inequalities = []
         for key in self.rows:
-            measured = self.statement.samples[key[0]].lines[key[2]] if len(key) == 3 else self._block(key[0])
-            (values,) = measured.rational(np.array([key[1]]))
+            (values,) = self.measured(key).rational(np.array([key[1]]))
             row = sparse_row(values[:-1])
             if len(key) == 3:
                 row[place[key[:2]]] = Fraction(-1)
             inequalities.append((row, -values[-1]))
         return Program(curved, linear, equalities, inequalities)
 
-    def _block(self, b: int):  # type: ignore[no-untyped-def]
-        return self.statement.inequalities[b]
+    def measured(self, key: Key) -> Measured:
+        """The block of a row."""
+        return self.statement.samples[key[0]].lines[key[2]] if len(key) == 3 else self.statement.inequalities[key[0]]
 
-    def run(self) -> Found:
-        """Solve, check all rows, let those join that contradict, until none does."""
-        many = False
+    def run(self, patient: bool = True) -> Found:
+        """Solve, check all rows, let those join that contradict, until none does. ``TooFar`` where there are very
+        many, unless one is patient."""
         while True:
             program = self.program()
             number = {key: k for k, key in enumerate(self.rows)}
             near = [*self.near, *[Fraction(0)] * (program.size - len(self.near))]
             guess = [number[key] for key in self.tight if key in number]
-            outcome, chosen = solve_program(program, guess, near)
-            many |= chosen
+            outcome = solve_program(program, guess, near)
             if isinstance(outcome, Contradiction):
-                return Found(self, program, outcome, many)
+                return Found(self, program, outcome)
             moving = isinstance(outcome, Falling)
             x = outcome.direction if isinstance(outcome, Falling) else outcome.x
             if isinstance(outcome, Tight):
                 self.tight = [self.rows[k] for k in outcome.multipliers]
-            if not self._join(x[: self.statement.size], moving):
-                return Found(self, program, outcome, many)
+            joining = self._join(x[: self.statement.size], moving)
+            if not joining:
+                return Found(self, program, outcome)
+            if joining > MANY * (self.statement.size + 10) and not patient:
+                raise TooFar("the point given is too far from the solution")
             if len(self.rows) > MOST_ROWS:
-                raise NoProof("the point given is too far from the solution: solve the problem more accurately first")
+                raise NoProof("no answer in doubles is near enough to the solution: too many rows are unsure")
 
-    def _join(self, z: Sequence[Fraction], moving: bool) -> bool:
-        """Let the rows join that are violated at z, or forbid the direction; whether there are any."""
+    def _join(self, z: Sequence[Fraction], moving: bool) -> int:
+        """Let the rows join that are violated at z, or forbid the direction; how many there are."""
         most = JOINING * (self.statement.size + 10)
         doubles = np.array([_rounded(value) for value in z])
-        grown = False
-        known = set(self.rows)
+        known, against_all, self.touching = set(self.rows), 0, False
         for b, measured in enumerate(self.statement.inequalities):
             signs = measured.moves(z) if moving else measured.signs(z)
             against = np.array([i for i in np.flatnonzero(signs > 0).tolist() if (b, i) not in known], dtype=np.intp)
             self.rows += [(b, i) for i in _worst(measured.values(doubles), against, most)]
-            grown |= against.size > 0
+            against_all += against.size
+            self.touching |= any((b, i) not in known for i in np.flatnonzero(signs == 0).tolist())
         for g, part in enumerate(self.sides):
             against = part.contradicted(z, moving)
             for i in part.worst(against, doubles, most).tolist():
@@ -140,19 +154,18 @@ class Search:
                 lines = [(g, i, k) for k in range(len(part.samples.lines))]
                 self.rows += lines
                 self.tight += lines[before : before + 1] if before >= 0 else []
-            grown |= against.size > 0
-        return grown
+            against_all += against.size
+            self.touching |= part.touching
+        return against_all
 
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """What a search ended with: the program on which all rows agree, its outcome, and whether the point is one of
-    many."""
+    """What a search ended with: the program on which all rows agree, and its outcome."""
 
     search: Search
     program: Program
     outcome: Outcome
-    many: bool
 
 
 def _worst(values: Array, index: np.ndarray, most: int) -> list[int]:

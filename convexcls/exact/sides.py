@@ -31,6 +31,8 @@ class Sides:
     side: NDArray[np.intp]
 
     def __post_init__(self) -> None:
+        #: Whether a sample with a fixed side rests on several lines at once.
+        self.touching = False
         width = self.samples.lines[0].width + 1
         self.total = [Fraction(0)] * width
         self.gram: Matrix | None = None
@@ -62,8 +64,10 @@ class Sides:
         """The samples that stand elsewhere at z than where they are taken to stand; or that leave their side along a
         direction."""
         lines, out = self.samples.lines, np.zeros(self.samples.size, dtype=bool)
+        self.touching, counts = False, (self.side != OPEN) & (self.samples.cost > 0)
         for k, j in combinations(range(len(lines)), 2):
             sign = compared(lines[k], lines[j], z, moving)
+            self.touching |= bool(np.any(counts & (sign == 0)))
             out |= ((self.side == k) & (sign < 0)) | ((self.side == j) & (sign > 0))
         curved = self.samples.curvature > 0
         if curved.any():

@@ -19,11 +19,13 @@ from fractions import Fraction
 
 import numpy as np
 
+from convexcls.exact.kernel_matrix import exact_kernel
 from convexcls.exact.measured import Measured, added
 from convexcls.exact.products import Array, Matrix
 from convexcls.exact.proof import NoProof
 from convexcls.problem import Problem, Variable
 from convexcls.rows import DiagonalRows, Rows
+from convexcls.rows.kernel import KernelRows
 
 #: More unknowns besides slacks are beyond exact arithmetic.
 MOST_UNKNOWNS = 1500
@@ -146,14 +148,17 @@ def _objective(problem: Problem, kept: tuple[str, ...], size: int) -> tuple[Matr
     start = 0
     for name in kept:
         n = problem.variable(name).size
-        _add_quadratic(quadratic, problem.quadratic.get(name), start, n, name)
+        if isinstance(problem.quadratic.get(name), KernelRows) and (matrix := exact_kernel(problem)) is not None:
+            _add_matrix(quadratic, matrix, start)
+        else:
+            _add_quadratic(quadratic, problem.quadratic.get(name), start, name)
         for j, q in enumerate(np.asarray(problem.linear.get(name, np.zeros(n))).tolist()):
             linear[start + j] += Fraction(q)
         start += n
     return quadratic, linear, augmented[size][size] / 2 + Fraction(problem.constant)
 
 
-def _add_quadratic(quadratic: Matrix, p: Array | Rows | None, start: int, n: int, name: str) -> None:
+def _add_quadratic(quadratic: Matrix, p: Array | Rows | None, start: int, name: str) -> None:
     if p is None:
         return
     if not isinstance(p, Rows):
@@ -162,10 +167,14 @@ def _add_quadratic(quadratic: Matrix, p: Array | Rows | None, start: int, n: int
         return
     matrix = p.rational()
     if not _semidefinite(matrix):
-        raise NoProof(f"the quadratic part of {name!r} is not exactly positive semidefinite: rounding made it indefinite")
-    for j in range(n):
-        for k in range(n):
-            quadratic[start + j][start + k] += matrix[j][k]
+        raise NoProof(f"the quadratic part of {name!r} is not positive semidefinite once nothing is rounded any more")
+    _add_matrix(quadratic, matrix, start)
+
+
+def _add_matrix(quadratic: Matrix, matrix: Matrix, start: int) -> None:
+    for j, row in enumerate(matrix, start):
+        for k, value in enumerate(row, start):
+            quadratic[j][k] += value
 
 
 def _semidefinite(matrix: Matrix) -> bool:
