@@ -6,9 +6,11 @@ import inspect
 import types
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
+import numpy as np
+
 from convexcls.data import Data, check_data
 from convexcls.models import Model, by_kind
-from convexcls.portable.numbers import CertificateError, nearest_double, read_number
+from convexcls.portable.numbers import CertificateError, nearest_double, read_number, write_number
 from convexcls.portable.parsing import Parsed
 
 
@@ -59,6 +61,17 @@ def rebuilt(parsed: Parsed, X: Any, y: Any, sample_weight: Any) -> Model:
         problem: Model = declare(X, y, **arguments)
     except (ValueError, TypeError, ArithmeticError, MemoryError) as error:
         raise CertificateError(f"the model {parsed.model!r} cannot be declared so: {error}") from None
-    if missing := [name for name in problem.parameters if name not in parsed.parameters]:
-        raise CertificateError(f"the certificate does not state the parameter {missing[0]!r}")
+    for name, value in problem.parameters.items():
+        if name not in parsed.parameters:
+            raise CertificateError(f"the certificate does not state the parameter {name!r}")
+        stated, written = parsed.parameters[name], written_parameter(value)
+        if type(stated) is not type(written) or (stated != written and arguments.get(name) != value):
+            raise CertificateError(f"the certificate states the parameter {name!r} in a wrong way")
     return problem
+
+
+def written_parameter(value: Any) -> str | bool | None:
+    """A parameter as a file states it."""
+    if value is None or isinstance(value, (str, bool)):
+        return value
+    return bool(value) if isinstance(value, np.bool_) else write_number(float(value))

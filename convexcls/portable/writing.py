@@ -17,6 +17,7 @@ from convexcls.portable.digest import data_digest, label_text
 from convexcls.portable.exact_proofs import exact_direction, exact_farkas
 from convexcls.portable.numbers import CertificateError, write_number
 from convexcls.portable.parsing import LONGEST_TEXT, MOST_NOTES, SCHEMA, parse
+from convexcls.portable.rebuilding import written_parameter
 from convexcls.portable.slacks import flat_lines, kept_names
 from convexcls.problem import NoAnswer, provides
 
@@ -49,7 +50,7 @@ def certificate_dict(certificate: Certificate) -> dict[str, Any]:
         "level": level,
         "verdict": certificate.status,
         "model": problem.kind,
-        "parameters": {name: _parameter(value) for name, value in problem.parameters.items()},
+        "parameters": {name: written_parameter(value) for name, value in problem.parameters.items()},
         "tolerance": write_number(min(certificate.tol, 1e-4)),
         "data": {
             "sha256": data_digest(data),
@@ -78,14 +79,6 @@ def _model(problem: Any) -> Model:
     if kernel is not None and not isinstance(kernel.kind, str):
         raise NoAnswer(f"the {problem.name} has a kernel of your own, which a file cannot name")
     return problem
-
-
-def _parameter(value: Any) -> str | bool | None:
-    if value is None or isinstance(value, (str, bool)):
-        return value
-    if isinstance(value, np.bool_):
-        return bool(value)
-    return write_number(float(value))
 
 
 def _claim(certificate: Certificate, level: str) -> dict[str, str]:
