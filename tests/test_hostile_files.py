@@ -14,9 +14,8 @@ from test_verifier import alone, at, is_true, mutated_problems, paths, plain, st
 import convexcls as cc
 from convexcls.portable import CertificateError, Verification, parse
 
-#: Mutations of each kind for each seed: 4 x 2 x 2600 = 20,800 files, each given to both verifiers.
+#: Mutations for each seed: 8 x 2600 = 20,800 files, each given to both verifiers.
 MUTATIONS = 2600
-SEEDS = range(4)
 
 
 def certificate():
@@ -28,8 +27,9 @@ def certificate():
 
 HUGE = "9" * 100_000
 BAD_NUMBERS = [
-    "NaN", "nan", "inf", "-inf", "Infinity", "1e400", "1e3000000", "-1e999999999", "1/0", "1/00", "0/0", "1/-2", "",
-    " ", "1 ", " 1", "+1/2", "1//2", "1/2/3", "1.5/2", "0x10", "1_000", "١", "1e", "e5", ".", "--1", "1,5", "None", HUGE,
+    "NaN", "nan", "inf", "-inf", "Infinity", "1e400", "1e3000000", "-1e999999999", "1/0", "1/00", "0/0", "1/-2",
+    "", " ", "1 ", " 1", "+1/2", "1//2", "1/2/3", "1.5/2", "0x10", "1_000", "١", "1e", "e5", ".", "--1", "1,5", "None",
+    HUGE,
     f"1/{HUGE}", f"0.{HUGE}", "1e+-5", "1\n", "½", "1/2 ", "1d5", "\u00001", "1e5000",
 ]  # fmt: skip
 BAD_VALUES = [None, True, False, [], {}, ["1"], {"0": "1"}, [[]]]
@@ -151,7 +151,7 @@ def test_parameters_are_those_of_the_model_and_doubles():
 
 def bases():
     """Certificates of every kind at both levels, with their data as rationals."""
-    for problem in mutated_problems():
+    for problem in mutated_problems(4):
         X, y, _ = plain(problem)
         signs = [int(s) for s in problem.data.signs]
         for text in texts(problem):
@@ -244,8 +244,9 @@ def judged(text, X, y, rows, signs) -> bool:
     return ours.accepted or theirs[0]
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.parametrize("mutation", [byte_mutation, structure_mutation])
+@pytest.mark.parametrize(
+    ("mutation", "seed"), [(byte_mutation, k) for k in range(5)] + [(structure_mutation, k) for k in range(3)]
+)
 def test_fuzz(mutation, seed):
     """Mutated files, by both verifiers: no crash, no hang, and nothing accepted that is not true."""
     rng = random.Random(1000 + seed)
