@@ -73,7 +73,10 @@ def _facts(s: Solution, everything: bool) -> list[tuple[str, str | Text]]:
     facts += [
         ("objective", number(s.objective)),
         ("dual bound", number(s.dual_objective)),
-        ("gap", f"{small(s.gap)} (relative {small(relative)})"),
+        (
+            "gap",
+            f"{small(s.gap)} (relative {small(relative)})" if s.certificate.optimum is None else "0, without rounding",
+        ),
     ]
     intercept = intercept_value(s)
     if intercept is not None:
