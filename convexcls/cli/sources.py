@@ -95,19 +95,12 @@ def read_problem(request: Request) -> Model:
     return cls(samples.X if basis is None else basis(samples.X), y, **arguments)
 
 
-def read_samples(request: Request) -> Samples:
-    """The samples of a data file, without a model."""
+def read_file(request: Request) -> Samples:
+    """What the data file SOURCE holds, weights too, as it is written there."""
     path = Path(request.source)
     _check_file(request.source, path)
     with Working(f"reading {path.name}"):
         return _read(request, path)
-
-
-def _check_file(source: str, path: Path) -> None:
-    if not path.exists():
-        raise SourceError(f"there is no file {source!r}")
-    if path.is_dir():
-        raise SourceError(f"{source!r} is a directory: name a file in it")
 
 
 def _basis(text: str | None) -> Basis | None:

@@ -45,12 +45,12 @@ def verify(
       convexcls verify proof.json data.csv --target label --weight count
     """
     from convexcls.cli.columns import Choice
-    from convexcls.cli.sources import Request, read_samples
+    from convexcls.cli.sources import Request, read_file
     from convexcls.portable.verification import verify_parsed
 
     parsed = _parsed(certificate)
     request = Request(str(data), "", file_format, Choice(target, features, weight), exact=True, basis=basis)
-    samples = read_samples(request)
+    samples = read_file(request)
     X, y = _spoken_of(parsed, samples, basis)
     found = verify_parsed(parsed, X, y, samples.weights)
     write(screen(), found.explain())

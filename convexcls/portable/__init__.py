@@ -8,7 +8,8 @@ checked before anything is computed. ``verifier/README.md`` states the format, a
 
 from convexcls.portable.digest import data_digest
 from convexcls.portable.numbers import CertificateError
-from convexcls.portable.parsing import Parsed, parse
+from convexcls.portable.parsed import Parsed
+from convexcls.portable.parsing import parse
 from convexcls.portable.verification import Verification, verify
 from convexcls.portable.writing import certificate_dict, certificate_json
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -11,18 +12,21 @@ from numpy.typing import NDArray
 from convexcls.certificate import attainment, check_direction, check_kkt, needs_attainment_proof
 from convexcls.certificate.attainment import PROOF
 from convexcls.certificate.origin import doubtful_at_origin
+from convexcls.enclosure import Enclosure, check_enclosure, proof_words
 from convexcls.exact.check import check
 from convexcls.exact.proof import ExactProof, NoProof
 from convexcls.models import Model
 from convexcls.portable.exact_proofs import proves_infeasible, proves_unattained
 from convexcls.portable.numbers import CertificateError
-from convexcls.portable.parsing import Parsed
+from convexcls.portable.parsed import Box, Parsed
 from convexcls.portable.slacks import kept_names, multiplier_arrays, with_flat_lines, with_slacks
 from convexcls.portable.true_bounds import affordable, true_bounds
-from convexcls.problem import Problem
+from convexcls.problem import NoAnswer, Problem
 from convexcls.rows import Rows
 
 Array = NDArray[np.float64]
+#: An enclosure need not settle any number of digits to be true.
+NO_DIGITS = -(10**6)
 Interval = tuple[Fraction | None, Fraction | None]
 #: A lower and an upper bound, None where there is none, and the objective at the point as it is.
 Bounds = tuple[Fraction | None, Fraction | None, Fraction]
@@ -38,6 +42,8 @@ def check_claim(parsed: Parsed, problem: Model) -> Interval:
     if parsed.verdict == "unattained":
         _refuse(_falls(parsed, problem))
         return None, None
+    if parsed.enclosure is not None:
+        return _enclosed(parsed, parsed.enclosure, problem)
     _well_formed(parsed, problem)
     if parsed.level == "exact":
         return _exactly(parsed, problem)
@@ -96,6 +102,27 @@ def _exactly(parsed: Parsed, problem: Model) -> Interval:
             "point and multipliers do not satisfy the KKT conditions exactly with the claimed optimum"
         )
     return optimum, optimum
+
+
+def _enclosed(parsed: Parsed, box: Box, problem: Model) -> Interval:
+    """Krawczyk's test on the box of the file, in ball arithmetic: no step of a search for it."""
+    lower, upper = parsed.claim["lower"], parsed.claim["upper"]
+    low, high = (-upper, -lower) if problem.sense == "max" else (lower, upper)
+    sizes = {v.name: v.size for v in problem.variables}
+    if any({name: len(values) for name, values in end.items()} != sizes for end in (box.lower, box.upper)):
+        raise CertificateError("the enclosure does not give an interval for every unknown")
+    intervals = {name: list(zip(box.lower[name], box.upper[name], strict=True)) for name in sizes}
+    flat = [interval for v in problem.variables for interval in intervals[v.name]]
+    pinned = tuple(j for j, interval in enumerate(flat) if not any(interval))
+    claimed = Enclosure(low, high, intervals, box.digits, NO_DIGITS, box.precision, pinned)
+    claimed = replace(claimed, proof=proof_words(problem, claimed))
+    try:
+        holds = check_enclosure(problem, claimed)
+    except NoAnswer as error:
+        raise CertificateError(f"the enclosure is not proved: {error}") from None
+    if not holds:
+        raise CertificateError("the intervals of the enclosure are not proved to contain the optimum and the solution")
+    return lower, upper
 
 
 def _falls(parsed: Parsed, problem: Model) -> str:

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
 from convexcls.portable.numbers import CertificateError, read_number, read_numbers
+from convexcls.portable.parsed import Box, Parsed, Rows
 
 SCHEMA = "convexcls-certificate/2"
 LARGEST_FILE = 64_000_000
@@ -21,12 +20,14 @@ DEEPEST = 4
 #: More samples or features than these are not read from a file.
 MOST_SAMPLES = 10**8
 MOST_NOTES = 100
+#: More bits, or digits, are not computed with because a file says so.
+MOST_PRECISION = 10_000
 LONGEST_TEXT = 2_000
 #: A verifier does not call bounds that are further apart than this fraction of the optimum a proof of it.
 LOOSEST = Fraction(1, 10_000)
 
 LEVELS = ("float", "rigorous", "exact")
-#: What proves each verdict.
+#: What proves each verdict; of an optimum that is not rational, at the level exact, an ``enclosure``.
 PROOFS = {
     "optimal": ("point", "multipliers"),
     "infeasible": ("farkas",),
@@ -40,39 +41,15 @@ _WORD = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
 #: A string (to its end or that of the text, so that a scan never starts over) or a bracket.
 _STRING_OR_BRACKET = re.compile(r'"(?:[^"\\]+|\\.)*+(?:"|\Z)|[\[\]{}]', re.DOTALL)
 
-Rows = Mapping[int, Fraction]
-
-
-@dataclass(frozen=True)
-class Parsed:
-    """A certificate as its file states it: nothing of it is proved, but all of it is well formed. ``parameters`` are as
-    JSON has them, numbers still as text; multipliers that are zero are left out."""
-
-    level: str
-    verdict: str
-    model: str
-    parameters: Mapping[str, str | bool | None]
-    tolerance: Fraction
-    sha256: str
-    samples: int
-    features: int
-    labels: tuple[str, ...] | None
-    weighted: bool
-    claim: Mapping[str, Fraction]
-    notes: tuple[str, ...]
-    point: Mapping[str, list[Fraction]] = field(default_factory=dict)
-    multipliers: Mapping[str, Rows] = field(default_factory=dict)
-    farkas: Mapping[str, Rows] = field(default_factory=dict)
-    direction: Mapping[str, list[Fraction]] = field(default_factory=dict)
-
 
 def parse(text: str) -> Parsed:
     """The certificate that a text holds; ``CertificateError`` where it holds none."""
     found = _load(text)
     verdict = _choice(found.get("verdict"), tuple(PROOFS), "verdict")
-    _names(found, (*_FIELDS, *PROOFS[verdict]), "the certificate")
+    level = _choice(found.get("level"), LEVELS, "level")
+    enclosed = (verdict, level) == ("optimal", "exact") and "enclosure" in found
+    _names(found, (*_FIELDS, *(("enclosure",) if enclosed else PROOFS[verdict])), "the certificate")
     _choice(found["schema"], (SCHEMA,), "schema")
-    level = _choice(found["level"], LEVELS, "level")
     samples, features, labels = _data(found["data"])
     return Parsed(
         level=level,
@@ -85,12 +62,13 @@ def parse(text: str) -> Parsed:
         features=features,
         labels=labels,
         weighted=found["data"]["weighted"],
-        claim=_claim(found["claim"], verdict, level),
+        claim=_claim(found["claim"], verdict, level == "exact" and not enclosed),
         notes=_texts(found["notes"], "notes", MOST_NOTES),
         point=_vectors(found.get("point", {}), "point"),
         multipliers=_blocks(found.get("multipliers", {}), "multipliers"),
         farkas=_blocks(found.get("farkas", {}), "farkas"),
         direction=_vectors(found.get("direction", {}), "direction"),
+        enclosure=_box(found["enclosure"]) if enclosed else None,
     )
 
 
@@ -199,8 +177,16 @@ def _data(found: Any) -> tuple[int, int, tuple[str, ...] | None]:
     return _count(found["samples"], "data.samples"), _count(found["features"], "data.features"), labels
 
 
-def _claim(found: Any, verdict: str, level: str) -> dict[str, Fraction]:
-    names = ("lower", "upper", *(("optimum",) if level == "exact" else ())) if verdict == "optimal" else ()
+def _box(found: Any) -> Box:
+    _names(found, ("lower", "upper", "digits", "precision"), "enclosure")
+    digits, bits = (_count(found[name], f"enclosure.{name}") for name in ("digits", "precision"))
+    if not (1 <= digits <= MOST_PRECISION and 2 <= bits <= MOST_PRECISION):
+        raise CertificateError(f"enclosure: digits and precision must not be above {MOST_PRECISION}")
+    return Box(_vectors(found["lower"], "enclosure.lower"), _vectors(found["upper"], "enclosure.upper"), digits, bits)
+
+
+def _claim(found: Any, verdict: str, rational: bool) -> dict[str, Fraction]:
+    names = ("lower", "upper", *(("optimum",) if rational else ())) if verdict == "optimal" else ()
     _names(found, names, "claim")
     return {name: read_number(found[name], f"claim.{name}") for name in names}
 

@@ -11,7 +11,7 @@ import numpy as np
 from convexcls.data import Data, check_data
 from convexcls.models import Model, by_kind
 from convexcls.portable.numbers import CertificateError, nearest_double, read_number, write_number
-from convexcls.portable.parsing import Parsed
+from convexcls.portable.parsed import Parsed
 
 
 def model_class(parsed: Parsed) -> type[Model]:

@@ -23,7 +23,8 @@ from convexcls.data import Data
 from convexcls.portable.checks import check_claim
 from convexcls.portable.digest import data_digest, label_text
 from convexcls.portable.numbers import CertificateError
-from convexcls.portable.parsing import LARGEST_FILE, Parsed, parse
+from convexcls.portable.parsed import Parsed
+from convexcls.portable.parsing import LARGEST_FILE, parse
 from convexcls.portable.rebuilding import checked_data, rebuilt
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from convexcls.certificate import Certificate
+from convexcls.enclosure import Enclosure
 from convexcls.losses import BY_NAME
 from convexcls.models import Model, by_kind
 from convexcls.portable.digest import data_digest, label_text
@@ -38,16 +39,11 @@ def certificate_json(certificate: Certificate) -> str:
 def certificate_dict(certificate: Certificate) -> dict[str, Any]:
     """The certificate as plain values: numbers are text, and what follows from others is left out."""
     problem = _model(certificate.problem)
-    level = "rigorous" if certificate.level == "exact" and certificate.enclosure is not None else certificate.level
-    notes = list(certificate.notes)
-    if certificate.reason:
-        notes.append(certificate.reason)
-    if level != certificate.level:
-        notes.append("the enclosure is stated by bounds in doubles, which anyone can check")
+    notes = [*certificate.notes, *([certificate.reason] if certificate.reason else [])]
     data = problem.data
     out: dict[str, Any] = {
         "schema": SCHEMA,
-        "level": level,
+        "level": certificate.level,
         "verdict": certificate.status,
         "model": problem.kind,
         "parameters": {name: written_parameter(value) for name, value in problem.parameters.items()},
@@ -59,7 +55,7 @@ def certificate_dict(certificate: Certificate) -> dict[str, Any]:
             "labels": None if data.labels is None else [label_text(label) for label in data.labels],
             "weighted": data.weighted,
         },
-        "claim": _claim(certificate, level),
+        "claim": _claim(certificate),
         "notes": [note[:LONGEST_TEXT] for note in notes[:MOST_NOTES]],
     }
     return out | _proof(certificate)
@@ -81,18 +77,19 @@ def _model(problem: Any) -> Model:
     return problem
 
 
-def _claim(certificate: Certificate, level: str) -> dict[str, str]:
+def _claim(certificate: Certificate) -> dict[str, str]:
     """What is claimed of the optimum, in the sense in which the model reports its objective."""
     if certificate.status != "optimal":
         return {}
     lower, upper = certificate.lower, certificate.upper
-    if level == "exact":
-        assert certificate.optimum is not None
+    if certificate.optimum is not None:
         return dict.fromkeys(("lower", "upper", "optimum"), write_number(certificate.optimum))
+    if certificate.enclosure is not None:
+        return {"lower": write_number(lower), "upper": write_number(upper)}
     if not (math.isfinite(lower) and math.isfinite(upper)):
         raise NoAnswer("this certificate has no finite bounds to state")
     low, high = float(lower), float(upper)
-    if level == "rigorous":  # a little room, as another machine adds up in another order
+    if certificate.level == "rigorous":  # a little room, as another machine adds up in another order
         room = max(high - low, 8e-16 * max(abs(low), abs(high)))
         low, high = np.nextafter(low - room, -np.inf), np.nextafter(high + room, np.inf)
     return {"lower": write_number(float(low)), "upper": write_number(float(high))}
@@ -110,6 +107,8 @@ def _proof(certificate: Certificate) -> dict[str, Any]:
         return {"direction": {name: [write_number(v) for v in values] for name, values in exact.items()}}
     if certificate.status != "optimal":
         return {}
+    if certificate.enclosure is not None:
+        return {"enclosure": _box(certificate.enclosure)}
     if certificate.exact is not None:
         point: Mapping[str, Any] = certificate.exact_point
         given: Numbers = certificate.exact_multipliers
@@ -123,6 +122,16 @@ def _proof(certificate: Certificate) -> dict[str, Any]:
         "point": {name: [write_number(v) for v in point[name]] for name in kept_names(problem)},
         "multipliers": _rows({name: rows for name, rows in given.items() if name not in follows}),
     }
+
+
+def _box(enclosure: Enclosure) -> dict[str, Any]:
+    """The ends of the intervals by variable."""
+    ends = [
+        {name: [write_number(interval[k]) for interval in box] for name, box in enclosure.coefficients.items()}
+        for k in (0, 1)
+    ]
+    digits, bits = str(enclosure.digits), str(enclosure.precision)
+    return {"lower": ends[0], "upper": ends[1], "digits": digits, "precision": bits}
 
 
 def _rows(blocks: Numbers) -> dict[str, dict[str, str]]:
