@@ -33,6 +33,7 @@ from convexcls.models import (
     SoftmaxMLE,
 )
 from convexcls.paths import Path, path
+from convexcls.portable import Verification, verify
 from convexcls.problem import Constraint, Label, NoAnswer, NormBound, Problem, ProblemError, Term, Variable
 from convexcls.rows import MatrixTooLarge
 from convexcls.separability import Separability, separability
@@ -100,6 +101,7 @@ __all__ = [
     "Summary",
     "Term",
     "Variable",
+    "Verification",
     "compare",
     "conic",
     "cvxpy_form",
@@ -115,4 +117,5 @@ __all__ = [
     "solve",
     "solvers",
     "testing",
+    "verify",
 ]

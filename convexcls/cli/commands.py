@@ -12,6 +12,7 @@ from convexcls.cli.arguments import known_solver, proof_level, solver_settings, 
 from convexcls.cli.screen import Working, clean, emit, say, screen, write
 from convexcls.cli.separate import separability
 from convexcls.cli.statistics import path, summary
+from convexcls.cli.verify import verify
 
 if TYPE_CHECKING:
     from convexcls.certificate import Level
@@ -246,4 +247,4 @@ def demo() -> int:
     return run(screen())
 
 
-ALL = (show, solve, separability, compare, validate, summary, path, solvers, problems, demo)
+ALL = (show, solve, separability, compare, validate, summary, path, verify, solvers, problems, demo)

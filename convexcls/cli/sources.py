@@ -95,6 +95,14 @@ def read_problem(request: Request) -> Model:
     return cls(samples.X if basis is None else basis(samples.X), y, **arguments)
 
 
+def read_file(request: Request) -> Samples:
+    """What the data file SOURCE holds, weights too, as it is written there."""
+    path = Path(request.source)
+    _check_file(request.source, path)
+    with Working(f"reading {path.name}"):
+        return _read(request, path)
+
+
 def _basis(text: str | None) -> Basis | None:
     try:
         return None if text is None else read_basis(text)

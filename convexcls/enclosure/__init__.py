@@ -4,7 +4,7 @@ Their optimum is no rational number, so a proof of it is an interval with ration
 as asked for; ``check_enclosure`` proves it again from the problem alone.
 """
 
-from convexcls.enclosure.enclose import check_enclosure, enclose
+from convexcls.enclosure.enclose import check_enclosure, enclose, proof_words
 from convexcls.enclosure.result import Enclosure
 
-__all__ = ["Enclosure", "check_enclosure", "enclose"]
+__all__ = ["Enclosure", "check_enclosure", "enclose", "proof_words"]

@@ -75,7 +75,7 @@ def check_enclosure(problem: Problem, enclosure: Enclosure) -> bool:
         return False
     claimed = (enclosure.lower, enclosure.upper)
     again = _enclosure(problem, kept, [box[j] for j in kept], claimed, proof.units, enclosure.digits, bits)
-    return again.reached >= enclosure.reached and enclosure.proof == _words(problem, enclosure)
+    return again.reached >= enclosure.reached and enclosure.proof == proof_words(problem, enclosure)
 
 
 class _Search:
@@ -139,14 +139,14 @@ def _enclosure(
     pinned = _others(problem, kept)
     coefficients = {v: whole[where] for v, where in problem.layout.items()}
     out = Enclosure(*optimum, coefficients, digits, reached, bits, pinned)
-    return replace(out, proof=_words(problem, out))
+    return replace(out, proof=proof_words(problem, out))
 
 
 def _others(problem: Problem, kept: Sequence[int]) -> tuple[int, ...]:
     return tuple(sorted(set(range(problem.size)) - set(kept)))
 
 
-def _words(problem: Problem, enclosure: Enclosure) -> str:
+def proof_words(problem: Problem, enclosure: Enclosure) -> str:
     """What an enclosure says, once it is proved."""
     pinned = len(enclosure.pinned)
     words = _WORDS.format(enclosure.precision, problem.size - pinned, enclosure.reached)

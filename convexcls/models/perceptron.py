@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, Literal
 
 import numpy as np
@@ -56,7 +57,7 @@ class PerceptronCriterion(Model):
                 v: Label("", rf"\sum_i {'c_i ' if data.weighted else ''}y_i {labels[v].vector}".strip()) for v in sums
             }
             blocks["constraints"].append(
-                Constraint("normalization", sums, r"\nu", "scalar", total, float(np.sum(data.weights)), relation="==")
+                Constraint("normalization", sums, r"\nu", "scalar", total, math.fsum(data.weights), relation="==")
             )
         blocks["variables"] = [*score_variables(data, intercept), *blocks["variables"]]
         super().__init__(

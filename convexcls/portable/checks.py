@@ -1,0 +1,202 @@
+"""What the numbers of a certificate prove of a problem."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from convexcls.certificate import attainment, check_direction, check_kkt, needs_attainment_proof
+from convexcls.certificate.attainment import PROOF
+from convexcls.certificate.origin import doubtful_at_origin
+from convexcls.enclosure import Enclosure, check_enclosure, proof_words
+from convexcls.exact.check import check
+from convexcls.exact.proof import ExactProof, NoProof
+from convexcls.models import Model
+from convexcls.portable.exact_proofs import proves_infeasible, proves_unattained
+from convexcls.portable.numbers import CertificateError
+from convexcls.portable.parsed import Box, Parsed
+from convexcls.portable.slacks import kept_names, multiplier_arrays, with_flat_lines, with_slacks
+from convexcls.portable.true_bounds import affordable, true_bounds
+from convexcls.problem import NoAnswer, Problem
+from convexcls.rows import Rows
+
+Array = NDArray[np.float64]
+#: An enclosure need not settle any number of digits to be true.
+NO_DIGITS = -(10**6)
+Interval = tuple[Fraction | None, Fraction | None]
+#: A lower and an upper bound, None where there is none, and the objective at the point as it is.
+Bounds = tuple[Fraction | None, Fraction | None, Fraction]
+
+
+def check_claim(parsed: Parsed, problem: Model) -> Interval:
+    """What is proved of the optimum, as the model reports it; ``CertificateError`` where the claim is not proved."""
+    if parsed.verdict == "undecided":
+        raise CertificateError("the certificate claims nothing: its verdict is undecided")
+    if parsed.verdict == "infeasible":
+        _refuse(proves_infeasible(problem, parsed.farkas))
+        return None, None
+    if parsed.verdict == "unattained":
+        _refuse(_falls(parsed, problem))
+        return None, None
+    if parsed.enclosure is not None:
+        return _enclosed(parsed, parsed.enclosure, problem)
+    _well_formed(parsed, problem)
+    if parsed.level == "exact":
+        return _exactly(parsed, problem)
+    if needs_attainment_proof(problem) and attainment(problem, *_in_doubles(parsed, problem)) < PROOF:
+        raise CertificateError("that a minimum exists is not proved: bounds alone do not tell it from an infimum")
+    lower, upper, value = _minimised_bounds(parsed, problem)
+    if lower is None or upper is None:
+        return _by_residuals(parsed, problem, "below" if lower is None else "above")
+    room = parsed.tolerance * max(abs(upper), abs(lower), Fraction(problem.unit))
+    if problem.sense == "max":
+        lower, upper, value = -upper, -lower, -value
+    _compare(parsed, lower, upper, value, room, upper if problem.sense == "min" else lower)
+    return lower, upper
+
+
+def _refuse(reason: str) -> None:
+    if reason:
+        raise CertificateError(reason)
+
+
+def _compare(
+    parsed: Parsed, lower: Fraction, upper: Fraction, value: Fraction, room: Fraction, reached: Fraction
+) -> None:
+    """Refuse bounds that are too far apart, a point that is not near the one that reaches them, and a claim that they
+    do not imply."""
+    proved = f"the optimum is proved to lie between {_shown(lower)} and {_shown(upper)}"
+    if upper - lower > room:
+        raise CertificateError(f"{proved}, which are further apart than the tolerance allows")
+    if abs(value - reached) > room:
+        raise CertificateError("the point is too far from being feasible")
+    low, high = parsed.claim["lower"], parsed.claim["upper"]
+    near = abs(low - lower) <= room and abs(high - upper) <= room
+    if not near or (parsed.level == "rigorous" and not low <= lower <= upper <= high):
+        raise CertificateError(f"{proved}, which does not imply the claim")
+
+
+def _well_formed(parsed: Parsed, problem: Problem) -> None:
+    """Refuse variables, constraints or rows that the problem does not have."""
+    sizes = {name: problem.variable(name).size for name in kept_names(problem)}
+    if {name: len(values) for name, values in parsed.point.items()} != sizes:
+        wanted = ", ".join(f"{name} ({size})" for name, size in sizes.items())
+        raise CertificateError(f"the point must give one number for every entry of {wanted}")
+    heights = {c.name: c.size for c in problem.constraints} | {b.name: b.size + 1 for b in problem.norm_bounds}
+    for name, rows in parsed.multipliers.items():
+        if name not in heights or any(not i < heights[name] for i in rows):
+            raise CertificateError(f"there is a multiplier of {name!r} for a row that does not exist")
+
+
+def _exactly(parsed: Parsed, problem: Model) -> Interval:
+    optimum = parsed.claim["optimum"]
+    minimised = -optimum if problem.sense == "max" else optimum
+    multipliers = with_flat_lines(problem, parsed.multipliers)
+    proof = ExactProof("optimal", problem, minimised, parsed.point, multipliers, Fraction(0))
+    if not check(problem, proof) or not parsed.claim["lower"] == parsed.claim["upper"] == optimum:
+        raise CertificateError(
+            "point and multipliers do not satisfy the KKT conditions exactly with the claimed optimum"
+        )
+    return optimum, optimum
+
+
+def _enclosed(parsed: Parsed, box: Box, problem: Model) -> Interval:
+    """Krawczyk's test on the box of the file, in ball arithmetic: no step of a search for it."""
+    lower, upper = parsed.claim["lower"], parsed.claim["upper"]
+    low, high = (-upper, -lower) if problem.sense == "max" else (lower, upper)
+    sizes = {v.name: v.size for v in problem.variables}
+    if any({name: len(values) for name, values in end.items()} != sizes for end in (box.lower, box.upper)):
+        raise CertificateError("the enclosure does not give an interval for every unknown")
+    intervals = {name: list(zip(box.lower[name], box.upper[name], strict=True)) for name in sizes}
+    flat = [interval for v in problem.variables for interval in intervals[v.name]]
+    pinned = tuple(j for j, interval in enumerate(flat) if not any(interval))
+    claimed = Enclosure(low, high, intervals, box.digits, NO_DIGITS, box.precision, pinned)
+    claimed = replace(claimed, proof=proof_words(problem, claimed))
+    try:
+        holds = check_enclosure(problem, claimed)
+    except NoAnswer as error:
+        raise CertificateError(f"the enclosure is not proved: {error}") from None
+    if not holds:
+        raise CertificateError("the intervals of the enclosure are not proved to contain the optimum and the solution")
+    return lower, upper
+
+
+def _falls(parsed: Parsed, problem: Model) -> str:
+    """Why the direction does not prove that there is no minimum; empty where it does."""
+    if problem.is_quadratic_program and not any(isinstance(p, Rows) for p in problem.quadratic.values()):
+        return proves_unattained(problem, parsed.direction)
+    if all(t.loss.slopes[1] == 0 for t in problem.terms) and problem.terms and not problem.norm_bounds:
+        return proves_unattained(problem, parsed.direction)
+    if {name: len(v) for name, v in parsed.direction.items()} != {v.name: v.size for v in problem.variables}:
+        return "the direction does not give one number for every unknown"
+    d = np.concatenate([np.array([_double(u) for u in parsed.direction[v.name]]) for v in problem.variables])
+    return "" if check_direction(problem, d) is not None else "the objective does not fall along the direction"
+
+
+def _minimised_bounds(parsed: Parsed, problem: Model) -> Bounds:
+    """True bounds of the minimised objective, in rationals where the problem is small, else in doubles rounded the
+    right way; and the objective at the point."""
+    if affordable(problem):
+        try:
+            found = true_bounds(problem, parsed.point, parsed.multipliers)
+        except NoProof:
+            found = None
+        if found is not None and found[0] is not None and found[1] is not None:
+            return found
+    return _bounds_in_doubles(parsed, problem)
+
+
+def _bounds_in_doubles(parsed: Parsed, problem: Model) -> Bounds:
+    from convexcls.rigorous import bounds
+
+    x, multipliers = _in_doubles(parsed, problem)
+    found = bounds(problem, x, multipliers)
+    value = problem.objective(x)
+    if not math.isfinite(value):
+        raise CertificateError("the objective at the point is not finite")
+    return _rational(found.lower), _rational(found.upper), Fraction(value)
+
+
+def _in_doubles(parsed: Parsed, problem: Model) -> tuple[Array, dict[str, Array]]:
+    """The point with its slacks, and all multipliers."""
+    x = with_slacks(problem, parsed.point)
+    multipliers = multiplier_arrays(problem, with_flat_lines(problem, parsed.multipliers))
+    if not np.all(np.isfinite(x)) or not all(np.all(np.isfinite(z)) for z in multipliers.values()):
+        raise CertificateError("the point or a multiplier is beyond the range of doubles")
+    return x, multipliers
+
+
+def _by_residuals(parsed: Parsed, problem: Model, side: str) -> Interval:
+    """Where no true bound is known, as for Gaussian classes, a certificate of the level ``float`` may still rest on
+    what that level means: KKT conditions and gap, measured in doubles. Nothing is then proved despite rounding."""
+    short = f"from point and multipliers no bound of the optimum from {side} can be shown"
+    if parsed.level != "float":
+        raise CertificateError(short)
+    x, multipliers = _in_doubles(parsed, problem)
+    kkt, tol = check_kkt(problem, x, multipliers), _double(parsed.tolerance)
+    if not kkt.holds(tol) or doubtful_at_origin(problem, x, multipliers):
+        raise CertificateError(f"{short}, and the KKT conditions do not hold in doubles")
+    ends = sorted(problem.reported(value) for value in (kkt.dual_objective, kkt.objective))
+    claim = [_double(parsed.claim[name]) for name in ("lower", "upper")]
+    if any(abs(a - b) > tol * kkt.scale for a, b in zip(ends, claim, strict=True)):
+        raise CertificateError(f"the objectives are {ends[0]:.17g} and {ends[1]:.17g}, not the claimed ones")
+    return None, None
+
+
+def _rational(value: float) -> Fraction | None:
+    return Fraction(float(value)) if math.isfinite(value) else None
+
+
+def _double(value: Fraction) -> float:
+    try:
+        return value.numerator / value.denominator
+    except OverflowError:
+        return float("inf") if value > 0 else float("-inf")
+
+
+def _shown(value: Fraction) -> str:
+    return f"{_double(value):.17g}"

@@ -1,0 +1,136 @@
+"""Proofs that there is no optimum, in rationals: written so that they hold exactly, and checked so.
+
+infeasible   multipliers z (>= 0 on inequalities) with sum_i z_i K_i = 0 and sum_i z_i k_i < 0 for the constraints
+             K_i x <= k_i, K_i x = k_i
+unattained   a direction d along which no constraint is ever violated, nothing curves, and the objective falls for
+             ever: at a constant rate, or because no loss rises and one keeps falling
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from convexcls.certificate.linear_program import POSITIVE
+from convexcls.portable.slacks import Blocks
+from convexcls.problem import Problem, Term
+from convexcls.rational import null_space
+from convexcls.rows import Rows
+from convexcls.rows.signs import exact_signs
+
+Array = NDArray[np.float64]
+
+#: Systems with more entries are not solved in rationals: the numbers are written as they were found.
+LARGEST = 40_000
+
+
+def exact_farkas(problem: Problem, multipliers: Mapping[str, Array]) -> dict[str, dict[int, Fraction]]:
+    """Multipliers that cancel exactly, near those given; those given where none were found."""
+    used = [(c, i) for c in problem.constraints for i in np.flatnonzero(multipliers.get(c.name, [])).tolist()]
+    given = [Fraction(float(multipliers[c.name][i])) for c, i in used]
+    z = None
+    if len(used) * problem.size <= LARGEST:
+        rows = [problem.rows(c).rational(np.array([i]))[0] for c, i in used]
+        columns = [list(column) for column in zip(*rows, strict=True) if any(column)]
+        z = _nearby(columns, given)
+    out: dict[str, dict[int, Fraction]] = {}
+    for (c, i), value, exact in zip(used, given, z or given, strict=True):
+        fits = z is not None and (exact >= 0 or c.relation == "==")
+        out.setdefault(c.name, {})[i] = exact if fits else value
+    return out
+
+
+def exact_direction(problem: Problem, direction: Array) -> dict[str, list[Fraction]]:
+    """A direction along which what should not move stays exactly, near the one given; the one given where none was
+    found."""
+    given = [Fraction(value) for value in direction.tolist()]
+    exact = None
+    if problem.size**2 <= LARGEST:
+        still: list[list[Fraction]] = []
+        for block in (*problem.terms, *problem.constraints):
+            rows: Rows = problem.rows(block)
+            moved, size = rows @ direction, abs(rows) @ np.abs(direction)
+            flat = np.flatnonzero(np.abs(moved) <= POSITIVE * size)
+            if flat.size * problem.size > 100 * LARGEST:
+                still = []
+                break
+            still += rows.rational(flat)
+        exact = _nearby(still, given) if still else given
+    return {name: (exact or given)[where] for name, where in problem.layout.items()}
+
+
+def _nearby(rows: Sequence[Sequence[Fraction]], given: Sequence[Fraction]) -> list[Fraction] | None:
+    """A vector that every row annihilates: its free entries as given, the others solved for. Those with the largest
+    entries are kept free, so that what is solved for stays small. None where there is only 0."""
+    distinct = [list(row) for row in dict.fromkeys(tuple(row) for row in rows) if any(row)]
+    if not distinct:
+        return list(given)
+    order = sorted(range(len(given)), key=lambda j: abs(given[j]))
+    basis = null_space([[row[j] for j in order] for row in distinct])
+    out = [Fraction(0)] * len(given)
+    for vector in basis:
+        free = max(k for k, value in enumerate(vector) if value)  # a one, where the others have a zero
+        for k, value in enumerate(vector):
+            out[order[k]] += given[order[free]] * value
+    return out if any(out) else None
+
+
+def proves_infeasible(problem: Problem, multipliers: Blocks) -> str:
+    """Why the multipliers do not contradict the constraints exactly; empty where they do."""
+    total, value = [Fraction(0)] * problem.size, Fraction(0)
+    blocks = {c.name: c for c in problem.constraints}
+    for name, used in multipliers.items():
+        if name not in blocks:
+            return f"there is no constraint {name!r} of linear rows"
+        c = blocks[name]
+        if any(not 0 <= i < c.size for i in used):
+            return f"there is a multiplier for a row that {name!r} does not have"
+        if c.relation == "<=" and any(z < 0 for z in used.values()):
+            return f"a multiplier of {name!r} is negative"
+        index = np.array(sorted(used), dtype=np.intp)
+        rows, rhs = problem.rows(c).rational(index), c.rational_vector("rhs", index)
+        for i, row, k in zip(index.tolist(), rows, rhs, strict=True):
+            total = [t + used[i] * v if v else t for t, v in zip(total, row, strict=True)]
+            value += used[i] * k
+    if any(total):
+        return "multiplied and added up, the left sides of the constraints do not cancel"
+    return "" if value < 0 else "multiplied and added up, the constraints do not contradict each other"
+
+
+def proves_unattained(problem: Problem, direction: Mapping[str, list[Fraction]]) -> str:
+    """Why the direction does not prove that there is no minimum; empty where it does."""
+    sizes = {v.name: v.size for v in problem.variables}
+    if {name: len(values) for name, values in direction.items()} != sizes:
+        return "the direction does not give one number for every unknown"
+    d = [value for v in problem.variables for value in direction[v.name]]
+    if problem.norm_bounds or any(isinstance(p, Rows) for p in problem.quadratic.values()):
+        return "a direction is checked exactly only where there is no norm bound and no matrix of the objective"
+    for v, p in problem.quadratic.items():
+        if any(curve and value for curve, value in zip(np.asarray(p).tolist(), direction[v], strict=True)):
+            return f"the objective curves along {v!r}"
+    for c in problem.constraints:
+        signs = exact_signs(problem.rows(c), d)
+        if np.any(signs > 0) or (c.relation == "==" and np.any(signs)):
+            return f"the direction leaves the constraint {c.name!r} at row {int(np.flatnonzero(signs)[0])}"
+    rate = sum((Fraction(q) * value for q, value in zip(problem.q.tolist(), d, strict=True)), Fraction(0))
+    falling = False
+    for t in problem.terms:
+        moves = _moves(problem, t, d)
+        if moves is None:
+            return f"a loss of {t.name!r} rises along the direction"
+        falling = falling or moves
+    if rate < 0 or (rate == 0 and falling):
+        return ""
+    return "the objective does not fall along the direction"
+
+
+def _moves(problem: Problem, term: Term, d: Sequence[Fraction]) -> bool | None:
+    """Whether a loss keeps falling along the direction; None where one rises, or may."""
+    signs = exact_signs(problem.rows(term)[term.counted], d)
+    low, high = term.loss.slopes
+    if (high > 0 and np.any(signs > 0)) or (low < 0 and np.any(signs < 0)):
+        return None
+    return bool(np.any(signs)) and (low, high) != (0.0, 0.0)

@@ -1,0 +1,95 @@
+"""True bounds on the optimum of a linear or quadratic program, in rationals, from any point and any multipliers.
+
+With the slacks worked out by hand (``exact/statement.py``) the program is
+
+    minimise  1/2 z'Hz + g'z + constant + sum_i cost_i(z)   subject to   A z = b,  G z <= h,
+
+and a sample costs c_i max(line_1, line_2) or p_i/2 max(0, line)^2. **Upper bound**: the objective at a feasible point.
+The point is moved onto A z = b, and scaled where all rows of G say "at least". **Lower bound**: the minimum of the
+Lagrangian, with multipliers that are made dual feasible first (``dual_bound.py``). Both bounds hold whatever the
+numbers are; wrong numbers only leave them far apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+
+from convexcls.exact.statement import Statement, state
+from convexcls.portable.dual_bound import HALF, ZERO, Vector, costs, dot, dual_bound, rows
+from convexcls.problem import Problem
+from convexcls.rational import solve
+from convexcls.rows import Rows
+
+#: Problems with more entries are left to bounds in doubles.
+MOST_ENTRIES = 200_000
+
+
+def affordable(problem: Problem) -> bool:
+    """Whether the problem is small enough for rationals, and its objective has no matrix (of a kernel)."""
+    if any(isinstance(p, Rows) for p in problem.quadratic.values()):
+        return False
+    rows = sum(block.size for block in (*problem.terms, *problem.constraints))
+    kept = sum(v.size for v in problem.variables if v.kind not in ("samples", "margins"))
+    return rows * (kept + 1) <= MOST_ENTRIES
+
+
+def true_bounds(
+    problem: Problem, point: Mapping[str, Vector], multipliers: Mapping[str, Mapping[int, Fraction]]
+) -> tuple[Fraction | None, Fraction | None, Fraction]:
+    """A lower and an upper bound of the minimised objective (None: none could be shown), and the objective at the point
+    as it is. ``NoProof`` (a ValueError) where the problem is no quadratic program."""
+    statement = state(problem)
+    z = [value for name in statement.kept for value in point[name]]
+    moved = _feasible(statement, z)
+    upper = (
+        None if moved is None else min(_objective(statement, near) for near in (moved, *_stretched(statement, moved)))
+    )
+    value = _objective(statement, z) if moved != z or upper is None else upper
+    return dual_bound(statement, multipliers), upper, value
+
+
+# ---- the upper bound ------------------------------------------------------------------------------------
+
+
+def _objective(statement: Statement, z: Vector) -> Fraction:
+    total = HALF * dot([dot(row, z) for row in statement.quadratic], z) + dot(statement.linear, z) + statement.constant
+    for samples in statement.samples:
+        lines = [[dot(row, [*z, Fraction(1)]) for row in rows(line)] for line in samples.lines]
+        for heights, c, p in zip(zip(*lines, strict=True), *costs(samples), strict=True):
+            height = max(heights)
+            total += c * height + HALF * p * max(height, ZERO) ** 2
+    return total
+
+
+def _stretched(statement: Statement, z: Vector) -> list[Vector]:
+    """The point scaled up by a millionth at most, so that lines (1 - m_i of a margin) that rounding left above 0 reach
+    it: where features are large, a slack of rounding costs more than all else."""
+    if statement.equalities or statement.inequalities:
+        return []
+    missed = [
+        row[-1] / -reach
+        for samples in statement.samples
+        for line in samples.lines
+        for row in rows(line)
+        if row[-1] > 0 and 0 < row[-1] + (reach := dot(row[:-1], z)) < row[-1] / 10**6
+    ]
+    return [[max(missed) * value for value in z]] if missed else []
+
+
+def _feasible(statement: Statement, z: Vector) -> Vector | None:
+    """A point that satisfies the constraints, near z; None where there is no simple way to one."""
+    equations = [row for block in statement.equalities for row in rows(block)]
+    off = [dot(row, [*z, Fraction(1)]) for row in equations]
+    if any(off):
+        sides = [list(row[:-1]) for row in equations]
+        shift = solve([[dot(a, b) for b in sides] for a in sides], off)
+        if shift is None:
+            return None
+        z = [value - dot(column, shift) for value, column in zip(z, zip(*sides, strict=True), strict=True)]
+    bounds = [row for block in statement.inequalities for row in rows(block)]
+    reached = [-dot(row[:-1], z) for row in bounds]
+    if not equations and bounds and all(row[-1] > 0 < value for row, value in zip(bounds, reached, strict=True)):
+        scale = max(row[-1] / value for row, value in zip(bounds, reached, strict=True))
+        return [scale * value for value in z]
+    return z if all(row[-1] <= value for row, value in zip(bounds, reached, strict=True)) else None

@@ -1,0 +1,142 @@
+"""Certificates written as files."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from convexcls.certificate import Certificate
+from convexcls.enclosure import Enclosure
+from convexcls.losses import BY_NAME
+from convexcls.models import Model, by_kind
+from convexcls.portable.digest import data_digest, label_text
+from convexcls.portable.exact_proofs import exact_direction, exact_farkas
+from convexcls.portable.numbers import CertificateError, write_number
+from convexcls.portable.parsing import LONGEST_TEXT, MOST_NOTES, SCHEMA, parse
+from convexcls.portable.rebuilding import written_parameter
+from convexcls.portable.slacks import flat_lines, kept_names
+from convexcls.problem import NoAnswer, provides
+
+Numbers = Mapping[str, Mapping[int, Fraction | float]]
+
+
+@provides("portable")
+def certificate_json(certificate: Certificate) -> str:
+    """The certificate as the text of a file; ``NoAnswer`` where there can be none."""
+    try:
+        text = json.dumps(certificate_dict(certificate), indent=1, allow_nan=False)
+        parse(text)  # what nobody would read is not written
+    except CertificateError as error:
+        raise NoAnswer(f"this certificate cannot be written as a file: {error}") from None
+    return text
+
+
+def certificate_dict(certificate: Certificate) -> dict[str, Any]:
+    """The certificate as plain values: numbers are text, and what follows from others is left out."""
+    problem = _model(certificate.problem)
+    notes = [*certificate.notes, *([certificate.reason] if certificate.reason else [])]
+    data = problem.data
+    out: dict[str, Any] = {
+        "schema": SCHEMA,
+        "level": certificate.level,
+        "verdict": certificate.status,
+        "model": problem.kind,
+        "parameters": {name: written_parameter(value) for name, value in problem.parameters.items()},
+        "tolerance": write_number(min(certificate.tol, 1e-4)),
+        "data": {
+            "sha256": data_digest(data),
+            "samples": str(data.n),
+            "features": str(data.d),
+            "labels": None if data.labels is None else [label_text(label) for label in data.labels],
+            "weighted": data.weighted,
+        },
+        "claim": _claim(certificate),
+        "notes": [note[:LONGEST_TEXT] for note in notes[:MOST_NOTES]],
+    }
+    return out | _proof(certificate)
+
+
+def _model(problem: Any) -> Model:
+    """The problem, where a file can state it by its kind and parameters."""
+    if not isinstance(problem, Model) or by_kind().get(problem.kind) is not type(problem):
+        raise NoAnswer(
+            f"the {problem.name} is not a model on data that a file could name: certify the model itself "
+            "(of a dual: .primal())"
+        )
+    loss = getattr(problem, "loss", None)
+    if getattr(problem, "own_constraints", ()) or (loss is not None and BY_NAME.get(loss.name) != loss):
+        raise NoAnswer(f"the {problem.name} has a loss or constraints of your own, which a file cannot name")
+    kernel = getattr(problem, "kernel", None)
+    if kernel is not None and not isinstance(kernel.kind, str):
+        raise NoAnswer(f"the {problem.name} has a kernel of your own, which a file cannot name")
+    return problem
+
+
+def _claim(certificate: Certificate) -> dict[str, str]:
+    """What is claimed of the optimum, in the sense in which the model reports its objective."""
+    if certificate.status != "optimal":
+        return {}
+    lower, upper = certificate.lower, certificate.upper
+    if certificate.optimum is not None:
+        return dict.fromkeys(("lower", "upper", "optimum"), write_number(certificate.optimum))
+    if certificate.enclosure is not None:
+        return {"lower": write_number(lower), "upper": write_number(upper)}
+    if not (math.isfinite(lower) and math.isfinite(upper)):
+        raise NoAnswer("this certificate has no finite bounds to state")
+    low, high = float(lower), float(upper)
+    if certificate.level == "rigorous":  # a little room, as another machine adds up in another order
+        room = max(high - low, 8e-16 * max(abs(low), abs(high)))
+        low, high = np.nextafter(low - room, -np.inf), np.nextafter(high + room, np.inf)
+    return {"lower": write_number(float(low)), "upper": write_number(float(high))}
+
+
+def _proof(certificate: Certificate) -> dict[str, Any]:
+    """The numbers that prove the verdict."""
+    problem = certificate.problem
+    if certificate.status == "infeasible":
+        assert certificate.farkas is not None
+        return {"farkas": _rows(exact_farkas(problem, certificate.farkas.multipliers))}
+    if certificate.status == "unattained":
+        assert certificate.direction is not None
+        exact = exact_direction(problem, certificate.direction.x)
+        return {"direction": {name: [write_number(v) for v in values] for name, values in exact.items()}}
+    if certificate.status != "optimal":
+        return {}
+    if certificate.enclosure is not None:
+        return {"enclosure": _box(certificate.enclosure)}
+    if certificate.exact is not None:
+        point: Mapping[str, Any] = certificate.exact_point
+        given: Numbers = certificate.exact_multipliers
+    else:
+        if certificate.x is None or certificate.multipliers is None:
+            raise NoAnswer("this certificate does not hold the point and the multipliers that it speaks of")
+        point = {name: part.tolist() for name, part in problem.split(certificate.x).items()}
+        given = {name: dict(enumerate(z.tolist())) for name, z in certificate.multipliers.items()}
+    follows = flat_lines(problem)
+    return {
+        "point": {name: [write_number(v) for v in point[name]] for name in kept_names(problem)},
+        "multipliers": _rows({name: rows for name, rows in given.items() if name not in follows}),
+    }
+
+
+def _box(enclosure: Enclosure) -> dict[str, Any]:
+    """The ends of the intervals by variable."""
+    ends = [
+        {name: [write_number(interval[k]) for interval in box] for name, box in enclosure.coefficients.items()}
+        for k in (0, 1)
+    ]
+    digits, bits = str(enclosure.digits), str(enclosure.precision)
+    return {"lower": ends[0], "upper": ends[1], "digits": digits, "precision": bits}
+
+
+def _rows(blocks: Numbers) -> dict[str, dict[str, str]]:
+    """The numbers that are not zero by block and row."""
+    return {
+        name: {str(i): write_number(value) for i, value in sorted(rows.items()) if value}
+        for name, rows in blocks.items()
+    }

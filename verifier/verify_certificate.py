@@ -1,0 +1,299 @@
+"""Check a convexcls certificate from nothing but the file and the data, in exact arithmetic.
+
+    python verify_certificate.py certificate.json data.csv [--target NAME] [--weight NAME] [--features A,B,C]
+
+Exit code 0: accepted, 1: refused, 2: not readable. Nothing is solved and nothing is believed: the point of the file is
+made exactly feasible and its multipliers exactly dual feasible, which gives an upper and a lower bound on the optimum
+that hold whatever the numbers are. Wrong numbers give wide bounds, which are refused. README.md has the formulas.
+"""
+
+import argparse
+import csv
+import hashlib
+import json
+import math
+import re
+import sys
+from fractions import Fraction
+
+LARGEST_FILE, MOST_BITS = 64_000_000, 20_000  # characters of a certificate; bits of a common denominator
+RATIONAL = re.compile(r"(-?[0-9]{1,4000})(?:/([1-9][0-9]{0,3999}))?")
+DECIMAL = re.compile(r"[+-]?(?:[0-9]{1,400}(?:\.[0-9]{0,400})?|\.[0-9]{1,400})(?:[eE][+-]?[0-9]{1,3})?")
+ZERO, EITHER, CODING = Fraction(0), (True, False), ("pm1", "01", "real")
+#: The parameters of each model (``str``: a number) and the blocks that its multipliers belong to.
+MODELS = {
+    "hard-margin": ({"intercept": EITHER}, ["margin"]),
+    "soft-margin": ({"C": str, "loss": ("hinge", "squared_hinge"), "intercept": EITHER}, ["margin"]),
+    "least-squares": ({"l2": str, "coding": CODING, "intercept": EITHER}, []),
+    "least-absolute": ({"coding": CODING, "intercept": EITHER}, ["residual_above", "residual_below"]),
+    "perceptron": ({"normalization": ("mean-margin", None), "intercept": EITHER}, ["margin", "normalization"]),
+}
+
+
+class Refused(Exception): ...  # why, and the exit code: 1 where a claim is not proved, 2 where a file is not readable
+
+
+def demand(holds, words, code=2):
+    if not holds:
+        raise Refused(words, code)
+
+
+def check_shape(value, shape, where):
+    """A dictionary asks for its keys and no others, a list for entries of its type, a tuple for one of its values."""
+    if type(shape) is dict:
+        demand(type(value) is dict and set(value) == set(shape), f"{where} must have the fields {', '.join(shape)}")
+        for name, inner in shape.items():
+            check_shape(value[name], inner, name)
+    elif type(shape) is list:
+        demand(type(value) is list and all(type(v) is shape[0] for v in value), f"{where} must be a list of text")
+    else:
+        kinds = [(type(c), c) for c in shape] if type(shape) is tuple else [(shape, value)]
+        demand((type(value), value) in kinds, f"{where} must be {shape}")
+
+
+def numbers(texts):
+    """``p`` or ``p/q`` as it is; text with a point or an exponent is the double nearest to it."""
+    values, below = [], 1
+    for text in texts:
+        text = text if type(text) is str else ""
+        found = RATIONAL.fullmatch(text)
+        demand(found or (DECIMAL.fullmatch(text) and math.isfinite(float(text))), "a number is not written as one")
+        values.append(Fraction(int(found[1]), int(found[2] or 1)) if found else Fraction(float(text)))
+        below = math.lcm(below, values[-1].denominator)
+        demand(below.bit_length() <= MOST_BITS, "the numbers have no common denominator of a bearable size")  # for sums
+    return values
+
+
+def by_row(blocks, names, samples):
+    """Multipliers by block and row as lists with one number a row."""
+    out = {name: [ZERO] * (1 if name == "normalization" else samples) for name in names}
+    for name, block in blocks.items():
+        demand(name in out and type(block) is dict, f"multipliers must be given by row, of {', '.join(out) or 'none'}")
+        demand(set(block) <= set(map(str, range(len(out[name])))), f"{name} has no such row")
+        for row, value in zip(block, numbers(block.values()), strict=True):
+            out[name][int(row)] = value
+    return out
+
+
+def read_certificate(text, samples):
+    """The certificate. What JSON takes for a number, or a field given twice, becomes ``...``, a type not asked for."""
+    demand(len(text) <= LARGEST_FILE, "the certificate is too long")
+    hooks = dict.fromkeys(["parse_int", "parse_float", "parse_constant"], lambda _: ...)
+    try:
+        found = json.loads(text, object_pairs_hook=lambda p: dict(p) if len(dict(p)) == len(p) else ..., **hooks)
+    except (ValueError, RecursionError):
+        raise Refused("the certificate is not JSON", 2) from None
+    demand(type(found) is dict, "a certificate is a JSON object in which no field occurs twice")
+    model, level, optimal = found.get("model"), found.get("level"), found.get("verdict") == "optimal"
+    known, blocks = MODELS.get(model if type(model) is str else "", ({}, []))
+    claim = dict.fromkeys(["lower", "upper", *(["optimum"] if level == "exact" else [])] if optimal else [], str)
+    parameters = found["parameters"] if type(found.get("parameters")) is dict else {}
+    point = {"coef": [str], **({"intercept": [str]} if parameters.get("intercept") is True else {})}
+    labels = type(None) if parameters.get("coding") == "real" else [str]
+    check_shape(found, {
+        "schema": ("convexcls-certificate/2",), "level": ("float", "rigorous", "exact"),
+        "verdict": ("optimal", "infeasible"), "model": tuple(MODELS), "parameters": known, "tolerance": str,
+        "data": {"sha256": str, "samples": str, "features": str, "labels": labels, "weighted": EITHER},
+        "claim": claim, "notes": [str], **({"point": point, "multipliers": dict} if optimal else {"farkas": dict}),
+    }, "the certificate")  # fmt: skip
+    demand(found["data"]["samples"] == str(samples), "the certificate speaks of another number of samples", 1)
+    for name in {"C", "l2"} & set(known):
+        decimal, (value,) = DECIMAL.fullmatch(parameters[name]), numbers([parameters[name]])
+        demand(decimal and float(decimal[0]) == value >= 0 and (value or name == "l2"), f"{name} is out of range")
+        parameters[name] = value
+    found["tolerance"], *values = numbers([found["tolerance"], *(found["claim"][name] for name in claim)])
+    found["claim"], sizes = dict(zip(claim, values, strict=True)), {"coef": found["data"]["features"], "intercept": "1"}
+    demand(not optimal or all(str(len(found["point"][v])) == sizes[v] for v in point), "the point has a wrong size")
+    demand(0 < found["tolerance"] <= Fraction(1, 10_000), "the tolerance must lie between 0 and 1/10000")
+    found["multipliers"] = by_row(found["multipliers" if optimal else "farkas"], blocks, samples)
+    found["point"] = numbers([text for v in point for text in found["point"][v]]) if optimal else []
+    return found
+
+
+def exactly(cell, rounded=False):
+    """A cell's value: decimal text as it is written, or as the double nearest to it."""
+    readable = type(cell) is not str or (DECIMAL.fullmatch(cell.strip()) and math.isfinite(float(cell)))
+    demand(readable, f"{str(cell)[:40]!a} is not a finite number")
+    return Fraction(float(cell) if rounded else cell)
+
+
+def canonical(value):
+    """An entry as ``float.hex`` writes it, else in lowest terms; a label in lowest terms, else as JSON writes text."""
+    if type(value) is Fraction:
+        double = abs(value) < 2**1023 and value.numerator / value.denominator == value
+        return float(value).hex() if double else str(value)
+    text = str(value).strip()
+    return str(Fraction(text)) if DECIMAL.fullmatch(text) else json.dumps(text)
+
+
+def digest(rows, targets, weights):
+    """SHA-256 of a header and, for each sample, its target, weight (where any is not 1) and entries that are not 0."""
+    weighted = any(weight != 1 for weight in weights)
+    lines = [f"convexcls-data/1 {len(rows)} {len(rows[0])} {'weighted' if weighted else 'plain'}"]
+    for row, target, weight in zip(rows, targets, weights, strict=True):
+        entries = [f"{j}:{canonical(value)}" for j, value in enumerate(row) if value]
+        lines.append(" ".join([canonical(target), *([weight.hex()] if weighted else []), *entries]))
+    return hashlib.sha256("\n".join([*lines, ""]).encode()).hexdigest()
+
+
+def same_data(data, rows, labels, weights):
+    """Samples and targets (classes: -1, 1): the cells as they are written or as doubles, whichever have the digest."""
+    known, names = data["labels"], [*map(canonical, labels)] if data["labels"] is not None else []
+    tables = ([[exactly(c, rounded) for c in row] for row in rows] for rounded in (False, True))
+    fits = ([exactly(t, rounded) for t in labels] if known is None else labels for rounded in (False, True))
+    found = next((pair for pair in zip(tables, fits, strict=True) if digest(*pair, weights) == data["sha256"]), None)
+    demand(found, "the data are not those that the certificate speaks of: their digests differ", 1)
+    told = (data["features"], data["weighted"]) == (str(len(rows[0])), any(w != 1 for w in weights))
+    named = known is None or len(known) == len({*known, *names}) == 2 == len(set(known))
+    demand(told and named, "the certificate describes the data wrongly", 1)
+    return found[0], found[1] if known is None else [Fraction(2 * (name == known[1]) - 1) for name in names]
+
+
+def dot(u, v):
+    return sum((a * b for a, b in zip(u, v, strict=True) if a and b), ZERO)
+
+
+def pull(rows, weights):
+    return [dot(column, weights) for column in zip(*rows, strict=True)]
+
+
+def solve(rows, weights, ridge, target):
+    """A solution s of (sum_i weights_i r_i r_i' + diag(ridge)) s = target; for the targets met here there is one."""
+    matrix = [pull(rows, [w * v for w, v in zip(weights, column, strict=True)]) for column in zip(*rows, strict=True)]
+    work = [[v + ridge[j] * (j == k) for k, v in enumerate(row)] + [target[j]] for j, row in enumerate(matrix)]
+    pivots = []
+    for column in range(len(work)):
+        top = len(pivots)
+        if (found := next((i for i in range(top, len(work)) if work[i][column]), None)) is not None:
+            work[found], work[top] = work[top], [value / work[found][column] for value in work[found]]
+            for i in set(range(len(work))) - {top}:
+                work[i] = [a - work[i][column] * b for a, b in zip(work[i], work[top], strict=True)]
+            pivots.append(column)
+    return [work[pivots.index(k)][-1] if k in pivots else ZERO for k in range(len(work))]
+
+
+# Bounds: lower, upper, the objective at the point as it is, and whether nothing had to be repaired.
+def margin_bounds(rows, signs, d, point, alpha, caps, loss):
+    """1/2 ‖coef‖^2 subject to m_i = r_i'v >= 1 (no caps), or plus sum_i caps_i max(0, 1 - m_i), or with its square."""
+    m, size, squared = [dot(r, point) for r in rows], dot(point[:d], point[:d]) / 2, loss == "squared_hinge"
+    kept = [max(ZERO, a if squared and c else min(a, c)) for a, c in zip(alpha, caps or alpha, strict=True)]
+    if len(point) > d:  # an intercept: scale the heavier class down until both weigh the same
+        weight = {s: sum((a for a, sign in zip(kept, signs, strict=True) if sign == s), ZERO) for s in (-1, 1)}
+        kept = [a * min(weight.values()) / weight[s] if a else a for a, s in zip(kept, signs, strict=True)]
+    total, bend = sum(kept, ZERO), dot(w := pull(rows, kept)[:d], w)
+    if caps is None:  # the best multiples of the point and of the multipliers
+        upper = size / min(m) ** 2 if min(m) > 0 else None
+        return total**2 / (2 * bend) if bend else ZERO, upper, size, kept == alpha and min(m) == 1 and total == bend
+    stretch = 1 / min((v for v in m if v > 1 - Fraction(1, 10**6)), default=Fraction(1))  # lest rounding costs slack
+    upper = min(t * t * size + dot(caps, [max(1 - t * v, ZERO) ** (1 + squared) for v in m]) for t in (1, stretch))
+    bend += sum((a * a / (2 * c) for a, c in zip(kept, caps, strict=True) if a), ZERO) if squared else 0
+    return total - bend / 2, upper, upper, kept == alpha
+
+
+def square_bounds(rows, weights, targets, d, point, l2):
+    """1/2 sum_i weights_i (r_i'v - t_i)^2 + l2/2 ‖coef‖^2: less what one exact Newton step gains it is the optimum."""
+    ridge = [l2 if j < d else ZERO for j in range(len(point))]
+    off = [dot(r, point) - t for r, t in zip(rows, targets, strict=True)]
+    force = [w * v for w, v in zip(weights, off, strict=True)]
+    value = (dot(force, off) + l2 * dot(point[:d], point[:d])) / 2
+    slope = [g + p * v for g, p, v in zip(pull(rows, force), ridge, point, strict=True)]
+    return value - dot(slope, solve(rows, weights, ridge, slope)) / 2, value, value, not any(slope)
+
+
+def kink_bounds(rows, weights, targets, point, low, z, nu, total):
+    """sum_i max(low_i u_i, weights_i u_i), u_i = r_i'v - t_i, with total = -sum_i weights_i r_i'v where that is not 0.
+    It is at least -sum_i z_i t_i - nu total for all low <= z <= weights with sum_i (z_i - nu weights_i) r_i = 0: such
+    are z = 0, nu = 0 where low = -weights, and z = weights/2, nu = 1/2 where low = t = 0, in the middle of the box."""
+    u, kept = [dot(r, point) - t for r, t in zip(rows, targets, strict=True)], [*map(max, low, map(min, z, weights))]
+    excess = pull(rows, [a - nu * w for a, w in zip(kept, weights, strict=True)])
+    step = solve(rows, weights, [ZERO] * len(point), excess) if any(excess) else excess
+    fit = [a - w * dot(r, step) for a, w, r in zip(kept, weights, rows, strict=True)]
+    out = [(max(a - w, b - a, ZERO), (w - b) / 2) for a, w, b in zip(fit, weights, low, strict=True)]
+    part = max(v / (v + room) if v else ZERO for v, room in out)  # so much of the middle brings all into the box
+    lower = (part - 1) * (dot(fit, targets) + nu * total) - part * total / 2
+    value = sum((max(b * v, w * v) for b, w, v in zip(low, weights, u, strict=True)), ZERO)
+    reach = -dot(weights, [dot(r, point) for r in rows]) if total else total
+    upper = value if reach == total else value * total / reach if reach > 0 else None
+    return max(lower, ZERO), upper, value, fit == z and reach == total
+
+
+def bounds(found, table, targets, doubles):
+    """What counts as one where the optimum may be 0, then the bounds of the model."""
+    model, parameters, point, given, d = *map(found.get, ("model", "parameters", "point", "multipliers")), len(table[0])
+    weights, last = [Fraction(w) for w in doubles], [Fraction(1)] * parameters["intercept"]
+    rows = [[*row, *last] for row in table]
+    signed = [[s * v for v in row] for s, row in zip(targets, rows, strict=True)]
+    if found["verdict"] == "infeasible":  # multiplied by z and added up, the left sides cancel, the right ones do not
+        z = {"hard-margin": given.get("margin"), "perceptron": weights}.get(model, [])
+        proved = any(z) and min(z) >= 0 and not any(pull(signed, z)) and parameters.get("normalization", "") is not None
+        return demand(proved, "the multipliers contradict nothing: the proof of infeasibility fails", 1)
+    if model in ("hard-margin", "soft-margin"):
+        caps = [Fraction(float(parameters["C"]) * w) for w in doubles] if "C" in parameters else None
+        return ZERO, *margin_bounds(signed, targets, d, point, given["margin"], caps, parameters.get("loss"))
+    if model == "perceptron":
+        total = Fraction(math.fsum(doubles)) if parameters["normalization"] else ZERO
+        turned, nothing = [[-v for v in row] for row in signed], [ZERO] * len(rows)
+        z, (nu,) = given["margin"], given["normalization"] if total else [ZERO]
+        return sum(weights), *kink_bounds(turned, weights, nothing, point, nothing, z, nu, total)
+    t = [(v + 1) / 2 for v in targets] if parameters["coding"] == "01" else targets
+    if model == "least-squares":
+        return dot(weights, [v * v for v in t]) / 20_000, *square_bounds(rows, weights, t, d, point, parameters["l2"])
+    above, below, low = given["residual_above"], given["residual_below"], [-w for w in weights]
+    demand(found["level"] != "exact" or [*map(Fraction.__add__, above, below)] == weights, "above + below != weight", 1)
+    z = [a - b for a, b in zip(above, below, strict=True)]
+    return dot(weights, map(abs, t)), *kink_bounds(rows, weights, t, point, low, z, ZERO, ZERO)
+
+
+def verify(text, rows, labels, weights=None):
+    """What is proved, in words, with the lower and the upper bound; ``Refused`` where it is not."""
+    found = read_certificate(text, len(rows))
+    doubles = [float(exactly(w)) for w in weights or [1] * len(rows)]
+    ragged = {*map(len, rows)} != {len(rows[0])} or not len(rows) == len(labels) == len(doubles)
+    demand(not ragged and min(doubles) >= 0 < max(doubles), "a ragged table, a negative weight, or all weights 0")
+    table, targets = same_data(found["data"], rows, labels, doubles)
+    unit, lower, upper, value, untouched = bounds(found, table, targets, doubles) or [None] * 5
+    if found["verdict"] == "infeasible":
+        return "infeasible: multiplied and added up as stated, the constraints contradict each other", None, None
+    demand(upper is not None and upper < 2**1000, "the point is not feasible, and no multiple of it is", 1)
+    room, claim, level = found["tolerance"] * max(upper, unit), found["claim"], found["level"]
+    if level == "exact":
+        exact = untouched and {lower} == {lower, upper, *claim.values()}
+        demand(exact, "point and multipliers do not prove the claimed optimum exactly", 1)
+        return f"optimal, and the optimum is exactly {upper}", lower, upper
+    words = f"the optimum lies between {float(max(lower, ZERO)):.17g} and {float(upper):.17g}"
+    demand(upper - lower <= room and abs(value - upper) <= room, f"{words}: that is all that is proved", 1)
+    low, high = claim["lower"], claim["upper"]
+    near = max(abs(low - lower), abs(high - upper)) <= room and (level == "float" or low <= lower <= upper <= high)
+    demand(near, f"{words}: the claim is another", 1)
+    return f"optimal to the relative tolerance {float(found['tolerance'])}, and {words}", lower, upper
+
+
+def read_table(data, target, weight, features):
+    """Rows, labels and weights of a CSV file, all as text."""
+    with open(data, newline="", encoding="utf-8-sig") as file:
+        records = [[cell.strip() for cell in record] for record in csv.reader(file, strict=True)]
+    names, *body = [record for record in records if any(record)] or [[]]
+    target = names[-1] if names and target is None else target
+    chosen = features.split(",") if features else [name for name in names if name not in (target, weight)]
+    square = {len(set(names))} == {*map(len, body)} == {len(names)}
+    demand(square and chosen and {*chosen, target, weight or target} <= set(names), "a ragged table, or no such column")
+    columns = dict(zip(names, zip(*body, strict=True), strict=True))
+    return [*zip(*map(columns.get, chosen), strict=True)], columns[target], columns[weight] if weight else None
+
+
+def main(arguments=None):
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    for name in ("certificate", "data", "--target", "--weight", "--features"):
+        parser.add_argument(name)
+    given = vars(parser.parse_args(arguments))
+    try:
+        with open(given.pop("certificate"), encoding="utf-8") as file:
+            words, code = verify(file.read(LARGEST_FILE + 1), *read_table(**given))[0], 0
+    except (Refused, OSError, UnicodeDecodeError, csv.Error) as error:
+        words, code = error.args if isinstance(error, Refused) else (error, 2)
+    print(["ACCEPTED:", "REFUSED:", "NOT READABLE:"][code], words)
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main())
