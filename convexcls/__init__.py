@@ -34,6 +34,7 @@ from convexcls.models import (
 )
 from convexcls.paths import Path, path
 from convexcls.problem import Constraint, Label, NoAnswer, NormBound, Problem, ProblemError, Term, Variable
+from convexcls.referee import Appraisal, Appraisals, certify
 from convexcls.rows import MatrixTooLarge
 from convexcls.solution import Solution
 from convexcls.solve import solve, solvers
@@ -62,6 +63,8 @@ def load(name_or_path: Any) -> Problem:
 
 __all__ = [
     "KKT",
+    "Appraisal",
+    "Appraisals",
     "Basis",
     "Certificate",
     "Comparison",
@@ -98,6 +101,7 @@ __all__ = [
     "Summary",
     "Term",
     "Variable",
+    "certify",
     "compare",
     "conic",
     "cvxpy_form",

@@ -54,7 +54,7 @@ class Appraisal:
     @property
     def suboptimality(self) -> float:
         """The most by which the objective of the fit lies above the optimum."""
-        return self.objective - self.lower
+        return max(self.objective - self.lower, 0.0)
 
     @property
     def relative_suboptimality(self) -> float:

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from convexcls.models import KernelSVM, SoftMarginSVM
-from convexcls.problem import Constraint, Label, Problem
+from convexcls.problem import ROUNDING_ROOM, Constraint, Label, Problem
 from convexcls.referee.claim import Claim, completed
 from convexcls.referee.pairs import Pair, machines
 from convexcls.referee.reading import Array, Fit
@@ -93,12 +93,14 @@ def nu_problem(base: KernelSVM, nu: float) -> Problem:
     """The dual of the nu-support vector machine from the blocks of the soft margin with C = 1."""
     weights = next(c.rhs for c in base.constraints if c.name == "slack")
     ones = {"margin": ConstantRows(base.data.n).T}
+    # the optimum is 0 where nu is too large for a margin: a fraction of what single samples cost counts as one
+    unit = ROUNDING_ROOM * nu * float(weights @ base.quadratic["margin"].diagonal())
     total = Constraint(
         "total", ones, r"\rho", "scalar", {"margin": Label("", "")}, nu * float(weights.sum()), relation="=="
     )
     return Problem(
         "nu support vector machine", base.variables, quadratic=base.quadratic, constraints=[*base.constraints, total],
-        sense="max", unit=0.0, quadratic_symbol="Q", attributes={"data": base.data},
+        sense="max", unit=unit, quadratic_symbol="Q", attributes={"data": base.data},
     )  # fmt: skip
 
 

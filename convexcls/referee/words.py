@@ -23,7 +23,7 @@ def verdict_on(problem: Problem, objective: float, lower: float, own: Solution |
     """How far the objective of the fit is from the optimum, at most."""
     if own is not None and own.status == "infeasible":
         return "the program that it solves has no feasible point"
-    above = objective - lower
+    above = max(objective - lower, 0.0)
     share = relative(above, objective, problem)
     if own is not None and own.status == "unattained":
         return f"the program has no minimiser; at most {above:.2g} above its infimum"
