@@ -11,8 +11,9 @@ import inspect
 import io
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 from types import MappingProxyType
@@ -22,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from convexcls.basis import read_basis
+from convexcls.data import GivenCells
 from convexcls.models import Model, by_kind
 
 Array = NDArray[np.float64]
@@ -220,7 +222,10 @@ def _data(path: Path, top: Mapping[str, Any]) -> tuple[_Table, list[Any], Array 
     if all(_CELL.fullmatch(label) for label in labels):
         labels = [float(label) for label in labels]
         labels = [int(label) for label in labels] if all(label.is_integer() for label in labels) else labels
-    return _Table({f: floats(f) for f in features}), labels, None if weight is None else floats(weight)
+    table = _Table({f: floats(f) for f in features}, [cells[f] for f in features])
+    if top["model"].get("parameters", {}).get("coding") == "real" and all(_CELL.fullmatch(t) for t in cells[target]):
+        labels = [Decimal(text) for text in cells[target]]
+    return table, labels, None if weight is None else floats(weight)
 
 
 def _read_csv(file: Path) -> dict[str, list[str]]:
@@ -239,11 +244,12 @@ def _read_csv(file: Path) -> dict[str, list[str]]:
 
 
 class _Table:
-    """Numbers with the names of their columns, in the form in which a model takes a table."""
+    """Numbers with the names of their columns, in the form in which a model takes a table, and their decimal text."""
 
-    def __init__(self, columns: Mapping[str, Array]) -> None:
+    def __init__(self, columns: Mapping[str, Array], text: Sequence[Sequence[str]]) -> None:
         self.columns = list(columns)
         self.numbers = np.column_stack(list(columns.values()))
+        self.given = GivenCells(np.array(text, dtype=object).T)
 
     def __getitem__(self, place: Any) -> Any:
         return self.numbers[place]

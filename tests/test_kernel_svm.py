@@ -219,7 +219,7 @@ def test_prediction_asks_for_support_points_only():
     np.testing.assert_array_equal(samples, RING[ours.support])
     np.testing.assert_allclose(scores, named.decision_function(NEW), atol=1e-12)
     assert ours.problem.parameters["kernel"] == "Recording"
-    assert json.loads(ours.certificate.to_json())["parameters"]["kernel"] == "Recording"
+    assert ours.certificate.summary()["parameters"]["kernel"] == "Recording"
 
 
 def test_long_tables_are_scored_in_parts(monkeypatch):

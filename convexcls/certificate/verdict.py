@@ -8,109 +8,23 @@ what fell short.
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from convexcls.certificate.attainment import PROOF, attainment, needs_attainment_proof
-from convexcls.certificate.infeasibility import Farkas, find_farkas
+from convexcls.certificate.certificate import Certificate
+from convexcls.certificate.infeasibility import find_farkas
 from convexcls.certificate.kkt import check_kkt, check_kkt_with_gradient
 from convexcls.certificate.linear_program import too_large
 from convexcls.certificate.measures import KKT
 from convexcls.certificate.origin import doubtful_at_origin, find_origin_multipliers
-from convexcls.certificate.recession import Direction, check_direction, find_direction
+from convexcls.certificate.recession import check_direction, find_direction
 from convexcls.problem import Problem
 
 Array = NDArray[np.float64]
-Status = Literal["optimal", "infeasible", "unattained", "undecided"]
-
-
-@dataclass(frozen=True, eq=False)
-class Certificate:
-    """The verdict with everything that proves it."""
-
-    status: Status
-    problem: Problem
-    tol: float
-    kkt: KKT | None = None
-    farkas: Farkas | None = None
-    direction: Direction | None = None
-    attained: float | None = None
-    reason: str = ""
-    notes: tuple[str, ...] = field(default=())
-
-    level = "float"
-
-    def holds(self, tol: float | None = None) -> bool:
-        """Whether the verdict is proved, for an optimum to the relative tolerance ``tol``."""
-        if self.status in ("infeasible", "unattained"):
-            return True
-        if self.kkt is None or (self.attained is not None and self.attained < PROOF):
-            return False
-        return self.kkt.holds(self.tol if tol is None else tol)
-
-    def explain(self) -> str:
-        """The verdict in words."""
-        from convexcls.certificate.words import explain_certificate
-
-        return explain_certificate(self)
-
-    def to_json(self) -> str:
-        """The verdict and its numbers as JSON."""
-        return json.dumps(self.to_dict(), indent=2, allow_nan=False)
-
-    def to_dict(self) -> dict[str, Any]:
-        """The verdict and its numbers as plain values; what is not finite is null."""
-        out: dict[str, Any] = {
-            "schema": "convexcls-certificate/1",
-            "level": self.level,
-            "status": self.status,
-            "model": self.problem.kind or None,
-            "parameters": dict(getattr(self.problem, "parameters", {})),
-            "tolerance": self.tol,
-            "reason": self.reason or None,
-            "notes": list(self.notes),
-        }
-        if self.kkt is not None and self.status in ("optimal", "undecided"):
-            out["kkt"] = {
-                "objective": _number(self.problem.reported(self.kkt.objective)),
-                "dual_objective": _number(self.problem.reported(self.kkt.dual_objective)),
-                "gap": _number(self.kkt.gap),
-                "relative": {name: _number(v) for name, v in self.kkt.measures().items()},
-                "absolute": {
-                    "stationarity": _number(self.kkt.stationarity.max),
-                    "primal feasibility": _number(self.kkt.primal_feasibility.max),
-                    "dual feasibility": _number(self.kkt.dual_feasibility.max),
-                    "complementary slackness": _number(self.kkt.complementary_slackness.max),
-                },
-            }
-        if self.attained is not None and self.status != "unattained":
-            out["attainment"] = _number(self.attained)
-        if self.farkas is not None:
-            out["farkas"] = {
-                "value": self.farkas.value,
-                "residual": self.farkas.residual,
-                "multipliers": {name: _sparse(z) for name, z in self.farkas.multipliers.items()},
-            }
-        if self.direction is not None:
-            blocks = self.problem.split(self.direction.x)
-            out["direction"] = {
-                "slope": self.direction.slope,
-                "residual": self.direction.residual,
-                "variables": {name: _sparse(value) for name, value in blocks.items()},
-                "rows": [int(i) for i in self.direction.rows],
-            }
-        return out
-
-    def _repr_html_(self) -> str:
-        from html import escape
-
-        return f"<pre>{escape(self.explain())}</pre>"
 
 
 def certify(
@@ -130,7 +44,11 @@ def certify(
     if kkt is not None and kkt.holds(tol) and (attained is None or attained >= PROOF):
         assert x is not None
         if not doubtful_at_origin(problem, x, own or {}):
-            return Certificate("optimal", problem, tol, kkt, attained=attained, notes=notes), x, own
+            return (
+                Certificate("optimal", problem, tol, kkt, attained=attained, notes=notes, x=x, multipliers=own),
+                x,
+                own,
+            )
         reason = "x = 0 satisfies the conditions to rounding, not exactly: the optimum may be a little away from it"
     proof = find_farkas(problem, farkas)
     if proof is not None:
@@ -140,7 +58,9 @@ def certify(
         way = (check_direction(problem, direction) if direction is not None else None) or find_direction(problem)
         if way is not None:
             return (
-                Certificate("unattained", problem, tol, kkt, direction=way, attained=attained, notes=notes),
+                Certificate(
+                    "unattained", problem, tol, kkt, direction=way, attained=attained, notes=notes, x=x, multipliers=own
+                ),
                 x,
                 own,
             )
@@ -150,10 +70,17 @@ def certify(
         at_zero = check_kkt(problem, zero, origin)
         if at_zero.holds(tol):
             note = "the solver's point was not accepted; the toolkit's own linear program proves x = 0 optimal"
-            return Certificate("optimal", problem, tol, at_zero, notes=(*notes, note)), zero, origin
+            proved = Certificate("optimal", problem, tol, at_zero, notes=(*notes, note), x=zero, multipliers=origin)
+            return proved, zero, origin
     if too_large(problem):
         notes = (*notes, "the problem is too large for the toolkit's own linear programs to look for a proof")
-    return Certificate("undecided", problem, tol, kkt, attained=attained, reason=reason, notes=notes), x, own
+    return (
+        Certificate(
+            "undecided", problem, tol, kkt, attained=attained, reason=reason, notes=notes, x=x, multipliers=own
+        ),
+        x,
+        own,
+    )
 
 
 def interrupted(
@@ -163,7 +90,8 @@ def interrupted(
     multipliers."""
     kkt = _judge_point(problem, x, multipliers, tol)[0]
     reason = f"the solver was interrupted; this is its point after {iteration} iteration(s)"
-    return Certificate("undecided", problem, tol, kkt, reason=reason, notes=tuple(getattr(problem, "notes", ())))
+    notes = tuple(getattr(problem, "notes", ()))
+    return Certificate("undecided", problem, tol, kkt, reason=reason, notes=notes, x=x, multipliers=dict(multipliers))
 
 
 def _may_be_unattained(problem: Problem, kkt: KKT | None, tol: float) -> bool:
@@ -200,12 +128,3 @@ def _judge_point(
     if attained is not None and attained < PROOF:
         short.append("that a minimum exists is not proved")
     return kkt, attained, "; ".join(short)
-
-
-def _number(value: float) -> float | None:
-    return float(value) if math.isfinite(value) else None
-
-
-def _sparse(values: Array) -> dict[str, float]:
-    """The entries that are not zero, by index."""
-    return {str(i): float(values[i]) for i in np.flatnonzero(values)}

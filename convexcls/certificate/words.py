@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from convexcls.certificate.level_words import level_words
+
 if TYPE_CHECKING:
-    from convexcls.certificate.verdict import Certificate
+    from convexcls.certificate.certificate import Certificate
 
 MEANING = {
     "stationarity": "the gradient of the Lagrangian vanishes",
@@ -18,6 +20,10 @@ MEANING = {
 }
 
 
+#: So many samples are named.
+MOST_SAMPLES = 8
+
+
 def explain_certificate(certificate: Certificate) -> str:
     """A paragraph on the verdict, then a line for each condition."""
     tell = {
@@ -26,7 +32,7 @@ def explain_certificate(certificate: Certificate) -> str:
         "unattained": _unattained,
         "undecided": _undecided,
     }[certificate.status]
-    lines = tell(certificate)
+    lines = level_words(certificate) or tell(certificate)
     lines += [f"Note: {note}." for note in certificate.notes]
     return "\n".join(lines)
 
@@ -40,7 +46,8 @@ def _optimal(c: Certificate) -> list[str]:
         f"OPTIMAL. The optimum of this problem ({c.problem.name}) is {objective:.10g}, proved on the data as given:",
         f"no feasible point lies {side} the dual bound {bound:.10g}, and this point reaches it up to a",
         f"relative gap of {c.kkt.relative_gap:.1e}. The conditions, each to be at most {c.tol:.0e}:",
-        *_conditions(c),
+        *conditions(c),
+        *samples_that_matter(c),
     ]
     if c.attained is not None:
         lines.append(
@@ -50,11 +57,46 @@ def _optimal(c: Certificate) -> list[str]:
     return lines
 
 
-def _conditions(c: Certificate) -> list[str]:
-    assert c.kkt is not None
+def conditions(c: Certificate) -> list[str]:
+    """A line for each condition: whether it holds, how well, where it is worst, what it says."""
+    if c.kkt is None:
+        return []
+    out = []
+    for name, value in c.kkt.measures().items():
+        verdict = "holds" if value <= c.tol else "FAILS"
+        out.append(f"  {verdict}  {name:<24}{value:9.1e}   {_worst(c, name):<22} {MEANING[name]}".rstrip())
+    return out
+
+
+def _worst(c: Certificate, name: str) -> str:
+    """Where a condition is worst: a feature, or a row of a constraint."""
+    residual = getattr(c.kkt, name.replace(" ", "_"), None)
+    if residual is None or residual.relative == 0:
+        return ""
+    block, row = residual.worst
+    features = getattr(getattr(c.problem, "data", None), "features", ())
+    size = residual.relative_values[block].size
+    if block == "coef" and size == len(features):
+        return f"worst at {features[row]}"[:22]
+    return f"worst at {block}" if size == 1 else f"worst at {block} {row}"
+
+
+def samples_that_matter(c: Certificate) -> list[str]:
+    """The samples with positive multipliers, the largest first: without them the answer would be another."""
+    read = getattr(c.problem, "support_from", None)
+    margin = (c.multipliers or {}).get("margin")
+    if read is None or c.x is None or not c.multipliers or margin is None:
+        return []
+    rows = read(c.problem.split(c.x), c.multipliers)
+    total = any(block.relation == "==" for block in c.problem.constraints)  # a sum over all samples: each one matters
+    if not rows.size or total or margin.size != c.problem.data.n:  # type: ignore[attr-defined]
+        return []
+    largest = sorted(rows.tolist(), key=lambda i: -margin[i])[:MOST_SAMPLES]
+    shown = ", ".join(f"{i} ({margin[i]:.4g})" for i in largest)
+    more = f", and {rows.size - len(largest)} more" if rows.size > len(largest) else ""
     return [
-        f"  {'holds' if value <= c.tol else 'FAILS'}  {name:<24}{value:9.1e}   {MEANING[name]}"
-        for name, value in c.kkt.measures().items()
+        f"What holds the answer in place are {rows.size} of {margin.size} samples (row and multiplier, largest first): "
+        f"{shown}{more}.\nAll others could be left out without changing it."
     ]
 
 
@@ -150,4 +192,4 @@ def _ways(c: Certificate) -> list[str]:
 
 def _undecided(c: Certificate) -> list[str]:
     lines = [f"UNDECIDED. This answer ({c.problem.name}) is not proved: {c.reason or 'no proof was found'}."]
-    return lines + (_conditions(c) if c.kkt is not None else [])
+    return lines + conditions(c)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from convexcls.cli.screen import clean, quoted, say
 from convexcls.cli.typed import did_you_mean
+from convexcls.data import Given
 
 Array = NDArray[np.float64]
 
@@ -22,6 +23,11 @@ class SourceError(click.ClickException):
     """A data file that cannot be read; the message names the file and the place."""
 
     exit_code = 2
+
+
+def missing(path: Path, what: str, extra: str) -> SourceError:
+    """The error for a file that only an extra can read."""
+    return SourceError(f"{path}: reading it needs {what}; install it with: pip install 'convexcls[{extra}]'")
 
 
 @dataclass(frozen=True)
@@ -44,19 +50,23 @@ class Used:
 
 @dataclass(frozen=True, eq=False)
 class Samples:
-    """What a file holds: features (with names where they have any), target, weights."""
+    """What a file holds: features (with names where they have any), target, weights; the target also as text, where
+    numbers are to be taken as they are written."""
 
     X: Any
     y: Any
     weights: Any = None
+    target_text: Sequence[str] | None = None
 
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Numbers with column names, in the shape in which the toolkit takes data frames."""
+    """Numbers with column names, in the shape in which the toolkit takes data frames, and their text where that is to
+    be taken exactly."""
 
     columns: Sequence[str]
     matrix: Array
+    given: Given | None = None
 
     def __len__(self) -> int:
         return len(self.matrix)

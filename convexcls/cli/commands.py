@@ -88,7 +88,7 @@ def solve(
     else:
         show_solution(screen(), found, everything)
     if certificate is not None:
-        certificate.write_text(strict_json(found.certificate.to_dict()) + "\n", encoding="utf-8")
+        certificate.write_text(found.certificate.to_json() + "\n", encoding="utf-8")
         say(f"certificate written to {clean(str(certificate))}")
     return 0 if certified(found) else 1
 

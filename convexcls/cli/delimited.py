@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from convexcls.cli.columns import Choice, Samples, SourceError, Table, choose, whole_where_possible
 from convexcls.cli.screen import quoted, shorten
 from convexcls.cli.typed import read_number
+from convexcls.data import GivenCells
 
 LONGEST_LINE = 2**24
 BOMS = {b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
@@ -28,13 +29,13 @@ BINARY = {b"PAR1": "a Parquet file (use --format parquet)", b"PK\x03\x04": "a zi
           b"\x1f\x8b": "a gzip archive"}  # fmt: skip
 
 
-def read_csv(path: Path, choice: Choice) -> Samples:
-    """The chosen columns of a CSV file."""
+def read_csv(path: Path, choice: Choice, exact: bool = False) -> Samples:
+    """The chosen columns of a CSV file; ``exact`` keeps the text of the numbers beside the doubles."""
     with path.open("rb") as raw:
         check_text(raw, path)
         with io.TextIOWrapper(raw, encoding="utf-8-sig", newline="") as text:
             try:
-                return _read(text, path, choice)
+                return _read(text, path, choice, exact)
             except UnicodeDecodeError as error:
                 raise SourceError(
                     f"{path}: not UTF-8 text (byte 0x{error.object[error.start]:02x}); save it as UTF-8"
@@ -97,14 +98,14 @@ def _csv_error(error: csv.Error) -> str:
     return next((said for key, said in words.items() if key in str(error)), str(error))
 
 
-def _read(text: TextIO, path: Path, choice: Choice) -> Samples:
+def _read(text: TextIO, path: Path, choice: Choice, exact: bool) -> Samples:
     records = _records(text, path)
     first = next(records, None)
     if first is None:
         raise SourceError(f"{path}: the file holds blank lines only")
     names = _header(first[1], path)
     used = choose(names, choice, path)
-    body = _Body(path, names, used.features, used.target, used.weight)
+    body = _Body(path, names, used.features, used.target, used.weight, [] if exact else None)
     for line, record in records:
         body.add(line, record)
     return body.samples()
@@ -144,6 +145,7 @@ class _Body:
     features: Sequence[int]
     target: int
     weight: int | None
+    text: list[tuple[str, ...]] | None = None
     numbers: array[float] = field(default_factory=lambda: array("d"))
     targets: list[str] = field(default_factory=list)
     weights: array[float] = field(default_factory=lambda: array("d"))
@@ -168,6 +170,8 @@ class _Body:
         except ValueError:
             numbers = [self._number(line, column, record[column]) for column in self.features]
         self.numbers.extend(numbers)
+        if self.text is not None:
+            self.text.append(tuple(cells))
         label = record[self.target].strip()
         if not label:
             raise SourceError(f"{self._place(line, self.target)} is empty: every sample needs a target")
@@ -206,8 +210,10 @@ class _Body:
             raise SourceError(
                 f"{self.path}, line {self.lines[row]} (row {row}), column {name} is {what}: fill it in or drop the row"
             )
-        table = Table([self.names[k] for k in self.features], matrix)
-        return Samples(table, labels(self.targets), None if self.weight is None else np.array(self.weights))
+        given = None if self.text is None else GivenCells(np.array(self.text, dtype=object))
+        table = Table([self.names[k] for k in self.features], matrix, given)
+        weights = None if self.weight is None else np.array(self.weights)
+        return Samples(table, labels(self.targets), weights, None if self.text is None else self.targets)
 
 
 def labels(cells: Sequence[str]) -> NDArray[Any]:

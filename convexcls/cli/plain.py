@@ -52,7 +52,7 @@ def solution_dict(s: Solution) -> dict[str, Any]:
         "message": s.message,
         "report": s.report.to_dict() if hasattr(s.report, "to_dict") else None,
         "explanation": s.certificate.explain(),
-        "certificate": s.certificate.to_dict(),
+        "certificate": s.certificate.summary(),
     }
 
 

@@ -8,18 +8,19 @@ from pathlib import Path
 from typing import Any
 
 import click
+import numpy as np
 
 from convexcls.basis import Basis, read_basis
-from convexcls.cli.columns import Choice, Samples, SourceError, choose, whole_where_possible
+from convexcls.cli.columns import Choice, Samples, SourceError, choose, missing
 from convexcls.cli.screen import Working, clean, quoted
 from convexcls.cli.typed import did_you_mean, model_parameters, read_settings, takes
 from convexcls.models import Model, by_kind
+from convexcls.rational import read_exactly
 
 FORMATS = {
     ".csv": "csv", ".svm": "svmlight", ".svmlight": "svmlight", ".libsvm": "svmlight", ".txt": "svmlight",
     ".parquet": "parquet", ".pq": "parquet",
 }  # fmt: skip
-MOST_FEATURES = 10_000_000
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,8 @@ class Request:
     settings: tuple[str, ...] = ()
     intercept: bool = True
     basis: str | None = None
+    #: Whether numbers are taken as they are written, not only as the nearest doubles.
+    exact: bool = False
 
     @property
     def speaks_of_data(self) -> list[str]:
@@ -67,7 +70,10 @@ def read_problem(request: Request) -> Model:
         samples = _read(request, path)
     if samples.weights is not None:
         arguments["sample_weight"] = samples.weights
-    return cls(samples.X if basis is None else basis(samples.X), samples.y, **arguments)
+    y = samples.y
+    if arguments.get("coding") == "real" and samples.target_text is not None and y.dtype.kind in "if":
+        y = np.array([read_exactly(text) for text in samples.target_text], dtype=object)
+    return cls(samples.X if basis is None else basis(samples.X), y, **arguments)
 
 
 def _basis(text: str | None) -> Basis | None:
@@ -135,39 +141,16 @@ def _read(request: Request, path: Path) -> Samples:
     if form == "csv":
         from convexcls.cli.delimited import read_csv
 
-        return read_csv(path, request.columns)
+        return read_csv(path, request.columns, request.exact)
     if form == "parquet":
         return _read_parquet(path, request.columns)
     columns = request.columns
     for flag, value in (("--target", columns.target), ("--features", columns.features), ("--weight", columns.weight)):
         if value is not None:
             raise click.UsageError(f"{flag} names a column, but an svmlight file has no column names")
-    return _read_svmlight(path)
+    from convexcls.cli.svmlight import read_svmlight
 
-
-def _missing(path: Path, what: str, extra: str) -> SourceError:
-    return SourceError(f"{path}: reading it needs {what}; install it with: pip install 'convexcls[{extra}]'")
-
-
-def _read_svmlight(path: Path) -> Samples:
-    try:
-        from sklearn.datasets import load_svmlight_file
-    except ImportError:
-        raise _missing(path, "scikit-learn", "sklearn") from None
-    from convexcls.cli.delimited import check_text
-
-    with path.open("rb") as raw:
-        check_text(raw, path)
-        try:
-            X, y = load_svmlight_file(raw)
-        except (ValueError, OverflowError, MemoryError) as error:
-            said = clean(str(error))[:200] or type(error).__name__
-            raise SourceError(f"{path}: not in svmlight format ('LABEL INDEX:VALUE ...' lines): {said}") from None
-    if X.shape[0] == 0 or X.shape[1] == 0:
-        raise SourceError(f"{path}: there is no sample with a feature in it")
-    if X.shape[1] > MOST_FEATURES:
-        raise SourceError(f"{path}: names feature {X.shape[1]:,}; at most {MOST_FEATURES:,} are taken")
-    return Samples(X, whole_where_possible(y))
+    return read_svmlight(path, request.exact)
 
 
 def _read_parquet(path: Path, choice: Choice) -> Samples:
@@ -175,7 +158,7 @@ def _read_parquet(path: Path, choice: Choice) -> Samples:
         import pandas as pd
         import pyarrow  # noqa: F401
     except ImportError:
-        raise _missing(path, "pandas and pyarrow", "tables") from None
+        raise missing(path, "pandas and pyarrow", "tables") from None
     if path.stat().st_size == 0:
         raise SourceError(f"{path}: the file is empty")
     try:

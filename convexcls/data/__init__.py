@@ -5,6 +5,7 @@ finite real targets), and that nothing of the caller's was changed. Doubles are 
 number types are converted once. What cannot be used is a ``DataError`` that names the entry.
 """
 
+from convexcls.data.given import Given, GivenCells, GivenEntries
 from convexcls.data.matrix import check_matrix, compressed, feature_names
 from convexcls.data.named import Expanded, Named
 from convexcls.data.numbers import DataError, finite_doubles
@@ -14,6 +15,9 @@ __all__ = [
     "Data",
     "DataError",
     "Expanded",
+    "Given",
+    "GivenCells",
+    "GivenEntries",
     "Named",
     "check_data",
     "check_matrix",

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from convexcls.data.given import Given
+
 
 @dataclass(frozen=True, eq=False)
 class Named:
-    """A matrix (dense or sparse) with the names of its columns."""
+    """A matrix (dense or sparse) with the names of its columns, and its entries as they were given where doubles round
+    them."""
 
     matrix: Any
     features: tuple[str, ...]
+    given: Given | None = field(default=None, kw_only=True)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -28,7 +32,7 @@ class Named:
 
     def take(self, rows: Any) -> Self:
         """Some of the samples."""
-        return replace(self, matrix=self.matrix[rows])
+        return replace(self, matrix=self.matrix[rows], given=None if self.given is None else self.given.take(rows))
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         if sparse.issparse(self.matrix):

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from convexcls.data.given import Given, given_table, given_vector
 from convexcls.data.labels import as_vector, check_label_count, class_numbers
 from convexcls.data.matrix import check_matrix, feature_names, is_frame
 from convexcls.data.named import Expanded, Named
@@ -20,7 +22,8 @@ class Data:
     """Checked samples: ``matrix`` is n x d (dense or sparse), ``classes`` each sample's class as a number, with the
     ``labels`` by that number (None for real targets), ``signs`` two classes as -1 and +1 (None for several), ``target``
     the real targets, the signs or the class numbers, ``weights`` one a sample. ``expanded`` is the matrix as basis
-    functions made it, None where the features are the caller's own."""
+    functions made it, None where the features are the caller's own. ``exact_matrix`` and, of real targets,
+    ``exact_reals`` are the entries as they were given, None where the doubles are exact."""
 
     matrix: Any
     target: Array
@@ -30,6 +33,8 @@ class Data:
     features: tuple[str, ...]
     classes: NDArray[np.intp] | None = None
     expanded: Expanded | None = None
+    exact_matrix: Given | None = None
+    exact_reals: tuple[Fraction, ...] | None = None
 
     @property
     def n(self) -> int:
@@ -54,7 +59,9 @@ class Data:
     @property
     def samples(self) -> Named:
         """The samples in the form in which a model or a prediction takes them: with names and basis."""
-        return Named(self.matrix, self.features) if self.expanded is None else self.expanded
+        if self.expanded is not None:
+            return self.expanded
+        return Named(self.matrix, self.features, given=self.exact_matrix)
 
     @property
     def basis(self) -> Any:
@@ -64,7 +71,9 @@ class Data:
     @property
     def given(self) -> NDArray[Any]:
         """The labels, or the real targets, as they were given."""
-        return self.target if self.labels is None else np.array(self.labels)[self.classes]
+        if self.labels is not None:
+            return np.array(self.labels)[self.classes]
+        return self.target if self.exact_reals is None else np.array(self.exact_reals, dtype=object)
 
     def expand(self, X: Any) -> Any:
         """X through the basis that the classifier was declared on; X itself where there is none, or where X has been
@@ -90,6 +99,19 @@ class Data:
         """X as a checked matrix of the features that the classifier was declared on."""
         return check_matrix(self.expand(X), columns=self.d)
 
+    def coded_as_given(self, coding: str) -> NDArray[Any]:
+        """The same; real targets that doubles would round are rationals."""
+        return self.coded(coding) if self.exact_reals is None else np.array(self.exact_reals, dtype=object)
+
+    def exact_rows(self, index: Any = None) -> list[list[Fraction]]:
+        """Some of the samples (all where none are named), every entry as it was given."""
+        rows = range(self.n) if index is None else np.arange(self.n)[index].tolist()
+        if self.exact_matrix is not None:
+            return [self.exact_matrix.row(i) for i in rows]
+        chosen = self.matrix if index is None else self.matrix[rows]
+        dense = chosen.toarray() if self.sparse else np.asarray(chosen)
+        return [[Fraction(value) for value in row] for row in dense.tolist()]
+
     @property
     def grouping(self) -> tuple[NDArray[np.intp], tuple[Any, ...]]:
         """Each sample's class as a number, and the labels by that number."""
@@ -108,6 +130,7 @@ def check_data(X: Any, y: Any, sample_weight: Any = None, real_target: bool = Fa
     """Samples, labels and weights as ``Data``; raises ``DataError`` for anything else. ``real_target`` takes y as
     numbers, ``several`` allows more than two classes."""
     matrix = check_matrix(X)
+    exact = given_table(X)
     expanded = replace(X, matrix=matrix) if isinstance(X, Expanded) else None
     n, d = matrix.shape
     if n == 0:
@@ -116,14 +139,18 @@ def check_data(X: Any, y: Any, sample_weight: Any = None, real_target: bool = Fa
     weights = _check_weights(sample_weight, n)
     if real_target:
         numbers = finite_doubles(target, "y")
-        return Data(matrix, numbers, None, None, weights, feature_names(X, d), expanded=expanded)
+        exact_reals = given_vector(target, "y")
+        return Data(
+            matrix, numbers, None, None, weights, feature_names(X, d),
+            expanded=expanded, exact_matrix=exact, exact_reals=exact_reals,
+        )  # fmt: skip
     classes, labels = class_numbers(target)
     check_label_count(labels, n, several)
     coded = classes.astype(np.float64)
     signs = None
     if len(labels) == 2:
         coded = signs = 2.0 * coded - 1.0
-    return Data(matrix, coded, signs, labels, weights, feature_names(X, d), classes, expanded)
+    return Data(matrix, coded, signs, labels, weights, feature_names(X, d), classes, expanded, exact)
 
 
 def _check_weights(sample_weight: Any, n: int) -> Array:

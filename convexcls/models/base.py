@@ -102,11 +102,16 @@ def score_variables(data: Data, intercept: bool) -> list[Variable]:
     return [coef, Variable("intercept", 1, r"\beta_0", "scalar")] if intercept else [coef]
 
 
+def sample_rows(data: Data) -> Rows:
+    """The samples as rows, which know their entries as they were given."""
+    return as_rows(data.matrix, data.exact_matrix)
+
+
 def score_rows(data: Data, intercept: bool) -> tuple[dict[str, Rows], dict[str, Label]]:
     """The rows of f(x_i), with how they are written."""
     if not isinstance(intercept, (bool, np.bool_)):
         raise ValueError(f"intercept is {intercept!r}: it must be True or False")
-    rows: dict[str, Rows] = {"coef": as_rows(data.matrix)}
+    rows: dict[str, Rows] = {"coef": sample_rows(data)}
     labels = {"coef": Label("", "x_i")}
     if intercept:
         rows["intercept"] = ConstantRows(data.n)

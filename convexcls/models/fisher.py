@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from convexcls.data import DataError, check_data
-from convexcls.models.base import Model, Values
+from convexcls.models.base import Model, Values, sample_rows
 from convexcls.models.discriminants import Discriminants, discriminants
 from convexcls.problem import ROUNDING_ROOM, Constraint, Label, Term, Variable
-from convexcls.rows import CentredRows, DenseRows, as_rows
+from convexcls.rows import CentredRows, Rows, as_rows
+from convexcls.rows.sums import RoundedRows
 
 Array = NDArray[np.float64]
 
@@ -43,14 +44,15 @@ class FisherLDA(Model):
         classes, labels = data.grouping
         count = len(labels)
         with np.errstate(over="ignore", invalid="ignore"):
-            centred = CentredRows.by_group(as_rows(data.matrix), classes, count)
+            centred = CentredRows.by_group(sample_rows(data), classes, count)
             differences = np.vstack([_difference(centred, k) for k in range(1, count)])
             unit = ROUNDING_ROOM * min(_single_feature_objective(centred, row) for row in differences)
             squares = float((differences**2).sum())
         if not np.isfinite(unit) or not np.isfinite(squares):
             raise DataError("the squares of the features overflow: divide X by its largest value")
         chosen = (0,) if count == 2 else _independent(differences)
-        blocks = [_direction(k, centred, differences[list(chosen)], count) for k in range(len(chosen))]
+        apart = RoundedRows(differences[list(chosen)], lambda: _exact_differences(centred, chosen))
+        blocks = [_direction(k, centred, apart, count) for k in range(len(chosen))]
         super().__init__(
             data=data,
             parameters={},
@@ -104,18 +106,18 @@ class FisherLDA(Model):
         return -float((places[k - 1] + places[k]) / 2.0)
 
 
-def _direction(k: int, centred: CentredRows, differences: Array, count: int) -> tuple[Variable, Term, Constraint]:
+def _direction(k: int, centred: CentredRows, differences: Rows, count: int) -> tuple[Variable, Term, Constraint]:
     """The problem of one direction: it separates one class from the first by one, and the others not at all."""
     suffix, mark = ("", "") if count == 2 else (f"_{k + 1}", f"_{{{k + 1}}}")
     name = f"coef{suffix}"
-    target = np.zeros(len(differences))
+    target = np.zeros(differences.shape[0])
     target[k] = 1.0
     label = Label("", r"(\mu_2 - \mu_1)" if count == 2 else "M")
     return (
         Variable(name, centred.shape[1], rf"\beta{mark}"),
         Term(f"scatter{suffix}", {name: centred}, f"z{mark}", "samples", {name: Label("", "(x_i - m_i)")}),
         Constraint(
-            f"separation{suffix}", {name: DenseRows(differences)}, rf"\nu{mark}", "scalar" if count == 2 else "vector",
+            f"separation{suffix}", {name: differences}, rf"\nu{mark}", "scalar" if count == 2 else "vector",
             {name: label}, target, relation="==", rhs_label="" if count == 2 else f"e_{{{k + 1}}}",
         ),
     )  # fmt: skip
@@ -145,6 +147,12 @@ def _difference(centred: CentredRows, k: int) -> Array:
         counts = {g: int((centred.groups == g).sum()) for g in (0, k)}
         difference[j] = float(sums[k] / counts[k] - sums[0] / counts[0])
     return difference
+
+
+def _exact_differences(centred: CentredRows, chosen: tuple[int, ...]) -> list[list[Fraction]]:
+    """The means of the chosen classes minus that of the first, without rounding."""
+    means = centred.exact_means
+    return [[value - first for value, first in zip(means[k + 1], means[0], strict=True)] for k in chosen]
 
 
 def _single_feature_objective(centred: CentredRows, difference: Array) -> float:

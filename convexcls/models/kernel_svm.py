@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 
 from convexcls.data import Data, DataError, check_data, check_matrix
 from convexcls.geometry import positive_multipliers
-from convexcls.models.base import Model, Values
+from convexcls.models.base import Model, Values, sample_rows
 from convexcls.models.kernel_values import kernel_values
 from convexcls.models.kernels import Kernel, KernelFunction
 from convexcls.models.options import check_positive
 from convexcls.problem import Constraint, Label, NoAnswer, Variable
-from convexcls.rows import ConstantRows, DiagonalRows, as_rows
+from convexcls.rows import ConstantRows, DiagonalRows
 from convexcls.rows.kernel import KernelRows
 from convexcls.rows.row_store import MatrixStore, MatrixTooLarge, RowStore, Store
 
@@ -199,7 +199,7 @@ def _quadratic(kernel: Kernel, data: Data, limit: float) -> KernelRows:
         store = MatrixStore(kernel.gram(data.matrix), limit)
     else:
         raise MatrixTooLarge(data.n, limit, f"that the {kernel.name} kernel is positive semidefinite is seen only from")
-    root = as_rows(data.matrix).scaled(data.signs).T if kernel.kind == "linear" else None
+    root = sample_rows(data).scaled(data.signs).T if kernel.kind == "linear" else None
     return KernelRows(store, data.signs, root=root)
 
 

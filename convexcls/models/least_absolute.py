@@ -31,7 +31,15 @@ class LeastAbsolute(Model):
         data = check_data(X, y, sample_weight, real_target=coding == "real")
         rows, labels = score_rows(data, intercept)
         target = data.coded(coding)
-        blocks = risk_blocks(Modulus(), rows, labels, data.weights, offset=-target, offset_label="t_i", name="residual")
+        blocks = risk_blocks(
+            Modulus(),
+            rows,
+            labels,
+            data.weights,
+            offset=-data.coded_as_given(coding),
+            offset_label="t_i",
+            name="residual",
+        )
         blocks["variables"] = [*score_variables(data, intercept), *blocks["variables"]]
         super().__init__(
             data=data,

@@ -41,7 +41,7 @@ class LeastSquares(Model):
         rows, labels = score_rows(data, intercept)
         blocks = risk_blocks(
             HalfSquare(), rows, labels, data.weights,
-            offset=-data.coded(coding), offset_label="t_i", name="residual", symbol="r",
+            offset=-data.coded_as_given(coding), offset_label="t_i", name="residual", symbol="r",
         )  # fmt: skip
         blocks["variables"] = score_variables(data, intercept)
         super().__init__(

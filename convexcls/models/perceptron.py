@@ -12,7 +12,8 @@ from convexcls.models.base import Array, Model, margin_rows, score_variables
 from convexcls.models.options import check_choice
 from convexcls.models.risk import risk_blocks
 from convexcls.problem import Constraint, Label
-from convexcls.rows import DenseRows, Rows
+from convexcls.rows import Rows
+from convexcls.rows.sums import summed
 
 #: Samples are added up so many at a time.
 BLOCK = 2048
@@ -49,7 +50,7 @@ class PerceptronCriterion(Model):
         if normalization is None:
             notes = ("without a normalization the minimum 0 is always attained at coef = 0, intercept = 0",)
         else:
-            sums = {v: DenseRows(_added_up(r, data)[None, :]) for v, r in rows.items()}
+            sums = {v: summed(r, data.weights, _added_up(r, data)) for v, r in rows.items()}
             total = {
                 v: Label("", rf"\sum_i {'c_i ' if data.weighted else ''}y_i {labels[v].vector}".strip()) for v in sums
             }

@@ -10,6 +10,7 @@ so that the KKT conditions stay one formula.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,7 @@ def risk_blocks(
     labels: Mapping[str, Label],
     weights: Array,
     *,
-    offset: Array | float = 0.0,
+    offset: NDArray[Any] | float = 0.0,
     offset_label: str = "",
     name: str = "margin",
     symbol: str = r"\alpha",
@@ -37,15 +38,32 @@ def risk_blocks(
     """The parts of the form that state sum_i weights_i loss(rows_i x + offset_i): keyword arguments
     for ``Problem``, with ``variables`` holding the slack if there is one."""
     n = next(iter(rows.values())).shape[0]
-    offset = np.broadcast_to(np.asarray(offset, dtype=float), (n,))
+    offset = np.broadcast_to(np.asarray(offset), (n,))
     if loss.half_square is not None:
         scale, shift = loss.half_square
-        term = Term(name, rows, symbol, "samples", labels, HalfSquare(), offset + shift, scale * weights, offset_label)
+        term = Term(
+            name,
+            rows,
+            symbol,
+            "samples",
+            labels,
+            HalfSquare(),
+            _line(1.0, shift, offset),
+            scale * weights,
+            offset_label,
+        )
         return {"variables": [], "terms": [term], "unit": _unit(term)}
     if loss.smooth:
         term = Term(name, rows, symbol, "samples", labels, loss, offset, weights, offset_label)
         return {"variables": [], "terms": [term], "unit": _unit(term)}
     return _slack_blocks(loss, rows, labels, weights, offset, offset_label, name, symbol, unit)
+
+
+def _line(a: float, b: float, offset: NDArray[Any]) -> NDArray[Any]:
+    """``a offset + b``, without rounding where the offset is of rationals."""
+    if offset.dtype == object:
+        return np.array([Fraction(a) * value + Fraction(b) for value in offset], dtype=object)
+    return a * offset + b
 
 
 def _unit(term: Term) -> float:
@@ -62,7 +80,7 @@ def _slack_blocks(
     rows: Mapping[str, Rows],
     labels: Mapping[str, Label],
     weights: Array,
-    offset: Array,
+    offset: NDArray[Any],
     offset_label: str,
     name: str,
     symbol: str,
@@ -70,7 +88,7 @@ def _slack_blocks(
 ) -> dict[str, Any]:
     n = offset.size
     slack = Variable("slack", n, r"\xi", "samples")
-    heights = [np.abs(a * offset + b).max(initial=0.0) for a, b in loss.pieces]
+    heights = [np.abs(a * offset.astype(float) + b).max(initial=0.0) for a, b in loss.pieces]
     unit = unit or float(max(heights)) or 1.0
     constraints = []
     for (a, b), piece_name, piece_symbol in _named_pieces(loss, name, symbol):
@@ -81,7 +99,7 @@ def _slack_blocks(
         constraints.append(
             Constraint(
                 piece_name, entries, piece_symbol, "samples",
-                {v: label.times(a) for v, label in labels.items()} if a else {}, -(a * offset + b),
+                {v: label.times(a) for v, label in labels.items()} if a else {}, _line(-a, -b, offset),
                 unit=unit, rhs_label=_rhs_label(a, b, offset_label),
             )
         )  # fmt: skip

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any, Literal
@@ -12,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from convexcls.losses import HalfSquare, Loss
+from convexcls.rational import exactly
 from convexcls.rows import Rows, as_rows, block_gram
 
 Array = NDArray[np.float64]
@@ -104,8 +106,20 @@ class Block:
         object.__setattr__(self, "labels", MappingProxyType(dict(self.labels)))
 
     def _freeze(self, field_name: str) -> None:
-        vector = frozen_vector(getattr(self, field_name), self.size, f"the {field_name} of block {self.name!r}")
+        values = getattr(self, field_name)
+        vector = frozen_vector(values, self.size, f"the {field_name} of block {self.name!r}")
+        if isinstance(values, np.ndarray) and values.dtype == object and values.shape == (self.size,):
+            exact = tuple(exactly(value) for value in values)
+            object.__setattr__(self, "_exactly", {**getattr(self, "_exactly", {}), field_name: exact})
         object.__setattr__(self, field_name, vector)
+
+    def rational_vector(self, field_name: str, index: Any = None) -> list[Fraction]:
+        """Some entries (all where none are named) of a right-hand side or an offset, as the data were given."""
+        exact = getattr(self, "_exactly", {}).get(field_name)
+        chosen = np.arange(self.size) if index is None else np.arange(self.size)[index]
+        if exact is not None:
+            return [exact[i] for i in chosen.tolist()]
+        return [Fraction(value) for value in getattr(self, field_name)[chosen].tolist()]
 
     @property
     def size(self) -> int:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
+
+from convexcls.data import Given
 
 Array = NDArray[np.float64]
 
@@ -80,6 +83,17 @@ class Rows(ABC):
         """How many entries there are, those that are known to be 0 left out."""
         return self.shape[0] * self.shape[1]
 
+    def rational(self, index: Any = None) -> list[list[Fraction]]:
+        """Some rows (all where none are named) without rounding: every entry as the data were given."""
+        chosen = self.to_dense() if index is None else self[index].to_dense()
+        return [[Fraction(value) for value in row] for row in chosen.tolist()]
+
+    @property
+    def rounding(self) -> float:
+        """How far an entry may be from what ``rational`` says, relative to its size and in units of 2^-53; infinite
+        where that is not known."""
+        return 0.0
+
     @property
     def T(self) -> Rows:
         """The transpose, lazily."""
@@ -114,8 +128,9 @@ class Rows(ABC):
         return f"{type(self).__name__}({self.shape[0]} x {self.shape[1]})"
 
 
-def as_rows(matrix: Any) -> Rows:
-    """Rows from a Rows object, a NumPy array (a vector is one column) or a SciPy sparse matrix."""
+def as_rows(matrix: Any, given: Given | None = None) -> Rows:
+    """Rows from a Rows object, a NumPy array (a vector is one column) or a SciPy sparse matrix; ``given`` are its
+    entries as they were given, where doubles round them."""
     from convexcls.rows.dense import DenseRows
     from convexcls.rows.sparse import SparseRows
 
@@ -124,9 +139,9 @@ def as_rows(matrix: Any) -> Rows:
     if np.iscomplexobj(matrix):
         raise ValueError("rows are real: take real and imaginary parts as separate columns")
     if issparse(matrix):
-        return SparseRows(matrix)
+        return SparseRows(matrix, given)
     array = np.asarray(matrix, dtype=float)
-    return DenseRows(array[:, None] if array.ndim == 1 else array)
+    return DenseRows(array[:, None] if array.ndim == 1 else array, given)
 
 
 def column_by_column(right: Array, values: Array) -> Array:

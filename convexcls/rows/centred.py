@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -21,10 +23,17 @@ class CentredRows(BlockedRows):
     """
 
     def __init__(
-        self, base: Rows, origin: Array, means: Array, groups: NDArray[np.intp], absolute: bool = False
+        self,
+        base: Rows,
+        origin: Array,
+        means: Array,
+        groups: NDArray[np.intp],
+        absolute: bool = False,
+        whole: CentredRows | None = None,
     ) -> None:
         self.base, self.origin, self.means, self.groups, self.absolute = base, origin, means, groups, absolute
         self.shape = base.shape
+        self.whole = whole or self  # the rows whose means these are
 
     @classmethod
     def by_group(cls, base: Rows, groups: NDArray[np.intp], count: int) -> CentredRows:
@@ -46,10 +55,33 @@ class CentredRows(BlockedRows):
         return out
 
     def __getitem__(self, index: Any) -> Rows:
-        return CentredRows(self.base[index], self.origin, self.means, self.groups[index], self.absolute)
+        groups = self.groups[index]
+        return CentredRows(self.base[index], self.origin, self.means, groups, self.absolute, self.whole)
 
     def __abs__(self) -> Rows:
-        return CentredRows(self.base, self.origin, self.means, self.groups, absolute=True)
+        return CentredRows(self.base, self.origin, self.means, self.groups, True, self.whole)
+
+    def rational(self, index: Any = None) -> list[list[Fraction]]:
+        """x_i minus the mean of its group, neither of them rounded."""
+        chosen = np.arange(self.shape[0]) if index is None else np.arange(self.shape[0])[index]
+        means, out = self.whole.exact_means, []
+        for group, row in zip(self.groups[chosen].tolist(), self.base.rational(chosen), strict=True):
+            centred = [value - mean for value, mean in zip(row, means[group], strict=True)]
+            out.append([abs(value) for value in centred] if self.absolute else centred)
+        return out
+
+    @cached_property
+    def exact_means(self) -> list[list[Fraction]]:
+        """The mean of each group, without rounding."""
+        from convexcls.rows.sums import exact_sum
+
+        sizes = np.bincount(self.groups, minlength=len(self.means)).tolist()
+        sums = [exact_sum(self.base, (self.groups == k).astype(float)) for k in range(len(sizes))]
+        return [[value / size for value in row] for row, size in zip(sums, sizes, strict=True)]
+
+    @property
+    def rounding(self) -> float:
+        return float("inf")  # what cancels against the mean leaves its rounding behind
 
     def _largest_by_column(self) -> Array:
         out = np.zeros(self.shape[1])

@@ -3,6 +3,7 @@ of weights for each sample."""
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -76,6 +77,23 @@ class ClassMarginRows(Rows):
 
     def __abs__(self) -> Rows:
         return ClassMarginRows(abs(self.base), self.classes, self.count, abs(self.other))
+
+    def rational(self, index: Any = None) -> list[list[Fraction]]:
+        chosen = np.arange(self.shape[0]) if index is None else np.arange(self.shape[0])[index]
+        samples, place = np.divmod(chosen, self.count - 1)
+        needed, at = np.unique(samples, return_inverse=True)
+        known, d, other = self.base.rational(needed), self.base.shape[1], Fraction(self.other)
+        out = []
+        for k, sample, p in zip(at.tolist(), samples.tolist(), place.tolist(), strict=True):
+            row = [Fraction(0)] * self.shape[1]
+            for label, factor in ((self.classes[sample], Fraction(1)), (self.others[sample, p], other)):
+                row[label * d : (label + 1) * d] = [factor * value for value in known[k]]
+            out.append(row)
+        return out
+
+    @property
+    def rounding(self) -> float:
+        return self.base.rounding
 
     def _largest_by_column(self) -> Array:
         return np.tile(self.base.column_max(), self.count)  # every sample has a row that touches each class

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
@@ -72,6 +73,18 @@ class ScaledRows(Rows):
     def __abs__(self) -> Rows:
         return ScaledRows(abs(self.base), np.abs(self.left), np.abs(self.right))
 
+    def rational(self, index: Any = None) -> list[list[Fraction]]:
+        left = self.left if index is None else self.left[index]
+        right = [Fraction(value) for value in self.right.tolist()]
+        return [
+            [Fraction(factor) * value * scale for value, scale in zip(row, right, strict=True)]
+            for factor, row in zip(left.tolist(), self.base.rational(index), strict=True)
+        ]
+
+    @property
+    def rounding(self) -> float:
+        return self.base.rounding  # factors are applied when rows are multiplied, not before
+
     def _largest_by_column(self) -> Array:
         sizes = np.abs(self.left)
         if sizes.size and np.all(sizes == sizes[0]):  # labels: every factor has one size
@@ -115,6 +128,14 @@ class TransposedRows(Rows):
 
     def __abs__(self) -> Rows:
         return TransposedRows(abs(self.base))
+
+    def rational(self, index: Any = None) -> list[list[Fraction]]:
+        columns = [list(column) for column in zip(*self.base.rational(), strict=True)]
+        return columns if index is None else [columns[j] for j in np.arange(self.shape[0])[index].tolist()]
+
+    @property
+    def rounding(self) -> float:
+        return self.base.rounding
 
     def scaled(self, left: Array | float = 1.0, right: Array | float = 1.0) -> Rows:
         return TransposedRows(self.base.scaled(right, left))
@@ -188,6 +209,18 @@ class JoinedRows(Rows):
         if self._written_out is not None:
             return abs(self._written_out)
         return JoinedRows(*self.shape, [(where, abs(rows)) for where, rows in self.parts])
+
+    def rational(self, index: Any = None) -> list[list[Fraction]]:
+        height = self.shape[0] if index is None else rows_selected(self.shape[0], index)
+        out = [[Fraction(0)] * self.shape[1] for _ in range(height)]
+        for where, rows in self.parts:
+            for whole, part in zip(out, rows.rational(index), strict=True):
+                whole[where] = part
+        return out
+
+    @property
+    def rounding(self) -> float:
+        return max((rows.rounding for _, rows in self.parts), default=0.0)
 
     def _largest_by_column(self) -> Array:
         out = np.zeros(self.shape[1])

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from scipy.linalg.blas import dsyrk
 
+from convexcls.data import Given
+from convexcls.rows.as_given import AsGiven
 from convexcls.rows.base import BLOCK, Array, Rows, largest_size, row_blocks
 from convexcls.rows.blocked import BlockedRows
 
@@ -15,14 +17,15 @@ from convexcls.rows.blocked import BlockedRows
 IN_CACHE = 50_000
 
 
-class DenseRows(Rows):
+class DenseRows(AsGiven):
     """The rows of a NumPy array of doubles; the array itself, not a copy."""
 
-    def __init__(self, array: Array) -> None:
+    def __init__(self, array: Array, given: Given | None = None) -> None:
         if array.ndim != 2:
             raise ValueError(f"rows need a matrix, got an array of dimension {array.ndim}")
         self.array = np.asarray(array, dtype=float)
         self.shape = (self.array.shape[0], self.array.shape[1])
+        self.given = given
 
     def __matmul__(self, v: Array) -> Array:
         return np.asarray(self.array @ v)
@@ -34,7 +37,7 @@ class DenseRows(Rows):
         return _gram_by_blocks(self.array.__getitem__, self.shape, weights)
 
     def __getitem__(self, index: Any) -> DenseRows:
-        return DenseRows(self.array[index])
+        return DenseRows(self.array[index], self.given_at(index))
 
     def __abs__(self) -> Rows:
         return AbsoluteRows(self)

@@ -8,17 +8,19 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from convexcls.data import compressed
-from convexcls.rows.base import Array, Rows, largest_size
+from convexcls.data import Given, compressed
+from convexcls.rows.as_given import AsGiven
+from convexcls.rows.base import Array, largest_size
 
 
-class SparseRows(Rows):
+class SparseRows(AsGiven):
     """The rows of a sparse matrix in compressed form. CSR and CSC are used in place; other formats are
     converted once."""
 
-    def __init__(self, matrix: Any) -> None:
+    def __init__(self, matrix: Any, given: Given | None = None) -> None:
         self.matrix = compressed(matrix)
         self.shape = (self.matrix.shape[0], self.matrix.shape[1])
+        self.given = given
 
     @cached_property
     def _by_row(self) -> Any:
@@ -39,7 +41,7 @@ class SparseRows(Rows):
         return np.asarray((weighted.T @ weighted).toarray())
 
     def __getitem__(self, index: Any) -> SparseRows:
-        return SparseRows(self._by_row[index])
+        return SparseRows(self._by_row[index], self.given_at(index))
 
     def __abs__(self) -> SparseRows:
         return SparseRows(abs(self.matrix))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -52,6 +53,15 @@ class StackedRows(Rows):
 
     def __abs__(self) -> Rows:
         return StackedRows([abs(part) for part in self.parts])
+
+    def rational(self, index: Any = None) -> list[list[Fraction]]:
+        if index is not None:
+            return [row for part in self[index].parts for row in part.rational()]  # type: ignore[attr-defined]
+        return [row for part in self.parts for row in part.rational()]
+
+    @property
+    def rounding(self) -> float:
+        return max(part.rounding for part in self.parts)
 
     def column_max(self) -> Array:
         return np.asarray(np.max([part.column_max() for part in self.parts], axis=0))

@@ -1,0 +1,92 @@
+"""Certificates of the levels above floating point, told in words."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from convexcls.certificate.certificate import Certificate
+
+#: Longer rationals are shown by their first digits.
+LONGEST = 60
+MOST = 8
+
+
+def level_words(c: Certificate) -> list[str]:
+    """What the level adds to the verdict; nothing at the level ``float``."""
+    if c.exact is not None:
+        return _exact(c)
+    if c.enclosure is not None:
+        return _enclosed(c)
+    return _bounded(c) if c.bounds is not None else []
+
+
+def _bounded(c: Certificate) -> list[str]:
+    from convexcls.certificate.words import conditions, samples_that_matter
+
+    verdict = f"UNDECIDED: {c.reason}" if c.status == "undecided" else "OPTIMAL, proved despite rounding"
+    distance = c.bounds.distance
+    lines = [
+        f"{verdict}. The optimum of this problem ({c.problem.name}) lies between",
+        f"  {float(c.lower):.17g}   the dual objective of multipliers made exactly feasible, rounded down, and",
+        f"  {float(c.upper):.17g}   the objective of a point made exactly feasible, rounded up:",
+        f"a relative width of {c.width:.1e}. Every sum in both was taken with a bound on its rounding error.",
+    ]
+    if distance is not None:
+        lines.append(f"The coefficients are within {distance:.1e} (Euclidean distance) of the true minimiser.")
+    lines += [f"  {reason}" for reason in c.bounds.reasons]
+    if c.kkt is not None:
+        lines += ["The conditions as measured in floating point:", *conditions(c)]
+    return lines + (samples_that_matter(c) if c.status == "optimal" else [])
+
+
+def _exact(c: Certificate) -> list[str]:
+    proof = c.exact
+    if c.status != "optimal":
+        return []
+    optimum = c.optimum
+    assert optimum is not None
+    lines = [
+        f"OPTIMAL, proved in exact arithmetic. The optimum of this problem ({c.problem.name}) is",
+        f"  {rational_text(optimum)}",
+        "on the data as given: a double is the dyadic rational that it is, decimals are what they say. The point",
+        "satisfies every constraint, no multiplier has the wrong sign, the gradient of the Lagrangian is 0, and every",
+        "multiplier is positive only where its constraint is tight. So primal and dual objective are the same rational",
+        f"number: the gap is {proof.gap}.",
+    ]
+    if "coef" in proof.point and len(proof.point["coef"]) <= MOST:
+        shown = ", ".join(rational_text(value, 30) for value in proof.point["coef"])
+        lines.append(
+            f"  coef = ({shown})"
+            + (f", intercept = {rational_text(c.intercept, 30)}" if "intercept" in proof.point else "")
+        )
+    for name, rows in proof.multipliers.items():
+        if rows and name != "slack_sign":
+            largest = sorted(rows, key=lambda i: -abs(rows[i]))[:MOST]
+            shown = ", ".join(f"row {i}: {rational_text(rows[i], 24)}" for i in largest)
+            lines.append(
+                f"  multipliers of {name}: {shown}" + (f", and {len(rows) - MOST} more" if len(rows) > MOST else "")
+            )
+    return lines
+
+
+def _enclosed(c: Certificate) -> list[str]:
+    e = c.enclosure
+    lines = [
+        f"OPTIMAL, enclosed in ball arithmetic. The optimum of this problem ({c.problem.name}) is",
+        f"  {e.optimum_text}",
+        "on the data as given, with every digit proved; it is no rational number.",
+    ]
+    for v in c.problem.variables:
+        if v.name in e.coefficients and v.size <= MOST:
+            lines.append(f"  {v.name}: {e.text(v.name)}")
+    return [*lines, f"{e.proof}"]
+
+
+def rational_text(value: Fraction, longest: int = LONGEST) -> str:
+    """A rational as it is where it is short, else its first digits."""
+    text = str(value)
+    if len(text) <= longest:
+        return text
+    return f"{float(value):.15g}... (a rational of {len(str(value.denominator))} digits)"

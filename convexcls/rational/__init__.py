@@ -1,0 +1,11 @@
+"""Exact arithmetic: numbers as they were given, and linear algebra on them without rounding.
+
+A number is a ``fractions.Fraction``. A double is the dyadic rational that it is; integers, fractions, decimals and
+decimal text are what they say. Where python-flint is installed (the extra ``exact``) it does the elimination, otherwise
+Python does: the results are the same, the time is not.
+"""
+
+from convexcls.rational.elimination import independent_rows, null_space, rank, solve
+from convexcls.rational.numbers import LONGEST_TEXT, exactly, has_flint, read_exactly
+
+__all__ = ["LONGEST_TEXT", "exactly", "has_flint", "independent_rows", "null_space", "rank", "read_exactly", "solve"]

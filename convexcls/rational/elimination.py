@@ -1,0 +1,107 @@
+"""Linear systems of rationals, by elimination."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+from convexcls.rational.numbers import has_flint
+
+Vector = list[Fraction]
+Matrix = list[Vector]
+Given = Sequence[Sequence[Fraction]]
+
+#: Below so many entries the way to python-flint and back costs more than it saves.
+SMALL = 24
+
+
+def solve(system: Given, target: Sequence[Fraction]) -> Vector | None:
+    """A solution z of ``system z = target``, its free entries 0; None where there is none."""
+    width = len(system[0]) if system else 0
+    square = 0 < len(system) == width
+    if square and has_flint() and len(system) * width > SMALL and (z := _solve_square(system, target)) is not None:
+        return z
+    rows, pivots = _reduced([[*row, t] for row, t in zip(system, target, strict=True)], width + 1)
+    if pivots and pivots[-1] == width:  # 0 = 1
+        return None
+    z = [Fraction(0)] * width
+    for row, column in zip(rows, pivots, strict=False):
+        z[column] = row[width]
+    return z
+
+
+def null_space(matrix: Given) -> Matrix:
+    """A basis of all z with ``matrix z = 0``, each with a one in a place where the others have a zero."""
+    width = len(matrix[0]) if matrix else 0
+    rows, pivots = _reduced(matrix, width)
+    basis = []
+    for free in sorted(set(range(width)) - set(pivots)):
+        z = [Fraction(0)] * width
+        z[free] = Fraction(1)
+        for row, column in zip(rows, pivots, strict=False):
+            z[column] = -row[free]
+        basis.append(z)
+    return basis
+
+
+def rank(matrix: Given) -> int:
+    """The rank of a matrix."""
+    return len(_reduced(matrix, len(matrix[0]))[1]) if matrix else 0
+
+
+def independent_rows(matrix: Given) -> list[int]:
+    """Rows that span what all rows span, each one that does not depend on those before it."""
+    if not matrix:
+        return []
+    return _reduced([list(column) for column in zip(*matrix, strict=True)], len(matrix))[1]
+
+
+def _solve_square(system: Given, target: Sequence[Fraction]) -> Vector | None:
+    from flint import fmpq_mat
+
+    size = len(system)
+    try:
+        found = _to_flint(system).solve(fmpq_mat(size, 1, [_fmpq(t) for t in target]))
+    except ZeroDivisionError:
+        return None
+    return [_fraction(found[i, 0]) for i in range(size)]
+
+
+def _reduced(matrix: Given, width: int) -> tuple[Matrix, list[int]]:
+    """The rows in reduced echelon form, and the columns of their pivots."""
+    if has_flint() and len(matrix) * width > SMALL:
+        form, found = _to_flint(matrix).rref()
+        rows = [[_fraction(form[i, j]) for j in range(width)] for i in range(found)]
+        return rows, [next(j for j, value in enumerate(row) if value) for row in rows]
+    work = [list(row) for row in matrix]
+    pivots: list[int] = []
+    for column in range(width):
+        top = len(pivots)
+        found = next((i for i in range(top, len(work)) if work[i][column]), None)
+        if found is None:
+            continue
+        work[top], work[found] = work[found], work[top]
+        lead = work[top][column]
+        work[top] = [value / lead for value in work[top]]
+        for i, row in enumerate(work):
+            if i != top and (factor := row[column]):
+                work[i] = [a - factor * b for a, b in zip(row, work[top], strict=True)]
+        pivots.append(column)
+    return work[: len(pivots)], pivots
+
+
+def _to_flint(matrix: Given) -> Any:
+    from flint import fmpq_mat
+
+    return fmpq_mat(len(matrix), len(matrix[0]), [_fmpq(value) for row in matrix for value in row])
+
+
+def _fmpq(value: Fraction) -> Any:
+    from flint import fmpq
+
+    return fmpq(value.numerator, value.denominator)
+
+
+def _fraction(value: Any) -> Fraction:
+    return Fraction(int(value.p), int(value.q))

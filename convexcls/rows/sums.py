@@ -1,0 +1,72 @@
+"""Sums over samples without rounding."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from convexcls.rows.base import Array, Rows
+from convexcls.rows.composed import ScaledRows
+from convexcls.rows.dense import DenseRows
+
+#: The lower half of a double's 53 bits.
+HALF = 27
+
+
+def exact_sum(rows: Rows, weights: Array) -> list[Fraction]:
+    """``R' weights`` without rounding, one rational a column, of the entries as they were given."""
+    if isinstance(rows, ScaledRows) and np.all(np.abs(rows.left) == 1.0):  # labels
+        inner = exact_sum(rows.base, weights * rows.left)
+        return [Fraction(scale) * value for scale, value in zip(rows.right.tolist(), inner, strict=True)]
+    used = np.flatnonzero(weights)
+    plain = isinstance(rows, DenseRows) and rows.given is None and np.all(np.abs(weights[used]) == 1.0)
+    if plain and isinstance(rows, DenseRows):
+        return [_sum_of_doubles(rows.array[used, j] * weights[used]) for j in range(rows.shape[1])]
+    out = [Fraction(0)] * rows.shape[1]
+    for weight, row in zip(weights[used].tolist(), rows.rational(used), strict=True):
+        factor = Fraction(weight)
+        out = [total + factor * value for total, value in zip(out, row, strict=True)]
+    return out
+
+
+def _sum_of_doubles(values: Array) -> Fraction:
+    """The sum of doubles without rounding: whole numbers of 53 bits, added up for each power of two in two halves, of
+    which 2^36 fit into 63 bits."""
+    mantissas, exponents = np.frexp(values)
+    whole = np.ldexp(mantissas, 53).astype(np.int64)
+    high, low = whole >> HALF, whole & ((1 << HALF) - 1)
+    different, place = np.unique(exponents, return_inverse=True)
+    sums = np.zeros((2, different.size), dtype=np.int64)
+    np.add.at(sums[0], place, high)
+    np.add.at(sums[1], place, low)
+    total = Fraction(0)
+    for exponent, top, bottom in zip(different.tolist(), *sums.tolist(), strict=True):
+        total += Fraction((top << HALF) + bottom) * Fraction(2) ** (exponent - 53)
+    return total
+
+
+class RoundedRows(DenseRows):
+    """Rows of doubles that were worked out from data, and rounded; ``exactly`` works them out without."""
+
+    def __init__(self, array: Array, exactly: Callable[[], list[list[Fraction]]]) -> None:
+        super().__init__(array)
+        self.exactly = exactly
+
+    def rational(self, index: Any = None) -> list[list[Fraction]]:
+        rows = self.exactly()
+        return rows if index is None else [rows[i] for i in np.arange(self.shape[0])[index].tolist()]
+
+    def __getitem__(self, index: Any) -> DenseRows:
+        return RoundedRows(self.array[index], lambda: self.rational(index))
+
+    @property
+    def rounding(self) -> float:
+        return float("inf")  # a sum may cancel
+
+
+def summed(rows: Rows, weights: Array, rounded: Array) -> RoundedRows:
+    """One row, R' weights: ``rounded``, until it is asked for without rounding."""
+    return RoundedRows(rounded[None, :], lambda: [exact_sum(rows, weights)])
