@@ -33,7 +33,8 @@ def bare_pair(given: Any, X: Any, y: Any, sample_weight: Any, declared: Mapping[
     if sample_weight is not None:
         parameters["sample_weight"] = sample_weight
     try:
-        problem: Problem = by_kind()[kind](X, y, **parameters)
+        declare: Any = by_kind()[kind]
+        problem: Problem = declare(X, y, **parameters)
     except TypeError as error:
         raise TypeError(f"the model {kind!r} was not declared properly: {error}") from None
     values, remarks = _values(problem, coef, intercept)
@@ -57,8 +58,9 @@ def _pair(given: Any) -> tuple[Array, Array | None]:
 
 
 def _values(problem: Problem, coef: Array, intercept: Array | None) -> tuple[dict[str, Array], tuple[str, ...]]:
-    """The unknowns of the problem from coef and intercept, sizes checked. A direction of Fisher's program, and the
-    hyperplane of the perceptron criterion, are given up to a positive number: they are scaled to satisfy its equation."""
+    """The unknowns of the problem from coef and intercept, sizes checked. A direction of Fisher's program and the
+    hyperplane of the perceptron criterion are given up to a positive number: they are scaled to satisfy its
+    equation."""
     names = [v.name for v in problem.variables if v.name.startswith("coef")]
     width = sum(problem.variable(name).size for name in names)
     if coef.size != width:

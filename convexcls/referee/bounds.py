@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +21,8 @@ class Interval:
 
     lower: float
     upper: float
+    #: The rigorous bounds themselves, where it was made from them.
+    found: Any = None
 
 
 def bounds(problem: Problem, x: Array, multipliers: Mapping[str, Array], level: str) -> Interval:
@@ -31,7 +34,7 @@ def bounds(problem: Problem, x: Array, multipliers: Mapping[str, Array], level: 
         except ImportError:
             return _measured(problem, x, multipliers)
         found = rigorous_bounds(problem, x, multipliers)
-        return Interval(float(found.lower), float(found.upper))
+        return Interval(float(found.lower), float(found.upper), found)
     return _measured(problem, x, multipliers)
 
 

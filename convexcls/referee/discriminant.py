@@ -2,8 +2,8 @@
 
 As a convex program (Fisher's): minimise 1/2 w'S w subject to (mean_2 - mean_1)'w = 1. The direction of coef_, scaled to
 satisfy the equation, is a feasible point of it; what its own scale says is the divisor of the covariance, n or n - K.
-Of K classes the differences of the rows of coef_ span the K - 1 directions (see ``FisherLDA``). With shrinkage or priors
-of the user's own, S is the matrix covariance_ that the estimator keeps, and the means are weighted by nothing.
+Of K classes the differences of the rows of coef_ span the K - 1 directions (see ``FisherLDA``). With shrinkage, or with
+priors of the user's own, S is the matrix covariance_ that the estimator keeps.
 """
 
 from __future__ import annotations
@@ -87,9 +87,10 @@ def _direction(problem: Problem, base: FisherLDA, differences: Array) -> tuple[A
     for t in problem.terms:
         rows = problem.rows(t)
         gradient = gradient + rows.T @ (t.weights * (rows @ x + t.offset))
-    multipliers = {}
+    multipliers: dict[str, Array] = {}
     for c, v in zip(problem.constraints, problem.variables, strict=True):
-        multipliers[c.name] = -np.linalg.lstsq(means.T, gradient[problem.layout[v.name]], rcond=None)[0]
+        solved = np.linalg.lstsq(means.T, gradient[problem.layout[v.name]], rcond=None)[0]
+        multipliers[c.name] = np.asarray(-solved, dtype=float)
     first = spanned[:, 0] / (np.linalg.norm(spanned[:, 0]) or 1.0)
     pulled = gradient_of(problem, 0, spanned[:, 0])
     scale = float(first @ pulled) / float(first @ means[0]) if float(first @ means[0]) else np.nan

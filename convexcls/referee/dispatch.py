@@ -19,7 +19,6 @@ ESTIMATORS = {
     "NuSVC": ("support_vectors", "nu_svc"),
     "LinearSVC": ("linear_svc", "linear_svc"),
     "LogisticRegression": ("logistic", "logistic_regression"),
-    "LogisticRegressionCV": ("logistic", "logistic_regression"),
     "SGDClassifier": ("stochastic", "sgd_classifier"),
     "Perceptron": ("perceptron", "perceptron"),
     "Ridge": ("least_squares", "ridge"),
@@ -59,8 +58,8 @@ def certify(
 
 def _claims(estimator: Any, X: Any, y: Any, sample_weight: Any, declared: dict[str, Any]) -> tuple[str, list[Claim]]:
     if isinstance(estimator, (tuple, list)) or "model" in declared:
-        read = _reader("bare", "bare_pair")
-        return f"a bare {declared.get('model', '')} pair".replace("  ", " "), read(estimator, X, y, sample_weight, declared)
+        claims = _reader("bare", "bare_pair")(estimator, X, y, sample_weight, declared)
+        return f"a bare {declared['model']} pair", claims
     if declared:
         raise TypeError(f"certify() takes {', '.join(declared)} only with a bare pair (coef, intercept) and model=...")
     model = getattr(estimator, "model", None)

@@ -45,6 +45,7 @@ class _Found:
     lower: float
     upper: float
     bound_by: str
+    theirs: Interval
 
 
 def judge(claim: Claim, estimator: str, level: str) -> Appraisal:
@@ -68,7 +69,7 @@ def judge(claim: Claim, estimator: str, level: str) -> Appraisal:
         verdict="; ".join([verdict_on(problem, found.objective, found.lower, own), *claim.remarks]),
         findings=tuple(findings),
         kkt=kkt,
-        certificate=_certificate(problem, x, multipliers, kkt),
+        certificate=_certificate(problem, x, multipliers, kkt, found.theirs),
         point=np.array(x),
         multipliers=multipliers,
         source=source,
@@ -95,7 +96,7 @@ def _bounded(
     claim: Claim, multipliers: Mapping[str, Array], kkt: KKT, own: Solution | None, level: str, source: str
 ) -> _Found:
     """The objective of the estimator's point and the best bounds on the optimum, as a minimum."""
-    theirs = bounds(claim.problem, claim.point, multipliers, level)
+    theirs = measure = bounds(claim.problem, claim.point, multipliers, level)
     ours = Interval(-np.inf, np.inf)
     if own is not None and own.x is not None and own.multipliers.keys() >= multipliers.keys():
         ours = bounds(claim.problem, own.x, own.multipliers, level)
@@ -106,10 +107,12 @@ def _bounded(
     by = f"the multipliers {source}"
     if ours.lower > theirs.lower:
         by = f"the multipliers of the toolkit's own solution ({own.solver})" if own is not None else by
-    return _Found(objective, max(theirs.lower, ours.lower), min(theirs.upper, ours.upper), by)
+    return _Found(objective, max(theirs.lower, ours.lower), min(theirs.upper, ours.upper), by, measure)
 
 
-def _certificate(problem: Problem, x: Array, multipliers: Mapping[str, Array], kkt: KKT) -> Certificate:
+def _certificate(
+    problem: Problem, x: Array, multipliers: Mapping[str, Array], kkt: KKT, interval: Interval
+) -> Certificate:
     """The toolkit's verdict on the estimator's point."""
     attained = attainment(problem, x, multipliers) if needs_attainment_proof(problem) else None
     short = [
@@ -119,9 +122,19 @@ def _certificate(problem: Problem, x: Array, multipliers: Mapping[str, Array], k
     ]
     if attained is not None and attained < PROOF:
         short.append("that a minimum exists is not proved")
-    status = "undecided" if short else "optimal"
-    notes = tuple(getattr(problem, "notes", ()))
-    return Certificate(status, problem, OPTIMAL, kkt, attained=attained, reason="; ".join(short), notes=notes)  # type: ignore[arg-type]
+    return Certificate(
+        "undecided" if short else "optimal",
+        problem,
+        OPTIMAL,
+        kkt,
+        attained=attained,
+        reason="; ".join(short),
+        notes=tuple(getattr(problem, "notes", ())),
+        x=x,
+        multipliers=multipliers,
+        level="float" if interval.found is None else "rigorous",
+        bounds=interval.found,
+    )
 
 
 def _existence(problem: Problem, own: Solution | None) -> list[str]:
@@ -138,13 +151,18 @@ def _existence(problem: Problem, own: Solution | None) -> list[str]:
 
 def _suspicion(claim: Claim, found: _Found, own: Solution | None) -> list[str]:
     """Where the fit is farther from the optimum than its stopping rule explains: by how much, and in which unknown."""
-    problem = claim.problem
-    least = relative(found.objective - found.upper, found.objective, problem)
+    least = relative(found.objective - found.upper, found.upper, claim.problem)
     if own is None or own.x is None or own.status != "optimal" or not least > claim.usual:
         return []
+    much = f"the objective is at least {100 * least:.3g}% above the optimum"
+    where = _farthest(claim, own)
+    if claim.rule:
+        return [
+            f"{much}: the learning rule has not settled; more passes, smaller steps or scaled features help ({where})"
+        ]
     return [
-        f"the objective is at least {100 * least:.3g}% above the optimum, more than the stopping rule explains: the fit "
-        f"ended early, it was changed afterwards, or X, y and the weights are not those of the fit ({_farthest(claim, own)})"
+        f"{much}, more than the stopping rule explains: the fit ended early, it was changed afterwards, or X, y and "
+        f"the weights are not those of the fit ({where})"
     ]
 
 

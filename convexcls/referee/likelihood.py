@@ -26,7 +26,8 @@ def logit_result(result: Any, X: Any, y: Any, sample_weight: Any) -> list[Claim]
     """The program of a Logit result, fitted by ``fit`` or by ``fit_regularized`` with an l1 penalty."""
     model = result.model
     if type(model).__name__ != "Logit":
-        raise TypeError(f"certify() does not know the {type(model).__name__} model of statsmodels: it takes Logit and GLM")
+        name = type(model).__name__
+        raise TypeError(f"certify() does not know the {name} model of statsmodels: it takes Logit and GLM")
     if getattr(model, "offset", None) is not None and np.any(np.asarray(model.offset)):
         raise ValueError("this Logit has an offset, which is not covered: fit it without one")
     penalty = _l1_penalty(result)
@@ -56,9 +57,9 @@ def _claim(result: Any, X: Any, y: Any, weights: Array | None, l1: Array | None,
     params = finite_doubles(np.asarray(result.params).ravel(), "params")
     matrix = check_matrix(X)
     if matrix.shape[1] != params.size:
-        missing = matrix.shape[1] + 1 == params.size
-        advice = "give X with its constant column (add_constant): statsmodels has no implicit intercept" if missing else (
-            "give the exog of the model")  # fmt: skip
+        advice = "give the exog of the model"
+        if matrix.shape[1] + 1 == params.size:
+            advice = "give X with its constant column (add_constant): statsmodels has no implicit intercept"
         raise DataError(f"X has {matrix.shape[1]} columns, but this {name} has {params.size} params: {advice}")
     target = finite_doubles(as_vector(y, "y", matrix.shape[0]), "y")
     if not np.all((target == 0) | (target == 1)):
@@ -74,9 +75,10 @@ def _claim(result: Any, X: Any, y: Any, weights: Array | None, l1: Array | None,
             matrix, target, loss="logistic", l1=float(l1[0]), intercept=False, sample_weight=weights
         )
     constant = _constants(matrix)
-    words = f"{name} maximises the likelihood of logistic regression" if l1 is None else (
-        f"{name}.fit_regularized solves logistic regression with the l1 penalty alpha = {l1[0]:g}")  # fmt: skip
-    named = f"{words}; the intercept is the column {constant} of X" if constant is not None else f"{words}, no intercept"
+    words = f"{name} maximises the likelihood of logistic regression"
+    if l1 is not None:
+        words = f"{name}.fit_regularized solves logistic regression with the l1 penalty alpha = {l1[0]:g}"
+    named = f"{words}, no intercept" if constant is None else f"{words}; the intercept is the column {constant} of X"
     return Claim(problem, named, completed(problem, {"coef": params}), usual=1e-4,
                  findings=tuple(_findings(result, matrix, target, constant, l1)))  # fmt: skip
 
@@ -84,7 +86,7 @@ def _claim(result: Any, X: Any, y: Any, weights: Array | None, l1: Array | None,
 def _l1_penalty(result: Any) -> Array | None:
     """alpha of ``fit_regularized``, one a column; None for a plain fit."""
     settings = getattr(result, "mle_settings", None) or {}
-    if "L1" not in type(getattr(result, "_results", result)).__name__ and not str(settings.get("optimizer", "")).startswith("l1"):
+    if not str(settings.get("optimizer", "")).startswith("l1"):
         return None
     alpha = settings.get("alpha", settings.get("kwds", {}).get("alpha"))
     if alpha is None:
@@ -102,7 +104,7 @@ def _constants(matrix: Any) -> int | None:
 def _findings(result: Any, matrix: Any, target: Array, constant: int | None, l1: Array | None) -> list[str]:
     out = []
     if constant is None:
-        out.append("X has no constant column: the model has no intercept, so its log-odds are 0 at x = 0 (add_constant)")
+        out.append("X has no constant column: without an intercept the log-odds are 0 at x = 0 (see add_constant)")
     elif l1 is not None and l1[0] > 0:
         out.append("the intercept is penalised like every column")
     exog, endog = np.asarray(result.model.exog, dtype=float), np.asarray(result.model.endog, dtype=float)

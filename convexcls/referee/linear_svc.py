@@ -66,7 +66,8 @@ def _named(fit: Fit) -> str:
     penalty = "with an l1 penalty " if options["penalty"] == "l1" else ""
     intercept = "without an intercept"
     if options["fit_intercept"]:
-        intercept = f"with a PENALISED intercept (liblinear appends a constant feature {options['intercept_scaling']:g})"
+        scaling = options["intercept_scaling"]
+        intercept = f"with a PENALISED intercept (liblinear appends a constant feature {scaling:g})"
     return (
         f"LinearSVC solves the {LOSSES[options['loss']]} support vector machine {penalty}{intercept}, "
         f"C = {options['C']:g}"

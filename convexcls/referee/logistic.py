@@ -48,9 +48,8 @@ def _penalties(fit: Fit) -> tuple[float, float, str]:
     ratio = fit.options.get("l1_ratio")
     if hasattr(fit.estimator, "C_"):  # chosen by cross-validation
         C, ratio = _chosen(fit)
-    if penalty is None or C == np.inf:
+    if penalty is None or C is None or np.isinf(C):
         return 0.0, 0.0, "without a penalty"
-    assert C is not None
     ratio = {"l2": 0.0, "l1": 1.0}.get(str(penalty), 0.0 if ratio is None else float(ratio))
     if ratio == 0:
         return 1.0 / C, 0.0, f"with the ridge penalty 1/C = {1.0 / C:g}"

@@ -59,9 +59,7 @@ def machines(fit: Fit) -> Iterator[Pair]:
         both = turn * _of_pair(fit, used[0], i, j)[rows], turn * float(used[1][p])
         broken += _disagreement(signed, intercept, *both)
         subject = "" if classes.size == 2 else f"{classes[i]} against {classes[j]}"
-        yield Pair(
-            subject, X, fit.y[rows], signs, weights[rows], signs * signed, intercept, coef, (*findings, *broken)
-        )
+        yield Pair(subject, X, fit.y[rows], signs, weights[rows], signs * signed, intercept, coef, (*findings, *broken))
 
 
 def _class_weights(fit: Fit) -> Array:
@@ -138,8 +136,8 @@ def _data_findings(fit: Fit) -> Iterator[str]:
     if fit.options["kernel"] == "precomputed" or not kept.shape[0]:
         return
     rows = fit.X[np.asarray(fit.value("support_"))]
-    dense = [m.toarray() if sparse.issparse(m) else np.asarray(m) for m in (kept, rows)]
-    if dense[0].shape != dense[1].shape or not np.array_equal(*dense):
+    mine, theirs = (m.toarray() if sparse.issparse(m) else np.asarray(m) for m in (kept, rows))
+    if not np.array_equal(mine, theirs):
         yield "support_vectors_ are not the rows support_ of X: X is not the data of the fit, or one was changed"
     if fit.name == "NuSVC" and fit.options.get("class_weight") is not None:
         yield "class_weight has no effect: libsvm's nu machine does not look at it"

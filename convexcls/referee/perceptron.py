@@ -37,9 +37,7 @@ def _claim(fit: Fit, subject: str, labels: Any, weights: Array, k: int) -> Claim
     mean = float(weights @ margins) / float(weights.sum())
     problem: Problem
     if l2 or l1:
-        problem = EmpiricalRisk(
-            fit.X, labels, loss="perceptron", l2=l2, l1=l1, intercept=free, sample_weight=weights
-        )
+        problem = EmpiricalRisk(fit.X, labels, loss="perceptron", l2=l2, l1=l1, intercept=free, sample_weight=weights)
         scale, stated = 1.0, f"the perceptron criterion {words}, whose optimum 0 is at coef = 0"
     elif mean > 0:
         problem = PerceptronCriterion(fit.X, labels, intercept=free, sample_weight=weights)
@@ -71,6 +69,6 @@ def _promise(fit: Fit, labels: Any, weights: Array, free: bool, errors: Any) -> 
     if whole is None or whole.status == "undecided":
         return []
     if whole.status == "optimal" and whole.objective <= 1e-9 * whole.problem.unit:
-        return ["a hyperplane without errors exists (or one with samples on it at worst): the rule ended before it found "
-                "it; lower tol or raise max_iter"]  # fmt: skip
+        return ["a hyperplane without errors exists (at worst with samples on it): the rule ended before it found it; "
+                "lower tol or raise max_iter"]  # fmt: skip
     return ["no hyperplane separates the classes, so the rule cannot keep its promise: it never settles"]

@@ -146,8 +146,9 @@ class Fit:
         count = getattr(self.estimator, "n_iter_", None)
         if limit is None or count is None or limit < 0:
             return []
-        most = int(np.max(count))
-        return [f"the solver stopped at max_iter = {limit}, not at its tolerance: raise max_iter"] if most >= limit else []
+        if int(np.max(count)) < limit:
+            return []
+        return [f"the solver stopped at max_iter = {limit}, not at its tolerance: raise max_iter"]
 
 
 def augmented(X: Any, scaling: float) -> Any:

@@ -20,7 +20,7 @@ from convexcls.referee.reading import Array, Fit
 LOSSES = {"hinge": "hinge", "log_loss": "logistic", "log": "logistic", "squared_hinge": "squared_hinge",
           "perceptron": "perceptron"}  # fmt: skip
 #: What such a rule usually leaves of the objective.
-USUAL = 0.5
+USUAL = 0.1
 
 
 def sgd_classifier(fit: Fit) -> list[Claim]:
@@ -35,7 +35,7 @@ def sgd_classifier(fit: Fit) -> list[Claim]:
         problem, stated = _problem(fit.X, labels, LOSSES[given], l2, l1, free, weights)
         point = completed(problem, {"coef": coef, **({"intercept": np.array([intercept])} if free else {})})
         named = f"SGDClassifier looks for the {stated} {words}, by a learning rule; the intercept is not penalised"
-        out.append(Claim(problem, named, point, subject=subject, usual=USUAL, findings=rule_findings(fit)))
+        out.append(Claim(problem, named, point, subject=subject, usual=USUAL, rule=True, findings=rule_findings(fit)))
     return out
 
 
@@ -45,13 +45,11 @@ def penalties(fit: Fit) -> tuple[float, float, str]:
     if penalty is None or strength == 0:
         return 0.0, 0.0, "without a penalty"
     ratio = {"l2": 0.0, "l1": 1.0}.get(penalty, float(fit.options["l1_ratio"]))
-    kind = {"l2": "the l2 penalty", "l1": "the l1 penalty"}.get(penalty, f"the elastic-net penalty (l1_ratio {ratio:g})")
+    kind = f"the {penalty} penalty" + ("" if penalty in ("l2", "l1") else f" (l1_ratio {ratio:g})")
     return (1.0 - ratio) * strength, ratio * strength, f"with {kind} alpha n = {strength:g}"
 
 
-def _problem(
-    X: Any, y: Any, loss: str, l2: float, l1: float, intercept: bool, weights: Array
-) -> tuple[Problem, str]:
+def _problem(X: Any, y: Any, loss: str, l2: float, l1: float, intercept: bool, weights: Array) -> tuple[Problem, str]:
     """The program and what it is called."""
     options: dict[str, Any] = {"intercept": intercept, "sample_weight": weights}
     if loss == "hinge" and l1 == 0 and l2 > 0:
@@ -67,8 +65,8 @@ def rule_findings(fit: Fit) -> tuple[str, ...]:
     out = [*fit.stopped(), *fit.precision()]
     if fit.options["early_stopping"]:
         held = float(fit.options["validation_fraction"])
-        out.append(f"early_stopping: {held:.0%} of the samples were held out to decide when to stop, so the rule saw only "
-                   "the others; it is judged on all")  # fmt: skip
+        out.append(f"early_stopping: {held:.0%} of the samples were held out to decide when to stop, and the rule saw "
+                   "only the others; it is judged on all")  # fmt: skip
     if fit.options.get("average"):
         out.append("average: coef_ is the mean of the points that the rule went through, not its last point")
     return tuple(out)

@@ -44,13 +44,14 @@ def _svc(fit: Fit, pair: Pair) -> Claim:
     C = float(fit.options["C"])
     bound = C * pair.weights
     linear = fit.options["kernel"] == "linear"
-    claim = _linear(fit, pair, C) if linear else _kernel(fit, pair, C)
+    claim = _linear(pair, C) if linear else _kernel(fit, pair, C)
     remarks = multiplier_remarks(pair, bound, "C" if np.all(pair.weights == 1) else "C c_i, their bound")
     return replace(claim, remarks=remarks, findings=(*fit.stopped(), *pair.findings), subject=pair.subject)
 
 
-def _linear(fit: Fit, pair: Pair, C: float) -> Claim:
+def _linear(pair: Pair, C: float) -> Claim:
     """The soft margin in coef, with alpha as the multipliers of the margins."""
+    assert pair.coef is not None
     problem = SoftMarginSVM(pair.X, pair.y, C=C, sample_weight=pair.weights)
     point = completed(problem, {"coef": pair.coef, "intercept": np.array([pair.intercept])})
     multipliers = {"margin": pair.alpha, "slack_sign": C * pair.weights - pair.alpha}
@@ -152,4 +153,3 @@ def _samples(excess: NDArray[np.float64]) -> str:
     worst = np.argsort(-excess, kind="stable")[:3]
     shown = ", ".join(str(i) for i in worst if excess[i] > 0)
     return f" (sample{'s' if ',' in shown else ''} {shown})"
-

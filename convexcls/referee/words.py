@@ -52,8 +52,8 @@ def _paragraph(a: Appraisal) -> list[str]:
     }[a.level]
     out = [
         f"{a.named}.",
-        f"At the fitted parameters the objective of this program is {a.objective:.12g}. By weak duality no feasible point "
-        f"lies below {a.lower:.12g},",
+        f"At the fitted parameters the objective of this program is {a.objective:.12g}. By weak duality no feasible",
+        f"point lies below {a.lower:.12g}, "
         f"{certain}: that bound comes from {a.bound_by or 'multipliers'}, and it holds whoever made them.",
     ]
     if np.isfinite(a.suboptimality):
@@ -93,7 +93,8 @@ def _samples(a: Appraisal) -> list[str]:
         held = np.flatnonzero(np.abs(weights) > 1e-9 * np.abs(weights).max(initial=0.0))
         top = held[np.argsort(-np.abs(weights[held]), kind="stable")[:NAMED]]
         shown = ", ".join(f"{i} ({weights[i]:.4g})" for i in top)
-        lines.append(f"Samples that hold the answer: {held.size} of {weights.size}; the largest multipliers: {shown}.")
+        most = f"; the largest multipliers: {shown}" if shown else ""
+        lines.append(f"Samples that hold the answer: {held.size} of {weights.size}{most}.")
     lines += _worst_rows(a, a.kkt.complementary_slackness, "complementary slackness")
     lines += _worst_rows(a, a.kkt.dual_feasibility, "the sign of the multipliers")
     if not a.problem.constraints and a.problem.terms:
