@@ -23,8 +23,9 @@ class Claim:
     ``point`` is x in the layout of the problem. ``multipliers`` are the estimator's own, where it keeps any; else they
     are rebuilt from the point. ``source`` says where they come from. ``by_dual`` marks a problem that is stated by its
     dual (a kernel machine): there the multipliers carry the classifier, and its objective is the bound they give.
-    ``usual`` is the relative distance from the optimum that the estimator's own stopping rule explains; a learning
-    ``rule`` has none that speaks of the optimum. ``remarks`` go into the verdict, ``findings`` beside it.
+    ``usual`` is the relative distance from the optimum that the estimator's own stopping rule explains, and ``allowed``
+    the absolute one; a learning ``rule`` has none that speaks of the optimum. ``remarks`` go into the verdict,
+    ``findings`` beside it.
     """
 
     problem: Problem
@@ -35,6 +36,7 @@ class Claim:
     subject: str = ""
     by_dual: bool = False
     usual: float = 1e-2
+    allowed: float = 0.0
     rule: bool = False
     remarks: tuple[str, ...] = ()
     findings: tuple[str, ...] = ()

@@ -151,8 +151,10 @@ def _existence(problem: Problem, own: Solution | None) -> list[str]:
 
 def _suspicion(claim: Claim, found: _Found, own: Solution | None) -> list[str]:
     """Where the fit is farther from the optimum than its stopping rule explains: by how much, and in which unknown."""
-    least = relative(found.objective - found.upper, found.upper, claim.problem)
-    if own is None or own.x is None or own.status != "optimal" or not least > claim.usual:
+    above = found.objective - found.upper
+    least = relative(above, found.upper, claim.problem)
+    explained = above <= claim.allowed or least <= claim.usual
+    if own is None or own.x is None or own.status != "optimal" or explained:
         return []
     much = f"the objective is at least {100 * least:.3g}% above the optimum"
     where = _farthest(claim, own)

@@ -19,6 +19,11 @@ from convexcls.referee.claim import Claim, completed
 from convexcls.referee.reading import Array, Fit
 from convexcls.rows import DiagonalRows
 
+#: The solvers of Ridge that stop by a tolerance.
+ITERATIVE = ("sag", "saga", "sparse_cg", "lsqr", "lbfgs")
+#: What the others leave of the objective on data that are not nearly dependent.
+EXACT_SOLVER = 1e-6
+
 
 def linear_regression(fit: Fit) -> list[Claim]:
     """The program of a LinearRegression."""
@@ -76,7 +81,8 @@ def _claim(fit: Fit, target: Array, alpha: float, k: int, subject: str, weights:
     offsets = np.broadcast_to(fit.array("intercept_"), (coef.shape[0],))
     point = completed(problem, {"coef": coef[k], **({"intercept": offsets[k : k + 1]} if intercept else {})})
     findings = (*fit.precision(), *_solver_findings(fit))
-    return Claim(problem, _named(fit, alpha), point, subject=subject, findings=findings, usual=1e-3)
+    usual = fit.tolerance if fit.options.get("solver") in ITERATIVE else EXACT_SOLVER
+    return Claim(problem, _named(fit, alpha), point, subject=subject, findings=findings, usual=usual)
 
 
 def _nonnegative(problem: Any) -> Problem:
@@ -95,7 +101,7 @@ def _solver_findings(fit: Fit) -> list[str]:
     if fit.name == "LinearRegression" and getattr(fit.estimator, "rank_", fit.X.shape[1]) < fit.X.shape[1]:
         out.append(f"the fit took X to have rank {fit.estimator.rank_} of {fit.X.shape[1]}: directions with small "
                    "singular values (see tol) were left out")  # fmt: skip
-    if fit.options.get("solver") in ("sag", "saga", "sparse_cg", "lsqr", "lbfgs"):
+    if fit.options.get("solver") in ITERATIVE:
         out += fit.stopped()
     return out
 

@@ -34,7 +34,7 @@ def linear_svc(fit: Fit) -> list[Claim]:
         samples, values = with_constant(fit, coef, intercept)
         problem = _problem(samples, labels, options["loss"], options["penalty"], float(options["C"]), weights)
         point = completed(problem, {"coef": values})
-        out.append(Claim(problem, _named(fit), point, subject=subject, findings=findings, usual=2e-2))
+        out.append(Claim(problem, _named(fit), point, subject=subject, findings=findings, usual=10 * fit.tolerance))
     return out
 
 

@@ -35,11 +35,11 @@ def logistic_regression(fit: Fit) -> list[Claim]:
         if fit.options["fit_intercept"]:
             words += ", with a PENALISED intercept (liblinear appends a constant feature)"
         findings = (*findings, *penalised_intercept(fit))
-        return [Claim(problem, _named(fit, words), point, findings=findings)]
+        return [Claim(problem, _named(fit, words), point, findings=findings, usual=fit.tolerance)]
     free = bool(fit.options["fit_intercept"])
     problem = _two_classes(fit.X, fit, l2, l1, free, weights)
     point = completed(problem, {"coef": coef, **({"intercept": np.array([intercept])} if free else {})})
-    return [Claim(problem, _named(fit, words), point, findings=findings)]
+    return [Claim(problem, _named(fit, words), point, findings=findings, usual=fit.tolerance)]
 
 
 def _penalties(fit: Fit) -> tuple[float, float, str]:
@@ -84,7 +84,7 @@ def _several(fit: Fit, l2: float, l1: float, words: str, findings: tuple[str, ..
     if free:
         values["intercept"] = np.array([intercept for _, intercept in planes])
     named = f"{fit.name} solves softmax regression of {fit.classes.size} classes {words}{_intercept_words(free)}"
-    return Claim(problem, named, completed(problem, values), findings=findings)
+    return Claim(problem, named, completed(problem, values), findings=findings, usual=fit.tolerance)
 
 
 def with_l1(base: SoftmaxMLE, l1: float) -> Problem:

@@ -40,10 +40,11 @@ class Pair:
 
 def machines(fit: Fit) -> Iterator[Pair]:
     """The machines of the fit."""
-    classes, findings = fit.classes, tuple(_data_findings(fit))
+    classes = fit.classes
     place = np.searchsorted(classes, fit.y)
     weights = fit.weights * _class_weights(fit)[place]
     shown, used = _table(fit, "dual_coef_"), _copy(fit)
+    findings = tuple(_data_findings(fit))
     offsets = fit.array("intercept_")
     pairs = [(i, j) for i in range(classes.size) for j in range(i + 1, classes.size)]
     if offsets.size != len(pairs):

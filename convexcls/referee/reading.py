@@ -86,6 +86,11 @@ class Fit:
             return np.ones(self.n)
         return finite_doubles(as_vector(self.sample_weight, "sample_weight", self.n), "sample_weight")
 
+    @property
+    def tolerance(self) -> float:
+        """The tolerance of its stopping rule."""
+        return float(self.options.get("tol") or 0.0)
+
     def class_weights(self, weighted: bool) -> Array:
         """The weight of each class; ``weighted`` says whether "balanced" counts samples by their weights."""
         spec = self.options.get("class_weight")
@@ -154,7 +159,9 @@ class Fit:
 def augmented(X: Any, scaling: float) -> Any:
     """The samples with a constant feature, as liblinear appends it for the intercept."""
     column = np.full((X.shape[0], 1), float(scaling))
-    return sparse.hstack([X, column], format="csr") if sparse.issparse(X) else np.hstack([X, column])
+    if not sparse.issparse(X):
+        return np.hstack([X, column])
+    return sparse.hstack([X, sparse.csr_array(column)], format="csr")
 
 
 def _shown(labels: NDArray[Any]) -> str:

@@ -46,7 +46,9 @@ def _svc(fit: Fit, pair: Pair) -> Claim:
     linear = fit.options["kernel"] == "linear"
     claim = _linear(pair, C) if linear else _kernel(fit, pair, C)
     remarks = multiplier_remarks(pair, bound, "C" if np.all(pair.weights == 1) else "C c_i, their bound")
-    return replace(claim, remarks=remarks, findings=(*fit.stopped(), *pair.findings), subject=pair.subject)
+    findings = (*fit.stopped(), *pair.findings)
+    allowed = _allowed(fit, bound)
+    return replace(claim, remarks=remarks, findings=findings, subject=pair.subject, usual=0.0, allowed=allowed)
 
 
 def _linear(pair: Pair, C: float) -> Claim:
@@ -86,8 +88,14 @@ def _nu(fit: Fit, pair: Pair) -> Claim:
     remarks = multiplier_remarks(scaled, pair.weights, "their bound")
     return Claim(
         problem, named, scaled.alpha, multipliers, "of the decision function", pair.subject, by_dual=True,
-        remarks=remarks, findings=(*fit.stopped(), *pair.findings),
+        usual=0.0, allowed=_allowed(fit, pair.weights), remarks=remarks, findings=(*fit.stopped(), *pair.findings),
     )  # fmt: skip
+
+
+def _allowed(fit: Fit, bound: Array) -> float:
+    """The gap that libsvm's stopping rule leaves: optimality of every multiplier to tol costs at most tol times its
+    bound; twice that, for what rounding and shrinking add."""
+    return 2.0 * fit.tolerance * float(bound.sum())
 
 
 def nu_problem(base: KernelSVM, nu: float) -> Problem:
