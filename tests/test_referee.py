@@ -245,7 +245,7 @@ def test_perceptron_on_separable_classes_keeps_its_promise():
     e = fitted(Perceptron(tol=None, max_iter=2000), y=labels)
     a = cc.certify(e, X, labels)
     assert (e.predict(X) == labels).all()
-    assert a.objective == 0
+    assert 0 <= a.objective < 1e-300
     assert a.lower == 0
     assert "makes no error" in a.verdict
 
@@ -605,6 +605,16 @@ def test_nothing_is_modified():
         a.point[0] = 1.0
     with pytest.raises(AttributeError):
         a.objective = 0.0
+
+
+def test_a_loss_that_may_be_negative_has_no_bound_of_zero():
+    """|u| - 5 has a minimum below 0: neither 0 nor a box from a loss above 0 may be used."""
+    loss = cc.losses.PiecewiseLinear(((1.0, -6.0), (-1.0, -4.0)))
+    s = cc.EmpiricalRisk(X, y, loss=loss, l1=0.5).solve(tol=1e-10)
+    a = cc.certify((s.coef, s.intercept), X, y, model="empirical-risk", loss=loss, l1=0.5)
+    assert s.objective < -100
+    assert a.lower <= s.objective * (1 - 1e-12)
+    assert a.objective == pytest.approx(s.objective, rel=1e-9)
 
 
 # ---- words ---------------------------------------------------------------------------------------------------------

@@ -67,6 +67,15 @@ class Appraisal:
         return max(self.objective - self.upper, 0.0)
 
     @property
+    def distance(self) -> float | None:
+        """How far coef is from the minimiser's at most, in the Euclidean norm: where the objective has the curvature p
+        in coef, it lies p/2 times the squared distance above the optimum. None where it has none."""
+        curvature = self.problem.quadratic.get("coef")
+        if not isinstance(curvature, np.ndarray) or not np.all(curvature > 0):
+            return None
+        return float(np.sqrt(2.0 * self.suboptimality / curvature.min()) * (1.0 + 1e-15))
+
+    @property
     def parts(self) -> tuple[Appraisal, ...]:
         """The appraisal of each program that was solved: this one."""
         return (self,)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from convexcls.problem import Constraint, Problem
+from convexcls.solution import Solution
 
 Array = NDArray[np.float64]
 
@@ -25,7 +26,7 @@ class Claim:
     dual (a kernel machine): there the multipliers carry the classifier, and its objective is the bound they give.
     ``usual`` is the relative distance from the optimum that the estimator's own stopping rule explains, and ``allowed``
     the absolute one; a learning ``rule`` has none that speaks of the optimum. ``remarks`` go into the verdict,
-    ``findings`` beside it.
+    ``findings`` beside it, with what ``tell`` makes of the toolkit's own solution.
     """
 
     problem: Problem
@@ -40,6 +41,7 @@ class Claim:
     rule: bool = False
     remarks: tuple[str, ...] = ()
     findings: tuple[str, ...] = ()
+    tell: Callable[[Solution | None], list[str]] | None = None
 
 
 def raised_variables(problem: Problem) -> list[str]:

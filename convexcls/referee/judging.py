@@ -20,19 +20,12 @@ from convexcls.problem import Problem
 from convexcls.referee.appraisal import Appraisal, relative
 from convexcls.referee.bounds import Interval, bounds
 from convexcls.referee.claim import Claim, raised_variables
+from convexcls.referee.own import own_solution
 from convexcls.referee.rebuilding import rebuilt
 from convexcls.solution import Solution
-from convexcls.solve import solve
-from convexcls.solvers import SolverRefused
 
 Array = NDArray[np.float64]
 
-#: The toolkit solves the program, too, where its data have at most so many entries.
-MODERATE = 4_000_000
-#: Samples of a kernel machine that the toolkit solves, too.
-MODERATE_KERNEL = 4000
-#: What the toolkit asks of its own solution.
-OWN_TOLERANCE = 1e-9
 #: An estimator's point is called optimal where every condition holds to this relative tolerance.
 OPTIMAL = 1e-8
 
@@ -45,6 +38,7 @@ class _Found:
     lower: float
     upper: float
     bound_by: str
+    level: str
     theirs: Interval
 
 
@@ -59,6 +53,10 @@ def judge(claim: Claim, estimator: str, level: str) -> Appraisal:
     from convexcls.referee.words import verdict_on
 
     findings = [*claim.findings, *_existence(problem, own), *_suspicion(claim, found, own)]
+    if claim.tell is not None:
+        findings += claim.tell(own)
+    if found.level != level:
+        findings.append(f"the bounds are as computed, not proved against rounding{_why_not(claim, multipliers)}")
     return Appraisal(
         estimator=estimator,
         problem=problem,
@@ -74,40 +72,38 @@ def judge(claim: Claim, estimator: str, level: str) -> Appraisal:
         multipliers=multipliers,
         source=source,
         bound_by=found.bound_by,
-        level=level,
+        level=found.level,
         subject=claim.subject,
         proof=own,
     )
 
 
-def own_solution(problem: Problem) -> Solution | None:
-    """The toolkit's own solution of the program, where it is of moderate size."""
-    kernel = any(not isinstance(p, np.ndarray) for p in problem.quadratic.values())
-    entries = sum(problem.rows(b).entries for b in (*problem.terms, *problem.constraints))
-    if (kernel and problem.size > MODERATE_KERNEL) or entries > MODERATE:
-        return None
-    try:
-        return solve(problem, tol=OWN_TOLERANCE).unless_interrupted()
-    except SolverRefused:
-        return None
-
-
 def _bounded(
     claim: Claim, multipliers: Mapping[str, Array], kkt: KKT, own: Solution | None, level: str, source: str
 ) -> _Found:
-    """The objective of the estimator's point and the best bounds on the optimum, as a minimum."""
+    """The objective of the estimator's point and the best bounds on the optimum, as a minimum. Where nothing can be
+    proved against rounding, as for a matrix that is too large to be looked at, they are as they were computed."""
+    found = _at_level(claim, multipliers, kkt, own, level, source)
+    if level == "float" or np.isfinite(found.lower):
+        return found
+    return _at_level(claim, multipliers, kkt, own, "float", source)
+
+
+def _at_level(
+    claim: Claim, multipliers: Mapping[str, Array], kkt: KKT, own: Solution | None, level: str, source: str
+) -> _Found:
     theirs = measure = bounds(claim.problem, claim.point, multipliers, level)
     ours = Interval(-np.inf, np.inf)
     if own is not None and own.x is not None and own.multipliers.keys() >= multipliers.keys():
         ours = bounds(claim.problem, own.x, own.multipliers, level)
     if claim.by_dual:  # the program is a maximum: bounds from above and from below change places
         theirs, ours = Interval(-theirs.upper, -theirs.lower), Interval(-ours.upper, -ours.lower)
-    measured = -kkt.dual_objective if claim.by_dual else kkt.objective
-    objective = theirs.upper if np.isfinite(theirs.upper) else measured
     by = f"the multipliers {source}"
-    if ours.lower > theirs.lower:
-        by = f"the multipliers of the toolkit's own solution ({own.solver})" if own is not None else by
-    return _Found(objective, max(theirs.lower, ours.lower), min(theirs.upper, ours.upper), by, measure)
+    if own is not None and ours.lower > theirs.lower:
+        by = f"the multipliers of the toolkit's own solution ({own.solver})"
+    computed = -kkt.dual_objective if claim.by_dual else kkt.objective
+    objective = theirs.upper if np.isfinite(theirs.upper) else computed
+    return _Found(objective, max(theirs.lower, ours.lower), min(theirs.upper, ours.upper), by, level, measure)
 
 
 def _certificate(
@@ -135,6 +131,11 @@ def _certificate(
         level="float" if interval.found is None else "rigorous",
         bounds=interval.found,
     )
+
+
+def _why_not(claim: Claim, multipliers: Mapping[str, Array]) -> str:
+    reasons = getattr(bounds(claim.problem, claim.point, multipliers, "rigorous").found, "reasons", ())
+    return f": {reasons[0]}" if reasons else ""
 
 
 def _existence(problem: Problem, own: Solution | None) -> list[str]:

@@ -18,8 +18,10 @@ import numpy as np
 from convexcls.models import EmpiricalRisk, PerceptronCriterion
 from convexcls.problem import Problem
 from convexcls.referee.claim import Claim, completed
+from convexcls.referee.own import own_solution
 from convexcls.referee.reading import Array, Fit
 from convexcls.referee.stochastic import penalties, rule_findings
+from convexcls.solution import Solution
 
 
 def perceptron(fit: Fit) -> list[Claim]:
@@ -47,9 +49,24 @@ def _claim(fit: Fit, subject: str, labels: Any, weights: Array, k: int) -> Claim
         scale, stated = 1.0, "the perceptron criterion without a normalization, whose optimum 0 is at coef = 0"
     values = {"coef": scale * coef, **({"intercept": np.array([scale * intercept])} if free else {})}
     named = f"Perceptron is a learning rule, which promises a hyperplane without errors; judged by {stated}"
-    found = (*rule_findings(fit), *_promise(fit, labels, weights, free, errors))
-    return Claim(problem, named, completed(problem, values), subject=subject, usual=np.inf, findings=found,
-                 remarks=(_count(errors, fit.n),))  # fmt: skip
+
+    def tell(own: Solution | None) -> list[str]:
+        if not errors.size:
+            return []
+        if problem.name != "perceptron criterion":  # 0 is its optimum, whatever the classes are
+            own = own_solution(PerceptronCriterion(fit.X, labels, intercept=free, sample_weight=weights))
+        return _promise(own)
+
+    return Claim(
+        problem,
+        named,
+        completed(problem, values),
+        subject=subject,
+        usual=np.inf,
+        findings=rule_findings(fit),
+        remarks=(_count(errors, fit.n),),
+        tell=tell,
+    )
 
 
 def _count(errors: Any, n: int) -> str:
@@ -59,13 +76,8 @@ def _count(errors: Any, n: int) -> str:
     return f"{errors.size} of {n} samples are not on their side of the hyperplane (samples {shown})"
 
 
-def _promise(fit: Fit, labels: Any, weights: Array, free: bool, errors: Any) -> list[str]:
+def _promise(whole: Solution | None) -> list[str]:
     """Where there are errors: whether a hyperplane without any exists."""
-    if not errors.size:
-        return []
-    from convexcls.referee.judging import own_solution
-
-    whole = own_solution(PerceptronCriterion(fit.X, labels, intercept=free, sample_weight=weights))
     if whole is None or whole.status == "undecided":
         return []
     if whole.status == "optimal" and whole.objective <= 1e-9 * whole.problem.unit:

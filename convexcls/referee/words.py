@@ -60,6 +60,8 @@ def _paragraph(a: Appraisal) -> list[str]:
         least = a.suboptimality_at_least
         between = f"between {least:.3g} and" if least > 0 else "at most"
         out.append(f"So the fit lies {between} {a.suboptimality:.3g} above the optimum.")
+    if a.distance is not None and np.isfinite(a.distance):
+        out.append(f"As the objective is strongly convex, coef is within {a.distance:.3g} of the only best one.")
     out.append(f"The optimality conditions at the fitted point, with the multipliers {a.source}:")
     return out
 
