@@ -36,6 +36,7 @@ from convexcls.paths import Path, path
 from convexcls.problem import Constraint, Label, NoAnswer, NormBound, Problem, ProblemError, Term, Variable
 from convexcls.referee import Appraisal, Appraisals, certify
 from convexcls.rows import MatrixTooLarge
+from convexcls.separability import Separability, separability
 from convexcls.solution import Solution
 from convexcls.solve import solve, solvers
 from convexcls.solvers import SolverRefused
@@ -94,6 +95,7 @@ __all__ = [
     "Quadratic",
     "Radial",
     "Residual",
+    "Separability",
     "SoftMarginSVM",
     "SoftmaxMLE",
     "Solution",
@@ -113,6 +115,7 @@ __all__ = [
     "load",
     "losses",
     "path",
+    "separability",
     "solve",
     "solvers",
     "testing",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from convexcls.certificate import KKT, Certificate, Status, certify
+from convexcls.certificate import KKT, Certificate, Level, Status, certify
 from convexcls.data import Data
 from convexcls.geometry import Uniqueness, intercept_interval, support_rows, uniqueness
+from convexcls.levels import DIGITS, check_level, raise_level
 from convexcls.problem import NoAnswer, Problem, carry_out
 
 if TYPE_CHECKING:  # what a verb returns; the layer above provides it
@@ -215,6 +216,30 @@ class Solution:
     def uniqueness(self) -> Uniqueness:
         """Whether coef is the only solution, with the rank of the design and the reason."""
         return uniqueness(self.problem, self._point(), self.multipliers)
+
+    # ---- proofs ----------------------------------------------------------------------------------
+
+    def certify(self, level: Level = "float", tol: float | None = None, digits: int = DIGITS) -> Certificate:
+        """The verdict on this answer, proved again at a level: ``float`` (residuals), ``rigorous`` (bounds that hold
+        despite rounding) or ``exact`` (rationals; of a likelihood ``digits`` proved decimal digits)."""
+        check_level(level)
+        known = self.certificate
+        if known.level != "float" or (tol is not None and tol != known.tol):
+            farkas = None if known.farkas is None else known.farkas.multipliers
+            direction = None if known.direction is None else known.direction.x
+            known, _, _ = certify(
+                self.problem, self.x, self.multipliers, known.tol if tol is None else tol,
+                farkas=farkas, direction=direction,
+            )  # fmt: skip
+        return raise_level(known, level, digits)
+
+    def at_level(self, level: Level, digits: int = DIGITS) -> Solution:
+        """This solution with its verdict proved at a level, and, where that gives the solution itself, at the doubles
+        nearest to it."""
+        proved = self.certify(level, digits=digits)
+        multipliers = self.multipliers if proved.multipliers is None else proved.multipliers
+        gone = proved.status == "infeasible"
+        return replace(self, certificate=proved, x=None if gone else proved.x, multipliers={} if gone else multipliers)
 
     # ---- statistics -------------------------------------------------------------------------------
 

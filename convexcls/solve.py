@@ -6,8 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from convexcls.certificate import Level
 from convexcls.choice import choices
 from convexcls.job import DUAL, Forms, beyond_memory
+from convexcls.levels import DIGITS, check_level
 from convexcls.problem import Problem, provides
 from convexcls.solution import Solution
 from convexcls.solvers import Callback, SolverRefused, solver_class, solver_names
@@ -41,9 +43,12 @@ def solve(
     tol: float = 1e-8,
     callback: Callback | None = None,
     start: Solution | Mapping[str, Any] | None = None,
+    level: Level = "float",
+    digits: int = DIGITS,
     **options: Any,
 ) -> Solution:
-    """Solve the problem with the named solver and judge the answer on the problem as stated.
+    """Solve the problem with the named solver and judge the answer on the problem as stated, at the given ``level`` of
+    proof: ``float``, ``rigorous`` or ``exact`` (of a likelihood to ``digits`` decimal digits).
 
     ``tol`` is the relative tolerance of the verdict, and what the solver is asked to aim at. ``auto`` takes
     the solvers that suit the problem in turn, until an answer is proved. ``dual:NAME`` gives the dual to the
@@ -52,6 +57,19 @@ def solve(
     """
     if not (isinstance(tol, (int, float)) and 0 < tol < 1):
         raise ValueError(f"tol is {tol!r}: it must be a number between 0 and 1")
+    check_level(level)
+    found = _solve(problem, solver, tol, callback, start, options)
+    return found if level == "float" or found.interrupted else found.at_level(level, digits)
+
+
+def _solve(
+    problem: Problem,
+    solver: str,
+    tol: float,
+    callback: Callback | None,
+    start: Solution | Mapping[str, Any] | None,
+    options: Mapping[str, Any],
+) -> Solution:
     if solver == "auto":
         if options:
             raise TypeError(f"solver 'auto' has no options ({', '.join(options)} given): name a solver to set them")

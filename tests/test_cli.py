@@ -18,7 +18,7 @@ from convexcls.solve import accepting
 PLAIN = {"COLUMNS": None, "FORCE_COLOR": None, "NO_COLOR": None, "CONVEXCLS_DEBUG": None}
 SEPARABLE = "x1,x2,label\n0,0,no\n1,1,no\n2,2,yes\n3,1,yes\n"
 OVERLAPPING = "a,b,w,y\n0,1,1,0\n1,0,2,0\n2,2,1,1\n3,1,1,1\n1,2,1,0\n2,0,1,1\n1.5,1,1,1\n1.75,1,1,0\n"
-COMMANDS = ("show", "solve", "compare", "validate", "summary", "path", "solvers", "problems", "demo")
+COMMANDS = ("show", "solve", "separability", "compare", "validate", "summary", "path", "solvers", "problems", "demo")
 
 
 def run(*args: str, columns: int | None = None, code: int = 0) -> Result:

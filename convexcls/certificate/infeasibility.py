@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -31,11 +32,13 @@ Array = NDArray[np.float64]
 @dataclass(frozen=True, eq=False)
 class Farkas:
     """Multipliers z (>= 0 on inequalities) with K'z = 0 and k'z < 0: added up so, the constraints Kx <= k say
-    0 <= a negative number. ``residual`` is how far K'z is from zero, relative to what was added up."""
+    0 <= a negative number. ``residual`` is how far K'z is from zero, relative to what was added up. ``exactly`` has the
+    multipliers that are not 0 as rationals, by constraint and row, with K'z = 0 without rounding, where they are known."""
 
     multipliers: Mapping[str, Array]
     value: float
     residual: float
+    exactly: Mapping[str, Mapping[int, Fraction]] | None = None
 
 
 def find_farkas(problem: Problem, hint: Mapping[str, Array] | None = None) -> Farkas | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from textwrap import wrap
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ def _bounded(c: Certificate) -> list[str]:
     verdict = f"UNDECIDED: {c.reason}" if c.status == "undecided" else "OPTIMAL, proved despite rounding"
     distance = c.bounds.distance
     lines = [
-        f"{verdict}. The optimum of this problem ({c.problem.name}) lies between",
+        *wrap(f"{verdict}. The optimum of this problem ({c.problem.name}) lies between", 110),
         f"  {float(c.lower):.17g}   the dual objective of multipliers made exactly feasible, rounded down, and",
         f"  {float(c.upper):.17g}   the objective of a point made exactly feasible, rounded up:",
         f"a relative width of {c.width:.1e}. Every sum in both was taken with a bound on its rounding error.",
@@ -50,10 +51,13 @@ def _exact(c: Certificate) -> list[str]:
     lines = [
         f"OPTIMAL, proved in exact arithmetic. The optimum of this problem ({c.problem.name}) is",
         f"  {rational_text(optimum)}",
-        "on the data as given: a double is the dyadic rational that it is, decimals are what they say. The point",
-        "satisfies every constraint, no multiplier has the wrong sign, the gradient of the Lagrangian is 0, and every",
-        "multiplier is positive only where its constraint is tight. So primal and dual objective are the same rational",
-        f"number: the gap is {proof.gap}.",
+        *wrap(
+            "on the data as given: a double is the dyadic rational that it is, decimals are what they say. The point "
+            "satisfies every constraint, no multiplier has the wrong sign, the gradient of the Lagrangian is 0, and "
+            "every multiplier is positive only where its constraint is tight. So primal and dual objective are the "
+            f"same rational number: the gap is {proof.gap}.",
+            110,
+        ),
     ]
     if "coef" in proof.point and len(proof.point["coef"]) <= MOST:
         shown = ", ".join(rational_text(value, 30) for value in proof.point["coef"])
@@ -80,8 +84,8 @@ def _enclosed(c: Certificate) -> list[str]:
     ]
     for v in c.problem.variables:
         if v.name in e.coefficients and v.size <= MOST:
-            lines.append(f"  {v.name}: {e.text(v.name)}")
-    return [*lines, f"{e.proof}"]
+            lines.append(f"  {v.name}: {', '.join(e.text(v.name))}")
+    return [*lines, *wrap(f"{e.proof}.", 110)]
 
 
 def rational_text(value: Fraction, longest: int = LONGEST) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -32,12 +33,14 @@ MOST_EXACT_PRODUCTS = 2_000_000
 @dataclass(frozen=True, eq=False)
 class Direction:
     """A direction along which every constraint stays satisfied and the objective falls for ever: at the rate
-    ``slope``, or, where that is 0, towards an infimum that the losses of ``rows`` never reach."""
+    ``slope``, or, where that is 0, towards an infimum that the losses of ``rows`` never reach. ``exactly`` is the
+    direction in rationals, along which all of this holds without rounding, where it is known."""
 
     x: Array
     slope: float
     rows: NDArray[np.intp]
     residual: float
+    exactly: tuple[Fraction, ...] | None = None
 
 
 def find_direction(problem: Problem) -> Direction | None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +23,7 @@ from convexcls.certificate.linear_program import too_large
 from convexcls.certificate.measures import KKT
 from convexcls.certificate.origin import doubtful_at_origin, find_origin_multipliers
 from convexcls.certificate.recession import check_direction, find_direction
+from convexcls.certificate.separation import Separating, separation_of
 from convexcls.problem import Problem
 
 Array = NDArray[np.float64]
@@ -41,29 +43,30 @@ def certify(
     kkt, attained, reason = _judge_point(problem, x, multipliers, tol)
     own = None if multipliers is None else dict(multipliers)
     notes = tuple(getattr(problem, "notes", ()))
+    separating = separation_of(problem)
+    if separating is not None:
+        separating.consider(x, farkas, direction)
+    judged = Certificate("undecided", problem, tol, kkt, None, None, attained, reason, notes, x, own)
     if kkt is not None and kkt.holds(tol) and (attained is None or attained >= PROOF):
         assert x is not None
-        if not doubtful_at_origin(problem, x, own or {}):
-            return (
-                Certificate("optimal", problem, tol, kkt, attained=attained, notes=notes, x=x, multipliers=own),
-                x,
-                own,
-            )
-        reason = "x = 0 satisfies the conditions to rounding, not exactly: the optimum may be a little away from it"
+        reason = _objection(problem, x, own or {}, kkt, separating, tol)
+        if not reason:
+            return replace(judged, status="optimal", reason=""), x, own
+        judged = replace(judged, reason=reason)
+    if separating is not None:
+        return _by_separability(judged, separating, own)
     proof = find_farkas(problem, farkas)
     if proof is not None:
-        return Certificate("infeasible", problem, tol, kkt, farkas=proof, notes=notes), None, None
+        return (
+            replace(judged, status="infeasible", farkas=proof, attained=None, reason="", x=None, multipliers=None),
+            None,
+            None,
+        )
     exists = attained is not None and attained >= PROOF
     if not exists and _may_be_unattained(problem, kkt, tol):
         way = (check_direction(problem, direction) if direction is not None else None) or find_direction(problem)
         if way is not None:
-            return (
-                Certificate(
-                    "unattained", problem, tol, kkt, direction=way, attained=attained, notes=notes, x=x, multipliers=own
-                ),
-                x,
-                own,
-            )
+            return replace(judged, status="unattained", direction=way, reason=""), x, own
     origin = find_origin_multipliers(problem)
     if origin is not None:
         zero = np.zeros(problem.size)
@@ -73,14 +76,40 @@ def certify(
             proved = Certificate("optimal", problem, tol, at_zero, notes=(*notes, note), x=zero, multipliers=origin)
             return proved, zero, origin
     if too_large(problem):
-        notes = (*notes, "the problem is too large for the toolkit's own linear programs to look for a proof")
-    return (
-        Certificate(
-            "undecided", problem, tol, kkt, attained=attained, reason=reason, notes=notes, x=x, multipliers=own
-        ),
-        x,
-        own,
+        note = "the problem is too large for the toolkit's own linear programs to look for a proof"
+        judged = replace(judged, notes=(*notes, note))
+    return judged, x, own
+
+
+def _objection(
+    problem: Problem, x: Array, multipliers: dict[str, Array], kkt: KKT, separating: Separating | None, tol: float
+) -> str:
+    """Why an optimum that doubles show does not stand; empty where it does."""
+    if doubtful_at_origin(problem, x, multipliers):
+        return "x = 0 satisfies the conditions to rounding, not exactly: the optimum may be a little away from it"
+    if separating is not None and not separating.agrees(x, kkt, tol):
+        return "the conditions hold to rounding, but whether the classes are separable, in rationals, contradicts them"
+    return ""
+
+
+def _by_separability(
+    judged: Certificate, separating: Separating, own: dict[str, Array] | None
+) -> tuple[Certificate, Array | None, dict[str, Array] | None]:
+    """The verdict that the separability of the classes proves; the one on the answer where it proves none."""
+    found = separating.finding(judged.tol)
+    if found is None:
+        return judged, judged.x, own
+    bare = replace(judged, attained=None, reason="", x=None, multipliers=None)
+    if found.farkas is not None:
+        return replace(bare, status="infeasible", farkas=found.farkas), None, None
+    if found.direction is not None:
+        return replace(judged, status="unattained", direction=found.direction, reason=""), judged.x, own
+    note = "the solver's point was not accepted; a hyperplane with no sample on its wrong side proves that the optimum is 0"
+    multipliers = dict(found.multipliers or {})
+    best = replace(
+        bare, status="optimal", kkt=found.kkt, x=found.x, multipliers=multipliers, notes=(*judged.notes, note)
     )
+    return best, found.x, multipliers
 
 
 def interrupted(

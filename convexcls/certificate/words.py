@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from textwrap import wrap
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from convexcls.certificate.level_words import level_words
+from convexcls.certificate.level_words import level_words, rational_text
 
 if TYPE_CHECKING:
     from convexcls.certificate.certificate import Certificate
@@ -43,16 +44,18 @@ def _optimal(c: Certificate) -> list[str]:
     bound = c.problem.reported(c.kkt.dual_objective)
     side = "below" if c.problem.sense == "min" else "above"
     lines = [
-        f"OPTIMAL. The optimum of this problem ({c.problem.name}) is {objective:.10g}, proved on the data as given:",
-        f"no feasible point lies {side} the dual bound {bound:.10g}, and this point reaches it up to a",
-        f"relative gap of {c.kkt.relative_gap:.1e}. The conditions, each to be at most {c.tol:.0e}:",
+        *paragraph(
+            f"OPTIMAL. The optimum of this problem ({c.problem.name}) is {objective:.10g}, proved on the data as "
+            f"given: no feasible point lies {side} the dual bound {bound:.10g}, and this point reaches it up to a "
+            f"relative gap of {c.kkt.relative_gap:.1e}. The conditions, each to be at most {c.tol:.0e}:"
+        ),
         *conditions(c),
         *samples_that_matter(c),
     ]
     if c.attained is not None:
-        lines.append(
+        lines += paragraph(
             "A minimum exists: one Newton step turns the slopes of the losses into multipliers strictly inside their "
-            "range\nthat satisfy stationarity exactly, so no direction lowers the objective for ever."
+            "range that satisfy stationarity exactly, so no direction lowers the objective for ever."
         )
     return lines
 
@@ -94,34 +97,55 @@ def samples_that_matter(c: Certificate) -> list[str]:
     largest = sorted(rows.tolist(), key=lambda i: -margin[i])[:MOST_SAMPLES]
     shown = ", ".join(f"{i} ({margin[i]:.4g})" for i in largest)
     more = f", and {rows.size - len(largest)} more" if rows.size > len(largest) else ""
-    return [
+    return paragraph(
         f"What holds the answer in place are {rows.size} of {margin.size} samples (row and multiplier, largest first): "
-        f"{shown}{more}.\nAll others could be left out without changing it."
-    ]
+        f"{shown}{more}. All others could be left out without changing it."
+    )
 
 
 def _infeasible(c: Certificate) -> list[str]:
-    assert c.farkas is not None
-    lines = [
-        f"INFEASIBLE. No point satisfies all constraints of this problem ({c.problem.name}). Multiplied and added up",
-        f"as below, they say 0 <= {c.farkas.value:.6g}: the left sides cancel {_exactness(c.farkas.residual)}.",
-    ]
-    for name, z in c.farkas.multipliers.items():
-        used = np.flatnonzero(z)
-        if used.size:
-            shown = ", ".join(f"row {i}: {z[i]:.6g}" for i in used[:12])
-            lines.append(f"  {name}: {shown}" + (f", and {used.size - 12} more" if used.size > 12 else ""))
+    weights = _contradiction(c)
+    residual = 0.0 if c.exact is not None or c.farkas is None else c.farkas.residual
+    lines = paragraph(
+        f"INFEASIBLE{_in_rationals(c)}. No point satisfies all constraints of this problem ({c.problem.name}). "
+        "Multiplied and added up as below, they say that 0 is at most a negative number: the left sides cancel "
+        f"{_exactness(residual)}."
+    )
+    for name, rows in weights.items():
+        shown = ", ".join(f"row {i}: {value}" for i, value in list(rows.items())[:12])
+        lines.append(f"  {name}: {shown}" + (f", and {len(rows) - 12} more" if len(rows) > 12 else ""))
     data = getattr(c.problem, "data", None)
-    if data is not None and data.signs is not None and "margin" in c.farkas.multipliers:
-        used = np.flatnonzero(c.farkas.multipliers["margin"])
-        if used.size and {c.name for c in c.problem.constraints} == {"margin"}:
-            lines.append(
-                "With these weights, divided by their sum in each class, a point of one class's hull equals one of "
-                f"the\nother's: the hulls meet, and {used.size} samples prove it."
-                if "intercept" in c.problem.layout
-                else f"With these weights the samples y_i x_i average to zero: {used.size} samples prove it."
-            )
+    if data is not None and data.signs is not None and {block.name for block in c.problem.constraints} == {"margin"}:
+        count = len(weights.get("margin", {}))
+        lines.append(
+            "With these weights, divided by their sum in each class, a point of one class's hull equals one of "
+            f"the\nother's: the hulls meet, and {count} samples prove it."
+            if "intercept" in c.problem.layout
+            else f"With these weights the samples y_i x_i average to zero: {count} samples prove it."
+        )
     return lines
+
+
+def _contradiction(c: Certificate) -> dict[str, dict[int, str]]:
+    """The multipliers of the contradiction by block and row, as text."""
+    if c.exact is not None:
+        return {
+            name: {i: rational_text(value, 30) for i, value in sorted(rows.items()) if value}
+            for name, rows in c.exact.multipliers.items()
+            if rows
+        }
+    assert c.farkas is not None
+    used = {name: np.flatnonzero(z).tolist() for name, z in c.farkas.multipliers.items()}
+    return {name: {i: f"{c.farkas.multipliers[name][i]:.6g}" for i in rows} for name, rows in used.items() if rows}
+
+
+def _in_rationals(c: Certificate) -> str:
+    return ", proved in exact arithmetic" if c.exact is not None else ""
+
+
+def paragraph(text: str) -> list[str]:
+    """The text in lines of a width that can be read."""
+    return wrap(text, 110)
 
 
 def _exactness(residual: float) -> str:
@@ -129,37 +153,34 @@ def _exactness(residual: float) -> str:
 
 
 def _unattained(c: Certificate) -> list[str]:
-    assert c.direction is not None
+    head = f"UNATTAINED{_in_rationals(c)}. "
     ways = _ways(c)
-    if c.direction.slope < 0:
+    if c.direction is None or c.direction.slope < 0:
         side, moves = ("lower", "falls") if c.problem.sense == "min" else ("upper", "grows")
+        rate = "" if c.direction is None else f", at the rate {c.problem.reported(c.direction.slope):.6g}"
         return [
-            f"UNATTAINED. The objective of this problem ({c.problem.name}) has no {side} bound: along this direction",
-            f"it {moves} for ever, at the rate {c.problem.reported(c.direction.slope):.6g}:",
+            *paragraph(
+                f"{head}The objective of this problem ({c.problem.name}) has no {side} bound: along this direction it "
+                f"{moves} for ever{rate}:"
+            ),
             *(_inseparable(c) or ways),
         ]
     if words := getattr(c.problem, "unattained_words", ""):
-        return [
-            f"UNATTAINED. This problem ({c.problem.name}) has no minimiser: along this direction the objective",
-            "falls for ever:",
-            *ways,
-            words,
-        ]
+        said = f"{head}This problem ({c.problem.name}) has no minimiser: along this direction the objective falls for ever:"
+        return [*paragraph(said), *ways, words]
     rows = c.direction.rows
     total = sum(t.weights.size for t in c.problem.terms)
     kind = "every sample" if rows.size == total else f"{rows.size} of {total} samples"
-    return [
-        f"UNATTAINED. This problem ({c.problem.name}) has no minimiser: along this direction no loss grows, and the",
-        f"losses of {kind} keep falling, so the objective only approaches its infimum (separated classes):",
-        *ways,
-        "A penalty (l2 > 0) makes the minimum exist.",
-    ]
+    said = (
+        f"{head}This problem ({c.problem.name}) has no minimiser: along this direction no loss grows, and the losses "
+        f"of {kind} keep falling, so the objective only approaches its infimum (separated classes):"
+    )
+    return [*paragraph(said), *ways, "A penalty (l2 > 0) makes the minimum exist."]
 
 
 def _inseparable(c: Certificate) -> list[str]:
     """What an unbounded Wolfe dual says of the samples."""
-    assert c.direction is not None
-    if c.problem.kind != "kernel":
+    if c.problem.kind != "kernel" or c.direction is None:
         return []
     used = np.flatnonzero(c.direction.x)
     shown = ", ".join(f"row {i}: {c.direction.x[i]:.6g}" for i in used[:12])
@@ -178,7 +199,9 @@ def _inseparable(c: Certificate) -> list[str]:
 
 def _ways(c: Certificate) -> list[str]:
     """The direction by variable; of several classes by class."""
-    assert c.direction is not None
+    if c.direction is None:  # found by the exact level alone
+        parts = c.exact.direction.items()
+        return [f"  {name}: ({', '.join(rational_text(v, 24) for v in values[:8])})" for name, values in parts]
     labels = getattr(getattr(c.problem, "data", None), "labels", None) or ()
     out = []
     for name, v in c.problem.split(c.direction.x).items():

@@ -61,6 +61,18 @@ def tolerance(command: Command) -> Command:
     return click.option("--tol", type=float, default=1e-8, show_default=True, callback=check, help=help_text)(command)
 
 
+def proof_level(command: Command) -> Command:
+    """The options --level and --digits."""
+    levels = click.Choice(["float", "rigorous", "exact"])
+    for option in (
+        click.option("--digits", type=click.IntRange(1, 1000), default=30, show_default=True,
+                     help="Digits to prove of a likelihood, for --level exact."),
+        click.option("--level", type=levels, default="float", show_default=True, help="How much the proof shows."),
+    ):  # fmt: skip
+        command = option(command)
+    return command
+
+
 def solver_settings(solver: str, options: tuple[str, ...]) -> dict[str, Any]:
     """The options by name, in the types of the solver's fields."""
     from convexcls.cli.typed import read_settings, solver_options

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from convexcls.cli.arguments import known_solver, solver_settings, source_arguments, tolerance
+from convexcls.cli.arguments import known_solver, proof_level, solver_settings, source_arguments, tolerance
 from convexcls.cli.screen import Working, clean, emit, say, screen, write
+from convexcls.cli.separate import separability
 from convexcls.cli.statistics import path, summary
 
 if TYPE_CHECKING:
+    from convexcls.certificate import Level
     from convexcls.cli.sources import Request
     from convexcls.models import Model
     from convexcls.solution import Solution
@@ -54,15 +57,20 @@ def show(request: Request, dual: bool, latex: bool) -> int:
 @click.option("-o", "--option", "options", metavar="NAME=VALUE", multiple=True,
               help="An option of the solver, for example max_iter=500. May be repeated.")  # fmt: skip
 @tolerance
+@proof_level
 @click.option("--all", "everything", is_flag=True, help="All coefficients and support rows, however many.")
 @click.option("--json", "as_json", is_flag=True, help="The result as JSON.")
 @click.option("--certificate", metavar="FILE", type=click.Path(dir_okay=False, writable=True, path_type=Path),
-              help="Write the certificate to this file, as JSON.")  # fmt: skip
+              help="Write the certificate to this file, for 'convexcls verify'.")  # fmt: skip
 def solve(
-    request: Request, solver: str, options: tuple[str, ...], tol: float, everything: bool, as_json: bool,
-    certificate: Path | None,
+    request: Request, solver: str, options: tuple[str, ...], tol: float, level: Level, digits: int, everything: bool,
+    as_json: bool, certificate: Path | None,
 ) -> int:  # fmt: skip
     """Solve the problem and prove the answer.
+
+    Levels of proof: 'float' measures the KKT conditions and the gap; 'rigorous' bounds the optimum despite rounding;
+    'exact' solves linear and quadratic programs in rational arithmetic, numbers taken as they are written in the file,
+    and encloses the optimum of likelihoods to --digits proved digits.
 
     SOURCE is a problem of the gallery (a name from 'convexcls problems', or a .toml file), or a data file
     (CSV with a header, svmlight, Parquet) together with --model.
@@ -74,7 +82,7 @@ def solve(
       convexcls solve xor_hard_margin
       convexcls solve data.csv --model soft-margin --target label --param C=10
       convexcls solve data.csv --model logistic --solver newton --option max_iter=50 --json
-      convexcls solve data.svm --model hard-margin --certificate proof.json
+      convexcls solve data.svm --model hard-margin --level exact --certificate proof.json
     """
     from convexcls.cli.plain import solution_dict, strict_json
     from convexcls.cli.report import certified, show_solution
@@ -82,7 +90,8 @@ def solve(
     settings = solver_settings(solver, options)
     if certificate is not None and not certificate.absolute().parent.is_dir():
         raise click.UsageError(f"--certificate: there is no directory {str(certificate.parent)!r}")
-    found = _solved(_read(request), solver, tol, settings)
+    exact = level == "exact" or certificate is not None
+    found = _solved(_read(replace(request, exact=exact)), solver, tol, settings, level, digits)
     if as_json:
         emit(strict_json(solution_dict(found)))
     else:
@@ -93,12 +102,12 @@ def solve(
     return 0 if certified(found) else 1
 
 
-def _solved(problem: Model, solver: str, tol: float, settings: dict[str, Any]) -> Solution:
+def _solved(problem: Model, solver: str, tol: float, settings: dict[str, Any], level: Level, digits: int) -> Solution:
     from convexcls.solvers import SolverRefused
 
     with Working(f"solving the {problem.name}", goal=tol) as report:
         try:
-            return problem.solve(solver, tol=tol, callback=report, **settings)
+            found = problem.solve(solver, tol=tol, callback=report, **settings)
         except Exception as error:  # with options of the user's, each solver fails in a way of its own
             if not settings or isinstance(error, SolverRefused):
                 raise
@@ -106,6 +115,10 @@ def _solved(problem: Model, solver: str, tol: float, settings: dict[str, Any]) -
             raise click.UsageError(
                 f"the solver {solver!r} does not take {given} ({type(error).__name__}: {error})"
             ) from error
+    if level == "float" or found.interrupted:
+        return found
+    with Working(f"proving the answer, level {level}"):
+        return found.at_level(level, digits)
 
 
 @click.command()
@@ -233,4 +246,4 @@ def demo() -> int:
     return run(screen())
 
 
-ALL = (show, solve, compare, validate, summary, path, solvers, problems, demo)
+ALL = (show, solve, separability, compare, validate, summary, path, solvers, problems, demo)

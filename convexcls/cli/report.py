@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.text import Text
 
 from convexcls.certificate import KKT, Residual
+from convexcls.certificate.level_words import rational_text
 from convexcls.cli.classes import grids, show_grids
 from convexcls.cli.screen import shorten, write
 from convexcls.cli.tables import STYLES, Column, number, show_facts, show_table, small
@@ -54,6 +55,8 @@ def show_solution(console: Console, s: Solution, everything: bool = False) -> No
 
 def _facts(s: Solution, everything: bool) -> list[tuple[str, str | Text]]:
     proof = f"proved to the tolerance {s.certificate.tol:.0e}" if s.status == "optimal" else "proved"
+    if s.certificate.level != "float":
+        proof = f"proved, level {s.certificate.level}"
     verdict = Text.assemble((s.status.upper(), STYLES[s.status]), f" ({proof})" if certified(s) else " (not proved)")
     steps = f", {_count(s.iterations, 'iteration')}" if s.iterations else ""
     said = f"; it said: {shorten(s.message, 200)}" if s.message else ""
@@ -66,10 +69,14 @@ def _facts(s: Solution, everything: bool) -> list[tuple[str, str | Text]]:
     if s.x is None or s.status not in ("optimal", "undecided"):
         return facts
     relative = s.kkt.relative_gap if s.certificate.kkt is not None else math.nan
+    facts += _level_facts(s)
     facts += [
         ("objective", number(s.objective)),
         ("dual bound", number(s.dual_objective)),
-        ("gap", f"{small(s.gap)} (relative {small(relative)})"),
+        (
+            "gap",
+            f"{small(s.gap)} (relative {small(relative)})" if s.certificate.optimum is None else "0, without rounding",
+        ),
     ]
     intercept = intercept_value(s)
     if intercept is not None:
@@ -81,6 +88,18 @@ def _facts(s: Solution, everything: bool) -> list[tuple[str, str | Text]]:
     if not _is_free(s, intercept) and (freedom := _freedom(s)) is not None:
         facts.append(("note", freedom))
     return facts
+
+
+def _level_facts(s: Solution) -> list[tuple[str, str | Text]]:
+    """What the level proves of the optimum."""
+    c = s.certificate
+    if c.level == "float":
+        return []
+    if c.optimum is not None:
+        return [("optimum", rational_text(c.optimum))]
+    if c.enclosure is not None:
+        return [("optimum", c.enclosure.optimum_text)]
+    return [("optimum", f"between {float(c.lower):.17g} and {float(c.upper):.17g} (relative width {small(c.width)})")]
 
 
 def conic_of(s: Solution) -> Conic | None:

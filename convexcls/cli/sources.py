@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -48,15 +48,34 @@ class Request:
         return [flag for flag, value in given.items() if value]
 
 
+def read_samples(request: Request) -> tuple[Any, Any]:
+    """The samples and labels that SOURCE names, for what needs no model."""
+    path = Path(request.source)
+    if request.model is not None or request.settings or request.columns.weight is not None:
+        raise click.UsageError("--model, --param and --weight have no say here: only samples and labels count")
+    if _is_gallery_problem(request.source, path):
+        data = _from_gallery(replace(request, intercept=True), path).data
+        return data.samples, data.given
+    _check_file(request.source, path)
+    basis = _basis(request.basis)
+    with Working(f"reading {path.name}"):
+        samples = _read(request, path)
+    return (samples.X if basis is None else basis(samples.X)), samples.y
+
+
+def _check_file(source: str, path: Path) -> None:
+    if not path.exists():
+        raise SourceError(f"there is no file {source!r}")
+    if path.is_dir():
+        raise SourceError(f"{source!r} is a directory: name a file in it")
+
+
 def read_problem(request: Request) -> Model:
     """The problem that SOURCE names."""
     path = Path(request.source)
     if _is_gallery_problem(request.source, path):
         return _from_gallery(request, path)
-    if not path.exists():
-        raise SourceError(f"there is no file {request.source!r}")
-    if path.is_dir():
-        raise SourceError(f"{request.source!r} is a directory: name a file in it")
+    _check_file(request.source, path)
     cls = _model(request)
     arguments = read_settings(request.settings, model_parameters(cls), "--param", f"the model {cls.kind!r}")
     if not request.intercept:
@@ -107,10 +126,7 @@ def _from_gallery(request: Request, path: Path) -> Model:
             "says all that itself"
         )
     if path.suffix.lower() == ".toml":
-        if not path.exists():
-            raise SourceError(f"there is no file {request.source!r}")
-        if path.is_dir():
-            raise SourceError(f"{request.source!r} is a directory: name a file in it")
+        _check_file(request.source, path)
     elif request.source not in (known := _entries()):
         raise SourceError(
             f"there is no file and no gallery problem {request.source!r}{did_you_mean(request.source, known)}; "

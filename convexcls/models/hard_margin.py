@@ -7,6 +7,8 @@ from typing import Any
 from convexcls.data import check_data
 from convexcls.models.base import Model, margin_rows, negated, score_variables
 from convexcls.problem import Constraint
+from convexcls.rows import Rows
+from convexcls.separability import separation_rows
 
 
 class HardMarginSVM(Model):
@@ -34,3 +36,7 @@ class HardMarginSVM(Model):
             constraints=[margin],
             unit=0.0,
         )
+
+    def separation_rows(self) -> Rows:
+        """The rows that some direction moves to one side iff the problem is feasible."""
+        return separation_rows(self.data, self.parameters["intercept"])

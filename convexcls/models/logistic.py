@@ -9,6 +9,8 @@ from convexcls.losses import Logistic
 from convexcls.models.base import Model, margin_rows, score_variables
 from convexcls.models.options import check_nonnegative
 from convexcls.models.risk import risk_blocks
+from convexcls.rows import Rows
+from convexcls.separability import separation_rows
 
 
 class LogisticMLE(Model):
@@ -36,3 +38,7 @@ class LogisticMLE(Model):
             quadratic={"coef": l2} if l2 else {},
             **blocks,
         )
+
+    def separation_rows(self) -> Rows | None:
+        """The rows that no direction moves to one side iff the minimum is attained; None where a penalty sees to that."""
+        return None if self.parameters["l2"] else separation_rows(self.data, self.parameters["intercept"])

@@ -14,6 +14,7 @@ from convexcls.models.risk import risk_blocks
 from convexcls.problem import Constraint, Label
 from convexcls.rows import Rows
 from convexcls.rows.sums import summed
+from convexcls.separability import separation_rows
 
 #: Samples are added up so many at a time.
 BLOCK = 2048
@@ -66,6 +67,12 @@ class PerceptronCriterion(Model):
             notes=notes,
             **blocks,
         )
+
+    def separation_rows(self) -> Rows | None:
+        """The rows that some direction moves to one side, if not all, iff the optimum is 0; None without normalization."""
+        if self.parameters["normalization"] is None:
+            return None
+        return separation_rows(self.data, self.parameters["intercept"])
 
 
 def _added_up(rows: Rows, data: Data) -> Array:

@@ -13,6 +13,7 @@ from convexcls.models.base import Array, Model, Values, score_rows
 from convexcls.models.options import check_nonnegative
 from convexcls.problem import ROUNDING_ROOM, Label, Term, Variable
 from convexcls.rows import ClassMarginRows, Rows
+from convexcls.separability import separation_rows
 
 #: How the rows of the margins are written: coefficient, and coefficient times unknown.
 LABELS = {
@@ -68,6 +69,12 @@ class SoftmaxMLE(Model):
             if free
             else (),
         )
+
+    def separation_rows(self) -> Rows | None:
+        """The rows that no direction moves to one side iff the minimum is attained; None where a penalty sees to that."""
+        if self.parameters["l2"]:
+            return None
+        return separation_rows(self.data, self.parameters["intercept"], several=True)
 
     def coef_from(self, values: Values, multipliers: Values) -> Array:
         return _centred(values["coef"].reshape(self._count, -1))

@@ -315,10 +315,12 @@ class Problem:
         tol: float = 1e-8,
         callback: Callable[[Any], None] | None = None,
         start: Any = None,
+        level: Literal["float", "rigorous", "exact"] = "float",
         **options: Any,
     ) -> Solution:
-        """Solve with the named solver, from ``start`` where it can, and check the answer on the original data."""
-        return _VERBS["solve"](self, solver=solver, tol=tol, callback=callback, start=start, **options)
+        """Solve with the named solver, from ``start`` where it can, and prove the answer on the original data, at the
+        given ``level``: residuals, bounds that hold despite rounding, or exact arithmetic."""
+        return _VERBS["solve"](self, solver=solver, tol=tol, callback=callback, start=start, level=level, **options)
 
     def _repr_latex_(self) -> str:
         return f"$${self.latex()}$$"

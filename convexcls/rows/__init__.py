@@ -17,6 +17,7 @@ was whose cancellation is being judged.
 from convexcls.rows.base import Array, Rows, as_rows
 from convexcls.rows.centred import CentredRows
 from convexcls.rows.class_margins import ClassMarginRows, block_gram
+from convexcls.rows.columns import ColumnRows
 from convexcls.rows.composed import JoinedRows, ScaledRows, TransposedRows, one_entry_each
 from convexcls.rows.dense import DenseRows
 from convexcls.rows.plain import ConstantRows, DiagonalRows
@@ -28,6 +29,7 @@ __all__ = [
     "Array",
     "CentredRows",
     "ClassMarginRows",
+    "ColumnRows",
     "ConstantRows",
     "DenseRows",
     "DiagonalRows",

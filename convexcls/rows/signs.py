@@ -5,7 +5,8 @@ Almost all rows are decided by doubles: the computed value s of a sum of k produ
     gamma (|R| |x| + |shift|) + underflow,        gamma = (k + c) 2^-53 / (1 - (k + c) 2^-53)
 
 in whatever order it is added up, where c counts the roundings besides: of the entries, of x, of the factors of rows, of
-the difference. Only the rows with |s| below that bound are worked out in rationals.
+the difference. Only the rows with |s| below that bound are worked out without rounding: by expansions
+where x is made of few digits, otherwise in rationals.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from convexcls.rows import expansion
 from convexcls.rows.base import Array, Rows
 
 UNIT = 2.0**-53
@@ -30,8 +32,16 @@ def exact_signs(rows: Rows, x: Sequence[Fraction], shift: Sequence[Fraction] | F
     """-1, 0 or 1 for each row: the sign of R_i x - shift_i, where R is as the data were given."""
     out = np.zeros(rows.shape[0], dtype=np.int8)
     unsure = _filtered(rows, x, shift, out)
+    possible = unsure.size and isinstance(shift, (Fraction, int)) and not shift and expansion.doubles_as_given(rows)
+    plain = expansion.as_doubles(x) if possible else None
+    used = np.flatnonzero(plain) if plain is not None else np.empty(0, dtype=np.intp)
     for start in range(0, unsure.size, BLOCK):
         some = unsure[start : start + BLOCK]
+        if plain is not None:
+            signs = expansion.product_signs(rows[some].to_dense()[:, used], plain[used])
+            if signs is not None:
+                out[some] = signs
+                continue
         for i, value in zip(some.tolist(), exact_values(rows, x, shift, some), strict=True):
             out[i] = (value > 0) - (value < 0)
     return out

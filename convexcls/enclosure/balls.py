@@ -1,0 +1,72 @@
+"""Balls and rationals: the only file that knows how python-flint writes numbers.
+
+A ball is a midpoint and a radius (arb: Johansson 2017, Arb: efficient arbitrary-precision midpoint-radius interval
+arithmetic); every operation gives a ball that contains the true result. An exact ball has radius 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from convexcls.problem import NoAnswer
+
+if TYPE_CHECKING:
+    from flint import arb, arb_mat
+
+#: Beyond this many bits nothing is tried: doubles of any exponents are told apart with fewer.
+MOST_BITS = 50_000
+
+
+@contextmanager
+def working_bits(bits: int) -> Iterator[None]:
+    """Everything inside is worked out with that many bits; afterwards flint's setting is as it was."""
+    try:
+        from flint import ctx
+    except ImportError:
+        raise NoAnswer(
+            "enclosures are worked out in ball arithmetic, by python-flint: install convexcls[exact]"
+        ) from None
+    with ctx.workprec(bits):
+        yield
+
+
+def ball(value: Fraction | float, exponent: int = 0) -> arb:
+    """The ball around value * 2^exponent, exact where the bits suffice."""
+    from flint import arb, fmpq
+
+    ratio = fmpq(*value.as_integer_ratio())
+    if exponent:
+        ratio *= fmpq(2) ** exponent
+    return arb(ratio)
+
+
+def rational(exact: arb) -> Fraction:
+    """An exact ball as the rational that it is."""
+    ratio = exact.fmpq()
+    return Fraction(int(ratio.p), int(ratio.q))
+
+
+def ends(value: arb) -> tuple[Fraction, Fraction]:
+    """The lower and the upper end of a ball."""
+    centre, radius = rational(value.mid()), rational(value.rad())
+    return centre - radius, centre + radius
+
+
+def column(entries: Sequence[Any]) -> arb_mat:
+    """The entries as a matrix of one column."""
+    from flint import arb_mat
+
+    return arb_mat(len(entries), 1, list(entries))
+
+
+def all_exact(matrix: arb_mat) -> bool:
+    """Whether no entry has a radius."""
+    return all(entry.is_exact() for entry in matrix.entries())
+
+
+def power_above(value: Fraction) -> Fraction:
+    """The least power of two above a positive number, or twice it."""
+    return Fraction(2) ** (value.numerator.bit_length() - value.denominator.bit_length() + 1)

@@ -1,0 +1,27 @@
+"""Kernel matrices without rounding, of the kernels that take rationals to rationals."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from convexcls.exact.products import Matrix, rational_product
+from convexcls.problem import Problem
+
+
+def exact_kernel(problem: Problem) -> Matrix | None:
+    """Q_ij = y_i y_j k(x_i, x_j) of a kernel machine, from its samples as they were given: of the linear kernel and of
+    polynomials (gamma x'z + coef0)^degree with a whole degree and coef0 >= 0, which are positive semidefinite. None for
+    other kernels and other problems."""
+    kernel, data = getattr(problem, "kernel", None), getattr(problem, "data", None)
+    if kernel is None or data is None or data.signs is None:
+        return None
+    polynomial = kernel.kind in ("poly", "polynomial") and kernel.coef0 >= 0 and float(kernel.degree).is_integer()
+    if kernel.kind != "linear" and not polynomial:
+        return None
+    samples = [list(feature) for feature in zip(*data.exact_rows(), strict=True)]
+    inner = rational_product(samples, samples)
+    if polynomial:
+        gamma, shift, degree = Fraction(kernel.gamma), Fraction(kernel.coef0), int(kernel.degree)
+        inner = [[(gamma * value + shift) ** degree for value in row] for row in inner]
+    signs = [int(sign) for sign in data.signs.tolist()]
+    return [[s * t * value for t, value in zip(signs, row, strict=True)] for s, row in zip(signs, inner, strict=True)]

@@ -1,0 +1,139 @@
+"""Numbers known up to rounding: a ball is a double with a bound on its distance from the true number.
+
+Doubles are rounded to nearest: fl(a op b) = (a op b)(1 + e) with |e| <= u = 2^-53, and a product that underflows is
+off by at most eta = 2^-1074. A sum of k products, added up in whatever order and with or without fused operations, is
+off by at most
+
+    gamma_k sum |a_i| |b_i| + k eta,        gamma_k = k u / (1 - k u)                    (Higham 2002, section 3.1)
+
+A bound is itself worked out in doubles, from nonnegative numbers in a few operations: ``raised`` makes up for that.
+What is too large for a double becomes infinite or not a number, and whoever asks for an end of such a ball gets an
+infinite one.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+UNIT = 2.0**-53
+ETA = 2.0**-1074
+#: More than the relative rounding of sixty operations on nonnegative numbers.
+RAISE = 1.0 + 2.0**-46
+#: So many numbers at a time become Python's.
+CHUNK = 65536
+
+
+def gamma(k: float) -> float:
+    """k u / (1 - k u), rounded up; infinite where that says nothing."""
+    return k * UNIT / (1.0 - k * UNIT) * RAISE if k * UNIT < 0.01 else math.inf
+
+
+def raised(bound: Any) -> Any:
+    """At least the true value of a bound that was worked out in doubles; 0 stays 0."""
+    return np.where(np.asarray(bound) > 0, bound * RAISE + 8 * ETA, np.where(np.isnan(bound), np.inf, 0.0))
+
+
+@dataclass(frozen=True, eq=False)
+class Ball:
+    """Numbers within ``rad`` of ``mid``, entry by entry."""
+
+    mid: Array
+    rad: Array
+
+    @classmethod
+    def exact(cls, values: Any) -> Ball:
+        """Doubles that are what they are."""
+        mid = np.asarray(values, dtype=float)
+        return cls(mid, np.zeros(mid.shape))
+
+    @property
+    def high(self) -> Array:
+        """Upper ends."""
+        return _or(np.where(self.rad == 0, self.mid, np.nextafter(self.mid + self.rad, np.inf)), np.inf)
+
+    @property
+    def low(self) -> Array:
+        """Lower ends."""
+        return _or(np.where(self.rad == 0, self.mid, np.nextafter(self.mid - self.rad, -np.inf)), -np.inf)
+
+    @property
+    def size(self) -> Array:
+        """The largest absolute values."""
+        return _or(np.where(self.rad == 0, np.abs(self.mid), raised(np.abs(self.mid) + self.rad)), np.inf)
+
+    def __add__(self, other: Ball) -> Ball:
+        mid = self.mid + other.mid
+        return Ball(mid, raised(self.rad + other.rad + np.where(_sum_is_exact(self, other), 0.0, UNIT * np.abs(mid))))
+
+    def __neg__(self) -> Ball:
+        return Ball(-self.mid, self.rad)
+
+    def __sub__(self, other: Ball) -> Ball:
+        return self + (-other)
+
+    def __mul__(self, other: Ball) -> Ball:
+        mid = self.mid * other.mid
+        spread = np.abs(self.mid) * other.rad + np.abs(other.mid) * self.rad + self.rad * other.rad
+        spread = spread + UNIT * np.abs(mid) + 4 * ETA
+        nothing = ((self.mid == 0) & (self.rad == 0)) | ((other.mid == 0) & (other.rad == 0))
+        return Ball(np.where(nothing, 0.0, mid), np.where(nothing, 0.0, raised(spread)))
+
+    def times(self, factor: Array | float) -> Ball:
+        """Multiplied by doubles; without rounding where they are -1, 0 or 1."""
+        product = self * Ball.exact(factor)
+        plain = np.isin(np.abs(factor), (0.0, 1.0))
+        return Ball(product.mid, np.where(plain, self.rad * np.abs(factor), product.rad))
+
+    def widened(self, rad: Any) -> Ball:
+        """With more room."""
+        return Ball(self.mid, raised(self.rad + rad))
+
+    def at(self, index: Any) -> Ball:
+        """Some of the numbers."""
+        return Ball(self.mid[index], self.rad[index])
+
+    def total(self) -> Ball:
+        """Their sum."""
+        mid = exact_total(self.mid)
+        spread = float(np.sum(self.rad)) * (1.0 + 4.0 * self.rad.size * UNIT)
+        return Ball(np.float64(mid), raised(np.float64(spread + 2 * UNIT * abs(mid))))
+
+    def squared(self) -> Ball:
+        """Their squares, which are not negative."""
+        mid = self.mid * self.mid
+        spread = 2.0 * np.abs(self.mid) * self.rad + self.rad * self.rad + UNIT * mid + 4 * ETA
+        nothing = (self.mid == 0) & (self.rad == 0)
+        return Ball(mid, np.where(nothing, 0.0, raised(spread)))
+
+
+def exact_total(values: Array) -> float:
+    """The sum of doubles, rounded once; not a number where it overflows."""
+    flat = np.ravel(values)
+    parts = (flat[start : start + CHUNK].tolist() for start in range(0, flat.size, CHUNK))
+    try:
+        return math.fsum(chain.from_iterable(parts))
+    except (OverflowError, ValueError):
+        return math.nan
+
+
+def upward_sum(values: Array) -> float:
+    """At least the sum of nonnegative numbers."""
+    total = float(np.sum(values))
+    return math.inf if math.isnan(total) else float(raised(total * (1.0 + 4.0 * np.size(values) * UNIT)))
+
+
+def _or(values: Array, otherwise: float) -> Array:
+    return np.where(np.isnan(values), otherwise, values)
+
+
+def _sum_is_exact(one: Ball, other: Ball) -> Any:
+    """Where a number is added to 0."""
+    return (one.mid == 0) | (other.mid == 0)
