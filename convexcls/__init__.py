@@ -35,6 +35,7 @@ from convexcls.models import (
 from convexcls.paths import Path, path
 from convexcls.portable import Verification, verify
 from convexcls.problem import Constraint, Label, NoAnswer, NormBound, Problem, ProblemError, Term, Variable
+from convexcls.referee import Appraisal, Appraisals, certify
 from convexcls.rows import MatrixTooLarge
 from convexcls.separability import Separability, separability
 from convexcls.solution import Solution
@@ -64,6 +65,8 @@ def load(name_or_path: Any) -> Problem:
 
 __all__ = [
     "KKT",
+    "Appraisal",
+    "Appraisals",
     "Basis",
     "Certificate",
     "Comparison",
@@ -102,6 +105,7 @@ __all__ = [
     "Term",
     "Variable",
     "Verification",
+    "certify",
     "compare",
     "conic",
     "cvxpy_form",

@@ -1,0 +1,114 @@
+"""Ridge, RidgeClassifier and LinearRegression: half of the sum of squares that scikit-learn writes,
+
+    minimise  1/2 sum_i c_i (coef'x_i + intercept - t_i)^2 + alpha/2 ‖coef‖^2,
+
+which has the same minimiser. The intercept is not penalised. Several targets are as many programs.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from convexcls.data import DataError, finite_doubles
+from convexcls.models import LeastSquares
+from convexcls.problem import Constraint, Problem
+from convexcls.referee.claim import Claim, completed
+from convexcls.referee.reading import Array, Fit
+from convexcls.rows import DiagonalRows
+
+#: The solvers of Ridge that stop by a tolerance.
+ITERATIVE = ("sag", "saga", "sparse_cg", "lsqr", "lbfgs")
+#: What the others leave of the objective on data that are not nearly dependent.
+EXACT_SOLVER = 1e-6
+
+
+def linear_regression(fit: Fit) -> list[Claim]:
+    """The program of a LinearRegression."""
+    targets = _targets(fit)
+    return [_claim(fit, t, 0.0, k, subject) for k, (subject, t) in enumerate(targets)]
+
+
+def ridge(fit: Fit) -> list[Claim]:
+    """The program of a Ridge, one for each target."""
+    targets = _targets(fit)
+    alphas = np.broadcast_to(np.asarray(fit.options["alpha"], dtype=float), (len(targets),))
+    return [_claim(fit, t, float(alphas[k]), k, subject) for k, (subject, t) in enumerate(targets)]
+
+
+def ridge_classifier(fit: Fit) -> list[Claim]:
+    """The program of a RidgeClassifier: targets -1 and +1, of several classes one against the rest."""
+    if np.ndim(fit.target) == 2 and np.shape(fit.target)[1] > 1:
+        raise ValueError("a RidgeClassifier of several label columns is not covered: certify one column at a time")
+    classes = fit.classes
+    weights = fit.all_weights()
+    alpha = float(fit.options["alpha"])
+    if classes.size == 2:
+        return [_claim(fit, _signs(fit.y == classes[1]), alpha, 0, "", weights)]
+    return [
+        _claim(fit, _signs(fit.y == label), alpha, k, f"{label} against the rest", weights)
+        for k, label in enumerate(classes)
+    ]
+
+
+def _signs(positive: NDArray[np.bool_]) -> Array:
+    return np.where(positive, 1.0, -1.0)
+
+
+def _targets(fit: Fit) -> list[tuple[str, Array]]:
+    """The columns of real targets."""
+    y = fit.target.toarray() if hasattr(fit.target, "toarray") else np.asarray(fit.target)
+    if y.ndim == 0 or y.shape[0] != fit.n:
+        raise DataError(f"X has {fit.n} rows but y has shape {y.shape}: give one target for each row")
+    y = finite_doubles(y, "y")
+    if y.ndim == 1:
+        return [("", y)]
+    return [(f"target {k}" if y.shape[1] > 1 else "", y[:, k]) for k in range(y.shape[1])]
+
+
+def _claim(fit: Fit, target: Array, alpha: float, k: int, subject: str, weights: Array | None = None) -> Claim:
+    """The program of one target, with the k-th row of coef_."""
+    weights = fit.weights if weights is None else weights
+    intercept = bool(fit.options["fit_intercept"])
+    problem: Problem = LeastSquares(fit.X, target, l2=alpha, coding="real", intercept=intercept, sample_weight=weights)
+    if fit.options.get("positive"):
+        problem = _nonnegative(problem)
+    coef = np.atleast_2d(fit.array("coef_"))
+    if coef.shape[1] != fit.X.shape[1] or k >= coef.shape[0]:
+        raise ValueError(f"coef_ of this {fit.name} is {coef.shape}: it does not fit X, {fit.X.shape}, and y")
+    offsets = np.broadcast_to(fit.array("intercept_"), (coef.shape[0],))
+    point = completed(problem, {"coef": coef[k], **({"intercept": offsets[k : k + 1]} if intercept else {})})
+    findings = (*fit.precision(), *_solver_findings(fit))
+    usual = fit.tolerance if fit.options.get("solver") in ITERATIVE else EXACT_SOLVER
+    return Claim(problem, _named(fit, alpha), point, subject=subject, findings=findings, usual=usual)
+
+
+def _nonnegative(problem: Any) -> Problem:
+    """The same program with coef >= 0."""
+    d = problem.variable("coef").size
+    sign = Constraint("coef_sign", {"coef": DiagonalRows.identity(d, -1.0)}, r"\mu", "vector", unit=1.0)
+    return Problem(
+        f"{problem.name}, coef >= 0", problem.variables, quadratic=problem.quadratic, terms=problem.terms,
+        constraints=[sign], unit=problem.unit, attributes={"data": problem.data},
+    )  # fmt: skip
+
+
+def _solver_findings(fit: Fit) -> list[str]:
+    """What the solvers of these estimators are known for."""
+    out = []
+    if fit.name == "LinearRegression" and getattr(fit.estimator, "rank_", fit.X.shape[1]) < fit.X.shape[1]:
+        out.append(f"the fit took X to have rank {fit.estimator.rank_} of {fit.X.shape[1]}: directions with small "
+                   "singular values (see tol) were left out")  # fmt: skip
+    if fit.options.get("solver") in ITERATIVE:
+        out += fit.stopped()
+    return out
+
+
+def _named(fit: Fit, alpha: float) -> str:
+    kind = "least squares" if alpha == 0 else f"least squares with the ridge penalty alpha = {alpha:g} (half of both)"
+    coded = " on targets -1 and +1" if fit.name.startswith("RidgeClassifier") else ""
+    intercept = "an intercept that is not penalised" if fit.options["fit_intercept"] else "no intercept"
+    positive = ", coefficients not below 0" if fit.options.get("positive") else ""
+    return f"{fit.name} solves {kind}{coded}, with {intercept}{positive}"

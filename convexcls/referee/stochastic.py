@@ -1,0 +1,72 @@
+"""SGDClassifier: a learning rule for the mean of the losses, here times n,
+
+    minimise  sum_i c_i loss(y_i (coef'x_i + intercept)) + alpha n ((1 - l1_ratio)/2 ‖coef‖^2 + l1_ratio ‖coef‖_1),
+
+of the hinge with the l2 penalty divided by alpha n: the soft margin with C = 1/(alpha n). The rule has no stopping test
+that knows of optimality; it goes on until the loss it sees stops falling by tol. Several classes: one against the rest.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from convexcls.models import EmpiricalRisk, LogisticMLE, SoftMarginSVM
+from convexcls.problem import Problem
+from convexcls.referee.claim import Claim, completed
+from convexcls.referee.reading import Array, Fit
+
+LOSSES = {"hinge": "hinge", "log_loss": "logistic", "log": "logistic", "squared_hinge": "squared_hinge",
+          "perceptron": "perceptron"}  # fmt: skip
+#: What such a rule usually leaves of the objective.
+USUAL = 0.1
+
+
+def sgd_classifier(fit: Fit) -> list[Claim]:
+    """The program of an SGDClassifier; of several classes one for each class against the rest."""
+    if (given := fit.options["loss"]) not in LOSSES:
+        raise ValueError(f"SGDClassifier with loss={given!r} is not covered: {', '.join(LOSSES)} are")
+    l2, l1, words = penalties(fit)
+    free = bool(fit.options["fit_intercept"])
+    out = []
+    for subject, labels, weights, k in fit.against_rest():
+        coef, intercept = fit.plane(k)
+        problem, stated = _problem(fit.X, labels, LOSSES[given], l2, l1, free, weights)
+        point = completed(problem, {"coef": coef, **({"intercept": np.array([intercept])} if free else {})})
+        named = f"SGDClassifier looks for the {stated} {words}, by a learning rule; the intercept is not penalised"
+        out.append(Claim(problem, named, point, subject=subject, usual=USUAL, rule=True, findings=rule_findings(fit)))
+    return out
+
+
+def penalties(fit: Fit) -> tuple[float, float, str]:
+    """l2 and l1 for the sum of the losses, and how they are called."""
+    penalty, strength = fit.options["penalty"], float(fit.options["alpha"]) * fit.n
+    if penalty is None or strength == 0:
+        return 0.0, 0.0, "without a penalty"
+    ratio = {"l2": 0.0, "l1": 1.0}.get(penalty, float(fit.options["l1_ratio"]))
+    kind = f"the {penalty} penalty" + ("" if penalty in ("l2", "l1") else f" (l1_ratio {ratio:g})")
+    return (1.0 - ratio) * strength, ratio * strength, f"with {kind} alpha n = {strength:g}"
+
+
+def _problem(X: Any, y: Any, loss: str, l2: float, l1: float, intercept: bool, weights: Array) -> tuple[Problem, str]:
+    """The program and what it is called."""
+    options: dict[str, Any] = {"intercept": intercept, "sample_weight": weights}
+    if loss == "hinge" and l1 == 0 and l2 > 0:
+        problem = SoftMarginSVM(X, y, C=1.0 / l2, **options)
+        return problem, f"soft-margin support vector machine, C = 1/(alpha n) = {1.0 / l2:g},"
+    if loss == "logistic" and l1 == 0:
+        return LogisticMLE(X, y, l2=l2, **options), "logistic regression"
+    return EmpiricalRisk(X, y, loss=loss, l2=l2, l1=l1, **options), f"least {loss.replace('_', ' ')} loss"
+
+
+def rule_findings(fit: Fit) -> tuple[str, ...]:
+    """What may keep a learning rule from the optimum."""
+    out = [*fit.stopped(), *fit.precision()]
+    if fit.options["early_stopping"]:
+        held = float(fit.options["validation_fraction"])
+        out.append(f"early_stopping: {held:.0%} of the samples were held out to decide when to stop, and the rule saw "
+                   "only the others; it is judged on all")  # fmt: skip
+    if fit.options.get("average"):
+        out.append("average: coef_ is the mean of the points that the rule went through, not its last point")
+    return tuple(out)
