@@ -17,7 +17,7 @@ from convexcls.certificate import KKT, Certificate, Residual
 from convexcls.compare import Comparison, compare
 from convexcls.conic import Conic, conic
 from convexcls.data import DataError
-from convexcls.inference import Summary
+from convexcls.inference import Existence, Summary, existence
 from convexcls.models import (
     EmpiricalRisk,
     FisherLDA,
@@ -74,6 +74,7 @@ __all__ = [
     "Constraint",
     "DataError",
     "EmpiricalRisk",
+    "Existence",
     "FisherLDA",
     "Functions",
     "GaussianMLE",
@@ -110,6 +111,7 @@ __all__ = [
     "conic",
     "cvxpy_form",
     "duality",
+    "existence",
     "explain",
     "inference",
     "latex",

@@ -9,6 +9,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from convexcls.inference.existence import Existence, existence
 from convexcls.inference.gaussian import least_squares_summary
 from convexcls.inference.multinomial import likelihood_summary
 from convexcls.inference.refusal import refuse_unless_estimated
@@ -49,4 +50,4 @@ def _level(confidence: Any) -> float:
     return level
 
 
-__all__ = ["BY_KIND", "Coefficient", "Summary", "Test", "summary"]
+__all__ = ["BY_KIND", "Coefficient", "Existence", "Summary", "Test", "existence", "summary"]

@@ -54,26 +54,32 @@ class Separation:
 def separate(rows: Rows, tip: Guess | None = None) -> Separation:
     """The verdict on the rows. ``tip`` is a guess of the caller, which is tried first."""
     section = Section(rows)
-    tip = _in_units(section, tip)
-    circuit: dict[int, Fraction] = {}
-    weights: dict[int, Fraction] = {}
-    direction: Vector | None = None
-    while section.size:
-        found = alternative(section, tip)
-        tip = None
-        if found.direction is not None:
-            direction = section.lift(found.direction)
-            break
-        named = {int(section.alive[place]): weight for place, weight in found.circuit.items()}
-        circuit = circuit or dict(sorted(named.items()))
-        weights = _joined(rows, weights, named)
-        section = section.within(_subspace(section, weights))
+    section, weights, direction, circuit = descend(section, {}, _in_units(section, tip))
     if direction is None:
         return _separation("overlapping", None, np.arange(rows.shape[0]), weights, circuit)
     moves = np.zeros(rows.shape[0], dtype=bool)
     moves[section.alive] = True
     still = np.flatnonzero(~moves)
     return _separation("weak" if circuit else "strict", tuple(direction), still, weights, circuit)
+
+
+def descend(
+    section: Section, weights: dict[int, Fraction], tip: Guess | None = None
+) -> tuple[Section, dict[int, Fraction], Vector | None, dict[int, Fraction]]:
+    """Down to the subspace on which all rows that do not vanish can be moved to one side, if any are left. Returns that
+    section, the weights of rows that vanish on it, such a direction, and the first circuit met. ``weights`` are those
+    that led to the section, by which it may start below the whole space."""
+    circuit: dict[int, Fraction] = {}
+    while section.size:
+        found = alternative(section, tip)
+        tip = None
+        if found.direction is not None:
+            return section, weights, section.lift(found.direction), circuit
+        named = {int(section.alive[place]): weight for place, weight in found.circuit.items()}
+        circuit = circuit or dict(sorted(named.items()))
+        weights = _joined(section.rows, weights, named)
+        section = section.within(_subspace(section, weights))
+    return section, weights, None, circuit
 
 
 def strictly(rows: Rows, tip: Guess | None = None) -> tuple[Vector | None, dict[int, Fraction]]:
