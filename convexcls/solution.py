@@ -18,7 +18,7 @@ from convexcls.levels import DIGITS, check_level, raise_level
 from convexcls.problem import NoAnswer, Problem, carry_out
 
 if TYPE_CHECKING:  # what a verb returns; the layer above provides it
-    from convexcls.inference import Summary
+    from convexcls.inference import Existence, Summary
 
 Array = NDArray[np.float64]
 #: What stands in place of the solver's message when Ctrl-C stopped it.
@@ -247,6 +247,11 @@ class Solution:
         """Standard errors, tests and intervals of a logistic, softmax or least-squares fit; ``NoAnswer`` says why
         where there are none."""
         return carry_out("summary", self, confidence)
+
+    def existence(self) -> Existence:
+        """Whether the maximum of a logistic or softmax likelihood exists; where it does not, which coefficients run to
+        infinity, which stay finite, and the supremum."""
+        return carry_out("existence", self.problem)
 
     # ---- other ------------------------------------------------------------------------------------
 

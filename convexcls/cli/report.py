@@ -51,6 +51,9 @@ def show_solution(console: Console, s: Solution, everything: bool = False) -> No
         write(console, str(s.report))
     console.print()
     write(console, s.certificate.explain())
+    if s.status == "unattained" and s.problem.kind in ("logistic", "softmax"):
+        console.print()
+        write(console, s.existence().explain())
 
 
 def _facts(s: Solution, everything: bool) -> list[tuple[str, str | Text]]:
