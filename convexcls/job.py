@@ -109,7 +109,13 @@ class Job:
         seconds = time.perf_counter() - begun
         answer = self._restored(answer)
         certificate, x, multipliers = certify(
-            self.problem, answer.x, answer.multipliers, tol, farkas=answer.farkas, direction=answer.direction
+            self.problem,
+            answer.x,
+            answer.multipliers,
+            tol,
+            farkas=answer.farkas,
+            direction=answer.direction,
+            stand_in=not self.worker.rule,  # a learning rule is shown for what it does
         )
         return Solution(
             self.problem,
