@@ -258,6 +258,7 @@ class _Perceptron(Separating):
 
 
 def _as_doubles(direction: tuple[Fraction, ...]) -> Array:
-    """The direction with its largest entry about one, rounded: by a power of two, so that doubles stay what they are."""
+    """The direction with its largest entry about one, rounded: by a power of two, so that doubles stay what they
+    are."""
     scale = power_of_two(-max(exponent_of(v) for v in direction if v))
     return np.array([float(v * scale) for v in direction])

@@ -104,7 +104,7 @@ def _by_separability(
         return replace(bare, status="infeasible", farkas=found.farkas), None, None
     if found.direction is not None:
         return replace(judged, status="unattained", direction=found.direction, reason=""), judged.x, own
-    note = "the solver's point was not accepted; a hyperplane with no sample on its wrong side proves that the optimum is 0"
+    note = "the solver's point was not accepted; a plane with no sample on its wrong side proves that the optimum is 0"
     multipliers = dict(found.multipliers or {})
     best = replace(
         bare, status="optimal", kkt=found.kkt, x=found.x, multipliers=multipliers, notes=(*judged.notes, note)

@@ -166,7 +166,7 @@ def _unattained(c: Certificate) -> list[str]:
             *(_inseparable(c) or ways),
         ]
     if words := getattr(c.problem, "unattained_words", ""):
-        said = f"{head}This problem ({c.problem.name}) has no minimiser: along this direction the objective falls for ever:"
+        said = f"{head}This problem ({c.problem.name}) has no minimiser: the objective falls for ever along this:"
         return [*paragraph(said), *ways, words]
     rows = c.direction.rows
     total = sum(t.weights.size for t in c.problem.terms)

@@ -71,7 +71,7 @@ class SoftmaxMLE(Model):
         )
 
     def separation_rows(self) -> Rows | None:
-        """The rows that no direction moves to one side iff the minimum is attained; None where a penalty sees to that."""
+        """The rows that no direction moves to one side iff the minimum is attained; None with a penalty."""
         if self.parameters["l2"]:
             return None
         return separation_rows(self.data, self.parameters["intercept"], several=True)

@@ -1,8 +1,8 @@
 """Signs of sums of products of doubles without rounding, for many rows at once.
 
-A product of two doubles is the sum of two doubles exactly (Dekker 1971), and so is a sum (Knuth). Terms are added one by
-one to an expansion: doubles that do not overlap, in rising order, whose sum is that of all terms so far without rounding
-(Shewchuk 1997). Its sign is that of the last one that is not 0. All of it is arithmetic on whole columns.
+A product of two doubles is the sum of two doubles exactly (Dekker 1971), and so is a sum (Knuth). Terms are added one
+by one to an expansion: doubles that do not overlap, in rising order, whose sum is that of all terms so far without
+rounding (Shewchuk 1997). Its sign is that of the last one that is not 0. All of it is arithmetic on whole columns.
 """
 
 from __future__ import annotations
