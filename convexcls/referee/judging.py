@@ -189,9 +189,11 @@ def _existence(problem: Problem, own: Solution | None) -> list[str]:
 def _suspicion(claim: Claim, found: _Found, own: Solution | None) -> list[str]:
     """Where the fit is farther from the optimum than its stopping rule explains: by how much, and in which unknown."""
     above = found.objective - found.upper
+    if own is None or own.x is None or own.status != "optimal" or not np.isfinite(above):
+        return []
     least = relative(above, found.upper, claim.problem)
-    explained = above <= claim.allowed or least <= claim.usual
-    if own is None or own.x is None or own.status != "optimal" or explained or not np.isfinite(above):
+    allowed = claim.allowed + claim.slope * float(np.abs(claim.point - own.x).sum())
+    if above <= allowed or least <= claim.usual:
         return []
     much = f"the objective is at least {100 * least:.3g}% above the optimum"
     where = _farthest(claim, own)
