@@ -15,6 +15,7 @@ from scipy.sparse import issparse
 from convexcls.data import Given
 
 Array = NDArray[np.float64]
+Counts = NDArray[np.intp]
 
 #: Rows are worked on in blocks of this many, small enough for the second-level cache.
 BLOCK = 2048
@@ -68,6 +69,15 @@ class Rows(ABC):
     def diagonal(self) -> Array:
         """The entries on the diagonal, of small matrices."""
         return np.diag(self.to_dense())
+
+    def entry_counts(self) -> tuple[Counts, Counts]:
+        """How many entries are not 0, by row and by column."""
+        matrix = self.to_matrix()
+        if not issparse(matrix):
+            return np.count_nonzero(matrix, axis=1), np.count_nonzero(matrix, axis=0)
+        coo = matrix.tocoo()
+        rows, columns = (place[coo.data != 0] for place in coo.coords)
+        return np.bincount(rows, minlength=self.shape[0]), np.bincount(columns, minlength=self.shape[1])
 
     @abstractmethod
     def to_matrix(self) -> Any:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -79,8 +80,8 @@ class Search:
         at: tuple[Array, Array, Array] | None,
     ) -> None:
         """Add a line to the trace, with a point where it is one of all rows."""
-        point, multipliers = (None, None) if at is None or self.tracer.callback is None else self.restore(*at)
-        self.tracer.record(objective, residual, step, detail, point, multipliers)
+        standing = None if at is None else partial(self.restore, *at)
+        self.tracer.record(objective, residual, step, detail, standing=standing)
 
     def walk(self, program: RowProgram, x: Array, others: Array | None = None) -> Iterator[PathStop]:
         """The points of the path, recorded, as long as they become better. ``others`` are the multipliers of all rows
