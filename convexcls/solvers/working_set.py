@@ -176,8 +176,9 @@ class _Search:
     def _record(self, x: Array, excess: Array, pool: int, active: int, u: Array | None = None) -> None:
         worst = max(float(excess.max(initial=0.0)), 0.0) / (self.side or 1.0)
         detail = {"pool": pool, "active": active, "changes": self.found.steps}
-        known = u is not None and u.any()
-        standing = partial(self.hard.restored, x, self.found.active.copy(), u) if known else None
+        standing = None
+        if u is not None and u.any():
+            standing = partial(self.hard.restored, x, self.found.active.copy(), u)
         self.tracer.record(self.hard.objective(x), worst, 1.0, detail, standing=standing)
 
     def _contradiction(self) -> Answer:
