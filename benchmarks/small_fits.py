@@ -3,10 +3,11 @@
     python -m benchmarks.small_fits [model ...]
 
 At this size the numbers take no time: what counts is the way to them. Ours is declare + solve + certify; the
-counterpart is fitted at its default settings and at our tolerance, 1e-8, where it has one. The three are run in turn and
-the least processor time of each counts, so that other work on the machine falls on all alike. A ratio above 1 says that
-ours is faster. The data are well-conditioned samples of 200 rows, and iris, wine and breast_cancer, standardised; hard
-margins and the perceptron get classes that can be separated.
+counterpart is fitted at its default settings and at our tolerance, 1e-8, where it has one. The three are run in turn
+and the least processor time of each counts, so that other work on the machine falls on all alike. A ratio above 1 says
+that ours is faster. The data are well-conditioned samples of 200 rows, and iris, wine and breast_cancer, standardised;
+hard margins and the perceptron get classes that can be separated. The perceptron program has no counterpart: the rule
+stands beside it for the size of the numbers, and its ratio is not counted.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ Samples = tuple[np.ndarray, np.ndarray]
 SIZES = ((200, 2), (200, 10), (200, 30))
 #: A fit is repeated for so many seconds, but at least so many times.
 SECONDS, FEWEST = 0.5, 7
+NO_COUNTERPART = "perceptron program"
 
 
 @dataclass(frozen=True)
@@ -56,7 +58,7 @@ FITS = (
     Fit("least squares", lambda X, y: cc.LeastSquares(X, y, l2=1.0), RidgeClassifier),
     Fit("least absolute", cc.LeastAbsolute, QuantileRegressor, {"alpha": 0.0}),
     Fit("perceptron", cc.PerceptronCriterion, Perceptron, {}, {"tol": None}, "separable", "perceptron"),
-    Fit("perceptron program", cc.PerceptronCriterion, Perceptron),
+    Fit(NO_COUNTERPART, cc.PerceptronCriterion, Perceptron),
     Fit("fisher", cc.FisherLDA, LinearDiscriminantAnalysis),
     Fit("fisher, several", cc.FisherLDA, LinearDiscriminantAnalysis, data="several"),
     Fit("gaussian", cc.GaussianMLE, LinearDiscriminantAnalysis, data="several"),
@@ -149,8 +151,9 @@ def main() -> None:
         if not asked or fit.name in asked
         for name, samples in cases(fit)
     }
-    slower = [f"{fit} on {name}" for (fit, name), ratio in ratios.items() if ratio < 1.0]
-    print(f"{len(ratios) - len(slower)} of {len(ratios)} fits are not slower than scikit-learn's at default settings")
+    counted = [ratio for (fit, _), ratio in ratios.items() if fit != NO_COUNTERPART]
+    faster = sum(ratio >= 1.0 for ratio in counted)
+    print(f"{faster} of {len(counted)} fits are not slower than scikit-learn's at default settings")
 
 
 if __name__ == "__main__":

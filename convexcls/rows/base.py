@@ -66,6 +66,13 @@ class Rows(ABC):
             out = np.maximum(out, largest_size(self[rows].to_matrix(), axis=0))
         return out
 
+    def row_max(self) -> Array:
+        """The largest absolute value of each row, 0 for an empty one."""
+        out = np.empty(self.shape[0])
+        for rows in row_blocks(self.shape[0]):
+            out[rows] = largest_size(self[rows].to_matrix(), axis=1)
+        return out
+
     def diagonal(self) -> Array:
         """The entries on the diagonal, of small matrices."""
         return np.diag(self.to_dense())

@@ -16,8 +16,6 @@ from convexcls.rows.base import (
     Rows,
     as_rows,
     column_by_column,
-    largest_size,
-    row_blocks,
     rows_selected,
 )
 from convexcls.rows.dense import DenseRows
@@ -145,10 +143,7 @@ class TransposedRows(Rows):
         return TransposedRows(self.base.scaled(right, left))
 
     def _largest_by_column(self) -> Array:
-        out = np.empty(self.shape[1])
-        for rows in row_blocks(self.shape[1]):
-            out[rows] = largest_size(self.base[rows].to_matrix(), axis=1)
-        return out
+        return self.base.row_max()
 
     def to_matrix(self) -> Any:
         return self.base.to_matrix().T

@@ -98,6 +98,9 @@ class PickedRows(Rows):
         np.maximum.at(out, self.columns, np.abs(self.values))
         return out
 
+    def row_max(self) -> Array:
+        return np.abs(self.values)
+
     def entry_counts(self) -> tuple[Counts, Counts]:
         there = self.values != 0
         return there.astype(np.intp), np.bincount(self.columns[there], minlength=self.shape[1])

@@ -95,6 +95,9 @@ class Solver(ABC):
     warm: ClassVar[bool] = False
     #: Whether the solver needs a matrix P written out; one that works with its rows does not.
     whole_matrix: ClassVar[bool] = True
+    #: Whether the solver is a formula that gives all the digits that doubles have: where it finds nothing that can be
+    #: proved, ``auto`` asks no other.
+    final: ClassVar[bool] = False
     #: Whether the solver is a rule whose steps matter, to be run in the units of the caller's data.
     as_stated: ClassVar[bool] = False
     #: Whether the solver is a learning rule, shown for what it does: its answer need not be proved, so it takes part

@@ -99,12 +99,13 @@ class Factor:
         counts = diagonal > NOISE * float(diagonal.max(initial=0.0))
         self.unit = np.where(counts, 1.0 / np.sqrt(np.where(counts, diagonal, 1.0)), 0.0)
         H = H * self.unit[:, None] * self.unit
-        H[np.diag_indices_from(H)] += ~counts  # nothing moves along these
-        self.A = A * self.unit
-        norms = np.linalg.norm(self.A, axis=1)
-        self.row_unit = 1.0 / np.where(norms > 0, norms, 1.0)
-        self.A = self.A * self.row_unit[:, None]
-        if self.A.size:
+        H.flat[:: H.shape[0] + 1] += ~counts  # nothing moves along these
+        self.A, self.row_unit = A, np.ones(A.shape[0])
+        if A.size:
+            self.A = A * self.unit
+            norms = np.linalg.norm(self.A, axis=1)
+            self.row_unit = 1.0 / np.where(norms > 0, norms, 1.0)
+            self.A = self.A * self.row_unit[:, None]
             H = H + self.A.T @ self.A
         self.H = H
         self.factor = _cholesky(H)
@@ -114,11 +115,12 @@ class Factor:
 
     def solve(self, f: Array, g: Array) -> tuple[Array, Array]:
         """dx and dnu with H dx + A'dnu = f, A dx = g."""
-        f, g = f * self.unit, g * self.row_unit
+        f = f * self.unit
         if not self.A.size:
             x = _solved(self.factor, f)
             x = x + _solved(self.factor, f - self.H @ x)
             return np.asarray(x * self.unit), np.zeros(0)
+        g = g * self.row_unit
         f = f + self.A.T @ g
         x, nu = self._bordered(f, g)
         more_x, more_nu = self._bordered(f - self.H @ x - self.A.T @ nu, g - self.A @ x)
@@ -158,7 +160,8 @@ class Newton:
         """The direction in which the products of the pairs change by ``low`` and ``high``."""
         p = self.p
         wanted = self.left.rows + low / p.down - high / p.up
-        dx, dnu = self.factor.solve(-self.left.dual - self.program.rows.T @ (self.D * wanted), -self.left.equal)
+        pull = self.program.rows.transposed_matmul(self.D * wanted)
+        dx, dnu = self.factor.solve(-self.left.dual - pull, -self.left.equal)
         da = self.D * (self.program.rows @ dx + wanted)
         return Move(dx, dnu, da, (low - p.under * da) / p.down, (high + p.over * da) / p.up)
 
