@@ -158,6 +158,11 @@ def _judge_point(
         for name, value in kkt.measures().items()
         if not value <= tol
     ]
+    if kkt.dependent:
+        short.append(
+            f"columns of {' and '.join(kkt.dependent)} depend on each other up to rounding, so that doubles cannot "
+            "show where the optimum is: leave a feature out, or add a penalty"
+        )
     if attained is not None and attained < PROOF:
         short.append("that a minimum exists is not proved")
     return kkt, attained, "; ".join(short)
