@@ -1,0 +1,23 @@
+"""Mappings that cannot be changed can be pickled and copied, as everything that holds them: problems, solutions, proofs.
+
+Python has no way to pickle a ``MappingProxyType``; ``copyreg`` is where one is registered. Importing this is all it takes.
+"""
+
+from __future__ import annotations
+
+import copyreg
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any
+
+
+def frozen(mapping: Mapping[Any, Any]) -> MappingProxyType[Any, Any]:
+    """A copy of the mapping that cannot be changed."""
+    return MappingProxyType(dict(mapping))
+
+
+def _taken_apart(mapping: MappingProxyType[Any, Any]) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+    return frozen, (dict(mapping),)
+
+
+copyreg.pickle(MappingProxyType, _taken_apart)
