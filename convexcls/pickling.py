@@ -1,6 +1,6 @@
-"""Mappings that cannot be changed can be pickled and copied, as everything that holds them: problems, solutions, proofs.
+"""Mappings that cannot be changed and yet be pickled and copied, with all that holds them: problems, solutions, proofs.
 
-Python has no way to pickle a ``MappingProxyType``; ``copyreg`` is where one is registered. Importing this is all it takes.
+Python has no way to pickle a ``MappingProxyType``; ``copyreg`` is where one is registered.
 """
 
 from __future__ import annotations
