@@ -45,11 +45,8 @@ class LikelihoodClassifier(WeightedFit, Probabilities, CertifiedClassifier):
             if self.on_unattained != "warn" or refusal.existence is None:
                 raise
             l2 = refusal.existence.ridge
-            warn(
-                f"{refusal}\nHere it is fitted with C={1.0 / l2:g}, as asked for.",
-                NoMaximumWarning,
-                stacklevel=outside(),
-            )
+            told = f"{refusal}. Here it is fitted with C={1.0 / l2:g}, as was asked for"
+            warn(told, NoMaximumWarning, stacklevel=outside())
         data = problem.data
         weights = data.weights if data.weighted else None
         penalised = self._declare_penalised(data.samples, data.given, weights, l2)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from convexcls.pickling import frozen
+from convexcls.pickling import frozen, without_cache
 from convexcls.problem.blocks import (
     Array,
     Block,
@@ -156,6 +156,9 @@ class Problem:
 
     def __delattr__(self, name: str) -> None:
         raise AttributeError(f"a problem is frozen: {name!r} cannot be deleted")
+
+    def __getstate__(self) -> dict[str, Any]:
+        return without_cache(self)
 
     # ---- layout -------------------------------------------------------------------------------
 
