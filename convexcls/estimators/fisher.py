@@ -28,7 +28,7 @@ class FisherClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Certif
     the threshold of two classes in the middle, moved by the priors; of several it is the same with equal priors.
 
     ``transform`` projects on the directions (``scalings_``, the columns; at most ``n_components`` of them), scaled to
-    variance one within classes.
+    variance one within classes (sums of squares divided by n).
     """
 
     n_components: int | None = None
@@ -46,7 +46,7 @@ class FisherClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Certif
         self.means_ = origin + model.centred.means
         self.xbar_ = origin + counts @ model.centred.means / counts.sum()
         found = solution.estimates
-        spread = np.sqrt(max(len(samples.y) - len(counts), 1))
+        spread = np.sqrt(len(samples.y))
         self.scalings_ = spread * found.directions[: self._components(len(found.ratios))].T
         self.explained_variance_ratio_ = (found.ratios / found.ratios.sum())[: self.scalings_.shape[1]]
         if len(counts) == 2:

@@ -24,15 +24,15 @@ class GaussianClassifier(Probabilities, CertifiedClassifier):
     """Gaussian classes by maximum likelihood: one covariance that all share (``LinearDiscriminantAnalysis``) or one by
     class (``QuadraticDiscriminantAnalysis``). The likelihood is a convex program in the inverse covariances.
 
-    ``unbiased=True`` divides by n - K (by n_k - 1 for one covariance by class), as scikit-learn does; False by n (n_k),
-    which is maximum likelihood. ``priors`` are the shares of the classes where none are given. Where a combination of
+    Covariances are divided by n (one by class: by n_k), which is maximum likelihood and what scikit-learn 1.9 does;
+    ``unbiased=True`` divides by n - K (by n_k - 1), as earlier versions of it did. ``priors`` are the shares of the classes where none are given. Where a combination of
     features does not vary within a class there is no maximum, and a fit raises ``NoMaximumError``. As its counterparts
     it takes no weights; the model ``GaussianMLE`` does.
     """
 
     covariance: Literal["shared", "by_class"] = "shared"
     priors: Any = None
-    unbiased: bool = True
+    unbiased: bool = False
 
     _several = True
     _sparse = False  # a covariance is dense
