@@ -17,8 +17,8 @@ test: lint
 	OMP_NUM_THREADS=1 $(BIN)/pytest -n auto
 
 lint: $(STAMP)
-	$(BIN)/ruff check convexcls tests benchmarks
-	$(BIN)/ruff format --check convexcls tests benchmarks
+	$(BIN)/ruff check convexcls tests benchmarks examples
+	$(BIN)/ruff format --check convexcls tests benchmarks examples
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
