@@ -81,7 +81,7 @@ class BoundaryDisplay(Display):
         wrong = np.unique(np.concatenate(mistakes))
         held = next((s for s in solutions if _has_slab(s)), None)
         support = held.support if held is not None and shown.own else NOBODY
-        rows = thinned(shown.classes, np.union1d(wrong, support))
+        rows = thinned(shown.classes, wrong, support)
         view = choose_view(shown.samples, shown.names, linear_coef(first), features, rows)
         places = view.places(shown.samples[rows], shown.classes[rows])
         called = tuple(names or (s.problem.name + verdict_words(s) for s in solutions))
@@ -129,10 +129,9 @@ class BoundaryDisplay(Display):
         signs, excess = held.data.signs, held.margins - self.slab
         assert signs is not None
         short = np.flatnonzero(excess < -ON_THE_MARGIN * max(self.slab, 1.0))
-        short = np.intersect1d(short, self.points.rows)
         self.slack_rows = int(short.size)
         if short.size:
-            chosen = evenly(short, MOST_SLACK_LINES)
+            chosen = evenly(np.intersect1d(short, self.points.rows), MOST_SLACK_LINES)
             begin = self.points.at(chosen)
             end = feet(score_of(held, self.view), begin, signs[chosen] * self.slab, self.frame)
             found = np.all(np.isfinite(end), axis=1)
@@ -153,7 +152,7 @@ class BoundaryDisplay(Display):
             self._draw_regions(ax)
         if len(self.slack):
             ax.add_collection(LineCollection(
-                list(self.slack), colors="0.35", linewidths=0.9, zorder=2, label=f"slack ({self.slack_rows:,})"
+                list(self.slack), colors="0.35", linewidths=0.9, zorder=2, label=self._slack_words()
             ))  # fmt: skip
         for k, lines in enumerate(self.boundaries):
             colour, stroke = style.line_style(k).values()
@@ -170,6 +169,10 @@ class BoundaryDisplay(Display):
             self._shade(ax)
         self.points.draw(ax)
         set_frame(ax, self.view, self.frame, self.points.labels, self.points.thinned)
+
+    def _slack_words(self) -> str:
+        shown = "" if len(self.slack) == self.slack_rows else f"{len(self.slack):,} of "
+        return f"slack ({shown}{self.slack_rows:,})"
 
     def _shade(self, ax: Axes) -> None:
         """The slab itself, lightly."""

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from convexcls.data import DataError, check_data
+from convexcls.data import DataError, check_matrix
+from convexcls.data.labels import as_vector, class_numbers
 from convexcls.plots.style import plain
 from convexcls.problem import NoAnswer
 from convexcls.solution import Solution
@@ -49,15 +50,13 @@ def shown_samples(solution: Solution, X: Any = None, y: Any = None) -> Shown:
     if X is None:
         samples = data.matrix if data.expanded is None else data.expanded.origin
         return Shown(samples, names, data.classes, data.labels)
-    given = check_data(X, solution.predict(X) if y is None else y, several=True)
-    if given.d != len(names):
-        raise DataError(f"X has {given.d} columns, but the classifier was declared with {len(names)}")
-    classes, labels = given.grouping
+    matrix = check_matrix(X, columns=len(names))
+    given, labels = class_numbers(as_vector(solution.predict(X) if y is None else y, "y", matrix.shape[0]))
     known = {label: k for k, label in enumerate(data.labels)}
     if strange := [label for label in labels if label not in known]:
         raise DataError(f"y has the label {strange[0]!r}, which the classifier does not know: {data.labels}")
-    numbers = np.array([known[label] for label in labels], dtype=np.intp)[classes]
-    return Shown(given.matrix, names, numbers, data.labels, own=False)
+    classes = np.array([known[label] for label in labels], dtype=np.intp)[given]
+    return Shown(matrix, names, classes, data.labels, own=False)
 
 
 def check_point(solution: Solution, what: str) -> None:
@@ -66,9 +65,7 @@ def check_point(solution: Solution, what: str) -> None:
         return
     name = solution.problem.name
     if solution.status == "infeasible" and "margin" in (c.name for c in solution.problem.constraints):
-        raise NoAnswer(
-            f"the {name} is infeasible: it has no {what}; HullsDisplay shows why the classes cannot be separated"
-        )
+        raise NoAnswer(f"the {name} is infeasible: it has no {what}; HullsDisplay (--kind hulls) shows why")
     raise NoAnswer(f"the {name} is {solution.status}: it has no {what} to draw")
 
 
