@@ -7,9 +7,11 @@ of ``Solver`` and one line in the registry (``solvers/__init__.py``).
 
 from __future__ import annotations
 
+import math
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, partial
 from typing import Any, ClassVar, Self
 
@@ -32,7 +34,8 @@ Standing = tuple[Array, Mapping[str, Array] | None]
 @dataclass(frozen=True)
 class Iteration:
     """One line of a trace. ``detail`` holds what a particular solver can show besides; ``point`` and ``multipliers``
-    are where it stands, worked out when they are looked at, and told to callbacks only: a trace does not keep them."""
+    are where it stands, worked out when they are looked at, and told to callbacks only: a trace does not keep them.
+    ``seconds`` have passed since it began."""
 
     iteration: int
     objective: float
@@ -40,6 +43,7 @@ class Iteration:
     step: float = 1.0
     detail: Mapping[str, Any] = field(default_factory=dict, compare=False)
     standing: Callable[[], Standing] | None = field(default=None, compare=False, repr=False)
+    seconds: float = field(default=math.nan, compare=False, repr=False)
 
     @cached_property
     def _stands(self) -> tuple[Array | None, Mapping[str, Array] | None]:
@@ -141,6 +145,7 @@ class Tracer:
 
     callback: Callback | None = None
     lines: list[Iteration] = field(default_factory=list)
+    begun: float = field(default_factory=time.perf_counter)
 
     def record(
         self,
@@ -154,11 +159,11 @@ class Tracer:
         """Add the next line, with the point where the solver stands, or with what works it out: most of them are never
         looked at. Neither copies anything: give arrays that will not be written to."""
         facts = (len(self.lines), float(objective), float(residual), float(step), detail or {})
-        self.lines.append(Iteration(*facts))
+        self.lines.append(Iteration(*facts, seconds=time.perf_counter() - self.begun))
         if self.callback is not None:
             if point is not None:
                 standing = partial(_at, point)
-            self.callback(self.lines[-1] if standing is None else Iteration(*facts, standing))
+            self.callback(self.lines[-1] if standing is None else replace(self.lines[-1], standing=standing))
 
 
 def _at(point: Array) -> Standing:
