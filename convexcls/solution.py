@@ -40,7 +40,7 @@ class Solution:
     seconds: float = 0.0
     trace: tuple[Any, ...] = field(default=(), repr=False)
     #: What a learning rule has to tell besides, such as the perceptron's updates.
-    report: Any = field(default=None, repr=False)
+    rule_report: Any = field(default=None, repr=False)
     #: Why ``auto`` took this solver; empty where the caller named it.
     chosen: str = field(default="", repr=False)
 

@@ -54,7 +54,7 @@ def solution_dict(s: Solution) -> dict[str, Any]:
         "iterations": s.iterations,
         "seconds": s.seconds,
         "message": s.message,
-        "report": s.report.to_dict() if hasattr(s.report, "to_dict") else None,
+        "report": s.rule_report.to_dict() if hasattr(s.rule_report, "to_dict") else None,
         "explanation": s.certificate.explain(),
         "certificate": s.certificate.summary(),
     }

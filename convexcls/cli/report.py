@@ -46,9 +46,9 @@ def show_solution(console: Console, s: Solution, everything: bool = False) -> No
     if s.certificate.kkt is not None and s.status in ("optimal", "undecided"):
         console.print()
         show_kkt(console, s.certificate.kkt, getattr(getattr(s.problem, "data", None), "features", ()))
-    if s.report is not None:
+    if s.rule_report is not None:
         console.print()
-        write(console, str(s.report))
+        write(console, str(s.rule_report))
     console.print()
     write(console, s.certificate.explain())
     if s.status == "unattained" and s.problem.kind in ("logistic", "softmax"):
