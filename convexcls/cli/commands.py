@@ -85,8 +85,9 @@ def solve(
       convexcls solve data.csv --model logistic --solver newton --option max_iter=50 --json
       convexcls solve data.svm --model hard-margin --level exact --certificate proof.json
     """
+    from convexcls.cli.answer import show_solution
     from convexcls.cli.plain import solution_dict, strict_json
-    from convexcls.cli.report import certified, show_solution
+    from convexcls.report.reading import certified
 
     settings = solver_settings(solver, options)
     if certificate is not None and not certificate.absolute().parent.is_dir():

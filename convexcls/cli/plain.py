@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from convexcls.certificate import Residual
-from convexcls.cli.classes import grids
-from convexcls.cli.report import (
+from convexcls.report.grids import grids
+from convexcls.report.reading import (
     CONDITIONS,
     certified,
     coefficients,

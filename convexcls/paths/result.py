@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from convexcls.problem import NoAnswer
+from convexcls.problem import NoAnswer, carry_out
 from convexcls.solution import Solution
 
 if TYPE_CHECKING:
@@ -132,6 +132,9 @@ class Path:
         ]
         lines.insert(1, "  ".join("-" * width for width in widths))
         return "\n".join([*lines, *self.remarks()])
+
+    def _repr_html_(self) -> str:
+        return carry_out("html", self)
 
     def remarks(self) -> list[str]:
         """What the table cannot show: why a point is not proved, or has no solution."""

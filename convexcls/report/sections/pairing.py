@@ -1,0 +1,88 @@
+"""Constraints paired with their multipliers: each with its symbol, its meaning and its values."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from convexcls import latex
+from convexcls.explain import multiplier_sign
+from convexcls.latex import indexed
+from convexcls.problem import BY_SAMPLE, Constraint, NormBound, Problem, Term
+from convexcls.report.formulas import formula
+from convexcls.report.markup import Column, Content, Html, join, section, table
+from convexcls.report.reading import solved
+from convexcls.report.text import number
+from convexcls.solution import Solution
+
+COLUMNS = [
+    Column("constraint or loss", head=True), Column("formula"), Column("multiplier"), Column("what it means"),
+    Column("at this answer"),
+]  # fmt: skip
+
+
+def pairing_section(solution: Solution) -> Html:
+    """Every constraint and loss of the problem with its multiplier, then every constraint of the dual with its own: a
+    variable of the problem."""
+    problem = solution.problem
+    own = [_row(problem, block, solution) for block in (*problem.constraints, *problem.norm_bounds, *problem.terms)]
+    dual = problem.dual()
+    back = [_row(dual, block, None)[:4] for block in (*dual.constraints, *dual.norm_bounds)]
+    return section(
+        "multipliers",
+        "Multipliers",
+        table("Constraints and losses of the problem, each with its multiplier", COLUMNS, own),
+        table("Constraints of the dual, each with its multiplier: an unknown of the problem", COLUMNS[:4], back),
+    )
+
+
+def _row(problem: Problem, block: Constraint | NormBound | Term, solution: Solution | None) -> list[Content]:
+    if isinstance(block, Term):
+        return [block.name, _loss(problem, block), formula(indexed(block.symbol, block.kind)), _pull(block), ""]
+    return [block.name, _rule(problem, block), _multiplier(block), _meaning(block), _values(block, solution)]
+
+
+def _rule(problem: Problem, block: Constraint | NormBound) -> Html:
+    if isinstance(block, NormBound):
+        return formula(latex.norm_bound(problem, block))
+    return formula(latex.constraint(problem, block))
+
+
+def _multiplier(block: Constraint | NormBound) -> Html:
+    if isinstance(block, NormBound) or block.relation == "<=":
+        return formula(multiplier_sign(block))
+    return join([formula(indexed(block.symbol, block.kind)), " of any sign"])
+
+
+def _meaning(block: Constraint | NormBound) -> str:
+    if isinstance(block, NormBound):
+        return "the pair that holds the norm down; zero where the bound is not reached"
+    if block.relation == "==":
+        return "how fast the optimum moves with the right-hand side"
+    each = "this sample's" if block.kind in BY_SAMPLE else "this"
+    return f"how much {each} constraint holds the answer in place; zero where it has room"
+
+
+def _loss(problem: Problem, term: Term) -> Html:
+    """phi(u) with u as it is written."""
+    argument = "u_k" if term.kind == "margins" else "u"
+    left = indexed("u", term.kind)
+    return join(
+        [formula(rf"\phi(u) = {term.loss.latex(argument)}"), " at ", formula(f"{left} = {latex.inside(problem, term)}")]
+    )
+
+
+def _pull(term: Term) -> str:
+    each = "this sample" if term.kind in BY_SAMPLE else "it"
+    return f"{'minus ' if term.loss.dual_sign < 0 else ''}the slope of the loss: how hard {each} pulls"
+
+
+def _values(block: Constraint | NormBound, solution: Solution | None) -> str:
+    """How many multipliers are not zero, and the largest."""
+    if solution is None or not solved(solution) or block.name not in solution.multipliers:
+        return "-"
+    z = solution.multipliers[block.name]
+    if z.size == 1:
+        return number(float(z[0]))
+    used = int(np.count_nonzero(z))
+    largest = float(z[np.argmax(np.abs(z))]) if z.size else 0.0
+    return f"{used} of {z.size} not zero" + (f", the largest {largest:.6g}" if used else "")
