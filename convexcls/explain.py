@@ -200,6 +200,11 @@ def stationarity(problem: Problem, v: Variable) -> str:
     return f"{text} = 0"
 
 
+def inequalities(problem: Problem) -> list[Constraint | NormBound]:
+    """What has a multiplier with a sign, and a slack."""
+    return [*(c for c in problem.constraints if c.relation == "<="), *problem.norm_bounds]
+
+
 def multiplier_sign(block: Constraint | NormBound) -> str:
     """What the multiplier of an inequality has to satisfy."""
     if isinstance(block, NormBound):
@@ -239,11 +244,10 @@ def _conditions(problem: Problem) -> str:
         rows.append(("", f"where {_slope(t)},  {u} = {plain(latex.inside(problem, t))},  φ(u) = {loss}"))
     if problem.is_constrained:
         rows.append(("primal feasibility", "the constraints above"))
-    for block in (*problem.constraints, *problem.norm_bounds):
-        if isinstance(block, NormBound) or block.relation == "<=":
-            rows.append((f"dual feasibility of {block.name}", plain(multiplier_sign(block))))
-            product = plain(complementarity(problem, block))
-            rows.append((f"complementarity of {block.name}", product + _range(block)))
+    for block in inequalities(problem):
+        rows.append((f"dual feasibility of {block.name}", plain(multiplier_sign(block))))
+        product = plain(complementarity(problem, block))
+        rows.append((f"complementarity of {block.name}", product + _range(block)))
     width = max(len(name) for name, _ in rows) + 2
     return "KKT conditions\n" + _indented([f"{name:<{width}}{text}" for name, text in rows])
 

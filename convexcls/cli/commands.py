@@ -8,7 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from convexcls.cli.arguments import known_solver, proof_level, solver_settings, source_arguments, tolerance
+from convexcls.cli.arguments import (
+    known_solver,
+    proof_level,
+    solver_option,
+    solver_settings,
+    source_arguments,
+    tolerance,
+)
+from convexcls.cli.completion import completion
+from convexcls.cli.completion import solvers as solver_names
+from convexcls.cli.page import report
 from convexcls.cli.screen import Working, clean, emit, say, screen, write
 from convexcls.cli.separate import separability
 from convexcls.cli.statistics import path, summary
@@ -54,7 +64,7 @@ def show(request: Request, dual: bool, latex: bool) -> int:
 
 @click.command()
 @source_arguments
-@click.option("-s", "--solver", default="auto", show_default=True, help="A name from 'convexcls solvers'.")
+@solver_option
 @click.option("-o", "--option", "options", metavar="NAME=VALUE", multiple=True,
               help="An option of the solver, for example max_iter=500. May be repeated.")  # fmt: skip
 @tolerance
@@ -125,7 +135,7 @@ def _solved(problem: Model, solver: str, tol: float, settings: dict[str, Any], l
 
 @click.command()
 @source_arguments
-@click.option("-s", "--solver", "solvers", multiple=True,
+@click.option("-s", "--solver", "solvers", multiple=True, shell_complete=solver_names,
               help="A solver to compare; may be repeated (default: all that take the problem).")  # fmt: skip
 @tolerance
 @click.option("--json", "as_json", is_flag=True, help="The table as JSON.")
@@ -200,7 +210,7 @@ def validate(request: Request, method: Any, tol: float, everything: bool, as_jso
 
 
 @click.command()
-@click.argument("name", required=False)
+@click.argument("name", required=False, shell_complete=solver_names)
 def solvers(name: str | None) -> int:
     """List the solvers: what each takes and the relative accuracy it promises.
 
@@ -248,4 +258,6 @@ def demo() -> int:
     return run(screen())
 
 
-ALL = (show, solve, separability, compare, validate, summary, path, verify, solvers, problems, demo)
+ALL = (
+    show, solve, report, separability, compare, validate, summary, path, verify, solvers, problems, demo, completion,
+)  # fmt: skip

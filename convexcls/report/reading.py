@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+from numpy.typing import NDArray
+
 from convexcls.certificate import Residual
 from convexcls.conic import Conic, conic
 from convexcls.problem import NoAnswer, Problem
@@ -117,3 +120,8 @@ def where(residual: Residual, features: Sequence[str]) -> str:
 def solved(s: Solution) -> bool:
     """Whether there is a point to speak of."""
     return s.x is not None and s.status in ("optimal", "undecided")
+
+
+def point_of(s: Solution) -> NDArray[np.float64]:
+    """The point, of a solution that has one."""
+    return np.concatenate([s.values[v.name] for v in s.problem.variables])

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from convexcls.certificate import KKT, Certificate, Residual
 from convexcls.certificate.words import MEANING
-from convexcls.explain import complementarity, multiplier_sign, stationarity
-from convexcls.problem import Constraint, NormBound, Problem
+from convexcls.explain import complementarity, inequalities, multiplier_sign, stationarity
+from convexcls.problem import Problem
 from convexcls.report.formulas import formula
 from convexcls.report.markup import Column, Content, Html, join, table, tag
 from convexcls.report.reading import CONDITIONS, where
@@ -46,12 +46,11 @@ def _verdict(holds: bool) -> Html:
 
 
 def _formulas(problem: Problem) -> dict[str, list[Html]]:
-    inequalities: list[Constraint | NormBound] = [c for c in problem.constraints if c.relation == "<="]
-    inequalities += problem.norm_bounds
+    blocks = inequalities(problem)
     return {
         "stationarity": [formula(stationarity(problem, v)) for v in problem.variables],
         "primal feasibility": [Html("the constraints")] if problem.is_constrained else [],
-        "dual feasibility": [formula(multiplier_sign(block)) for block in inequalities],
-        "complementary slackness": [formula(complementarity(problem, block)) for block in inequalities],
+        "dual feasibility": [formula(multiplier_sign(block)) for block in blocks],
+        "complementary slackness": [formula(complementarity(problem, block)) for block in blocks],
         "duality gap": [Html("primal − dual objective")],
     }

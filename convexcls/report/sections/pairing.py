@@ -24,9 +24,10 @@ def pairing_section(solution: Solution) -> Html:
     """Every constraint and loss of the problem with its multiplier, then every constraint of the dual with its own: a
     variable of the problem."""
     problem = solution.problem
-    own = [_row(problem, block, solution) for block in (*problem.constraints, *problem.norm_bounds, *problem.terms)]
     dual = problem.dual()
-    back = [_row(dual, block, None)[:4] for block in (*dual.constraints, *dual.norm_bounds)]
+    own = [_rule_row(problem, block, solution) for block in _rules(problem)]
+    own += [_loss_row(problem, term) for term in problem.terms]
+    back = [_rule_row(dual, block, None)[:4] for block in _rules(dual)]
     return section(
         "multipliers",
         "Multipliers",
@@ -35,9 +36,15 @@ def pairing_section(solution: Solution) -> Html:
     )
 
 
-def _row(problem: Problem, block: Constraint | NormBound | Term, solution: Solution | None) -> list[Content]:
-    if isinstance(block, Term):
-        return [block.name, _loss(problem, block), formula(indexed(block.symbol, block.kind)), _pull(block), ""]
+def _rules(problem: Problem) -> list[Constraint | NormBound]:
+    return [*problem.constraints, *problem.norm_bounds]
+
+
+def _loss_row(problem: Problem, term: Term) -> list[Content]:
+    return [term.name, _loss(problem, term), formula(indexed(term.symbol, term.kind)), _pull(term), ""]
+
+
+def _rule_row(problem: Problem, block: Constraint | NormBound, solution: Solution | None) -> list[Content]:
     return [block.name, _rule(problem, block), _multiplier(block), _meaning(block), _values(block, solution)]
 
 

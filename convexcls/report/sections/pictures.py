@@ -14,7 +14,6 @@ from convexcls.solution import Solution
 if TYPE_CHECKING:
     from convexcls.plots import Picture
 
-SIZE = (6.4, 4.6)
 #: An SVG of more characters than this is put in as pixels.
 LARGEST_SVG = 400_000
 
@@ -41,7 +40,7 @@ def drawing(picture: Picture) -> Html:
 
     plain = {"svg.fonttype": "path", "svg.hashsalt": picture.name, "savefig.facecolor": "white"}
     with rc_context(plain):
-        sheet: Any = Figure(figsize=SIZE, layout="constrained")
+        sheet: Any = Figure(figsize=picture.size, layout="constrained")
         picture.draw(sheet.subplots())
         text = io.StringIO()
         sheet.savefig(text, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})

@@ -19,7 +19,7 @@ from convexcls.latex import indexed
 from convexcls.problem import Constraint, NoAnswer
 from convexcls.report.formulas import formula
 from convexcls.report.markup import Column, Content, Html, join, section, table, tag
-from convexcls.report.reading import has_support, solved
+from convexcls.report.reading import has_support, point_of, solved
 from convexcls.report.text import shorten, small
 from convexcls.solution import Solution
 
@@ -70,9 +70,7 @@ def _heading(solution: Solution) -> str:
 def _reading(solution: Solution, data: Data, shown: int) -> Html:
     words = []
     if _blocks(solution):
-        words.append(
-            "Slack times multiplier is zero in every row: a sample has room, or it holds the answer in place."
-        )
+        words.append("Slack times multiplier is zero in every row: a sample has room, or it holds the answer in place.")
     if shown < data.n:
         words.append(
             f"Of {data.n} samples these are the {shown} that matter: those on the wrong side, those with the largest "
@@ -90,7 +88,7 @@ def _series(solution: Solution, data: Data) -> Iterator[Series]:
         yield Series(Column("weight", number=True), data.weights)
     yield from _scores(solution, data)
     for c in _blocks(solution):
-        slack = c.rhs - solution.problem.rows(c) @ solution.x
+        slack = c.rhs - solution.problem.rows(c) @ point_of(solution)
         z = solution.multipliers[c.name]
         yield Series(Column(join(["slack ", formula(slack_formula(solution.problem, c))]), number=True), slack)
         yield Series(Column(formula(indexed(c.symbol, c.kind)), number=True), z)
@@ -128,7 +126,7 @@ def _slopes(solution: Solution, data: Data) -> Iterator[Series]:
     """The multipliers of losses of one argument a sample: minus their slopes, or their slopes."""
     for term in solution.problem.terms:
         if term.kind == "samples" and term.size == data.n and term.loss.width == 1:
-            u = solution.problem.rows(term) @ solution.x + term.offset
+            u = solution.problem.rows(term) @ point_of(solution) + term.offset
             pull = term.loss.dual_sign * term.weights * term.loss.slope(u)
             yield Series(Column(join(["pull ", formula(indexed(term.symbol, term.kind))]), number=True), pull)
 

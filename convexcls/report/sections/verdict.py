@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from convexcls.certificate.level_words import rational_text
-from convexcls.report.markup import Content, Html, facts, safe, tag
+from convexcls.report.markup import Content, Html, facts, join, safe, tag
 from convexcls.report.reading import (
     certified,
     conic_of,
@@ -33,14 +33,16 @@ def badge(status: str) -> Html:
 def verdict_line(solution: Solution) -> Html:
     """The verdict, what it means and how well it is proved."""
     certificate = solution.certificate
-    how = f"to the tolerance {certificate.tol:.0e}" if solution.status == "optimal" else "on the data as given"
+    how: Content = "on the data as given"
     if certificate.level != "float":
         how = {"rigorous": "despite rounding", "exact": "in exact arithmetic"}[certificate.level]
-    proved = f"; proved {how}." if certified(solution) else "."
+    elif solution.status == "optimal":
+        how = join(["to the tolerance ", tag("span", f"{certificate.tol:.0e}", class_="unbroken")])
     meaning = MEANING[solution.status]
     if solution.problem.sense == "max":
         meaning = meaning.replace("minimiser", "maximiser").replace("falls", "grows")
-    return tag("p", badge(solution.status), " ", meaning + proved, class_="verdict")
+    proved = ["; proved ", how, "."] if certified(solution) else ["."]
+    return tag("p", badge(solution.status), " ", meaning, *proved, class_="verdict")
 
 
 def numbers(solution: Solution) -> Html:
