@@ -47,7 +47,7 @@ def section(name: str, heading: str, *children: Content) -> Html:
     """A landmark of the page with its heading; nothing where it has no contents."""
     if not any(children):
         return Html("")
-    return tag("section", tag("h2", heading, id=name), *children, class_=name, aria_labelledby=name)
+    return tag("section", tag("h2", heading, id=name), *children, aria_labelledby=name)
 
 
 def facts(pairs: Iterable[tuple[str, Content]]) -> Html:
@@ -57,11 +57,17 @@ def facts(pairs: Iterable[tuple[str, Content]]) -> Html:
 
 @dataclass(frozen=True)
 class Column:
-    """A column's title; numbers stand to the right, the names of rows are headers."""
+    """A column's title; numbers stand to the right, the names of rows are headers, words may be broken into lines."""
 
     title: Content
     number: bool = False
     head: bool = False
+    words: bool = False
+
+    @property
+    def kind(self) -> str | None:
+        """The class of its cells."""
+        return "number" if self.number else "words" if self.words else None
 
 
 def table(
@@ -71,7 +77,7 @@ def table(
     body = [tag("tr", *(_cell(column, value) for column, value in zip(columns, row, strict=True))) for row in rows]
     if not body:
         return Html("")
-    head = tag("tr", *(tag("th", c.title, scope="col", class_="number" if c.number else None) for c in columns))
+    head = tag("tr", *(tag("th", c.title, scope="col", class_=c.kind) for c in columns))
     whole = tag(
         "table", tag("caption", caption), tag("thead", head), tag("tbody", *body),
         class_="sortable" if sortable else None,
@@ -80,8 +86,9 @@ def table(
 
 
 def _cell(column: Column, value: Content) -> Html:
-    kind = "number" if column.number else None
-    return tag("th", value, scope="row", class_=kind) if column.head else tag("td", value, class_=kind)
+    if column.head:
+        return tag("th", value, scope="row", class_=column.kind)
+    return tag("td", value, class_=column.kind)
 
 
 def prose(text: str, *, instead: Sequence[str] = (), of: Content = None) -> Html:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from convexcls.certificate import Residual
 from convexcls.conic import Conic, conic
-from convexcls.problem import NoAnswer, Problem
+from convexcls.problem import NoAnswer, Problem, Term
 from convexcls.report.text import count, shorten
 from convexcls.solution import Solution
 
@@ -120,6 +120,12 @@ def where(residual: Residual, features: Sequence[str]) -> str:
 def solved(s: Solution) -> bool:
     """Whether there is a point to speak of."""
     return s.x is not None and s.status in ("optimal", "undecided")
+
+
+def pulls(s: Solution, term: Term) -> NDArray[np.float64]:
+    """The multipliers of a loss: its slopes, or minus them, with their weights."""
+    u = s.problem.rows(term) @ point_of(s) + term.offset
+    return np.asarray(term.loss.dual_sign * term.row_weights * term.loss.slope(u))
 
 
 def point_of(s: Solution) -> NDArray[np.float64]:

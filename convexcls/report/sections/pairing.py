@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from convexcls import latex
 from convexcls.explain import multiplier_sign
@@ -10,13 +11,13 @@ from convexcls.latex import indexed
 from convexcls.problem import BY_SAMPLE, Constraint, NormBound, Problem, Term
 from convexcls.report.formulas import formula
 from convexcls.report.markup import Column, Content, Html, join, section, table
-from convexcls.report.reading import solved
+from convexcls.report.reading import pulls, solved
 from convexcls.report.text import number
 from convexcls.solution import Solution
 
 COLUMNS = [
-    Column("constraint or loss", head=True), Column("formula"), Column("multiplier"), Column("what it means"),
-    Column("at this answer"),
+    Column("constraint or loss", head=True), Column("formula"), Column("multiplier"), Column("what it means", words=True),
+    Column("at this answer", words=True),
 ]  # fmt: skip
 
 
@@ -26,13 +27,15 @@ def pairing_section(solution: Solution) -> Html:
     problem = solution.problem
     dual = problem.dual()
     own = [_rule_row(problem, block, solution) for block in _rules(problem)]
-    own += [_loss_row(problem, term) for term in problem.terms]
-    back = [_rule_row(dual, block, None)[:4] for block in _rules(dual)]
+    own += [_loss_row(problem, term, solution) for term in problem.terms]
+    back = [[block.name, _rule(dual, block), _multiplier(block)] for block in _rules(dual)]
     return section(
         "multipliers",
         "Multipliers",
         table("Constraints and losses of the problem, each with its multiplier", COLUMNS, own),
-        table("Constraints of the dual, each with its multiplier: an unknown of the problem", COLUMNS[:4], back),
+        table(
+            "Constraints of the dual: their multipliers are the unknowns of the problem, and slacks", COLUMNS[:3], back
+        ),
     )
 
 
@@ -40,11 +43,12 @@ def _rules(problem: Problem) -> list[Constraint | NormBound]:
     return [*problem.constraints, *problem.norm_bounds]
 
 
-def _loss_row(problem: Problem, term: Term) -> list[Content]:
-    return [term.name, _loss(problem, term), formula(indexed(term.symbol, term.kind)), _pull(term), ""]
+def _loss_row(problem: Problem, term: Term, solution: Solution) -> list[Content]:
+    found = _told(pulls(solution, term)) if solved(solution) else "-"
+    return [term.name, _loss(problem, term), formula(indexed(term.symbol, term.kind)), _pull(term), found]
 
 
-def _rule_row(problem: Problem, block: Constraint | NormBound, solution: Solution | None) -> list[Content]:
+def _rule_row(problem: Problem, block: Constraint | NormBound, solution: Solution) -> list[Content]:
     return [block.name, _rule(problem, block), _multiplier(block), _meaning(block), _values(block, solution)]
 
 
@@ -83,11 +87,13 @@ def _pull(term: Term) -> str:
     return f"{'minus ' if term.loss.dual_sign < 0 else ''}the slope of the loss: how hard {each} pulls"
 
 
-def _values(block: Constraint | NormBound, solution: Solution | None) -> str:
+def _values(block: Constraint | NormBound, solution: Solution) -> str:
+    found = solved(solution) and block.name in solution.multipliers
+    return _told(solution.multipliers[block.name]) if found else "-"
+
+
+def _told(z: NDArray[np.float64]) -> str:
     """How many multipliers are not zero, and the largest."""
-    if solution is None or not solved(solution) or block.name not in solution.multipliers:
-        return "-"
-    z = solution.multipliers[block.name]
     if z.size == 1:
         return number(float(z[0]))
     used = int(np.count_nonzero(z))

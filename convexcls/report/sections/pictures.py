@@ -25,7 +25,7 @@ def pictures_section(solution: Solution) -> Html:
     from convexcls.plots import pictures
 
     shown = [figure(picture) for picture in pictures(solution)]
-    return section("pictures", "Pictures", tag("div", *shown, class_="pictures")) if shown else Html("")
+    return section("pictures", "Pictures", tag("div", *shown, class_="gallery")) if shown else Html("")
 
 
 def figure(picture: Picture) -> Html:
@@ -41,7 +41,9 @@ def drawing(picture: Picture) -> Html:
     plain = {"svg.fonttype": "path", "svg.hashsalt": picture.name, "savefig.facecolor": "white"}
     with rc_context(plain):
         sheet: Any = Figure(figsize=picture.size, layout="constrained")
-        picture.draw(sheet.subplots())
+        axes = sheet.subplots()
+        picture.draw(axes)
+        axes.set_title("")  # it stands in the caption
         text = io.StringIO()
         sheet.savefig(text, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
         if len(text.getvalue()) > LARGEST_SVG:

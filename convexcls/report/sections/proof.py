@@ -9,7 +9,7 @@ from convexcls.certificate import Certificate
 from convexcls.certificate.words import conditions
 from convexcls.data import Data
 from convexcls.problem import NoAnswer, Problem
-from convexcls.report.markup import Column, Content, Html, join, prose, section, table
+from convexcls.report.markup import Column, Content, Html, prose, section, table
 from convexcls.report.sections.kkt import kkt_table
 from convexcls.report.text import shorten
 from convexcls.solution import Solution
@@ -25,8 +25,10 @@ def proof_section(solution: Solution) -> Html:
 
 def certificate_prose(certificate: Certificate) -> Html:
     """The verdict in words, its conditions as a table, its witnesses as another."""
-    told = prose(certificate.explain(), instead=conditions(certificate), of=kkt_table(certificate))
-    return join([told, contradiction(certificate), direction(certificate)])
+    words = certificate.explain()
+    if witness := contradiction(certificate) or direction(certificate):
+        return prose(words, instead=[line for line in words.split("\n") if line.startswith(" ")], of=witness)
+    return prose(words, instead=conditions(certificate), of=kkt_table(certificate))
 
 
 def _where_likelihoods_go(solution: Solution) -> Html:
@@ -90,6 +92,8 @@ def named_entries(problem: Problem, x: np.ndarray) -> list[tuple[str, float]]:
 def _entry_name(data: Data | None, variable: str, k: int, size: int) -> str:
     if data is not None and variable == "coef" and size == data.d:
         return f"coef of {data.features[k]}"
-    if data is not None and data.labels is not None and size == data.d * len(data.labels):
-        return f"{variable} of {data.features[k % data.d]}, {data.labels[k // data.d]!s}"
+    if data is not None and data.labels is not None and variable == "coef" and size == data.d * len(data.labels):
+        return f"coef of {data.features[k % data.d]}, {data.labels[k // data.d]!s}"
+    if data is not None and data.labels is not None and variable == "intercept" and size == len(data.labels):
+        return f"intercept of {data.labels[k]!s}"
     return variable if size == 1 else f"{variable}[{k}]"

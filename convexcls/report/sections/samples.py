@@ -25,6 +25,8 @@ from convexcls.solution import Solution
 
 Array = NDArray[np.float64]
 MOST = 60
+#: Of smaller numbers two digits are enough.
+TINY = 1e-6
 MOST_BLOCKS = 2
 
 
@@ -34,13 +36,12 @@ class Series:
 
     column: Column
     values: NDArray[np.generic]
-    form: str = "{:.6g}"
 
     def cell(self, i: int) -> str:
         """The entry of a sample."""
         value = self.values[i]
         if isinstance(value, (float, np.floating)):
-            return small(float(value)) if self.form == "small" else self.form.format(value + 0.0)
+            return small(float(value)) if abs(value) < TINY else f"{value:.6g}"
         return shorten(str(value), 40)
 
 
@@ -57,7 +58,7 @@ def samples_section(solution: Solution) -> Html:
     if state is not None:
         columns.append(Column("where it lies"))
         for i, row in zip(chosen, rows, strict=True):
-            row.append(tag("span", state[i], class_="fails" if state[i] == "wrong side" else None))
+            row.append(tag("span", state[i], class_="state fails" if state[i] == "wrong side" else "state"))
     caption = f"Rows counted from 0; {len(rows)} of {data.n} samples" if len(rows) < data.n else "Rows counted from 0"
     return section("samples", _heading(solution), _reading(solution, data, len(rows)),
                    table(caption, columns, rows, sortable=True))  # fmt: skip
@@ -90,9 +91,10 @@ def _series(solution: Solution, data: Data) -> Iterator[Series]:
     for c in _blocks(solution):
         slack = c.rhs - solution.problem.rows(c) @ point_of(solution)
         z = solution.multipliers[c.name]
-        yield Series(Column(join(["slack ", formula(slack_formula(solution.problem, c))]), number=True), slack)
+        title = join(["slack", tag("small", formula(slack_formula(solution.problem, c)))])
+        yield Series(Column(title, number=True), slack)
         yield Series(Column(formula(indexed(c.symbol, c.kind)), number=True), z)
-        yield Series(Column("product", number=True), slack * z, "small")
+        yield Series(Column("product", number=True), slack * z)
     yield from _slopes(solution, data)
 
 
@@ -110,7 +112,7 @@ def _scores(solution: Solution, data: Data) -> Iterator[Series]:
     likely = None if convert is None or data.classes is None else convert(scores)
     if likely is not None:
         own = np.asarray(likely)[np.arange(data.n), data.classes]
-        yield Series(Column("probability of its label", number=True), own, "{:.4f}")
+        yield Series(Column("probability of its label", number=True), own)
 
 
 def _blocks(solution: Solution) -> list[Constraint]:
@@ -126,9 +128,10 @@ def _slopes(solution: Solution, data: Data) -> Iterator[Series]:
     """The multipliers of losses of one argument a sample: minus their slopes, or their slopes."""
     for term in solution.problem.terms:
         if term.kind == "samples" and term.size == data.n and term.loss.width == 1:
-            u = solution.problem.rows(term) @ point_of(solution) + term.offset
-            pull = term.loss.dual_sign * term.weights * term.loss.slope(u)
-            yield Series(Column(join(["pull ", formula(indexed(term.symbol, term.kind))]), number=True), pull)
+            title = join(["pull", tag("small", formula(indexed(term.symbol, term.kind)))])
+            yield Series(
+                Column(join(["pull", tag("small", formula(indexed(term.symbol, term.kind)))]), number=True), pull
+            )
 
 
 def _wrong(solution: Solution, data: Data) -> NDArray[np.bool_] | None:

@@ -20,7 +20,7 @@ SIGNS = {"optimal": "✓", "infeasible": "∅", "unattained": "∞", "undecided"
 MEANING = {
     "optimal": "this is a minimiser, and no other point does better",
     "infeasible": "no point satisfies all constraints",
-    "unattained": "there is no minimiser: the objective falls for ever",
+    "unattained": "there is no minimiser: along a direction the objective falls for ever",
     "undecided": "this answer is not proved",
 }
 
