@@ -32,11 +32,17 @@
 
   Array.prototype.forEach.call(document.querySelectorAll("table.sortable"), function (table) {
     Array.prototype.forEach.call(table.tHead.rows[0].cells, function (cell, column) {
-      var button = document.createElement("button");
-      button.type = "button";
+      var button = document.createElement("span"); // browsers do not repeat a row with a <button> on every printed page
+      button.setAttribute("role", "button");
+      button.tabIndex = 0;
       while (cell.firstChild) button.appendChild(cell.firstChild);
       cell.appendChild(button);
       button.addEventListener("click", function () { sort(table, column, button); });
+      button.addEventListener("keydown", function (event) {
+        if (event.key !== "Enter" && event.key !== " ") return;
+        event.preventDefault();
+        sort(table, column, button);
+      });
     });
   });
 })();

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +20,7 @@ from convexcls.latex import indexed
 from convexcls.problem import Constraint, NoAnswer
 from convexcls.report.formulas import formula
 from convexcls.report.markup import Column, Content, Html, join, section, table, tag
-from convexcls.report.reading import has_support, point_of, solved
+from convexcls.report.reading import has_support, point_of, pulls, solved
 from convexcls.report.text import shorten, small
 from convexcls.solution import Solution
 
@@ -32,17 +33,17 @@ MOST_BLOCKS = 2
 
 @dataclass(frozen=True)
 class Series:
-    """A column of the table: a value for every sample, and how it is written."""
+    """A column of the table: a number or a word for every sample."""
 
     column: Column
-    values: NDArray[np.generic]
+    values: NDArray[Any]
 
     def cell(self, i: int) -> str:
         """The entry of a sample."""
         value = self.values[i]
-        if isinstance(value, (float, np.floating)):
-            return small(float(value)) if abs(value) < TINY else f"{value:.6g}"
-        return shorten(str(value), 40)
+        if isinstance(value, str):
+            return shorten(value, 40)
+        return small(float(value)) if abs(value) < TINY else f"{value:.6g}"
 
 
 def samples_section(solution: Solution) -> Html:
@@ -91,7 +92,7 @@ def _series(solution: Solution, data: Data) -> Iterator[Series]:
     for c in _blocks(solution):
         slack = c.rhs - solution.problem.rows(c) @ point_of(solution)
         z = solution.multipliers[c.name]
-        title = join(["slack", tag("small", formula(slack_formula(solution.problem, c)))])
+        title = join([tag("small", formula(slack_formula(solution.problem, c))), "slack"])
         yield Series(Column(title, number=True), slack)
         yield Series(Column(formula(indexed(c.symbol, c.kind)), number=True), z)
         yield Series(Column("product", number=True), slack * z)
@@ -128,10 +129,8 @@ def _slopes(solution: Solution, data: Data) -> Iterator[Series]:
     """The multipliers of losses of one argument a sample: minus their slopes, or their slopes."""
     for term in solution.problem.terms:
         if term.kind == "samples" and term.size == data.n and term.loss.width == 1:
-            title = join(["pull", tag("small", formula(indexed(term.symbol, term.kind)))])
-            yield Series(
-                Column(join(["pull", tag("small", formula(indexed(term.symbol, term.kind)))]), number=True), pull
-            )
+            title = join([tag("small", formula(indexed(term.symbol, term.kind))), "pull"])
+            yield Series(Column(title, number=True), pulls(solution, term))
 
 
 def _wrong(solution: Solution, data: Data) -> NDArray[np.bool_] | None:
