@@ -19,6 +19,7 @@ from convexcls.cli.arguments import (
 from convexcls.cli.completion import completion
 from convexcls.cli.completion import solvers as solver_names
 from convexcls.cli.page import report
+from convexcls.cli.picture import plot
 from convexcls.cli.screen import Working, clean, emit, say, screen, write
 from convexcls.cli.separate import separability
 from convexcls.cli.statistics import path, summary
@@ -259,5 +260,6 @@ def demo() -> int:
 
 
 ALL = (
-    show, solve, report, separability, compare, validate, summary, path, verify, solvers, problems, demo, completion,
+    show, solve, report, separability, compare, validate, summary, path, plot, verify, solvers, problems, demo,
+    completion,
 )  # fmt: skip

@@ -16,8 +16,8 @@ from convexcls.report.text import number
 from convexcls.solution import Solution
 
 COLUMNS = [
-    Column("constraint or loss", head=True), Column("formula"), Column("multiplier"), Column("what it means", words=True),
-    Column("at this answer", words=True),
+    Column("constraint or loss", head=True), Column("formula"), Column("multiplier"),
+    Column("what it means", words=True), Column("at this answer", words=True),
 ]  # fmt: skip
 
 
