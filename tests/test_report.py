@@ -114,7 +114,7 @@ def test_kkt_table_holds_the_residuals(twenty, whole):
 
 
 def test_samples_stand_with_slack_and_multiplier(twenty, whole):
-    head, *rows = whole.table("Rows counted from 0")
+    _, *rows = whole.table("Rows counted from 0")
     assert [int(row[0]) for row in rows] == list(range(20))
     slack = twenty.margins - 1.0
     for row in rows:
@@ -126,7 +126,7 @@ def test_samples_stand_with_slack_and_multiplier(twenty, whole):
 
 
 def test_comparison_and_coefficients_hold_the_numbers(twenty, whole):
-    head, *rows = whole.table("Tolerance")
+    _, *rows = whole.table("Tolerance")
     assert [row[0] for row in rows] == ["working-set", "clarabel", "osqp"]
     assert all(row[1] == "✓ optimal" and float(row[2]) == pytest.approx(4 / 9, rel=1e-9) for row in rows)
     coefficients = {row[0]: float(row[1]) for row in whole.table("Coefficients")[1:]}
