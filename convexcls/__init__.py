@@ -37,6 +37,7 @@ from convexcls.paths import Path, path
 from convexcls.portable import Verification, verify
 from convexcls.problem import Constraint, Label, NoAnswer, NormBound, Problem, ProblemError, Term, Variable
 from convexcls.referee import Appraisal, Appraisals, certify
+from convexcls.report import Report
 from convexcls.rows import MatrixTooLarge
 from convexcls.separability import Separability, separability
 from convexcls.solution import Solution
@@ -112,6 +113,7 @@ __all__ = [
     "ProblemError",
     "Quadratic",
     "Radial",
+    "Report",
     "Residual",
     "Separability",
     "SoftMarginSVC",

@@ -215,9 +215,13 @@ class Certificate:
         return out
 
     def _repr_html_(self) -> str:
-        from html import escape
+        return carry_out("html", self)
 
-        return f"<pre>{escape(self.explain())}</pre>"
+    def _repr_latex_(self) -> str | None:
+        """The bounds that enclose the optimum; None where there is none to enclose."""
+        from convexcls.certificate.words import bounds_formula
+
+        return bounds_formula(self)
 
 
 def _number(value: float) -> float | None:
