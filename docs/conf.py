@@ -44,6 +44,8 @@ myst_heading_anchors = 3
 html_math_renderer = "mathml"
 
 html_theme = "furo"
+pygments_style = "tango"
+pygments_dark_style = "github-dark"
 html_title = f"convexcls {release}"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
