@@ -6,14 +6,24 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from convexcls.plots import style
 from convexcls.plots.boundary import BoundaryDisplay
+from convexcls.plots.convergence import ConvergenceDisplay
 from convexcls.plots.display import Display
 from convexcls.plots.hulls import HullsDisplay
+from convexcls.plots.losses import LossesDisplay
+from convexcls.plots.multipliers import MultipliersDisplay
+from convexcls.plots.probability import ProbabilityDisplay
+from convexcls.plots.projection import ProjectionDisplay
+from convexcls.plots.slackness import SlacknessDisplay
+from convexcls.plots.slices import LossSliceDisplay
+from convexcls.plots.trajectory import TrajectoryDisplay
 from convexcls.problem import NoAnswer
 from convexcls.solution import Solution
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,11 +43,23 @@ class Picture:
         def draw(ax: Axes) -> None:
             display.plot(ax)
 
-        return cls(display.kind, display.title, display.describe(), draw, display.size)
+        return cls(display.kind, display.title.replace(r"\$", "$"), display.describe(), draw, display.size)
+
+    def figure(self) -> Figure:
+        """The picture in a figure of its own that only the caller holds: for a file."""
+        figure = style.bare_figure(self.size)
+        self.draw(figure.subplots())
+        return figure
 
 
 #: The displays of a solution by name, in the order in which a report shows them.
-KINDS: dict[str, type[Display]] = {display.kind: display for display in (BoundaryDisplay, HullsDisplay)}
+KINDS: dict[str, type[Display]] = {
+    display.kind: display
+    for display in (
+        BoundaryDisplay, HullsDisplay, ProbabilityDisplay, TrajectoryDisplay, ProjectionDisplay, MultipliersDisplay,
+        SlacknessDisplay, LossesDisplay, LossSliceDisplay, ConvergenceDisplay,
+    )
+}  # fmt: skip
 
 
 def pictures(solution: Solution) -> list[Picture]:

@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 BLACK, BLUE, ORANGE, GREEN = "#000000", "#0072B2", "#E69F00", "#009E73"
 SKY, VERMILION, PURPLE, YELLOW = "#56B4E9", "#D55E00", "#CC79A7", "#F0E442"
@@ -23,8 +24,8 @@ MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<")
 #: By line: dark colours only, each with dashes of its own.
 LINE_COLOURS = (BLACK, BLUE, VERMILION, GREEN, PURPLE)
 STROKES: tuple[Any, ...] = (
-    "solid", (0, (6, 2)), (0, (1.5, 1.5)), (0, (7, 2, 1.5, 2)), (0, (3, 1.2)), (0, (7, 2, 1.5, 2, 1.5, 2)),
-    (0, (10, 3)), (0, (4, 2, 4, 2, 1, 2)), (0, (1, 3)),
+    "solid", (0, (8, 2.5)), (0, (1.5, 1.5)), (0, (7, 2, 1.5, 2)), (0, (3, 1.5)), (0, (7, 2, 1.5, 2, 1.5, 2)),
+    (0, (16, 2, 4, 2)), (0, (4, 2, 4, 2, 1, 2)), (0, (1, 3.5)),
 )  # fmt: skip
 HATCHES = ("////", "\\\\\\\\", "....", "xxxx", "++++", "oooo", "||||", "----")
 EDGE = "0.15"
@@ -83,13 +84,26 @@ def add_legend(ax: Axes) -> None:
                   handlelength=2.6)  # fmt: skip
 
 
+#: How a figure fits legends beside axes that are to scale.
+LAYOUT: Literal["compressed"] = "compressed"
+
+
 def new_axes(size: tuple[float, float]) -> Axes:
-    """Axes in a figure of their own."""
+    """Axes in a figure of their own, which notebooks show."""
     try:
         from matplotlib import pyplot
     except ImportError:
         raise ImportError("plots need matplotlib; install it with: pip install 'convexcls[plot]'") from None
-    return pyplot.subplots(figsize=size, layout="constrained")[1]
+    return pyplot.subplots(figsize=size, layout=LAYOUT)[1]
+
+
+def bare_figure(size: tuple[float, float]) -> Figure:
+    """A figure for a file: without pyplot, which would look for a screen and keep it."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise ImportError("plots need matplotlib; install it with: pip install 'convexcls[plot]'") from None
+    return Figure(figsize=size, layout=LAYOUT)
 
 
 def counted(n: int, what: str, more: str = "s") -> str:
