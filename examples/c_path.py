@@ -2,8 +2,9 @@
 The path of a soft margin
 =========================
 
-Follow the coefficients while the price of slack C rises over five powers of ten. Each point is a solution of its own, warm-started
-from the last and proved. From some C on nothing changes: no sample has slack any more, and the soft margin is the hard margin.
+Follow the coefficients while the price of slack C rises over five powers of ten. Each point is a solution of its own,
+warm-started from the last and proved. From some C on nothing changes: no sample has slack any more, and the soft
+margin is the hard margin.
 """
 
 import numpy as np

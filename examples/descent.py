@@ -2,9 +2,9 @@
 Newton, gradient descent and stochastic gradient
 ================================================
 
-Three ways down the same logistic likelihood. Newton's method doubles its digits with every step. Gradient descent, with steps
-that Armijo's rule accepts, gains a constant factor. Stochastic gradient moves after every sample: it is quick to the
-first digits and slow to the next, so its last point proves nothing, and its verdict is "undecided".
+Three ways down the same logistic likelihood. Newton's method doubles its digits with every step. Gradient descent,
+with steps that Armijo's rule accepts, gains a constant factor. Stochastic gradient moves after every sample: it is
+quick to the first digits and slow to the next, so its last point proves nothing, and its verdict is "undecided".
 """
 
 import convexcls as cc

@@ -2,9 +2,9 @@
 Gaussian classes: linear and quadratic discriminants
 ====================================================
 
-If each class is Gaussian and all share one covariance, the log-odds are linear and the boundary is a line (LDA). With a
-covariance for each class the boundary is a conic (QDA). Both are maximum-likelihood estimates, solved here as log-determinant
-programs in the natural parameters, whose KKT condition is that fitted and observed moments match.
+If each class is Gaussian and all share one covariance, the log-odds are linear and the boundary is a line (LDA). With
+a covariance for each class the boundary is a conic (QDA). Both are maximum-likelihood estimates, solved here as
+log-determinant programs in the natural parameters, whose KKT condition is that fitted and observed moments match.
 """
 
 import matplotlib.pyplot as plt

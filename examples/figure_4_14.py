@@ -2,9 +2,9 @@
 Least squares and two perceptrons (ESL figure 4.14)
 ===================================================
 
-Twenty points that a line can separate. Least squares weighs all of them, also those far on the right side, and ends with one
-point on the wrong side. The perceptron rule stops at any line that separates, so two random starts give two lines. None of
-the three is the widest slab: for that, see the next example.
+Twenty points that a line can separate. Least squares weighs all of them, also those far on the right side, and ends
+with one point on the wrong side. The perceptron rule stops at any line that separates, so two random starts give two
+lines. None of the three is the widest slab: for that, see the next example.
 """
 
 import numpy as np

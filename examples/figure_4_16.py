@@ -2,9 +2,9 @@
 The optimal separating hyperplane (ESL figure 4.16)
 ===================================================
 
-The same twenty points. The widest slab between the classes is held by three of them, the support points; all others could be
-left out. Logistic regression is not defined here, because its likelihood has no maximum on classes that can be separated.
-With a vanishing penalty its boundary exists, and it comes close to that of the slab.
+The same twenty points. The widest slab between the classes is held by three of them, the support points; all others
+could be left out. Logistic regression is not defined here, because its likelihood has no maximum on classes that can
+be separated. With a vanishing penalty its boundary exists, and it comes close to that of the slab.
 """
 
 import convexcls as cc

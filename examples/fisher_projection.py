@@ -2,9 +2,9 @@
 Fisher's discriminant as a projection
 =====================================
 
-Project the samples onto a line and look at the histograms. On the line between the class means they overlap more than they need
-to, because the classes are long and slanted. Fisher's direction makes the means far apart compared with the spread within the
-classes. The threshold is the one with the fewest errors, found by trying all.
+Project the samples onto a line and look at the histograms. On the line between the class means they overlap more than
+they need to, because the classes are long and slanted. Fisher's direction makes the means far apart compared with the
+spread within the classes. The threshold is the one with the fewest errors, found by trying all.
 """
 
 import matplotlib.pyplot as plt

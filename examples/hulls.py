@@ -2,9 +2,9 @@
 Convex hulls that are apart, and hulls that meet
 ================================================
 
-The dual of the hard margin looks for the nearest points of two convex hulls. Where the hulls are apart, the hyperplane cuts the
-segment between these points in half. Where they meet, no hyperplane separates the classes, and the proof is a point that
-both share, as a combination of few samples: at most d + 2 of them.
+The dual of the hard margin looks for the nearest points of two convex hulls. Where the hulls are apart, the
+hyperplane cuts the segment between these points in half. Where they meet, no hyperplane separates the classes, and
+the proof is a point that both share, as a combination of few samples: at most d + 2 of them.
 """
 
 import matplotlib.pyplot as plt

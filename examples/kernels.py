@@ -2,9 +2,9 @@
 Kernels: XOR and a circle
 =========================
 
-No line separates XOR or a disc from a ring. A kernel is an inner product in a space of more features, where a hyperplane does.
-The polynomial kernel (1 + x'z)^2 has an exact answer on XOR: every multiplier is 1/8 and f(x) = -x1 x2. The radial kernel
-needs no such luck: it separates any two sets of different points.
+No line separates XOR or a disc from a ring. A kernel is an inner product in a space of more features, where a
+hyperplane does. The polynomial kernel (1 + x'z)^2 has an exact answer on XOR: every multiplier is 1/8 and f(x) = -x1
+x2. The radial kernel needs no such luck: it separates any two sets of different points.
 """
 
 import matplotlib.pyplot as plt

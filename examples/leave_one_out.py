@@ -2,9 +2,10 @@
 Leave one out
 =============
 
-Leave out each sample in turn, fit the others, and predict it. For least squares this costs one fit, by the hat matrix; for a
-likelihood it costs a few Newton steps a sample, and every score comes with a proved bound. Here are logistic regressions of
-the first hundred patients of the heart data. Too small a penalty believes the samples too much, too large a one too little.
+Leave out each sample in turn, fit the others, and predict it. For least squares this costs one fit, by the hat
+matrix; for a likelihood it costs a few Newton steps a sample, and every score comes with a proved bound. Here are
+logistic regressions of the first hundred patients of the heart data. Too small a penalty believes the samples too
+much, too large a one too little.
 """
 
 import matplotlib.pyplot as plt

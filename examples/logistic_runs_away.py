@@ -2,10 +2,10 @@
 A likelihood without a maximum
 ==============================
 
-On classes that can be separated the likelihood grows for ever as the coefficients grow. With ever smaller ridge penalties the
-solution exists, and its length runs away like the logarithm of 1/l2, while its direction settles. Without a penalty the verdict
-is "unattained", and the proof is the direction. A solver that stops at a small gradient would have reported some point on the
-way.
+On classes that can be separated the likelihood grows for ever as the coefficients grow. With ever smaller ridge
+penalties the solution exists, and its length runs away like the logarithm of 1/l2, while its direction settles.
+Without a penalty the verdict is "unattained", and the proof is the direction. A solver that stops at a small gradient
+would have reported some point on the way.
 """
 
 import matplotlib.pyplot as plt

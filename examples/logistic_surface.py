@@ -2,9 +2,10 @@
 Probabilities of logistic regression
 ====================================
 
-Logistic regression models the log-odds as a linear function, so lines of equal probability are parallel, and the boundary is
-the line of 1/2. Here are two features of the heart data, of patients with and without a heart disease. Fitted probabilities are
-right on average: their sum is the number of patients with the disease, which is the KKT condition of the intercept.
+Logistic regression models the log-odds as a linear function, so lines of equal probability are parallel, and the
+boundary is the line of 1/2. Here are two features of the heart data, of patients with and without a heart disease.
+Fitted probabilities are right on average: their sum is the number of patients with the disease, which is the KKT
+condition of the intercept.
 """
 
 import convexcls as cc

@@ -2,9 +2,9 @@
 Losses as functions of the margin
 =================================
 
-A classifier f is right about a sample where the margin m = y f(x) is positive. What we would like to count is the zero-one
-loss, which is not convex. Every other curve stands in for it. Hinge, squared hinge, logistic and exponential loss only fall;
-squared and absolute loss rise again, so that a sample far on the right side is punished, too.
+A classifier f is right about a sample where the margin m = y f(x) is positive. What we would like to count is the
+zero-one loss, which is not convex. Every other curve stands in for it. Hinge, squared hinge, logistic and exponential
+loss only fall; squared and absolute loss rise again, so that a sample far on the right side is punished, too.
 """
 
 import numpy as np

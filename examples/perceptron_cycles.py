@@ -2,9 +2,9 @@
 The perceptron that never ends
 ==============================
 
-On XOR no line is right about all four points, so the rule goes on for ever. Its weights are sums of samples, here whole
-numbers, and do not grow without bound, so they come back: a cycle. The counts of updates in one cycle add up to zero, sum_i counts_i y_i (x_i, 1) = 0,
-and that is a proof that no hyperplane separates the classes.
+On XOR no line is right about all four points, so the rule goes on for ever. Its weights are sums of samples, here
+whole numbers, and do not grow without bound, so they come back: a cycle. The counts of updates in one cycle add up to
+zero, sum_i counts_i y_i (x_i, 1) = 0, and that is a proof that no hyperplane separates the classes.
 """
 
 import numpy as np

@@ -2,8 +2,8 @@
 Curves from a quadratic basis
 =============================
 
-Add squares and products of the features, and a hyperplane among them is a conic in the plane. The classifier does not know: it
-is the same hard margin on five features instead of two. ``conic`` reads off what the curve is.
+Add squares and products of the features, and a hyperplane among them is a conic in the plane. The classifier does not
+know: it is the same hard margin on five features instead of two. ``conic`` reads off what the curve is.
 """
 
 import matplotlib.pyplot as plt

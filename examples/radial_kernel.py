@@ -2,9 +2,10 @@
 How narrow should a radial kernel be?
 =====================================
 
-The kernel exp(-gamma ‖x - z‖²) compares samples within a distance of about 1/sqrt(gamma). Wide, it draws nearly straight
-lines and gives up some samples. Narrow, it draws an island around every sample of one class: no training errors, and nothing
-learned. All three problems are solved and proved alike; which of them predicts is a question for validation.
+The kernel exp(-gamma ‖x - z‖²) compares samples within a distance of about 1/sqrt(gamma). Wide, it draws nearly
+straight lines and gives up some samples. Narrow, it draws an island around every sample of one class: no training
+errors, and nothing learned. All three problems are solved and proved alike; which of them predicts is a question for
+validation.
 """
 
 import matplotlib.pyplot as plt

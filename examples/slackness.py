@@ -2,9 +2,9 @@
 Complementary slackness in a picture
 ====================================
 
-For every constraint either the multiplier or the room to spare is zero. Plotted against each other, all samples lie on the two
-axes: support points on the one, the rest on the other. A point off the axes would be a point where the answer is not optimal.
-The bars show the multipliers; with a soft margin none exceeds C.
+For every constraint either the multiplier or the room to spare is zero. Plotted against each other, all samples lie
+on the two axes: support points on the one, the rest on the other. A point off the axes would be a point where the
+answer is not optimal. The bars show the multipliers; with a soft margin none exceeds C.
 """
 
 import matplotlib.pyplot as plt

@@ -2,9 +2,9 @@
 Softmax regression: a region for each class
 ===========================================
 
-Three species of iris by two measures of the petal. Each class has a linear score, and a flower belongs to the class whose score
-is largest, so the regions are bounded by straight lines. Setosa can be split off from the others: without a penalty the
-likelihood has no maximum, and the solver's answer is refused with the direction that proves it.
+Three species of iris by two measures of the petal. Each class has a linear score, and a flower belongs to the class
+whose score is largest, so the regions are bounded by straight lines. Setosa can be split off from the others: without
+a penalty the likelihood has no maximum, and the solver's answer is refused with the direction that proves it.
 """
 
 from sklearn.datasets import load_iris

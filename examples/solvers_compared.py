@@ -2,9 +2,9 @@
 Solvers compared
 ================
 
-One problem, several solvers, one judge. Interior-point methods need few steps, first-order methods many cheap ones. Their
-answers lie in a small ball around the certified one; how small is what the certificate measures. What a solver says of itself
-plays no part.
+One problem, several solvers, one judge. Interior-point methods need few steps, first-order methods many cheap ones.
+Their answers lie in a small ball around the certified one; how small is what the certificate measures. What a solver
+says of itself plays no part.
 """
 
 import matplotlib.pyplot as plt

@@ -42,9 +42,7 @@ def described(entry: GalleryEntry) -> nodes.definition_list_item:
     answer = nodes.paragraph("", "", nodes.literal("", entry.name), nodes.Text(f": {answer_in_words(entry)}"))
     reason = [nodes.paragraph("", part) for part in entry.derivation.split("\n\n")]
     source = [nodes.paragraph("", f"Source: {entry.source}")] if entry.source else []
-    return nodes.definition_list_item(
-        "", nodes.term("", entry.title), nodes.definition("", answer, *reason, *source)
-    )
+    return nodes.definition_list_item("", nodes.term("", entry.title), nodes.definition("", answer, *reason, *source))
 
 
 def answer_in_words(entry: GalleryEntry) -> str:

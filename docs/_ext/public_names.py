@@ -1,4 +1,4 @@
-"""Types in signatures link to the public name: ``convexcls.solution.Solution`` is documented as ``convexcls.Solution``."""
+"""Types in signatures link to public names: ``convexcls.solution.Solution`` is documented as ``convexcls.Solution``."""
 
 from __future__ import annotations
 
