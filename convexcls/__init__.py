@@ -36,6 +36,7 @@ from convexcls.paths import Path, path
 from convexcls.portable import Verification, verify
 from convexcls.problem import Constraint, Label, NoAnswer, NormBound, Problem, ProblemError, Term, Variable
 from convexcls.referee import Appraisal, Appraisals, certify
+from convexcls.report import Report
 from convexcls.rows import MatrixTooLarge
 from convexcls.separability import Separability, separability
 from convexcls.solution import Solution
@@ -96,6 +97,7 @@ __all__ = [
     "ProblemError",
     "Quadratic",
     "Radial",
+    "Report",
     "Residual",
     "Separability",
     "SoftMarginSVM",

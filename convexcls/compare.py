@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
-from html import escape
 from typing import Any
 
 import numpy as np
 
-from convexcls.problem import Problem
+from convexcls.problem import Problem, carry_out
 from convexcls.solution import Solution
 from convexcls.solve import accepting, solve
 
@@ -94,12 +93,7 @@ class Comparison:
     __str__ = to_text
 
     def _repr_html_(self) -> str:
-        head = "".join(f"<th>{escape(title)}</th>" for _, title in COLUMNS)
-        body = "".join(
-            "<tr>" + "".join(f"<td>{escape(cell(name, getattr(row, name)))}</td>" for name, _ in COLUMNS) + "</tr>"
-            for row in self.rows
-        )
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        return carry_out("html", self)
 
 
 def cell(name: str, value: Any) -> str:

@@ -3,8 +3,6 @@ for a dual the steps that lead to it."""
 
 from __future__ import annotations
 
-from html import escape
-
 import numpy as np
 
 from convexcls import latex
@@ -55,7 +53,7 @@ def statement_lines(problem: Problem) -> list[str]:
     return lines[:2] + [line.replace("subject to", "          ") for line in lines[2:]]
 
 
-def _range(c: Constraint) -> str:
+def _range(c: Constraint | NormBound) -> str:
     return f"   (i = 1…{c.size})" if c.kind in BY_SAMPLE else ""
 
 
@@ -121,7 +119,7 @@ def lagrangian(problem: Problem, split: bool = False) -> str:
     for c in problem.constraints:
         left, _, right, turned = latex.sides(problem, c)
         difference = _difference(left, right)
-        if " + " in difference or " - " in difference:
+        if _is_sum(difference):
             difference = f"({difference})"
         parts.append(f"{'-' if turned else '+'} {_paired(c.symbol, c.kind, difference)}")
     for b in problem.norm_bounds:
@@ -144,7 +142,7 @@ def _difference(left: str, right: str) -> str:
 
 def _norm_sides(problem: Problem, b: NormBound) -> tuple[str, str]:
     left, right = latex.norm_bound(problem, b)[2:].split(r"\| \le ")
-    return (f"({left})" if " + " in left or " - " in left else left), right
+    return (f"({left})" if _is_sum(left) else left), right
 
 
 def _times_bound(right: str) -> str:
@@ -154,7 +152,7 @@ def _times_bound(right: str) -> str:
 def _paired(symbol: str, kind: Kind, inside: str) -> str:
     if kind in BY_SAMPLE:
         return rf"{latex.SUM[kind]} {indexed(symbol, kind)} {inside}"
-    return rf"{symbol}^{{\top}} {inside}" if kind == "vector" else f"{symbol} {inside}"
+    return f"{latex.transposed(symbol)} {inside}" if kind == "vector" else f"{symbol} {inside}"
 
 
 def _lagrangian(problem: Problem) -> str:
@@ -202,6 +200,41 @@ def stationarity(problem: Problem, v: Variable) -> str:
     return f"{text} = 0"
 
 
+def inequalities(problem: Problem) -> list[Constraint | NormBound]:
+    """What has a multiplier with a sign, and a slack."""
+    return [*(c for c in problem.constraints if c.relation == "<="), *problem.norm_bounds]
+
+
+def multiplier_sign(block: Constraint | NormBound) -> str:
+    """What the multiplier of an inequality has to satisfy."""
+    if isinstance(block, NormBound):
+        return rf"\|{block.symbol}\| \le {block.radius_symbol}"
+    return rf"{indexed(block.symbol, block.kind)} \ge 0"
+
+
+def complementarity(problem: Problem, block: Constraint | NormBound) -> str:
+    """The condition that a multiplier times what its inequality leaves is zero."""
+    if isinstance(block, NormBound):
+        left, right = _norm_sides(problem, block)
+        return f"{latex.transposed(block.symbol)} {left} + {block.radius_symbol}{_times_bound(right)} = 0"
+    left, _, right, _ = latex.sides(problem, block)
+    difference = _difference(left, right)
+    inside = f"[{difference}]" if _is_sum(difference) else difference
+    return f"{indexed(block.symbol, block.kind)} {inside} = 0"
+
+
+def slack(problem: Problem, c: Constraint) -> str:
+    """What an inequality leaves: its larger side minus its smaller one."""
+    left, _, right, turned = latex.sides(problem, c)
+    if turned:
+        return _difference(left, right)
+    return f"{right} - {f'({left})' if _is_sum(left) else left}" if right != "0" else f"-({left})"
+
+
+def _is_sum(formula: str) -> bool:
+    return " + " in formula or " - " in formula
+
+
 def _conditions(problem: Problem) -> str:
     rows: list[tuple[str, str]] = []
     for v in problem.variables:
@@ -211,20 +244,10 @@ def _conditions(problem: Problem) -> str:
         rows.append(("", f"where {_slope(t)},  {u} = {plain(latex.inside(problem, t))},  φ(u) = {loss}"))
     if problem.is_constrained:
         rows.append(("primal feasibility", "the constraints above"))
-    for c in problem.constraints:
-        if c.relation == "<=":
-            left, _, right, _ = latex.sides(problem, c)
-            difference = _difference(left, right)
-            inside = f"[{difference}]" if " + " in difference or " - " in difference else difference
-            multiplier = plain(indexed(c.symbol, c.kind))
-            rows.append((f"dual feasibility of {c.name}", f"{multiplier} ≥ 0"))
-            rows.append((f"complementarity of {c.name}", f"{multiplier} {plain(inside)} = 0{_range(c)}"))
-    for b in problem.norm_bounds:
-        u, radius = plain(b.symbol), plain(b.radius_symbol)
-        left, right = _norm_sides(problem, b)
-        rows.append((f"dual feasibility of {b.name}", f"‖{u}‖ ≤ {radius}"))
-        product = f"{b.symbol}^{{\\top}} {left} + {b.radius_symbol}{_times_bound(right)}"
-        rows.append((f"complementarity of {b.name}", f"{plain(product)} = 0"))
+    for block in inequalities(problem):
+        rows.append((f"dual feasibility of {block.name}", plain(multiplier_sign(block))))
+        product = plain(complementarity(problem, block))
+        rows.append((f"complementarity of {block.name}", product + _range(block)))
     width = max(len(name) for name, _ in rows) + 2
     return "KKT conditions\n" + _indented([f"{name:<{width}}{text}" for name, text in rows])
 
@@ -289,14 +312,3 @@ def _kept(v: Variable, primal: Problem) -> str:
 
 def _indented(lines: list[str]) -> str:
     return "\n".join(f"  {line}" for line in lines)
-
-
-@provides("html")
-def html(problem: Problem) -> str:
-    """The problem for a notebook: as mathematics where math-core is installed, as text otherwise."""
-    try:
-        from math_core import LatexToMathML
-    except ImportError:
-        return f"<pre>{escape(explain(problem))}</pre>"
-    formula = LatexToMathML().convert_with_local_state(problem.latex(), displaystyle=True)
-    return f"<div><strong>{escape(problem.name)}</strong>{formula}</div>"

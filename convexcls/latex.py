@@ -79,7 +79,7 @@ def product(outer: Kind, inner: Kind, symbol: str, label: Label, diagonal: bool,
     if inner in SUM:
         return Piece(label.scale, "", rf"\sum_k {label.vector or 'a'}_{{ik}} {symbol}_k")
     if inner == "vector" and outer != "vector":
-        return Piece(label.scale, label.factor, rf"{_transposed(label.vector or 'a')} {unknown}")
+        return Piece(label.scale, label.factor, rf"{transposed(label.vector or 'a')} {unknown}")
     if inner == "vector":
         return Piece(label.scale, label.factor, f"{label.vector or 'A'} {unknown}")
     spread = " " in label.vector and not label.vector.startswith("(")
@@ -87,7 +87,8 @@ def product(outer: Kind, inner: Kind, symbol: str, label: Label, diagonal: bool,
     return Piece(label.scale, label.factor, " ".join([*front, unknown] if outer != "vector" else [unknown, *front]))
 
 
-def _transposed(vector: str) -> str:
+def transposed(vector: str) -> str:
+    """A vector's symbol as a row, in brackets where it is more than a letter."""
     return (
         rf"{vector}^{{\top}}" if re.fullmatch(r"\(.*\)|\\?\w+(_\w)?|\\tilde\{.*\}", vector) else rf"({vector})^{{\top}}"
     )
@@ -182,7 +183,7 @@ def _quadratic(problem: Problem) -> list[Piece]:
     for name, p in problem.quadratic.items():
         v = problem.variable(name)
         if isinstance(p, Rows):
-            out.append(Piece(1.0, "", rf"\tfrac12 {_transposed(v.symbol)} {problem.quadratic_symbol} {v.symbol}"))
+            out.append(Piece(1.0, "", rf"\tfrac12 {transposed(v.symbol)} {problem.quadratic_symbol} {v.symbol}"))
         elif np.all(p == p[:1]):
             out.append(_halved(float(p[0]), _square(v)))
         else:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
@@ -19,6 +19,7 @@ from convexcls.problem import NoAnswer, Problem, carry_out
 
 if TYPE_CHECKING:  # what a verb returns; the layer above provides it
     from convexcls.inference import Existence, Summary
+    from convexcls.report import Report
 
 Array = NDArray[np.float64]
 #: What stands in place of the solver's message when Ctrl-C stopped it.
@@ -40,7 +41,7 @@ class Solution:
     seconds: float = 0.0
     trace: tuple[Any, ...] = field(default=(), repr=False)
     #: What a learning rule has to tell besides, such as the perceptron's updates.
-    report: Any = field(default=None, repr=False)
+    rule_report: Any = field(default=None, repr=False)
     #: Why ``auto`` took this solver; empty where the caller named it.
     chosen: str = field(default="", repr=False)
 
@@ -253,7 +254,19 @@ class Solution:
         infinity, which stay finite, and the supremum."""
         return carry_out("existence", self.problem)
 
-    # ---- other ------------------------------------------------------------------------------------
+    # ---- telling ----------------------------------------------------------------------------------
+
+    def report(
+        self,
+        path: Any = None,
+        *,
+        title: str | None = None,
+        compare: bool | Sequence[str] = True,
+        pictures: bool = True,
+    ) -> Report:
+        """All of it on one HTML page that needs no network: problem and dual, proof, samples, pictures, solvers
+        compared (all of them, those that ``compare`` names, or none). With a ``path`` it is written there."""
+        return carry_out("report", self, path, title, compare, pictures)
 
     def primal(self) -> Solution:
         """For the solution of a dual: the solution of its primal, mapped back and judged there."""
@@ -278,4 +291,4 @@ class Solution:
         return f"<Solution of {self.problem.name} by {self.solver}: {self.status}{value}>"
 
     def _repr_html_(self) -> str:
-        return self.certificate._repr_html_()
+        return carry_out("html", self)

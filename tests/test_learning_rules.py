@@ -78,7 +78,7 @@ def whole_numbers(seed: int, separable: bool) -> tuple[np.ndarray, np.ndarray]:
 def test_updates_stay_below_the_bound_and_counts_reproduce_the_weights(seed):
     X, y = whole_numbers(seed, separable=True)
     solution = cc.PerceptronCriterion(X, y).solve("perceptron")
-    report, rows = solution.report, signed_rows(X, y)
+    report, rows = solution.rule_report, signed_rows(X, y)
     assert solution.status == "optimal"
     assert solution.objective == 0
     assert np.all(rows @ report.weights > 0)
@@ -101,14 +101,14 @@ def test_batch_updates_stay_below_their_bound(seed):
     while np.any(wrong := rows @ w <= 0):
         w, updates = w + rows[wrong].sum(axis=0), updates + int(wrong.sum())
     assert solution.status == "optimal"
-    assert (solution.report.weights.tolist(), solution.report.updates) == (w.tolist(), updates)
-    assert solution.report.counts_reproduce_weights()
-    assert solution.report.mistake_bound().holds
+    assert (solution.rule_report.weights.tolist(), solution.rule_report.updates) == (w.tolist(), updates)
+    assert solution.rule_report.counts_reproduce_weights()
+    assert solution.rule_report.mistake_bound().holds
 
 
 def test_the_bound_is_that_of_the_hard_margin_through_the_origin():
     X, y = SEPARABLE
-    bound = cc.PerceptronCriterion(X, y).solve("perceptron").report.mistake_bound()
+    bound = cc.PerceptronCriterion(X, y).solve("perceptron").rule_report.mistake_bound()
     widest = cc.HardMarginSVM(np.column_stack([X, np.ones(len(X))]), y, intercept=False).solve()
     assert bound.margin == pytest.approx(1 / np.linalg.norm(widest.coef), rel=1e-9)
     assert bound.radius == pytest.approx(np.sqrt(11))
@@ -118,7 +118,7 @@ def test_the_bound_is_that_of_the_hard_margin_through_the_origin():
 
 def test_the_bound_can_be_met_with_equality():
     """Two opposite points through the origin: one update, R²/γ² = 1."""
-    report = cc.PerceptronCriterion([[3.0, 4.0], [-3.0, -4.0]], [1, 0], intercept=False).solve("perceptron").report
+    report = cc.PerceptronCriterion([[3.0, 4.0], [-3.0, -4.0]], [1, 0], intercept=False).solve("perceptron").rule_report
     assert report.updates == 1
     assert report.mistake_bound().holds
     assert report.mistake_bound().bound == pytest.approx(1.0, abs=1e-12)
@@ -130,27 +130,27 @@ def test_different_starts_end_in_different_lines():
     problem = cc.PerceptronCriterion(data.matrix, data.target)
     zero = problem.solve("perceptron")
     other = problem.solve("perceptron", start={"coef": [1.0, -1.0], "intercept": -20.0})
-    assert zero.report.weights.tolist() == [2, 2, -27]
-    assert other.report.weights.tolist() == [11, 7, -87]
+    assert zero.rule_report.weights.tolist() == [2, 2, -27]
+    assert other.rule_report.weights.tolist() == [11, 7, -87]
     assert zero.status == other.status == "optimal"
-    assert other.report.start.tolist() == [1, -1, -20]
-    assert other.report.counts_reproduce_weights()
+    assert other.rule_report.start.tolist() == [1, -1, -20]
+    assert other.rule_report.counts_reproduce_weights()
     with pytest.raises(NoAnswer, match="start at 0"):
-        other.report.mistake_bound()
+        other.rule_report.mistake_bound()
 
 
 def test_a_random_start_and_a_random_order_follow_their_seed():
     X, y = whole_numbers(7, separable=True)
     problem = cc.PerceptronCriterion(X, y)
     starts = [problem.solve("perceptron", random_start=True, seed=seed) for seed in (1, 1, 2)]
-    assert np.array_equal(starts[0].report.weights, starts[1].report.weights)
-    assert not np.array_equal(starts[0].report.start, starts[2].report.start)
-    assert all(s.status == "optimal" and s.report.counts_reproduce_weights() for s in starts)
+    assert np.array_equal(starts[0].rule_report.weights, starts[1].rule_report.weights)
+    assert not np.array_equal(starts[0].rule_report.start, starts[2].rule_report.start)
+    assert all(s.status == "optimal" and s.rule_report.counts_reproduce_weights() for s in starts)
     runs = [problem.solve("perceptron", order="random", seed=seed) for seed in range(6)]
     again = problem.solve("perceptron", order="random", seed=3)
-    assert np.array_equal(again.report.counts, runs[3].report.counts)
-    assert len({tuple(run.report.counts) for run in runs}) > 1
-    assert all(run.status == "optimal" and run.report.mistake_bound().holds for run in runs)
+    assert np.array_equal(again.rule_report.counts, runs[3].rule_report.counts)
+    assert len({tuple(run.rule_report.counts) for run in runs}) > 1
+    assert all(run.status == "optimal" and run.rule_report.mistake_bound().holds for run in runs)
     with pytest.raises(ValueError, match="leave one out"):
         problem.solve("perceptron", random_start=True, start={"coef": np.zeros(X.shape[1])})
 
@@ -158,7 +158,7 @@ def test_a_random_start_and_a_random_order_follow_their_seed():
 def test_from_start_zero_the_rate_only_scales_the_weights():
     X, y = whole_numbers(3, separable=True)
     problem = cc.PerceptronCriterion(X, y)
-    one, quarter, tenth = (problem.solve("perceptron", rate=rate).report for rate in (1.0, 0.25, 0.1))
+    one, quarter, tenth = (problem.solve("perceptron", rate=rate).rule_report for rate in (1.0, 0.25, 0.1))
     assert np.array_equal(one.counts, quarter.counts)
     assert np.array_equal(one.weights / 4, quarter.weights)
     assert quarter.counts_reproduce_weights()
@@ -177,10 +177,10 @@ def test_a_rate_that_decays(solver):
     assert solution.status == "optimal"
     assert [line.step for line in solution.trace] == [1.0 / k for k in range(1, len(solution.trace) + 1)]
     with pytest.raises(NoAnswer, match="rate changed"):
-        solution.report.counts_reproduce_weights()
+        solution.rule_report.counts_reproduce_weights()
     with pytest.raises(NoAnswer, match="fixed rate"):
-        solution.report.mistake_bound()
-    assert "rate 1/pass" in str(solution.report)
+        solution.rule_report.mistake_bound()
+    assert "rate 1/pass" in str(solution.rule_report)
 
 
 def test_the_same_weights_as_scikit_learn():
@@ -190,7 +190,7 @@ def test_the_same_weights_as_scikit_learn():
     X = rng.normal(size=(300, 6))
     y = (X @ rng.normal(size=6) > 0.3).astype(int)
     theirs = Perceptron(tol=None, max_iter=400, shuffle=False).fit(X, y)
-    report = cc.PerceptronCriterion(X, y).solve("perceptron", max_passes=400).report
+    report = cc.PerceptronCriterion(X, y).solve("perceptron", max_passes=400).rule_report
     assert report.separated
     np.testing.assert_allclose(report.weights, np.append(theirs.coef_[0], theirs.intercept_), rtol=1e-12)
     assert report.rounding < 1e-14  # these numbers are not whole: w rounds
@@ -203,10 +203,10 @@ def test_sparse_samples_give_the_same_run(solver):
     dense = cc.PerceptronCriterion(X, y).solve(solver)
     for form in (sparse.csr_array, sparse.csc_array):
         thin = cc.PerceptronCriterion(form(X.astype(float)), y).solve(solver)
-        assert np.array_equal(thin.report.weights, dense.report.weights)
-        assert np.array_equal(thin.report.counts, dense.report.counts)
+        assert np.array_equal(thin.rule_report.weights, dense.rule_report.weights)
+        assert np.array_equal(thin.rule_report.counts, dense.rule_report.counts)
         assert thin.status == "optimal"
-        assert thin.report.counts_reproduce_weights()
+        assert thin.rule_report.counts_reproduce_weights()
 
 
 @pytest.mark.parametrize("solver", ["perceptron", "perceptron-batch"])
@@ -215,10 +215,10 @@ def test_weights_scale_the_steps_and_none_means_no_visit(solver):
     y, weights = np.array([1, 1, 0, 0, 1]), np.array([1.0, 2.0, 3.0, 1.0, 0.0])  # the last is on the wrong side
     solution = cc.PerceptronCriterion(X, y, sample_weight=weights).solve(solver)
     assert solution.status == "optimal"
-    assert solution.report.counts[4] == 0
-    assert solution.report.counts_reproduce_weights()
-    expected = (solution.report.counts * weights) @ signed_rows(X, y)
-    assert solution.report.weights.tolist() == expected.tolist()
+    assert solution.rule_report.counts[4] == 0
+    assert solution.rule_report.counts_reproduce_weights()
+    expected = (solution.rule_report.counts * weights) @ signed_rows(X, y)
+    assert solution.rule_report.weights.tolist() == expected.tolist()
 
 
 @pytest.mark.parametrize("normalization", ["mean-margin", None])
@@ -227,7 +227,7 @@ def test_every_form_of_the_criterion(normalization, intercept):
     X, y = [[1.0, 2.0], [2.0, 1.0], [-1.0, -3.0]], [1, 1, 0]
     solution = cc.PerceptronCriterion(X, y, normalization=normalization, intercept=intercept).solve("perceptron")
     assert solution.status == "optimal"
-    assert solution.report.weights.size == 2 + intercept
+    assert solution.rule_report.weights.size == 2 + intercept
     if normalization:
         assert solution.margins.sum() == pytest.approx(3)
     risk = cc.EmpiricalRisk(X, y, loss="perceptron", intercept=intercept).solve("perceptron-batch")
@@ -242,7 +242,7 @@ def test_it_stops_with_a_proof_where_classes_cannot_be_separated(seed):
     X, y = whole_numbers(1000 + seed, separable=False)
     rows = signed_rows(X, y)
     solution = cc.PerceptronCriterion(X, y).solve("perceptron")
-    report = solution.report
+    report = solution.rule_report
     assert not report.separated
     assert report.proof_verifies()
     z = report.proof.multipliers["margin"]
@@ -264,9 +264,9 @@ def test_it_stops_with_a_proof_where_classes_cannot_be_separated(seed):
 def test_a_proof_without_a_cycle(options):
     X, y = overlapping(40, 2)
     solution = cc.PerceptronCriterion(X, y).solve("perceptron", **options)
-    assert solution.report.proof_verifies()
-    assert solution.report.cycle is None
-    assert solution.report.passes == options.get("max_passes", 100)
+    assert solution.rule_report.proof_verifies()
+    assert solution.rule_report.cycle is None
+    assert solution.rule_report.passes == options.get("max_passes", 100)
     assert solution.status == "undecided"
 
 
@@ -274,7 +274,7 @@ def test_the_length_of_a_cycle_is_the_shortest():
     found = 0
     for seed in range(1000, 1012):
         X, y = whole_numbers(seed, separable=False)
-        report = cc.PerceptronCriterion(X, y).solve("perceptron").report
+        report = cc.PerceptronCriterion(X, y).solve("perceptron").rule_report
         if report.cycle is None:
             continue
         found += 1
@@ -300,21 +300,21 @@ def test_classes_that_touch():
     """The criterion's value is 0, which the rule may find, but nothing separates strictly, which it proves."""
     solution = cc.load("touching_classes_perceptron").solve("perceptron")
     assert (solution.status, solution.objective) == ("optimal", 0)
-    assert not solution.report.separated
-    assert solution.report.proof_verifies()
-    assert solution.report.cycle.passes == 1
+    assert not solution.rule_report.separated
+    assert solution.rule_report.proof_verifies()
+    assert solution.rule_report.cycle.passes == 1
 
 
 def test_what_rounding_stops_is_not_called_a_proof():
     X, y = SEPARABLE
     stuck = cc.PerceptronCriterion(X, y).solve("perceptron", start={"coef": [-1e20, 1e20]})
     assert stuck.status == "undecided"
-    assert stuck.report.proof is None
+    assert stuck.rule_report.proof is None
     assert "by rounding" in stuck.message
     with np.errstate(over="ignore"):
         huge = cc.PerceptronCriterion(np.array(X) * 1e300, y).solve("perceptron", rate=1e300)
     assert huge.status in ("undecided", "optimal")
-    assert huge.report.separated is False
+    assert huge.rule_report.separated is False
     assert "no longer finite" in huge.message
 
 
@@ -327,7 +327,7 @@ def test_many_samples_are_asked_about_a_few_at_a_time(flipped, monkeypatch):
     y = (X @ [1.0, 2.0] > 0).astype(int)
     y[:flipped] = 1 - y[:flipped]
     X += 0.05 * np.where(y == 1, 1.0, -1.0)[:, None] * (flipped == 0) + 20.0  # far from the origin: it takes long
-    report = cc.PerceptronCriterion(X, y).solve("perceptron").report
+    report = cc.PerceptronCriterion(X, y).solve("perceptron").rule_report
     if flipped:
         assert report.proof_verifies()
         assert 100 <= report.passes < 1000
@@ -339,8 +339,8 @@ def test_many_samples_are_asked_about_a_few_at_a_time(flipped, monkeypatch):
 def test_a_limit_is_said_to_be_one():
     X = np.array([[0.0], [1.0], [1.001], [2.0]])
     solution = cc.PerceptronCriterion(X, [0, 0, 1, 1]).solve("perceptron", max_passes=150)
-    assert solution.report.passes == 150
-    assert solution.report.proof is None
+    assert solution.rule_report.passes == 150
+    assert solution.rule_report.proof is None
     assert "more may help (max_passes)" in solution.message
 
 
@@ -357,7 +357,7 @@ def test_counts_reproduce_the_weights_whatever_the_run(data):
         options["order"] = data.draw(st.sampled_from(["cyclic", "random"]))
     start = {"coef": data.draw(entries), "intercept": data.draw(st.integers(-5, 5))}
     solution = cc.PerceptronCriterion(X, y).solve(solver, start=start, **options)
-    report, rows = solution.report, signed_rows(X, y)
+    report, rows = solution.rule_report, signed_rows(X, y)
     begin = np.array([*start["coef"], start["intercept"]])
     assert (report.weights == begin + options["rate"] * (report.counts @ rows)).all()
     assert report.counts_reproduce_weights()
@@ -586,8 +586,8 @@ def test_the_trace_has_a_line_a_pass_and_is_thinned_later():
     X, y = whole_numbers(5, separable=True)
     seen = []
     solution = cc.PerceptronCriterion(X, y).solve("perceptron", callback=seen.append)
-    assert [line.detail["pass"] for line in seen] == list(range(1, solution.report.passes + 1))
-    assert seen[-1].detail["updates"] == solution.report.updates
+    assert [line.detail["pass"] for line in seen] == list(range(1, solution.rule_report.passes + 1))
+    assert seen[-1].detail["updates"] == solution.rule_report.updates
     assert seen[-1].objective == seen[-1].residual == 0
     shown = [k for k in range(1, 20_001) if perceptron_rule._is_shown(k)]
     assert shown[:1000] == list(range(1, 1001))
@@ -597,7 +597,7 @@ def test_the_trace_has_a_line_a_pass_and_is_thinned_later():
 
 def test_the_report_in_words_and_on_the_command_line():
     data = cc.load("twenty_points").data
-    text = str(cc.PerceptronCriterion(data.matrix, data.target).solve("perceptron").report)
+    text = str(cc.PerceptronCriterion(data.matrix, data.target).solve("perceptron").rule_report)
     assert "holds exactly" in text
     assert "mistake bound: " in text
     overlap = CliRunner().invoke(main, ["solve", "perceptron_overlap", "--solver", "perceptron"])
@@ -628,7 +628,7 @@ runs = [cc.LeastSquares(X, noisy).solve("lms", max_passes=9), cc.LogisticMLE(X, 
 runs.append(cc.SoftmaxMLE(X, np.where(X[:, 0] > 0.5, 2, noisy)).solve("sgd", max_passes=9))
 print(json.dumps({
     "compiled": hasattr(loops.dot, "py_func"),
-    "perceptron": [run.status, run.report.weights.tolist(), run.report.counts.tolist()],
+    "perceptron": [run.status, run.rule_report.weights.tolist(), run.rule_report.counts.tolist()],
     "rest": [np.ravel(r.coef).tolist() for r in runs],
 }))
 """

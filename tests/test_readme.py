@@ -49,8 +49,8 @@ def test_several_classes_kernels_statistics_and_rules(capsys):
     assert "P>|z|" in printed
     assert "errors          8 of 32" in printed
     assert names["run"].status == "optimal"
-    assert names["never"].report.cycle is not None
-    assert names["never"].report.proof_verifies()
+    assert names["never"].rule_report.cycle is not None
+    assert names["never"].rule_report.proof_verifies()
 
 
 def test_every_name_in_the_table_is_there():

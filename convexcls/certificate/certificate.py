@@ -215,9 +215,7 @@ class Certificate:
         return out
 
     def _repr_html_(self) -> str:
-        from html import escape
-
-        return f"<pre>{escape(self.explain())}</pre>"
+        return carry_out("html", self)
 
 
 def _number(value: float) -> float | None:

@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from convexcls.basis import BASES
+from convexcls.cli import completion
 from convexcls.models import by_kind
 
 Command = Callable[..., Any]
@@ -30,12 +31,14 @@ def source_arguments(command: Command) -> Command:
         return command(Request(source, model, file_format, columns, settings, not no_intercept, basis), **rest)
 
     options = [
-        click.argument("source"),
-        click.option("-m", "--model", metavar="KIND", help=f"The classifier, for a data file: {MODELS}."),
+        click.argument("source", shell_complete=completion.sources),
+        click.option("-m", "--model", metavar="KIND", shell_complete=completion.models,
+                     help=f"The classifier, for a data file: {MODELS}."),
         click.option("-t", "--target", metavar="COLUMN", help="The column with the labels (default: the last)."),
         click.option("-f", "--features", metavar="A,B,C", help="The columns to use (default: all others)."),
         click.option("-w", "--weight", metavar="COLUMN", help="The column with the weights of the samples."),
         click.option("-p", "--param", "settings", metavar="NAME=VALUE", multiple=True,
+                     shell_complete=completion.parameters,
                      help="A parameter of the model, for example C=10. May be repeated."),
         click.option("--no-intercept", is_flag=True, help="A hyperplane through the origin."),
         click.option("-b", "--basis", metavar="BASIS",
@@ -47,6 +50,12 @@ def source_arguments(command: Command) -> Command:
     for option in reversed(options):
         wrapped = option(wrapped)
     return wrapped
+
+
+def solver_option(command: Command) -> Command:
+    """The option --solver."""
+    return click.option("-s", "--solver", default="auto", show_default=True, shell_complete=completion.solvers,
+                        help="A name from 'convexcls solvers'.")(command)  # fmt: skip
 
 
 def tolerance(command: Command) -> Command:

@@ -8,7 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from convexcls.cli.arguments import known_solver, proof_level, solver_settings, source_arguments, tolerance
+from convexcls.cli.arguments import (
+    known_solver,
+    proof_level,
+    solver_option,
+    solver_settings,
+    source_arguments,
+    tolerance,
+)
+from convexcls.cli.completion import completion
+from convexcls.cli.completion import solvers as solver_names
+from convexcls.cli.page import report
 from convexcls.cli.picture import plot
 from convexcls.cli.screen import Working, clean, emit, say, screen, write
 from convexcls.cli.separate import separability
@@ -55,7 +65,7 @@ def show(request: Request, dual: bool, latex: bool) -> int:
 
 @click.command()
 @source_arguments
-@click.option("-s", "--solver", default="auto", show_default=True, help="A name from 'convexcls solvers'.")
+@solver_option
 @click.option("-o", "--option", "options", metavar="NAME=VALUE", multiple=True,
               help="An option of the solver, for example max_iter=500. May be repeated.")  # fmt: skip
 @tolerance
@@ -86,8 +96,9 @@ def solve(
       convexcls solve data.csv --model logistic --solver newton --option max_iter=50 --json
       convexcls solve data.svm --model hard-margin --level exact --certificate proof.json
     """
+    from convexcls.cli.answer import show_solution
     from convexcls.cli.plain import solution_dict, strict_json
-    from convexcls.cli.report import certified, show_solution
+    from convexcls.report.reading import certified
 
     settings = solver_settings(solver, options)
     if certificate is not None and not certificate.absolute().parent.is_dir():
@@ -125,7 +136,7 @@ def _solved(problem: Model, solver: str, tol: float, settings: dict[str, Any], l
 
 @click.command()
 @source_arguments
-@click.option("-s", "--solver", "solvers", multiple=True,
+@click.option("-s", "--solver", "solvers", multiple=True, shell_complete=solver_names,
               help="A solver to compare; may be repeated (default: all that take the problem).")  # fmt: skip
 @tolerance
 @click.option("--json", "as_json", is_flag=True, help="The table as JSON.")
@@ -200,7 +211,7 @@ def validate(request: Request, method: Any, tol: float, everything: bool, as_jso
 
 
 @click.command()
-@click.argument("name", required=False)
+@click.argument("name", required=False, shell_complete=solver_names)
 def solvers(name: str | None) -> int:
     """List the solvers: what each takes and the relative accuracy it promises.
 
@@ -248,4 +259,7 @@ def demo() -> int:
     return run(screen())
 
 
-ALL = (show, solve, separability, compare, validate, summary, path, plot, verify, solvers, problems, demo)
+ALL = (
+    show, solve, report, separability, compare, validate, summary, path, plot, verify, solvers, problems, demo,
+    completion,
+)  # fmt: skip

@@ -6,8 +6,8 @@ from rich.console import Console
 
 from convexcls.cli.columns import SourceError
 from convexcls.cli.listing import show_comparison
-from convexcls.cli.report import certified
 from convexcls.cli.screen import write
+from convexcls.report.reading import certified
 
 SOLVERS = ("working-set", "interior-point", "clarabel", "osqp", "cvxpy:CLARABEL", "cvxpy:SCS")
 

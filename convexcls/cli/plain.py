@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from convexcls.certificate import Residual
-from convexcls.cli.classes import grids
-from convexcls.cli.report import (
+from convexcls.report.grids import grids
+from convexcls.report.reading import (
     CONDITIONS,
     certified,
     coefficients,
@@ -54,7 +54,7 @@ def solution_dict(s: Solution) -> dict[str, Any]:
         "iterations": s.iterations,
         "seconds": s.seconds,
         "message": s.message,
-        "report": s.report.to_dict() if hasattr(s.report, "to_dict") else None,
+        "report": s.rule_report.to_dict() if hasattr(s.rule_report, "to_dict") else None,
         "explanation": s.certificate.explain(),
         "certificate": s.certificate.summary(),
     }

@@ -12,7 +12,6 @@ import re
 import sys
 import textwrap
 import threading
-import unicodedata
 from collections.abc import Iterator
 from itertools import groupby
 from types import TracebackType
@@ -23,25 +22,12 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
+from convexcls.report.text import clean as clean
+from convexcls.report.text import shorten as shorten
+
 BROKEN_PIPE = 141
 #: The width of a pipe: wide enough that nothing is ever cut.
 ENDLESS = 100_000
-HIDDEN = ("Cc", "Cf", "Cs", "Co", "Zl", "Zp")
-
-
-def clean(text: str, keep: str = "") -> str:
-    """The text with control, formatting and unpaired characters (but those to keep) made visible."""
-    if text.isascii() and text.isprintable():
-        return text
-    return "".join(
-        c if c in keep or unicodedata.category(c) not in HIDDEN else c.encode("unicode_escape").decode() for c in text
-    )
-
-
-def shorten(text: str, length: int = 60) -> str:
-    """A name, cleaned and cut to a length that a line can hold."""
-    text = clean(text)
-    return text if len(text) <= length else text[: length - 1] + "…"
 
 
 def quoted(text: str) -> str:

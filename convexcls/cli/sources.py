@@ -95,6 +95,15 @@ def read_problem(request: Request) -> Model:
     return cls(samples.X if basis is None else basis(samples.X), y, **arguments)
 
 
+def gallery_title(request: Request) -> str | None:
+    """The title of the gallery problem that SOURCE names; None for a data file."""
+    from convexcls import gallery
+
+    if not _is_gallery_problem(request.source, Path(request.source)):
+        return None
+    return gallery.entry(request.source).title
+
+
 def read_file(request: Request) -> Samples:
     """What the data file SOURCE holds, weights too, as it is written there."""
     path = Path(request.source)

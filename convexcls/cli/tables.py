@@ -3,7 +3,6 @@ with the rest of them, its first column repeated."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -13,7 +12,11 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
-from convexcls.cli.screen import ENDLESS, clean
+from convexcls.cli.screen import ENDLESS
+from convexcls.report.text import clean
+from convexcls.report.text import number as number
+from convexcls.report.text import seconds as seconds
+from convexcls.report.text import small as small
 
 STYLES = {"optimal": "bold green", "infeasible": "bold cyan", "unattained": "bold cyan", "undecided": "bold yellow"}
 #: A column of words is broken into lines of about this width before the table is split.
@@ -100,18 +103,3 @@ def _width(console: Console, columns: Sequence[Column], rows: Sequence[Sequence[
             longest = max((len(clean(row[k])) for row in rows), default=0)
             width -= max(longest - NARROWEST_WORDS, 0)
     return width
-
-
-def number(value: float) -> str:
-    """A value with ten digits; a dash where there is none."""
-    return "-" if math.isnan(value) else f"{value + 0.0:.10g}"
-
-
-def small(value: float) -> str:
-    """A residual with two digits; 0 where it is exactly that."""
-    return "-" if math.isnan(value) else "0" if value == 0 else f"{value:.1e}"
-
-
-def seconds(value: float) -> str:
-    """A time with two or three digits."""
-    return "-" if math.isnan(value) else f"{value:.2g}" if value < 10 else f"{value:.0f}"

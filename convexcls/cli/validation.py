@@ -8,8 +8,8 @@ import numpy as np
 from rich.console import Console
 from rich.text import Text
 
-from convexcls.cli.report import title
 from convexcls.cli.tables import show_facts
+from convexcls.report.reading import title
 from convexcls.validation import LeaveOneOut
 from convexcls.validation.words import facts, how
 

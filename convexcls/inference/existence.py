@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from convexcls.data import Data
 from convexcls.losses import Logistic, Loss, SoftmaxMargins
-from convexcls.problem import ROUNDING_ROOM, NoAnswer, Problem, Term, Variable, provides
+from convexcls.problem import ROUNDING_ROOM, NoAnswer, Problem, Term, Variable, carry_out, provides
 from convexcls.rows import Rows, as_rows
 from convexcls.separability import Separation, complaints, separate
 from convexcls.separability.cone import Behaviour, Cone
@@ -137,6 +137,9 @@ class Existence:
         from convexcls.inference.existence_words import explain
 
         return explain(self)
+
+    def _repr_html_(self) -> str:
+        return carry_out("html", self)
 
     def __repr__(self) -> str:
         runs = ", ".join(f"{name} to {way}" for name, way in list(self.infinite.items())[:6])

@@ -8,6 +8,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from convexcls.problem import carry_out
+
 Array = NDArray[np.float64]
 
 
@@ -101,9 +103,7 @@ class Summary:
         return to_text(self)
 
     def _repr_html_(self) -> str:
-        from convexcls.inference.writing import to_html
-
-        return to_html(self)
+        return carry_out("html", self)
 
 
 def _plain(value: Any) -> Any:

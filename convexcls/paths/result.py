@@ -135,6 +135,9 @@ class Path:
         lines.insert(1, "  ".join("-" * width for width in widths))
         return "\n".join([*lines, *self.remarks()])
 
+    def _repr_html_(self) -> str:
+        return carry_out("html", self)
+
     def remarks(self) -> list[str]:
         """What the table cannot show: why a point is not proved, or has no solution."""
         out = []

@@ -55,7 +55,7 @@ class TrajectoryDisplay(Display):
     ) -> Self:
         """``space="samples"`` draws lines among the samples, for two features; ``"weights"`` the weights of two
         ``features``, of any number."""
-        report = solution.report
+        report = solution.rule_report
         if not isinstance(report, PerceptronReport):
             raise NoAnswer(
                 f"{solution.solver} is not a perceptron: solve PerceptronCriterion with solver='perceptron' for that"

@@ -326,7 +326,7 @@ class Problem:
         return f"$${self.latex()}$$"
 
     def _repr_html_(self) -> str:
-        return _VERBS["html"](self)
+        return carry_out("html", self)
 
     # ---- identity -------------------------------------------------------------------------------
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from html import escape
 from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
 
 from convexcls.certificate import KKT, Certificate
-from convexcls.problem import Problem
+from convexcls.problem import Problem, carry_out
 from convexcls.solution import Solution
 
 Array = NDArray[np.float64]
@@ -96,7 +95,7 @@ class Appraisal:
         return "\n".join([*lines, *(f"  - {finding}" for finding in self.findings)]) + ">"
 
     def _repr_html_(self) -> str:
-        return f"<pre>{escape(self.explain())}</pre>"
+        return carry_out("html", self)
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,7 +159,7 @@ class Appraisals:
         return "\n".join([*lines, *(f"  {p.subject}: {p.verdict}" for p in self.parts)]) + ">"
 
     def _repr_html_(self) -> str:
-        return f"<pre>{escape(self.explain())}</pre>"
+        return carry_out("html", self)
 
 
 def relative(amount: float, objective: float, problem: Problem) -> float:

@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from convexcls.problem import carry_out
 from convexcls.rows import Rows
 from convexcls.separability.core import Kind, Separation
 
@@ -118,6 +119,4 @@ class Separability:
         return f"<Separability of {shown}: {self.verdict}{more}>"
 
     def _repr_html_(self) -> str:
-        from html import escape
-
-        return f"<pre>{escape(self.explain())}</pre>"
+        return carry_out("html", self)

@@ -10,28 +10,30 @@ from rich.text import Text
 
 from convexcls.certificate import KKT, Residual
 from convexcls.certificate.level_words import rational_text
-from convexcls.cli.classes import grids, show_grids
+from convexcls.cli.classes import show_grids
 from convexcls.cli.screen import shorten, write
 from convexcls.cli.tables import STYLES, Column, number, show_facts, show_table, small
-from convexcls.conic import Conic, conic
-from convexcls.problem import NoAnswer, Problem
+from convexcls.conic import Conic
+from convexcls.report.grids import grids
+from convexcls.report.reading import (
+    CONDITIONS,
+    certified,
+    coefficients,
+    conic_of,
+    has_support,
+    in_samples,
+    intercept_value,
+    interval,
+    title,
+    where,
+)
+from convexcls.report.text import count
 from convexcls.solution import Solution
 
 MOST_COEFFICIENTS = 20
 MOST_ROWS = 20
 #: Above this many unknowns or rows, whether the solution is unique is not asked: it takes a dense factorization.
 LARGEST_FOR_UNIQUENESS = 1000
-CONDITIONS = {
-    "stationarity": "stationarity",
-    "primal feasibility": "primal_feasibility",
-    "dual feasibility": "dual_feasibility",
-    "complementary slackness": "complementary_slackness",
-}
-
-
-def certified(solution: Solution) -> bool:
-    """Whether the verdict carries a proof."""
-    return solution.status != "undecided"
 
 
 def show_solution(console: Console, s: Solution, everything: bool = False) -> None:
@@ -46,9 +48,9 @@ def show_solution(console: Console, s: Solution, everything: bool = False) -> No
     if s.certificate.kkt is not None and s.status in ("optimal", "undecided"):
         console.print()
         show_kkt(console, s.certificate.kkt, getattr(getattr(s.problem, "data", None), "features", ()))
-    if s.report is not None:
+    if s.rule_report is not None:
         console.print()
-        write(console, str(s.report))
+        write(console, str(s.rule_report))
     console.print()
     write(console, s.certificate.explain())
     if s.status == "unattained" and s.problem.kind in ("logistic", "softmax"):
@@ -61,7 +63,7 @@ def _facts(s: Solution, everything: bool) -> list[tuple[str, str | Text]]:
     if s.certificate.level != "float":
         proof = f"proved, level {s.certificate.level}"
     verdict = Text.assemble((s.status.upper(), STYLES[s.status]), f" ({proof})" if certified(s) else " (not proved)")
-    steps = f", {_count(s.iterations, 'iteration')}" if s.iterations else ""
+    steps = f", {count(s.iterations, 'iteration')}" if s.iterations else ""
     said = f"; it said: {shorten(s.message, 200)}" if s.message else ""
     facts: list[tuple[str, str | Text]] = [
         ("problem", title(s.problem)),
@@ -105,46 +107,12 @@ def _level_facts(s: Solution) -> list[tuple[str, str | Text]]:
     return [("optimum", f"between {float(c.lower):.17g} and {float(c.upper):.17g} (relative width {small(c.width)})")]
 
 
-def conic_of(s: Solution) -> Conic | None:
-    """The conic on which f(x) = 0, for a quadratic basis in the plane."""
-    if getattr(getattr(s.problem, "data", None), "basis", None) is None:
-        return None
-    try:
-        return conic(s)
-    except NoAnswer:
-        return None
-
-
 def _boundary(s: Solution, boundary: Conic) -> str:
     """What it is and, where it has an inside, which label is there."""
     labels = s.data.labels
     if boundary.kind not in ("ellipse", "circle") or labels is None or not boundary.inside:
         return str(boundary)
     return f"{boundary}; {shorten(repr(labels[int(boundary.inside > 0)]), 30)} inside"
-
-
-def title(problem: Problem) -> str:
-    """The problem's name with its parameters and its data."""
-    data = getattr(problem, "data", None)
-    parameters = getattr(problem, "parameters", {})
-    settings = ", ".join(f"{k}={v}" for k, v in parameters.items() if k != "intercept")
-    if parameters.get("intercept") is False:
-        settings = f"{settings}, no intercept".lstrip(", ")
-    name = problem.name + (f" ({settings})" if settings else "")
-    if data is None:
-        return name
-    names = [shorten(repr(label), 30) for label in (data.labels or ())[:7]]
-    if data.labels is not None and len(data.labels) > len(names):
-        names[-1] = f"{len(data.labels) - len(names) + 1} more"
-    labels = ", ".join(names[:-1]) + " and " * (len(names) > 1) + names[-1] if names else ""
-    counts = f"{_count(data.n, 'sample')}, {_count(data.d, 'feature')}"
-    if data.basis is not None:
-        counts += f" made by {data.basis!r} of {len(data.expanded.inputs)}"
-    return f"{name}: {counts}" + (f"; labels {labels}" if labels else "")
-
-
-def _count(n: int, what: str) -> str:
-    return f"{n} {what}{'' if n == 1 else 's'}"
 
 
 def _intercept_text(s: Solution, value: float) -> str:
@@ -160,39 +128,6 @@ def _is_free(s: Solution, intercept: float | None) -> bool:
         return False
     low, high = interval(s)
     return high - low > 1e-6 * max(1.0, abs(intercept))
-
-
-def intercept_value(s: Solution) -> float | None:
-    """The intercept, None where the model has none."""
-    if in_samples(s.problem):
-        return s.intercept if "intercept" in s.multipliers else None
-    if "coef" not in s.problem.layout:
-        return None
-    if "intercept" not in s.problem.layout and s.intercept == 0:
-        return None
-    if "intercept" in s.problem.layout and s.values["intercept"].size != 1:
-        return None
-    return s.intercept
-
-
-def interval(s: Solution) -> tuple[float, float]:
-    """The intercepts that are optimal with this coef."""
-    if "intercept" not in s.problem.layout and not in_samples(s.problem):
-        return s.intercept, s.intercept
-    return s.intercept_interval
-
-
-def in_samples(problem: Problem) -> bool:
-    """Whether the coefficients belong to samples, not to features, as those of a kernel do."""
-    return hasattr(problem, "dual_coef_from")
-
-
-def has_support(s: Solution) -> bool:
-    """Whether the model speaks of support points: it has one margin constraint a sample, or one unknown a sample."""
-    if in_samples(s.problem):
-        return s.x is not None and bool(s.multipliers)
-    rows = [c for c in s.problem.constraints if c.relation == "<=" and c.kind == "samples" and c.name == "margin"]
-    return bool(rows) and s.x is not None and bool(s.multipliers)
 
 
 def _support(s: Solution, everything: bool) -> str:
@@ -211,22 +146,6 @@ def _freedom(s: Solution) -> str | None:
         return None
     unique = s.uniqueness
     return f"this is not the only solution: {unique.reason}" if unique.unique is False else None
-
-
-def coefficients(s: Solution) -> list[tuple[str, float]]:
-    """What was solved for, by feature name; by support point; by variable and index where it is neither."""
-    values = s.values
-    data = getattr(s.problem, "data", None)
-    if in_samples(s.problem):
-        return [(f"row {i}", float(s.dual_coef[i])) for i in s.support]
-    if "coef" in values and data is not None and values["coef"].size == len(data.features):
-        return [(name, float(v)) for name, v in zip(data.features, values["coef"], strict=True)]
-    names = [v.name for v in s.problem.variables if v.name != "slack"]
-    return [
-        (name if values[name].size == 1 else f"{name}[{k}]", float(v))
-        for name in names
-        for k, v in enumerate(values[name])
-    ]
 
 
 def _show_coefficients(console: Console, s: Solution, everything: bool) -> None:
@@ -250,19 +169,7 @@ def show_kkt(console: Console, kkt: KKT, features: Sequence[str] = ()) -> None:
     rows = []
     for name, attribute in CONDITIONS.items():
         residual: Residual = getattr(kkt, attribute)
-        rows.append([name, small(residual.max), small(residual.relative), _where(residual, features)])
+        rows.append([name, small(residual.max), small(residual.relative), where(residual, features)])
     rows.append(["duality gap", small(abs(kkt.gap)), small(kkt.relative_gap), ""])
     columns = [Column("KKT condition"), Column("absolute", number=True), Column("relative", number=True)]
     show_table(console, [*columns, Column("worst at")], rows)
-
-
-def _where(residual: Residual, features: Sequence[str]) -> str:
-    if not residual.relative_values:
-        return "no constraints"
-    if residual.relative == 0:
-        return "exact"
-    block, row = residual.worst
-    size = residual.relative_values[block].size
-    if block == "coef" and size == len(features):
-        return f"coef of {shorten(features[row], 30)}"
-    return block if size == 1 else f"{block}, row {row}"

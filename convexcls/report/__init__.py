@@ -1,0 +1,133 @@
+"""The report: a solution on one page, with its problem, its proof and its pictures, for people to look at.
+
+>>> import convexcls as cc
+>>> solution = cc.HardMarginSVM([[0.0, 0.0], [2.0, 0.0]], ["left", "right"]).solve()
+>>> report = solution.report(compare=False, pictures=False)
+>>> report.html.startswith("<!DOCTYPE html>")
+True
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from convexcls.compare import Comparison, Row, compare
+from convexcls.problem import Problem, provides
+from convexcls.report import notebook as notebook
+from convexcls.report.markup import Html
+from convexcls.report.page import page
+from convexcls.report.reading import title as described
+from convexcls.report.sections.classifier import classifier_section
+from convexcls.report.sections.comparison import comparison_section
+from convexcls.report.sections.data import data_section
+from convexcls.report.sections.formulation import formulation_section
+from convexcls.report.sections.pairing import pairing_section
+from convexcls.report.sections.pictures import pictures_section
+from convexcls.report.sections.proof import proof_section
+from convexcls.report.sections.provenance import provenance_section
+from convexcls.report.sections.samples import samples_section
+from convexcls.report.sections.verdict import numbers, verdict_line
+from convexcls.solution import Solution
+from convexcls.solve import accepting
+
+#: A problem of more coefficients than this is not given to all solvers unasked: some would take minutes.
+LARGEST_FOR_ALL = 50_000
+
+
+@dataclass(frozen=True)
+class Report:
+    """A report as one HTML document that needs no network and no script."""
+
+    title: str
+    html: str = field(repr=False)
+
+    def save(self, path: Any) -> Path:
+        """Write it to a file, and say where that is."""
+        target = Path(path)
+        target.write_text(self.html, encoding="utf-8")
+        return target
+
+    def _repr_html_(self) -> str:
+        """The page in a frame of its own: its styles and ids stay apart from the notebook's."""
+        return (
+            f'<iframe srcdoc="{escape(self.html)}" sandbox="allow-scripts" title="{escape(self.title)}" '
+            'style="width:100%;height:42em;border:1px solid #8888;border-radius:4px"></iframe>'
+        )
+
+
+@provides("report")
+def report(
+    solution: Solution,
+    path: Any = None,
+    title: str | None = None,
+    compare: bool | Sequence[str] = True,
+    pictures: bool = True,
+    command: str | None = None,
+    progress: Callable[[Any], None] | None = None,
+) -> Report:
+    """The report of a solution, written to ``path`` where one is given. ``compare`` names the solvers to compare it
+    with: True takes all that accept the problem, where that is not too large. ``command`` is what the page says to make
+    it again, ``progress`` hears of every step."""
+    problem = solution.problem
+    table, remark = compared(solution, compare, progress)
+    heading = title or problem.name[:1].upper() + problem.name[1:]
+    if progress is not None:
+        progress("writing")
+    from convexcls import __version__
+
+    html = page(
+        heading,
+        described(problem),
+        [verdict_line(solution), numbers(solution)],
+        [
+            pictures_section(solution) if pictures else Html(""),
+            data_section(problem),
+            formulation_section(problem),
+            classifier_section(solution),
+            proof_section(solution),
+            pairing_section(solution),
+            samples_section(solution),
+            Html("") if table is None else comparison_section(table, remark),
+        ],
+        provenance_section(solution, command, __version__),
+    )
+    made = Report(heading, html)
+    if path is not None:
+        made.save(path)
+    return made
+
+
+def compared(
+    solution: Solution, wanted: bool | Sequence[str], progress: Callable[[Any], None] | None
+) -> tuple[Comparison | None, str]:
+    """The solution beside those of other solvers, and what there is to say of who is missing."""
+    if wanted is False:
+        return None, ""
+    if isinstance(wanted, str):
+        raise TypeError(f"compare is {wanted!r}: give a list of solvers, True for all or False for none")
+    problem, tol = solution.problem, solution.certificate.tol
+    own, remark = Row.of(solution), ""
+    if wanted is not True:
+        names = list(wanted)
+    elif size(problem) <= LARGEST_FOR_ALL:
+        names = [info.name for info in accepting(problem)]
+    else:
+        names = []
+        remark = "The problem is large, so that other solvers are compared only where they are named."
+    others = compare(problem, [name for name in names if name != solution.solver], tol, progress)
+    return Comparison(problem, tol, (own, *others.rows)), remark
+
+
+def size(problem: Problem) -> int:
+    """About how many coefficients the rows of a problem have."""
+    blocks = (*problem.terms, *problem.constraints)
+    unknowns = sum(v.size for v in problem.variables if v.kind == "vector") or problem.size
+    rows = sum(block.size for block in blocks if block.kind != "vector")
+    return rows * min(unknowns, 1000)
+
+
+__all__ = ["Report", "report"]

@@ -1,0 +1,72 @@
+"""The plots that suit the solution, as inline SVG with their description."""
+
+from __future__ import annotations
+
+import base64
+import io
+import re
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+from convexcls.report.markup import Html, section, tag
+from convexcls.solution import Solution
+
+if TYPE_CHECKING:
+    from convexcls.plots import Picture
+
+#: An SVG of more characters than this is put in as pixels.
+LARGEST_SVG = 400_000
+
+
+def pictures_section(solution: Solution) -> Html:
+    """Every picture with its caption; without matplotlib a sentence that says so."""
+    if find_spec("matplotlib") is None:
+        return section("pictures", "Pictures", tag("p", "Pictures need matplotlib: pip install 'convexcls[report]'."))
+    from convexcls.plots import pictures
+
+    shown = [figure(picture) for picture in pictures(solution)]
+    return section("pictures", "Pictures", tag("div", *shown, class_="gallery")) if shown else Html("")
+
+
+def figure(picture: Picture) -> Html:
+    """A picture with its title and, for who cannot see it, its description."""
+    return tag("figure", drawing(picture), tag("figcaption", tag("b", picture.title), " ", picture.alt))
+
+
+def drawing(picture: Picture) -> Html:
+    """As SVG, its text as outlines: it looks the same everywhere, and no name in it is markup."""
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure
+
+    plain = {"svg.fonttype": "path", "svg.hashsalt": picture.name, "savefig.facecolor": "white"}
+    with rc_context(plain):
+        sheet: Any = Figure(figsize=picture.size, layout="constrained")
+        axes = sheet.subplots()
+        picture.draw(axes)
+        axes.set_title("")  # it stands in the caption
+        text = io.StringIO()
+        sheet.savefig(text, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
+        if len(text.getvalue()) > LARGEST_SVG:
+            return _pixels(sheet, picture)
+    return inline(text.getvalue(), picture)
+
+
+def inline(svg: str, picture: Picture) -> Html:
+    """An SVG file as an element of a page, its ids made its own."""
+    body = svg[svg.index("<svg") :]
+    body = re.sub(r"<metadata>.*?</metadata>", "", body, flags=re.DOTALL)
+    own = re.sub(r"\W", "-", picture.name)
+    body = re.sub(r'\bid="([^"]*)"', rf'id="{own}-\1"', body)
+    body = re.sub(r'href="#([^"]*)"', rf'href="#{own}-\1"', body)
+    body = re.sub(r"url\(#([^)]*)\)", rf"url(#{own}-\1)", body)
+    opening, _, rest = body.partition(">")
+    box = re.search(r'viewBox="[-0-9. ]+"', opening)
+    label = tag("title", picture.title)
+    named = tag("svg", role="img", aria_label=picture.alt, xmlns="http://www.w3.org/2000/svg")[: -len("></svg>")]
+    return Html(f'{named} xmlns:xlink="http://www.w3.org/1999/xlink" {box[0] if box else ""}>{label}{rest}')
+
+
+def _pixels(sheet: Any, picture: Picture) -> Html:
+    data = io.BytesIO()
+    sheet.savefig(data, format="png", dpi=160)
+    return tag("img", src=f"data:image/png;base64,{base64.b64encode(data.getvalue()).decode()}", alt=picture.alt)
