@@ -21,6 +21,6 @@ rules = [criterion.solve("perceptron", start={"coef": w[:2], "intercept": w[2:]}
 
 print("wrong by least squares:", np.flatnonzero(squares.margins <= 0))
 for rule in rules:
-    print("perceptron:", rule.status, "after", rule.report.updates, "updates")
+    print("perceptron:", rule.status, "after", rule.rule_report.updates, "updates")
 
 BoundaryDisplay.from_solutions([squares, *rules], ["least squares", "perceptron", "perceptron, other start"])

@@ -14,8 +14,8 @@ from convexcls.plots import TrajectoryDisplay
 
 problem = cc.load("xor_perceptron_raw")
 run = problem.solve("perceptron")
-cycle = run.report.cycle
-print(run.report)
+cycle = run.rule_report.cycle
+print(run.rule_report)
 
 samples = np.column_stack([problem.data.matrix, np.ones(problem.data.n)])
 print("updates in one cycle", cycle.counts, "add up to", (cycle.counts * problem.data.signs) @ samples)

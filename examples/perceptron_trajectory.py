@@ -11,6 +11,6 @@ import convexcls as cc
 from convexcls.plots import TrajectoryDisplay
 
 run = cc.load("twenty_points_perceptron").solve("perceptron")
-print(run.report)
+print(run.rule_report)
 
 TrajectoryDisplay.from_solution(run)
