@@ -1,4 +1,5 @@
-# `make demo` shows what convexcls does, `make test` runs every check, `make bench` races it against its peers.
+# `make demo` shows what convexcls does, `make test` runs every check, `make bench` races it against its peers,
+# `make docs` builds the documentation site.
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
@@ -8,7 +9,7 @@ STAMP  := $(VENV)/.installed
 BENCH       := .venv-bench
 BENCH_STAMP := $(BENCH)/.installed
 
-.PHONY: demo test lint bench clean
+.PHONY: demo test lint docs bench clean
 
 demo: $(STAMP)
 	@$(BIN)/convexcls demo
@@ -17,10 +18,14 @@ test: lint
 	OMP_NUM_THREADS=1 $(BIN)/pytest -n auto
 
 lint: $(STAMP)
-	$(BIN)/ruff check convexcls tests benchmarks examples
-	$(BIN)/ruff format --check convexcls tests benchmarks examples
+	$(BIN)/ruff check convexcls tests benchmarks docs examples
+	$(BIN)/ruff format --check convexcls tests benchmarks docs examples
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+# Every warning is an error; the pages' code and the examples are run. Open docs/_build/html/index.html.
+docs: $(STAMP)
+	OMP_NUM_THREADS=1 $(BIN)/python -m sphinx -b html -W --keep-going -n -q docs docs/_build/html
 
 # QUICK=1 for small sizes; more options in BENCH_OPTIONS, such as BENCH_OPTIONS="--only logistic --threads 2".
 bench: $(BENCH_STAMP)
@@ -38,4 +43,4 @@ $(STAMP): pyproject.toml
 	touch $(STAMP)
 
 clean:
-	rm -rf $(VENV) $(BENCH) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
+	rm -rf docs/_build docs/examples $(VENV) $(BENCH) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
