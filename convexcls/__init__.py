@@ -11,12 +11,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from convexcls import cvxpy_form, duality, explain, inference, latex, losses, testing
+from convexcls import cvxpy_form, duality, estimators, explain, inference, latex, losses, testing
 from convexcls.basis import Basis, Functions, Polynomial, Quadratic, Radial
 from convexcls.certificate import KKT, Certificate, Residual
 from convexcls.compare import Comparison, compare
 from convexcls.conic import Conic, conic
 from convexcls.data import DataError
+from convexcls.estimators import ESTIMATORS, NoMaximumError, NoMaximumWarning, NotSeparableError, UncertifiedWarning
 from convexcls.inference import Existence, Summary, existence
 from convexcls.models import (
     EmpiricalRisk,
@@ -47,8 +48,12 @@ __version__ = "0.1.0"
 
 
 def __getattr__(name: str) -> Any:
-    """A classifier that was added as a file of its own is here by its class name, too."""
+    """Estimators, which need scikit-learn, are loaded when they are asked for. A classifier that was added as a file of
+    its own is here by its class name, too."""
     from convexcls.models import by_kind
+
+    if name in ESTIMATORS:
+        return getattr(estimators, name)
 
     for cls in by_kind().values():
         if cls.__name__ == name:
@@ -75,21 +80,32 @@ __all__ = [
     "DataError",
     "EmpiricalRisk",
     "Existence",
+    "FisherClassifier",
     "FisherLDA",
     "Functions",
+    "GaussianClassifier",
     "GaussianMLE",
+    "HardMarginSVC",
     "HardMarginSVM",
+    "KernelSVC",
     "KernelSVM",
     "Label",
     "LeastAbsolute",
+    "LeastAbsoluteClassifier",
     "LeastSquares",
+    "LeastSquaresClassifier",
     "LeaveOneOut",
+    "LogisticClassifier",
     "LogisticMLE",
     "MatrixTooLarge",
     "MaxMargin",
     "NoAnswer",
+    "NoMaximumError",
+    "NoMaximumWarning",
     "NormBound",
+    "NotSeparableError",
     "Path",
+    "PerceptronClassifier",
     "PerceptronCriterion",
     "Polynomial",
     "Problem",
@@ -98,12 +114,15 @@ __all__ = [
     "Radial",
     "Residual",
     "Separability",
+    "SoftMarginSVC",
     "SoftMarginSVM",
+    "SoftmaxClassifier",
     "SoftmaxMLE",
     "Solution",
     "SolverRefused",
     "Summary",
     "Term",
+    "UncertifiedWarning",
     "Variable",
     "Verification",
     "certify",
@@ -111,6 +130,7 @@ __all__ = [
     "conic",
     "cvxpy_form",
     "duality",
+    "estimators",
     "existence",
     "explain",
     "inference",
@@ -125,3 +145,7 @@ __all__ = [
     "testing",
     "verify",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

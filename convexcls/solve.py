@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from convexcls.certificate import Level
@@ -13,6 +13,9 @@ from convexcls.levels import DIGITS, check_level
 from convexcls.problem import Problem, provides
 from convexcls.solution import Solution
 from convexcls.solvers import Callback, SolverRefused, solver_class, solver_names
+
+#: The option that ``auto`` takes and hands on.
+LIMIT = "max_iter"
 
 
 @dataclass(frozen=True)
@@ -51,7 +54,8 @@ def solve(
     proof: ``float``, ``rigorous`` or ``exact`` (of a likelihood to ``digits`` decimal digits).
 
     ``tol`` is the relative tolerance of the verdict, and what the solver is asked to aim at. ``auto`` takes
-    the solvers that suit the problem in turn, until an answer is proved. ``dual:NAME`` gives the dual to the
+    the solvers that suit the problem in turn, until an answer is proved; with ``max_iter`` the first of them, with that
+    limit, and no other. ``dual:NAME`` gives the dual to the
     solver and maps its answer back. ``start`` is where to begin, for solvers that can: a solution of a similar
     problem, or values by variable (0 for those left out).
     """
@@ -71,9 +75,11 @@ def _solve(
     options: Mapping[str, Any],
 ) -> Solution:
     if solver == "auto":
-        if options:
-            raise TypeError(f"solver 'auto' has no options ({', '.join(options)} given): name a solver to set them")
-        return _first_proved(problem, tol, callback, start)
+        if other := options.keys() - {LIMIT}:
+            raise TypeError(
+                f"solver 'auto' has no options but {LIMIT} ({', '.join(sorted(other))} given): name a solver for them"
+            )
+        return _first_proved(problem, tol, callback, start, options.get(LIMIT))
     job = Forms(problem).job(solver, **options)
     if reason := job.refuses():
         able = [info.name for info in accepting(problem, rules=True)]
@@ -87,27 +93,37 @@ def _solve(
 
 
 def _first_proved(
-    problem: Problem, tol: float, callback: Callback | None, start: Solution | Mapping[str, Any] | None
+    problem: Problem,
+    tol: float,
+    callback: Callback | None,
+    start: Solution | Mapping[str, Any] | None,
+    limit: int | None,
 ) -> Solution:
     """The answer of the first solver that suits the problem and whose answer is proved; the nearest to a proof where
-    none is."""
+    none is. With a limit of iterations the first one has the last word, for each of the others would run anew."""
     forms = Forms(problem)
     best: Solution | None = None
     for choice in choices(problem):
         if choice.solver.startswith(DUAL) and beyond_memory(problem):  # a matrix has to be factored for it
             continue
-        job = forms.job(choice.solver)
+        job = forms.job(choice.solver, **_limited(choice.solver, limit))
         if job.refuses():
             continue
         found = job.run(tol, callback, start if job.takes_start else None)
         found = replace(found, chosen=choice.why if best is None else f"{choice.why}; {best.solver} gave no proof")
-        if found.status != "undecided" or found.interrupted:
+        if found.status != "undecided" or found.interrupted or limit is not None:
             return found
         if best is None or _worst(found) < _worst(best):
             best = found
     if best is None:
         raise SolverRefused(f"no installed solver takes the {problem.name}")
     return best
+
+
+def _limited(name: str, limit: int | None) -> dict[str, Any]:
+    """The limit as an option of the solver; nothing where there is none, or where the solver is a formula."""
+    known = fields(solver_class(name.removeprefix(DUAL)))
+    return {} if limit is None or all(f.name != LIMIT for f in known) else {LIMIT: limit}
 
 
 def accepting(problem: Problem, rules: bool = False) -> list[SolverInfo]:

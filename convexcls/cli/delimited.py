@@ -206,7 +206,7 @@ class _Body:
         if not np.all(np.isfinite(matrix)):
             row, place = (int(k) for k in np.argwhere(~np.isfinite(matrix))[0])
             name = quoted(self.names[self.features[place]])
-            what = "missing (nan)" if np.isnan(matrix[row, place]) else "infinite or too large"
+            what = "missing (NaN)" if np.isnan(matrix[row, place]) else "infinite or too large"
             raise SourceError(
                 f"{self.path}, line {self.lines[row]} (row {row}), column {name} is {what}: fill it in or drop the row"
             )

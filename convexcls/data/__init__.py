@@ -5,11 +5,12 @@ finite real targets), and that nothing of the caller's was changed. Doubles are 
 number types are converted once. What cannot be used is a ``DataError`` that names the entry.
 """
 
-from convexcls.data.given import Given, GivenCells, GivenEntries
+from convexcls.data.given import Given, GivenCells, GivenEntries, given_table
+from convexcls.data.labels import class_numbers
 from convexcls.data.matrix import check_matrix, compressed, feature_names
 from convexcls.data.named import Expanded, Named
 from convexcls.data.numbers import DataError, finite_doubles
-from convexcls.data.samples import Data, check_data
+from convexcls.data.samples import Data, check_data, check_weights
 
 __all__ = [
     "Data",
@@ -21,7 +22,10 @@ __all__ = [
     "Named",
     "check_data",
     "check_matrix",
+    "check_weights",
+    "class_numbers",
     "compressed",
     "feature_names",
     "finite_doubles",
+    "given_table",
 ]

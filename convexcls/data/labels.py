@@ -15,7 +15,7 @@ def as_vector(values: Any, name: str, n: int) -> NDArray[Any]:
     """n values as an array of dimension one; a column (or a row) of a matrix will do."""
     if sparse.issparse(values) and 1 in values.shape:
         values = values.toarray()
-    if isinstance(values, (str, bytes)) or not hasattr(values, "__len__"):
+    if isinstance(values, (str, bytes)) or not (hasattr(values, "__len__") or hasattr(values, "__array__")):
         raise DataError(f"{name} must be a sequence with one entry for each row, got {describe(values)}")
     array = as_array(values, name)
     if array.ndim == 2 and 1 in array.shape:

@@ -99,7 +99,8 @@ def _entry(array: NDArray[Any], place: tuple[int, ...], name: str, where: Where)
 def _double(entry: Any) -> float:
     """One entry as a finite double; the error says what it is and what to do, the caller adds the place."""
     if is_missing(entry):
-        raise DataError(f"missing ({describe(entry)}): {_MISSING}")
+        told = "NaN" if isinstance(entry, (float, np.floating)) else describe(entry)
+        raise DataError(f"missing ({told}): {_MISSING}")
     for kinds, advice in _NO_NUMBERS:
         if isinstance(entry, kinds):
             raise DataError(f"{describe(entry)}: {advice}")

@@ -136,7 +136,7 @@ def check_data(X: Any, y: Any, sample_weight: Any = None, real_target: bool = Fa
     if n == 0:
         raise DataError("X has no rows: give at least one sample of each class")
     target = as_vector(y, "y", n)
-    weights = _check_weights(sample_weight, n)
+    weights = check_weights(sample_weight, n)
     if real_target:
         numbers = finite_doubles(target, "y")
         exact_reals = given_vector(target, "y")
@@ -153,7 +153,8 @@ def check_data(X: Any, y: Any, sample_weight: Any = None, real_target: bool = Fa
     return Data(matrix, coded, signs, labels, weights, feature_names(X, d), classes, expanded, exact)
 
 
-def _check_weights(sample_weight: Any, n: int) -> Array:
+def check_weights(sample_weight: Any, n: int) -> Array:
+    """n weights, zero or more, not all of them zero; ones where none are given."""
     if sample_weight is None:
         return np.ones(n)
     weights = finite_doubles(as_vector(sample_weight, "sample_weight", n), "sample_weight")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Any, Self
 
 import numpy as np
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 
 from convexcls.data import Data
 from convexcls.geometry import support_rows
+from convexcls.pickling import frozen
 from convexcls.problem import Label, Problem, Variable
 from convexcls.rows import ConstantRows, Rows, as_rows
 
@@ -35,7 +35,7 @@ class Model(Problem):
         attributes: Mapping[str, Any] | None = None,
         **form: Any,
     ) -> None:
-        known = {"data": data, "parameters": MappingProxyType(dict(parameters)), "notes": notes}
+        known = {"data": data, "parameters": frozen(parameters), "notes": notes}
         super().__init__(attributes={**known, **(attributes or {})}, **form)
 
     @property

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -51,7 +52,7 @@ class FisherLDA(Model):
         if not np.isfinite(unit) or not np.isfinite(squares):
             raise DataError("the squares of the features overflow: divide X by its largest value")
         chosen = (0,) if count == 2 else _independent(differences)
-        apart = RoundedRows(differences[list(chosen)], lambda: _exact_differences(centred, chosen))
+        apart = RoundedRows(differences[list(chosen)], partial(_exact_differences, centred, chosen))
         blocks = [_direction(k, centred, apart, count) for k in range(len(chosen))]
         super().__init__(
             data=data,

@@ -23,6 +23,11 @@ def check_nonnegative(name: str, value: Any) -> float:
     return number
 
 
+def is_infinite(value: Any) -> bool:
+    """Whether the value is the number infinity, for parameters that may be without bound."""
+    return isinstance(value, (int, float)) and float(value) == math.inf
+
+
 def check_choice(name: str, value: Any, choices: Sequence[Any]) -> None:
     """One of a few words."""
     if value not in choices:

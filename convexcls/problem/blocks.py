@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
-from types import MappingProxyType
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from convexcls.losses import HalfSquare, Loss
+from convexcls.pickling import frozen
 from convexcls.rational import exactly
 from convexcls.rows import Rows, as_rows, block_gram
 
@@ -86,7 +86,7 @@ def frozen_rows(entries: Mapping[str, Any], name: str) -> Mapping[str, Rows]:
     for variable, r in rows.items():
         if not np.all(np.isfinite(r.column_max())):
             raise ProblemError(f"block {name!r} has a coefficient of {variable!r} that is not finite")
-    return MappingProxyType(rows)
+    return frozen(rows)
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,7 +103,7 @@ class Block:
         if not self.entries:
             raise ProblemError(f"block {self.name!r} speaks of no variable")
         object.__setattr__(self, "entries", frozen_rows(self.entries, self.name))
-        object.__setattr__(self, "labels", MappingProxyType(dict(self.labels)))
+        object.__setattr__(self, "labels", frozen(self.labels))
 
     def _freeze(self, field_name: str) -> None:
         values = getattr(self, field_name)

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from convexcls.pickling import frozen, without_cache
 from convexcls.problem.blocks import (
     Array,
     Block,
@@ -114,9 +114,9 @@ class Problem:
         state = {
             "name": name,
             "variables": tuple(variables),
-            "quadratic": MappingProxyType({v: _quadratic(v, p, sizes) for v, p in (quadratic or {}).items()}),
-            "linear": MappingProxyType({v: _linear(v, q, sizes) for v, q in (linear or {}).items()}),
-            "linear_labels": MappingProxyType(dict(linear_labels or {})),
+            "quadratic": frozen({v: _quadratic(v, p, sizes) for v, p in (quadratic or {}).items()}),
+            "linear": frozen({v: _linear(v, q, sizes) for v, q in (linear or {}).items()}),
+            "linear_labels": frozen(linear_labels or {}),
             "quadratic_symbol": quadratic_symbol,
             "terms": tuple(terms),
             "constraints": tuple(constraints),
@@ -157,6 +157,9 @@ class Problem:
     def __delattr__(self, name: str) -> None:
         raise AttributeError(f"a problem is frozen: {name!r} cannot be deleted")
 
+    def __getstate__(self) -> dict[str, Any]:
+        return without_cache(self)
+
     # ---- layout -------------------------------------------------------------------------------
 
     @cached_property
@@ -166,7 +169,7 @@ class Problem:
         for v in self.variables:
             out[v.name] = slice(start, start + v.size)
             start += v.size
-        return MappingProxyType(out)
+        return frozen(out)
 
     @cached_property
     def size(self) -> int:
@@ -380,7 +383,7 @@ def frozen_gauge(gauge: Mapping[str, Any], sizes: Mapping[str, int]) -> Mapping[
     for v, r in rows.items():
         if v not in sizes or r.shape[1] != sizes[v]:
             raise ProblemError(f"the gauge of {v!r} is {r.shape}: it does not fit the variable")
-    return MappingProxyType(rows)
+    return frozen(rows)
 
 
 def _linear(variable: str, q: Any, sizes: Mapping[str, int]) -> Array:

@@ -37,7 +37,7 @@ def certify(
 
     ``estimator`` is a fitted estimator of scikit-learn (SVC, NuSVC, LinearSVC, LogisticRegression, SGDClassifier,
     Perceptron, Ridge, RidgeClassifier, LinearRegression, LinearDiscriminantAnalysis), the result of a statsmodels Logit
-    or binomial GLM, or a bare pair (coef, intercept) with ``model=`` its name here and the parameters of that model,
+    or binomial GLM, an estimator of this package, or a bare pair (coef, intercept) with ``model=`` its name here and the parameters of that model,
     as in ``certify((coef, intercept), X, y, model="soft-margin", C=1.0)``. X, y and ``sample_weight`` are those of the
     fit.
 
@@ -66,6 +66,8 @@ def _claims(estimator: Any, X: Any, y: Any, sample_weight: Any, declared: dict[s
     for cls in type(model).__mro__:
         if cls.__name__ in RESULTS and hasattr(estimator, "params"):
             return f"{type(model).__name__} result", _reader(*RESULTS[cls.__name__])(estimator, X, y, sample_weight)
+    if hasattr(estimator, "declare"):  # one of our own, or made like them
+        return type(estimator).__name__, _reader("certified", "certified")(Fit(estimator, X, y, sample_weight))
     for cls in type(estimator).__mro__:
         if cls.__name__ in ESTIMATORS and cls.__module__.startswith("sklearn."):
             return type(estimator).__name__, _reader(*ESTIMATORS[cls.__name__])(Fit(estimator, X, y, sample_weight))

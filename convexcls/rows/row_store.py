@@ -7,7 +7,7 @@ that is there already, with the same verbs.
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,6 +62,10 @@ class RowStore:
         self._owner = np.full(self.capacity, -1, dtype=np.intp)  # which row a slot holds
         self._used = np.zeros(self.capacity, dtype=np.int64)  # when it was last asked for
         self._clock = 0
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickled without the rows that it keeps: they can be computed again."""
+        return RowStore, (self.values, self.limit)
 
     @property
     def fits(self) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -67,7 +68,7 @@ class RoundedRows(DenseRows):
         return rows if index is None else [rows[i] for i in np.arange(self.shape[0])[index].tolist()]
 
     def __getitem__(self, index: Any) -> DenseRows:
-        return RoundedRows(self.array[index], lambda: self.rational(index))
+        return RoundedRows(self.array[index], partial(self.rational, index))  # not a lambda: that cannot be pickled
 
     @property
     def rounding(self) -> float:
@@ -76,4 +77,8 @@ class RoundedRows(DenseRows):
 
 def summed(rows: Rows, weights: Array, rounded: Array) -> RoundedRows:
     """One row, R' weights: ``rounded``, until it is asked for without rounding."""
-    return RoundedRows(rounded[None, :], lambda: [exact_sum(rows, weights)], (rows, weights))
+    return RoundedRows(rounded[None, :], partial(_exact_row, rows, weights), (rows, weights))
+
+
+def _exact_row(rows: Rows, weights: Array) -> list[list[Fraction]]:
+    return [exact_sum(rows, weights)]

@@ -1,0 +1,58 @@
+"""The classifiers as estimators of scikit-learn: fit, predict, and keep the proof.
+
+Everything here but the errors needs scikit-learn (``pip install 'convexcls[sklearn]'``), so an estimator is loaded when
+it is asked for. One estimator a file:
+
+    base.py        what all share: fit, predict, one program for each class on request
+    samples.py     X, y and weights as scikit-learn takes them, made into what models take
+    progress.py    ``verbose`` and scikit-learn's callbacks
+    linear.py, supporting.py, likelihood.py     coef_, support vectors, likelihoods: what several of them share
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+from convexcls.estimators.errors import NoMaximumError, NoMaximumWarning, NotSeparableError, UncertifiedWarning
+
+#: The estimators by name, with their modules.
+ESTIMATORS = {
+    "HardMarginSVC": "hard_margin",
+    "SoftMarginSVC": "soft_margin",
+    "KernelSVC": "kernel",
+    "LogisticClassifier": "logistic",
+    "SoftmaxClassifier": "softmax",
+    "LeastSquaresClassifier": "least_squares",
+    "LeastAbsoluteClassifier": "least_absolute",
+    "PerceptronClassifier": "perceptron",
+    "FisherClassifier": "fisher",
+    "GaussianClassifier": "gaussian",
+}
+
+__all__ = [
+    "NoMaximumError",
+    "NoMaximumWarning",
+    "NotSeparableError",
+    "UncertifiedWarning",
+    *ESTIMATORS,
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in ESTIMATORS:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    try:
+        module = import_module(f"{__name__}.{ESTIMATORS[name]}")
+    except ImportError as error:
+        if not (error.name or "").startswith("sklearn"):
+            raise
+        raise ImportError(
+            f"{name} is an estimator of scikit-learn, which is not installed or older than 1.6: pip install "
+            "'convexcls[sklearn]'"
+        ) from error
+    return getattr(module, name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,189 @@
+"""What all estimators share: a fit declares a model, solves it, and keeps the answer with its proof."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, ClassVar, Self
+from warnings import warn
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils.validation import check_is_fitted
+
+from convexcls.certificate import Level
+from convexcls.data import Named
+from convexcls.estimators.errors import UncertifiedWarning
+from convexcls.estimators.progress import CallbackSupportMixin, Progress, with_callbacks
+from convexcls.estimators.samples import Samples, given, taken
+from convexcls.models import Model
+from convexcls.problem import NoAnswer
+from convexcls.solution import Solution
+from convexcls.solve import solve
+from convexcls.solvers import Callback, solver_class
+
+Array = NDArray[np.float64]
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class CertifiedClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
+    """A classifier that is fitted by solving convex programs, each with a proof.
+
+    An estimator says in ``_declare`` which model it is; its parameters are its fields. ``solver``, ``tol`` and
+    ``level`` are those of ``convexcls.solve``: ``tol`` is the relative tolerance to which the optimality conditions
+    are checked. ``max_iter=None`` (or -1) leaves the limit to the solver.
+
+    After a fit ``problem_``, ``solution_`` and ``certificate_`` are the program, its solution and the proof; with one
+    program for each class they are tuples.
+    """
+
+    solver: str = "auto"
+    tol: float = 1e-8
+    level: Level = "float"
+    max_iter: int | None = None
+    warm_start: bool = False
+    verbose: int = 0
+
+    #: Whether one program takes more than two classes.
+    _several: ClassVar[bool] = False
+    #: Whether sparse samples are taken as they are.
+    _sparse: ClassVar[bool] = True
+
+    # ---- what an estimator adds -----------------------------------------------------------------------------------
+
+    def _declare(self, X: Named, y: NDArray[Any], weights: Array | None) -> Model:
+        """The model on these samples; ``weights`` is None where all are one."""
+        raise NotImplementedError
+
+    def _read(self, samples: Samples, solutions: tuple[Solution, ...]) -> None:
+        """Keep what scikit-learn's counterpart keeps, in its shapes."""
+
+    def _refused(self, samples: Samples, solution: Solution) -> NoAnswer:
+        """The error where the program is proved to have no solution."""
+        return NoAnswer(solution.certificate.explain())
+
+    def _solver(self) -> tuple[str, dict[str, Any]]:
+        """The name of the solver and its options."""
+        return self.solver, {} if self.max_iter in (None, -1) else {"max_iter": self.max_iter}
+
+    def _start(self, k: int) -> Solution | Mapping[str, Any] | None:
+        """Where program k begins on a warm start: at the solution of the last fit."""
+        previous = self._solutions if hasattr(self, "solution_") else ()
+        return previous[k] if k < len(previous) else None
+
+    # ---- fit ------------------------------------------------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Solve the program on these samples."""
+        return self._fit(X, y)
+
+    def declare(self, X: Any, y: Any) -> Model | tuple[Model, ...]:
+        """The program that ``fit`` solves on these samples, as a model to be read, dualized or solved otherwise; with
+        one for each class, all of them."""
+        return self._declared(X, y)
+
+    def _declared(self, X: Any, y: Any, sample_weight: Any = None) -> Model | tuple[Model, ...]:
+        other = clone(self)  # what a check keeps, such as feature names, is not kept here
+        problems = other._problems(taken(other, X, y, sample_weight, self._sparse))
+        return problems[0] if len(problems) == 1 else problems
+
+    @with_callbacks
+    def _fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        samples = taken(self, X, y, sample_weight, self._sparse)
+        problems = self._problems(samples)
+        labels = samples.classes[-len(problems) :]
+        with Progress(self, len(problems), X, y) as progress:
+            runs = [partial(self._settled, samples, problem, k) for k, problem in enumerate(problems)]
+            solutions = tuple(progress.solved(label, run) for label, run in zip(labels, runs, strict=True))
+        self.classes_ = samples.classes
+        single = len(solutions) == 1
+        self.solution_: Any = solutions[0] if single else solutions
+        self.problem_: Any = solutions[0].problem if single else tuple(s.problem for s in solutions)
+        self.certificate_: Any = solutions[0].certificate if single else tuple(s.certificate for s in solutions)
+        steps = np.array([max(s.iterations, 1) for s in solutions])  # a formula is one step
+        self.n_iter_ = int(steps[0]) if single else steps
+        self._read(samples, solutions)
+        return self
+
+    def _problems(self, samples: Samples) -> tuple[Model, ...]:
+        """The program; of several classes, where asked for, one for each class against the rest."""
+        if len(samples.classes) == 2 or self._several:
+            return (self._declare(samples.X, samples.y, samples.weights),)
+        if getattr(self, "multi_class", None) != "ovr":
+            raise ValueError(
+                "Only binary classification is supported. The type of the target is multiclass. For one program for "
+                'each class against the rest give multi_class="ovr"'
+            )
+        return tuple(
+            self._declare(samples.X, samples.numbers == k, samples.weights) for k in range(len(samples.classes))
+        )
+
+    def _settled(self, samples: Samples, problem: Model, k: int, callback: Callback | None) -> Solution:
+        """The solution of program k: raises where it has none, warns where it is not proved."""
+        solution = self._solved(problem, k, callback)
+        if solution.status in ("infeasible", "unattained"):
+            raise self._refused(samples, solution)
+        if solution.status == "undecided":
+            warn(self._shortfall(solution), UncertifiedWarning, stacklevel=outside())
+        return solution
+
+    def _solved(self, problem: Model, k: int, callback: Callback | None) -> Solution:
+        name, options = self._solver()
+        start = self._start(k) if self.warm_start and _takes_start(name) else None
+        found = solve(problem, name, self.tol, callback, start, self.level, **options)
+        return found.unless_interrupted()
+
+    def _shortfall(self, solution: Solution) -> str:
+        """What is not proved: the condition that is worst, and its size."""
+        certificate = solution.certificate
+        told = certificate.reason
+        if certificate.kkt is not None:
+            name, value = max(certificate.kkt.measures().items(), key=lambda pair: pair[1])
+            told = f"{name} is {value:.1e}, and should be at most {certificate.tol:.0e}" + (
+                f" ({told})" if told else ""
+            )
+        return f"{type(self).__name__} is fitted without a proof: {told}"
+
+    # ---- predictions ----------------------------------------------------------------------------------------------
+
+    @property
+    def _solutions(self) -> tuple[Solution, ...]:
+        return self.solution_ if isinstance(self.solution_, tuple) else (self.solution_,)
+
+    def _scores(self, X: Named) -> Array:
+        """The scores of checked samples: above 0 for the second class; of several classes one column a class."""
+        scores = [solution.decision_function(X) for solution in self._solutions]
+        return scores[0] if len(scores) == 1 else np.column_stack(scores)
+
+    def decision_function(self, X: Any) -> Array:
+        """The scores, above 0 for the second of two classes; of several classes one column a class."""
+        check_is_fitted(self)
+        return self._scores(given(self, X, self._sparse))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The predicted class of each sample."""
+        scores = self.decision_function(X)
+        return self.classes_[(scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = self._sparse
+        tags.classifier_tags.multi_class = self._several or getattr(self, "multi_class", None) == "ovr"
+        return tags
+
+
+def _takes_start(name: str) -> bool:
+    return name == "auto" or (not name.startswith("dual:") and solver_class(name).warm)
+
+
+def outside() -> int:
+    """How many calls up the one is that is not of this package: there a warning is of use."""
+    import sys
+
+    own = ("convexcls.", "sklearn.callback")
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(own):
+        level, frame = level + 1, frame.f_back
+    return level

@@ -1,0 +1,79 @@
+"""Fisher's discriminant as an estimator and a transformer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from convexcls.data import Named
+from convexcls.estimators.base import Array, CertifiedClassifier
+from convexcls.estimators.samples import Samples, given
+from convexcls.models import FisherLDA, Model
+from convexcls.rows import as_rows
+from convexcls.solution import Solution
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class FisherClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CertifiedClassifier):
+    """Fisher's discriminant directions, those v with the largest v'S_B v / v'S_W v, as convex programs,
+
+        minimise  1/2 coef' S_W coef   subject to   (mean_2 - mean_1)' coef = 1
+
+    Of two classes the threshold is the one with the fewest errors along the direction; of several, a sample belongs to
+    the class with the nearest mean in the metric of S_W. Its counterpart is ``LinearDiscriminantAnalysis``, which puts
+    the threshold of two classes in the middle, moved by the priors; of several it is the same with equal priors.
+
+    ``transform`` projects on the directions (``scalings_``, the columns; at most ``n_components`` of them), scaled to
+    variance one within classes (sums of squares divided by n).
+    """
+
+    n_components: int | None = None
+
+    _several = True
+
+    def _declare(self, X: Named, y: Any, weights: Any) -> Model:
+        return FisherLDA(X, y)
+
+    def _read(self, samples: Samples, solutions: tuple[Solution, ...]) -> None:
+        (solution,) = solutions
+        model: Any = solution.problem
+        counts = np.bincount(samples.numbers).astype(float)
+        origin = model.centred.origin
+        self.means_ = origin + model.centred.means
+        self.xbar_ = origin + counts @ model.centred.means / counts.sum()
+        found = solution.estimates
+        spread = np.sqrt(len(samples.y))
+        self.scalings_ = spread * found.directions[: self._components(len(found.ratios))].T
+        self.explained_variance_ratio_ = (found.ratios / found.ratios.sum())[: self.scalings_.shape[1]]
+        if len(counts) == 2:
+            self.coef_, self.intercept_ = solution.coef[None, :], np.array([solution.intercept])
+            return
+        whitened = spread * found.directions
+        means = (self.means_ - self.xbar_) @ whitened.T
+        self.coef_ = means @ whitened
+        self.intercept_ = -0.5 * (means**2).sum(axis=1) - self.coef_ @ self.xbar_
+
+    def _components(self, most: int) -> int:
+        if self.n_components is None:
+            return most
+        if not isinstance(self.n_components, (int, np.integer)) or not 0 < self.n_components <= most:
+            raise ValueError(f"n_components is {self.n_components!r}: there are {most} discriminant directions")
+        return int(self.n_components)
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.scalings_.shape[1])
+
+    def _scores(self, X: Named) -> Array:
+        scores = np.asarray(as_rows(X.matrix) @ self.coef_.T + self.intercept_)
+        return scores[:, 0] if len(self.coef_) == 1 else scores
+
+    def transform(self, X: Any) -> Array:
+        """The samples along the discriminant directions, measured from the mean of all."""
+        check_is_fitted(self)
+        samples = given(self, X, self._sparse)
+        return np.asarray(as_rows(samples.matrix) @ self.scalings_ - self.xbar_ @ self.scalings_)

@@ -1,0 +1,29 @@
+"""Least absolute deviations on coded classes as an estimator."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from convexcls.data import Named
+from convexcls.estimators.linear import BinaryLinearClassifier
+from convexcls.estimators.weighted import WeightedFit
+from convexcls.models import LeastAbsolute, Model
+from convexcls.models.options import check_choice
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class LeastAbsoluteClassifier(WeightedFit, BinaryLinearClassifier):
+    """Least absolute deviations on the coded classes t_i,
+
+        minimise  sum_i w_i |f(x_i) - t_i|
+
+    scikit-learn's ``QuantileRegressor(quantile=0.5, alpha=0)`` on the coded classes solves the same linear program; the
+    minimiser need not be unique. ``coding`` as in ``LeastSquaresClassifier``.
+    """
+
+    coding: Literal["pm1", "01"] = "pm1"
+
+    def _declare(self, X: Named, y: Any, weights: Any) -> Model:
+        check_choice("coding", self.coding, ("pm1", "01"))
+        return LeastAbsolute(X, y, coding=self.coding, intercept=self.fit_intercept, sample_weight=weights)

@@ -1,0 +1,66 @@
+"""What logistic and softmax regression share: C, probabilities, and what happens where there is no maximum."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+from warnings import warn
+
+from convexcls.data import Named
+from convexcls.estimators.base import Array, CertifiedClassifier, outside
+from convexcls.estimators.errors import NoMaximumError, NoMaximumWarning
+from convexcls.estimators.probabilities import Probabilities
+from convexcls.estimators.samples import Samples
+from convexcls.estimators.weighted import WeightedFit
+from convexcls.inference import Existence, existence
+from convexcls.models import Model
+from convexcls.models.options import check_choice, check_positive, is_infinite
+from convexcls.problem import NoAnswer
+from convexcls.solution import Solution
+from convexcls.solvers import Callback
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class LikelihoodClassifier(WeightedFit, Probabilities, CertifiedClassifier):
+    """``C`` is scikit-learn's: 1/(2C) ‖coef‖^2 is added to minus the log-likelihood, and ``C=np.inf`` is maximum
+    likelihood. Where that has no maximum, ``on_unattained="raise"`` raises ``NoMaximumError``; ``"warn"`` adds the
+    penalty that ``convexcls.existence`` suggests, and says so."""
+
+    C: float = 1.0
+    on_unattained: Literal["raise", "warn"] = "raise"
+
+    def _declare_penalised(self, X: Named, y: Any, weights: Array | None, l2: float) -> Model:
+        """The model with this penalty on coef."""
+        raise NotImplementedError
+
+    def _declare(self, X: Named, y: Any, weights: Array | None) -> Model:
+        check_choice("on_unattained", self.on_unattained, ("raise", "warn"))
+        l2 = 0.0 if is_infinite(self.C) else 1.0 / check_positive("C", self.C)
+        return self._declare_penalised(X, y, weights, l2)
+
+    def _settled(self, samples: Samples, problem: Model, k: int, callback: Callback | None) -> Solution:
+        try:
+            return super()._settled(samples, problem, k, callback)
+        except NoMaximumError as refusal:
+            if self.on_unattained != "warn" or refusal.existence is None:
+                raise
+            l2 = refusal.existence.ridge
+            told = f"{refusal}. Here it is fitted with C={1.0 / l2:g}, as was asked for"
+            warn(told, NoMaximumWarning, stacklevel=outside())
+        data = problem.data
+        weights = data.weights if data.weighted else None
+        penalised = self._declare_penalised(data.samples, data.given, weights, l2)
+        return super()._settled(samples, penalised, k, callback)
+
+    def _refused(self, samples: Samples, solution: Solution) -> NoAnswer:
+        found = existence(solution.problem)
+        return NoMaximumError(_told(found), solution.certificate, found)
+
+
+def _told(found: Existence) -> str:
+    runs = list(found.infinite.items())
+    shown = ", ".join(f"{name} ({way})" for name, way in runs[:6]) + (", ..." if len(runs) > 6 else "")
+    return (
+        f"the likelihood has no maximum ({found.verdict}, proved): these coefficients run to infinity: {shown}. With a "
+        f'penalty it has one: try C={1.0 / found.ridge:g}, or on_unattained="warn"'
+    )

@@ -1,0 +1,101 @@
+"""The perceptron as an estimator: its learning rule, and its criterion as a linear program."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+from warnings import warn
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from convexcls.data import Named
+from convexcls.estimators.base import Array, outside
+from convexcls.estimators.errors import NotSeparableError, UncertifiedWarning
+from convexcls.estimators.linear import BinaryLinearClassifier
+from convexcls.estimators.samples import Samples
+from convexcls.estimators.separation import not_separable
+from convexcls.models import Model, PerceptronCriterion
+from convexcls.models.options import check_choice
+from convexcls.rows import as_rows
+from convexcls.solution import Solution
+from convexcls.solvers import Callback
+
+METHODS = ("rule", "lp")
+#: The passes of the rule where no limit is given.
+PASSES = 1000
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class PerceptronClassifier(BinaryLinearClassifier):
+    """The perceptron.
+
+    ``method="rule"`` is Rosenblatt's learning rule, as in ``Perceptron``: visit the samples; where y_i f(x_i) <= 0, add
+    eta0 y_i (x_i, 1) to the weights. It ends with the first pass without a mistake, which proves the answer, or after
+    ``max_iter`` passes (1000 where it is None); where the classes are found not to be separable it ends with a proof of
+    that and warns. ``solution_.report`` has the updates and the bound R²/γ² on their number. ``shuffle=False`` visits
+    the samples as they stand. The rule has no other solver.
+
+    ``method="lp"`` minimises the perceptron criterion,
+
+        minimise  sum_i w_i max(0, -y_i f(x_i))   subject to   sum_i w_i y_i f(x_i) = sum_i w_i
+
+    which has an answer for classes that overlap, too. ``eta0``, ``shuffle`` and ``random_state`` have no part in it.
+
+    There is no ``sample_weight``: of the many hyperplanes without errors, it is chance or the solver, not weights, that
+    says which one is found. ``class_weight`` multiplies the steps of the rule, and the w_i of the program.
+    """
+
+    method: Literal["rule", "lp"] = "rule"
+    eta0: float = 1.0
+    shuffle: bool = True
+    random_state: Any = 0
+
+    def _declare(self, X: Named, y: Any, weights: Any) -> Model:
+        check_choice("method", self.method, METHODS)
+        return PerceptronCriterion(X, y, intercept=self.fit_intercept, sample_weight=weights)
+
+    def _solver(self) -> tuple[str, dict[str, Any]]:
+        if self.method == "lp":
+            return super()._solver()
+        if self.solver not in ("auto", "perceptron"):
+            raise ValueError(f'solver is {self.solver!r}: the learning rule has none; use method="lp" to choose one')
+        passes = PASSES if self.max_iter in (None, -1) else self.max_iter
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1)) if self.shuffle else 0
+        order = "random" if self.shuffle else "cyclic"
+        return "perceptron", {"rate": self.eta0, "order": order, "seed": seed, "max_passes": passes}
+
+    def _start(self, k: int) -> Solution | Mapping[str, Any] | None:
+        """The weights of the last fit, as long as they were."""
+        coef = getattr(self, "coef_", None)
+        if self.method == "lp" or coef is None:
+            return super()._start(k)
+        intercept = {"intercept": self.intercept_[[k]]} if self.fit_intercept else {}
+        return {"coef": coef[k], **intercept}
+
+    def _settled(self, samples: Samples, problem: Model, k: int, callback: Callback | None) -> Solution:
+        if self.method == "lp":
+            return super()._settled(samples, problem, k, callback)
+        solution = self._solved(problem, k, callback)
+        if not solution.report.separated:
+            told = f"the learning rule has not found a hyperplane without errors: {solution.message}"
+            warn(f"{type(self).__name__}: {told}", UncertifiedWarning, stacklevel=outside())
+        return solution
+
+    def _refused(self, samples: Samples, solution: Solution) -> NotSeparableError:
+        return not_separable(samples, solution, self.fit_intercept)
+
+    def _read(self, samples: Samples, solutions: tuple[Solution, ...]) -> None:
+        """The weights as the rule left them; the solution of the criterion has them scaled to mean margin one."""
+        if self.method == "lp":
+            super()._read(samples, solutions)
+            return
+        d = samples.X.shape[1]
+        weights = np.vstack([solution.report.weights for solution in solutions])
+        self.coef_ = weights[:, :d].copy()
+        self.intercept_ = weights[:, d].copy() if self.fit_intercept else np.zeros(len(solutions))
+
+    def _scores(self, X: Named) -> Array:
+        scores = np.asarray(as_rows(X.matrix) @ self.coef_.T + self.intercept_)
+        return scores[:, 0] if len(self.coef_) == 1 else scores

@@ -1,0 +1,28 @@
+"""The soft-margin support vector machine as an estimator."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from convexcls.data import Named
+from convexcls.estimators.linear import BinaryLinearClassifier
+from convexcls.estimators.supporting import SupportVectors
+from convexcls.estimators.weighted import WeightedFit
+from convexcls.models import Model, SoftMarginSVM
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class SoftMarginSVC(WeightedFit, SupportVectors, BinaryLinearClassifier):
+    """The soft-margin support vector machine,
+
+        minimise  1/2 ‖coef‖^2 + C sum_i w_i max(0, 1 - y_i f(x_i))        (``loss="squared_hinge"``: the squares)
+
+    Its counterpart is ``SVC(kernel="linear")``. ``LinearSVC`` solves another problem: it penalises the intercept.
+    """
+
+    C: float = 1.0
+    loss: Literal["hinge", "squared_hinge"] = "hinge"
+
+    def _declare(self, X: Named, y: Any, weights: Any) -> Model:
+        return SoftMarginSVM(X, y, C=self.C, loss=self.loss, intercept=self.fit_intercept, sample_weight=weights)
