@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from convexcls import cvxpy_form, duality, estimators, explain, inference, latex, losses, testing
+from convexcls import cvxpy_form, duality, estimators, explain, inference, latex, losses, plots, testing
 from convexcls.basis import Basis, Functions, Polynomial, Quadratic, Radial
 from convexcls.certificate import KKT, Certificate, Residual
 from convexcls.compare import Comparison, compare
@@ -139,6 +139,7 @@ __all__ = [
     "load",
     "losses",
     "path",
+    "plots",
     "separability",
     "solve",
     "solvers",

@@ -164,7 +164,7 @@ class Job:
         point = None if line.point is None else self.scaled.restore_point(line.point)
         multipliers = None if line.multipliers is None else self.scaled.restore_multipliers(line.multipliers)
         objective = self.form.reported(self.scaled.restore_objective(line.objective))
-        return Iteration(line.iteration, objective, line.residual, line.step, line.detail, point, multipliers)
+        return replace(line, objective=objective, point=point, multipliers=multipliers)
 
     def _restored(self, answer: Answer) -> Answer:
         """The answer in the units of the problem; one to the dual, mapped back."""

@@ -368,7 +368,7 @@ def test_text_has_a_line_a_point(path):
 def test_a_picture_has_a_line_a_coefficient(path, against):
     from matplotlib import pyplot
 
-    ax = path.plot(against=against)
+    ax = path.plot(against=against).ax_
     drawn = [line for line in ax.get_lines() if line.get_label() in ("x1", "x2", "x3")]
     np.testing.assert_array_equal([line.get_ydata() for line in drawn], path.coef.T)
     assert ax.get_xscale() == ("log" if against == "log" else "linear")
@@ -381,7 +381,7 @@ def test_a_picture_into_given_axes_marks_what_has_no_solution():
     data = cc.load("logistic_separated").data
     path = cc.path(cc.LogisticMLE, data.matrix, data.given, l2=[0.0, 0.1, 1.0])
     ax = Figure().subplots()
-    assert path.plot(ax) is ax
+    assert path.plot(ax).ax_ is ax
     assert ax.get_xscale() == "symlog"
     assert [text.get_text() for text in ax.texts] == ["unattained"]
 

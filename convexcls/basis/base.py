@@ -27,7 +27,7 @@ class Basis(ABC):
         inputs = feature_names(X, matrix.shape[1])
         basis = self.fixed(matrix)
         columns = basis.columns(matrix, inputs)
-        return Expanded(_finite(columns, inputs), columns.features, basis, inputs)
+        return Expanded(_finite(columns, inputs), columns.features, basis, inputs, origin=matrix)
 
     def fixed(self, matrix: Any) -> Self:
         """The basis with everything settled that it takes from the training samples."""

@@ -1,4 +1,4 @@
-"""The command line: ``convexcls show | solve | compare | validate | summary | path | solvers | problems | demo``.
+"""The command line: ``convexcls show | solve | compare | validate | summary | path | plot | solvers | demo``, ...
 
 Results go to stdout, everything else to stderr. Exit codes: 0 proved, 1 not proved, 2 bad input or usage, 3 a
 bug of ours, 130 interrupted.

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from convexcls.cli.arguments import known_solver, proof_level, solver_settings, source_arguments, tolerance
+from convexcls.cli.picture import plot
 from convexcls.cli.screen import Working, clean, emit, say, screen, write
 from convexcls.cli.separate import separability
 from convexcls.cli.statistics import path, summary
@@ -247,4 +248,4 @@ def demo() -> int:
     return run(screen())
 
 
-ALL = (show, solve, separability, compare, validate, summary, path, verify, solvers, problems, demo)
+ALL = (show, solve, separability, compare, validate, summary, path, plot, verify, solvers, problems, demo)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from convexcls.cli.arguments import source_arguments, tolerance
+from convexcls.cli.picture import check_picture, write_picture
 from convexcls.cli.screen import Working, clean, emit, say, screen, write
 
 if TYPE_CHECKING:
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     from convexcls.paths import Path as SolutionPath
 
 NOT_PROVED = 1
-PICTURES = (".png", ".pdf", ".svg")
 
 
 @click.command()
@@ -86,10 +86,11 @@ def path(request: Request, over: str, points: int, tol: float, picture: Path | N
     from convexcls.cli.plain import strict_json
     from convexcls.cli.sources import read_problem
     from convexcls.paths import path as follow
+    from convexcls.plots import PathDisplay
 
     name, values = read_values(over, points)
     if picture is not None:
-        _check_picture(picture)
+        check_picture(picture, "--plot")
     problem = read_problem(request)
     settings = problem.declared_with()
     if name not in settings:
@@ -104,7 +105,7 @@ def path(request: Request, over: str, points: int, tol: float, picture: Path | N
     else:
         show_path(found)
     if picture is not None:
-        _draw(found, picture)
+        write_picture(PathDisplay.of(found), picture)
     return 0 if found.proved else NOT_PROVED
 
 
@@ -144,24 +145,3 @@ def show_path(found: SolutionPath) -> None:
     show_table(console, columns, found.table())
     for remark in found.remarks():
         write(console, remark)
-
-
-def _check_picture(picture: Path) -> None:
-    if picture.suffix.lower() not in PICTURES:
-        raise click.UsageError(f"--plot {picture.name!r}: the name must end in {', '.join(PICTURES)}")
-    if not picture.absolute().parent.is_dir():
-        raise click.UsageError(f"--plot: there is no directory {str(picture.parent)!r}")
-    from importlib.util import find_spec
-
-    if find_spec("matplotlib") is None:
-        raise click.UsageError("--plot needs matplotlib; install it with: pip install 'convexcls[plots]'")
-
-
-def _draw(found: SolutionPath, picture: Path) -> None:
-    """Without pyplot, which would look for a screen."""
-    from matplotlib.figure import Figure
-
-    figure: Any = Figure(figsize=(7.0, 4.2), layout="constrained")
-    found.plot(figure.subplots())
-    figure.savefig(picture, dpi=150)
-    say(f"picture written to {clean(str(picture))}")

@@ -47,7 +47,12 @@ class Named:
 @dataclass(frozen=True, eq=False, repr=False)
 class Expanded(Named):
     """The basis functions phi_j(x_i), one row a sample, with what made them: the ``basis``, fixed so that it makes the
-    same functions of other samples, and the names of its ``inputs``. Any model takes it in place of X."""
+    same functions of other samples, the names of its ``inputs`` and these themselves, ``origin``. Any model takes it in
+    place of X."""
 
     basis: Callable[[Any], Expanded]
     inputs: tuple[str, ...]
+    origin: Any = field(default=None, kw_only=True)
+
+    def take(self, rows: Any) -> Self:
+        return replace(super().take(rows), origin=None if self.origin is None else self.origin[rows])

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from convexcls.problem import NoAnswer
+from convexcls.problem import NoAnswer, carry_out
 from convexcls.solution import Solution
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+    from convexcls.plots import PathDisplay  # what a verb returns; the layer above provides it
 
 Array = NDArray[np.float64]
 
@@ -146,12 +148,11 @@ class Path:
                 out.append(f"{where}: not proved: {s.certificate.reason or s.message}")
         return out
 
-    def plot(self, ax: Axes | None = None, against: Literal["log", "linear", "norm"] = "log") -> Axes:
+    def plot(self, ax: Axes | None = None, against: Literal["log", "linear", "norm"] = "log") -> PathDisplay:
         """The coefficients along the path, with matplotlib: against the logarithm of the parameter, the parameter, or
-        the norm of coef. Points that are not proved are marked by a cross."""
-        from convexcls.paths.plot import plot_path
-
-        return plot_path(self, ax, against)
+        the norm of coef. Points that are not proved are marked by a cross. The display says where it was drawn
+        (``ax_``)."""
+        return carry_out("plot_path", self, ax, against)
 
 
 def has_solution(s: Solution) -> bool:

@@ -7,9 +7,11 @@ of ``Solver`` and one line in the registry (``solvers/__init__.py``).
 
 from __future__ import annotations
 
+import math
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -27,7 +29,7 @@ class SolverRefused(ValueError):
 @dataclass(frozen=True)
 class Iteration:
     """One line of a trace. ``detail`` holds what a particular solver can show besides; ``point`` and ``multipliers``
-    are where it stands, told to callbacks only: a trace does not keep them."""
+    are where it stands, told to callbacks only: a trace does not keep them. ``seconds`` have passed since it began."""
 
     iteration: int
     objective: float
@@ -36,6 +38,7 @@ class Iteration:
     detail: Mapping[str, Any] = field(default_factory=dict, compare=False)
     point: Array | None = field(default=None, compare=False, repr=False)
     multipliers: Mapping[str, Array] | None = field(default=None, compare=False, repr=False)
+    seconds: float = field(default=math.nan, compare=False, repr=False)
 
 
 Callback = Callable[[Iteration], None]
@@ -120,6 +123,7 @@ class Tracer:
 
     callback: Callback | None = None
     lines: list[Iteration] = field(default_factory=list)
+    begun: float = field(default_factory=time.perf_counter)
 
     def record(
         self,
@@ -132,9 +136,10 @@ class Tracer:
     ) -> None:
         """Add the next line. ``point`` and ``multipliers`` are not copied: give arrays that will not be written to."""
         facts = (len(self.lines), float(objective), float(residual), float(step), detail or {})
-        self.lines.append(Iteration(*facts))
+        self.lines.append(Iteration(*facts, seconds=time.perf_counter() - self.begun))
         if self.callback is not None:
-            self.callback(self.lines[-1] if point is None else Iteration(*facts, point, multipliers))
+            told = self.lines[-1] if point is None else replace(self.lines[-1], point=point, multipliers=multipliers)
+            self.callback(told)
 
 
 def refuse_unless_smooth(problem: Problem) -> str:

@@ -78,6 +78,7 @@ class PerceptronReport:
     separated: bool
     cycle: Cycle | None = None
     proof: Farkas | None = None
+    seed: int = 0
 
     @property
     def made(self) -> str:

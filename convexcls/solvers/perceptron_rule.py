@@ -105,7 +105,7 @@ class PerceptronRule(Solver):
             proof = criterion.refute(counts if cycle is None else cycle.counts)
         report = PerceptronReport(
             self.kind, criterion.separation, criterion.used, updates, passes, counts, w, begin, self.rate, self.step,
-            self.visits, not mistakes, cycle, proof,
+            self.visits, not mistakes, cycle, proof, self.seed,
         )  # fmt: skip
         with np.errstate(over="ignore", invalid="ignore"):
             x, multipliers = criterion.point_of(w)

@@ -1,0 +1,38 @@
+"""Pictures, one display a file, in the manner of scikit-learn: ``BoundaryDisplay.from_solution(solution)``.
+
+Needs matplotlib (``pip install 'convexcls[plot]'``), which is imported when something is drawn.
+"""
+
+from convexcls.plots.answers import AnswersDisplay
+from convexcls.plots.boundary import BoundaryDisplay
+from convexcls.plots.convergence import ConvergenceDisplay
+from convexcls.plots.display import Display
+from convexcls.plots.hulls import HullsDisplay
+from convexcls.plots.losses import LossesDisplay
+from convexcls.plots.multipliers import MultipliersDisplay
+from convexcls.plots.path import PathDisplay
+from convexcls.plots.probability import ProbabilityDisplay
+from convexcls.plots.projection import ProjectionDisplay
+from convexcls.plots.selection import KINDS, Picture, pictures
+from convexcls.plots.slackness import SlacknessDisplay
+from convexcls.plots.slices import LossSliceDisplay
+from convexcls.plots.trajectory import TrajectoryDisplay
+
+__all__ = [
+    "KINDS",
+    "AnswersDisplay",
+    "BoundaryDisplay",
+    "ConvergenceDisplay",
+    "Display",
+    "HullsDisplay",
+    "LossSliceDisplay",
+    "LossesDisplay",
+    "MultipliersDisplay",
+    "PathDisplay",
+    "Picture",
+    "ProbabilityDisplay",
+    "ProjectionDisplay",
+    "SlacknessDisplay",
+    "TrajectoryDisplay",
+    "pictures",
+]

@@ -1,0 +1,232 @@
+"""The decision boundary: margins, support points, slack, mistakes; of one classifier or of several."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from convexcls.plots import style
+from convexcls.plots.display import Display, solutions_of
+from convexcls.plots.field import Field, Frame, feet, field_of, frame_of, score_of
+from convexcls.plots.points import NOBODY, Points, set_frame
+from convexcls.plots.reading import (
+    Shown,
+    check_point,
+    linear_coef,
+    misclassified,
+    sample_multipliers,
+    shown_samples,
+    slab,
+    verdict_words,
+)
+from convexcls.plots.thinning import evenly, thinned
+from convexcls.plots.view import View, choose_view
+from convexcls.problem import NoAnswer
+from convexcls.solution import Solution
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Array = NDArray[np.float64]
+#: More slack lines than this hide each other.
+MOST_SLACK_LINES = 300
+#: A margin this close to the slab's counts as on it: no slack line is drawn.
+ON_THE_MARGIN = 1e-6
+
+
+@dataclass(eq=False)
+class BoundaryDisplay(Display):
+    """Where a classifier's answer changes, in the plane of ``view``.
+
+    ``boundaries`` has for each classifier the lines f = 0 (of several classes the borders of their regions), each an
+    array of places, one a row; ``margins`` the lines f = -slab and f = +slab of the first that has a slab. ``slack`` is
+    an array of segments (m x 2 x 2), from samples short of their margin to it. ``fields`` are the scores on a grid.
+    """
+
+    kind: ClassVar[str] = "boundary"
+
+    points: Points
+    view: View
+    frame: Frame
+    names: tuple[str, ...]
+    fields: tuple[Field, ...]
+    boundaries: tuple[list[Array], ...]
+    equations: tuple[str, ...]
+    slab: float | None = None
+    slab_of: int = 0
+    margins: tuple[list[Array], list[Array]] = field(default_factory=lambda: ([], []))
+    slack: Array = field(default_factory=lambda: np.empty((0, 2, 2)))
+    slack_rows: int = 0
+
+    @classmethod
+    def of(cls, solution: Solution, X: Any = None, y: Any = None, *, features: tuple[Any, Any] | None = None) -> Self:
+        """The boundary of one classifier. ``features`` names two features to draw, by name or number; ``X`` and ``y``
+        are samples to show in place of the training samples."""
+        return cls.of_several([solution], X=X, y=y, features=features)
+
+    @classmethod
+    def of_several(
+        cls, solutions: Sequence[Solution], names: Sequence[str] | None = None, *, X: Any = None, y: Any = None,
+        features: tuple[Any, Any] | None = None,
+    ) -> Self:  # fmt: skip
+        """The boundaries of classifiers on the same features."""
+        _check(solutions, names)
+        first = solutions[0]
+        shown = shown_samples(first, X, y)
+        mistakes = [misclassified(s, shown) for s in solutions]
+        wrong = np.unique(np.concatenate(mistakes))
+        held = next((s for s in solutions if _has_slab(s)), None)
+        support = held.support if held is not None and shown.own else NOBODY
+        rows = thinned(shown.classes, np.union1d(wrong, support))
+        view = choose_view(shown.samples, shown.names, linear_coef(first), features, rows)
+        places = view.places(shown.samples[rows], shown.classes[rows])
+        called = tuple(names or (s.problem.name + verdict_words(s) for s in solutions))
+        who = [name for name, found in zip(called, mistakes, strict=True) if found.size]
+        points = Points(
+            shown.n, rows, places, shown.classes[rows], shown.labels,
+            np.bincount(shown.classes, minlength=len(shown.labels)), support,
+            np.empty(0) if held is None else sample_multipliers(held)[support], wrong,
+            f" by {', '.join(style.plain(name) for name in who)}" if len(solutions) > 1 else "",
+            "support points, size by α",
+        )  # fmt: skip
+        frame = frame_of(places, view.is_line)
+        fields = tuple(field_of(s, view, frame) for s in solutions)
+        lines = tuple(f.lines(0.0) if f.values.ndim == 2 else f.borders() for f in fields)
+        out = cls(points, view, frame, called, fields, lines, tuple(equation(s) for s in solutions))
+        if held is not None:
+            out.slab_of = list(solutions).index(held)
+            out._add_slab(held, shown)
+        return out
+
+    @classmethod
+    def from_solutions(
+        cls,
+        solutions: Sequence[Solution],
+        names: Sequence[str] | None = None,
+        *,
+        ax: Axes | None = None,
+        **options: Any,
+    ) -> Self:
+        """Several classifiers on one picture, drawn into ``ax``; the options are those of ``of_several``."""
+        return cls.of_several(solutions, names, **options).plot(ax)
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, X: Any = None, *, ax: Axes | None = None, **options: Any) -> Self:
+        """The boundary of a fitted estimator; where it is made of several problems, those of all."""
+        return cls.of_several(solutions_of(estimator), X=X, **options).plot(ax)
+
+    def _add_slab(self, held: Solution, shown: Shown) -> None:
+        self.slab = slab(held)
+        assert self.slab is not None
+        scores = self.fields[self.slab_of]
+        self.margins = scores.lines(-self.slab), scores.lines(self.slab)
+        if not (shown.own and (self.view.faithful or shown.d <= 2)):
+            return  # beside the samples, not through them: a line to the margin would be wrong
+        signs, excess = held.data.signs, held.margins - self.slab
+        assert signs is not None
+        short = np.flatnonzero(excess < -ON_THE_MARGIN * max(self.slab, 1.0))
+        short = np.intersect1d(short, self.points.rows)
+        self.slack_rows = int(short.size)
+        if short.size:
+            chosen = evenly(short, MOST_SLACK_LINES)
+            begin = self.points.at(chosen)
+            end = feet(score_of(held, self.view), begin, signs[chosen] * self.slab, self.frame)
+            found = np.all(np.isfinite(end), axis=1)
+            self.slack = np.stack([begin[found], end[found]], axis=1)
+
+    # ---- drawing and telling ----------------------------------------------------------------------
+
+    @property
+    def title(self) -> str:
+        if len(self.names) > 1:
+            return f"Boundaries of {len(self.names)} classifiers"
+        return style.plain(f"Boundary of {self.names[0]}", 80)
+
+    def draw(self, ax: Axes) -> None:
+        from matplotlib.collections import LineCollection
+
+        if self.fields[0].values.ndim == 3:
+            self._draw_regions(ax)
+        if len(self.slack):
+            ax.add_collection(LineCollection(
+                list(self.slack), colors="0.35", linewidths=0.9, zorder=2, label=f"slack ({self.slack_rows:,})"
+            ))  # fmt: skip
+        for k, lines in enumerate(self.boundaries):
+            colour, stroke = style.line_style(k).values()
+            several = self.fields[k].values.ndim == 3
+            name = style.plain(self.names[k]) if len(self.names) > 1 else "borders" if several else "boundary f = 0"
+            ax.add_collection(LineCollection(
+                lines, colors=colour, linestyles=[stroke], linewidths=1.8, zorder=2.5, label=name
+            ))  # fmt: skip
+        if self.slab is not None:
+            ax.add_collection(LineCollection(
+                [*self.margins[0], *self.margins[1]], colors="0.25", linestyles=[(0, (2, 2))], linewidths=1.3,
+                zorder=2.4, label=f"margins f = ±{self.slab:.4g}",
+            ))  # fmt: skip
+            self._shade(ax)
+        self.points.draw(ax)
+        set_frame(ax, self.view, self.frame, self.points.labels, self.points.thinned)
+
+    def _shade(self, ax: Axes) -> None:
+        """The slab itself, lightly."""
+        scores, level = self.fields[self.slab_of], self.slab or 0.0
+        ax.contourf(scores.u, scores.v, scores.values, [-level, level], colors=["0.92"], zorder=0)
+
+    def _draw_regions(self, ax: Axes) -> None:
+        scores = self.fields[0]
+        ground = np.array([style.pale(k) for k in range(len(self.points.labels))])[scores.values.argmax(axis=2)]
+        ax.imshow(ground, origin="lower", extent=self.frame, aspect="auto", interpolation="nearest", zorder=0)
+
+    def describe(self) -> str:
+        lines = [f"{self.points.describe()}."]
+        for name, words, found in zip(self.names, self.equations, self.boundaries, strict=True):
+            seen = "" if found else ", outside of the picture"
+            lines.append(f"The boundary of {name} is {words}{seen}.")
+        if self.slab is not None:
+            lines.append(f"The margins f = ±{self.slab:.4g} are drawn beside it.")
+        if self.slack_rows:
+            lines.append(f"{style.counted(self.slack_rows, 'sample')} fall short of their margin.")
+        return " ".join(lines)
+
+
+def _check(solutions: Sequence[Solution], names: Sequence[str] | None) -> None:
+    if not solutions:
+        raise ValueError("there is no solution to draw: give at least one")
+    if names is not None and len(names) != len(solutions):
+        raise ValueError(f"there are {len(names)} names for {len(solutions)} solutions: give as many")
+    for s in solutions:
+        check_point(s, "boundary")
+        if _inputs(s) != _inputs(solutions[0]):
+            raise ValueError(
+                f"the {s.problem.name} has the features {', '.join(_inputs(s)[:6])}, the {solutions[0].problem.name} "
+                f"{', '.join(_inputs(solutions[0])[:6])}: classifiers on one picture need the same"
+            )
+
+
+def _inputs(solution: Solution) -> tuple[str, ...]:
+    data = solution.data
+    return data.features if data.expanded is None else data.expanded.inputs
+
+
+def _has_slab(solution: Solution) -> bool:
+    return solution.data.signs is not None and slab(solution) is not None
+
+
+def equation(solution: Solution) -> str:
+    """The boundary in words: an equation where there are few features, the kind of curve where it is a conic."""
+    from convexcls.conic import conic
+
+    coef = linear_coef(solution)
+    if coef is not None and coef.ndim == 1 and coef.size <= 3:
+        constant = float(solution.intercept) - float(getattr(solution.problem, "threshold", 0.0))
+        terms = [*zip(coef, (f" {name}" for name in solution.data.features), strict=True), (constant, "")]
+        written = " ".join(f"{'-' if value < 0 else '+'} {abs(value):.4g}{name}" for value, name in terms if value)
+        return f"{written.removeprefix('+ ') or '0'} = 0"
+    try:
+        return str(conic(solution))
+    except NoAnswer:
+        return "a hyperplane" if coef is not None and coef.ndim == 1 else "drawn as lines between the classes"

@@ -1,0 +1,140 @@
+"""How solvers got there: the objective's distance from the optimum, and their residuals, by step or by time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from convexcls.compare import Comparison
+from convexcls.plots import style
+from convexcls.plots.display import Display
+from convexcls.problem import NoAnswer
+from convexcls.solution import Solution
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Array = NDArray[np.float64]
+Against = Literal["iteration", "time"]
+Measure = Literal["gap", "residual"]
+MEASURES: tuple[Measure, ...] = ("gap", "residual")
+#: What is smaller is drawn here: a logarithm has no zero.
+FLOOR = 1e-17
+
+
+@dataclass(frozen=True, eq=False)
+class Trace:
+    """One solver's way: by line of its trace the ``iteration``, the ``seconds`` since it began, the relative ``gap``
+    |objective - optimum| and the solver's own ``residual``."""
+
+    name: str
+    iteration: Array
+    seconds: Array
+    gap: Array
+    residual: Array
+
+
+@dataclass(eq=False)
+class ConvergenceDisplay(Display):
+    """Traces on a logarithmic scale. ``optimum`` is the best objective that is proved."""
+
+    kind: ClassVar[str] = "convergence"
+
+    traces: tuple[Trace, ...]
+    optimum: float
+    against: Against
+    measures: tuple[Measure, ...]
+    model: str
+
+    @classmethod
+    def of(
+        cls, source: Solution | Sequence[Solution] | Comparison, *, against: Against = "iteration",
+        measures: Sequence[Measure] | None = None,
+    ) -> Self:  # fmt: skip
+        """Of a solution, of several solutions of one problem, or of a comparison. ``measures`` is any of "gap" and
+        "residual"; by default both of one solver, and the gap of several."""
+        solutions = _solutions(source)
+        chosen = tuple(measures or (MEASURES if len(solutions) == 1 else MEASURES[:1]))
+        if against not in ("iteration", "time"):
+            raise ValueError(f"against is {against!r}: choose 'iteration' or 'time'")
+        if strange := [m for m in chosen if m not in MEASURES]:
+            raise ValueError(f"measures has {strange[0]!r}: choose of 'gap' and 'residual'")
+        proved = [s for s in solutions if s.status == "optimal"]
+        if not proved:
+            raise NoAnswer("no solver reached an optimum that is proved: there is nothing to measure a gap from")
+        optimum = min(proved, key=lambda s: abs(s.kkt.relative_gap)).objective
+        unit = max(abs(optimum), proved[0].problem.unit) or 1.0
+        traces = tuple(t for s in solutions if (t := _trace(s, optimum, unit)) is not None)
+        if not any(t.iteration.size > 1 for t in traces) and len(traces) < 2:
+            raise NoAnswer(f"{solutions[0].solver} left a trace of one line: there is no way to see")
+        return cls(traces, optimum, against, chosen, solutions[0].problem.name)
+
+    @classmethod
+    def from_comparison(cls, comparison: Comparison, *, ax: Axes | None = None, **options: Any) -> Self:
+        """The traces of all solvers of a comparison, drawn into ``ax``; the options are those of ``of``."""
+        return cls.of(comparison, **options).plot(ax)
+
+    from_solutions = from_comparison
+
+    @property
+    def title(self) -> str:
+        return style.plain(f"Convergence on {self.model}", 80)
+
+    def draw(self, ax: Axes) -> None:
+        for k, trace in enumerate(self.traces):
+            where = trace.seconds if self.against == "time" else trace.iteration
+            for measure in self.measures:
+                residual = measure == "residual"
+                name = style.plain(trace.name) + (" (end only)" if where.size == 1 else "")
+                name += f", {measure}" if len(self.measures) > 1 else ""
+                look = style.line_style(2 * k + residual if len(self.traces) == 1 else k)
+                ax.plot(
+                    where, np.maximum(getattr(trace, measure), FLOOR), **look, markersize=5.5,
+                    marker=style.MARKERS[(k + 4 * residual) % 8], markevery=max(1, where.size // 12),
+                    markerfacecolor="white" if residual else look["color"], label=name,
+                )  # fmt: skip
+        ax.set_yscale("log")
+        if self.against == "time":
+            ax.set_xscale("log")
+        elif max(float(t.iteration.max(initial=1.0)) for t in self.traces) > 150:
+            ax.set_xscale("symlog", linthresh=10)
+            ax.set_xlim(-0.5, 1.6 * max(float(t.iteration.max(initial=1.0)) for t in self.traces))
+        low, high = ax.get_ylim()
+        ax.set_ylim(max(low, FLOOR / 3), high)
+        ax.set_xlabel("seconds since the solver began" if self.against == "time" else "iteration")
+        words = {"gap": "objective gap |f − f*| / |f*|", "residual": "residual by the solver's own measure"}
+        ax.set_ylabel(words[self.measures[0]] if len(self.measures) == 1 else "relative size")
+
+    def describe(self) -> str:
+        told = [
+            f"{t.name} ends after {style.counted(int(t.iteration[-1]), 'iteration')} with a gap of {t.gap[-1]:.0e}"
+            for t in self.traces
+        ]
+        return f"Relative distance of the objective from the optimum {self.optimum:.6g}: {'; '.join(told)}."
+
+
+def _solutions(source: Solution | Sequence[Solution] | Comparison) -> list[Solution]:
+    if isinstance(source, Comparison):
+        return [row.solution for row in source.rows]
+    found = [source] if isinstance(source, Solution) else list(source)
+    if not found:
+        raise ValueError("there is no solution to draw: give at least one")
+    return found
+
+
+def _trace(solution: Solution, optimum: float, unit: float) -> Trace | None:
+    """The way of one solver; where it left no trace of its steps, only where it ended."""
+    lines = solution.trace
+    if len(lines) <= 1:
+        if solution.x is None or not np.isfinite(solution.objective):
+            return None
+        last = abs(solution.objective - optimum) / unit
+        own = lines[0].residual if lines else np.nan
+        ends = (max(solution.iterations, 1), solution.seconds, last, own)
+        return Trace(solution.solver, *(np.array([float(v)]) for v in ends))
+    columns = np.array([(line.iteration, line.seconds, line.objective, line.residual) for line in lines], dtype=float).T
+    return Trace(solution.solver, columns[0], columns[1], np.abs(columns[2] - optimum) / unit, np.abs(columns[3]))

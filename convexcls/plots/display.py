@@ -1,0 +1,98 @@
+"""What all displays share: from a solution to what is drawn, from there to the axes, and to words."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+from convexcls.plots import style
+from convexcls.solution import Solution
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+
+class Display(ABC):
+    """A picture in the manner of scikit-learn's displays: what is drawn is in plain attributes, ``plot`` draws it, and
+    afterwards ``ax_`` and ``figure_`` say where.
+
+    ``of`` works out what is drawn and draws nothing; it raises ``NoAnswer`` where the picture makes no sense.
+    """
+
+    #: The name of the picture on the command line and in reports.
+    kind: ClassVar[str]
+    size: ClassVar[tuple[float, float]] = (7.0, 4.4)
+
+    ax_: Axes
+    figure_: Figure
+
+    @classmethod
+    @abstractmethod
+    def of(cls, *args: Any, **options: Any) -> Self:
+        """What is drawn of a solution."""
+
+    @classmethod
+    def from_solution(cls, solution: Solution, *, ax: Axes | None = None, **options: Any) -> Self:
+        """The picture of a solution, drawn into ``ax`` (a new one by default). The options are those of ``of``."""
+        return cls.of(solution, **options).plot(ax)
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, X: Any = None, *, ax: Axes | None = None, **options: Any) -> Self:
+        """The same of a fitted estimator, by its ``solution_``. Some pictures take other samples X to show."""
+        if X is not None:
+            options["X"] = X
+        return cls.from_solution(one_solution(estimator, cls.__name__), ax=ax, **options)
+
+    @property
+    @abstractmethod
+    def title(self) -> str:
+        """What stands above the picture."""
+
+    @abstractmethod
+    def describe(self) -> str:
+        """What the picture shows, in words and numbers, for those who do not see it."""
+
+    @abstractmethod
+    def draw(self, ax: Axes) -> None:
+        """Draw into the axes, with labels; ``plot`` adds title and legend."""
+
+    def plot(self, ax: Axes | None = None, *, title: bool = True, legend: bool = True) -> Self:
+        """Draw into ``ax``, or into a new figure, and nowhere else."""
+        with style.context():
+            own = ax is None
+            target = style.new_axes(self.size) if ax is None else ax
+            try:
+                self.draw(target)
+                if title:
+                    target.set_title(self.title)
+                if legend:
+                    style.add_legend(target)
+            except BaseException:
+                if own:  # a figure that nobody can reach would stay open
+                    from matplotlib import pyplot
+
+                    pyplot.close(target.figure)
+                raise
+        self.ax_, self.figure_ = target, target.figure  # type: ignore[assignment]
+        return self
+
+
+def solutions_of(estimator: Any) -> tuple[Solution, ...]:
+    """The solutions behind a fitted estimator: one, or one a class where it is made of several problems."""
+    found = getattr(estimator, "solution_", None)
+    if found is None:
+        name = type(estimator).__name__
+        raise TypeError(f"{name} has no solution_: fit it first, and give an estimator of convexcls")
+    return tuple(found) if isinstance(found, (tuple, list)) else (found,)
+
+
+def one_solution(estimator: Any, display: str) -> Solution:
+    """The one solution behind a fitted estimator."""
+    found = solutions_of(estimator)
+    if len(found) != 1:
+        raise ValueError(
+            f"this {type(estimator).__name__} is made of {len(found)} problems: choose one, as in "
+            f"{display}.from_solution(estimator.solution_[0])"
+        )
+    return found[0]

@@ -1,0 +1,201 @@
+"""The convex hulls of two classes: the shortest segment between them, or the point that they share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from convexcls.models import HardMarginSVM
+from convexcls.plots import style
+from convexcls.plots.display import Display
+from convexcls.plots.field import Frame, frame_of
+from convexcls.plots.points import Points, set_frame
+from convexcls.plots.thinning import thinned
+from convexcls.plots.view import View, choose_view
+from convexcls.problem import NoAnswer
+from convexcls.solution import Solution
+from convexcls.solve import solve
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Array = NDArray[np.float64]
+Index = NDArray[np.intp]
+#: More weights than this are not written beside their samples.
+MOST_WRITTEN = 8
+
+
+@dataclass(eq=False)
+class HullsDisplay(Display):
+    """The convex hulls of the two classes in the plane of ``view``.
+
+    ``hulls`` has the corners of each, one a row. ``weights`` are those of the convex combinations, by row; the
+    combination of each class is a row of ``nearest``, in all features. Where the classes can be separated these are the
+    nearest points of the hulls, ``distance`` apart, from the multipliers of the hard margin: alpha_i / sum alpha (the
+    distance is 2/‖coef‖). Where they cannot, both are the point that the hulls share, from the Farkas vector.
+    """
+
+    kind: ClassVar[str] = "hulls"
+
+    points: Points
+    view: View
+    frame: Frame
+    hulls: tuple[Array, Array]
+    weights: Mapping[int, float | Fraction]
+    nearest: Array
+    distance: float
+    separable: bool
+
+    @classmethod
+    def of(cls, solution: Solution, *, features: tuple[Any, Any] | None = None) -> Self:
+        """The hulls of a solution's training samples (of a basis: of its functions). The hard margin tells of them; of
+        another model on the same samples it is solved."""
+        hard = _hard_margin(solution)
+        data, weights = hard.data, _weights(hard)
+        classes, labels = data.grouping
+        combined = np.array([_combination(data.matrix, classes, weights, k) for k in (0, 1)])
+        support = np.array(sorted(weights), dtype=np.intp)
+        rows = thinned(classes, support)
+        coef = None if hard.x is None else hard.coef
+        view = choose_view(data.matrix, data.features, coef, features, rows)
+        everywhere = view.places(data.matrix, classes)
+        points = Points(
+            data.n, rows, everywhere[rows], classes[rows], labels, np.bincount(classes), support,
+            np.array([float(weights[int(i)]) for i in support]), rings="samples with weights, size by weight",
+        )  # fmt: skip
+        corners = (hull(everywhere[classes == 0]), hull(everywhere[classes == 1]))
+        apart = float(np.linalg.norm(combined[1] - combined[0]))
+        separable = hard.status == "optimal"
+        return cls(points, view, frame_of(everywhere, view.is_line), corners, weights, combined, apart, separable)
+
+    # ---- drawing and telling ----------------------------------------------------------------------
+
+    @property
+    def title(self) -> str:
+        if self.separable:
+            return f"Convex hulls of the classes, {self.distance:.4g} apart"
+        return "Convex hulls of the classes, which meet"
+
+    @property
+    def ends(self) -> Array:
+        """The two combinations in the plane of the picture, one a row."""
+        return self.view.places(self.nearest, np.array([0, 1]))
+
+    def draw(self, ax: Axes) -> None:
+        for k, corners in enumerate(self.hulls):
+            colour = style.class_style(k)["color"]
+            ax.fill(*corners.T, facecolor=(*style.pale(k), 0.6), edgecolor=colour, linestyle=style.STROKES[k], zorder=1,
+                    linewidth=1.4, label=f"hull of {style.plain(self.points.labels[k])}")  # fmt: skip
+        self.points.draw(ax)
+        ends = self.ends
+        if self.separable:
+            ax.plot(*ends.T, color="black", linewidth=2.2, marker="d", markersize=6, zorder=6,
+                    label=f"nearest points,\n{self.distance:.4g} apart")  # fmt: skip
+            ax.plot(*self._bisector().T, color="0.25", linestyle=style.STROKES[3], linewidth=1.3, zorder=2,
+                    label="optimal hyperplane")  # fmt: skip
+        else:
+            ax.plot(*(ends if self.view.is_line else ends[:1]).T, color=style.VERMILION, marker="*", markersize=15,
+                    markeredgecolor="black", zorder=6, linestyle=":", label="point of both hulls")  # fmt: skip
+        if len(self.weights) <= MOST_WRITTEN:
+            self._write_weights(ax)
+        set_frame(ax, self.view, self.frame, self.points.labels, self.points.thinned)
+
+    def _bisector(self) -> Array:
+        """The line half-way between the nearest points, across the frame."""
+        (a, b), (left, right, low, high) = self.ends, self.frame
+        if self.view.is_line:
+            return np.array([[(a[0] + b[0]) / 2, low], [(a[0] + b[0]) / 2, high]])
+        along = np.array([-(b - a)[1], (b - a)[0]])
+        along = along / (np.linalg.norm(along) or 1.0) * np.hypot(right - left, high - low)
+        return np.array([(a + b) / 2 - along, (a + b) / 2 + along])
+
+    def _write_weights(self, ax: Axes) -> None:
+        """Beside the samples, outwards from their middle."""
+        places = self.points.at(np.array(list(self.weights)))
+        outwards = np.where(places >= places.mean(axis=0), 1, -1)
+        for weight, place, (right, up) in zip(self.weights.values(), places, outwards, strict=True):
+            ax.annotate(
+                _written(weight), place, xytext=(10 * right, 8 * up), textcoords="offset points", zorder=7,
+                ha="left" if right > 0 else "right", va="bottom" if up > 0 else "top", fontsize=9,
+                bbox={"boxstyle": "round,pad=0.15", "facecolor": "white", "edgecolor": "none", "alpha": 0.8},
+            )  # fmt: skip
+
+    def describe(self) -> str:
+        shares = ", ".join(f"row {i}: {_written(w)}" for i, w in list(self.weights.items())[:MOST_WRITTEN])
+        rest = "" if len(self.weights) <= MOST_WRITTEN else f", and {len(self.weights) - MOST_WRITTEN} more"
+        samples = f"{self.points.n:,} samples in two classes, {' and '.join(map(str, self.points.labels))}"
+        if self.separable:
+            told = f"Their convex hulls are {self.distance:.4g} apart: nearest are the combinations"
+        else:
+            told = "Their convex hulls meet, so that no line separates them: the same point are the combinations"
+        return f"{samples}. {told} with the weights {shares}{rest}."
+
+
+def _hard_margin(solution: Solution) -> Solution:
+    """The solution itself where it is a hard margin, else that of the hard margin on the same samples."""
+    data = solution.data
+    if data.labels is None or len(data.labels) != 2:
+        raise NoAnswer(f"the {solution.problem.name} has not two classes: hulls are drawn of two")
+    if not solution.problem.parameters.get("intercept", True):  # type: ignore[attr-defined]
+        raise NoAnswer("without an intercept it is not the hulls of the classes that have to be apart")
+    found = solution
+    if solution.problem.kind != HardMarginSVM.kind:
+        if getattr(getattr(solution.problem, "kernel", None), "kind", "linear") != "linear":
+            raise NoAnswer("a kernel separates in its own space: the hulls of the samples tell nothing of it")
+        found = solve(HardMarginSVM(data.samples, data.given))
+    if found.status not in ("optimal", "infeasible"):
+        raise NoAnswer(f"whether the hulls meet is {found.status}: {found.certificate.reason or found.message}")
+    return found
+
+
+def _weights(hard: Solution) -> dict[int, float | Fraction]:
+    """Weights of a convex combination of each class, by row; as rationals where they are known."""
+    classes, _ = hard.data.grouping
+    proof = hard.certificate.farkas
+    if hard.status == "optimal":
+        found: dict[int, Any] = {int(i): float(hard.multipliers["margin"][i]) for i in hard.support}
+    elif proof is not None and proof.exactly is not None and "margin" in proof.exactly:
+        found = dict(proof.exactly["margin"])
+    else:
+        assert proof is not None
+        found = {int(i): float(proof.multipliers["margin"][i]) for i in np.flatnonzero(proof.multipliers["margin"])}
+    totals = [sum(value for i, value in found.items() if classes[i] == k) for k in (0, 1)]
+    return {i: value / totals[classes[i]] for i, value in sorted(found.items())}
+
+
+def _combination(samples: Any, classes: Index, weights: Mapping[int, float | Fraction], k: int) -> Array:
+    rows = [i for i in weights if classes[i] == k]
+    return np.asarray(np.array([float(weights[i]) for i in rows]) @ samples[rows], dtype=float).ravel()
+
+
+def hull(places: Array) -> Array:
+    """The corners of the convex hull, against the clock (Andrew's monotone chain): also of one point, or on a line."""
+    ordered = np.unique(places, axis=0)
+    if len(ordered) <= 2:
+        return ordered
+    lower, upper = _chain(ordered.tolist()), _chain(ordered[::-1].tolist())
+    return np.array(lower[:-1] + upper[:-1])
+
+
+def _chain(places: list[list[float]]) -> list[list[float]]:
+    out: list[list[float]] = []
+    for x, y in places:
+        while len(out) >= 2:
+            (ax, ay), (bx, by) = out[-2], out[-1]
+            if (bx - ax) * (y - ay) - (by - ay) * (x - ax) > 0:
+                break
+            out.pop()
+        out.append([x, y])
+    return out
+
+
+def _written(weight: float | Fraction) -> str:
+    """A weight as a fraction where it is a short one."""
+    if isinstance(weight, Fraction) and weight.denominator < 1000:
+        return str(weight)
+    return f"{float(weight):.3g}"

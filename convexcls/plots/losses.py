@@ -1,0 +1,128 @@
+"""The losses as functions of the margin."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from convexcls.losses import BY_NAME, Loss, SoftmaxMargins, ZeroOne
+from convexcls.plots import style
+from convexcls.plots.display import Display
+from convexcls.plots.reading import check_point
+from convexcls.plots.thinning import evenly
+from convexcls.problem import NoAnswer
+from convexcls.solution import Solution
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Array = NDArray[np.float64]
+#: How the losses are written in the legend, in the order of the source.
+FORMULAS = {
+    "zero-one": "1[m ≤ 0]", "perceptron": "max(0, −m)", "hinge": "max(0, 1 − m)", "squared_hinge": "max(0, 1 − m)²",
+    "squared": "(1 − m)²", "absolute": "|1 − m|", "logistic": "log(1 + exp(−m))", "exponential": "exp(−m)",
+    "softmax": "log(1 + 2 exp(−m)), 3 classes",
+}  # fmt: skip
+MOST_TICKS = 400
+
+
+@dataclass(eq=False)
+class LossesDisplay(Display):
+    """``values[name]`` is the loss of that name at the ``margins``; ``own`` the one that a model minimises, with the
+    margins y_i f(x_i) of its ``samples``."""
+
+    kind: ClassVar[str] = "losses"
+
+    margins: Array
+    values: Mapping[str, Array]
+    own: str = ""
+    samples: Array = field(default_factory=lambda: np.empty(0))
+
+    @classmethod
+    def of(cls, solution: Solution) -> Self:
+        """All losses, with that of the solution's model drawn boldly and the margins of its samples below."""
+        own = _loss_of(solution)
+        if solution.data.signs is None:
+            raise NoAnswer(f"the {solution.problem.name} has no margins y_i f(x_i): these need two classes")
+        check_point(solution, "margins")
+        low, high = np.quantile(solution.margins, [0.0, 1.0])
+        reach = float(np.clip(low, -6.0, -2.0)), float(np.clip(high, 3.0, 8.0))
+        out = cls.of_losses(reach=reach)
+        return cls(out.margins, out.values, own, solution.margins)
+
+    @classmethod
+    def of_losses(cls, losses: Sequence[Loss] | None = None, reach: tuple[float, float] = (-2.0, 3.0)) -> Self:
+        """Losses over a range of margins: by default all of the source."""
+        margins = np.union1d(np.linspace(*reach, 501), [0.0, 1.0])
+        if losses is not None:
+            return cls(margins, {loss.name: loss.value(margins) for loss in losses})
+        known: dict[str, Loss] = {"zero-one": ZeroOne(), **BY_NAME}
+        values = {name: known[name].value(margins) for name in FORMULAS if name in known}
+        values["softmax"] = SoftmaxMargins(2).value(np.repeat(margins, 2))  # both other classes as far behind
+        return cls(margins, values)
+
+    @classmethod
+    def from_losses(
+        cls, losses: Sequence[Loss] | None = None, *, reach: tuple[float, float] = (-2.0, 3.0), ax: Axes | None = None
+    ) -> Self:
+        """The losses alone, drawn into ``ax``."""
+        return cls.of_losses(losses, reach).plot(ax)
+
+    @property
+    def title(self) -> str:
+        own = f", the {style.plain(self.own)} loss in bold" if self.own else ""
+        return f"Losses as functions of the margin{own}"
+
+    def draw(self, ax: Axes) -> None:
+        for k, (name, values) in enumerate(self.values.items()):
+            formula = f": {FORMULAS[name]}" if name in FORMULAS else ""
+            m, v = self.margins, values
+            if name == "zero-one":  # it jumps, rather than climbs
+                at = int(np.searchsorted(m, 0.0, side="right"))
+                m, v = np.insert(m, at, np.nan), np.insert(v, at, np.nan)
+            ax.plot(
+                m, v, **style.line_style(k), marker=style.MARKERS[k % 8], markersize=5, markevery=(15 + 8 * k, 90),
+                linewidth=3.2 if name == self.own else 1.6,
+                label=f"{style.plain(name).replace('_', ' ')}{formula}", zorder=3 if name == self.own else 2,
+            )  # fmt: skip
+        ax.axvline(0.0, color=style.FAINT, linewidth=0.8, zorder=1)
+        ax.set_ylim(-0.25 if self.samples.size else -0.1, 4.2)
+        ax.set_xlim(self.margins[0], self.margins[-1])
+        if self.samples.size:
+            ticks = evenly(np.argsort(self.samples, kind="stable"), MOST_TICKS)
+            places = np.clip(self.samples[ticks], *ax.get_xlim())
+            ax.plot(places, np.full(ticks.size, -0.13), "|", color="black", markersize=7, markeredgewidth=0.8,
+                    label=f"margins of the {self.samples.size:,} samples")  # fmt: skip
+        ax.set_xlabel("margin m = y f(x)")
+        ax.set_ylabel("loss")
+
+    def describe(self) -> str:
+        at = int(np.searchsorted(self.margins, 0.0))
+        told = ", ".join(f"{name.replace('_', ' ')} {values[at]:.4g}" for name, values in self.values.items())
+        out = f"{len(self.values)} losses as functions of the margin m = y f(x); at m = 0 they are: {told}."
+        if self.samples.size:
+            wrong = int(np.sum(self.samples <= 0))
+            out += (
+                f" The model minimises the {self.own} loss; {wrong:,} of {self.samples.size:,} margins are not above 0."
+            )
+        return out
+
+
+def _loss_of(solution: Solution) -> str:
+    """The loss that the model minimises, by name."""
+    problem = solution.problem
+    settings = getattr(problem, "parameters", {})
+    by_kind = {"hard-margin": "", "logistic": "logistic", "perceptron": "perceptron", "kernel": "hinge"}
+    if problem.kind in ("soft-margin", "empirical-risk"):
+        name = str(settings["loss"])
+    elif problem.kind in ("least-squares", "least-absolute") and settings.get("coding") == "pm1":
+        name = {"least-squares": "squared", "least-absolute": "absolute"}[problem.kind]
+    else:
+        name = by_kind.get(problem.kind, "")
+    if name not in FORMULAS or (problem.kind == "kernel" and settings["C"] is None):
+        raise NoAnswer(f"the {problem.name} is not a sum of losses of the margins")
+    return name

@@ -1,0 +1,97 @@
+"""The multipliers by sample, as bars, with the box that holds them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from convexcls.plots import style
+from convexcls.plots.display import Display
+from convexcls.plots.reading import box, sample_multipliers
+from convexcls.problem import NoAnswer
+from convexcls.solution import Solution
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Array = NDArray[np.float64]
+Index = NDArray[np.intp]
+#: More bars than this cannot be told apart: then only the largest multipliers are shown.
+MOST_BARS = 60
+#: At a bound to this fraction of it, a multiplier counts as at it.
+AT_BOUND = 1e-6
+
+
+@dataclass(eq=False)
+class MultipliersDisplay(Display):
+    """alpha_i for the samples ``rows``, out of ``n``, of which ``positive`` have one that is not 0. ``box`` has their
+    upper bounds C times weight, None where there is none."""
+
+    kind: ClassVar[str] = "multipliers"
+
+    rows: Index
+    alpha: Array
+    box: Array | None
+    classes: Index | None
+    labels: tuple[Any, ...]
+    n: int
+    positive: int
+    at_bound: int
+    model: str
+
+    @classmethod
+    def of(cls, solution: Solution) -> Self:
+        """The multipliers of the samples' margins (of absolute deviations: of their residuals)."""
+        alpha, bound, data = sample_multipliers(solution), box(solution), solution.data
+        if not np.all(np.isfinite(alpha)):
+            raise NoAnswer(f"the multipliers of the {solution.problem.name} are not all finite numbers")
+        nonzero = solution.support if solution.support.size else np.flatnonzero(alpha)
+        rows = np.arange(data.n)
+        if data.n > MOST_BARS:
+            largest = np.argsort(-np.abs(alpha[nonzero]), kind="stable")[:MOST_BARS]
+            rows = np.sort(nonzero[largest])
+        full = 0 if bound is None else int(np.sum(np.abs(alpha) >= (1 - AT_BOUND) * bound) - np.sum(bound == 0))
+        return cls(
+            rows, alpha[rows], None if bound is None else bound[rows],
+            None if data.classes is None else data.classes[rows], data.labels or (), data.n, int(nonzero.size), full,
+            solution.problem.name,
+        )  # fmt: skip
+
+    @property
+    def title(self) -> str:
+        return style.plain(f"Multipliers of {self.model}", 80)
+
+    def draw(self, ax: Axes) -> None:
+        places = np.arange(self.rows.size)
+        classes = np.zeros(self.rows.size, dtype=np.intp) if self.classes is None else self.classes
+        for k in range(max(len(self.labels), 1)):
+            chosen = classes == k
+            name = f"α of {style.plain(self.labels[k])}" if self.labels else "α"
+            ax.bar(
+                places[chosen], self.alpha[chosen], width=0.75, color=style.class_style(k)["color"],
+                edgecolor=style.EDGE, linewidth=0.6, hatch=style.HATCHES[k % 8] if k else "", label=name, zorder=2,
+            )  # fmt: skip
+        if self.box is not None:
+            for sign in (1, -1) if np.any(self.alpha < 0) else (1,):
+                ax.hlines(
+                    sign * self.box, places - 0.45, places + 0.45, color="black", linewidth=1.2, zorder=3,
+                    label=f"upper bound ({self.at_bound:,} at it)" if sign > 0 else "",
+                )  # fmt: skip
+        ax.axhline(0.0, color=style.FAINT, linewidth=0.8, zorder=1)
+        every = max(1, -(-self.rows.size // 24))
+        ax.set_xticks(places[::every], [str(row) for row in self.rows[::every]], rotation=0 if self.n <= 100 else 60)
+        ax.set_xlim(-0.8, max(self.rows.size, 1) - 0.2)
+        shown = f", the {self.rows.size} largest of {self.positive:,}" if self.positive > self.rows.size else ""
+        ax.set_xlabel("sample (row)" if self.rows.size == self.n else f"sample (row) with α not 0{shown}")
+        ax.set_ylabel("multiplier α")
+
+    def describe(self) -> str:
+        largest = sorted(range(self.rows.size), key=lambda k: -abs(self.alpha[k]))[:5]
+        told = ", ".join(f"row {self.rows[k]}: {self.alpha[k]:.4g}" for k in largest if self.alpha[k])
+        held = "" if self.box is None else f" {style.counted(self.at_bound, 'of them is', '')} at the upper bound."
+        held = held.replace("is at", "are at") if self.at_bound != 1 else held
+        most = f" The largest are {told}." if told else ""
+        return f"{self.positive:,} of {style.counted(self.n, 'sample')} have a multiplier that is not 0.{held}{most}"

@@ -1,0 +1,95 @@
+"""Samples projected on the direction of a classifier, with its threshold."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from convexcls.plots import style
+from convexcls.plots.display import Display
+from convexcls.plots.reading import check_point
+from convexcls.problem import NoAnswer
+from convexcls.solution import Solution
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Array = NDArray[np.float64]
+FEWEST_BINS, MOST_BINS = 5, 40
+
+
+@dataclass(eq=False)
+class ProjectionDisplay(Display):
+    """``projected[k]`` are coef'x_i of the samples of class k, ``counts[k]`` how many fall between the ``edges``;
+    ``threshold`` is where the classifier changes its answer, None of several classes."""
+
+    kind: ClassVar[str] = "projection"
+
+    projected: tuple[Array, ...]
+    edges: Array
+    counts: tuple[Array, ...]
+    threshold: float | None
+    errors: int
+    labels: tuple[Any, ...]
+    direction: int
+    model: str
+
+    @classmethod
+    def of(cls, solution: Solution, *, direction: int = 0, bins: int | None = None) -> Self:
+        """``direction`` says which row of coef, of several classes."""
+        check_point(solution, "direction")
+        data, coef = solution.data, np.atleast_2d(solution.coef)
+        if data.labels is None:
+            raise NoAnswer(f"the {solution.problem.name} has real targets: there are no classes to tell apart")
+        if not 0 <= direction < len(coef):
+            raise ValueError(f"direction is {direction}: coef has rows 0 to {len(coef) - 1}")
+        if not np.any(coef[direction]):
+            raise NoAnswer("coef is zero: there is no direction to project on")
+        classes, labels = data.grouping
+        along = np.asarray(data.matrix @ coef[direction], dtype=float)
+        two = np.ndim(solution.coef) == 1
+        threshold = getattr(solution.problem, "threshold", 0.0) - float(solution.intercept) if two else None
+        errors = int(np.sum((along > threshold) != (classes == 1))) if threshold is not None else 0
+        if bins is None:
+            bins = int(np.clip(np.sqrt(data.n), FEWEST_BINS, MOST_BINS))
+        low, high = float(along.min()), float(along.max())
+        if not high > low:
+            low, high = low - 0.5, high + 0.5
+        edges = np.linspace(low, high, bins + 1)
+        projected = tuple(along[classes == k] for k in range(len(labels)))
+        counts = tuple(np.histogram(part, edges)[0] for part in projected)
+        return cls(projected, edges, counts, threshold, errors, labels, direction, solution.problem.name)
+
+    @property
+    def title(self) -> str:
+        which = "" if self.threshold is not None else f", direction {self.direction}"
+        return style.plain(f"Samples along the coef of {self.model}{which}", 80)
+
+    def draw(self, ax: Axes) -> None:
+        from matplotlib.ticker import MaxNLocator
+
+        for k, (label, counts) in enumerate(zip(self.labels, self.counts, strict=True)):
+            colour = style.class_style(k)["color"]
+            ax.stairs(counts, self.edges, fill=True, facecolor=(*style.pale(k, 0.35), 0.45), edgecolor=colour,
+                      hatch=style.HATCHES[k % 8], linewidth=0.0, zorder=2)  # fmt: skip
+            ax.stairs(counts, self.edges, color=colour, linestyle=style.STROKES[k % 9], linewidth=1.8, zorder=3,
+                      label=f"{style.plain(label)} ({len(self.projected[k]):,})")  # fmt: skip
+        if self.threshold is not None:
+            ax.axvline(self.threshold, color="black", linewidth=2.0, linestyle=style.STROKES[1], zorder=4,
+                       label=f"threshold {self.threshold:.4g} ({style.counted(self.errors, 'error')})")  # fmt: skip
+        ax.set_xlabel("projection x·coef")
+        ax.set_ylabel("samples")
+        ax.yaxis.set_major_locator(MaxNLocator(integer=True))
+
+    def describe(self) -> str:
+        told = [
+            f"{label}: {style.counted(len(part), 'sample')} with mean {part.mean():.4g}"
+            for label, part in zip(self.labels, self.projected, strict=True)
+        ]
+        cut = ""
+        if self.threshold is not None:
+            cut = f" The threshold {self.threshold:.4g} leaves {style.counted(self.errors, 'error')}."
+        return f"Histograms of the samples' projections on the coef of the {self.model}. {'; '.join(told)}.{cut}"

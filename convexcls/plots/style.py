@@ -1,0 +1,121 @@
+"""How pictures look: the one place for colours, markers and strokes, and for text that comes from the user.
+
+The colours are those of Okabe and Ito, which people with any kind of colour vision tell apart. Nothing is told by
+colour alone: classes differ in marker and lightness, lines in their dashes, so that shades of grey will do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from textwrap import wrap
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+BLACK, BLUE, ORANGE, GREEN = "#000000", "#0072B2", "#E69F00", "#009E73"
+SKY, VERMILION, PURPLE, YELLOW = "#56B4E9", "#D55E00", "#CC79A7", "#F0E442"
+
+#: By class: a dark and a light one first. Marker and colour change together, then the markers move on by one.
+CLASS_COLOURS = (BLUE, ORANGE, BLACK, SKY, VERMILION, YELLOW, GREEN, PURPLE)
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<")
+#: By line: dark colours only, each with dashes of its own.
+LINE_COLOURS = (BLACK, BLUE, VERMILION, GREEN, PURPLE)
+STROKES: tuple[Any, ...] = (
+    "solid", (0, (8, 2.5)), (0, (1.5, 1.5)), (0, (7, 2, 1.5, 2)), (0, (3, 1.5)), (0, (7, 2, 1.5, 2, 1.5, 2)),
+    (0, (16, 2, 4, 2)), (0, (4, 2, 4, 2, 1, 2)), (0, (1, 3.5)),
+)  # fmt: skip
+HATCHES = ("////", "\\\\\\\\", "....", "xxxx", "++++", "oooo", "||||", "----")
+EDGE = "0.15"
+FAINT = "0.55"
+#: Names are cut to this many letters.
+LONGEST_NAME = 36
+#: A line of the legend has at most so many letters.
+LEGEND_WIDTH = 24
+#: More markers than this are drawn as one bitmap, also in a file of vectors.
+MOST_VECTORS = 4000
+
+
+def class_style(k: int) -> dict[str, Any]:
+    """Colour and marker of the samples of class k."""
+    return {"color": CLASS_COLOURS[k % 8], "marker": MARKERS[(k + k // 8) % 8]}
+
+
+def line_style(k: int) -> dict[str, Any]:
+    """Colour and dashes of line k."""
+    return {"color": LINE_COLOURS[k % len(LINE_COLOURS)], "linestyle": STROKES[k % len(STROKES)]}
+
+
+def pale(k: int, amount: float = 0.85) -> tuple[float, float, float]:
+    """The colour of class k, mixed with white: the ground on which its samples lie."""
+    red, green, blue = (int(CLASS_COLOURS[k % 8][at : at + 2], 16) / 255 for at in (1, 3, 5))
+    return tuple(amount + (1 - amount) * part for part in (red, green, blue))  # type: ignore[return-value]
+
+
+def plain(text: object, longest: int = LONGEST_NAME) -> str:
+    """A text of the user's as letters: never a formula, never a line break, and not too long."""
+    letters = "".join(c if c.isprintable() else " " for c in str(text)).strip() or "(no name)"
+    letters = letters if len(letters) <= longest else letters[: longest - 1] + "…"
+    return letters.replace("$", r"\$")  # matplotlib takes what stands between two dollars for a formula
+
+
+@contextmanager
+def context() -> Iterator[None]:
+    """Settings that hold while a picture is drawn, and only then."""
+    import matplotlib as mpl
+
+    settings: dict[str, Any] = {
+        "font.family": ["DejaVu Sans"], "font.size": 10.0, "text.usetex": False, "axes.titlesize": 11.0,
+        "axes.labelsize": 10.0, "legend.fontsize": 9.0, "xtick.labelsize": 9.0, "ytick.labelsize": 9.0,
+        "axes.unicode_minus": True, "lines.linewidth": 1.5, "hatch.linewidth": 0.6,
+    }  # fmt: skip
+    with mpl.rc_context(settings):
+        yield
+
+
+def add_legend(ax: Axes) -> None:
+    """The legend to the right of the axes, where it covers nothing."""
+    handles, labels = ax.get_legend_handles_labels()
+    if handles:
+        wrapped = ["\n".join(wrap(label, LEGEND_WIDTH)) for label in labels]
+        ax.legend(handles, wrapped, loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0.0, frameon=False,
+                  handlelength=2.6)  # fmt: skip
+
+
+#: How a figure fits legends beside axes that are to scale.
+LAYOUT: Literal["compressed"] = "compressed"
+
+
+def new_axes(size: tuple[float, float]) -> Axes:
+    """Axes in a figure of their own, which notebooks show."""
+    try:
+        from matplotlib import pyplot
+    except ImportError:
+        raise ImportError("plots need matplotlib; install it with: pip install 'convexcls[plot]'") from None
+    return pyplot.subplots(figsize=size, layout=LAYOUT)[1]
+
+
+def bare_figure(size: tuple[float, float]) -> Figure:
+    """A figure for a file: without pyplot, which would look for a screen and keep it."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise ImportError("plots need matplotlib; install it with: pip install 'convexcls[plot]'") from None
+    return Figure(figsize=size, layout=LAYOUT)
+
+
+def counted(n: int, what: str, more: str = "s") -> str:
+    """``1 sample``, ``2 samples``."""
+    return f"{n:,} {what}{'' if n == 1 else more}"
+
+
+def listed(rows: Any, most: int = 8) -> str:
+    """Rows in a sentence: ``row 4``, ``rows 4, 9 and 17``, ``rows 0, 1, 2, ...``."""
+    shown = [str(int(row)) for row in rows[:most]]
+    if len(rows) > most:
+        return f"rows {', '.join(shown)}, ..."
+    if len(shown) == 1:
+        return f"row {shown[0]}"
+    return f"rows {', '.join(shown[:-1])} and {shown[-1]}"

@@ -1,0 +1,35 @@
+"""Which samples are shown where there are too many to see."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Index = NDArray[np.intp]
+#: So many samples are shown besides those that matter.
+MOST_SHOWN = 2000
+#: Of each class at least so many, that a rare one is seen.
+FEWEST_OF_A_CLASS = 50
+
+
+def thinned(classes: Index, always: Index, most: int = MOST_SHOWN) -> Index:
+    """The rows to show, in order: those in ``always``, and of the others as many of each class as its share of ``most``
+    allows, the same ones every time."""
+    n = classes.size
+    if n <= most:
+        return np.arange(n)
+    chosen = np.zeros(n, dtype=bool)
+    chosen[always] = True
+    rng = np.random.default_rng(0)
+    for k in np.unique(classes):
+        rest = np.flatnonzero((classes == k) & ~chosen)
+        room = max(FEWEST_OF_A_CLASS, round(most * float(np.mean(classes == k))))
+        chosen[rest if rest.size <= room else rng.choice(rest, room, replace=False)] = True
+    return np.flatnonzero(chosen)
+
+
+def evenly(rows: Index, most: int) -> Index:
+    """At most so many of the rows, evenly spread."""
+    if rows.size <= most:
+        return rows
+    return rows[np.linspace(0, rows.size - 1, most).astype(np.intp)]

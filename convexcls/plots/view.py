@@ -1,0 +1,134 @@
+"""The plane of a picture: where a sample of any number of features is drawn, and what a place stands for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from convexcls.plots.style import plain
+
+Array = NDArray[np.float64]
+Index = NDArray[np.intp]
+#: Steps of the power method towards the first principal direction: a picture needs no more digits.
+STEPS = 100
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """A sample x is drawn at axes x; the place u stands for centre + axes' (u - axes centre). The axes are one or two
+    orthonormal rows; where there is one feature, the second coordinate is the class. ``faithful`` says whether a linear
+    score is a function of the place alone."""
+
+    axes: Array
+    centre: Array
+    names: tuple[str, str]
+    faithful: bool
+
+    @property
+    def is_line(self) -> bool:
+        """Whether there is only one feature."""
+        return self.axes.shape[0] == 1
+
+    def places(self, samples: Any, classes: Index) -> Array:
+        """Where samples are drawn, one row each."""
+        along = np.asarray(samples @ self.axes.T, dtype=float)
+        return np.column_stack([along, classes]) if self.is_line else along
+
+    def lift(self, places: Array) -> Array:
+        """The samples that places stand for."""
+        within = places[:, : self.axes.shape[0]] - self.centre @ self.axes.T
+        return self.centre + within @ self.axes
+
+
+def choose_view(
+    samples: Any, names: Sequence[str], coef: Array | None, features: tuple[Any, Any] | None, shown: Index
+) -> View:
+    """Two features as they are; of more the two that are named, the others at their mean; or, where none are named, the
+    plane of coef and of the first principal direction orthogonal to it (of several rows of coef the first two principal
+    ones). Without coef, as with a kernel, the first two principal directions."""
+    d = samples.shape[1]
+    centre = np.asarray(samples.mean(axis=0), dtype=float).ravel()
+    if features is not None:
+        return _named_view(names, features, centre)
+    if d <= 2:
+        return View(np.eye(d), centre, (plain(names[0]), plain(names[1]) if d == 2 else "class"), True)
+    given = np.zeros((0, d)) if coef is None else _row_space(np.atleast_2d(coef))
+    rank, words = len(given), ["along coef: x·β / ‖β‖"]
+    if rank >= 2:
+        words = ["first principal direction of the coefs", "second principal direction of the coefs"]
+    rows = list(given[:2])
+    while len(rows) < 2:
+        rows.append(_principal(samples[shown], centre, np.array(rows).reshape(-1, d)))
+    if rank == 0:
+        words = ["first principal direction", "second principal direction"]
+    elif rank == 1:
+        words.append("principal direction orthogonal to coef")
+    return View(np.array(rows), centre, (words[0], words[1]), coef is not None and rank <= 2)
+
+
+def _named_view(names: Sequence[str], features: tuple[Any, Any], centre: Array) -> View:
+    d = len(names)
+    if isinstance(features, str) or len(features) != 2:
+        raise ValueError(f"features is {features!r}: name two, by their names or numbers, such as (0, 1)")
+    chosen = [_feature(names, feature) for feature in features]
+    if chosen[0] == chosen[1]:
+        raise ValueError(f"features names {names[chosen[0]]!r} twice: name two different ones")
+    others = "" if d == 2 else " (others at their mean)"
+    labels = (plain(names[chosen[0]]) + others, plain(names[chosen[1]]))
+    axes = np.zeros((2, d))
+    axes[[0, 1], chosen] = 1.0
+    return View(axes, centre, labels, d == 2)
+
+
+def _feature(names: Sequence[str], feature: Any) -> int:
+    if isinstance(feature, str):
+        if feature in names:
+            return list(names).index(feature)
+    elif isinstance(feature, (int, np.integer)) and 0 <= feature < len(names):
+        return int(feature)
+    shown = ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
+    raise ValueError(f"there is no feature {feature!r}: the features are 0 to {len(names) - 1}, named {shown}")
+
+
+def _row_space(coef: Array) -> Array:
+    """Orthonormal directions that coef's rows span, the strongest first; of one row itself, not its opposite."""
+    size = float(np.abs(coef).max(initial=0.0))
+    if not size > 0 or not np.isfinite(size):
+        return np.zeros((0, coef.shape[1]))
+    _, values, directions = np.linalg.svd(coef / size, full_matrices=False)
+    directions = directions[values > 1e-9 * values[0]]
+    if len(directions) == 1:
+        return directions * np.sign(directions @ coef[0])[:, None]
+    return np.array([_pointed(direction) for direction in directions])
+
+
+def _principal(samples: Any, centre: Array, before: Array) -> Array:
+    """The direction of the greatest spread of the samples among those orthogonal to ``before``."""
+
+    def orthogonal(v: Array) -> Array:
+        return v - before.T @ (before @ v)
+
+    spread = np.asarray(abs(samples).max(axis=0), dtype=float) if not hasattr(samples, "toarray") else None
+    start = centre * 0 + 1.0 if spread is None else spread + 1e-3 * (float(spread.max()) or 1.0)
+    v = orthogonal(start / np.sqrt(np.arange(1, centre.size + 1)))
+    for _ in range(STEPS):
+        along = np.asarray(samples @ v).ravel() - centre @ v
+        after = orthogonal(np.asarray(samples.T @ along).ravel() - centre * along.sum())
+        size = float(np.linalg.norm(after))
+        if not size > 0 or not np.isfinite(size):  # no spread is left: any orthogonal direction will do
+            break
+        v = after / size
+    length = float(np.linalg.norm(v))
+    if not length > 0:
+        v = max((orthogonal(e) for e in np.eye(2, centre.size)), key=lambda o: float(np.linalg.norm(o)))
+        length = float(np.linalg.norm(v))
+    return _pointed(v / length)
+
+
+def _pointed(v: Array) -> Array:
+    """The direction whose largest entry is positive."""
+    return v * np.sign(v[int(np.argmax(np.abs(v)))])
