@@ -31,6 +31,14 @@ class Loss(ABC):
     decreasing losses are positive: with psi = ``conjugate``, Fenchel-Young reads
 
         loss(u) + psi(lam) >= dual_sign * lam * u,   equality iff  dual_sign * lam = slope(u).
+
+    >>> import convexcls as cc
+    >>> import numpy as np
+    >>> loss, u = cc.losses.Logistic(), np.array([0.3])
+    >>> lam = -loss.slope(u)
+    >>> total = loss.value(u) + loss.conjugate.value(lam)  # Fenchel-Young, with equality
+    >>> bool(np.allclose(total, loss.dual_sign * lam * u))
+    True
     """
 
     name: ClassVar[str]

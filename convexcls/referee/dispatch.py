@@ -45,6 +45,15 @@ def certify(
     point, and bounds how far its objective is from the optimum: at ``level`` "float" as computed, at "rigorous" despite
     rounding, at "exact" against the optimum in rational arithmetic. An estimator that solves several programs, such as
     one for each pair of classes, has one appraisal for each.
+
+    >>> import convexcls as cc
+    >>> from sklearn.svm import SVC
+    >>> X, y = [[0.0, 0.0], [1.0, 1.0], [2.0, 0.0], [3.0, 2.0]], [0, 0, 1, 1]
+    >>> appraisal = cc.certify(SVC(kernel="linear", C=1.0).fit(X, y), X, y)
+    >>> appraisal.problem.name, bool(appraisal.lower <= appraisal.objective)
+    ('soft-margin SVM', True)
+    >>> bool(appraisal.relative_suboptimality < 1e-3)
+    True
     """
     if level not in LEVELS:
         raise ValueError(f"level is {level!r}: choose one of {', '.join(map(repr, LEVELS))}")
