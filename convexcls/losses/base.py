@@ -160,7 +160,9 @@ class Loss(ABC):
 class PiecewiseLinear(Loss):
     """max_k (slope_k u + height_k): a loss with kinks, such as a user's own.
 
-    >>> PiecewiseLinear(((0, 0), (-1, 1))).value(np.array([-1.0, 2.0]))   # the hinge
+    >>> import convexcls as cc
+    >>> import numpy as np
+    >>> cc.losses.PiecewiseLinear(((0, 0), (-1, 1))).value(np.array([-1.0, 2.0]))   # the hinge
     array([2., 0.])
     """
 

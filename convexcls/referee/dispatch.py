@@ -37,9 +37,9 @@ def certify(
 
     ``estimator`` is a fitted estimator of scikit-learn (SVC, NuSVC, LinearSVC, LogisticRegression, SGDClassifier,
     Perceptron, Ridge, RidgeClassifier, LinearRegression, LinearDiscriminantAnalysis), the result of a statsmodels Logit
-    or binomial GLM, an estimator of this package, or a bare pair (coef, intercept) with ``model=`` its name here and the parameters of that model,
-    as in ``certify((coef, intercept), X, y, model="soft-margin", C=1.0)``. X, y and ``sample_weight`` are those of the
-    fit.
+    or binomial GLM, an estimator of this package, or a bare pair (coef, intercept) with ``model=`` its name here and
+    the parameters of that model, as in ``certify((coef, intercept), X, y, model="soft-margin", C=1.0)``. X, y and
+    ``sample_weight`` are those of the fit.
 
     The appraisal names the convex program that the estimator really solved, measures the optimality conditions at its
     point, and bounds how far its objective is from the optimum: at ``level`` "float" as computed, at "rigorous" despite
