@@ -63,7 +63,13 @@ def __getattr__(name: str) -> Any:
 
 
 def load(name_or_path: Any) -> Problem:
-    """A problem of the gallery, by its name or by the path of its TOML file."""
+    """A problem of the gallery, by its name or by the path of its TOML file.
+
+    >>> import convexcls as cc
+    >>> problem = cc.load("kernel_xor")
+    >>> problem.data.n, problem.solve().status
+    (4, 'optimal')
+    """
     from convexcls import gallery
 
     return gallery.load(name_or_path)

@@ -1,4 +1,11 @@
-"""A problem as a cvxpy problem, block by block, with explicit constraints so that every multiplier exists."""
+"""A problem as a cvxpy problem, block by block, with explicit constraints so that every multiplier exists.
+
+>>> import convexcls as cc
+>>> problem = cc.HardMarginSVM([[0], [2]], [0, 1])
+>>> form = cc.cvxpy_form.cvxpy_form(problem)
+>>> round(float(form.problem.solve("CLARABEL")), 4), form.multipliers(problem)["margin"].round(4).tolist()
+(0.5, [0.5, 0.5])
+"""
 
 from __future__ import annotations
 

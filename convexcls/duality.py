@@ -15,6 +15,11 @@ Minimising over x, with N = -K' and block by block of x:
 
 Where an equality contains a multiplier that occurs nowhere else, that multiplier is substituted out:
 C - alpha - mu = 0 with mu >= 0 becomes alpha <= C, with the slack as its multiplier.
+
+>>> import convexcls as cc
+>>> dual = cc.duality.dualize(cc.SoftMarginSVM([[0], [1], [2]], [0, 1, 0], C=1.0))
+>>> [constraint.name for constraint in dual.constraints]
+['intercept', 'slack', 'margin_sign']
 """
 
 from __future__ import annotations
@@ -89,20 +94,45 @@ class Step:
 
 
 class Dual(Problem):
-    """The dual of ``primal``: a problem like any other, that remembers where it comes from."""
+    """The dual of ``primal``: a problem like any other, that remembers where it comes from.
+
+    >>> import convexcls as cc
+    >>> problem = cc.HardMarginSVM([[0, 0], [2, 0]], [0, 1])
+    >>> dual = problem.dual()
+    >>> dual.sense, dual.primal is problem
+    ('max', True)
+    >>> str(dual.solve(level="exact").certificate.optimum), str(problem.solve(level="exact").certificate.optimum)
+    ('1/2', '1/2')
+    """
 
     primal: Problem
     steps: tuple[Step, ...]
     _back: Callable[[Values, Values], tuple[Array, dict[str, Array]]]
 
     def recover(self, x: Array, multipliers: Values) -> tuple[Array, dict[str, Array]]:
-        """A point of the primal and its multipliers, from a point of the dual and its multipliers."""
+        """A point of the primal and its multipliers, from a point of the dual and its multipliers.
+
+        >>> import convexcls as cc
+        >>> dual = cc.HardMarginSVM([[0], [2]], [0, 1]).dual()
+        >>> s = dual.solve()
+        >>> x, multipliers = dual.recover(s.x, s.multipliers)
+        >>> x.round(6).tolist(), multipliers["margin"].round(6).tolist()
+        ([1.0, -1.0], [0.5, 0.5])
+        """
         return self._back(self.split(np.asarray(x, dtype=float)), multipliers)
 
 
 @provides("dual")
 def dualize(problem: Problem) -> Dual:
-    """The dual of a problem."""
+    r"""The dual of a problem.
+
+    >>> import convexcls as cc
+    >>> x = cc.Variable("x", 1, "x")
+    >>> above = cc.Constraint("above", {"x": [[-1.0]]}, r"\lambda", "scalar", rhs=-3.0)  # x >= 3
+    >>> dual = cc.duality.dualize(cc.Problem("square", [x], quadratic={"x": [1.0]}, constraints=[above]))
+    >>> round(dual.solve().objective, 6), dual.solve().values["above"].round(6).tolist()
+    (4.5, [3.0])
+    """
     return _Derivation(problem).dual()
 
 

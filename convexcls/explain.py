@@ -1,5 +1,14 @@
-"""Problems told in words: variables, constraints and multipliers, convexity, Lagrangian, KKT conditions, and
-for a dual the steps that lead to it."""
+r"""Problems told in words: variables, constraints and multipliers, convexity, Lagrangian, KKT conditions, and
+for a dual the steps that lead to it.
+
+>>> import convexcls as cc
+>>> problem = cc.HardMarginSVM([[0], [2]], [0, 1])
+>>> print(cc.explain.explain(problem).splitlines()[0])
+Hard-margin SVM
+>>> print(*cc.explain.statement_lines(problem), sep="\n")
+minimise over β, β₀:   ½ ‖β‖²
+subject to   yᵢ (xᵢᵀ β + β₀) ≥ 1   (i = 1…2)
+"""
 
 from __future__ import annotations
 

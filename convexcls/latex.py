@@ -1,8 +1,16 @@
-"""Problems written as formulas.
+r"""Problems written as formulas.
 
 Everything is put together from the blocks: symbols of variables and multipliers, and the labels that say how a
 coefficient of row i is written. The same pieces give the primal, the Lagrangian, the KKT conditions and the
 dual, because a transposed block is the same label read the other way round.
+
+>>> import convexcls as cc
+>>> print(cc.latex.latex(cc.HardMarginSVM([[0], [2]], [0, 1]).dual()))
+\begin{aligned}
+\max_{\alpha}\quad & \sum_i \alpha_i - \tfrac12 \|\sum_i \alpha_i y_i x_i\|^2 \\
+\text{subject to}\quad & \sum_i \alpha_i y_i = 0 \\
+\quad & \alpha_i \ge 0,\quad i = 1, \dots, n
+\end{aligned}
 """
 
 from __future__ import annotations

@@ -29,7 +29,15 @@ INTERRUPTED = "interrupted"
 @dataclass(frozen=True, eq=False)
 class Solution:
     """The point a solver found, judged. ``status`` is the toolkit's own verdict; what the solver said of
-    itself is only in ``message``."""
+    itself is only in ``message``.
+
+    >>> import convexcls as cc
+    >>> s = cc.HardMarginSVM([[0, 0], [3, 4]], ["left", "right"]).solve()
+    >>> s.status, round(s.objective, 6), s.coef.round(6).tolist(), round(s.intercept, 6)
+    ('optimal', 0.08, [0.24, 0.32], -1.0)
+    >>> s.predict([[1, 1], [2, 3]]).tolist(), s.support.tolist()
+    (['left', 'right'], [0, 1])
+    """
 
     problem: Problem
     solver: str
@@ -68,7 +76,13 @@ class Solution:
 
     @property
     def kkt(self) -> KKT:
-        """The four residuals."""
+        """The four residuals.
+
+        >>> import convexcls as cc
+        >>> s = cc.HardMarginSVM([[0], [2]], [0, 1]).solve()
+        >>> bool(s.kkt.complementary_slackness.max < 1e-12)
+        True
+        """
         if self.certificate.kkt is None:
             raise NoAnswer(f"there is no point to measure: {self.certificate.reason or self.status}")
         return self.certificate.kkt
@@ -146,14 +160,26 @@ class Solution:
         return data
 
     def decision_function(self, X: Any) -> Array:
-        """f(x) = coef'x + intercept, above 0 for the second label; for several classes one column a class."""
+        """f(x) = coef'x + intercept, above 0 for the second label; for several classes one column a class.
+
+        >>> import convexcls as cc
+        >>> s = cc.HardMarginSVM([[0], [2]], [0, 1]).solve()
+        >>> s.decision_function([[0], [1.5], [4]]).round(6).tolist()
+        [-1.0, 0.5, 3.0]
+        """
         scores = getattr(self.problem, "scores_from", None)
         if scores is None:
             raise NoAnswer(f"the {self.problem.name} was not declared on data: it has no scores")
         return np.asarray(scores(self.values, self.multipliers, self.data.expand(X)))
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The predicted label of each row; for real targets the fitted value."""
+        """The predicted label of each row; for real targets the fitted value.
+
+        >>> import convexcls as cc
+        >>> s = cc.LeastSquares([[0], [1], [4], [5]], ["a", "a", "b", "b"]).solve()
+        >>> s.predict([[2.4], [2.6]]).tolist()
+        ['a', 'b']
+        """
         scores = self.decision_function(X)
         labels = self.data.labels
         if labels is None:
@@ -162,7 +188,13 @@ class Solution:
         return np.array(labels)[winners]
 
     def predict_proba(self, X: Any) -> Array:
-        """The probability of each label, for models that have one."""
+        """The probability of each label, for models that have one.
+
+        >>> import convexcls as cc
+        >>> s = cc.LogisticMLE([[0], [0], [0], [1], [1], [1]], ["no", "no", "yes", "no", "yes", "yes"]).solve()
+        >>> s.predict_proba([[0], [0.5]]).round(6).tolist()
+        [[0.666667, 0.333333], [0.5, 0.5]]
+        """
         scores, convert = self.decision_function(X), getattr(self.problem, "probabilities", None)
         probabilities = None if convert is None else convert(scores)
         if probabilities is None:
@@ -200,7 +232,12 @@ class Solution:
 
     @cached_property
     def support(self) -> NDArray[np.intp]:
-        """The rows whose margin constraint has a positive multiplier: see ``support_rows`` for the rule."""
+        """The rows whose margin constraint has a positive multiplier: see ``support_rows`` for the rule.
+
+        >>> import convexcls as cc
+        >>> cc.HardMarginSVM([[0], [1], [3], [9]], [0, 0, 1, 1]).solve().support.tolist()  # those next to the gap
+        [1, 2]
+        """
         read = getattr(self.problem, "support_from", None)
         if read is not None:
             return np.asarray(read(self.values, self.multipliers))
@@ -208,21 +245,41 @@ class Solution:
 
     @cached_property
     def intercept_interval(self) -> tuple[float, float]:
-        """All intercepts that are optimal with this coef: one value where a free support point fixes it."""
+        """All intercepts that are optimal with this coef: one value where a free support point fixes it.
+
+        >>> import convexcls as cc
+        >>> s = cc.SoftMarginSVM([[0], [1]], [0, 1], C=0.1).solve()  # both points at the bound C
+        >>> [round(end, 6) for end in s.intercept_interval]
+        [-1.0, 0.9]
+        """
         if np.ndim(self.intercept) or len(self.data.labels or ()) > 2:
             raise NoAnswer(f"the {self.problem.name} is of several classes: it has no interval of intercepts")
         return intercept_interval(self.problem, self.values, self.multipliers)
 
     @cached_property
     def uniqueness(self) -> Uniqueness:
-        """Whether coef is the only solution, with the rank of the design and the reason."""
+        """Whether coef is the only solution, with the rank of the design and the reason.
+
+        >>> import convexcls as cc
+        >>> bool(cc.LeastAbsolute([[0], [1]], [0, 1]).solve().uniqueness)
+        True
+        >>> bool(cc.LeastSquares([[1, 1], [2, 2], [3, 3]], [0, 1, 1]).solve().uniqueness)  # the columns are the same
+        False
+        """
         return uniqueness(self.problem, self._point(), self.multipliers)
 
     # ---- proofs ----------------------------------------------------------------------------------
 
     def certify(self, level: Level = "float", tol: float | None = None, digits: int = DIGITS) -> Certificate:
         """The verdict on this answer, proved again at a level: ``float`` (residuals), ``rigorous`` (bounds that hold
-        despite rounding) or ``exact`` (rationals; of a likelihood ``digits`` proved decimal digits)."""
+        despite rounding) or ``exact`` (rationals; of a likelihood ``digits`` proved decimal digits).
+
+        >>> import convexcls as cc
+        >>> s = cc.LeastSquares([[0], [1], [2]], [0, 1, 1], coding="real").solve()
+        >>> bounds = s.certify("rigorous")
+        >>> bool(bounds.lower <= 1 / 12 <= bounds.upper), str(s.certify("exact").optimum)
+        (True, '1/12')
+        """
         check_level(level)
         known = self.certificate
         if known.level != "float" or (tol is not None and tol != known.tol):
@@ -236,7 +293,13 @@ class Solution:
 
     def at_level(self, level: Level, digits: int = DIGITS) -> Solution:
         """This solution with its verdict proved at a level, and, where that gives the solution itself, at the doubles
-        nearest to it."""
+        nearest to it.
+
+        >>> import convexcls as cc
+        >>> s = cc.HardMarginSVM([[0, 0], [1, 3]], [0, 1]).solve("osqp").at_level("exact")
+        >>> s.certificate.level, [str(value) for value in s.certificate.coef]
+        ('exact', ['1/5', '3/5'])
+        """
         proved = self.certify(level, digits=digits)
         multipliers = self.multipliers if proved.multipliers is None else proved.multipliers
         gone = proved.status == "infeasible"
@@ -246,12 +309,24 @@ class Solution:
 
     def summary(self, confidence: float = 0.95) -> Summary:
         """Standard errors, tests and intervals of a logistic, softmax or least-squares fit; ``NoAnswer`` says why
-        where there are none."""
+        where there are none.
+
+        >>> import convexcls as cc
+        >>> s = cc.LeastSquares([[0], [1], [2], [3]], [1, 2, 2, 4], coding="real").solve()
+        >>> slope = s.summary()["x1"]
+        >>> round(slope.estimate, 6), round(slope.standard_error**2, 6)
+        (0.9, 0.07)
+        """
         return carry_out("summary", self, confidence)
 
     def existence(self) -> Existence:
         """Whether the maximum of a logistic or softmax likelihood exists; where it does not, which coefficients run to
-        infinity, which stay finite, and the supremum."""
+        infinity, which stay finite, and the supremum.
+
+        >>> import convexcls as cc
+        >>> cc.LogisticMLE([[0], [1], [2], [3]], [0, 0, 1, 1]).solve().existence()
+        <Existence for logistic regression: complete separation: x1 to +inf, intercept to -inf>
+        """
         return carry_out("existence", self.problem)
 
     # ---- telling ----------------------------------------------------------------------------------
@@ -269,7 +344,13 @@ class Solution:
         return carry_out("report", self, path, title, compare, pictures)
 
     def primal(self) -> Solution:
-        """For the solution of a dual: the solution of its primal, mapped back and judged there."""
+        """For the solution of a dual: the solution of its primal, mapped back and judged there.
+
+        >>> import convexcls as cc
+        >>> dual = cc.HardMarginSVM([[0], [4]], [0, 1]).dual().solve()
+        >>> dual.values["margin"].round(6).tolist(), dual.primal().coef.round(6).tolist()
+        ([0.125, 0.125], [0.5])
+        """
         back = getattr(self.problem, "recover", None)
         if back is None:
             raise NoAnswer(f"the {self.problem.name} is not a dual")
@@ -282,7 +363,18 @@ class Solution:
         )  # fmt: skip
 
     def explain(self) -> str:
-        """Who solved the problem and why, then the verdict in words."""
+        """Who solved the problem and why, then the verdict in words.
+
+        >>> import convexcls as cc
+        >>> s = cc.HardMarginSVM([[0], [1], [2]], [0, 1, 0]).solve("clarabel")
+        >>> print(s.explain())
+        Solved by clarabel.
+        INFEASIBLE. No point satisfies all constraints of this problem (hard-margin SVM). Multiplied and added up as
+        below, they say that 0 is at most a negative number: the left sides cancel exactly.
+          margin: row 0: 0.25, row 1: 0.5, row 2: 0.25
+        With these weights, divided by their sum in each class, a point of one class's hull equals one of the
+        other's: the hulls meet, and 3 samples prove it.
+        """
         who = f"Solved by {self.solver}" + (f", chosen because: {self.chosen}" if self.chosen else "")
         return f"{who}.\n{self.certificate.explain()}"
 

@@ -17,7 +17,20 @@ MOST_COLUMNS = 100_000
 
 class Basis(ABC):
     """Functions phi_1, ..., phi_m of a sample. A basis of your own is a frozen subclass with ``columns``, or, for
-    a few functions, ``Functions``. The constant is not among them: it is the intercept."""
+    a few functions, ``Functions``. The constant is not among them: it is the intercept.
+
+    >>> import convexcls as cc
+    >>> import numpy as np
+    >>> from convexcls.data import Named
+    >>> class Length(cc.Basis):
+    ...     def columns(self, matrix, inputs):
+    ...         return Named(np.linalg.norm(matrix, axis=1, keepdims=True), ("length",))
+    ...
+    >>> X, y = [[1, 0], [0, -1], [3, 0], [0, 3]], ["in", "in", "out", "out"]
+    >>> s = cc.HardMarginSVM(Length()(X), y).solve()
+    >>> s.coef.round(6).tolist(), s.predict([[1.3, 1.3], [1.5, 1.5]]).tolist()  # the boundary is at length 2
+    ([1.0], ['in', 'out'])
+    """
 
     def __call__(self, X: Any) -> Expanded:
         """The functions of every row of X, in place of X for any model."""

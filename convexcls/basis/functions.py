@@ -17,7 +17,9 @@ Function = Callable[[Any], Any]
 class Functions(Basis):
     """Functions of your own, each of all samples at once: phi(X) gives one value a row, or several columns.
 
-    >>> basis = Functions(lambda X: X, wave=lambda X: np.sin(X[:, 0]))
+    >>> import convexcls as cc
+    >>> import numpy as np
+    >>> basis = cc.Functions(lambda X: X, wave=lambda X: np.sin(X[:, 0]))
     >>> basis([[0.0, 1.0], [2.0, 3.0]]).features
     ('x1', 'x2', 'wave')
 

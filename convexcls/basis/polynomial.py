@@ -25,6 +25,10 @@ class Polynomial(Basis):
 
     Each is one multiplication of a feature with a product before it, so that products of whole numbers are exact up
     to 2^53. Products of sparse columns stay sparse.
+
+    >>> import convexcls as cc
+    >>> cc.Polynomial(3)([[2, 5]]).features
+    ('x1', 'x2', 'x1^2', 'x1 x2', 'x2^2', 'x1^3', 'x1^2 x2', 'x1 x2^2', 'x2^3')
     """
 
     degree: int = 2
@@ -50,6 +54,11 @@ class Quadratic(Basis):
     """Squares, features and products of two: x1^2, x1, x2^2, x2, ..., then x1 x2, x1 x3, ...
 
     The polynomials of degree two in another order. In the plane f(x) = 0 is a conic: see ``conic``.
+
+    >>> import convexcls as cc
+    >>> X, y = [[0, 0], [1, 1], [0, 1], [1, 0]], ["even", "even", "odd", "odd"]
+    >>> cc.HardMarginSVM(X, y).solve().status, cc.HardMarginSVM(cc.Quadratic()(X), y).solve().status
+    ('infeasible', 'optimal')
     """
 
     def products(self, d: int) -> Iterator[Product]:

@@ -24,6 +24,13 @@ class Radial(Basis):
     ``centres`` are points, one a row; or a number k, for k of the training samples; or None, for all of them. The k
     are chosen by farthest points: first the sample nearest to the mean, then again and again the one farthest from
     those chosen, the first one among equals. So the same samples always give the same centres.
+
+    >>> import convexcls as cc
+    >>> bumps = cc.Radial([[0.0], [2.0]], gamma=0.5)([[0.0], [1.0], [5.0]])
+    >>> bumps.features
+    ('near centre 0 (0)', 'near centre 1 (2)')
+    >>> bumps.matrix[1].round(6).tolist()  # exp(-1/2) from either centre
+    [0.606531, 0.606531]
     """
 
     centres: Any = None

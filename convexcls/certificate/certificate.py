@@ -34,7 +34,16 @@ Number = float | Fraction
 
 @dataclass(frozen=True, eq=False)
 class Certificate:
-    """The verdict with everything that proves it."""
+    """The verdict with everything that proves it.
+
+    >>> import convexcls as cc
+    >>> X, y = [[0, 0], [2, 2], [0, 2], [2, 0]], ["even", "even", "odd", "odd"]
+    >>> proof = cc.HardMarginSVM(X, y).solve().certificate
+    >>> proof.status, proof.holds()
+    ('infeasible', True)
+    >>> proof.farkas.multipliers["margin"].round(6).tolist()  # times these the margins add up to 0 >= 1
+    [0.25, 0.25, 0.25, 0.25]
+    """
 
     status: Status
     problem: Problem
@@ -61,7 +70,15 @@ class Certificate:
         return self.status
 
     def holds(self, tol: float | None = None) -> bool:
-        """Whether the verdict is proved, for an optimum to the relative tolerance ``tol``."""
+        """Whether the verdict is proved, for an optimum to the relative tolerance ``tol``.
+
+        >>> import convexcls as cc
+        >>> s = cc.LogisticMLE([[0], [1], [2]], [0, 1, 0], l2=1.0).solve("gradient", max_iter=1)
+        >>> s.status, s.certificate.holds()
+        ('undecided', False)
+        >>> cc.LogisticMLE([[0], [1], [2]], [0, 1, 0], l2=1.0).solve().certificate.holds(1e-10)
+        True
+        """
         if self.status in ("infeasible", "unattained"):
             return True
         if self.exact is not None:
@@ -86,7 +103,13 @@ class Certificate:
 
     @property
     def optimum(self) -> Fraction | None:
-        """The optimum itself, as a rational; None below the level ``exact`` and where it is not rational."""
+        """The optimum itself, as a rational; None below the level ``exact`` and where it is not rational.
+
+        >>> import convexcls as cc
+        >>> proof = cc.HardMarginSVM([[0, 0], [1, 2]], [0, 1]).solve().certify("exact")
+        >>> str(proof.optimum), proof.lower == proof.upper
+        ('2/5', True)
+        """
         if self.exact is None or self.status != "optimal":
             return None
         return -self.exact.optimum if self.problem.sense == "max" else self.exact.optimum
@@ -128,7 +151,13 @@ class Certificate:
 
     @property
     def exact_point(self) -> Mapping[str, list[Fraction]]:
-        """The solution by variable, as rationals."""
+        """The solution by variable, as rationals.
+
+        >>> import convexcls as cc
+        >>> proof = cc.HardMarginSVM([[0, 0], [1, 2]], [0, 1]).solve().certify("exact")
+        >>> {name: [str(v) for v in values] for name, values in proof.exact_point.items()}
+        {'coef': ['2/5', '4/5'], 'intercept': ['-1']}
+        """
         return self._rational().point
 
     @property
@@ -160,17 +189,39 @@ class Certificate:
     # ---- telling ------------------------------------------------------------------------------------------------
 
     def explain(self) -> str:
-        """The verdict in words."""
+        """The verdict in words.
+
+        >>> import convexcls as cc
+        >>> print(cc.LogisticMLE([[0], [1]], [0, 1]).solve().certificate.explain())
+        UNATTAINED. This problem (logistic regression) has no minimiser: along this direction no loss grows, and the
+        losses of every sample keep falling, so the objective only approaches its infimum (separated classes):
+          coef: [2.]
+          intercept: [-1.]
+        A penalty (l2 > 0) makes the minimum exist.
+        """
         from convexcls.certificate.words import explain_certificate
 
         return explain_certificate(self)
 
     def to_json(self) -> str:
-        """The certificate as a file that others can verify: see ``convexcls.verify``."""
+        """The certificate as a file that others can verify: see ``convexcls.verify``.
+
+        >>> import convexcls as cc
+        >>> X, y = [[0, 0], [3, 1]], [0, 1]
+        >>> text = cc.HardMarginSVM(X, y).solve(level="exact").certificate.to_json()
+        >>> cc.verify(text, X, y).accepted, cc.verify(text, [[0, 0], [3, 2]], y).accepted
+        (True, False)
+        """
         return carry_out("portable", self)
 
     def summary(self) -> dict[str, Any]:
-        """The verdict and its measures as plain values; what is not finite is null."""
+        """The verdict and its measures as plain values; what is not finite is null.
+
+        >>> import convexcls as cc
+        >>> summary = cc.HardMarginSVM([[0], [4]], [0, 1]).solve(level="exact").certificate.summary()
+        >>> summary["status"], summary["level"], summary["optimum"]
+        ('optimal', 'exact', '1/8')
+        """
         out: dict[str, Any] = {
             "level": self.level,
             "status": self.status,

@@ -14,7 +14,14 @@ Array = NDArray[np.float64]
 @dataclass(frozen=True, eq=False)
 class Residual:
     """One of the four conditions: ``values`` are absolute residuals by block, ``max`` the largest,
-    ``relative`` the largest relative one."""
+    ``relative`` the largest relative one.
+
+    >>> import convexcls as cc
+    >>> s = cc.SoftMarginSVM([[0], [1], [2], [3]], [0, 1, 0, 1]).solve()
+    >>> feasibility = s.kkt.primal_feasibility
+    >>> sorted(feasibility.by_block()), feasibility.max < 1e-12
+    (['margin', 'slack_sign'], True)
+    """
 
     values: Mapping[str, Array]
     relative_values: Mapping[str, Array]
@@ -47,7 +54,15 @@ class Residual:
 
 @dataclass(frozen=True, eq=False)
 class KKT:
-    """The four residuals of a point, with both objectives (minimised form) and their gap."""
+    """The four residuals of a point, with both objectives (minimised form) and their gap.
+
+    >>> import convexcls as cc
+    >>> kkt = cc.HardMarginSVM([[0], [2], [5]], [0, 1, 1]).solve().kkt
+    >>> list(kkt.measures())
+    ['stationarity', 'primal feasibility', 'dual feasibility', 'complementary slackness', 'duality gap']
+    >>> kkt.holds(1e-10), kkt.relative_gap < 1e-10
+    (True, True)
+    """
 
     stationarity: Residual
     primal_feasibility: Residual

@@ -17,7 +17,7 @@ def conic(solution: Solution, tol: float = 1e-8) -> Conic:
 
     >>> import convexcls as cc
     >>> X, y = [[1, 0], [-1, 0], [0, 1], [0, -1], [3, 0], [-3, 0], [0, 3], [0, -3]], [0, 0, 0, 0, 1, 1, 1, 1]
-    >>> print(conic(cc.HardMarginSVM(cc.Quadratic()(X), y).solve()))
+    >>> print(cc.conic(cc.HardMarginSVM(cc.Quadratic()(X), y).solve()))
     a circle around (0, 0) with radius 2.236
     """
     data = solution.data

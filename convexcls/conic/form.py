@@ -35,7 +35,15 @@ ROUNDING = 1e-11
 @dataclass(frozen=True)
 class Conic:
     """The points where a x^2 + b x y + c y^2 + d x + e y + f = 0, with its ``kind`` and measures. A measure that its
-    kind does not have is None."""
+    kind does not have is None.
+
+    >>> import convexcls as cc
+    >>> ellipse = cc.Conic(1, 0, 4, 0, 0, -4)  # x^2 + 4 y^2 = 4
+    >>> ellipse.kind, ellipse.axes, round(ellipse.eccentricity**2, 6)
+    ('ellipse', (2.0, 1.0), 0.75)
+    >>> print(cc.Conic(1, 0, 0, 0, -1, 0))
+    a parabola with its vertex at (0, 0), opening at 90 degrees
+    """
 
     a: float
     b: float

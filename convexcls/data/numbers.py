@@ -29,7 +29,14 @@ _NO_NUMBERS: tuple[tuple[tuple[type, ...], str], ...] = (
 
 
 class DataError(ValueError):
-    """Data that cannot be used; the message names the row and column and what to do."""
+    """Data that cannot be used; the message names the row and column and what to do.
+
+    >>> import convexcls as cc
+    >>> cc.LeastSquares([[1.0, 2.0], [3.0, float("nan")]], [0, 1])
+    Traceback (most recent call last):
+        ...
+    convexcls.data.numbers.DataError: X row 1, column 1 is missing (NaN): fill in or drop missing entries
+    """
 
 
 def row_and_column(place: Sequence[int]) -> str:

@@ -7,6 +7,11 @@ it is asked for. One estimator a file:
     samples.py     X, y and weights as scikit-learn takes them, made into what models take
     progress.py    ``verbose`` and scikit-learn's callbacks
     linear.py, supporting.py, likelihood.py     coef_, support vectors, likelihoods: what several of them share
+
+>>> import convexcls as cc
+>>> model = cc.estimators.SoftMarginSVC(C=10.0).fit([[0], [1], [3], [4]], ["a", "a", "b", "b"])
+>>> model.predict([[1.9], [2.1]]).tolist(), model.certificate_.status
+(['a', 'b'], 'optimal')
 """
 
 from __future__ import annotations

@@ -29,6 +29,12 @@ class FisherClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Certif
 
     ``transform`` projects on the directions (``scalings_``, the columns; at most ``n_components`` of them), scaled to
     variance one within classes (sums of squares divided by n).
+
+    >>> import convexcls as cc
+    >>> X, y = [[0, 0], [2, 0], [1, 1], [4, 0], [6, 0], [5, 1]], [0, 0, 0, 1, 1, 1]
+    >>> model = cc.FisherClassifier().fit(X, y)
+    >>> model.predict([[2, 0], [4, 1]]).tolist(), model.transform(X).shape, model.certificate_.status
+    ([0, 1], (6, 1), 'optimal')
     """
 
     n_components: int | None = None

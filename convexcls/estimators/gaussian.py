@@ -28,6 +28,12 @@ class GaussianClassifier(Probabilities, CertifiedClassifier):
     ``unbiased=True`` divides by n - K (by n_k - 1), as earlier versions of it did. ``priors`` are the shares of the
     classes where none are given. Where a combination of features does not vary within a class there is no maximum, and
     a fit raises ``NoMaximumError``. As its counterparts it takes no weights; the model ``GaussianMLE`` does.
+
+    >>> import convexcls as cc
+    >>> X, y = [[1, 1], [3, 2], [2, 3], [7, 5], [9, 6], [8, 7]], ["a", "a", "a", "b", "b", "b"]
+    >>> model = cc.GaussianClassifier(priors=[0.5, 0.5]).fit(X, y)
+    >>> model.means_.round(6).tolist(), model.predict([[4, 4]]).tolist(), model.certificate_.status
+    ([[2.0, 2.0], [8.0, 6.0]], ['a'], 'optimal')
     """
 
     covariance: Literal["shared", "by_class"] = "shared"

@@ -20,6 +20,11 @@ class LeastAbsoluteClassifier(WeightedFit, BinaryLinearClassifier):
 
     scikit-learn's ``QuantileRegressor(quantile=0.5, alpha=0)`` on the coded classes solves the same linear program; the
     minimiser need not be unique. ``coding`` as in ``LeastSquaresClassifier``.
+
+    >>> import convexcls as cc
+    >>> model = cc.LeastAbsoluteClassifier().fit([[0], [1], [2], [3], [4]], [0, 0, 0, 1, 1])
+    >>> model.predict([[0.5], [3.5]]).tolist(), model.certificate_.status
+    ([0, 1], 'optimal')
     """
 
     coding: Literal["pm1", "01"] = "pm1"

@@ -21,6 +21,11 @@ class LeastSquaresClassifier(WeightedFit, BinaryLinearClassifier):
     Its counterpart is ``RidgeClassifier``, whose alpha is 1 where none is given; here it is 0, as the name says.
     ``coding`` is "pm1" (-1 and +1, split at 0) or "01" (0 and 1, split at 1/2); ``intercept_`` is such that the scores
     are split at 0 either way.
+
+    >>> import convexcls as cc
+    >>> model = cc.LeastSquaresClassifier().fit([[0], [1], [2], [3]], ["no", "no", "yes", "yes"])
+    >>> model.coef_.round(6).tolist(), model.intercept_.round(6).tolist(), model.certificate_.status
+    ([[0.8]], [-1.2], 'optimal')
     """
 
     alpha: float = 0.0

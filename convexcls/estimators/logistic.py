@@ -18,6 +18,11 @@ class LogisticClassifier(LikelihoodClassifier, BinaryLinearClassifier):
         minimise  sum_i w_i log(1 + exp(-y_i f(x_i))) + 1/(2C) ‖coef‖^2
 
     Its counterpart is ``LogisticRegression``.
+
+    >>> import convexcls as cc
+    >>> model = cc.LogisticClassifier(C=float("inf")).fit([[0], [0], [0], [1], [1], [1]], [0, 0, 1, 0, 1, 1])
+    >>> model.predict_proba([[0], [1]]).round(6).tolist(), model.certificate_.status
+    ([[0.666667, 0.333333], [0.333333, 0.666667]], 'optimal')
     """
 
     def _declare_penalised(self, X: Named, y: Any, weights: Any, l2: float) -> Model:

@@ -19,6 +19,11 @@ class SoftMarginSVC(WeightedFit, SupportVectors, BinaryLinearClassifier):
         minimise  1/2 ‖coef‖^2 + C sum_i w_i max(0, 1 - y_i f(x_i))        (``loss="squared_hinge"``: the squares)
 
     Its counterpart is ``SVC(kernel="linear")``. ``LinearSVC`` solves another problem: it penalises the intercept.
+
+    >>> import convexcls as cc
+    >>> model = cc.SoftMarginSVC(C=1.0).fit([[0], [1], [2], [3]], [0, 1, 0, 1])
+    >>> model.coef_.round(6).tolist(), model.intercept_.round(6).tolist(), model.certificate_.status
+    ([[0.666667]], [-1.0], 'optimal')
     """
 
     C: float = 1.0

@@ -24,6 +24,12 @@ class SoftmaxClassifier(LikelihoodClassifier, LinearClassifier):
 
     Its counterpart is ``LogisticRegression``. Of two classes only coef = coef_2 - coef_1 matters and is penalised, as
     there: that is ``LogisticClassifier``.
+
+    >>> import convexcls as cc
+    >>> X, y = [[0], [1], [2], [3], [4], [5]], ["a", "a", "b", "b", "c", "c"]
+    >>> model = cc.SoftmaxClassifier(C=10.0).fit(X, y)
+    >>> model.predict([[0.2], [2.5], [4.8]]).tolist(), model.coef_.shape, model.certificate_.holds()
+    (['a', 'b', 'c'], (3, 1), True)
     """
 
     class_weight: dict[object, float] | Literal["balanced"] | None = None

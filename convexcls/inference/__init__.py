@@ -1,6 +1,11 @@
 """Standard errors, tests and intervals for models that are likelihoods: ``solution.summary()``.
 
 They stand on the proof: a fit that is not optimal, not unique or penalised is refused, with the reason.
+
+>>> import convexcls as cc
+>>> summary = cc.LeastSquares([[0], [1], [2], [3]], [1, 2, 2, 4], coding="real").solve().summary()
+>>> [c.name for c in summary.coefficients], summary.estimates.round(6).tolist()
+(['x1', 'intercept'], [0.9, 0.9])
 """
 
 from __future__ import annotations
@@ -27,7 +32,13 @@ BY_KIND: dict[str, Callable[[Solution, float], Summary]] = {
 
 @provides("summary")
 def summary(solution: Solution, confidence: float = 0.95) -> Summary:
-    """The statistical output of a logistic, softmax or least-squares fit."""
+    """The statistical output of a logistic, softmax or least-squares fit.
+
+    >>> import convexcls as cc
+    >>> s = cc.LeastSquares([[0], [1], [2], [3]], [1, 2, 2, 4], coding="real").solve()
+    >>> round(cc.inference.summary(s, confidence=0.9).r_squared, 6)
+    0.852632
+    """
     level = _level(confidence)
     summarise = BY_KIND.get(solution.problem.kind)
     if summarise is None:

@@ -37,7 +37,16 @@ class Tendency:
 
 @dataclass(frozen=True, eq=False)
 class Existence:
-    """Whether the maximum of a likelihood exists, with its proof; see ``explain()``."""
+    """Whether the maximum of a likelihood exists, with its proof; see ``explain()``.
+
+    >>> import convexcls as cc
+    >>> likelihood = cc.LogisticMLE([[0, 0], [0, 1], [0, 0], [0, 1], [1, 0], [1, 1]], [0, 0, 1, 1, 1, 1])
+    >>> e = cc.existence(likelihood)
+    >>> e.verdict, e.infinite
+    ('quasi-complete separation', {'x1': '+inf'})
+    >>> bool(abs(e.finite["x2"]) < 1e-9), e.verify()
+    (True, True)
+    """
 
     problem: Problem
     rows: Rows
@@ -149,7 +158,14 @@ class Existence:
 @provides("existence")
 def existence(problem: Problem) -> Existence:
     """Whether the maximum of the likelihood of logistic or softmax regression (l2=0) exists; where it does not, which
-    coefficients run to infinity, which stay finite, and what the likelihood tends to."""
+    coefficients run to infinity, which stay finite, and what the likelihood tends to.
+
+    >>> import convexcls as cc
+    >>> cc.existence(cc.LogisticMLE([[0], [1], [2]], [0, 1, 0])).exists
+    True
+    >>> cc.existence(cc.LogisticMLE([[0], [1], [2]], [0, 1, 1])).infinite
+    {'x1': '+inf', 'intercept': '-inf'}
+    """
     hook = getattr(problem, "separation_rows", None)
     if problem.kind not in ("logistic", "softmax") or hook is None:
         raise NoAnswer(

@@ -16,7 +16,14 @@ Array = NDArray[np.float64]
 @dataclass(frozen=True)
 class Coefficient:
     """One estimate: ``statistic`` is estimate over standard error, ``p_value`` that of both sides, ``low`` to ``high``
-    the confidence interval. ``equation`` is the label whose log-odds it belongs to, where there are several."""
+    the confidence interval. ``equation`` is the label whose log-odds it belongs to, where there are several.
+
+    >>> import convexcls as cc
+    >>> summary = cc.LeastSquares([[0], [1], [2]], [0, 1, 1], coding="real").solve().summary()
+    >>> intercept = summary["intercept"]
+    >>> round(intercept.estimate, 6), bool(intercept.low < 0 < intercept.high)
+    (0.166667, True)
+    """
 
     name: str
     estimate: float
@@ -30,7 +37,13 @@ class Coefficient:
 
 @dataclass(frozen=True)
 class Test:
-    """A test of the whole model against the null model: ``degrees`` is one number (chi-squared) or two (F)."""
+    """A test of the whole model against the null model: ``degrees`` is one number (chi-squared) or two (F).
+
+    >>> import convexcls as cc
+    >>> summary = cc.LeastSquares([[0], [1], [2]], [0, 1, 1], coding="real").solve().summary()
+    >>> summary.test.degrees, round(summary.test.statistic, 6)
+    ((1.0, 1.0), 3.0)
+    """
 
     __test__ = False  # no test of pytest's
 
@@ -47,6 +60,13 @@ class Summary:
     ``covariance`` is in the order of ``coefficients``. ``deviance`` is minus twice the log-likelihood; of least squares
     the residual sum of squares. ``r_squared`` is McFadden's where the model is a likelihood of labels. ``scale`` is the
     variance of the errors (1 for labels). Print it, or read its fields; ``summary["name"]`` is one coefficient.
+
+    >>> import convexcls as cc
+    >>> summary = cc.LogisticMLE([[0], [0], [0], [1], [1], [1]], [0, 0, 1, 0, 1, 1]).solve().summary()
+    >>> summary.n, summary.df_model, summary.statistic
+    (6.0, 1.0, 'z')
+    >>> round(summary["x1"].standard_error ** 2, 6)  # 1/2 + 1/1 + 1/1 + 1/2, as of any table of counts
+    3.0
     """
 
     title: str

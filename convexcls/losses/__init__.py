@@ -2,6 +2,12 @@
 
 A loss is a convex function of the margin m = y f(x) (or of a residual). It knows its value, slope and
 curvature, the function it turns into in the dual, how it is written, and its cvxpy expression.
+
+>>> import convexcls as cc
+>>> import numpy as np
+>>> hinge, margins = cc.losses.BY_NAME["hinge"], np.array([-1.0, 0.0, 2.0])
+>>> hinge.value(margins).tolist(), hinge.slope(margins).tolist()
+([2.0, 1.0, 0.0], [-1.0, -1.0, 0.0])
 """
 
 from convexcls.losses.base import Loss, PiecewiseLinear

@@ -31,6 +31,14 @@ class Loss(ABC):
     decreasing losses are positive: with psi = ``conjugate``, Fenchel-Young reads
 
         loss(u) + psi(lam) >= dual_sign * lam * u,   equality iff  dual_sign * lam = slope(u).
+
+    >>> import convexcls as cc
+    >>> import numpy as np
+    >>> loss, u = cc.losses.Logistic(), np.array([0.3])
+    >>> lam = -loss.slope(u)
+    >>> total = loss.value(u) + loss.conjugate.value(lam)  # Fenchel-Young, with equality
+    >>> bool(np.allclose(total, loss.dual_sign * lam * u))
+    True
     """
 
     name: ClassVar[str]
@@ -152,7 +160,9 @@ class Loss(ABC):
 class PiecewiseLinear(Loss):
     """max_k (slope_k u + height_k): a loss with kinks, such as a user's own.
 
-    >>> PiecewiseLinear(((0, 0), (-1, 1))).value(np.array([-1.0, 2.0]))   # the hinge
+    >>> import convexcls as cc
+    >>> import numpy as np
+    >>> cc.losses.PiecewiseLinear(((0, 0), (-1, 1))).value(np.array([-1.0, 2.0]))   # the hinge
     array([2., 0.])
     """
 

@@ -33,7 +33,14 @@ class _Conjugate(Loss):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class BinaryEntropy(_Conjugate):
-    """lam log lam + (1 - lam) log(1 - lam) on [0, 1]: the conjugate of the logistic loss."""
+    """lam log lam + (1 - lam) log(1 - lam) on [0, 1]: the conjugate of the logistic loss.
+
+    >>> import convexcls as cc
+    >>> import numpy as np
+    >>> entropy = cc.losses.Logistic().conjugate
+    >>> entropy.value(np.array([0.0, 1.0])).tolist(), np.exp(-entropy.value(np.array([0.5]))).round(6).tolist()
+    ([0.0, 0.0], [2.0])
+    """
 
     name: ClassVar[str] = "binary entropy"
     domain: ClassVar[tuple[float, float]] = (0.0, 1.0)
@@ -70,7 +77,13 @@ class BinaryEntropy(_Conjugate):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ExponentialEntropy(_Conjugate):
-    """lam log lam - lam on [0, inf): the conjugate of the exponential loss."""
+    """lam log lam - lam on [0, inf): the conjugate of the exponential loss.
+
+    >>> import convexcls as cc
+    >>> import numpy as np
+    >>> cc.losses.Exponential().conjugate.value(np.array([1.0])).tolist()
+    [-1.0]
+    """
 
     name: ClassVar[str] = "exponential entropy"
     domain: ClassVar[tuple[float, float]] = (0.0, INFINITY)
@@ -100,7 +113,13 @@ class ExponentialEntropy(_Conjugate):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LinearOnInterval(Loss):
-    """c lam on [low, high], +inf outside: the conjugate of hinge, perceptron and absolute losses."""
+    """c lam on [low, high], +inf outside: the conjugate of hinge, perceptron and absolute losses.
+
+    >>> import convexcls as cc
+    >>> import numpy as np
+    >>> cc.losses.Hinge().conjugate.value(np.array([0.5, 1.0, 1.5])).tolist()
+    [-0.5, -1.0, inf]
+    """
 
     coefficient: float
     interval: tuple[float, float]
@@ -137,7 +156,13 @@ class LinearOnInterval(Loss):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class QuadraticOnInterval(LinearOnInterval):
-    """q lam^2 / 2 + c lam on [low, high], +inf outside: the conjugate of squared losses."""
+    """q lam^2 / 2 + c lam on [low, high], +inf outside: the conjugate of squared losses.
+
+    >>> import convexcls as cc
+    >>> import numpy as np
+    >>> cc.losses.Squared().conjugate.value(np.array([2.0])).tolist()
+    [-1.0]
+    """
 
     quadratic: float = 0.0
     name: ClassVar[str] = "quadratic on an interval"

@@ -20,6 +20,11 @@ class LogDet(Loss):
     function of the triangle with those entries ``halved``, minus the order of the matrix:
 
         sup_U (-tr LU + log det U) = -log det L - order.
+
+    >>> import convexcls as cc
+    >>> import numpy as np
+    >>> np.exp(-cc.losses.LogDet(2).value(np.array([2.0, 1.0, 3.0]))).round(6).tolist()  # det of ((2, 1), (1, 3))
+    [5.0]
     """
 
     order: int

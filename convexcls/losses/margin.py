@@ -17,7 +17,13 @@ from convexcls.losses.conjugates import (
 
 
 class ZeroOne(Loss):
-    """1[m <= 0], the error count: not convex, so it is shown and counted, never minimised."""
+    """1[m <= 0], the error count: not convex, so it is shown and counted, never minimised.
+
+    >>> import convexcls as cc
+    >>> import numpy as np
+    >>> cc.losses.ZeroOne().value(np.array([-1.0, 0.0, 0.5])).tolist()
+    [1.0, 1.0, 0.0]
+    """
 
     name = "zero-one"
     smooth = False
@@ -58,7 +64,13 @@ class _PolyhedralLoss(Loss):
 
 
 class Hinge(_PolyhedralLoss):
-    """max(0, 1 - m): the soft-margin SVM (ESL 12.25)."""
+    """max(0, 1 - m): the soft-margin SVM (ESL 12.25).
+
+    >>> import convexcls as cc
+    >>> import numpy as np
+    >>> cc.losses.Hinge().value(np.array([-1.0, 0.5, 2.0])).tolist()
+    [2.0, 0.5, 0.0]
+    """
 
     name = "hinge"
     dual_sign = -1
@@ -79,7 +91,13 @@ class Hinge(_PolyhedralLoss):
 
 
 class Perceptron(_PolyhedralLoss):
-    """max(0, -m): the perceptron criterion (ESL 4.41)."""
+    """max(0, -m): the perceptron criterion (ESL 4.41).
+
+    >>> import convexcls as cc
+    >>> import numpy as np
+    >>> cc.losses.Perceptron().value(np.array([-1.5, 0.5, 2.0])).tolist()
+    [1.5, 0.0, 0.0]
+    """
 
     name = "perceptron"
     dual_sign = -1
@@ -100,7 +118,13 @@ class Perceptron(_PolyhedralLoss):
 
 
 class Absolute(_PolyhedralLoss):
-    """|1 - m|, which is |y - f| for y = -1, +1: least absolute deviations."""
+    """|1 - m|, which is |y - f| for y = -1, +1: least absolute deviations.
+
+    >>> import convexcls as cc
+    >>> import numpy as np
+    >>> cc.losses.Absolute().value(np.array([-1.0, 1.0, 2.5])).tolist()
+    [2.0, 0.0, 1.5]
+    """
 
     name = "absolute"
     dual_sign = -1
@@ -121,7 +145,13 @@ class Absolute(_PolyhedralLoss):
 
 
 class Modulus(_PolyhedralLoss):
-    """|u| of a residual u = f - target."""
+    """|u| of a residual u = f - target.
+
+    >>> import convexcls as cc
+    >>> import numpy as np
+    >>> cc.losses.Modulus().value(np.array([-2.0, 0.5])).tolist()
+    [2.0, 0.5]
+    """
 
     name = "modulus"
     slopes = (-1.0, 1.0)
@@ -141,7 +171,13 @@ class Modulus(_PolyhedralLoss):
 
 
 class SquaredHinge(_PolyhedralLoss):
-    """max(0, 1 - m)^2: the L2-SVM. Its slack form needs no sign: minimise slack^2, slack >= 1 - m."""
+    """max(0, 1 - m)^2: the L2-SVM. Its slack form needs no sign: minimise slack^2, slack >= 1 - m.
+
+    >>> import convexcls as cc
+    >>> import numpy as np
+    >>> cc.losses.SquaredHinge().value(np.array([-1.0, 0.5, 2.0])).tolist()
+    [4.0, 0.25, 0.0]
+    """
 
     name = "squared_hinge"
     dual_sign = -1
@@ -172,7 +208,13 @@ class SquaredHinge(_PolyhedralLoss):
 
 
 class Squared(Loss):
-    """(1 - m)^2, which is (y - f)^2 for y = -1, +1."""
+    """(1 - m)^2, which is (y - f)^2 for y = -1, +1.
+
+    >>> import convexcls as cc
+    >>> import numpy as np
+    >>> cc.losses.Squared().value(np.array([-1.0, 0.5, 2.0])).tolist()
+    [4.0, 0.25, 1.0]
+    """
 
     name = "squared"
     dual_sign = -1
@@ -201,7 +243,14 @@ class Squared(Loss):
 
 
 class HalfSquare(Loss):
-    """u^2 / 2 of a residual: its own conjugate, and the shape of every quadratic term."""
+    """u^2 / 2 of a residual: its own conjugate, and the shape of every quadratic term.
+
+    >>> import convexcls as cc
+    >>> import numpy as np
+    >>> loss = cc.losses.HalfSquare()
+    >>> loss.value(np.array([3.0])).tolist(), loss.conjugate.value(np.array([3.0])).tolist()
+    ([4.5], [4.5])
+    """
 
     name = "half-square"
     half_square = (1.0, 0.0)
@@ -229,7 +278,13 @@ class HalfSquare(Loss):
 
 
 class Logistic(Loss):
-    """log(1 + e^-m): minus the log-likelihood of logistic regression (ESL 4.20)."""
+    """log(1 + e^-m): minus the log-likelihood of logistic regression (ESL 4.20).
+
+    >>> import convexcls as cc
+    >>> import numpy as np
+    >>> np.exp(cc.losses.Logistic().value(np.array([0.0]))).round(6).tolist()  # 1 + e^0
+    [2.0]
+    """
 
     name = "logistic"
     dual_sign = -1
@@ -274,7 +329,13 @@ class Logistic(Loss):
 
 
 class Exponential(Loss):
-    """e^-m: the surrogate that AdaBoost minimises (ESL 10.8). Overflows to +inf below m = -709."""
+    """e^-m: the surrogate that AdaBoost minimises (ESL 10.8). Overflows to +inf below m = -709.
+
+    >>> import convexcls as cc
+    >>> import numpy as np
+    >>> cc.losses.Exponential().value(np.array([0.0, -1000.0])).tolist()
+    [1.0, inf]
+    """
 
     name = "exponential"
     dual_sign = -1

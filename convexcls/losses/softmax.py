@@ -14,7 +14,13 @@ from convexcls.losses.base import INFINITY, Array, Loss
 @dataclass(frozen=True, eq=False)
 class SoftmaxMargins(Loss):
     """log(1 + sum_k e^-m_k) of the margins m_k = z_c - z_k of the own class c over each other class k: minus the
-    log-likelihood -log softmax(z)_c. With one other class it is the logistic loss."""
+    log-likelihood -log softmax(z)_c. With one other class it is the logistic loss.
+
+    >>> import convexcls as cc
+    >>> import numpy as np
+    >>> np.exp(cc.losses.SoftmaxMargins(2).value(np.zeros(2))).round(6).tolist()  # three classes, all alike
+    [3.0]
+    """
 
     others: int
     name: ClassVar[str] = "softmax"
@@ -74,7 +80,14 @@ class SoftmaxMargins(Loss):
 @dataclass(frozen=True, eq=False)
 class SimplexEntropy(Loss):
     """sum_k lam_k log lam_k + (1 - sum_k lam_k) log(1 - sum_k lam_k) on the simplex lam >= 0, sum_k lam_k <= 1: the
-    conjugate of the softmax loss, minus the entropy of the probabilities of all classes."""
+    conjugate of the softmax loss, minus the entropy of the probabilities of all classes.
+
+    >>> import convexcls as cc
+    >>> import numpy as np
+    >>> entropy = cc.losses.SoftmaxMargins(2).conjugate
+    >>> np.exp(-entropy.value(np.array([1 / 3, 1 / 3]))).round(6).tolist()
+    [3.0]
+    """
 
     others: int
     name: ClassVar[str] = "simplex entropy"

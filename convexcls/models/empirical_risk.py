@@ -22,6 +22,13 @@ class EmpiricalRisk(Model):
 
     ``loss`` is a name (hinge, squared_hinge, logistic, squared, absolute, perceptron, exponential) or a
     ``Loss``; ``constraints`` is a list of ``Constraint`` blocks.
+
+    >>> import convexcls as cc
+    >>> import numpy as np
+    >>> risk = cc.EmpiricalRisk([[1], [1], [1], [1]], [1, 1, 1, 0], loss="exponential", intercept=False)
+    >>> s = risk.solve()  # of 3 exp(-b) + exp(b) the minimum is at b = log(3)/2
+    >>> s.status, round(float(np.exp(2 * s.coef[0])), 6), round(s.objective**2, 6)
+    ('optimal', 3.0, 12.0)
     """
 
     kind = "empirical-risk"

@@ -34,6 +34,14 @@ class FisherLDA(Model):
     the other classes. Together they span the discriminant directions, at most c - 1, which ``.estimates`` gives as
     solutions of the eigenproblem S_B v = ratio S_W v, with the proof that none has a larger Rayleigh quotient. A sample
     then belongs to the class with the nearest mean, in the metric of S_W.
+
+    >>> import convexcls as cc
+    >>> X, y = [[0, 0], [2, 0], [1, 1], [4, 0], [6, 0], [5, 1]], [0, 0, 0, 1, 1, 1]
+    >>> s = cc.FisherLDA(X, y).solve(level="exact")
+    >>> [str(value) for value in s.certificate.coef], str(s.certificate.optimum)
+    (['1/4', '0'], '1/8')
+    >>> s.predict([[2.9, 0], [3.1, 0]]).tolist()
+    [0, 1]
     """
 
     kind = "fisher"

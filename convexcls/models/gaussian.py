@@ -42,6 +42,14 @@ class GaussianMLE(Model):
     over all samples. The covariance is divided by n; ``unbiased=True`` divides by n - K (by n_k - 1 where
     ``covariance="by-class"``), which is the same problem with that number in front of the determinant. Priors are the
     shares of the classes. No minimum exists where some combination of features does not vary within the classes.
+
+    >>> import convexcls as cc
+    >>> X = [[1, 1], [3, 2], [2, 3], [7, 5], [9, 6], [8, 7]]
+    >>> s = cc.GaussianMLE(X, ["a", "a", "a", "b", "b", "b"]).solve()
+    >>> s.status, s.estimates.means.round(6).tolist()
+    ('optimal', [[2.0, 2.0], [8.0, 6.0]])
+    >>> (6 * s.estimates.covariance).round(6).tolist(), s.estimates.priors.tolist()
+    ([[4.0, 2.0], [2.0, 4.0]], [0.5, 0.5])
     """
 
     kind = "gaussian"

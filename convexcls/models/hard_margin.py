@@ -19,6 +19,14 @@ class HardMarginSVM(Model):
 
     Its dual is the Wolfe dual (ESL 4.52). The margin is 1/‖coef‖. Infeasible where the classes are not
     linearly separable; the proof is a point common to both convex hulls.
+
+    >>> import convexcls as cc
+    >>> X = [[1, 2], [2, 0], [3, 1], [0, 1], [-1, -1], [-2, 0.5]]
+    >>> s = cc.HardMarginSVM(X, ["yes", "yes", "yes", "no", "no", "no"]).solve(level="exact")
+    >>> s.status, s.support.tolist(), str(s.certificate.optimum)
+    ('optimal', [0, 1, 3], '10/9')
+    >>> [str(alpha) for alpha in s.certificate.exact_multipliers["margin"].values()]
+    ['8/9', '2/9', '10/9']
     """
 
     kind = "hard-margin"

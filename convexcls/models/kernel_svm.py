@@ -46,6 +46,14 @@ class KernelSVM(Model):
 
     ``memory_limit`` is in bytes: no matrix of n x n entries is made that would not fit. Solver "smo" needs none; others
     do, and raise ``MatrixTooLarge``.
+
+    >>> import convexcls as cc
+    >>> xor, parity = [[1, 1], [-1, -1], [1, -1], [-1, 1]], ["even", "even", "odd", "odd"]
+    >>> s = cc.KernelSVM(xor, parity, kernel="poly", degree=2, coef0=1.0).solve()
+    >>> s.status, round(s.objective, 6), s.dual_coef.round(6).tolist()
+    ('optimal', 0.25, [-0.125, -0.125, 0.125, 0.125])
+    >>> s.predict([[2, 3], [2, -3]]).tolist()
+    ['even', 'odd']
     """
 
     kind = "kernel"

@@ -20,6 +20,11 @@ class LeastAbsolute(Model):
 
     with multipliers alpha^+ and alpha^- (``residual_above``, ``residual_below``). ``coding`` as in
     ``LeastSquares``. The minimiser need not be unique.
+
+    >>> import convexcls as cc
+    >>> s = cc.LeastAbsolute([[1], [1], [1]], [2, 3, 100], coding="real", intercept=False).solve()
+    >>> s.status, s.coef.round(6).tolist(), round(s.objective, 6)  # the median: the outlier does not move it
+    ('optimal', [3.0], 98.0)
     """
 
     kind = "least-absolute"

@@ -21,6 +21,13 @@ class LeastSquares(Model):
 
     ``coding`` is ``pm1`` (-1, +1: classified at 0), ``01`` (0, 1: classified at 1/2) or ``real`` (y as
     given: regression). The intercept is never penalised.
+
+    >>> import convexcls as cc
+    >>> s = cc.LeastSquares([[0], [1], [2], [3]], [0, 0, 1, 1]).solve(level="exact")
+    >>> [str(value) for value in s.certificate.coef], str(s.certificate.intercept), str(s.certificate.optimum)
+    (['4/5'], '-6/5', '2/5')
+    >>> cc.LeastSquares([[0], [1], [2]], [1, 3, 5], coding="real").solve().coef.round(6).tolist()
+    [2.0]
     """
 
     kind = "least-squares"

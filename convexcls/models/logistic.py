@@ -21,6 +21,15 @@ class LogisticMLE(Model):
     The intercept is never penalised. The dual maximises the entropies of lambda_i subject to
     sum_i lambda_i y_i x_i = 0 and sum_i lambda_i y_i = 0; at the optimum lambda_i = 1/(1 + exp(m_i)).
     Without a penalty the minimum is attained iff the classes overlap (Albert and Anderson 1984).
+
+    >>> import convexcls as cc
+    >>> import numpy as np
+    >>> X, y = [[0], [0], [0], [1], [1], [1]], [0, 0, 1, 0, 1, 1]  # the odds rise from 1:2 to 2:1
+    >>> s = cc.LogisticMLE(X, y).solve()
+    >>> s.status, round(float(np.exp(s.coef[0])), 6)  # so the odds ratio is 4
+    ('optimal', 4.0)
+    >>> cc.LogisticMLE([[0], [1]], [0, 1]).solve().status  # separated: no maximum
+    'unattained'
     """
 
     kind = "logistic"

@@ -19,6 +19,11 @@ class MaxMargin(Model):
 
     ``distance`` is the geometric margin C of ESL. Where the classes are not strictly separable the optimum
     is 0, attained at coef = 0.
+
+    >>> import convexcls as cc
+    >>> s = cc.MaxMargin([[0, 0], [3, 4]], ["near", "far"]).solve()  # two points 5 apart
+    >>> s.status, round(s.objective, 6), s.coef.round(6).tolist()
+    ('optimal', 2.5, [-0.6, -0.8])
     """
 
     kind = "max-margin"

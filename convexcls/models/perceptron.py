@@ -31,6 +31,17 @@ class PerceptronCriterion(Model):
     The last line sets the mean margin to one; without it (``normalization=None``) the minimum 0 is always
     attained at coef = 0, intercept = 0. The value is 0 iff some hyperplane has no sample on its wrong side
     and at least one off it. Infeasible where sum_i y_i x_i = 0 and sum_i y_i = 0, as in XOR.
+
+    >>> import convexcls as cc
+    >>> separable = cc.PerceptronCriterion([[0], [1], [2], [3]], [0, 0, 1, 1]).solve(level="exact")
+    >>> str(separable.certificate.optimum)  # some hyperplane has no sample on its wrong side
+    '0'
+    >>> mixed = cc.PerceptronCriterion([[0], [1], [2], [3]], [0, 1, 0, 1]).solve(level="exact")
+    >>> str(mixed.certificate.optimum)
+    '2'
+    >>> xor = [[0, 0], [1, 1], [0, 1], [1, 0]]
+    >>> cc.PerceptronCriterion(xor, [0, 0, 1, 1]).solve().status
+    'infeasible'
     """
 
     kind = "perceptron"

@@ -20,6 +20,15 @@ class SoftMarginSVM(Model):
 
     Its dual is the Wolfe dual with the box 0 <= alpha_i <= C (ESL 12.13). With ``loss="squared_hinge"`` the
     cost is C sum_i slack_i^2 and the slack needs no sign. A sample weight multiplies its C.
+
+    >>> import convexcls as cc
+    >>> s = cc.SoftMarginSVM([[0], [1], [2], [3]], [0, 1, 0, 1], C=1.0).solve()
+    >>> s.status, round(s.objective, 6), s.coef.round(6).tolist()
+    ('optimal', 2.888889, [0.666667])
+    >>> s.multipliers["margin"].round(6).tolist()  # in the box from 0 to C
+    [0.555556, 1.0, 1.0, 0.555556]
+    >>> s.values["slack"][[1, 2]].round(6).tolist()  # 4/3 each
+    [1.333333, 1.333333]
     """
 
     kind = "soft-margin"

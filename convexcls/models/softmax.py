@@ -35,6 +35,14 @@ class SoftmaxMLE(Model):
     classes (with a penalty the coefficients come out so by themselves; the intercepts, not penalised, are put so).
     With two classes coef_2 - coef_1 is the coef of ``LogisticMLE`` with half the penalty. Without a penalty the
     minimum is attained iff no direction separates: none along which no margin of any sample shrinks, and some grow.
+
+    >>> import convexcls as cc
+    >>> X, y = [[0]] * 4 + [[1]] * 4, ["a", "a", "b", "c", "a", "b", "c", "c"]
+    >>> s = cc.SoftmaxMLE(X, y).solve()
+    >>> s.status, s.predict_proba([[0], [1]]).round(6).tolist()  # the shares of the classes
+    ('optimal', [[0.5, 0.25, 0.25], [0.25, 0.25, 0.5]])
+    >>> bool(abs(s.coef.sum()) < 1e-12)
+    True
     """
 
     kind = "softmax"

@@ -37,6 +37,13 @@ def path(
 
     The parameter that varies (C, l2 or l1) is given as a sequence of values, in any order; all other settings are the
     model's own. ``progress`` is called with each solution, in the order in which they are found.
+
+    >>> import convexcls as cc
+    >>> path = cc.path(cc.LogisticMLE, [[0], [1], [2], [3]], [0, 0, 1, 1], l2=[1.0, 0.1, 0.0])
+    >>> path.statuses
+    ('optimal', 'optimal', 'unattained')
+    >>> bool(path.coef[0] < path.coef[1])  # less penalty, larger coefficients
+    True
     """
     if not (isinstance(model, type) and issubclass(model, Model)):
         raise TypeError(f"{model!r} is not a model: give the class, such as cc.SoftMarginSVM, then X and y")

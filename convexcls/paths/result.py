@@ -24,7 +24,13 @@ COLUMNS = ("verdict", "objective", "gap", "‖coef‖", "intercept", "support", 
 @dataclass(frozen=True, eq=False)
 class Path:
     """Solutions in the order in which the values were given, each with its own proof. Where there is no solution (an
-    unattained likelihood at l2 = 0), ``statuses`` says so and the numbers are NaN."""
+    unattained likelihood at l2 = 0), ``statuses`` says so and the numbers are NaN.
+
+    >>> import convexcls as cc
+    >>> path = cc.path(cc.SoftMarginSVM, [[0], [1], [2], [3]], [0, 1, 0, 1], C=[0.1, 10.0])
+    >>> path.proved, path.support, path[1].coef.round(6).tolist()
+    (True, (4, 4), [0.666667])
+    """
 
     model: str
     parameter: str
@@ -88,7 +94,13 @@ class Path:
         return np.array([s.seconds for s in self.solutions])
 
     def to_dict(self) -> dict[str, Any]:
-        """The path as plain values; what is not a finite number is None."""
+        """The path as plain values; what is not a finite number is None.
+
+        >>> import convexcls as cc
+        >>> path = cc.path(cc.LogisticMLE, [[0], [1]], [0, 1], l2=[1.0, 0.0])
+        >>> [(point["l2"], point["status"]) for point in path.to_dict()["points"]]
+        [(1.0, 'optimal'), (0.0, 'unattained')]
+        """
         rows = [
             {
                 self.parameter: float(value),
@@ -108,7 +120,13 @@ class Path:
         return {"schema": "convexcls-path/1", "model": self.model, "parameter": self.parameter, "points": rows}
 
     def table(self) -> list[list[str]]:
-        """One line of text cells a value, in the order of ``COLUMNS`` after the value itself."""
+        """One line of text cells a value, in the order of ``COLUMNS`` after the value itself.
+
+        >>> import convexcls as cc
+        >>> path = cc.path(cc.LeastSquares, [[0], [1]], [0, 1], l2=[0.5, 1.5])
+        >>> [line[:3] for line in path.table()]
+        [['0.5', 'optimal', '0.5'], ['1.5', 'optimal', '0.75']]
+        """
         out = []
         for k, (value, s) in enumerate(zip(self.values, self.solutions, strict=True)):
             support = _support(s)
@@ -139,7 +157,12 @@ class Path:
         return carry_out("html", self)
 
     def remarks(self) -> list[str]:
-        """What the table cannot show: why a point is not proved, or has no solution."""
+        """What the table cannot show: why a point is not proved, or has no solution.
+
+        >>> import convexcls as cc
+        >>> cc.path(cc.LogisticMLE, [[0], [1]], [0, 1], l2=[0.0]).remarks()
+        ['l2 = 0: no minimum exists, the objective falls for ever along a direction (proved)']
+        """
         out = []
         for value, s in zip(self.values, self.solutions, strict=True):
             where = f"{self.parameter} = {value:.6g}"
@@ -154,7 +177,13 @@ class Path:
     def plot(self, ax: Axes | None = None, against: Literal["log", "linear", "norm"] = "log") -> PathDisplay:
         """The coefficients along the path, with matplotlib: against the logarithm of the parameter, the parameter, or
         the norm of coef. Points that are not proved are marked by a cross. The display says where it was drawn
-        (``ax_``)."""
+        (``ax_``).
+
+        >>> import convexcls as cc
+        >>> path = cc.path(cc.SoftMarginSVM, [[0, 1], [1, 0], [2, 2], [3, 1]], [0, 1, 0, 1], C=[0.1, 1.0, 10.0])
+        >>> path.plot().coef.shape
+        (3, 2)
+        """
         return carry_out("plot_path", self, ax, against)
 
 

@@ -1,6 +1,11 @@
 """Pictures, one display a file, in the manner of scikit-learn: ``BoundaryDisplay.from_solution(solution)``.
 
 Needs matplotlib (``pip install 'convexcls[plot]'``), which is imported when something is drawn.
+
+>>> import convexcls as cc
+>>> s = cc.HardMarginSVM([[0, 0], [1, 2], [3, 0], [4, 1]], [0, 0, 1, 1]).solve()
+>>> [picture.name for picture in cc.plots.pictures(s)]
+['boundary', 'hulls', 'projection', 'multipliers', 'slackness', 'slice']
 """
 
 from convexcls.plots.answers import AnswersDisplay

@@ -45,6 +45,12 @@ class BoundaryDisplay(Display):
     ``boundaries`` has for each classifier the lines f = 0 (of several classes the borders of their regions), each an
     array of places, one a row; ``margins`` the lines f = -slab and f = +slab of the first that has a slab. ``slack`` is
     an array of segments (m x 2 x 2), from samples short of their margin to it. ``fields`` are the scores on a grid.
+
+    >>> import convexcls as cc
+    >>> s = cc.HardMarginSVM([[0, 0], [1, 2], [3, 0], [4, 1]], ["a", "a", "b", "b"]).solve()
+    >>> display = cc.plots.BoundaryDisplay.from_solution(s)
+    >>> display.ax_.get_title(), display.slab, display.points.support.tolist()
+    ('Boundary of hard-margin SVM', 1.0, [0, 1, 2])
     """
 
     kind: ClassVar[str] = "boundary"

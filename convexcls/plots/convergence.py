@@ -40,7 +40,14 @@ class Trace:
 
 @dataclass(eq=False)
 class ConvergenceDisplay(Display):
-    """Traces on a logarithmic scale. ``optimum`` is the best objective that is proved."""
+    """Traces on a logarithmic scale. ``optimum`` is the best objective that is proved.
+
+    >>> import convexcls as cc
+    >>> s = cc.LogisticMLE([[0], [1], [2], [3]], [0, 1, 0, 1]).solve("newton")
+    >>> display = cc.plots.ConvergenceDisplay.from_solution(s)
+    >>> bool(display.traces[0].gap[0] > 1e-3), bool(display.traces[0].gap[-1] < 1e-8), display.ax_.get_yscale()
+    (True, True, 'log')
+    """
 
     kind: ClassVar[str] = "convergence"
 

@@ -18,6 +18,14 @@ class Display(ABC):
     afterwards ``ax_`` and ``figure_`` say where.
 
     ``of`` works out what is drawn and draws nothing; it raises ``NoAnswer`` where the picture makes no sense.
+
+    >>> import convexcls as cc
+    >>> s = cc.HardMarginSVM([[0, 0], [3, 4]], [0, 1]).solve()
+    >>> display = cc.plots.HullsDisplay.of(s)  # nothing is drawn yet
+    >>> display.title
+    'Convex hulls of the classes, 5 apart'
+    >>> display.plot().ax_.get_title() == display.title
+    True
     """
 
     #: The name of the picture on the command line and in reports.

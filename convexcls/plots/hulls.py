@@ -38,6 +38,12 @@ class HullsDisplay(Display):
     combination of each class is a row of ``nearest``, in all features. Where the classes can be separated these are the
     nearest points of the hulls, ``distance`` apart, from the multipliers of the hard margin: alpha_i / sum alpha (the
     distance is 2/‖coef‖). Where they cannot, both are the point that the hulls share, from the Farkas vector.
+
+    >>> import convexcls as cc
+    >>> s = cc.HardMarginSVM([[0, 0], [4, 0], [0, 4], [1, 1]], ["out", "out", "out", "in"]).solve()
+    >>> display = cc.plots.HullsDisplay.from_solution(s)
+    >>> display.separable, {row: str(weight) for row, weight in sorted(display.weights.items())}
+    (False, {0: '1/2', 1: '1/4', 2: '1/4', 3: '1'})
     """
 
     kind: ClassVar[str] = "hulls"

@@ -33,7 +33,14 @@ MOST_TICKS = 400
 @dataclass(eq=False)
 class LossesDisplay(Display):
     """``values[name]`` is the loss of that name at the ``margins``; ``own`` the one that a model minimises, with the
-    margins y_i f(x_i) of its ``samples``."""
+    margins y_i f(x_i) of its ``samples``.
+
+    >>> import convexcls as cc
+    >>> display = cc.plots.LossesDisplay.from_losses([cc.losses.Hinge(), cc.losses.Logistic()])
+    >>> at_one = display.margins == 1.0
+    >>> {name: values[at_one].round(4).tolist() for name, values in display.values.items()}
+    {'hinge': [0.0], 'logistic': [0.3133]}
+    """
 
     kind: ClassVar[str] = "losses"
 

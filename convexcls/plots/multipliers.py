@@ -28,7 +28,14 @@ AT_BOUND = 1e-6
 @dataclass(eq=False)
 class MultipliersDisplay(Display):
     """alpha_i for the samples ``rows``, out of ``n``, of which ``positive`` have one that is not 0. ``box`` has their
-    upper bounds C times weight, None where there is none."""
+    upper bounds C times weight, None where there is none.
+
+    >>> import convexcls as cc
+    >>> s = cc.SoftMarginSVM([[0], [1], [2], [3]], [0, 1, 0, 1], C=1.0).solve()
+    >>> display = cc.plots.MultipliersDisplay.from_solution(s)
+    >>> display.positive, display.at_bound, display.alpha.round(6).tolist()
+    (4, 2, [0.555556, 1.0, 1.0, 0.555556])
+    """
 
     kind: ClassVar[str] = "multipliers"
 

@@ -26,7 +26,14 @@ MOST_NAMED = 20
 @dataclass(eq=False)
 class PathDisplay(Display):
     """``coef`` has a row a value of the parameter, in rising order of the ``values``, and a column a coefficient;
-    ``places`` is where they are drawn, ``statuses`` the verdicts."""
+    ``places`` is where they are drawn, ``statuses`` the verdicts.
+
+    >>> import convexcls as cc
+    >>> path = cc.path(cc.LeastSquares, [[0], [1], [2]], [0, 0, 3], l2=[1.0, 4.0], coding="real")
+    >>> display = cc.plots.PathDisplay.from_path(path)
+    >>> display.coef.round(6).tolist(), display.ax_.get_xscale()
+    ([[1.0], [0.5]], 'log')
+    """
 
     kind: ClassVar[str] = "path"
 

@@ -27,7 +27,14 @@ LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95)
 @dataclass(eq=False)
 class ProbabilityDisplay(Display):
     """``field.values`` are the probabilities of the second class over the plane of ``view``; of several classes the
-    largest one, with the class that has it in ``winner``."""
+    largest one, with the class that has it in ``winner``.
+
+    >>> import convexcls as cc
+    >>> s = cc.LogisticMLE([[0, 0], [1, 3], [2, 0], [3, 1]], ["no", "yes", "no", "yes"], l2=1.0).solve()
+    >>> display = cc.plots.ProbabilityDisplay.from_solution(s)
+    >>> display.ax_.get_title(), bool(0 < display.field.values.min() < display.field.values.max() < 1)
+    ('P(yes | x) by logistic regression with ridge penalty', True)
+    """
 
     kind: ClassVar[str] = "probability"
 

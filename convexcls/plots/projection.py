@@ -24,7 +24,14 @@ FEWEST_BINS, MOST_BINS = 5, 40
 @dataclass(eq=False)
 class ProjectionDisplay(Display):
     """``projected[k]`` are coef'x_i of the samples of class k, ``counts[k]`` how many fall between the ``edges``;
-    ``threshold`` is where the classifier changes its answer, None of several classes."""
+    ``threshold`` is where the classifier changes its answer, None of several classes.
+
+    >>> import convexcls as cc
+    >>> s = cc.FisherLDA([[0, 0], [2, 0], [1, 1], [4, 0], [6, 0], [5, 1]], [0, 0, 0, 1, 1, 1]).solve()
+    >>> display = cc.plots.ProjectionDisplay.from_solution(s)
+    >>> round(display.threshold, 6), display.errors, [part.size for part in display.projected]
+    (0.75, 0, [3, 3])
+    """
 
     kind: ClassVar[str] = "projection"
 

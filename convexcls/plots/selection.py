@@ -28,7 +28,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Picture:
-    """A picture that is worked out but not drawn: ``draw(ax)`` draws it, ``alt`` says what it shows."""
+    """A picture that is worked out but not drawn: ``draw(ax)`` draws it, ``alt`` says what it shows.
+
+    >>> import convexcls as cc
+    >>> s = cc.HardMarginSVM([[0, 0], [3, 4]], [0, 1]).solve()
+    >>> picture = cc.plots.Picture.of(cc.plots.HullsDisplay.of(s))
+    >>> picture.name, picture.title
+    ('hulls', 'Convex hulls of the classes, 5 apart')
+    >>> len(picture.figure().axes)  # a figure that only the caller holds
+    1
+    """
 
     name: str
     title: str
@@ -63,7 +72,13 @@ KINDS: dict[str, type[Display]] = {
 
 
 def pictures(solution: Solution) -> list[Picture]:
-    """The pictures that suit the solution, by its model, its verdict and its dimension, the most telling first."""
+    """The pictures that suit the solution, by its model, its verdict and its dimension, the most telling first.
+
+    >>> import convexcls as cc
+    >>> s = cc.LogisticMLE([[0, 0], [1, 3], [2, 0], [3, 1]], [0, 1, 0, 1], l2=1.0).solve()
+    >>> [picture.name for picture in cc.plots.pictures(s)]
+    ['boundary', 'probability', 'projection', 'losses', 'slice', 'convergence']
+    """
     found = []
     for display in KINDS.values():
         if display is HullsDisplay and not _turns_on_separability(solution):

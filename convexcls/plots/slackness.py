@@ -27,7 +27,14 @@ MOST_SHOWN = 1500
 @dataclass(eq=False)
 class SlacknessDisplay(Display):
     """For each row of the inequalities its ``slack`` (how far it is from being tight) and its ``multiplier``, by the
-    name of the constraint. ``products`` has the largest |multiplier_i slack_i| of each."""
+    name of the constraint. ``products`` has the largest |multiplier_i slack_i| of each.
+
+    >>> import convexcls as cc
+    >>> s = cc.HardMarginSVM([[0], [2], [5]], [0, 1, 1]).solve()
+    >>> display = cc.plots.SlacknessDisplay.from_solution(s)
+    >>> bool(display.products["margin"] < 1e-12), float(display.slack["margin"][2].round(6))
+    (True, 3.0)
+    """
 
     kind: ClassVar[str] = "slackness"
 

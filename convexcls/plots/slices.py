@@ -30,7 +30,16 @@ ROUNDING = 1e-9
 @dataclass(eq=False)
 class LossSliceDisplay(Display):
     """``values[name]`` is the objective at solution + t direction, for t in ``t``; NaN where a constraint is violated.
-    What only bounds the rest from above, such as slacks, is set to the least that is allowed."""
+    What only bounds the rest from above, such as slacks, is set to the least that is allowed.
+
+    >>> import convexcls as cc
+    >>> s = cc.LeastSquares([[0], [1], [2]], [0, 1, 1], coding="real").solve()
+    >>> display = cc.plots.LossSliceDisplay.from_solution(s)
+    >>> list(display.values)
+    ['coef of x1', 'intercept']
+    >>> all(values.min() > s.objective - 1e-9 for values in display.values.values())  # nothing is lower
+    True
+    """
 
     kind: ClassVar[str] = "slice"
 

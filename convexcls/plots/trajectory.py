@@ -31,7 +31,14 @@ MOST_LINES = 10
 @dataclass(eq=False)
 class TrajectoryDisplay(Display):
     """``weights`` has a row for the start and one after each update: coef, then the intercept where there is one.
-    ``chosen`` are the updates whose lines are drawn, of ``updates`` in all."""
+    ``chosen`` are the updates whose lines are drawn, of ``updates`` in all.
+
+    >>> import convexcls as cc
+    >>> problem = cc.PerceptronCriterion([[0, 0], [1, 1], [3, 3]], [0, 0, 1])
+    >>> display = cc.plots.TrajectoryDisplay.from_solution(problem.solve("perceptron"))
+    >>> display.separated, len(display.weights) == display.updates + 1
+    (True, True)
+    """
 
     kind: ClassVar[str] = "trajectory"
 

@@ -31,7 +31,16 @@ from convexcls.portable.rebuilding import checked_data, rebuilt
 @dataclass(frozen=True)
 class Verification:
     """Whether a certificate is accepted; if not, the ``reasons``. ``lower`` and ``upper`` are what is proved of the
-    optimum, in the sense in which the model reports it, None where nothing is."""
+    optimum, in the sense in which the model reports it, None where nothing is.
+
+    >>> import convexcls as cc
+    >>> X, y = [[0], [1], [2]], ["a", "b", "a"]
+    >>> verification = cc.verify(cc.HardMarginSVM(X, y).solve().certificate, X, y)
+    >>> bool(verification), verification.reasons
+    (True, ())
+    >>> verification.explain().split(":")[0]
+    'ACCEPTED. The hard-margin problem on these data (3 samples) is infeasible'
+    """
 
     accepted: bool
     reasons: tuple[str, ...]
@@ -70,6 +79,14 @@ def verify(certificate: Any, X: Any, y: Any, sample_weight: Any = None) -> Verif
 
     A text that is no certificate is refused, too; ``DataError`` is raised for data that cannot be used, ``OSError`` for
     a file that cannot be read.
+
+    >>> import convexcls as cc
+    >>> X, y = [[0, 0], [2, 1]], [0, 1]
+    >>> text = cc.HardMarginSVM(X, y).solve(level="exact").certificate.to_json()
+    >>> str(cc.verify(text, X, y).lower)
+    '2/5'
+    >>> cc.verify(text.replace("2/5", "1/5"), X, y).accepted
+    False
     """
     try:
         parsed = parse(_text(certificate))

@@ -26,17 +26,43 @@ BY_SAMPLE = ("samples", "margins")
 
 
 class ProblemError(ValueError):
-    """A problem that is not stated properly."""
+    """A problem that is not stated properly.
+
+    >>> import convexcls as cc
+    >>> x = cc.Variable("x", 2, "x")
+    >>> cc.Problem("saddle", [x], quadratic={"x": [1.0, -1.0]})
+    Traceback (most recent call last):
+        ...
+    convexcls.problem.blocks.ProblemError: the quadratic part of 'x' is not convex: -1 on the diagonal
+    """
 
 
 class NoAnswer(ValueError):
-    """What was asked for does not exist: the problem has no solution, or the model no such quantity."""
+    """What was asked for does not exist: the problem has no solution, or the model no such quantity.
+
+    >>> import convexcls as cc
+    >>> s = cc.HardMarginSVM([[0], [1], [2]], ["a", "b", "a"]).solve()  # b lies between
+    >>> s.coef
+    Traceback (most recent call last):
+        ...
+    convexcls.problem.blocks.NoAnswer: the hard-margin SVM has no solution to show: it is infeasible
+    """
 
 
 @dataclass(frozen=True)
 class Label:
-    """How a coefficient of row i is written: ``scale`` times ``factor`` times ``vector``, as in -1 times y_i
-    times x_i. ``product`` writes coefficient times unknown where that reads better, with ``%`` for the unknown."""
+    r"""How a coefficient of row i is written: ``scale`` times ``factor`` times ``vector``, as in -1 times y_i
+    times x_i. ``product`` writes coefficient times unknown where that reads better, with ``%`` for the unknown.
+
+    >>> import convexcls as cc
+    >>> x, price = cc.Variable("x", 2, "x"), cc.Label(vector="p")
+    >>> cost = cc.Constraint("cost", {"x": [[2.0, 3.0]]}, kind="scalar", labels={"x": price}, rhs=6.0)
+    >>> print(cc.Problem("purchase", [x], linear={"x": [-1.0, -1.0]}, constraints=[cost]).latex())
+    \begin{aligned}
+    \min_{x}\quad & -\sum_j x_j \\
+    \text{subject to}\quad & p^{\top} x \le 6
+    \end{aligned}
+    """
 
     factor: str = ""
     vector: str = ""
@@ -54,7 +80,15 @@ class Label:
 
 @dataclass(frozen=True)
 class Variable:
-    """A named block of unknowns; ``symbol`` is its LaTeX."""
+    r"""A named block of unknowns; ``symbol`` is its LaTeX.
+
+    >>> import convexcls as cc
+    >>> x = cc.Variable("x", 2, r"\beta")
+    >>> print(cc.Problem("ball", [x], quadratic={"x": [1.0, 1.0]}).latex())
+    \begin{aligned}
+    \min_{\beta}\quad & \tfrac12 \|\beta\|^2
+    \end{aligned}
+    """
 
     name: str
     size: int
@@ -138,7 +172,16 @@ class Block:
 @dataclass(frozen=True, eq=False)
 class Term(Block):
     """sum_i weights_i loss(M_i x + offset_i), with the multiplier of u = Mx + offset as ``symbol``. A loss of several
-    arguments takes as many rows at a time: then M_i is a block of rows, and there is one weight for each block."""
+    arguments takes as many rows at a time: then M_i is a block of rows, and there is one weight for each block.
+
+    >>> import convexcls as cc
+    >>> import numpy as np
+    >>> x = cc.Variable("x", 1, "x")
+    >>> term = cc.Term("choices", {"x": [[1.0], [-1.0]]}, loss=cc.losses.Logistic(), weights=[3.0, 1.0])
+    >>> s = cc.Problem("odds", [x], terms=[term]).solve()  # minimise 3 log(1 + exp(-x)) + log(1 + exp(x))
+    >>> s.status, round(float(np.exp(s.values["x"][0])), 6)
+    ('optimal', 3.0)
+    """
 
     loss: Loss = field(default_factory=HalfSquare)
     offset: Any = 0.0
@@ -205,10 +248,17 @@ class Term(Block):
 
 @dataclass(frozen=True, eq=False)
 class Constraint(Block):
-    """``entries @ x <= rhs`` (or ``==``), with its multiplier's LaTeX as ``symbol``.
+    r"""``entries @ x <= rhs`` (or ``==``), with its multiplier's LaTeX as ``symbol``.
 
     ``unit`` is the size of a residual that counts as one: where it is 0, the largest right-hand side,
     and for a homogeneous block the size of its own left-hand side.
+
+    >>> import convexcls as cc
+    >>> x = cc.Variable("x", 2, "x")
+    >>> budget = cc.Constraint("budget", {"x": [[1.0, 1.0]]}, r"\lambda", "scalar", rhs=1.0, relation="==")
+    >>> s = cc.Problem("shares", [x], quadratic={"x": [1.0, 3.0]}, constraints=[budget]).solve(level="exact")
+    >>> [str(value) for value in s.certificate.exact_point["x"]], str(s.certificate.optimum)
+    (['3/4', '1/4'], '3/8')
     """
 
     rhs: Any = 0.0
@@ -234,7 +284,15 @@ class Constraint(Block):
 @dataclass(frozen=True, eq=False)
 class NormBound(Block):
     """``‖E x + offset‖ <= bound_entries @ x + bound``; its multiplier is a pair (u, mu), ‖u‖ <= mu,
-    kept as one array with mu last."""
+    kept as one array with mu last.
+
+    >>> import convexcls as cc
+    >>> x = cc.Variable("x", 2, "x")
+    >>> disc = cc.NormBound("disc", {"x": [[1.0, 0.0], [0.0, 1.0]]}, bound=5.0)
+    >>> s = cc.Problem("farthest", [x], linear={"x": [-3.0, -4.0]}, norm_bounds=[disc]).solve()
+    >>> s.status, s.values["x"].round(6).tolist(), s.multipliers["disc"].round(6).tolist()
+    ('optimal', [3.0, 4.0], [-3.0, -4.0, 5.0])
+    """
 
     offset: Any = 0.0
     bound_entries: Mapping[str, Rows] = field(default_factory=dict)

@@ -63,7 +63,7 @@ def carry_out(verb: str, *args: Any) -> Any:
 
 
 class Problem:
-    """A convex program of named blocks. Frozen: nothing of it can be changed after it is built.
+    r"""A convex program of named blocks. Frozen: nothing of it can be changed after it is built.
 
     ``quadratic`` gives P by variable: a vector (its diagonal) or a positive semidefinite matrix.
     ``unit`` is the size of an objective that counts as one, for problems whose optimum may be 0; with
@@ -73,6 +73,17 @@ class Problem:
     ``sense`` says how the problem is written and reported; inside, everything is minimised. The labels and
     symbols only say how costs and matrices are written. ``attributes`` is what a kind of problem remembers besides,
     such as its data.
+
+    >>> import convexcls as cc
+    >>> x = cc.Variable("x", 2, "x")
+    >>> inside = cc.Constraint("budget", {"x": [[1.0, 1.0]]}, r"\lambda", "scalar", rhs=1.0)
+    >>> near = cc.Term("distance", {"x": [[1.0, 0.0], [0.0, 1.0]]}, "r", "vector", offset=[-2.0, -1.0])
+    >>> problem = cc.Problem("projection", [x], terms=[near], constraints=[inside])
+    >>> problem
+    <projection: minimise over x[2] subject to budget[1]>
+    >>> s = problem.solve(level="exact")
+    >>> [str(value) for value in s.certificate.exact_point["x"]], str(s.certificate.optimum)
+    (['1', '0'], '1')
     """
 
     #: The name under which the command line and files know a model; empty for a user's own problem.
@@ -184,7 +195,14 @@ class Problem:
         raise ProblemError(f"there is no variable {name!r}; there are {', '.join(v.name for v in self.variables)}")
 
     def split(self, x: Array) -> dict[str, Array]:
-        """x by variable."""
+        """x by variable.
+
+        >>> import convexcls as cc
+        >>> import numpy as np
+        >>> problem = cc.HardMarginSVM([[1, 2], [3, 4]], [0, 1])
+        >>> {name: part.tolist() for name, part in problem.split(np.array([5.0, 6.0, 7.0])).items()}
+        {'coef': [5.0, 6.0], 'intercept': [7.0]}
+        """
         return {name: x[where] for name, where in self.layout.items()}
 
     def joined(self, entries: Mapping[str, Rows], height: int) -> JoinedRows:
@@ -252,7 +270,14 @@ class Problem:
         return out
 
     def objective(self, x: Array) -> float:
-        """The minimised objective at x (whatever ``sense`` says)."""
+        """The minimised objective at x (whatever ``sense`` says).
+
+        >>> import convexcls as cc
+        >>> import numpy as np
+        >>> problem = cc.LeastSquares([[1], [2]], [3, 5], coding="real", intercept=False)
+        >>> problem.objective(np.array([2.0]))  # half of 1^2 + 1^2
+        1.0
+        """
         total = 0.5 * float(x @ self.apply_quadratic(x)) + float(self.q @ x) + self.constant
         for term in self.terms:
             total += term.value(self.rows(term) @ x + term.offset)
@@ -297,19 +322,52 @@ class Problem:
     # ---- verbs that the layers above carry out --------------------------------------------------
 
     def dual(self) -> Dual:
-        """The Lagrange dual, derived mechanically, with the map back."""
+        """The Lagrange dual, derived mechanically, with the map back.
+
+        >>> import convexcls as cc
+        >>> X, y = [[0, 0], [2, 0]], [0, 1]
+        >>> dual = cc.HardMarginSVM(X, y).dual()
+        >>> dual
+        <dual of hard-margin SVM: maximise over margin[2] subject to intercept[1], margin_sign[2]>
+        >>> round(dual.solve().objective, 6)  # the optimum of the primal
+        0.5
+        >>> dual.dual() == cc.HardMarginSVM(X, y)
+        True
+        """
         return _VERBS["dual"](self)
 
     def latex(self) -> str:
-        """The problem as LaTeX."""
+        r"""The problem as LaTeX.
+
+        >>> import convexcls as cc
+        >>> print(cc.HardMarginSVM([[0], [2]], [0, 1]).latex())
+        \begin{aligned}
+        \min_{\beta, \beta_0}\quad & \tfrac12 \|\beta\|^2 \\
+        \text{subject to}\quad & y_i (x_i^{\top} \beta + \beta_0) \ge 1,\quad i = 1, \dots, n
+        \end{aligned}
+        """
         return _VERBS["latex"](self)
 
     def explain(self) -> str:
-        """The problem in words: variables, constraints and multipliers, Lagrangian, KKT conditions."""
+        r"""The problem in words: variables, constraints and multipliers, Lagrangian, KKT conditions.
+
+        >>> import convexcls as cc
+        >>> text = cc.HardMarginSVM([[0], [2]], [0, 1]).explain()
+        >>> print(*[line for line in text.splitlines() if "stationarity" in line], sep="\n")
+          stationarity in coef        β - Σᵢ αᵢ yᵢ xᵢ = 0
+          stationarity in intercept   Σᵢ αᵢ yᵢ = 0
+        """
         return _VERBS["explain"](self)
 
     def to_cvxpy(self) -> Any:
-        """The problem as a ``cvxpy.Problem``, its constraints in the order of the blocks."""
+        """The problem as a ``cvxpy.Problem``, its constraints in the order of the blocks.
+
+        >>> import convexcls as cc
+        >>> problem = cc.LeastSquares([[0], [1], [2]], [0, 2, 1], coding="real", l2=1.0)
+        >>> theirs = problem.to_cvxpy()
+        >>> bool(abs(theirs.solve() - problem.solve().objective) < 1e-6)
+        True
+        """
         return _VERBS["to_cvxpy"](self)
 
     def solve(
@@ -322,7 +380,15 @@ class Problem:
         **options: Any,
     ) -> Solution:
         """Solve with the named solver, from ``start`` where it can, and prove the answer on the original data, at the
-        given ``level``: residuals, bounds that hold despite rounding, or exact arithmetic."""
+        given ``level``: residuals, bounds that hold despite rounding, or exact arithmetic.
+
+        >>> import convexcls as cc
+        >>> problem = cc.SoftMarginSVM([[0], [2], [4]], [0, 1, 1], C=10.0)
+        >>> problem.solve("clarabel").status, problem.solve("dual:osqp").status
+        ('optimal', 'optimal')
+        >>> str(problem.solve(level="exact").certificate.optimum)
+        '1/2'
+        """
         return _VERBS["solve"](self, solver=solver, tol=tol, callback=callback, start=start, level=level, **options)
 
     def _repr_latex_(self) -> str:

@@ -26,6 +26,12 @@ class Appraisal:
     optimality conditions at the estimator's ``point`` with ``multipliers``, its own where it keeps any (``source``).
     ``certificate`` is the toolkit's verdict on that point, ``proof`` the solution whose multipliers gave the lower
     bound where the estimator's own did not. ``findings`` are the things that are off.
+
+    >>> import convexcls as cc
+    >>> X, y = [[0.0], [2.0]], [0, 1]
+    >>> appraisal = cc.certify(([1.5], -1.5), X, y, model="soft-margin", C=1.0)  # the best coef is 1
+    >>> round(appraisal.objective, 6), round(appraisal.suboptimality, 6)  # 9/8, where 1/2 is possible
+    (1.125, 0.625)
     """
 
     estimator: str
@@ -101,7 +107,15 @@ class Appraisal:
 @dataclass(frozen=True, eq=False)
 class Appraisals:
     """The appraisals of an estimator that solved several programs, such as one for each pair of classes. Its objective,
-    bounds and suboptimality are sums over ``parts``."""
+    bounds and suboptimality are sums over ``parts``.
+
+    >>> import convexcls as cc
+    >>> from sklearn.linear_model import RidgeClassifier
+    >>> X, y = [[0.0], [1.0], [2.0], [3.0], [4.0], [5.0]], ["a", "a", "b", "b", "c", "c"]
+    >>> appraisals = cc.certify(RidgeClassifier().fit(X, y), X, y)
+    >>> len(appraisals), bool(appraisals.relative_suboptimality < 1e-8)
+    (3, True)
+    """
 
     estimator: str
     named: str

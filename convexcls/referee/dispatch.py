@@ -37,14 +37,23 @@ def certify(
 
     ``estimator`` is a fitted estimator of scikit-learn (SVC, NuSVC, LinearSVC, LogisticRegression, SGDClassifier,
     Perceptron, Ridge, RidgeClassifier, LinearRegression, LinearDiscriminantAnalysis), the result of a statsmodels Logit
-    or binomial GLM, an estimator of this package, or a bare pair (coef, intercept) with ``model=`` its name here and the parameters of that model,
-    as in ``certify((coef, intercept), X, y, model="soft-margin", C=1.0)``. X, y and ``sample_weight`` are those of the
-    fit.
+    or binomial GLM, an estimator of this package, or a bare pair (coef, intercept) with ``model=`` its name here and
+    the parameters of that model, as in ``certify((coef, intercept), X, y, model="soft-margin", C=1.0)``. X, y and
+    ``sample_weight`` are those of the fit.
 
     The appraisal names the convex program that the estimator really solved, measures the optimality conditions at its
     point, and bounds how far its objective is from the optimum: at ``level`` "float" as computed, at "rigorous" despite
     rounding, at "exact" against the optimum in rational arithmetic. An estimator that solves several programs, such as
     one for each pair of classes, has one appraisal for each.
+
+    >>> import convexcls as cc
+    >>> from sklearn.svm import SVC
+    >>> X, y = [[0.0, 0.0], [1.0, 1.0], [2.0, 0.0], [3.0, 2.0]], [0, 0, 1, 1]
+    >>> appraisal = cc.certify(SVC(kernel="linear", C=1.0).fit(X, y), X, y)
+    >>> appraisal.problem.name, bool(appraisal.lower <= appraisal.objective)
+    ('soft-margin SVM', True)
+    >>> bool(appraisal.relative_suboptimality < 1e-3)
+    True
     """
     if level not in LEVELS:
         raise ValueError(f"level is {level!r}: choose one of {', '.join(map(repr, LEVELS))}")

@@ -22,7 +22,17 @@ KEPT_SHARE = 0.5
 
 
 class MatrixTooLarge(ValueError):
-    """A matrix would not fit the memory that was allowed for it."""
+    """A matrix would not fit the memory that was allowed for it.
+
+    >>> import convexcls as cc
+    >>> problem = cc.KernelSVM([[0.0], [1.0], [2.0]], [0, 1, 0], memory_limit=10)
+    >>> try:
+    ...     problem.to_cvxpy()
+    ... except cc.MatrixTooLarge as error:
+    ...     print(str(error).split(":")[0])
+    ...
+    this needs the 3 x 3 matrix of the kernel, which takes 72 bytes, and memory_limit allows 10
+    """
 
     def __init__(self, n: int, limit: float, purpose: str = "") -> None:
         advice = "" if purpose else 'use solver="smo", which computes rows of it as it needs them, or '

@@ -71,6 +71,15 @@ class Separability:
     Of several classes it is the margins of each sample's own class over the others (Albert and Anderson 1984) that
     are separated. Weights are then by (sample, other class), ``hull`` is None with ``circuit`` in its place, and
     ``pairs`` has the verdict on each two classes.
+
+    >>> import convexcls as cc
+    >>> s = cc.separability([[0, 0], [4, 0], [0, 4], [1, 1]], ["out", "out", "out", "in"])
+    >>> s
+    <Separability of 'in' and 'out': overlapping, hulls meet on samples 0, 1, 2, 3>
+    >>> {label: {i: str(w) for i, w in weights.items()} for label, weights in s.hull.weights.items()}
+    {'in': {3: '1'}, 'out': {0: '1/2', 1: '1/4', 2: '1/4'}}
+    >>> s.verify()
+    True
     """
 
     verdict: Verdict

@@ -26,7 +26,16 @@ CANDIDATES = 100
 
 def separability(X: Any, y: Any, *, intercept: bool = True) -> Separability:
     """Whether hyperplanes separate the classes, strictly or weakly, or the classes overlap; with a proof that holds
-    exactly on the data as given. Of more than two classes also each two."""
+    exactly on the data as given. Of more than two classes also each two.
+
+    >>> import convexcls as cc
+    >>> cc.separability([[0], [1], [3]], [0, 0, 1])
+    <Separability of 0 and 1: strictly separable, margin 1>
+    >>> cc.separability([[0], [1], [1], [2]], [0, 0, 1, 1]).verdict  # two samples on the hyperplane x = 1
+    'weakly separable'
+    >>> cc.separability([[0], [1], [2]], [0, 1, 0]).verdict
+    'overlapping'
+    """
     if not isinstance(intercept, (bool, np.bool_)):
         raise ValueError(f"intercept is {intercept!r}: it must be True or False")
     data = check_data(X, y, several=True)

@@ -24,7 +24,17 @@ Array = NDArray[np.float64]
 
 
 class SolverRefused(ValueError):
-    """The solver does not take this problem; the message says why and which solvers do."""
+    """The solver does not take this problem; the message says why and which solvers do.
+
+    >>> import convexcls as cc
+    >>> problem = cc.LogisticMLE([[0], [1], [2]], [0, 1, 0])
+    >>> try:
+    ...     problem.solve("highs")
+    ... except cc.SolverRefused as error:
+    ...     print(str(error).split(":")[0])
+    ...
+    solver 'highs' does not take the logistic regression
+    """
 
 
 #: A point and, where they are known, the multipliers there.

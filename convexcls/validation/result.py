@@ -34,7 +34,13 @@ class Outcome:
 class LeaveOneOut:
     """Every sample as the fit to all others sees it. Arrays have one entry a sample, NaN (of ``predictions`` None)
     where the fit without it does not determine one: ``undetermined`` says why. Totals and means are over the others,
-    weighted by the sample weights."""
+    weighted by the sample weights.
+
+    >>> import convexcls as cc
+    >>> left_out = cc.leave_one_out(cc.LeastSquares([[0], [1], [2], [3]], [0, 2, 1, 3], coding="real"))
+    >>> left_out.method, left_out.scores.round(6).tolist()
+    ('hat', [1.0, 0.714286, 2.285714, 2.0])
+    """
 
     problem: Model
     full: Solution = field(repr=False)
