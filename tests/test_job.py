@@ -127,8 +127,8 @@ def test_auto_asks_no_other_solver_where_the_formula_has_no_answer(monkeypatch):
 
 def test_the_perceptron_is_refuted_where_columns_repeat_each_other_up_to_rounding():
     s = cc.PerceptronCriterion(*nearly_repeated_columns()).solve("perceptron")
-    assert s.report.passes < 100_000
-    assert s.report.proof_verifies()
+    assert s.rule_report.passes < 100_000
+    assert s.rule_report.proof_verifies()
 
 
 @pytest.mark.parametrize(
