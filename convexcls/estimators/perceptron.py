@@ -36,8 +36,8 @@ class PerceptronClassifier(BinaryLinearClassifier):
     ``method="rule"`` is Rosenblatt's learning rule, as in ``Perceptron``: visit the samples; where y_i f(x_i) <= 0, add
     eta0 y_i (x_i, 1) to the weights. It ends with the first pass without a mistake, which proves the answer, or after
     ``max_iter`` passes (1000 where it is None); where the classes are found not to be separable it ends with a proof of
-    that and warns. ``solution_.rule_report`` has the updates and the bound R²/γ² on their number. ``shuffle=False`` visits
-    the samples as they stand. The rule has no other solver.
+    that and warns. ``solution_.rule_report`` has the updates and the bound R²/γ² on their number. ``shuffle=False``
+    visits the samples as they stand. The rule has no other solver.
 
     ``method="lp"`` minimises the perceptron criterion,
 

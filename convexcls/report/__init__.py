@@ -40,7 +40,13 @@ LARGEST_FOR_ALL = 50_000
 
 @dataclass(frozen=True)
 class Report:
-    """A report as one HTML document that needs no network and no script."""
+    """A report as one HTML document that needs no network and no script.
+
+    >>> import convexcls as cc
+    >>> report = cc.load("xor_hard_margin").solve().report(compare=False, pictures=False)
+    >>> report.title, "INFEASIBLE" in report.html, "http:" in report.html.replace("http://www.w3.org/", "")
+    ('Hard-margin SVM', True, False)
+    """
 
     title: str
     html: str = field(repr=False)
