@@ -67,6 +67,9 @@ class Row:
 class Comparison:
     """A table of answers to one problem, in the order in which the solvers were named.
 
+    ``rows`` has one entry a solver: its verdict, objective, relative residuals, steps and seconds, and the whole
+    ``solution``.
+
     >>> import convexcls as cc
     >>> table = cc.compare(cc.HardMarginSVM([[0], [2]], [0, 1]), ["clarabel", "osqp"])
     >>> [(row.solver, row.status, round(row.objective, 6)) for row in table.rows]
@@ -133,6 +136,8 @@ def compare(
 ) -> Comparison:
     """Solve the problem with each of the solvers (all that accept it, if none are named) and judge each answer
     on the problem as stated. Ctrl-C ends the table with the solver that was at work.
+
+    ``tol`` is the relative tolerance of the verdicts; ``callback`` hears every line of the solvers' traces.
 
     >>> import convexcls as cc
     >>> problem = cc.FisherLDA([[0, 0], [2, 1], [3, 0], [5, 2]], [0, 0, 1, 1])

@@ -31,6 +31,10 @@ class Solution:
     """The point a solver found, judged. ``status`` is the toolkit's own verdict; what the solver said of
     itself is only in ``message``.
 
+    ``x`` is the point, all variables joined (``values`` has them by name), None where there is none; ``multipliers``
+    are by constraint. ``certificate`` is the proof. ``iterations``, ``seconds`` and ``trace`` tell how the
+    solver got there, ``chosen`` why it was taken.
+
     >>> import convexcls as cc
     >>> s = cc.HardMarginSVM([[0, 0], [3, 4]], ["left", "right"]).solve()
     >>> s.status, round(s.objective, 6), s.coef.round(6).tolist(), round(s.intercept, 6)
@@ -310,6 +314,8 @@ class Solution:
     def summary(self, confidence: float = 0.95) -> Summary:
         """Standard errors, tests and intervals of a logistic, softmax or least-squares fit; ``NoAnswer`` says why
         where there are none.
+
+        ``confidence`` is the level of the intervals.
 
         >>> import convexcls as cc
         >>> s = cc.LeastSquares([[0], [1], [2], [3]], [1, 2, 2, 4], coding="real").solve()

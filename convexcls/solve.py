@@ -60,9 +60,10 @@ def solve(
 
     ``tol`` is the relative tolerance of the verdict, and what the solver is asked to aim at. ``auto`` takes
     the solvers that suit the problem in turn, until an answer is proved; with ``max_iter`` the first of them, with that
-    limit, and no other. ``dual:NAME`` gives the dual to the
-    solver and maps its answer back. ``start`` is where to begin, for solvers that can: a solution of a similar
-    problem, or values by variable (0 for those left out).
+    limit, and no other. ``dual:NAME`` gives the dual to the solver and maps its answer back. ``start`` is where to
+    begin, for solvers that can: a solution of a similar problem, or values by variable (0 for those left out).
+
+    ``callback`` is called with every line of the solver's trace; ``options`` are the solver's own.
 
     >>> import convexcls as cc
     >>> s = cc.solve(cc.LeastSquares([[0], [1], [2]], [0, 0, 3], coding="real", l2=2.0), level="exact")

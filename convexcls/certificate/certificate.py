@@ -36,6 +36,11 @@ Number = float | Fraction
 class Certificate:
     """The verdict with everything that proves it.
 
+    ``status`` is the verdict. An optimum is proved by ``kkt`` to the tolerance ``tol``, infeasibility by the ``farkas``
+    vector, that there is no minimiser by a ``direction``; ``reason`` says why nothing is. ``level`` says what the proof
+    rests on: "float", "rigorous" (then ``bounds``) or "exact" (then ``exact``, or an ``enclosure``). ``x`` and
+    ``multipliers`` are the point that it speaks of.
+
     >>> import convexcls as cc
     >>> X, y = [[0, 0], [2, 2], [0, 2], [2, 0]], ["even", "even", "odd", "odd"]
     >>> proof = cc.HardMarginSVM(X, y).solve().certificate

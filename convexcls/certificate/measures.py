@@ -56,6 +56,9 @@ class Residual:
 class KKT:
     """The four residuals of a point, with both objectives (minimised form) and their gap.
 
+    ``stationarity``, ``primal_feasibility``, ``dual_feasibility`` and ``complementary_slackness`` are one ``Residual``
+    each. ``scale`` is what the gap is measured against.
+
     >>> import convexcls as cc
     >>> kkt = cc.HardMarginSVM([[0], [2], [5]], [0, 1, 1]).solve().kkt
     >>> list(kkt.measures())

@@ -37,6 +37,8 @@ class Conic:
     """The points where a x^2 + b x y + c y^2 + d x + e y + f = 0, with its ``kind`` and measures. A measure that its
     kind does not have is None.
 
+    Coordinates are counted from ``around`` in ``units`` to decide the kind, with the relative tolerance ``tol``.
+
     >>> import convexcls as cc
     >>> ellipse = cc.Conic(1, 0, 4, 0, 0, -4)  # x^2 + 4 y^2 = 4
     >>> ellipse.kind, ellipse.axes, round(ellipse.eccentricity**2, 6)

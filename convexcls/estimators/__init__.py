@@ -8,6 +8,19 @@ it is asked for. One estimator a file:
     progress.py    ``verbose`` and scikit-learn's callbacks
     linear.py, supporting.py, likelihood.py     coef_, support vectors, likelihoods: what several of them share
 
+Settings that they share, the last three where they make sense:
+
+    solver, tol, level     those of ``convexcls.solve``: the solver's name, the tolerance and the level of the proof
+    max_iter               the most steps of the solver; None leaves it the limit of its own
+    warm_start             begin at the solution of the last fit, where the solver can
+    verbose                1 prints a line an iteration
+    fit_intercept          whether there is an intercept
+    class_weight           weights of the classes, or "balanced", as in scikit-learn
+    multi_class            "ovr" solves one program for each class against the rest, where a program takes two classes
+
+After a fit ``problem_``, ``solution_`` and ``certificate_`` are the program, its solution and the proof, tuples where
+there are several programs; the rest is named and shaped as in scikit-learn.
+
 >>> import convexcls as cc
 >>> model = cc.estimators.SoftMarginSVC(C=10.0).fit([[0], [1], [3], [4]], ["a", "a", "b", "b"])
 >>> model.predict([[1.9], [2.1]]).tolist(), model.certificate_.status

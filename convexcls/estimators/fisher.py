@@ -30,6 +30,8 @@ class FisherClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Certif
     ``transform`` projects on the directions (``scalings_``, the columns; at most ``n_components`` of them), scaled to
     variance one within classes (sums of squares divided by n).
 
+    The other settings are those of all estimators: see ``convexcls.estimators``.
+
     >>> import convexcls as cc
     >>> X, y = [[0, 0], [2, 0], [1, 1], [4, 0], [6, 0], [5, 1]], [0, 0, 0, 1, 1, 1]
     >>> model = cc.FisherClassifier().fit(X, y)

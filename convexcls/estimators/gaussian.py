@@ -29,6 +29,8 @@ class GaussianClassifier(Probabilities, CertifiedClassifier):
     classes where none are given. Where a combination of features does not vary within a class there is no maximum, and
     a fit raises ``NoMaximumError``. As its counterparts it takes no weights; the model ``GaussianMLE`` does.
 
+    The other settings are those of all estimators: see ``convexcls.estimators``.
+
     >>> import convexcls as cc
     >>> X, y = [[1, 1], [3, 2], [2, 3], [7, 5], [9, 6], [8, 7]], ["a", "a", "a", "b", "b", "b"]
     >>> model = cc.GaussianClassifier(priors=[0.5, 0.5]).fit(X, y)

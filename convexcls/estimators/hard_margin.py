@@ -25,6 +25,8 @@ class HardMarginSVC(WeightedFit, SupportVectors, LinearClassifier):
     Its counterpart is ``SVC(kernel="linear", C=...)`` with a very large C. Where no hyperplane separates the classes, a
     fit raises ``NotSeparableError`` with the proof. Every sample with a weight counts the same.
 
+    The other settings are those of all estimators: see ``convexcls.estimators``.
+
     >>> import convexcls as cc
     >>> model = cc.HardMarginSVC().fit([[0, 0], [1, 0], [3, 0], [5, 1]], ["a", "a", "b", "b"])
     >>> model.support_.tolist(), model.coef_.round(6).tolist()[0][0], model.certificate_.holds()

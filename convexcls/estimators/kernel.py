@@ -31,6 +31,8 @@ class KernelSVC(WeightedFit, SupportVectors, CertifiedClassifier):
     margin. ``gamma="scale"`` counts samples by their ``sample_weight``: a weight of 2 is a sample that stands there
     twice. A kernel matrix that is not positive semidefinite is refused. ``memory_limit`` is in bytes.
 
+    The other settings are those of all estimators: see ``convexcls.estimators``.
+
     >>> import convexcls as cc
     >>> model = cc.KernelSVC(kernel="rbf", gamma=1.0, C=10.0).fit([[0, 0], [1, 1], [0, 1], [1, 0]], [0, 0, 1, 1])
     >>> model.predict([[0.1, 0.1], [0.1, 0.9]]).tolist(), model.n_support_.tolist(), model.certificate_.status

@@ -21,6 +21,8 @@ class LeastAbsoluteClassifier(WeightedFit, BinaryLinearClassifier):
     scikit-learn's ``QuantileRegressor(quantile=0.5, alpha=0)`` on the coded classes solves the same linear program; the
     minimiser need not be unique. ``coding`` as in ``LeastSquaresClassifier``.
 
+    The other settings are those of all estimators: see ``convexcls.estimators``.
+
     >>> import convexcls as cc
     >>> model = cc.LeastAbsoluteClassifier().fit([[0], [1], [2], [3], [4]], [0, 0, 0, 1, 1])
     >>> model.predict([[0.5], [3.5]]).tolist(), model.certificate_.status

@@ -22,6 +22,8 @@ class LeastSquaresClassifier(WeightedFit, BinaryLinearClassifier):
     ``coding`` is "pm1" (-1 and +1, split at 0) or "01" (0 and 1, split at 1/2); ``intercept_`` is such that the scores
     are split at 0 either way.
 
+    The other settings are those of all estimators: see ``convexcls.estimators``.
+
     >>> import convexcls as cc
     >>> model = cc.LeastSquaresClassifier().fit([[0], [1], [2], [3]], ["no", "no", "yes", "yes"])
     >>> model.coef_.round(6).tolist(), model.intercept_.round(6).tolist(), model.certificate_.status

@@ -19,6 +19,10 @@ class LogisticClassifier(LikelihoodClassifier, BinaryLinearClassifier):
 
     Its counterpart is ``LogisticRegression``.
 
+    ``C=np.inf`` is maximum likelihood. Where that has no maximum, ``on_unattained="raise"`` raises ``NoMaximumError``,
+    and ``"warn"`` adds a penalty and says so. The other settings are those of all estimators: see
+    ``convexcls.estimators``.
+
     >>> import convexcls as cc
     >>> model = cc.LogisticClassifier(C=float("inf")).fit([[0], [0], [0], [1], [1], [1]], [0, 0, 1, 0, 1, 1])
     >>> model.predict_proba([[0], [1]]).round(6).tolist(), model.certificate_.status

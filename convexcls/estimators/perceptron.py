@@ -48,6 +48,8 @@ class PerceptronClassifier(BinaryLinearClassifier):
     There is no ``sample_weight``: of the many hyperplanes without errors, it is chance or the solver, not weights, that
     says which one is found. ``class_weight`` multiplies the steps of the rule, and the w_i of the program.
 
+    The other settings are those of all estimators: see ``convexcls.estimators``.
+
     >>> import convexcls as cc
     >>> model = cc.PerceptronClassifier(shuffle=False).fit([[0, 0], [1, 1], [3, 3]], [0, 0, 1])
     >>> report = model.solution_.rule_report

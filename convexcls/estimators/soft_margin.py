@@ -20,6 +20,8 @@ class SoftMarginSVC(WeightedFit, SupportVectors, BinaryLinearClassifier):
 
     Its counterpart is ``SVC(kernel="linear")``. ``LinearSVC`` solves another problem: it penalises the intercept.
 
+    The other settings are those of all estimators: see ``convexcls.estimators``.
+
     >>> import convexcls as cc
     >>> model = cc.SoftMarginSVC(C=1.0).fit([[0], [1], [2], [3]], [0, 1, 0, 1])
     >>> model.coef_.round(6).tolist(), model.intercept_.round(6).tolist(), model.certificate_.status

@@ -25,6 +25,9 @@ class SoftmaxClassifier(LikelihoodClassifier, LinearClassifier):
     Its counterpart is ``LogisticRegression``. Of two classes only coef = coef_2 - coef_1 matters and is penalised, as
     there: that is ``LogisticClassifier``.
 
+    ``C`` and ``on_unattained`` are those of ``LogisticClassifier``. The other settings are those of all estimators: see
+    ``convexcls.estimators``.
+
     >>> import convexcls as cc
     >>> X, y = [[0], [1], [2], [3], [4], [5]], ["a", "a", "b", "b", "c", "c"]
     >>> model = cc.SoftmaxClassifier(C=10.0).fit(X, y)

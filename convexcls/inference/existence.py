@@ -39,6 +39,8 @@ class Tendency:
 class Existence:
     """Whether the maximum of a likelihood exists, with its proof; see ``explain()``.
 
+    ``coefficients`` says of each coefficient what becomes of it; ``separation`` is the proof.
+
     >>> import convexcls as cc
     >>> likelihood = cc.LogisticMLE([[0, 0], [0, 1], [0, 0], [0, 1], [1, 0], [1, 1]], [0, 0, 1, 1, 1, 1])
     >>> e = cc.existence(likelihood)

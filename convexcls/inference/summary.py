@@ -61,6 +61,10 @@ class Summary:
     the residual sum of squares. ``r_squared`` is McFadden's where the model is a likelihood of labels. ``scale`` is the
     variance of the errors (1 for labels). Print it, or read its fields; ``summary["name"]`` is one coefficient.
 
+    ``n`` counts samples, ``df_model`` and ``df_residual`` degrees of freedom. ``test`` is that of the whole model,
+    ``null_log_likelihood`` that of the null model: an intercept alone, or nothing where there is none. ``notes`` are
+    remarks on the fit.
+
     >>> import convexcls as cc
     >>> summary = cc.LogisticMLE([[0], [0], [0], [1], [1], [1]], [0, 0, 1, 0, 1, 1]).solve().summary()
     >>> summary.n, summary.df_model, summary.statistic

@@ -160,10 +160,12 @@ class Loss(ABC):
 class PiecewiseLinear(Loss):
     """max_k (slope_k u + height_k): a loss with kinks, such as a user's own.
 
+    ``lines`` are the pairs (slope, height).
+
     >>> import convexcls as cc
     >>> import numpy as np
-    >>> cc.losses.PiecewiseLinear(((0, 0), (-1, 1))).value(np.array([-1.0, 2.0]))   # the hinge
-    array([2., 0.])
+    >>> cc.losses.PiecewiseLinear(((0, 0), (-1, 1))).value(np.array([-1.0, 2.0])).tolist()  # the hinge
+    [2.0, 0.0]
     """
 
     lines: tuple[tuple[float, float], ...] = ((0.0, 0.0),)

@@ -23,6 +23,9 @@ class EmpiricalRisk(Model):
     ``loss`` is a name (hinge, squared_hinge, logistic, squared, absolute, perceptron, exponential) or a
     ``Loss``; ``constraints`` is a list of ``Constraint`` blocks.
 
+    ``X`` has one sample a row, ``y`` their two labels in any form. ``intercept=False`` leaves the intercept out.
+    ``sample_weight`` multiplies the losses.
+
     >>> import convexcls as cc
     >>> import numpy as np
     >>> risk = cc.EmpiricalRisk([[1], [1], [1], [1]], [1, 1, 1, 0], loss="exponential", intercept=False)

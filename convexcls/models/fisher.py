@@ -35,6 +35,8 @@ class FisherLDA(Model):
     solutions of the eigenproblem S_B v = ratio S_W v, with the proof that none has a larger Rayleigh quotient. A sample
     then belongs to the class with the nearest mean, in the metric of S_W.
 
+    ``X`` has one sample a row, ``y`` their labels, two or more.
+
     >>> import convexcls as cc
     >>> X, y = [[0, 0], [2, 0], [1, 1], [4, 0], [6, 0], [5, 1]], [0, 0, 0, 1, 1, 1]
     >>> s = cc.FisherLDA(X, y).solve(level="exact")

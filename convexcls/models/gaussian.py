@@ -43,6 +43,8 @@ class GaussianMLE(Model):
     ``covariance="by-class"``), which is the same problem with that number in front of the determinant. Priors are the
     shares of the classes. No minimum exists where some combination of features does not vary within the classes.
 
+    ``X`` has one sample a row, ``y`` their labels, two or more. ``sample_weight`` counts a sample so many times.
+
     >>> import convexcls as cc
     >>> X = [[1, 1], [3, 2], [2, 3], [7, 5], [9, 6], [8, 7]]
     >>> s = cc.GaussianMLE(X, ["a", "a", "a", "b", "b", "b"]).solve()

@@ -20,6 +20,8 @@ class HardMarginSVM(Model):
     Its dual is the Wolfe dual (ESL 4.52). The margin is 1/‖coef‖. Infeasible where the classes are not
     linearly separable; the proof is a point common to both convex hulls.
 
+    ``X`` has one sample a row, ``y`` their two labels in any form. ``intercept=False`` leaves the intercept out.
+
     >>> import convexcls as cc
     >>> X = [[1, 2], [2, 0], [3, 1], [0, 1], [-1, -1], [-2, 0.5]]
     >>> s = cc.HardMarginSVM(X, ["yes", "yes", "yes", "no", "no", "no"]).solve(level="exact")

@@ -44,8 +44,11 @@ class KernelSVM(Model):
     pair of rows. One that is not positive semidefinite on the samples is refused. ``C=None`` is the hard margin: where
     no hyperplane of the feature space separates the classes, the maximum is infinite. A sample weight multiplies its C.
 
-    ``memory_limit`` is in bytes: no matrix of n x n entries is made that would not fit. Solver "smo" needs none; others
-    do, and raise ``MatrixTooLarge``.
+    ``memory_limit`` is in bytes: no matrix of n x n entries is made that would not fit. Solver "smo" needs none;
+    others do, and refuse. A kernel that has to be looked at to know that it is semidefinite raises ``MatrixTooLarge``.
+
+    ``gamma``, ``degree`` and ``coef0`` are those of scikit-learn's kernels, as in (gamma x'z + coef0)^degree and
+    exp(-gamma ‖x - z‖^2).
 
     >>> import convexcls as cc
     >>> xor, parity = [[1, 1], [-1, -1], [1, -1], [-1, 1]], ["even", "even", "odd", "odd"]

@@ -21,6 +21,9 @@ class LeastAbsolute(Model):
     with multipliers alpha^+ and alpha^- (``residual_above``, ``residual_below``). ``coding`` as in
     ``LeastSquares``. The minimiser need not be unique.
 
+    ``X`` has one sample a row, ``y`` their two labels, or their targets. ``intercept=False`` leaves the intercept out.
+    ``sample_weight`` multiplies the losses.
+
     >>> import convexcls as cc
     >>> s = cc.LeastAbsolute([[1], [1], [1]], [2, 3, 100], coding="real", intercept=False).solve()
     >>> s.status, s.coef.round(6).tolist(), round(s.objective, 6)  # the median: the outlier does not move it

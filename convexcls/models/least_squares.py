@@ -22,6 +22,9 @@ class LeastSquares(Model):
     ``coding`` is ``pm1`` (-1, +1: classified at 0), ``01`` (0, 1: classified at 1/2) or ``real`` (y as
     given: regression). The intercept is never penalised.
 
+    ``X`` has one sample a row, ``y`` their two labels, or their targets. ``intercept=False`` leaves the intercept out.
+    ``sample_weight`` multiplies the losses.
+
     >>> import convexcls as cc
     >>> s = cc.LeastSquares([[0], [1], [2], [3]], [0, 0, 1, 1]).solve(level="exact")
     >>> [str(value) for value in s.certificate.coef], str(s.certificate.intercept), str(s.certificate.optimum)

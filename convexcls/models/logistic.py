@@ -22,6 +22,9 @@ class LogisticMLE(Model):
     sum_i lambda_i y_i x_i = 0 and sum_i lambda_i y_i = 0; at the optimum lambda_i = 1/(1 + exp(m_i)).
     Without a penalty the minimum is attained iff the classes overlap (Albert and Anderson 1984).
 
+    ``X`` has one sample a row, ``y`` their two labels in any form. ``intercept=False`` leaves the intercept out.
+    ``sample_weight`` multiplies the losses.
+
     >>> import convexcls as cc
     >>> import numpy as np
     >>> X, y = [[0], [0], [0], [1], [1], [1]], [0, 0, 1, 0, 1, 1]  # the odds rise from 1:2 to 2:1

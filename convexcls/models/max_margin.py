@@ -20,6 +20,8 @@ class MaxMargin(Model):
     ``distance`` is the geometric margin C of ESL. Where the classes are not strictly separable the optimum
     is 0, attained at coef = 0.
 
+    ``X`` has one sample a row, ``y`` their two labels in any form. ``intercept=False`` leaves the intercept out.
+
     >>> import convexcls as cc
     >>> s = cc.MaxMargin([[0, 0], [3, 4]], ["near", "far"]).solve()  # two points 5 apart
     >>> s.status, round(s.objective, 6), s.coef.round(6).tolist()

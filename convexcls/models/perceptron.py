@@ -32,6 +32,9 @@ class PerceptronCriterion(Model):
     attained at coef = 0, intercept = 0. The value is 0 iff some hyperplane has no sample on its wrong side
     and at least one off it. Infeasible where sum_i y_i x_i = 0 and sum_i y_i = 0, as in XOR.
 
+    ``X`` has one sample a row, ``y`` their two labels in any form. ``intercept=False`` leaves the intercept out.
+    ``sample_weight`` multiplies slacks and margins in both sums.
+
     >>> import convexcls as cc
     >>> separable = cc.PerceptronCriterion([[0], [1], [2], [3]], [0, 0, 1, 1]).solve(level="exact")
     >>> str(separable.certificate.optimum)  # some hyperplane has no sample on its wrong side

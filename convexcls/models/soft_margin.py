@@ -21,6 +21,9 @@ class SoftMarginSVM(Model):
     Its dual is the Wolfe dual with the box 0 <= alpha_i <= C (ESL 12.13). With ``loss="squared_hinge"`` the
     cost is C sum_i slack_i^2 and the slack needs no sign. A sample weight multiplies its C.
 
+    ``X`` has one sample a row, ``y`` their two labels in any form. ``C`` is the price of slack. ``intercept=False``
+    leaves the intercept out.
+
     >>> import convexcls as cc
     >>> s = cc.SoftMarginSVM([[0], [1], [2], [3]], [0, 1, 0, 1], C=1.0).solve()
     >>> s.status, round(s.objective, 6), s.coef.round(6).tolist()

@@ -36,6 +36,9 @@ class SoftmaxMLE(Model):
     With two classes coef_2 - coef_1 is the coef of ``LogisticMLE`` with half the penalty. Without a penalty the
     minimum is attained iff no direction separates: none along which no margin of any sample shrinks, and some grow.
 
+    ``X`` has one sample a row, ``y`` their labels, two or more. ``intercept=False`` leaves the intercept out.
+    ``sample_weight`` multiplies the losses.
+
     >>> import convexcls as cc
     >>> X, y = [[0]] * 4 + [[1]] * 4, ["a", "a", "b", "c", "a", "b", "c", "c"]
     >>> s = cc.SoftmaxMLE(X, y).solve()

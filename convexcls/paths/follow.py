@@ -38,6 +38,8 @@ def path(
     The parameter that varies (C, l2 or l1) is given as a sequence of values, in any order; all other settings are the
     model's own. ``progress`` is called with each solution, in the order in which they are found.
 
+    ``solver`` and ``tol`` are those of ``solve``.
+
     >>> import convexcls as cc
     >>> path = cc.path(cc.LogisticMLE, [[0], [1], [2], [3]], [0, 0, 1, 1], l2=[1.0, 0.1, 0.0])
     >>> path.statuses

@@ -26,6 +26,8 @@ class Path:
     """Solutions in the order in which the values were given, each with its own proof. Where there is no solution (an
     unattained likelihood at l2 = 0), ``statuses`` says so and the numbers are NaN.
 
+    ``parameter`` is the name of what varies, ``values`` and ``solutions`` belong together one by one.
+
     >>> import convexcls as cc
     >>> path = cc.path(cc.SoftMarginSVM, [[0], [1], [2], [3]], [0, 1, 0, 1], C=[0.1, 10.0])
     >>> path.proved, path.support, path[1].coef.round(6).tolist()

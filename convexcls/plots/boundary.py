@@ -46,6 +46,8 @@ class BoundaryDisplay(Display):
     array of places, one a row; ``margins`` the lines f = -slab and f = +slab of the first that has a slab. ``slack`` is
     an array of segments (m x 2 x 2), from samples short of their margin to it. ``fields`` are the scores on a grid.
 
+    ``names`` and ``equations`` are those of the classifiers, ``points`` the samples shown.
+
     >>> import convexcls as cc
     >>> s = cc.HardMarginSVM([[0, 0], [1, 2], [3, 0], [4, 1]], ["a", "a", "b", "b"]).solve()
     >>> display = cc.plots.BoundaryDisplay.from_solution(s)

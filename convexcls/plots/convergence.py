@@ -42,6 +42,9 @@ class Trace:
 class ConvergenceDisplay(Display):
     """Traces on a logarithmic scale. ``optimum`` is the best objective that is proved.
 
+    ``traces`` has one entry a solver, ``against`` is "iteration" or "time", ``measures`` what is drawn of "gap" and
+    "residual".
+
     >>> import convexcls as cc
     >>> s = cc.LogisticMLE([[0], [1], [2], [3]], [0, 1, 0, 1]).solve("newton")
     >>> display = cc.plots.ConvergenceDisplay.from_solution(s)

@@ -30,6 +30,8 @@ class MultipliersDisplay(Display):
     """alpha_i for the samples ``rows``, out of ``n``, of which ``positive`` have one that is not 0. ``box`` has their
     upper bounds C times weight, None where there is none.
 
+    ``at_bound`` is how many of all samples have reached their bound.
+
     >>> import convexcls as cc
     >>> s = cc.SoftMarginSVM([[0], [1], [2], [3]], [0, 1, 0, 1], C=1.0).solve()
     >>> display = cc.plots.MultipliersDisplay.from_solution(s)

@@ -26,6 +26,8 @@ class ProjectionDisplay(Display):
     """``projected[k]`` are coef'x_i of the samples of class k, ``counts[k]`` how many fall between the ``edges``;
     ``threshold`` is where the classifier changes its answer, None of several classes.
 
+    ``errors`` is how many samples lie on the wrong side of the threshold, ``direction`` which row of coef is shown.
+
     >>> import convexcls as cc
     >>> s = cc.FisherLDA([[0, 0], [2, 0], [1, 1], [4, 0], [6, 0], [5, 1]], [0, 0, 0, 1, 1, 1]).solve()
     >>> display = cc.plots.ProjectionDisplay.from_solution(s)

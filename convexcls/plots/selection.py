@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 class Picture:
     """A picture that is worked out but not drawn: ``draw(ax)`` draws it, ``alt`` says what it shows.
 
+    ``name`` is that of the display (see ``KINDS``), ``size`` in inches.
+
     >>> import convexcls as cc
     >>> s = cc.HardMarginSVM([[0, 0], [3, 4]], [0, 1]).solve()
     >>> picture = cc.plots.Picture.of(cc.plots.HullsDisplay.of(s))

@@ -33,6 +33,8 @@ class TrajectoryDisplay(Display):
     """``weights`` has a row for the start and one after each update: coef, then the intercept where there is one.
     ``chosen`` are the updates whose lines are drawn, of ``updates`` in all.
 
+    ``separated`` says whether it ended without mistakes. ``space`` is "samples" (lines among them) or "weights".
+
     >>> import convexcls as cc
     >>> problem = cc.PerceptronCriterion([[0, 0], [1, 1], [3, 3]], [0, 0, 1])
     >>> display = cc.plots.TrajectoryDisplay.from_solution(problem.solve("perceptron"))

@@ -80,6 +80,8 @@ def verify(certificate: Any, X: Any, y: Any, sample_weight: Any = None) -> Verif
     A text that is no certificate is refused, too; ``DataError`` is raised for data that cannot be used, ``OSError`` for
     a file that cannot be read.
 
+    ``X``, ``y`` and ``sample_weight`` are the data that the certificate is said to be about.
+
     >>> import convexcls as cc
     >>> X, y = [[0, 0], [2, 1]], [0, 1]
     >>> text = cc.HardMarginSVM(X, y).solve(level="exact").certificate.to_json()

@@ -82,6 +82,9 @@ class Label:
 class Variable:
     r"""A named block of unknowns; ``symbol`` is its LaTeX.
 
+    ``name`` is what blocks and solutions call it, ``size`` the number of its entries. ``kind`` says how it is written:
+    one entry a sample ("samples"), for each sample and other class ("margins"), a "vector" or one number ("scalar").
+
     >>> import convexcls as cc
     >>> x = cc.Variable("x", 2, r"\beta")
     >>> print(cc.Problem("ball", [x], quadratic={"x": [1.0, 1.0]}).latex())
@@ -174,6 +177,9 @@ class Term(Block):
     """sum_i weights_i loss(M_i x + offset_i), with the multiplier of u = Mx + offset as ``symbol``. A loss of several
     arguments takes as many rows at a time: then M_i is a block of rows, and there is one weight for each block.
 
+    ``entries`` gives M by variable, ``labels`` how its coefficients are written, ``offset_label`` how the offset is.
+    ``kind`` is as of a ``Variable``.
+
     >>> import convexcls as cc
     >>> import numpy as np
     >>> x = cc.Variable("x", 1, "x")
@@ -253,6 +259,9 @@ class Constraint(Block):
     ``unit`` is the size of a residual that counts as one: where it is 0, the largest right-hand side,
     and for a homogeneous block the size of its own left-hand side.
 
+    ``entries`` gives the rows by variable; ``relation`` is "<=" or "==". ``kind`` is as of a ``Variable``. ``labels``
+    and ``rhs_label`` say how coefficients and right-hand side are written.
+
     >>> import convexcls as cc
     >>> x = cc.Variable("x", 2, "x")
     >>> budget = cc.Constraint("budget", {"x": [[1.0, 1.0]]}, r"\lambda", "scalar", rhs=1.0, relation="==")
@@ -285,6 +294,8 @@ class Constraint(Block):
 class NormBound(Block):
     """``‖E x + offset‖ <= bound_entries @ x + bound``; its multiplier is a pair (u, mu), ‖u‖ <= mu,
     kept as one array with mu last.
+
+    ``entries`` gives E by variable, ``symbol`` and ``radius_symbol`` are the LaTeX of u and mu.
 
     >>> import convexcls as cc
     >>> x = cc.Variable("x", 2, "x")

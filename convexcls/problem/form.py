@@ -74,6 +74,9 @@ class Problem:
     symbols only say how costs and matrices are written. ``attributes`` is what a kind of problem remembers besides,
     such as its data.
 
+    ``variables`` are the unknowns; ``linear`` gives q by variable. ``terms`` are the losses, ``constraints`` and
+    ``norm_bounds`` what holds, ``constant`` is added to the objective.
+
     >>> import convexcls as cc
     >>> x = cc.Variable("x", 2, "x")
     >>> inside = cc.Constraint("budget", {"x": [[1.0, 1.0]]}, r"\lambda", "scalar", rhs=1.0)
@@ -381,6 +384,9 @@ class Problem:
     ) -> Solution:
         """Solve with the named solver, from ``start`` where it can, and prove the answer on the original data, at the
         given ``level``: residuals, bounds that hold despite rounding, or exact arithmetic.
+
+        ``tol`` is the relative tolerance of the proof, ``callback`` is called with every line of the solver's trace,
+        the options are the solver's own: see ``convexcls.solve``.
 
         >>> import convexcls as cc
         >>> problem = cc.SoftMarginSVM([[0], [2], [4]], [0, 1, 1], C=10.0)

@@ -28,6 +28,8 @@ def separability(X: Any, y: Any, *, intercept: bool = True) -> Separability:
     """Whether hyperplanes separate the classes, strictly or weakly, or the classes overlap; with a proof that holds
     exactly on the data as given. Of more than two classes also each two.
 
+    ``X`` has one sample a row, ``y`` their labels. With ``intercept=False`` the hyperplanes go through the origin.
+
     >>> import convexcls as cc
     >>> cc.separability([[0], [1], [3]], [0, 0, 1])
     <Separability of 0 and 1: strictly separable, margin 1>

@@ -36,6 +36,8 @@ class LeaveOneOut:
     where the fit without it does not determine one: ``undetermined`` says why. Totals and means are over the others,
     weighted by the sample weights.
 
+    ``problem`` is the model with all samples, ``full`` its solution.
+
     >>> import convexcls as cc
     >>> left_out = cc.leave_one_out(cc.LeastSquares([[0], [1], [2], [3]], [0, 2, 1, 3], coding="real"))
     >>> left_out.method, left_out.scores.round(6).tolist()
