@@ -230,9 +230,8 @@ def nudged(rng: random.Random, text: str) -> str:
 
 def judged(text, X, y, rows, signs) -> bool:
     """Whether either verifier accepts; neither may take a second, or end in anything but a verdict."""
-    text = text if text.lstrip().startswith("{") else "{" + text  # else it would be taken for a path
     start = time.process_time()
-    ours = cc.verify(text, X, y)
+    ours = cc.verify(text if text.lstrip().startswith("{") else "{" + text, X, y)
     assert isinstance(ours, Verification)
     middle = time.process_time()
     theirs = stand_alone(text, rows, y)
