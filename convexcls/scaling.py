@@ -56,6 +56,8 @@ class Scaled:
 
     def restore_objective(self, value: float) -> float:
         """A value of the original minimised objective."""
+        if not self.objective:
+            return value
         with np.errstate(over="ignore", under="ignore"):
             return float(np.ldexp(value, -self.objective))
 

@@ -49,3 +49,6 @@ class ColumnRows(Rows):
 
     def to_matrix(self) -> Any:
         return self.base.to_matrix()[:, : self.shape[1]]
+
+    def to_dense(self) -> Array:
+        return self.base.to_dense()[:, : self.shape[1]]

@@ -45,13 +45,13 @@ def doubles_as_given(rows: Rows) -> bool:
     from convexcls.rows.columns import ColumnRows
     from convexcls.rows.composed import JoinedRows, ScaledRows
     from convexcls.rows.dense import DenseRows
-    from convexcls.rows.plain import ConstantRows, DiagonalRows
+    from convexcls.rows.plain import ConstantRows, DiagonalRows, PickedRows
     from convexcls.rows.sparse import SparseRows
     from convexcls.rows.stacked import StackedRows
 
     if type(rows) in (DenseRows, SparseRows):
         return rows.rounding == 0.0
-    if isinstance(rows, (ConstantRows, DiagonalRows)):
+    if isinstance(rows, (ConstantRows, DiagonalRows, PickedRows)):
         return True
     if isinstance(rows, ColumnRows):
         return doubles_as_given(rows.base)
