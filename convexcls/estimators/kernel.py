@@ -75,14 +75,13 @@ class KernelSVC(WeightedFit, SupportVectors, CertifiedClassifier):
 
     def _read(self, samples: Samples, solutions: tuple[Solution, ...]) -> None:
         super()._read(samples, solutions)
-        self._columns = samples.rows if self.kernel == "precomputed" else None
         self.intercept_ = np.array([solution.intercept for solution in solutions])
         if self.kernel == "linear":
             self.coef_ = np.vstack([solution.coef for solution in solutions])
 
     def _scores(self, X: Named) -> Array:
-        if self._columns is not None:  # of a kernel matrix, the samples that had a weight
-            X = Named(X.matrix[:, self._columns], tuple(X.features[j] for j in self._columns))
+        if self.kernel == "precomputed" and self._rows is not None:  # the columns of samples that had a weight
+            X = Named(X.matrix[:, self._rows], tuple(X.features[j] for j in self._rows))
         return super()._scores(X)
 
     def _refused(self, samples: Samples, solution: Solution) -> NotSeparableError:

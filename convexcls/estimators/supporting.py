@@ -1,7 +1,8 @@
-"""Support vectors, kept as SVC keeps them: those of the first class first."""
+"""Support vectors, as SVC keeps them: those of the first class first."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,24 +13,56 @@ from convexcls.solution import Solution
 
 
 class SupportVectors:
-    """Keeps ``support_`` (rows of X), ``support_vectors_``, ``dual_coef_`` (y_i alpha_i, 1 x their number) and
-    ``n_support_`` (how many of each class). With one program for each class they are tuples, one entry a program."""
+    """``support_`` (rows of X), ``support_vectors_``, ``dual_coef_`` (y_i alpha_i, 1 x their number) and ``n_support_``
+    (how many of each class). With one program for each class they are tuples, one entry a program.
+
+    They are read from the solution when they are asked for: to say who supports it takes a pass over the samples.
+    """
+
+    solution_: Any
+    _rows: NDArray[np.intp] | None
 
     def _read(self, samples: Samples, solutions: tuple[Solution, ...]) -> None:
         super()._read(samples, solutions)  # type: ignore[misc]
-        found = [_supported(samples, solution) for solution in solutions]
-        support, vectors, coefficients, counts = zip(*found, strict=True)
-        single = len(found) == 1
-        self.support_: Any = support[0] if single else support
-        self.support_vectors_: Any = vectors[0] if single else vectors
-        self.dual_coef_: Any = coefficients[0] if single else coefficients
-        self.n_support_: Any = counts[0] if single else counts
+        self._rows = samples.rows
+
+    @property
+    def support_(self) -> Any:
+        """The rows of X that hold the answer in place."""
+        rows = self._rows
+        return self._each(lambda solution: _supporting(solution) if rows is None else rows[_supporting(solution)])
+
+    @property
+    def support_vectors_(self) -> Any:
+        """The samples in these rows; none where X was a kernel matrix."""
+        if getattr(self, "kernel", None) == "precomputed":
+            return self._each(lambda _: np.empty((0, 0)))
+        return self._each(lambda solution: solution.data.matrix[_supporting(solution)])
+
+    @property
+    def dual_coef_(self) -> Any:
+        """y_i alpha_i of these rows."""
+        return self._each(lambda solution: _coefficients(solution)[_supporting(solution)][None, :])
+
+    @property
+    def n_support_(self) -> Any:
+        """How many of these rows are of the first class, and how many of the second."""
+        return self._each(lambda solution: np.bincount(_classes(solution), minlength=2).astype(np.int32))
+
+    def _each(self, read: Callable[[Solution], Any]) -> Any:
+        found = self.solution_
+        return tuple(map(read, found)) if isinstance(found, tuple) else read(found)
 
 
-def _supported(samples: Samples, solution: Solution) -> tuple[NDArray[Any], Any, NDArray[Any], NDArray[Any]]:
-    signs = solution.data.signs
-    assert signs is not None
-    chosen = solution.support[np.argsort(signs[solution.support], kind="stable")]
+def _supporting(solution: Solution) -> NDArray[np.intp]:
+    """The samples of the model that support it, those of the first class first."""
+    return solution.support[np.argsort(_classes(solution), kind="stable")]
+
+
+def _classes(solution: Solution) -> NDArray[np.intp]:
+    return solution.data.grouping[0][solution.support]
+
+
+def _coefficients(solution: Solution) -> NDArray[np.float64]:
     alpha = solution.values["margin"] if "margin" in solution.values else solution.multipliers["margin"]
-    counts = np.array([(signs[chosen] < 0).sum(), (signs[chosen] > 0).sum()], dtype=np.int32)
-    return samples.original(chosen), samples.X.matrix[chosen], (signs * alpha)[chosen][None, :], counts
+    return np.where(solution.data.grouping[0] > 0, alpha, -alpha)
