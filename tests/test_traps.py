@@ -418,9 +418,16 @@ def test_solvers_write_nothing_to_the_terminal(model, capfd):
     assert not err
 
 
-@pytest.mark.parametrize("declare", [cc.HardMarginSVM, cc.PerceptronCriterion])
+@pytest.mark.parametrize(
+    "declare", [cc.HardMarginSVM, cc.PerceptronCriterion, cc.LeastAbsolute, cc.LeastSquares, cc.FisherLDA, cc.MaxMargin]
+)
 def test_no_units_are_found_and_none_are_needed_to_answer(declare):
     """The smallest doubles there are: no power of two brings them near one; the answer is a verdict, not an error."""
     with np.errstate(all="ignore"):
         solution = declare([[-1e-323], [2e-323], [1.5e-323]], [0, 1, 1]).solve()
     assert solution.status in ("optimal", "undecided")
+
+
+def test_sums_that_overflow_are_refused():
+    with pytest.raises(cc.DataError, match="sums of the features overflow"), np.errstate(over="ignore"):
+        cc.PerceptronCriterion([[1.5e308], [-1.5e308]], [1, 0])

@@ -26,10 +26,18 @@ LARGEST_PROGRAM = 5_000_000
 
 def solve_linear_program(**program: Any) -> Any:
     """SciPy's HiGHS, the dual simplex method (its answers are vertices), at its tightest tolerances."""
-    from scipy.optimize import linprog
+    from scipy.optimize import OptimizeResult, linprog
 
+    if not all(_finite(program.get(part)) for part in ("c", "A_ub", "b_ub", "A_eq", "b_eq")):
+        return OptimizeResult(x=None, fun=np.nan, status=4, message="the scaled numbers are beyond doubles")
     options = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
     return linprog(method="highs-ds", options=options, **program)
+
+
+def _finite(part: Any) -> bool:
+    if part is None:
+        return True
+    return bool(np.all(np.isfinite(part.data if sparse.issparse(part) else np.asarray(part, dtype=float))))
 
 
 def too_large(problem: Problem) -> bool:

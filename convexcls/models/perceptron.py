@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from convexcls.data import Data, check_data
+from convexcls.data import Data, DataError, check_data
 from convexcls.losses import Perceptron
 from convexcls.models.base import Array, Model, margin_rows, score_variables
 from convexcls.models.options import check_choice
@@ -66,7 +66,10 @@ class PerceptronCriterion(Model):
         if normalization is None:
             notes = ("without a normalization the minimum 0 is always attained at coef = 0, intercept = 0",)
         else:
-            sums = {v: summed(r, data.weights, _added_up(r, data)) for v, r in rows.items()}
+            totals = {v: _added_up(r, data) for v, r in rows.items()}
+            if not all(np.all(np.isfinite(total)) for total in totals.values()):
+                raise DataError("the sums of the features overflow: divide X by its largest value")
+            sums = {v: summed(r, data.weights, totals[v]) for v, r in rows.items()}
             total = {
                 v: Label("", rf"\sum_i {'c_i ' if data.weighted else ''}y_i {labels[v].vector}".strip()) for v in sums
             }
