@@ -73,9 +73,8 @@ def correction(problem: Problem, names: Sequence[str], residual: Array, enough: 
     r = residual[where]
     blocks = (*problem.terms, *problem.constraints, *problem.norm_bounds)
     maps = [rows for b in blocks if (rows := problem.narrow_rows(_summed(b), names)) is not None]
-    if r.size == 1:  # an intercept: one column needs no factor
-        columns = [rows @ np.ones(1) for rows in maps]
-        return Correction(abs(float(r[0])) * _largest(columns) / max(sum(float(k @ k) for k in columns), 1e-300), True)
+    if all(map(_orthogonal_columns, maps)) and not problem.gauge:
+        return _column_by_column(maps, r)
     size = np.max([rows.column_max() for rows in maps], axis=0)
     size = np.where(size > 0, size, 1.0)
     few = [_thinned(rows, r.size) for rows in maps]
@@ -85,6 +84,23 @@ def correction(problem: Problem, names: Sequence[str], residual: Array, enough: 
             return Correction(found, True)
     factored = _Factored.of(problem, maps, where, size)
     return _by_orthogonal_factors(maps, size, r) if factored is None else Correction(factored.change(r), True)
+
+
+def _orthogonal_columns(rows: JoinedRows) -> bool:
+    """Whether no row has more than one entry: a single column, as of an intercept, or unknowns picked out one by one.
+    Rows that may have more entries than there are rows are not looked into."""
+    if rows.shape[1] == 1:
+        return True
+    return rows.entries <= rows.shape[0] and bool(np.all(rows.entry_counts()[0] <= 1))
+
+
+def _column_by_column(maps: Sequence[JoinedRows], r: Array) -> Correction:
+    """The change where K'K is diagonal and needs no factor; a column of zeros is left out."""
+    squares = np.zeros(r.size)
+    for rows in maps:
+        squares += rows.T @ (rows @ np.ones(r.size))
+    step = np.divide(r, squares, out=np.zeros(r.size), where=squares > 0)
+    return Correction(_largest([rows @ step for rows in maps]), bool(np.all(squares > 0)))
 
 
 def _thinned(rows: JoinedRows, unknowns: int) -> JoinedRows:
