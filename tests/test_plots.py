@@ -336,6 +336,7 @@ def test_a_comparison_shows_where_each_solver_ended(soft):
     ways = {t.name: t for t in ConvergenceDisplay.of(table).traces}
     assert ways["osqp"].iteration.tolist() == [table.rows[1].iterations]
     assert ways["interior-point"].iteration.size > 3
+    assert ways["interior-point"].gap[-1] < 1e-14  # with its exact finish
     shown = AnswersDisplay.of(table, certified=soft)
     size = np.linalg.norm([*soft.coef, soft.intercept])
     for name, distance in zip(shown.solvers, shown.distances, strict=True):
