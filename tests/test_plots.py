@@ -159,7 +159,7 @@ def test_two_named_features_are_drawn_with_the_others_at_their_mean():
     full = np.tile(X.mean(axis=0), (len(shown.boundaries[0][0]), 1))
     full[:, [2, 7]] = shown.boundaries[0][0]
     np.testing.assert_allclose(full @ s.coef + s.intercept, 0.0, atol=1e-9)
-    assert shown.view.names == ("x3 (others at their mean)", "x8")
+    assert shown.view.names == ("x3\n(all else at its mean)", "x8")
     assert not len(shown.slack)  # the section does not go through the samples
 
 
@@ -184,6 +184,46 @@ def test_other_samples_are_shown_in_their_place(logistic):
     np.testing.assert_array_equal(shown.points.places, [[0.0, 0.0], [5.0, 5.0]])
     assert shown.points.mistakes.tolist() == [0]
     mpl.pyplot.close(shown.figure_)
+
+
+def test_the_training_samples_given_again_are_the_training_samples(soft, clouds):
+    shown = BoundaryDisplay.of(soft, clouds[0])
+    assert shown.points.support.size
+    assert len(shown.slack) == shown.slack_rows > 0
+    other = BoundaryDisplay.of(soft, clouds[0][::-1])
+    assert not other.points.support.size
+    assert not other.points.mistakes.size  # labelled as predicted
+
+
+def test_one_against_the_rest_is_the_largest_score():
+    rng = np.random.default_rng(2)
+    X = np.vstack([rng.normal(size=(20, 2)) + shift for shift in ([0, 0], [3, 1], [0, 3])])
+    y = np.repeat(["a", "b", "c"], 20)
+    solutions = tuple(cc.SoftMarginSVM(X, y == label).solve() for label in "abc")
+    estimator = SimpleNamespace(solution_=solutions, classes_=np.array(["a", "b", "c"]))
+    shown = BoundaryDisplay.from_estimator(estimator, ax=mpl.figure.Figure().subplots())
+    scores = np.column_stack([X @ s.coef + s.intercept for s in solutions])
+    np.testing.assert_array_equal(shown.points.classes, np.repeat([0, 1, 2], 20))
+    np.testing.assert_array_equal(shown.points.mistakes, np.flatnonzero(scores.argmax(axis=1) != shown.points.classes))
+    for line in shown.boundaries[0]:
+        first, second = np.sort(np.column_stack([line @ s.coef + s.intercept for s in solutions]), axis=1)[
+            :, [-1, -2]
+        ].T
+        assert np.median(np.abs(first - second)) < 1e-9
+    with pytest.raises(ValueError, match="2 labels for 3 solutions"):
+        BoundaryDisplay.of_one_vs_rest(solutions, "ab")
+
+
+def test_classifiers_on_one_picture_have_the_same_samples(soft, clouds):
+    X, y = clouds
+    others = cc.SoftMarginSVM(X[:-1], y[:-1]).solve()
+    with pytest.raises(ValueError, match="other samples"):
+        BoundaryDisplay.of_several([soft, others])
+    assert len(BoundaryDisplay.of_several([soft, others], X=X, y=y).boundaries) == 2
+    with pytest.raises(ValueError, match="need the same"):
+        BoundaryDisplay.of_several([soft, cc.load("heart_scale").solve()])
+    with pytest.raises(ValueError, match="1 names for 2"):
+        BoundaryDisplay.of_several([soft, soft], ["one"])
 
 
 # ---- hulls --------------------------------------------------------------------------------------------------------
@@ -296,6 +336,7 @@ def test_a_comparison_shows_where_each_solver_ended(soft):
     ways = {t.name: t for t in ConvergenceDisplay.of(table).traces}
     assert ways["osqp"].iteration.tolist() == [table.rows[1].iterations]
     assert ways["interior-point"].iteration.size > 3
+    assert ways["interior-point"].gap[-1] < 1e-14  # with its exact finish
     shown = AnswersDisplay.of(table, certified=soft)
     size = np.linalg.norm([*soft.coef, soft.intercept])
     for name, distance in zip(shown.solvers, shown.distances, strict=True):
@@ -315,6 +356,15 @@ def test_the_perceptron_is_replayed_to_its_weights(options):
         rows = np.hstack([s.data.matrix, np.ones((20, 1))]) * s.data.signs[:, None]
         steps = {tuple(step) for step in np.diff(shown.weights, axis=0)}
         assert steps <= {tuple(row) for row in rows}
+
+
+def test_lines_of_the_perceptron_follow_the_order_of_the_axes():
+    s = cc.load("twenty_points_perceptron").solve("perceptron")
+    as_given, turned = TrajectoryDisplay.of(s), TrajectoryDisplay.of(s, features=("x2", "x1"))
+    np.testing.assert_array_equal(turned.weights, as_given.weights[:, [1, 0, 2]])
+    np.testing.assert_array_equal(turned.points.places, as_given.points.places[:, ::-1])
+    for line in (as_given._line(as_given.weights[-1]), turned._line(turned.weights[-1])[:, ::-1]):
+        np.testing.assert_allclose(line @ s.report.weights[:2] + s.report.weights[2], 0.0, atol=1e-9)
 
 
 def test_the_batch_perceptron_is_replayed():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from convexcls.plots import style
 from convexcls.plots.field import Frame
+from convexcls.plots.reading import Shown
 from convexcls.plots.view import View
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 Index = NDArray[np.intp]
 NOBODY: Index = np.empty(0, dtype=np.intp)
+NOTHING: Array = np.empty(0)
 #: Areas of the rings around support points, from alpha = 0 to the largest, in points squared; of many only half.
 SMALLEST_RING, LARGEST_RING = 70.0, 330.0
 MANY_RINGS = 12
@@ -38,11 +40,24 @@ class Points:
     classes: Index
     labels: tuple[Any, ...]
     counts: Index
-    support: Index = field(default_factory=lambda: NOBODY)
-    alpha: Array = field(default_factory=lambda: np.empty(0))
-    mistakes: Index = field(default_factory=lambda: NOBODY)
-    mistakes_of: str = ""
-    rings: str = "support points"
+    support: Index
+    alpha: Array
+    mistakes: Index
+    mistakes_of: str
+    rings: str
+
+    @classmethod
+    def of(
+        cls, shown: Shown, rows: Index, view: View, support: Index = NOBODY, alpha: Array = NOTHING,
+        mistakes: Index = NOBODY, mistakes_of: str = "", rings: str = "support points",
+    ) -> Points:  # fmt: skip
+        """These rows of the samples, where the view has them."""
+        places = view.places(shown.samples[rows], shown.classes[rows])
+        counts = np.bincount(shown.classes, minlength=len(shown.labels))
+        return cls(
+            shown.n, rows, places, shown.classes[rows], shown.labels, counts, support, alpha, mistakes, mistakes_of,
+            rings,
+        )  # fmt: skip
 
     def at(self, rows: Index) -> Array:
         """The places of some of the rows shown."""
