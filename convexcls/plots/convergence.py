@@ -136,5 +136,14 @@ def _trace(solution: Solution, optimum: float, unit: float) -> Trace | None:
         own = lines[0].residual if lines else np.nan
         ends = (max(solution.iterations, 1), solution.seconds, last, own)
         return Trace(solution.solver, *(np.array([float(v)]) for v in ends))
-    columns = np.array([(line.iteration, line.seconds, line.objective, line.residual) for line in lines], dtype=float).T
+    table = [(line.iteration, line.seconds, line.objective, line.residual) for line in lines]
+    columns = np.array([*table, *_finish(solution, optimum)], dtype=float).T
     return Trace(solution.solver, columns[0], columns[1], np.abs(columns[2] - optimum) / unit, np.abs(columns[3]))
+
+
+def _finish(solution: Solution, optimum: float) -> list[tuple[float, ...]]:
+    """What an exact finish gains after the last line of a trace: one line more, where it is nearer to the optimum."""
+    last = solution.trace[-1]
+    if solution.x is None or not abs(solution.objective - optimum) < 0.5 * abs(last.objective - optimum):
+        return []
+    return [(last.iteration + 1, solution.seconds, solution.objective, np.nan)]

@@ -25,7 +25,7 @@ Array = NDArray[np.float64]
 FORMULAS = {
     "zero-one": "1[m ≤ 0]", "perceptron": "max(0, −m)", "hinge": "max(0, 1 − m)", "squared_hinge": "max(0, 1 − m)²",
     "squared": "(1 − m)²", "absolute": "|1 − m|", "logistic": "log(1 + exp(−m))", "exponential": "exp(−m)",
-    "softmax": "log(1 + 2 exp(−m)), 3 classes",
+    "softmax": "log(1 + 2 exp(−m))",
 }  # fmt: skip
 MOST_TICKS = 400
 
@@ -79,7 +79,7 @@ class LossesDisplay(Display):
 
     def draw(self, ax: Axes) -> None:
         for k, (name, values) in enumerate(self.values.items()):
-            formula = f": {FORMULAS[name]}" if name in FORMULAS else ""
+            formula = f": {FORMULAS[name].replace(' ', style.NO_BREAK)}" if name in FORMULAS else ""
             m, v = self.margins, values
             if name == "zero-one":  # it jumps, rather than climbs
                 at = int(np.searchsorted(m, 0.0, side="right"))
@@ -87,7 +87,7 @@ class LossesDisplay(Display):
             ax.plot(
                 m, v, **style.line_style(k), marker=style.MARKERS[k % 8], markersize=5, markevery=(15 + 8 * k, 90),
                 linewidth=3.2 if name == self.own else 1.6,
-                label=f"{style.plain(name).replace('_', ' ')}{formula}", zorder=3 if name == self.own else 2,
+                label=f"{_called(name)}{formula}", zorder=3 if name == self.own else 2,
             )  # fmt: skip
         ax.axvline(0.0, color=style.FAINT, linewidth=0.8, zorder=1)
         ax.set_ylim(-0.25 if self.samples.size else -0.1, 4.2)
@@ -126,3 +126,7 @@ def _loss_of(solution: Solution) -> str:
     if name not in FORMULAS or (problem.kind == "kernel" and settings["C"] is None):
         raise NoAnswer(f"the {problem.name} is not a sum of losses of the margins")
     return name
+
+
+def _called(name: str) -> str:
+    return "softmax, 3 classes" if name == "softmax" else style.plain(name).replace("_", " ")

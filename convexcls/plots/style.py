@@ -6,6 +6,7 @@ colour alone: classes differ in marker and lightness, lines in their dashes, so 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from textwrap import wrap
@@ -34,8 +35,9 @@ FAINT = "0.55"
 LONGEST_NAME = 36
 #: A line of the legend has at most so many letters.
 LEGEND_WIDTH = 24
+NO_BREAK = "\N{NO-BREAK SPACE}"
 #: More markers than this are drawn as one bitmap, also in a file of vectors.
-MOST_VECTORS = 4000
+MOST_VECTORS = 1500
 
 
 def class_style(k: int) -> dict[str, Any]:
@@ -79,7 +81,8 @@ def add_legend(ax: Axes) -> None:
     """The legend to the right of the axes, where it covers nothing."""
     handles, labels = ax.get_legend_handles_labels()
     if handles:
-        wrapped = ["\n".join(wrap(label, LEGEND_WIDTH)) for label in labels]
+        whole = [re.sub(r"\([^()]*\)", lambda found: found[0].replace(" ", NO_BREAK), label) for label in labels]
+        wrapped = ["\n".join(wrap(label, LEGEND_WIDTH)) for label in whole]
         ax.legend(handles, wrapped, loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0.0, frameon=False,
                   handlelength=2.6)  # fmt: skip
 
