@@ -349,9 +349,9 @@ def test_a_comparison_shows_where_each_solver_ended(soft):
 def test_the_perceptron_is_replayed_to_its_weights(options):
     s = cc.load("twenty_points_perceptron").solve("perceptron", **options)
     shown = TrajectoryDisplay.of(s)
-    assert len(shown.weights) == s.report.updates + 1
-    np.testing.assert_allclose(shown.weights[-1], s.report.weights, rtol=1e-9)
-    np.testing.assert_array_equal(shown.weights[0], s.report.start)
+    assert len(shown.weights) == s.rule_report.updates + 1
+    np.testing.assert_allclose(shown.weights[-1], s.rule_report.weights, rtol=1e-9)
+    np.testing.assert_array_equal(shown.weights[0], s.rule_report.start)
     if not options:  # each update adds a sample: whole numbers of this problem
         rows = np.hstack([s.data.matrix, np.ones((20, 1))]) * s.data.signs[:, None]
         steps = {tuple(step) for step in np.diff(shown.weights, axis=0)}
@@ -364,12 +364,12 @@ def test_lines_of_the_perceptron_follow_the_order_of_the_axes():
     np.testing.assert_array_equal(turned.weights, as_given.weights[:, [1, 0, 2]])
     np.testing.assert_array_equal(turned.points.places, as_given.points.places[:, ::-1])
     for line in (as_given._line(as_given.weights[-1]), turned._line(turned.weights[-1])[:, ::-1]):
-        np.testing.assert_allclose(line @ s.report.weights[:2] + s.report.weights[2], 0.0, atol=1e-9)
+        np.testing.assert_allclose(line @ s.rule_report.weights[:2] + s.rule_report.weights[2], 0.0, atol=1e-9)
 
 
 def test_the_batch_perceptron_is_replayed():
     s = cc.load("twenty_points_perceptron").solve("perceptron-batch")
-    np.testing.assert_allclose(TrajectoryDisplay.of(s).weights[-1], s.report.weights, rtol=1e-9)
+    np.testing.assert_allclose(TrajectoryDisplay.of(s).weights[-1], s.rule_report.weights, rtol=1e-9)
 
 
 def test_projections_and_threshold_of_fisher(clouds):
