@@ -364,7 +364,7 @@ def test_lines_of_the_perceptron_follow_the_order_of_the_axes():
     np.testing.assert_array_equal(turned.weights, as_given.weights[:, [1, 0, 2]])
     np.testing.assert_array_equal(turned.points.places, as_given.points.places[:, ::-1])
     for line in (as_given._line(as_given.weights[-1]), turned._line(turned.weights[-1])[:, ::-1]):
-        np.testing.assert_allclose(line @ s.report.weights[:2] + s.report.weights[2], 0.0, atol=1e-9)
+        np.testing.assert_allclose(line @ s.rule_report.weights[:2] + s.rule_report.weights[2], 0.0, atol=1e-9)
 
 
 def test_the_batch_perceptron_is_replayed():
