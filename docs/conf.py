@@ -9,7 +9,6 @@ HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE / "_ext"), str(HERE.parent)]
 
 import matplotlib
-from sphinx_gallery.sorting import ExplicitOrder
 
 import convexcls
 
@@ -29,6 +28,7 @@ extensions = [
     "known_problems",
     "command_line",
     "plain_docstrings",
+    "offline",
     "public_names",
     "repository_links",
 ]
@@ -74,11 +74,11 @@ sphinx_gallery_conf = {
     "examples_dirs": [str(HERE.parent / "examples")],
     "gallery_dirs": ["examples"],
     "filename_pattern": r"\.py$",
-    "subsection_order": ExplicitOrder([str(HERE.parent / "examples" / part) for part in ()]),
-    "within_subsection_order": "FileNameSortKey",
+    "within_subsection_order": "example_order.place",
     "abort_on_example_error": True,
     "download_all_examples": False,
     "show_memory": False,
+    "write_computation_times": False,  # that page would load its tables from elsewhere
     "show_signature": False,
     "min_reported_time": 0,
     "remove_config_comments": True,
