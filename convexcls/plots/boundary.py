@@ -14,8 +14,9 @@ from convexcls.plots.display import Display, solutions_of
 from convexcls.plots.field import Field, Frame, feet, field_of, frame_of, score_of
 from convexcls.plots.points import NOBODY, Points, set_frame
 from convexcls.plots.reading import (
+    SEVERAL_BORDERS,
     Shown,
-    check_point,
+    equation,
     linear_coef,
     misclassified,
     sample_multipliers,
@@ -24,8 +25,8 @@ from convexcls.plots.reading import (
     verdict_words,
 )
 from convexcls.plots.thinning import evenly, thinned
+from convexcls.plots.together import check_together, one_vs_rest_samples, together
 from convexcls.plots.view import View, choose_view
-from convexcls.problem import NoAnswer
 from convexcls.solution import Solution
 
 if TYPE_CHECKING:
@@ -74,26 +75,23 @@ class BoundaryDisplay(Display):
         features: tuple[Any, Any] | None = None,
     ) -> Self:  # fmt: skip
         """The boundaries of classifiers on the same features."""
-        _check(solutions, names)
-        first = solutions[0]
-        shown = shown_samples(first, X, y)
-        mistakes = [misclassified(s, shown) for s in solutions]
-        wrong = np.unique(np.concatenate(mistakes))
+        check_together(solutions, names, own=X is None)
+        first, shown = solutions[0], shown_samples(solutions[0], X, y)
+        mistakes = [misclassified(s.decision_function(shown.samples), shown.classes) for s in solutions]
         held = next((s for s in solutions if _has_slab(s)), None)
         support = held.support if held is not None and shown.own else NOBODY
-        rows = thinned(shown.classes, np.union1d(wrong, support))
-        view = choose_view(shown.samples, shown.names, linear_coef(first), features, rows)
-        places = view.places(shown.samples[rows], shown.classes[rows])
         called = tuple(names or (s.problem.name + verdict_words(s) for s in solutions))
-        who = [name for name, found in zip(called, mistakes, strict=True) if found.size]
-        points = Points(
-            shown.n, rows, places, shown.classes[rows], shown.labels,
-            np.bincount(shown.classes, minlength=len(shown.labels)), support,
-            np.empty(0) if held is None else sample_multipliers(held)[support], wrong,
-            f" by {', '.join(style.plain(name) for name in who)}" if len(solutions) > 1 else "",
-            "support points, size by α",
+        who = [style.plain(name) for name, found in zip(called, mistakes, strict=True) if found.size]
+        wrong = np.unique(np.concatenate(mistakes))
+        rows = thinned(shown.classes, wrong, support)
+        view = choose_view(shown.samples, shown.names, linear_coef(first), features, rows)
+        if len(solutions) > 1 and shown.d > 2:
+            view = view.as_section()
+        points = Points.of(
+            shown, rows, view, support, np.empty(0) if held is None else sample_multipliers(held)[support], wrong,
+            f" by {', '.join(who)}" if len(solutions) > 1 else "", "support points, size by α",
         )  # fmt: skip
-        frame = frame_of(places, view.is_line)
+        frame = frame_of(points.places, view.is_line)
         fields = tuple(field_of(s, view, frame) for s in solutions)
         lines = tuple(f.lines(0.0) if f.values.ndim == 2 else f.borders() for f in fields)
         out = cls(points, view, frame, called, fields, lines, tuple(equation(s) for s in solutions))
@@ -101,6 +99,31 @@ class BoundaryDisplay(Display):
             out.slab_of = list(solutions).index(held)
             out._add_slab(held, shown)
         return out
+
+    @classmethod
+    def of_one_vs_rest(
+        cls, solutions: Sequence[Solution], labels: Sequence[Any], *, X: Any = None, y: Any = None,
+        features: tuple[Any, Any] | None = None,
+    ) -> Self:  # fmt: skip
+        """The regions of a classifier that is made of one solution for each label against the rest: a sample belongs to
+        the label with the largest score."""
+        if len(labels) != len(solutions):
+            raise ValueError(f"there are {len(labels)} labels for {len(solutions)} solutions: give one for each")
+        check_together(solutions, None, own=False)
+        score = together(solutions)
+        shown = one_vs_rest_samples(solutions, tuple(labels))
+        if X is not None:
+            shown = shown.replaced_by(X, y, lambda: np.array(labels)[score(X).argmax(axis=1)])
+        wrong = misclassified(score(shown.samples), shown.classes)
+        rows = thinned(shown.classes, wrong)
+        coefs = [linear_coef(s) for s in solutions]
+        coef = None if any(c is None for c in coefs) else np.array(coefs)
+        view = choose_view(shown.samples, shown.names, coef, features, rows)
+        points = Points.of(shown, rows, view, mistakes=wrong)
+        frame = frame_of(points.places, view.is_line)
+        scores = field_of(solutions[0], view, frame, lambda places: score(view.lift(places)))
+        name = f"{solutions[0].problem.name}, one against the rest"
+        return cls(points, view, frame, (name,), (scores,), (scores.borders(),), (SEVERAL_BORDERS,))
 
     @classmethod
     def from_solutions(
@@ -116,23 +139,26 @@ class BoundaryDisplay(Display):
 
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any = None, *, ax: Axes | None = None, **options: Any) -> Self:
-        """The boundary of a fitted estimator; where it is made of several problems, those of all."""
-        return cls.of_several(solutions_of(estimator), X=X, **options).plot(ax)
+        """The boundary of a fitted estimator. Where it is made of several problems, each is taken for one class of
+        ``classes_`` against the rest."""
+        solutions = solutions_of(estimator)
+        if len(solutions) == 1:
+            return cls.of(solutions[0], X, **options).plot(ax)
+        return cls.of_one_vs_rest(solutions, estimator.classes_, X=X, **options).plot(ax)
 
     def _add_slab(self, held: Solution, shown: Shown) -> None:
         self.slab = slab(held)
         assert self.slab is not None
         scores = self.fields[self.slab_of]
         self.margins = scores.lines(-self.slab), scores.lines(self.slab)
-        if not (shown.own and (self.view.faithful or shown.d <= 2)):
+        if not (shown.own and (shown.d <= 2 or (self.view.faithful and linear_coef(held) is not None))):
             return  # beside the samples, not through them: a line to the margin would be wrong
         signs, excess = held.data.signs, held.margins - self.slab
         assert signs is not None
         short = np.flatnonzero(excess < -ON_THE_MARGIN * max(self.slab, 1.0))
-        short = np.intersect1d(short, self.points.rows)
         self.slack_rows = int(short.size)
         if short.size:
-            chosen = evenly(short, MOST_SLACK_LINES)
+            chosen = evenly(np.intersect1d(short, self.points.rows), MOST_SLACK_LINES)
             begin = self.points.at(chosen)
             end = feet(score_of(held, self.view), begin, signs[chosen] * self.slab, self.frame)
             found = np.all(np.isfinite(end), axis=1)
@@ -153,7 +179,7 @@ class BoundaryDisplay(Display):
             self._draw_regions(ax)
         if len(self.slack):
             ax.add_collection(LineCollection(
-                list(self.slack), colors="0.35", linewidths=0.9, zorder=2, label=f"slack ({self.slack_rows:,})"
+                list(self.slack), colors="0.35", linewidths=0.9, zorder=2, label=self._slack_words()
             ))  # fmt: skip
         for k, lines in enumerate(self.boundaries):
             colour, stroke = style.line_style(k).values()
@@ -170,6 +196,10 @@ class BoundaryDisplay(Display):
             self._shade(ax)
         self.points.draw(ax)
         set_frame(ax, self.view, self.frame, self.points.labels, self.points.thinned)
+
+    def _slack_words(self) -> str:
+        shown = "" if len(self.slack) == self.slack_rows else f"{len(self.slack):,} of "
+        return f"slack ({shown}{self.slack_rows:,})"
 
     def _shade(self, ax: Axes) -> None:
         """The slab itself, lightly."""
@@ -193,40 +223,5 @@ class BoundaryDisplay(Display):
         return " ".join(lines)
 
 
-def _check(solutions: Sequence[Solution], names: Sequence[str] | None) -> None:
-    if not solutions:
-        raise ValueError("there is no solution to draw: give at least one")
-    if names is not None and len(names) != len(solutions):
-        raise ValueError(f"there are {len(names)} names for {len(solutions)} solutions: give as many")
-    for s in solutions:
-        check_point(s, "boundary")
-        if _inputs(s) != _inputs(solutions[0]):
-            raise ValueError(
-                f"the {s.problem.name} has the features {', '.join(_inputs(s)[:6])}, the {solutions[0].problem.name} "
-                f"{', '.join(_inputs(solutions[0])[:6])}: classifiers on one picture need the same"
-            )
-
-
-def _inputs(solution: Solution) -> tuple[str, ...]:
-    data = solution.data
-    return data.features if data.expanded is None else data.expanded.inputs
-
-
 def _has_slab(solution: Solution) -> bool:
     return solution.data.signs is not None and slab(solution) is not None
-
-
-def equation(solution: Solution) -> str:
-    """The boundary in words: an equation where there are few features, the kind of curve where it is a conic."""
-    from convexcls.conic import conic
-
-    coef = linear_coef(solution)
-    if coef is not None and coef.ndim == 1 and coef.size <= 3:
-        constant = float(solution.intercept) - float(getattr(solution.problem, "threshold", 0.0))
-        terms = [*zip(coef, (f" {name}" for name in solution.data.features), strict=True), (constant, "")]
-        written = " ".join(f"{'-' if value < 0 else '+'} {abs(value):.4g}{name}" for value, name in terms if value)
-        return f"{written.removeprefix('+ ') or '0'} = 0"
-    try:
-        return str(conic(solution))
-    except NoAnswer:
-        return "a hyperplane" if coef is not None and coef.ndim == 1 else "drawn as lines between the classes"

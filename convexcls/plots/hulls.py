@@ -15,6 +15,7 @@ from convexcls.plots import style
 from convexcls.plots.display import Display
 from convexcls.plots.field import Frame, frame_of
 from convexcls.plots.points import Points, set_frame
+from convexcls.plots.reading import Shown
 from convexcls.plots.thinning import thinned
 from convexcls.plots.view import View, choose_view
 from convexcls.problem import NoAnswer
@@ -64,8 +65,8 @@ class HullsDisplay(Display):
         coef = None if hard.x is None else hard.coef
         view = choose_view(data.matrix, data.features, coef, features, rows)
         everywhere = view.places(data.matrix, classes)
-        points = Points(
-            data.n, rows, everywhere[rows], classes[rows], labels, np.bincount(classes), support,
+        points = Points.of(
+            Shown(data.matrix, data.features, classes, labels), rows, view, support,
             np.array([float(weights[int(i)]) for i in support]), rings="samples with weights, size by weight",
         )  # fmt: skip
         corners = (hull(everywhere[classes == 0]), hull(everywhere[classes == 1]))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from convexcls.plots import style
 from convexcls.plots.field import Frame
+from convexcls.plots.reading import Shown
 from convexcls.plots.view import View
 
 if TYPE_CHECKING:
@@ -18,9 +19,12 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 Index = NDArray[np.intp]
 NOBODY: Index = np.empty(0, dtype=np.intp)
+NOTHING: Array = np.empty(0)
 #: Areas of the rings around support points, from alpha = 0 to the largest, in points squared; of many only half.
 SMALLEST_RING, LARGEST_RING = 70.0, 330.0
 MANY_RINGS = 12
+#: More marks than this are drawn small.
+MANY_SAMPLES = 300
 #: Where one axis spans this many times the other, a picture to scale would be a strip.
 LARGEST_RATIO = 4.0
 
@@ -36,11 +40,24 @@ class Points:
     classes: Index
     labels: tuple[Any, ...]
     counts: Index
-    support: Index = field(default_factory=lambda: NOBODY)
-    alpha: Array = field(default_factory=lambda: np.empty(0))
-    mistakes: Index = field(default_factory=lambda: NOBODY)
-    mistakes_of: str = ""
-    rings: str = "support points"
+    support: Index
+    alpha: Array
+    mistakes: Index
+    mistakes_of: str
+    rings: str
+
+    @classmethod
+    def of(
+        cls, shown: Shown, rows: Index, view: View, support: Index = NOBODY, alpha: Array = NOTHING,
+        mistakes: Index = NOBODY, mistakes_of: str = "", rings: str = "support points",
+    ) -> Points:  # fmt: skip
+        """These rows of the samples, where the view has them."""
+        places = view.places(shown.samples[rows], shown.classes[rows])
+        counts = np.bincount(shown.classes, minlength=len(shown.labels))
+        return cls(
+            shown.n, rows, places, shown.classes[rows], shown.labels, counts, support, alpha, mistakes, mistakes_of,
+            rings,
+        )  # fmt: skip
 
     def at(self, rows: Index) -> Array:
         """The places of some of the rows shown."""
@@ -65,20 +82,27 @@ class Points:
                 label=f"{style.plain(label)} ({self.counts[k]:,})", rasterized=many,
             )  # fmt: skip
         if self.support.size:
-            x, y = self.at(self.support).T
-            largest = float(np.abs(self.alpha).max()) or 1.0
-            sizes = SMALLEST_RING + (LARGEST_RING - SMALLEST_RING) * np.abs(self.alpha) / largest
-            ax.scatter(
-                x, y, s=sizes * float(np.clip(MANY_RINGS / self.support.size, 0.25, 1.0)),
-                facecolors="none", edgecolors="black", linewidths=1.1, zorder=4, rasterized=many,
-                label=f"{self.rings} ({self.support.size:,})",
-            )  # fmt: skip
+            self._draw_rings(ax, many)
         if self.mistakes.size:  # below the samples: their arms show, and the class of the sample, too
-            x, y = self.at(self.mistakes).T
+            seen = np.isin(self.mistakes, self.rows)
+            x, y = self.at(self.mistakes[seen]).T
+            few = seen.sum() < MANY_SAMPLES
             ax.scatter(
-                x, y, s=float(np.clip(6.0 * area, 60.0, 160.0)), marker="x", color=style.VERMILION, linewidths=1.6,
-                zorder=2.9, rasterized=many, label=f"misclassified{self.mistakes_of} ({self.mistakes.size:,})",
+                x, y, s=float(np.clip(6.0 * area, 60.0 if few else 16.0, 160.0)), marker="x", color=style.VERMILION,
+                linewidths=1.6 if few else 0.8, zorder=2.9, rasterized=many,
+                label=f"misclassified{self.mistakes_of} ({_of(seen)})",
             )  # fmt: skip
+
+    def _draw_rings(self, ax: Axes, many: bool) -> None:
+        seen = np.isin(self.support, self.rows)
+        x, y = self.at(self.support[seen]).T
+        sizes = SMALLEST_RING + (LARGEST_RING - SMALLEST_RING) * np.abs(self.alpha) / (np.abs(self.alpha).max() or 1.0)
+        crowded = float(np.clip(MANY_RINGS / seen.sum(), 0.08, 1.0))
+        ax.scatter(
+            x, y, s=sizes[seen] * max(crowded, 0.25 if seen.sum() < MANY_SAMPLES else 0.0), facecolors="none",
+            edgecolors="black", linewidths=1.1 if seen.sum() < MANY_SAMPLES else 0.6, zorder=4, rasterized=many,
+            label=f"{self.rings} ({_of(seen)})",
+        )  # fmt: skip
 
     def describe(self) -> str:
         """The samples in words."""
@@ -91,6 +115,10 @@ class Points:
         if self.mistakes.size:
             out += f", {self.mistakes.size:,} misclassified{self.mistakes_of} ({style.listed(self.mistakes)})"
         return out
+
+
+def _of(seen: NDArray[np.bool_]) -> str:
+    return f"{seen.size:,}" if seen.all() else f"{int(seen.sum()):,} of {seen.size:,} shown"
 
 
 def set_frame(ax: Axes, view: View, frame: Frame, labels: tuple[Any, ...], thinned: str = "") -> None:

@@ -46,13 +46,11 @@ class ProbabilityDisplay(Display):
         shown = shown_samples(solution, X, y)
         solution.predict_proba(shown.samples[:1])  # refuses where there are none
         convert = solution.problem.probabilities  # type: ignore[attr-defined]
-        wrong = misclassified(solution, shown)
+        wrong = misclassified(solution.decision_function(shown.samples), shown.classes)
         rows = thinned(shown.classes, wrong)
         view = choose_view(shown.samples, shown.names, linear_coef(solution), features, rows)
-        places = view.places(shown.samples[rows], shown.classes[rows])
-        counts = np.bincount(shown.classes, minlength=len(shown.labels))
-        points = Points(shown.n, rows, places, shown.classes[rows], shown.labels, counts, mistakes=wrong)
-        frame = frame_of(places, view.is_line)
+        points = Points.of(shown, rows, view, mistakes=wrong)
+        frame = frame_of(points.places, view.is_line)
         scores = field_of(solution, view, frame)
         chances = np.asarray(convert(scores.values.reshape(-1, *scores.values.shape[2:])))
         chances = chances.reshape(*scores.values.shape[:2], -1)

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from convexcls.data import DataError, check_data
+from convexcls.data import DataError, check_matrix
+from convexcls.data.labels import as_vector, class_numbers
 from convexcls.plots.style import plain
 from convexcls.problem import NoAnswer
 from convexcls.solution import Solution
 
 Array = NDArray[np.float64]
 Index = NDArray[np.intp]
+#: The boundary in words, where it has no equation.
+SEVERAL_BORDERS = "drawn as lines between the classes"
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,27 +41,50 @@ class Shown:
         """How many features they have."""
         return len(self.names)
 
+    def same_as(self, other: Shown) -> bool:
+        """Whether both are the same samples with the same labels."""
+        alike = self.labels == other.labels and np.array_equal(self.classes, other.classes)
+        return alike and _same(self.samples, other.samples)
+
+    def replaced_by(self, X: Any, y: Any, predicted: Callable[[], Any]) -> Shown:
+        """Other samples with labels y, or the predicted ones; the same where X are these and y says nothing else."""
+        matrix = check_matrix(X, columns=self.d)
+        if y is None and _same(matrix, self.samples):
+            return self
+        given, labels = class_numbers(as_vector(predicted() if y is None else y, "y", matrix.shape[0]))
+        known = {label: k for k, label in enumerate(self.labels)}
+        if strange := [label for label in labels if label not in known]:
+            raise DataError(f"y has the label {strange[0]!r}, which the classifier does not know: {self.labels}")
+        classes = np.array([known[label] for label in labels], dtype=np.intp)[given]
+        other = Shown(matrix, self.names, classes, self.labels, own=False)
+        return self if self.same_as(other) else other
+
 
 def shown_samples(solution: Solution, X: Any = None, y: Any = None) -> Shown:
     """The training samples as they were before any basis; or samples X with labels y (by default those predicted)."""
+    own = training_samples(solution)
+    if X is None:
+        return own
+    return own.replaced_by(X, y, lambda: solution.predict(X))
+
+
+def training_samples(solution: Solution) -> Shown:
+    """The training samples as they were before any basis."""
     data = solution.data
     if data.labels is None or data.classes is None:
         raise NoAnswer(f"the {solution.problem.name} has real targets: there are no classes to draw")
     if getattr(getattr(solution.problem, "kernel", None), "kind", None) == "precomputed":
         raise NoAnswer("a precomputed kernel has no samples to draw, only their products")
-    names = data.features if data.expanded is None else data.expanded.inputs
-    if X is None:
-        samples = data.matrix if data.expanded is None else data.expanded.origin
-        return Shown(samples, names, data.classes, data.labels)
-    given = check_data(X, solution.predict(X) if y is None else y, several=True)
-    if given.d != len(names):
-        raise DataError(f"X has {given.d} columns, but the classifier was declared with {len(names)}")
-    classes, labels = given.grouping
-    known = {label: k for k, label in enumerate(data.labels)}
-    if strange := [label for label in labels if label not in known]:
-        raise DataError(f"y has the label {strange[0]!r}, which the classifier does not know: {data.labels}")
-    numbers = np.array([known[label] for label in labels], dtype=np.intp)[classes]
-    return Shown(given.matrix, names, numbers, data.labels, own=False)
+    if data.expanded is None:
+        return Shown(data.matrix, data.features, data.classes, data.labels)
+    return Shown(data.expanded.origin, data.expanded.inputs, data.classes, data.labels)
+
+
+def _same(first: Any, second: Any) -> bool:
+    """Whether two matrices, dense or sparse, have the same entries."""
+    if first.shape != second.shape or hasattr(first, "toarray") != hasattr(second, "toarray"):
+        return False
+    return (first != second).nnz == 0 if hasattr(first, "toarray") else bool(np.array_equal(first, second))
 
 
 def check_point(solution: Solution, what: str) -> None:
@@ -66,9 +93,7 @@ def check_point(solution: Solution, what: str) -> None:
         return
     name = solution.problem.name
     if solution.status == "infeasible" and "margin" in (c.name for c in solution.problem.constraints):
-        raise NoAnswer(
-            f"the {name} is infeasible: it has no {what}; HullsDisplay shows why the classes cannot be separated"
-        )
+        raise NoAnswer(f"the {name} is infeasible: it has no {what}; HullsDisplay (--kind hulls) shows why")
     raise NoAnswer(f"the {name} is {solution.status}: it has no {what} to draw")
 
 
@@ -118,12 +143,10 @@ def box(solution: Solution) -> Array | None:
     return problem.linear.get("slack")
 
 
-def misclassified(solution: Solution, shown: Shown) -> Index:
-    """The samples that the classifier puts into another class."""
-    scores = solution.data.expanded if shown.own and solution.data.expanded is not None else shown.samples
-    values = solution.decision_function(scores)
-    found = (values > 0).astype(np.intp) if values.ndim == 1 else values.argmax(axis=1)
-    return np.flatnonzero(found != shown.classes)
+def misclassified(scores: Array, classes: Index) -> Index:
+    """The samples that scores put into another class than theirs."""
+    found = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
+    return np.flatnonzero(found != classes)
 
 
 def verdict_words(solution: Solution) -> str:
@@ -136,3 +159,19 @@ def verdict_words(solution: Solution) -> str:
 def label_names(labels: tuple[Any, ...]) -> list[str]:
     """The labels as text."""
     return [plain(label) for label in labels]
+
+
+def equation(solution: Solution) -> str:
+    """The boundary in words: an equation where there are few features, the kind of curve where it is a conic."""
+    from convexcls.conic import conic
+
+    coef = linear_coef(solution)
+    if coef is not None and coef.ndim == 1 and coef.size <= 3:
+        constant = float(solution.intercept) - float(getattr(solution.problem, "threshold", 0.0))
+        terms = [*zip(coef, (f" {name}" for name in solution.data.features), strict=True), (constant, "")]
+        written = " ".join(f"{'-' if value < 0 else '+'} {abs(value):.4g}{name}" for value, name in terms if value)
+        return f"{written.removeprefix('+ ') or '0'} = 0"
+    try:
+        return str(conic(solution))
+    except NoAnswer:
+        return "a hyperplane" if coef is not None and coef.ndim == 1 else SEVERAL_BORDERS

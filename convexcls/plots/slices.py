@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 #: Places on a line: fewer on many samples, for each costs a pass over them.
-FINEST, COARSEST, BUDGET = 161, 41, 4e7
+FINEST, COARSEST, BUDGET = 161, 21, 2e8
 #: More directions than this are not drawn unless they are named.
 MOST_DIRECTIONS = 4
 #: A constraint may be missed by this much of what its row adds up, which is rounding.
@@ -47,7 +47,8 @@ class LossSliceDisplay(Display):
         assert solution.x is not None
         problem, size = solution.problem, _scored(solution.problem)
         lines = _directions(solution, size, directions)
-        side = int(np.clip(BUDGET / max(solution.data.n * solution.data.d, 1), COARSEST, FINEST)) // 2 * 2 + 1
+        cost = solution.data.n * (solution.data.d + 40) * len(lines)  # what comes besides the products counts, too
+        side = int(np.clip(BUDGET / cost, COARSEST, FINEST)) // 2 * 2 + 1
         t = np.linspace(-1.0, 1.0, side) * reach * (float(np.linalg.norm(solution.x[:size])) or 1.0)
         held = _Held(problem)
         values = {name: np.array([held.value(solution.x, step * line) for step in t]) for name, line in lines.items()}
@@ -101,6 +102,8 @@ class _Held:
         for name in self.following:
             at[problem.layout[name]] = self._least(at, name)
         for c in problem.constraints:
+            if any(name in c.entries for name in self.following):  # it holds: what follows was set by it
+                continue
             row = problem.rows(c)
             over = row @ at - c.rhs
             room = ROUNDING * (abs(row) @ np.abs(at) + np.abs(c.rhs) + 1e-300)

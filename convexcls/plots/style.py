@@ -35,7 +35,7 @@ LONGEST_NAME = 36
 #: A line of the legend has at most so many letters.
 LEGEND_WIDTH = 24
 #: More markers than this are drawn as one bitmap, also in a file of vectors.
-MOST_VECTORS = 4000
+MOST_VECTORS = 1500
 
 
 def class_style(k: int) -> dict[str, Any]:

@@ -12,17 +12,19 @@ MOST_SHOWN = 2000
 FEWEST_OF_A_CLASS = 50
 
 
-def thinned(classes: Index, always: Index, most: int = MOST_SHOWN) -> Index:
-    """The rows to show, in order: those in ``always``, and of the others as many of each class as its share of ``most``
-    allows, the same ones every time."""
+def thinned(classes: Index, *always: Index, most: int = MOST_SHOWN) -> Index:
+    """The rows to show, in order: those in each of ``always`` (``most`` of them, where it has more), and of the others
+    as many of each class as its share of ``most`` allows; the same ones every time."""
     n = classes.size
     if n <= most:
         return np.arange(n)
-    chosen = np.zeros(n, dtype=bool)
-    chosen[always] = True
     rng = np.random.default_rng(0)
+    chosen, others = np.zeros(n, dtype=bool), np.ones(n, dtype=bool)
+    for rows in always:
+        others[rows] = False
+        chosen[rows if rows.size <= most else rng.choice(rows, most, replace=False)] = True
     for k in np.unique(classes):
-        rest = np.flatnonzero((classes == k) & ~chosen)
+        rest = np.flatnonzero((classes == k) & others)
         room = max(FEWEST_OF_A_CLASS, round(most * float(np.mean(classes == k))))
         chosen[rest if rest.size <= room else rng.choice(rest, room, replace=False)] = True
     return np.flatnonzero(chosen)

@@ -12,7 +12,7 @@ from convexcls.plots import style
 from convexcls.plots.display import Display
 from convexcls.plots.field import Frame, frame_of
 from convexcls.plots.points import NOBODY, Points, set_frame
-from convexcls.plots.reading import Shown, shown_samples
+from convexcls.plots.reading import Shown
 from convexcls.plots.replay import replay
 from convexcls.plots.thinning import thinned
 from convexcls.plots.view import View, choose_view
@@ -30,8 +30,9 @@ MOST_LINES = 10
 
 @dataclass(eq=False)
 class TrajectoryDisplay(Display):
-    """``weights`` has a row for the start and one after each update: coef, then the intercept where there is one.
-    ``chosen`` are the updates whose lines are drawn, of ``updates`` in all."""
+    """``weights`` has a row for the start and one after each update: coef of the two features ``names``, then the
+    intercept where there is one. ``chosen`` are the updates whose lines are drawn, of ``updates`` in all; ``complete``
+    says whether these were all replayed."""
 
     kind: ClassVar[str] = "trajectory"
 
@@ -39,11 +40,12 @@ class TrajectoryDisplay(Display):
     chosen: NDArray[np.intp]
     updates: int
     separated: bool
+    complete: bool
     space: Literal["samples", "weights"]
     points: Points
     view: View
     frame: Frame
-    pair: tuple[int, int]
+    names: tuple[str, str]
 
     @classmethod
     def of(
@@ -60,30 +62,33 @@ class TrajectoryDisplay(Display):
             raise NoAnswer(
                 f"{solution.solver} is not a perceptron: solve PerceptronCriterion with solver='perceptron' for that"
             )
-        shown = shown_samples(solution)
-        weights, d = replay(report), solution.data.d
-        space = space or ("samples" if d == 2 and solution.data.expanded is None else "weights")
-        if space not in ("samples", "weights") or d < 2:
-            raise NoAnswer(
-                f"the way of a perceptron is drawn of two features or more, among 'samples' or 'weights': {space!r}"
-            )
-        if space == "samples" and (d != 2 or solution.data.expanded is not None):
-            raise NoAnswer(f"lines among the samples need two features, these have {d}: take space='weights'")
+        data = solution.data
+        plane = data.d == 2 and data.expanded is None
+        space = space or ("samples" if plane else "weights")
+        if space not in ("samples", "weights"):
+            raise ValueError(f"space is {space!r}: choose 'samples' or 'weights'")
+        if data.d < 2:
+            raise NoAnswer("the way of a perceptron is drawn of two features or more, and there is one")
+        if space == "samples" and not plane:
+            raise NoAnswer(f"lines among the samples need two features, these have {data.d}: take space='weights'")
+        weights, (classes, labels) = replay(report), data.grouping
         last = len(weights) - 1
         steps = np.unique(np.round(np.geomspace(1, max(last, 1), MOST_LINES)).astype(np.intp)) if last else NOBODY
-        rows = thinned(shown.classes, NOBODY)
-        view = choose_view(solution.data.matrix, solution.data.features, None, features, rows)
-        pair = tuple(int(np.argmax(axis)) for axis in view.axes)
-        places = view.places(shown.samples[rows], shown.classes[rows]) if space == "samples" else weights[:, list(pair)]
-        points = _points(shown, rows, places if space == "samples" else np.zeros((rows.size, 2)))
+        rows = thinned(classes)
+        view = choose_view(data.matrix, data.features, None, features, rows)
+        pair = [int(np.argmax(axis)) for axis in view.axes]
+        points = Points.of(Shown(data.matrix, data.features, classes, labels), rows, view)
         return cls(
-            weights, steps, report.updates, report.separated, space, points, view, frame_of(places), (pair[0], pair[1])
-        )
+            weights[:, [*pair, *range(data.d, weights.shape[1])]], steps, report.updates, report.separated,
+            bool(np.allclose(weights[-1], report.weights)), space, points, view, frame_of(points.places),
+            (data.features[pair[0]], data.features[pair[1]]),
+        )  # fmt: skip
 
     @property
     def title(self) -> str:
         end = "separated" if self.separated else "not separated"
-        return f"Perceptron: {style.counted(self.updates, 'update')}, {end}"
+        shown = "" if self.complete else f"; the first {len(self.weights) - 1:,} shown"
+        return f"Perceptron: {style.counted(self.updates, 'update')}, {end}{shown}"
 
     def draw(self, ax: Axes) -> None:
         if self.space == "weights":
@@ -96,7 +101,7 @@ class TrajectoryDisplay(Display):
             if ends is not None:
                 ax.plot(*ends.T, color=str(shade), linewidth=2.4 if final else 1.3, zorder=2,
                         linestyle="solid" if final else style.STROKES[1 + k % 4],
-                        label=f"after update {step:,}" + (" (last)" if final else ""))  # fmt: skip
+                        label=f"after update {step:,}" + (" (last)" if final and self.complete else ""))  # fmt: skip
         self.points.draw(ax)
         set_frame(ax, self.view, self.frame, self.points.labels, self.points.thinned)
 
@@ -114,14 +119,13 @@ class TrajectoryDisplay(Display):
         return np.array([foot - along, foot + along])
 
     def _draw_weights(self, ax: Axes) -> None:
-        path = self.weights[:, list(self.pair)]
+        path = self.weights[:, :2]
         ax.plot(*path.T, color="0.4", linewidth=1.0, marker=".", markersize=4, zorder=2, label="weights by update")
         ax.plot(*path[0], "s", color=style.ORANGE, markeredgecolor="black", markersize=8, zorder=3, label="start")
-        end = "last" if len(self.weights) == self.updates + 1 else f"update {len(self.weights) - 1:,}"
+        end = "last" if self.complete else f"update {len(self.weights) - 1:,}"
         ax.plot(*path[-1], "o", color=style.BLUE, markeredgecolor="black", markersize=9, zorder=3, label=end)
-        names = [name.replace(" (others at their mean)", "") for name in self.view.names]
-        ax.set_xlabel(f"weight of {names[0]}")
-        ax.set_ylabel(f"weight of {names[1]}")
+        ax.set_xlabel(f"weight of {style.plain(self.names[0])}")
+        ax.set_ylabel(f"weight of {style.plain(self.names[1])}")
 
     def describe(self) -> str:
         w = ", ".join(f"{v:.4g}" for v in self.weights[-1][:6])
@@ -131,7 +135,3 @@ class TrajectoryDisplay(Display):
             f"The perceptron's way from the weights ({start}) to ({w}) in {style.counted(self.updates, 'update')}; "
             f"{end}. {self.points.describe()}."
         )
-
-
-def _points(shown: Shown, rows: NDArray[np.intp], places: Array) -> Points:
-    return Points(shown.n, rows, places, shown.classes[rows], shown.labels, np.bincount(shown.classes))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -32,6 +32,10 @@ class View:
     def is_line(self) -> bool:
         """Whether there is only one feature."""
         return self.axes.shape[0] == 1
+
+    def as_section(self) -> View:
+        """The same plane, said to be one of many: what does not lie in it is drawn as it is at the mean."""
+        return replace(self, names=(f"{self.names[0]}\n(all else at its mean)", self.names[1]), faithful=False)
 
     def places(self, samples: Any, classes: Index) -> Array:
         """Where samples are drawn, one row each."""
@@ -67,7 +71,8 @@ def choose_view(
         words = ["first principal direction", "second principal direction"]
     elif rank == 1:
         words.append("principal direction orthogonal to coef")
-    return View(np.array(rows), centre, (words[0], words[1]), coef is not None and rank <= 2)
+    view = View(np.array(rows), centre, (words[0], words[1]), rank in (1, 2))
+    return view if view.faithful else view.as_section()
 
 
 def _named_view(names: Sequence[str], features: tuple[Any, Any], centre: Array) -> View:
@@ -77,11 +82,10 @@ def _named_view(names: Sequence[str], features: tuple[Any, Any], centre: Array) 
     chosen = [_feature(names, feature) for feature in features]
     if chosen[0] == chosen[1]:
         raise ValueError(f"features names {names[chosen[0]]!r} twice: name two different ones")
-    others = "" if d == 2 else " (others at their mean)"
-    labels = (plain(names[chosen[0]]) + others, plain(names[chosen[1]]))
     axes = np.zeros((2, d))
     axes[[0, 1], chosen] = 1.0
-    return View(axes, centre, labels, d == 2)
+    view = View(axes, centre, (plain(names[chosen[0]]), plain(names[chosen[1]])), d == 2)
+    return view if d == 2 else view.as_section()
 
 
 def _feature(names: Sequence[str], feature: Any) -> int:
