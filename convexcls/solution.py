@@ -292,3 +292,6 @@ class Solution:
 
     def _repr_html_(self) -> str:
         return carry_out("html", self)
+
+    def _repr_latex_(self) -> str | None:
+        return self.certificate._repr_latex_()

@@ -360,7 +360,7 @@ def test_words():
     assert "point of both convex hulls" in meeting.explain()
     through_origin = cc.separability([[1], [-1]], [0, 0 + 1], intercept=False)
     assert through_origin.verdict == "strictly separable"
-    assert "<pre>" in strict._repr_html_()
+    assert "strictly separable" in strict._repr_html_()
 
 
 # ---- wrong proofs ----------------------------------------------------------------------------------------------------

@@ -217,6 +217,12 @@ class Certificate:
     def _repr_html_(self) -> str:
         return carry_out("html", self)
 
+    def _repr_latex_(self) -> str | None:
+        """The bounds that enclose the optimum; None where there is none to enclose."""
+        from convexcls.certificate.words import bounds_formula
+
+        return bounds_formula(self)
+
 
 def _number(value: float) -> float | None:
     return float(value) if math.isfinite(value) else None

@@ -60,6 +60,15 @@ def _optimal(c: Certificate) -> list[str]:
     return lines
 
 
+def bounds_formula(c: Certificate) -> str | None:
+    """The optimum between its bounds as LaTeX; None where there is no optimum."""
+    if c.status != "optimal":
+        return None
+    if c.optimum is not None:
+        return rf"$$f^{{\star}} = {rational_text(c.optimum)}$$"
+    return rf"$${float(c.lower):.10g} \le f^{{\star}} \le {float(c.upper):.10g}$$"
+
+
 def conditions(c: Certificate) -> list[str]:
     """A line for each condition: whether it holds, how well, where it is worst, what it says."""
     if c.kkt is None:

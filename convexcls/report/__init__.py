@@ -19,14 +19,14 @@ from convexcls.compare import Comparison, Row, compare
 from convexcls.problem import Problem, provides
 from convexcls.report import notebook as notebook
 from convexcls.report.markup import Html
-from convexcls.report.page import page
+from convexcls.report.page import document
 from convexcls.report.reading import title as described
 from convexcls.report.sections.classifier import classifier_section
 from convexcls.report.sections.comparison import comparison_section
 from convexcls.report.sections.data import data_section
 from convexcls.report.sections.formulation import formulation_section
 from convexcls.report.sections.pairing import pairing_section
-from convexcls.report.sections.pictures import pictures_section
+from convexcls.report.sections.pictures import pictures_sections
 from convexcls.report.sections.proof import proof_section
 from convexcls.report.sections.provenance import provenance_section
 from convexcls.report.sections.samples import samples_section
@@ -79,18 +79,20 @@ def report(
         progress("writing")
     from convexcls import __version__
 
-    html = page(
+    first, others = pictures_sections(solution) if pictures else (Html(""), Html(""))
+    html = document(
         heading,
         described(problem),
         [verdict_line(solution), numbers(solution)],
         [
-            pictures_section(solution) if pictures else Html(""),
+            first,
             data_section(problem),
             formulation_section(problem),
             classifier_section(solution),
             proof_section(solution),
             pairing_section(solution),
             samples_section(solution),
+            others,
             Html("") if table is None else comparison_section(table, remark),
         ],
         provenance_section(solution, command, __version__),

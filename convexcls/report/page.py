@@ -21,7 +21,7 @@ def resource(name: str) -> str:
     return files(PACKAGE).joinpath(name).read_text(encoding="utf-8")
 
 
-def page(title: str, subtitle: str, top: Iterable[Html], sections: Iterable[Html], foot: Html) -> str:
+def document(title: str, subtitle: str, top: Iterable[Html], sections: Iterable[Html], foot: Html) -> str:
     """A whole HTML document."""
     script = resource("sortable.js")
     head = [

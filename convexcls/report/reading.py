@@ -62,7 +62,7 @@ def intercept_value(s: Solution) -> float | None:
         return s.intercept if "intercept" in s.multipliers else None
     if "coef" not in s.problem.layout:
         return None
-    if "intercept" not in s.problem.layout and s.intercept == 0:
+    if "intercept" not in s.problem.layout and not np.any(s.intercept):
         return None
     if "intercept" in s.problem.layout and s.values["intercept"].size != 1:
         return None

@@ -14,18 +14,25 @@ from convexcls.solution import Solution
 if TYPE_CHECKING:
     from convexcls.plots import Picture
 
+#: So many pictures stand at the top of the page.
+FIRST = 2
 #: An SVG of more characters than this is put in as pixels.
 LARGEST_SVG = 400_000
 
 
-def pictures_section(solution: Solution) -> Html:
-    """Every picture with its caption; without matplotlib a sentence that says so."""
+def pictures_sections(solution: Solution) -> tuple[Html, Html]:
+    """The most telling pictures, to begin with, and all others; without matplotlib a sentence that says so."""
     if find_spec("matplotlib") is None:
-        return section("pictures", "Pictures", tag("p", "Pictures need matplotlib: pip install 'convexcls[report]'."))
+        missing = tag("p", "Pictures need matplotlib: pip install 'convexcls[report]'.")
+        return section("pictures", "Pictures", missing), Html("")
     from convexcls.plots import pictures
 
     shown = [figure(picture) for picture in pictures(solution)]
-    return section("pictures", "Pictures", tag("div", *shown, class_="gallery")) if shown else Html("")
+    return _gallery("pictures", "Pictures", shown[:FIRST]), _gallery("more-pictures", "More pictures", shown[FIRST:])
+
+
+def _gallery(name: str, heading: str, shown: list[Html]) -> Html:
+    return section(name, heading, tag("div", *shown, class_="gallery")) if shown else Html("")
 
 
 def figure(picture: Picture) -> Html:
@@ -36,14 +43,11 @@ def figure(picture: Picture) -> Html:
 def drawing(picture: Picture) -> Html:
     """As SVG, its text as outlines: it looks the same everywhere, and no name in it is markup."""
     from matplotlib import rc_context
-    from matplotlib.figure import Figure
 
     plain = {"svg.fonttype": "path", "svg.hashsalt": picture.name, "savefig.facecolor": "white"}
     with rc_context(plain):
-        sheet: Any = Figure(figsize=picture.size, layout="constrained")
-        axes = sheet.subplots()
-        picture.draw(axes)
-        axes.set_title("")  # it stands in the caption
+        sheet = picture.figure()
+        sheet.axes[0].set_title("")  # it stands in the caption
         text = io.StringIO()
         sheet.savefig(text, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
         if len(text.getvalue()) > LARGEST_SVG:
