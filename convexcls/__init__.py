@@ -17,7 +17,7 @@ from convexcls.certificate import KKT, Certificate, Residual
 from convexcls.compare import Comparison, compare
 from convexcls.conic import Conic, conic
 from convexcls.data import DataError
-from convexcls.estimators import ESTIMATORS, NoMaximumError, NoMaximumWarning, NotSeparableError, UncertifiedWarning
+from convexcls.estimators import NoMaximumError, NoMaximumWarning, NotSeparableError, UncertifiedWarning
 from convexcls.inference import Existence, Summary, existence
 from convexcls.models import (
     EmpiricalRisk,
@@ -53,7 +53,7 @@ def __getattr__(name: str) -> Any:
     its own is here by its class name, too."""
     from convexcls.models import by_kind
 
-    if name in ESTIMATORS:
+    if name in estimators.ESTIMATORS:
         return getattr(estimators, name)
 
     for cls in by_kind().values():

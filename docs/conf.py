@@ -33,6 +33,7 @@ extensions = [
     "repository_links",
 ]
 exclude_patterns = ["_build", "_ext", "examples/*.ipynb", "examples/*.py", "examples/*.json"]
+highlight_language = "none"  # indented formulas are no code
 nitpicky = True
 # A type in a signature that is no public name of ours (numpy's, a private one) is written without a link.
 nitpick_ignore_regex = [("py:(class|obj|data)", r"(?!convexcls\.[A-Z]\w*$).*")]
@@ -80,6 +81,7 @@ sphinx_gallery_conf = {
     "show_memory": False,
     "write_computation_times": False,  # that page would load its tables from elsewhere
     "show_signature": False,
+    "capture_repr": (),
     "min_reported_time": 0,
     "remove_config_comments": True,
     "matplotlib_animations": False,

@@ -395,7 +395,16 @@ def test_the_rule_says_when_it_does_not_settle():
         fitted = cc.PerceptronClassifier().fit(X[50:], y[50:])
     assert fitted.solution_.report.proof_verifies()
     with pytest.warns(cc.UncertifiedWarning, match="max_passes"):
-        cc.PerceptronClassifier(max_iter=1, shuffle=False).fit(X[:100], y[:100])
+        fitted = cc.PerceptronClassifier(max_iter=1, shuffle=False).fit(X[:100], y[:100])
+    assert fitted.score(X[:100], y[:100]) < 1.0
+    assert fitted.certificate_.status == "undecided"  # about these weights, though better ones are known to the check
+    coef = fitted.solution_.coef
+    np.testing.assert_allclose(coef / np.linalg.norm(coef), fitted.coef_[0] / np.linalg.norm(fitted.coef_[0]))
+    xor = [[1, 1], [-1, -1], [1, -1], [-1, 1]], [0, 0, 1, 1]
+    with pytest.warns(cc.UncertifiedWarning, match="not separable, which is proved"):
+        assert cc.PerceptronClassifier().fit(*xor).predict(xor[0]).shape == (4,)
+    with pytest.raises(cc.NotSeparableError, match="0, 1 of class 0 and samples 2, 3 of class 1"):
+        cc.PerceptronClassifier(method="lp").fit(*xor)  # the criterion is infeasible there
     with pytest.raises(ValueError, match="the learning rule has none"):
         cc.PerceptronClassifier(solver="highs").fit(X[:100], y[:100])
 

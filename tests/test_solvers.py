@@ -61,11 +61,20 @@ def test_unknown_names_are_errors_that_help():
         problem.solve("simplex")
     with pytest.raises(TypeError, match=r"no option 'maxiter'; its options are: max_iter=200, polish=True"):
         problem.solve("clarabel", maxiter=3)
-    with pytest.raises(TypeError, match="name a solver"):
-        problem.solve(max_iter=3)
+    with pytest.raises(TypeError, match=r"has no options but max_iter \(polish given\): name a solver"):
+        problem.solve(polish=False)
     for tol in (0, -1, 2, "small"):
         with pytest.raises(ValueError, match="tol is"):
             problem.solve(tol=tol)
+
+
+def test_auto_hands_a_limit_on_to_the_first_solver_that_suits():
+    problem = cc.LogisticMLE(*overlapping(), l2=1.0)
+    stopped = problem.solve(max_iter=1)
+    assert (stopped.solver, stopped.status) == ("newton", "undecided")
+    assert stopped.iterations <= 1
+    assert problem.solve(max_iter=50).status == "optimal"
+    assert cc.LeastSquares(*overlapping()).solve(max_iter=1).status == "optimal"  # a formula has no limit
 
 
 def test_cvxpy_backend_names_are_not_case_sensitive():

@@ -42,19 +42,15 @@ class FisherClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Certif
         (solution,) = solutions
         model: Any = solution.problem
         counts = np.bincount(samples.numbers).astype(float)
-        origin = model.centred.origin
-        self.means_ = origin + model.centred.means
-        self.xbar_ = origin + counts @ model.centred.means / counts.sum()
-        found = solution.estimates
-        spread = np.sqrt(len(samples.y))
-        self.scalings_ = spread * found.directions[: self._components(len(found.ratios))].T
-        self.explained_variance_ratio_ = (found.ratios / found.ratios.sum())[: self.scalings_.shape[1]]
+        self.means_ = model.centred.origin + model.centred.means
+        self.xbar_ = model.centred.origin + counts @ model.centred.means / counts.sum()
+        self._n_features_out = self._components(len(model.variables))
         if len(counts) == 2:
             self.coef_, self.intercept_ = solution.coef[None, :], np.array([solution.intercept])
             return
-        whitened = spread * found.directions
-        means = (self.means_ - self.xbar_) @ whitened.T
-        self.coef_ = means @ whitened
+        directions = self._directions()
+        means = (self.means_ - self.xbar_) @ directions.T
+        self.coef_ = means @ directions
         self.intercept_ = -0.5 * (means**2).sum(axis=1) - self.coef_ @ self.xbar_
 
     def _components(self, most: int) -> int:
@@ -64,9 +60,23 @@ class FisherClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Certif
             raise ValueError(f"n_components is {self.n_components!r}: there are {most} discriminant directions")
         return int(self.n_components)
 
+    def _directions(self) -> Array:
+        """All directions, one a row, scaled to variance one within classes. Of two classes nobody may ask for them, and
+        that they are the best is a proof of its own: it is made when they are asked for."""
+        return np.asarray(np.sqrt(self.solution_.data.n) * self.solution_.estimates.directions)
+
     @property
-    def _n_features_out(self) -> int:
-        return int(self.scalings_.shape[1])
+    def scalings_(self) -> Array:
+        """The directions, one a column."""
+        check_is_fitted(self)
+        return self._directions()[: self._n_features_out].T
+
+    @property
+    def explained_variance_ratio_(self) -> Array:
+        """The share of each direction in the scatter between classes."""
+        check_is_fitted(self)
+        ratios = self.solution_.estimates.ratios
+        return np.asarray((ratios / ratios.sum())[: self._n_features_out])
 
     def _scores(self, X: Named) -> Array:
         scores = np.asarray(as_rows(X.matrix) @ self.coef_.T + self.intercept_)

@@ -25,9 +25,9 @@ class GaussianClassifier(Probabilities, CertifiedClassifier):
     class (``QuadraticDiscriminantAnalysis``). The likelihood is a convex program in the inverse covariances.
 
     Covariances are divided by n (one by class: by n_k), which is maximum likelihood and what scikit-learn 1.9 does;
-    ``unbiased=True`` divides by n - K (by n_k - 1), as earlier versions of it did. ``priors`` are the shares of the classes where none are given. Where a combination of
-    features does not vary within a class there is no maximum, and a fit raises ``NoMaximumError``. As its counterparts
-    it takes no weights; the model ``GaussianMLE`` does.
+    ``unbiased=True`` divides by n - K (by n_k - 1), as earlier versions of it did. ``priors`` are the shares of the
+    classes where none are given. Where a combination of features does not vary within a class there is no maximum, and
+    a fit raises ``NoMaximumError``. As its counterparts it takes no weights; the model ``GaussianMLE`` does.
     """
 
     covariance: Literal["shared", "by_class"] = "shared"

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 from warnings import warn
 
 import numpy as np
 from sklearn.utils import check_random_state
 
+from convexcls.certificate import Certificate, check_kkt
 from convexcls.data import Named
 from convexcls.estimators.base import Array, outside
 from convexcls.estimators.errors import NotSeparableError, UncertifiedWarning
@@ -21,6 +22,7 @@ from convexcls.models.options import check_choice
 from convexcls.rows import as_rows
 from convexcls.solution import Solution
 from convexcls.solvers import Callback
+from convexcls.solvers.criterion import Criterion
 
 METHODS = ("rule", "lp")
 #: The passes of the rule where no limit is given.
@@ -78,10 +80,11 @@ class PerceptronClassifier(BinaryLinearClassifier):
         if self.method == "lp":
             return super()._settled(samples, problem, k, callback)
         solution = self._solved(problem, k, callback)
-        if not solution.report.separated:
-            told = f"the learning rule has not found a hyperplane without errors: {solution.message}"
-            warn(f"{type(self).__name__}: {told}", UncertifiedWarning, stacklevel=outside())
-        return solution
+        if solution.report.separated:
+            return solution
+        told = f"the learning rule has not found a hyperplane without errors: {solution.message}"
+        warn(f"{type(self).__name__}: {told}", UncertifiedWarning, stacklevel=outside())
+        return _where_it_stands(solution)
 
     def _refused(self, samples: Samples, solution: Solution) -> NotSeparableError:
         return not_separable(samples, solution, self.fit_intercept)
@@ -99,3 +102,15 @@ class PerceptronClassifier(BinaryLinearClassifier):
     def _scores(self, X: Named) -> Array:
         scores = np.asarray(as_rows(X.matrix) @ self.coef_.T + self.intercept_)
         return scores[:, 0] if len(self.coef_) == 1 else scores
+
+
+def _where_it_stands(solution: Solution) -> Solution:
+    """The point that the rule has reached, undecided. The check may know a better one, or that there is none; but what
+    is kept is to be about the weights that the rule gives."""
+    problem = solution.problem
+    with np.errstate(over="ignore", invalid="ignore"):
+        x, multipliers = Criterion(problem).point_of(solution.report.weights)
+        kkt = check_kkt(problem, x, multipliers)
+    tol = solution.certificate.tol
+    certificate = Certificate("undecided", problem, tol, kkt, reason=solution.message, x=x, multipliers=multipliers)
+    return replace(solution, certificate=certificate, x=x, multipliers=multipliers)

@@ -39,25 +39,36 @@ class Samples:
 def taken(estimator: Any, X: Any, y: Any, sample_weight: Any, sparse: bool) -> Samples:
     """The samples that a fit counts: those with a weight. Leaving a sample out and giving it weight 0 are the same."""
     matrix, labels = validate_data(estimator, X, y, **_format(sparse))
-    pairwise = get_tags(estimator).input_tags.pairwise
-    check_classification_targets(labels)
+    if labels.dtype.kind not in "iubSU":  # what are whole numbers or words are classes, without looking at all of them
+        check_classification_targets(labels)
     weights = None if sample_weight is None else check_weights(sample_weight, matrix.shape[0])
     named = Named(matrix, _names(estimator, matrix.shape[1]), given=given_table(X))
     rows = None
     if weights is not None and not np.all(weights > 0):
         rows = np.flatnonzero(weights > 0)
-        named, labels, weights = _chosen(named, rows, pairwise), labels[rows], weights[rows]
+        named = _chosen(named, rows, get_tags(estimator).input_tags.pairwise)
+        labels, weights = labels[rows], weights[rows]
     numbers, distinct = class_numbers(labels)
     classes = np.array(distinct, dtype=labels.dtype)
     if classes.size < 2:
         raise DataError(f"y has one class only ({distinct[0]!r}): give samples of two classes or more")
     own_weights = weights
-    if (spec := getattr(estimator, "class_weight", None)) is not None:
-        by_class = compute_class_weight(spec, classes=classes, y=labels, sample_weight=weights)
+    if getattr(estimator, "class_weight", None) is not None:
+        by_class = _class_weights(estimator.class_weight, classes, labels, numbers, weights)
         weights = by_class[numbers] * (1.0 if weights is None else weights)
     if weights is not None and np.all(weights == 1.0):
         weights = None
     return Samples(named, labels, classes, numbers, weights, own_weights, rows)
+
+
+def _class_weights(
+    spec: Any, classes: NDArray[Any], labels: NDArray[Any], numbers: NDArray[np.intp], weights: Array | None
+) -> Array:
+    """The weight of each class; "balanced" counts samples by their weights, which scikit-learn does not always do."""
+    if spec != "balanced":
+        return np.asarray(compute_class_weight(spec, classes=classes, y=labels), dtype=float)
+    counts = np.bincount(numbers, weights=weights)
+    return np.asarray(counts.sum() / (counts.size * counts))
 
 
 def _chosen(samples: Named, rows: NDArray[np.intp], pairwise: bool) -> Named:

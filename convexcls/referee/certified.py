@@ -1,4 +1,4 @@
-"""The toolkit's own estimators, judged like anybody's: on the program declared anew from X and y, not on the one kept."""
+"""The toolkit's own estimators, judged like anybody's: on the program declared anew from X and y, not the one kept."""
 
 from __future__ import annotations
 
