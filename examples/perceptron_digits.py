@@ -40,7 +40,7 @@ pipelines = {
 }
 for name, pipeline in pipelines.items():
     perceptron = pipeline.fit(X, y)[-1]
-    bound = perceptron.solution_.report.mistake_bound()
+    bound = perceptron.solution_.rule_report.mistake_bound()
     print(
         f"{name:<20} {bound.updates:4d} updates in {perceptron.n_iter_:3d} passes; "
         f"R²/γ² = {bound.radius:.3g}²/{bound.margin:.3g}² = {bound.bound:,.0f}; "
@@ -53,7 +53,7 @@ for name, pipeline in pipelines.items():
 # The last pass made no mistake. That proves the answer: the perceptron criterion is 0, and it cannot be less.
 
 perceptron = pipelines["StandardScaler"][-1]
-print(perceptron.solution_.report)
+print(perceptron.solution_.rule_report)
 print(perceptron.certificate_.explain())
 
 # %%
@@ -91,4 +91,4 @@ with warnings.catch_warnings(record=True) as told:
     warnings.simplefilter("always")
     stuck = cc.PerceptronClassifier().fit(doubled, labels)
 print(told[0].message)
-print("the proof holds:", stuck.solution_.report.proof_verifies())
+print("the proof holds:", stuck.solution_.rule_report.proof_verifies())

@@ -251,7 +251,7 @@ def test_the_pipeline_of_the_lecture(scaler):
     X, y = X[:100], y[:100]
     pipeline = make_pipeline(scaler, cc.PerceptronClassifier()).fit(X, y)
     assert pipeline.score(X, y) == 1.0
-    bound = pipeline[-1].solution_.report.mistake_bound()
+    bound = pipeline[-1].solution_.rule_report.mistake_bound()
     assert 0 < bound.updates <= bound.bound
 
 
@@ -393,7 +393,7 @@ def test_the_rule_says_when_it_does_not_settle():
     X, y = load_iris(return_X_y=True)
     with pytest.warns(cc.UncertifiedWarning, match="not separable, which is proved"):
         fitted = cc.PerceptronClassifier().fit(X[50:], y[50:])
-    assert fitted.solution_.report.proof_verifies()
+    assert fitted.solution_.rule_report.proof_verifies()
     with pytest.warns(cc.UncertifiedWarning, match="max_passes"):
         fitted = cc.PerceptronClassifier(max_iter=1, shuffle=False).fit(X[:100], y[:100])
     assert fitted.score(X[:100], y[:100]) < 1.0

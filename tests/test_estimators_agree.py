@@ -180,7 +180,7 @@ def test_the_learning_rule_takes_the_steps_of_scikit_learn(name):
                 theirs = Perceptron(shuffle=False, tol=None, max_iter=ours.n_iter_).fit(X, y)
             np.testing.assert_array_equal(ours.coef_, theirs.coef_)
             np.testing.assert_array_equal(ours.intercept_, theirs.intercept_)
-        if ours.solution_.report.separated:
+        if ours.solution_.rule_report.separated:
             assert ours.certificate_.holds(1e-6)
             assert ours.score(X, y) == 1.0
 

@@ -36,7 +36,7 @@ class PerceptronClassifier(BinaryLinearClassifier):
     ``method="rule"`` is Rosenblatt's learning rule, as in ``Perceptron``: visit the samples; where y_i f(x_i) <= 0, add
     eta0 y_i (x_i, 1) to the weights. It ends with the first pass without a mistake, which proves the answer, or after
     ``max_iter`` passes (1000 where it is None); where the classes are found not to be separable it ends with a proof of
-    that and warns. ``solution_.report`` has the updates and the bound R²/γ² on their number. ``shuffle=False`` visits
+    that and warns. ``solution_.rule_report`` has the updates and the bound R²/γ² on their number. ``shuffle=False`` visits
     the samples as they stand. The rule has no other solver.
 
     ``method="lp"`` minimises the perceptron criterion,
@@ -80,7 +80,7 @@ class PerceptronClassifier(BinaryLinearClassifier):
         if self.method == "lp":
             return super()._settled(samples, problem, k, callback)
         solution = self._solved(problem, k, callback)
-        if solution.report.separated:
+        if solution.rule_report.separated:
             return solution
         told = f"the learning rule has not found a hyperplane without errors: {solution.message}"
         warn(f"{type(self).__name__}: {told}", UncertifiedWarning, stacklevel=outside())
@@ -95,7 +95,7 @@ class PerceptronClassifier(BinaryLinearClassifier):
             super()._read(samples, solutions)
             return
         d = samples.X.shape[1]
-        weights = np.vstack([solution.report.weights for solution in solutions])
+        weights = np.vstack([solution.rule_report.weights for solution in solutions])
         self.coef_ = weights[:, :d].copy()
         self.intercept_ = weights[:, d].copy() if self.fit_intercept else np.zeros(len(solutions))
 
@@ -109,7 +109,7 @@ def _where_it_stands(solution: Solution) -> Solution:
     is kept is to be about the weights that the rule gives."""
     problem = solution.problem
     with np.errstate(over="ignore", invalid="ignore"):
-        x, multipliers = Criterion(problem).point_of(solution.report.weights)
+        x, multipliers = Criterion(problem).point_of(solution.rule_report.weights)
         kkt = check_kkt(problem, x, multipliers)
     tol = solution.certificate.tol
     certificate = Certificate("undecided", problem, tol, kkt, reason=solution.message, x=x, multipliers=multipliers)
