@@ -9,7 +9,6 @@ HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE / "_ext"), str(HERE.parent)]
 
 import matplotlib
-from sphinx_gallery.sorting import ExplicitOrder
 
 import convexcls
 
@@ -29,10 +28,12 @@ extensions = [
     "known_problems",
     "command_line",
     "plain_docstrings",
+    "offline",
     "public_names",
     "repository_links",
 ]
 exclude_patterns = ["_build", "_ext", "examples/*.ipynb", "examples/*.py", "examples/*.json"]
+highlight_language = "none"  # indented formulas are no code
 nitpicky = True
 # A type in a signature that is no public name of ours (numpy's, a private one) is written without a link.
 nitpick_ignore_regex = [("py:(class|obj|data)", r"(?!convexcls\.[A-Z]\w*$).*")]
@@ -74,12 +75,13 @@ sphinx_gallery_conf = {
     "examples_dirs": [str(HERE.parent / "examples")],
     "gallery_dirs": ["examples"],
     "filename_pattern": r"\.py$",
-    "subsection_order": ExplicitOrder([str(HERE.parent / "examples" / part) for part in ()]),
-    "within_subsection_order": "FileNameSortKey",
+    "within_subsection_order": "example_order.place",
     "abort_on_example_error": True,
     "download_all_examples": False,
     "show_memory": False,
+    "write_computation_times": False,  # that page would load its tables from elsewhere
     "show_signature": False,
+    "capture_repr": (),
     "min_reported_time": 0,
     "remove_config_comments": True,
     "matplotlib_animations": False,

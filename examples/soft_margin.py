@@ -2,9 +2,9 @@
 A soft margin for several prices of slack
 =========================================
 
-C is the price of a unit of slack. Where it is low, the slab is wide and many samples hold it, each with the largest
-multiplier that is allowed. Where it is high, slack is avoided, and on classes that can be separated the slab becomes
-that of the hard margin. Lines lead from the samples with slack to the edge that they should have kept.
+C is the price of a unit of slack. Where it is low, the slab is wide and many samples hold it, those with slack by the
+largest multiplier that is allowed. Where it is high, slack is avoided, and on classes that can be separated the slab
+becomes that of the hard margin. Lines lead from the samples with slack to the edge that they should have kept.
 """
 
 import matplotlib.pyplot as plt

@@ -54,7 +54,7 @@ def browser():
         browser.close()
 
 
-@pytest.mark.parametrize(("name", "scheme"), zip(PAGES, ("light", "dark", "light"), strict=True))
+@pytest.mark.parametrize(("name", "scheme"), list(zip(PAGES, ("light", "dark", "light"), strict=True)))
 def test_a_page_is_laid_out_and_asks_nobody(site, browser, name, scheme):
     context = browser.new_context(viewport={"width": 390, "height": 844}, color_scheme=scheme)
     page, complaints, asked = context.new_page(), [], []

@@ -28,7 +28,7 @@ def as_rst(lines: list[str]) -> list[str]:
         elif line.strip() and not indented:
             literal = False
         plain = literal or line.lstrip().startswith((">>>", "...", "..", ":")) or _is_example_output(lines, k)
-        out.append(line if plain else _escaped(line))
+        out.append(line.replace("``", "") if literal else line if plain else _escaped(line))
     return out
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from sphinx.application import Sphinx
 
+EXAMPLE = re.compile(r"\]\(((?:\.\./)*)\.\./examples/(\w+)\.py\)")
 #: By the path from docs/, as the page writes it.
 PAGES = {
     "../CHANGELOG.md": "changelog.md",
@@ -20,6 +22,7 @@ def redirect(app: Sphinx, docname: str, source: list[str]) -> None:
     depth = docname.count("/")
     for file, page in PAGES.items():
         source[0] = source[0].replace(f"]({'../' * depth}{file}", f"]({'../' * depth}{page}")
+    source[0] = EXAMPLE.sub(r"](\1examples/\2.rst)", source[0])
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

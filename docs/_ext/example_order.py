@@ -1,0 +1,16 @@
+"""The order in which the examples teach; others come last, by name."""
+
+from __future__ import annotations
+
+ORDER = (
+    "losses", "figure_4_14", "figure_4_16", "hulls", "slackness", "soft_margin", "c_path", "kernels",
+    "radial_kernel", "quadratic_basis", "logistic_surface", "logistic_runs_away", "softmax_regions",
+    "discriminants", "fisher_projection", "perceptron_trajectory", "perceptron_cycles", "perceptron_digits",
+    "descent", "solvers_compared", "leave_one_out",
+)  # fmt: skip
+
+
+def place(file: str) -> tuple[int, str]:
+    """What the examples are sorted by."""
+    name = file.rpartition("/")[2].removesuffix(".py")
+    return ORDER.index(name) if name in ORDER else len(ORDER), name
