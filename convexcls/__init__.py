@@ -9,16 +9,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-from convexcls import cvxpy_form, duality, estimators, explain, inference, latex, losses, plots, testing
+from convexcls import losses
 from convexcls.basis import Basis, Functions, Polynomial, Quadratic, Radial
 from convexcls.certificate import KKT, Certificate, Residual
 from convexcls.compare import Comparison, compare
 from convexcls.conic import Conic, conic
 from convexcls.data import DataError
-from convexcls.estimators import NoMaximumError, NoMaximumWarning, NotSeparableError, UncertifiedWarning
-from convexcls.inference import Existence, Summary, existence
 from convexcls.models import (
     EmpiricalRisk,
     FisherLDA,
@@ -33,30 +32,50 @@ from convexcls.models import (
     SoftMarginSVM,
     SoftmaxMLE,
 )
-from convexcls.paths import Path, path
-from convexcls.portable import Verification, verify
 from convexcls.problem import Constraint, Label, NoAnswer, NormBound, Problem, ProblemError, Term, Variable
-from convexcls.referee import Appraisal, Appraisals, certify
-from convexcls.report import Report
 from convexcls.rows import MatrixTooLarge
 from convexcls.separability import Separability, separability
 from convexcls.solution import Solution
 from convexcls.solve import solve, solvers
 from convexcls.solvers import SolverRefused
-from convexcls.validation import LeaveOneOut, leave_one_out
+
+if TYPE_CHECKING:
+    from convexcls import cvxpy_form, duality, estimators, explain, inference, latex, plots, testing
+    from convexcls.estimators import NoMaximumError, NoMaximumWarning, NotSeparableError, UncertifiedWarning
+    from convexcls.inference import Existence, Summary
+    from convexcls.inference.existence import existence
+    from convexcls.paths import Path, path
+    from convexcls.portable import Verification, verify
+    from convexcls.referee import Appraisal, Appraisals, certify
+    from convexcls.report import Report
+    from convexcls.validation import LeaveOneOut, leave_one_out
 
 __version__ = "0.1.0"
 
+#: What is loaded when it is asked for, by module: a solve needs none of it.
+_LATER = {
+    "estimators": ("NoMaximumError", "NoMaximumWarning", "NotSeparableError", "UncertifiedWarning"),
+    "inference": ("Existence", "Summary", "existence"),
+    "paths": ("Path", "path"),
+    "portable": ("Verification", "verify"),
+    "referee": ("Appraisal", "Appraisals", "certify"),
+    "report": ("Report",),
+    "validation": ("LeaveOneOut", "leave_one_out"),
+}
+_MODULES = ("cvxpy_form", "duality", "estimators", "explain", "inference", "latex", "plots", "testing")
+
 
 def __getattr__(name: str) -> Any:
-    """Estimators, which need scikit-learn, are loaded when they are asked for. A classifier that was added as a file of
-    its own is here by its class name, too."""
-    from convexcls.models import by_kind
-
-    if name in estimators.ESTIMATORS:
+    """What is loaded when it is asked for, estimators among it. A classifier that was added as a file of its own is
+    here by its class name, too."""
+    if name in _MODULES:
+        return import_module(f"convexcls.{name}")
+    for module, names in _LATER.items():
+        if name in names:
+            return getattr(import_module(f"convexcls.{module}"), name)
+    if name in (estimators := import_module("convexcls.estimators")).ESTIMATORS:
         return getattr(estimators, name)
-
-    for cls in by_kind().values():
+    for cls in import_module("convexcls.models").by_kind().values():
         if cls.__name__ == name:
             return cls
     raise AttributeError(f"module 'convexcls' has no attribute {name!r}")

@@ -13,16 +13,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from convexcls.certificate import LEVELS, Certificate, Level, check_kkt, needs_attainment_proof
 from convexcls.certificate.separation import separation_of
-from convexcls.enclosure import enclose
-from convexcls.exact import ExactProof, NoProof, prove
 from convexcls.problem import NoAnswer, Problem
-from convexcls.rigorous import bounds
+
+if TYPE_CHECKING:  # each level is imported where it is asked for: most answers are judged in doubles
+    from convexcls.exact import ExactProof
 
 Array = NDArray[np.float64]
 #: Why a problem with a norm bound is not proved exactly.
@@ -53,6 +54,8 @@ def _bounded(c: Certificate) -> Certificate:
     """Bounds of the optimum, from the point and the multipliers of the certificate."""
     if c.x is None:
         return replace(c, level="rigorous")
+    from convexcls.rigorous import bounds
+
     found = replace(c, level="rigorous", bounds=bounds(c.problem, c.x, c.multipliers or {}))
     if not found.width <= c.tol:
         reason = f"the bounds are {found.width:.1e} apart, above the tolerance {c.tol:.0e}"
@@ -81,6 +84,9 @@ def _far_off(c: Certificate) -> str:
 
 def _exact(c: Certificate, digits: int) -> Certificate:
     """The optimum without rounding."""
+    from convexcls.enclosure import enclose
+    from convexcls.exact import NoProof, prove
+
     problem = c.problem
     try:
         if problem.is_quadratic_program:
@@ -96,6 +102,8 @@ def _exact(c: Certificate, digits: int) -> Certificate:
 
 def _refuted(c: Certificate, level: Level) -> Certificate:
     """That there is no optimum, without rounding."""
+    from convexcls.exact import NoProof, prove
+
     try:
         return replace(_proved(c, _separated(c.problem) or prove(c.problem, c.x, c.multipliers)), level=level)
     except (NoProof, NoAnswer) as error:
@@ -110,6 +118,8 @@ def _separated(problem: Problem) -> ExactProof | None:
     if direction is None:
         return None
     start = {name: [Fraction(0)] * len(values) for name, values in direction.items()}
+    from convexcls.exact import ExactProof
+
     return ExactProof("unattained", problem, point=start, direction=direction)
 
 

@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.spatial.distance import cdist
 
 from convexcls.models.kernels import Kernel
 
@@ -67,6 +66,8 @@ class DistanceValues(KernelValues):
     """The radial kernel by differences: every entry by itself, whatever block it is computed in."""
 
     def _block(self, index: Indices, columns: Any) -> Array:
+        from scipy.spatial.distance import cdist
+
         with np.errstate(over="ignore", under="ignore"):
             return np.exp(-self.kernel.gamma * cdist(self.X[index], self.X[columns], "sqeuclidean"))
 

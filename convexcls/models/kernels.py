@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.spatial.distance import cdist
 
 from convexcls.data import DataError
 from convexcls.models.options import check_choice, check_positive
@@ -175,6 +174,8 @@ def _squared_distances(A: Array, B: Array) -> Array:
     """‖a - b‖^2 for all pairs: by differences where they are few, else by products of centred rows. Only differences
     count: far from zero their squares would lose the digits."""
     if A.shape[0] * B.shape[0] <= FEW_PAIRS:
+        from scipy.spatial.distance import cdist
+
         return np.asarray(cdist(A, B, "sqeuclidean"))
     origin = B.mean(axis=0)
     A, B = A - origin, B - origin

@@ -12,7 +12,8 @@ from convexcls.problem.blocks import (
     Term,
     Variable,
 )
-from convexcls.problem.form import ROUNDING_ROOM, Problem, carry_out, provides
+from convexcls.problem.form import ROUNDING_ROOM, Problem
+from convexcls.problem.verbs import carry_out, provides
 
 __all__ = [
     "BY_SAMPLE",

@@ -28,6 +28,7 @@ from convexcls.problem.blocks import (
     frozen_vector,
 )
 from convexcls.problem.semidefinite import negative_eigenvalue
+from convexcls.problem.verbs import carry_out
 from convexcls.rows import JoinedRows, Rows, as_rows
 
 if TYPE_CHECKING:  # what the verbs return; the layers above provide them
@@ -41,25 +42,6 @@ ROUNDING_ROOM = 1e-4
 
 
 T = TypeVar("T")
-
-#: The verbs of a problem that higher layers carry out, by name: see ``provides``.
-_VERBS: dict[str, Callable[..., Any]] = {}
-
-
-def provides(verb: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Register the function that carries out ``Problem.<verb>``. A problem knows that it can be
-    dualized, printed and solved, but not how: those layers stand above it."""
-
-    def register(function: Callable[..., Any]) -> Callable[..., Any]:
-        _VERBS[verb] = function
-        return function
-
-    return register
-
-
-def carry_out(verb: str, *args: Any) -> Any:
-    """Carry out a verb, for what stands above the problem and below the layer that provides it."""
-    return _VERBS[verb](*args)
 
 
 class Problem:
@@ -337,7 +319,7 @@ class Problem:
         >>> dual.dual() == cc.HardMarginSVM(X, y)
         True
         """
-        return _VERBS["dual"](self)
+        return carry_out("dual", self)
 
     def latex(self) -> str:
         r"""The problem as LaTeX.
@@ -349,7 +331,7 @@ class Problem:
         \text{subject to}\quad & y_i (x_i^{\top} \beta + \beta_0) \ge 1,\quad i = 1, \dots, n
         \end{aligned}
         """
-        return _VERBS["latex"](self)
+        return carry_out("latex", self)
 
     def explain(self) -> str:
         r"""The problem in words: variables, constraints and multipliers, Lagrangian, KKT conditions.
@@ -360,7 +342,7 @@ class Problem:
           stationarity in coef        β - Σᵢ αᵢ yᵢ xᵢ = 0
           stationarity in intercept   Σᵢ αᵢ yᵢ = 0
         """
-        return _VERBS["explain"](self)
+        return carry_out("explain", self)
 
     def to_cvxpy(self) -> Any:
         """The problem as a ``cvxpy.Problem``, its constraints in the order of the blocks.
@@ -371,7 +353,7 @@ class Problem:
         >>> bool(abs(theirs.solve() - problem.solve().objective) < 1e-6)
         True
         """
-        return _VERBS["to_cvxpy"](self)
+        return carry_out("to_cvxpy", self)
 
     def solve(
         self,
@@ -395,7 +377,7 @@ class Problem:
         >>> str(problem.solve(level="exact").certificate.optimum)
         '1/2'
         """
-        return _VERBS["solve"](self, solver=solver, tol=tol, callback=callback, start=start, level=level, **options)
+        return carry_out("solve", self, solver=solver, tol=tol, callback=callback, start=start, level=level, **options)
 
     def _repr_latex_(self) -> str:
         return f"$${self.latex()}$$"
