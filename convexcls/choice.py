@@ -9,7 +9,7 @@ from convexcls.rows import Rows
 
 #: Up to so many unknowns a working set is tried.
 FEW = 1000
-#: Linear programs with fewer entries go to the simplex method, which ends at a vertex.
+#: Linear programs with fewer entries, and no slacks to be left out, go to the simplex method, which ends at a vertex.
 SMALL = 20_000
 
 
@@ -55,7 +55,7 @@ def _structured(problem: Problem) -> list[Choice]:
         return [*out, inner]
     simplex = Choice("highs", "a linear program: the simplex method ends at a vertex")
     small = sum(problem.rows(c).entries for c in problem.constraints) <= SMALL
-    return [*out, *((simplex, inner) if small else (inner, simplex))]
+    return [*out, *((simplex, inner) if small and not slacks else (inner, simplex))]
 
 
 def _general() -> list[Choice]:

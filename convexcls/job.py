@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ from convexcls.problem import Problem
 from convexcls.rows import Rows
 from convexcls.scaling import Scaled, equilibrate, unscaled
 from convexcls.solution import INTERRUPTED, Solution
-from convexcls.solvers import Answer, Callback, Iteration, Solver, Start, solver_class
+from convexcls.solvers import Answer, Callback, Iteration, Solver, Standing, Start, solver_class
 
 Array = NDArray[np.float64]
 #: Before a solver's name: give it the dual of the problem.
@@ -66,7 +66,7 @@ class Watcher:
 
     def __call__(self, line: Iteration) -> None:
         self.count = line.iteration
-        if line.point is not None:
+        if line.standing is not None:
             self.last = line
         if self.callback is not None:
             self.callback(self.job.in_original_units(line))
@@ -109,7 +109,13 @@ class Job:
         seconds = time.perf_counter() - begun
         answer = self._restored(answer)
         certificate, x, multipliers = certify(
-            self.problem, answer.x, answer.multipliers, tol, farkas=answer.farkas, direction=answer.direction
+            self.problem,
+            answer.x,
+            answer.multipliers,
+            tol,
+            farkas=answer.farkas,
+            direction=answer.direction,
+            stand_in=not self.worker.rule,  # a learning rule is shown for what it does
         )
         return Solution(
             self.problem,
@@ -155,10 +161,14 @@ class Job:
 
     def in_original_units(self, line: Iteration) -> Iteration:
         """A line of the trace in the units of the form that the solver got."""
-        point = None if line.point is None else self.scaled.restore_point(line.point)
-        multipliers = None if line.multipliers is None else self.scaled.restore_multipliers(line.multipliers)
         objective = self.form.reported(self.scaled.restore_objective(line.objective))
-        return replace(line, objective=objective, point=point, multipliers=multipliers)
+        standing = None if line.standing is None else partial(self._standing, line)
+        return replace(line, objective=objective, standing=standing)
+
+    def _standing(self, line: Iteration) -> Standing:
+        assert line.point is not None
+        multipliers = None if line.multipliers is None else self.scaled.restore_multipliers(line.multipliers)
+        return self.scaled.restore_point(line.point), multipliers
 
     def _restored(self, answer: Answer) -> Answer:
         """The answer in the units of the problem; one to the dual, mapped back."""

@@ -59,9 +59,24 @@ def _bounded(c: Certificate) -> Certificate:
         if not np.isfinite(found.width):
             reason = "; ".join(found.bounds.reasons) or reason
         return replace(found, status="undecided", reason=reason)
+    if reason := _far_off(found):
+        return replace(found, status="undecided", reason=reason)
     if c.status == "undecided" and needs_attainment_proof(c.problem):
         return found  # an infimum may be known to all digits and not be attained
     return replace(found, status="optimal", reason="")
+
+
+def _far_off(c: Certificate) -> str:
+    """Why the point is not the one that the bounds speak of: they may be narrow by a multiple of it, or by the origin.
+    A multiple within the tolerance is the point itself, to rounding. Empty where all is well."""
+    size = max(abs(c.bounds.lower), abs(c.bounds.upper), c.problem.unit)
+    if c.bounds.at_point is None:  # a dual, whose bounds are those of the primal
+        above = 0.0 if c.kkt is None else abs(c.kkt.objective - c.bounds.lower)
+        return "" if above <= c.tol * size else f"the objective at the point is {above:.1e} away from the optimum"
+    if not abs(c.bounds.stretch - 1.0) <= c.tol:
+        return f"the point violates its constraints; {c.bounds.stretch:.6g} times it does not"
+    above = c.bounds.at_point - c.bounds.lower
+    return "" if above <= c.tol * size else f"the objective at the point is up to {above:.1e} above the optimum"
 
 
 def _exact(c: Certificate, digits: int) -> Certificate:

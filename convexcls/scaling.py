@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from convexcls.problem import Block, Problem, Term
+from convexcls.problem import Block, Problem, ProblemError, Term
 from convexcls.rows import Rows
 from convexcls.rows.kernel import KernelRows
 
@@ -56,6 +56,8 @@ class Scaled:
 
     def restore_objective(self, value: float) -> float:
         """A value of the original minimised objective."""
+        if not self.objective:
+            return value
         with np.errstate(over="ignore", under="ignore"):
             return float(np.ldexp(value, -self.objective))
 
@@ -74,7 +76,10 @@ def equilibrate(problem: Problem) -> Scaled:
         objective = -_exponent(max(_costs(problem, columns, blocks), default=0.0))
         if not np.any(columns) and not any(blocks.values()) and not objective:
             return Scaled(problem, columns, blocks, objective)
-        return Scaled(_rebuild(problem, columns, blocks, objective), columns, blocks, objective)
+        try:
+            return Scaled(_rebuild(problem, columns, blocks, objective), columns, blocks, objective)
+        except ProblemError:  # numbers at both ends of the range, which no units bring together
+            return unscaled(problem)
 
 
 def _exponents(sizes: Array) -> Exponents:

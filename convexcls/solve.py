@@ -105,6 +105,8 @@ def _first_proved(
             return found
         if best is None or _worst(found) < _worst(best):
             best = found
+        if job.worker.final or _hopeless(found):
+            break
     if best is None:
         raise SolverRefused(f"no installed solver takes the {problem.name}")
     return best
@@ -114,6 +116,12 @@ def accepting(problem: Problem, rules: bool = False) -> list[SolverInfo]:
     """The installed solvers that take the problem; learning rules only where asked for."""
     forms = Forms(problem)
     return [info for info in solvers() if (rules or not info.rule) and not forms.job(info.name).refuses()]
+
+
+def _hopeless(solution: Solution) -> bool:
+    """Whether a proof fails for a reason that is the problem's own."""
+    kkt = solution.certificate.kkt
+    return kkt is not None and kkt.all_but_columns_hold(solution.certificate.tol)
 
 
 def _worst(solution: Solution) -> float:

@@ -14,7 +14,7 @@ from convexcls import rational
 from convexcls.cli.columns import Choice
 from convexcls.cli.sources import Request, read_problem
 from convexcls.rational import elimination
-from convexcls.rows import as_rows
+from convexcls.rows import as_rows, expansion
 from convexcls.rows.signs import exact_signs
 from convexcls.rows.sums import exact_sum
 
@@ -171,16 +171,22 @@ def test_signs_are_those_of_rational_arithmetic(data):
         assert exact_signs(rows, x).tolist() == [(v > 0) - (v < 0) for v in exact]
 
 
-def test_the_filter_leaves_only_borderline_rows_to_rationals(monkeypatch):
+@pytest.mark.parametrize("excess", [0, Fraction(1, 10**40)])
+def test_the_filter_leaves_only_borderline_rows_to_exact_arithmetic(monkeypatch, excess):
+    """Doubles decide all rows but one; that one goes to expansions where x is made of doubles, else to rationals."""
     X = np.random.default_rng(0).normal(size=(5000, 4))
     X[17] = [1.0, 1.0, -2.0, 0.0]
-    asked = []
-    rows = as_rows(X)
-    monkeypatch.setattr(rows, "rational", lambda index=None: asked.append(index) or as_rows(X[index]).rational())
-    signs = exact_signs(rows, [Fraction(1)] * 3 + [Fraction(0)])
-    assert signs[17] == 0
+    rows, rational, expanded = as_rows(X), [], []
+    product_signs = expansion.product_signs
+    monkeypatch.setattr(rows, "rational", lambda index=None: rational.append(index) or as_rows(X[index]).rational())
+    monkeypatch.setattr(expansion, "product_signs", lambda R, x: expanded.append(R.tolist()) or product_signs(R, x))
+    signs = exact_signs(rows, [1 + Fraction(excess), Fraction(1), Fraction(1), Fraction(0)])
+    assert signs[17] == (excess > 0)
     assert np.array_equal(np.delete(signs, 17), np.delete(np.sign(X[:, :3].sum(axis=1)), 17))
-    assert [list(index) for index in asked] == [[17]]
+    if not excess:
+        assert (expanded, rational) == ([[[1.0, 1.0, -2.0]]], [])
+    else:
+        assert ([list(index) for index in rational], expanded) == ([[17]], [])
 
 
 @settings(max_examples=100, deadline=None, derandomize=True)

@@ -118,7 +118,7 @@ def test_solve_says_all_that_is_asked(csv):
     assert re.search(r"^x1 +1$", out, re.M)
     for condition in ("stationarity", "primal feasibility", "dual feasibility", "complementary slackness"):
         assert re.search(rf"^{condition} +\S+ +\S+ +\S+", out, re.M)
-    assert "no feasible point lies below the dual bound" in out
+    assert "no feasible point lies below the dual bound" in " ".join(out.split())
 
 
 def test_the_default_target_is_the_last_column_and_that_is_said_on_stderr(csv):
@@ -238,7 +238,7 @@ def test_json_of_an_answer_that_is_not_proved(csv):
 def test_the_certificate_is_written_to_a_file(tmp_path):
     target = tmp_path / "proof.json"
     result = run("solve", "xor_hard_margin", "--certificate", str(target))
-    assert strict(target.read_text())["farkas"]["value"] < 0
+    assert strict(target.read_text())["farkas"] == {"margin": {str(i): "0.25" for i in range(4)}}
     assert "proof.json" in result.stderr
     assert "proof.json" not in result.stdout
 

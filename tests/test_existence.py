@@ -23,7 +23,7 @@ def signed(X, y, intercept):
 
 
 def by_elimination(Z, j: int) -> str:
-    """What becomes of unknown j along the directions along which no row of Z shrinks, by Fourier-Motzkin elimination."""
+    """What becomes of unknown j along directions that shrink no row of Z, by Fourier-Motzkin elimination."""
     unit = tuple(int(k == j) for k in range(len(Z[0])))
     minus = tuple(-v for v in unit)
     if feasible([unit], [*Z, *(tuple(-v for v in z) for z in Z)]):
@@ -89,7 +89,8 @@ def test_complete_separation():
     found = cc.existence(cc.LogisticMLE([[1, -1, 2], [1, -1, -2], [1, -2, -2], [1, 2, 2]], [0, 1, 1, 1]))
     assert found.verdict == "complete separation"
     assert found.supremum == 0.0
-    assert found.limit is None and found.finite == {}
+    assert found.limit is None
+    assert found.finite == {}
     assert found.infinite["x3"] == "-inf"
     assert set(found.unidentified) == {"x1", "intercept"}  # a column of ones beside the intercept
     assert "completely separated" in found.explain()
@@ -98,7 +99,8 @@ def test_complete_separation():
 def test_overlap():
     found = cc.existence(cc.LogisticMLE([[-1], [0], [1], [2]], [0, 1, 0, 1]))
     solution = cc.LogisticMLE([[-1], [0], [1], [2]], [0, 1, 0, 1]).solve()
-    assert found.exists and not found.infinite
+    assert found.exists
+    assert not found.infinite
     assert found.finite == pytest.approx({"x1": solution.coef[0], "intercept": solution.intercept})
     assert found.supremum == pytest.approx(-solution.objective)
     assert "THE MAXIMUM EXISTS" in found.explain()
@@ -140,11 +142,12 @@ def test_two_classes_are_logistic_regression():
 
 
 def test_one_class_of_three_apart():
-    """The third class is far away: the others keep the odds between them, and no coefficient of its own stays finite."""
+    """The third class is far away: the others keep the odds between them, none of its own coefficients stays finite."""
     X = [[0.0], [1.0], [2.0], [3.0], [1.5], [0.5], [10.0]]
     y = [0, 1, 0, 1, 1, 0, 2]
     found = cc.existence(cc.SoftmaxMLE(X, y))
-    assert found.infinite["x1 of 2"] == "+inf" and found.infinite["x1 of 0"] == "-inf"
+    assert found.infinite["x1 of 2"] == "+inf"
+    assert found.infinite["x1 of 0"] == "-inf"
     pair = cc.LogisticMLE(X[:6], y[:6]).solve()
     assert found.supremum == pytest.approx(-pair.objective, rel=1e-9)
     assert found.verify()
@@ -202,7 +205,7 @@ def test_the_supremum_of_softmax_is_that_of_vanishing_penalties():
     assert checked >= 3
 
 
-# ---- refusals, and proofs that are wrong ------------------------------------------------------------------------------
+# ---- refusals, and proofs that are wrong ----------------------------------------------------------------------
 
 
 def test_other_problems_are_refused():

@@ -8,7 +8,9 @@ from datasets import overlapping
 
 import convexcls as cc
 from convexcls.choice import choices
+from convexcls.job import Job
 from convexcls.solvers import REGISTRY
+from convexcls.solvers.row_reduction import RowReduction
 
 X, Y = overlapping(60, 3, seed=5)
 
@@ -81,7 +83,52 @@ def test_the_callback_sees_the_point_in_the_units_of_the_problem_and_the_trace_d
     assert all(line.point is None for line in s.trace)
 
 
+def test_points_of_a_trace_are_worked_out_when_they_are_looked_at(monkeypatch):
+    worked_out, restored = [], RowReduction.restored
+    monkeypatch.setattr(RowReduction, "restored", lambda *args: worked_out.append(args) or restored(*args))
+    problem, lines = cc.SoftMarginSVM(X, Y), []
+    s = problem.solve("interior-point", callback=lines.append)
+    assert len(worked_out) == 1  # the answer
+    for line in lines[1:]:  # of a point of the path the objective is the bound that its multipliers give, and the gap
+        assert problem.objective(line.point) >= s.objective * (1 - 1e-9)
+        assert set(line.multipliers) == {"margin", "slack_sign"}
+    assert lines[-1].point == pytest.approx(s.x)
+
+
 # ---- auto --------------------------------------------------------------------------------------------------------
+
+
+def nearly_repeated_columns():
+    """A third column that adds up the others but for rounding: with coefficients of 1e16 it is one more feature."""
+    rng = np.random.default_rng(1)
+    few = rng.normal(size=(60, 2))
+    return np.column_stack([few, 0.1 * few[:, 0] + 0.7 * few[:, 1]]), (few[:, 0] + rng.normal(size=60) > 0).astype(int)
+
+
+@pytest.mark.parametrize("model", [cc.LeastAbsolute, cc.PerceptronCriterion])
+def test_auto_asks_no_other_solver_where_columns_repeat_each_other_up_to_rounding(model, monkeypatch):
+    asked, run = [], Job.run
+    monkeypatch.setattr(Job, "run", lambda job, *args: asked.append(job.name) or run(job, *args))
+    s = model(*nearly_repeated_columns()).solve()
+    assert s.status == "undecided"
+    assert "depend on each other up to rounding" in s.certificate.reason
+    assert s.kkt.dependent == ("coef", "intercept")
+    assert set(asked) <= {"interior-point", "highs"}  # neither clarabel nor cvxpy after them
+    assert model(nearly_repeated_columns()[0][:, :2], nearly_repeated_columns()[1]).solve().status == "optimal"
+
+
+def test_auto_asks_no_other_solver_where_the_formula_has_no_answer(monkeypatch):
+    asked, run = [], Job.run
+    monkeypatch.setattr(Job, "run", lambda job, *args: asked.append(job.name) or run(job, *args))
+    s = cc.GaussianMLE(*nearly_repeated_columns()).solve()
+    assert (s.status, asked) == ("undecided", ["moments"])
+    assert "singular, up to rounding" in s.message
+
+
+def test_the_perceptron_is_refuted_where_columns_repeat_each_other_up_to_rounding():
+    s = cc.PerceptronCriterion(*nearly_repeated_columns()).solve("perceptron")
+    assert s.report.passes < 100_000
+    assert s.report.proof_verifies()
 
 
 @pytest.mark.parametrize(

@@ -136,6 +136,25 @@ def test_a_wrong_point_is_not_proved_at_any_level():
     assert worse.certify(level="exact", tol=1e-9).optimum == truth  # the point is a guess only
 
 
+@pytest.mark.parametrize("factor", [10.0, 0.1])
+def test_narrow_bounds_from_a_multiple_of_the_point_do_not_prove_the_point(factor):
+    """The bounds of a hard margin are those of the best multiple of the point; the point has to be that, too."""
+    right = cc.HardMarginSVM(X, Y).solve()
+    wrong = type(right)(right.problem, "nobody", right.certificate, factor * right.x, dict(right.multipliers))
+    found = wrong.certify(level="rigorous", tol=1e-9)
+    assert found.width < 1e-9
+    assert found.status == "undecided"
+    assert "the point" in found.reason
+
+
+def test_narrow_bounds_from_the_origin_do_not_prove_another_point():
+    right = cc.SoftMarginSVM([[1.0], [1.0], [2.0], [2.0]], [0, 1, 0, 1]).solve()
+    x = right.x.copy()
+    x[0] = 3.0
+    wrong = type(right)(right.problem, "nobody", right.certificate, x, dict(right.multipliers))
+    assert wrong.certify(level="rigorous", tol=1e-9).status == "undecided"
+
+
 def test_a_maximised_dual_reports_its_maximum():
     primal = cc.SoftMarginSVM(X, MIXED, C=0.7)
     up, down = (p.solve(level="exact").certificate for p in (primal, primal.dual()))

@@ -81,6 +81,17 @@ def test_the_digest_tells_values_apart():
     assert len(seen) == 6 + 9 + 2
 
 
+@pytest.mark.parametrize("labels", [["1", "1", "1.0", "1.0"], [" a", "a", "a", " a"], ["1e1", "10", "10", "1e1"]])
+def test_labels_that_a_file_does_not_tell_apart_are_refused(labels):
+    """Else the same digest would stand for other data: those with the labels changed about."""
+    X = [[0.0, 1.0], [2.0, 3.0], [1.0, 5.0], [4.0, 1.0]]
+    solution = cc.SoftMarginSVM(X, labels).solve()
+    with pytest.raises(NoAnswer, match="rename one of them"):
+        solution.certificate.to_json()
+    other = cc.SoftMarginSVM(X, [0, 1, 1, 0]).solve().certificate.to_json()
+    assert "rename one of them" in cc.verify(other, X, labels).reasons[0]
+
+
 def test_the_digest_is_what_the_format_says():
     import hashlib
 

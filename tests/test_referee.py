@@ -92,6 +92,17 @@ def test_svc_with_a_kernel(options):
     assert a.problem.kind == "kernel"
 
 
+@pytest.mark.parametrize("kernel", ["linear", "rbf", "precomputed"])
+def test_svc_counts_samples_with_weight_only(kernel):
+    """libsvm leaves the others out before it counts: support_ are places among those that are left."""
+    weights = np.arange(len(y)) % 3.0
+    given = X @ X.T if kernel == "precomputed" else X
+    a = cc.certify(fitted(SVC(kernel=kernel), given, sample_weight=weights), given, y, sample_weight=weights)
+    assert a.findings == ()
+    assert "exceed" not in a.verdict
+    assert a.relative_suboptimality < 1e-2
+
+
 def test_svc_with_a_precomputed_kernel_is_that_of_the_kernel():
     K = np.exp(-0.2 * ((X[:, None] - X[None]) ** 2).sum(axis=2))
     one = cc.certify(fitted(SVC(kernel="precomputed"), X=K), K, y)
@@ -178,6 +189,18 @@ def test_logistic_regression_with_other_penalties(ratio, solver):
     value = logistic(margins(e)).sum() + ratio * size / 0.2 + (1 - ratio) * half_square(e) / 0.2
     assert a.objective == pytest.approx(value, rel=1e-12)
     assert a.relative_suboptimality < 1e-4
+
+
+def test_what_the_slope_at_the_end_explains_is_not_blamed():
+    """A quasi-Newton method ends by the slope; along a long flat valley the objective is then farther from its minimum
+    than the tolerance."""
+    labels = X[:, 0] > 0
+    e = LogisticRegression(C=1e6, max_iter=10000).fit(X, labels)
+    a = cc.certify(e, X, labels)
+    assert a.findings == ()
+    assert a.suboptimality_at_least > 1000 * e.tol * a.objective  # which the verdict says
+    e.coef_ = -e.coef_
+    assert "more than the stopping rule explains" in cc.certify(e, X, labels).findings[0]
 
 
 def test_logistic_regression_without_penalty():
@@ -398,6 +421,53 @@ def test_a_bare_hard_margin_that_violates_its_constraints():
     assert a.relative_suboptimality < 1e-9
     bad = cc.certify((0.9 * s.coef, 0.9 * s.intercept), X, labels, model="hard-margin")
     assert bad.kkt.primal_feasibility.max == pytest.approx(0.1, rel=1e-6)
+    assert bad.verdict.startswith("violates its constraints by up to 0.1 (margin[")
+    assert "1.11111 times it does not" in bad.verdict
+    for level in ("float", "rigorous", "exact"):
+        worse = cc.certify((0.01 * s.coef[::-1], 0.0), X, labels, model="hard-margin", level=level)
+        assert worse.verdict.startswith("violates its constraints")
+        assert worse.suboptimality == np.inf  # though its coef is shorter than the best
+
+
+@pytest.mark.parametrize(
+    "estimator", [LogisticRegression(), LinearSVC(loss="hinge"), SGDClassifier(random_state=0), SVC(kernel="linear")]
+)
+def test_the_objective_is_that_of_the_fit_not_of_a_better_point(estimator):
+    """Bounds look at multiples of a point, too: a fit turned round is worse than no fit at all."""
+    e = fitted(estimator)
+    turned = (-10.0 * e.coef_[0], e.intercept_[0])
+    if isinstance(e, SVC):
+        a = cc.certify(turned, X, y, model="soft-margin", C=1.0)
+    else:
+        e.coef_ = -10.0 * e.coef_
+        a = cc.certify(e, X, y)
+    assert a.objective == pytest.approx(a.kkt.objective, rel=1e-10)
+    assert a.suboptimality > 100.0
+
+
+def test_a_kernel_fit_scaled_down_is_judged_as_it_is():
+    """On separable classes a multiple of the classifier would do."""
+    labels = X[:, 0] > 0
+    e = SVC(C=1e6).fit(X, labels)
+    before = cc.certify(e, X, labels)
+    e._dual_coef_, e.dual_coef_ = 0.1 * e._dual_coef_, 0.1 * e.dual_coef_
+    after = cc.certify(e, X, labels)
+    assert after.objective > 1000 * before.objective
+
+
+def test_at_the_exact_level_the_optimum_is_exact():
+    for e, problem in (
+        (fitted(SVC(kernel="linear")), cc.SoftMarginSVM(X, y)),
+        (fitted(LogisticRegression(C=0.5)), cc.LogisticMLE(X, y, l2=2.0)),
+    ):
+        a, truth = cc.certify(e, X, y, level="exact"), problem.solve(level="exact").certificate
+        assert a.level == "exact"
+        assert a.bound_by == "the optimum in exact arithmetic"
+        assert a.lower <= truth.lower <= truth.upper <= a.upper
+        assert a.upper <= np.nextafter(np.nextafter(a.lower, np.inf), np.inf)
+    shrunk = cc.certify(fitted(LogisticRegression(l1_ratio=0.5, solver="saga", max_iter=5000)), X, y, level="exact")
+    assert shrunk.level == "rigorous"
+    assert any("not proved in exact arithmetic" in f for f in shrunk.findings)
 
 
 # ---- several programs ----------------------------------------------------------------------------------------------

@@ -344,6 +344,56 @@ def least_squares_with_rows(X, signs, rows) -> Fraction:
     return best
 
 
+@pytest.mark.parametrize(
+    ("X", "y", "C"),
+    [
+        ([[-1e-44, 0.0], [0.0, -1e69], [0.0, 0.0]], [0, 1, 1], 1e-300),
+        ([[-3e-323], [0.0], [1e-323], [0.0], [1e-323]], [0, 1, 0, 1, 0], 1e-300),
+        ([[0.0], [-1.25], [2.0]], [0, 1, 1], 2.0**-800),
+    ],
+)
+def test_squares_that_underflow_are_counted(X, y, C):
+    """The square of a gradient below 1e-162 is 0 as a double; divided by a curvature as small, it is not."""
+    best = exact.soft_margin(X, [2 * v - 1 for v in y], C, "squared_hinge", True)[0]
+    problem = cc.SoftMarginSVM(X, y, C=C, loss="squared_hinge")
+    for x in (np.zeros(problem.size), np.full(problem.size, 1e-3)):
+        found = bounds(problem, x, {"margin": np.full(len(y), C)})
+        assert contains(found.lower, best, found.upper), (found, float(best))
+
+
+def test_products_with_multipliers_near_the_end_of_the_range():
+    """gamma |z| underflows, and rows of 1e200 bring it back."""
+    rows = np.array([[1.1e200, 1.7e200, 1.3e200]])
+    problem = cc.LeastSquares(rows.T, [1.0, 2.0, 4.0], coding="real", intercept=False)
+    z = np.array([3.3e-314, 1.7e-313, 7.1e-314])
+    part = Part(problem.terms[0].entries["coef"], [Ball.exact(z)], [np.zeros(3)])
+    (product,), _ = Products(problem).backward({"coef": [part]})
+    truth = sum(Fraction(a) * Fraction(b) for a, b in zip(rows[0].tolist(), z.tolist(), strict=True))
+    assert inside(product, 0, truth)
+    assert product.rad[0] >= 2.0**-53 * float(truth)
+
+
+@pytest.mark.parametrize("scale", [5e307, 1e-308, 1e223])
+def test_the_ends_of_the_range_are_no_errors(scale):
+    """Multipliers and rows so large that their units, or a linear program of them, are beyond doubles."""
+    X, y = np.array([[1.6, 0.0], [-0.7, 0.5], [0.2, -1.0]]) * scale, [0, 1, 1]
+    for declare in (cc.LeastAbsolute, cc.PerceptronCriterion, cc.HardMarginSVM, cc.LeastSquares):
+        problem = declare(X, y)
+        for size in (1e308, 1.0, 1e-308):
+            wild = {c.name: np.full(c.size, size) for c in problem.constraints}
+            found = bounds(problem, np.full(problem.size, size), wild)
+            assert found.lower <= found.upper
+
+
+def test_the_objective_at_the_point_is_not_that_of_a_better_one():
+    X, y = overlapping(20)
+    problem = cc.LogisticMLE(X, y, l2=1.0)
+    x = -10.0 * problem.solve().x
+    found = bounds(problem, x, {})
+    assert found.at_point == pytest.approx(problem.objective(x), rel=1e-12)
+    assert found.upper <= 20 * math.log(2) * (1 + 1e-12) < found.at_point  # at the origin
+
+
 def test_width_is_relative():
     assert Bounds(1.0, 1.0).width == 0.0
     assert Bounds(-2.0, -1.0).width == 0.5

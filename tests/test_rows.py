@@ -21,6 +21,7 @@ from convexcls.rows import (
     DenseRows,
     DiagonalRows,
     JoinedRows,
+    PickedRows,
     Rows,
     ScaledRows,
     SparseRows,
@@ -44,13 +45,16 @@ def exact(shape) -> st.SearchStrategy[np.ndarray]:
 @st.composite
 def leaves(draw, n, d):
     kinds = ["C", "F", "strided", "csr", "csc", "coo"]
-    kinds += ["diagonal"] * (n == d) + ["ones"] * (d == 1)
+    kinds += ["diagonal"] * (n == d) + ["ones"] * (d == 1) + ["picked"] * (d > 0)
     kind = draw(st.sampled_from(kinds))
     if kind == "ones":
         return ConstantRows(n), np.ones((n, 1))
     if kind == "diagonal":
         values = draw(exact(n))
         return DiagonalRows(values), np.diag(values)
+    if kind == "picked":
+        values, columns = draw(exact(n)), draw(arrays(np.intp, n, elements=st.integers(0, d - 1)))
+        return PickedRows(values, columns, d), values[:, None] * np.eye(d)[columns]
     dense = draw(exact((n, d)))
     if kind in ("csr", "csc", "coo"):
         return SparseRows(getattr(sparse, f"{kind}_array")(dense)), dense
@@ -163,6 +167,9 @@ def test_entries_sizes_and_transposes(case):
     assert np.array_equal(abs(rows).to_dense(), np.abs(dense))
     assert np.array_equal(rows.column_max(), np.abs(dense).max(axis=0, initial=0.0))
     assert np.array_equal(rows.T.column_max(), np.abs(dense).max(axis=1, initial=0.0))
+    assert np.array_equal(rows.row_max(), np.abs(dense).max(axis=1, initial=0.0))
+    for counts, axis in zip(rows.entry_counts(), (1, 0), strict=True):
+        assert np.array_equal(counts, np.count_nonzero(dense, axis=axis))
     assert np.array_equal((-rows).to_dense(), -dense)
     assert np.array_equal(rows.T.to_dense(), dense.T)
     assert rows.T.T.equals(rows)

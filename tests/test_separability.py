@@ -97,7 +97,7 @@ def test_five_hundred_integer_sets_have_the_verdict_of_brute_force(chunk):
 
 
 def test_without_any_guess_the_verdicts_are_the_same(monkeypatch):
-    """The linear program in doubles only saves time: with no guess, and with wrong ones, the verdict is the true one."""
+    """The linear program in doubles only saves time: with no guess, or a wrong one, the verdict is the true one."""
     wrong = iter(range(10**9))
 
     def useless(rows):
@@ -344,7 +344,8 @@ def test_nothing_of_the_callers_is_changed():
     X, y = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 2.0]]), np.array([0, 1, 1])
     before = X.copy(), y.copy()
     cc.separability(X, y)
-    assert np.array_equal(X, before[0]) and np.array_equal(y, before[1])
+    assert np.array_equal(X, before[0])
+    assert np.array_equal(y, before[1])
 
 
 # ---- words -----------------------------------------------------------------------------------------------------------
@@ -471,9 +472,11 @@ def test_rows_of_zeros():
 
 def test_strictly_is_the_first_question_only():
     direction, circuit = strictly(as_rows(np.array([[1.0, 0.0], [0.0, 1.0]])))
-    assert direction is not None and not circuit
+    assert direction is not None
+    assert not circuit
     direction, circuit = strictly(as_rows(np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0]])))
-    assert direction is None and set(circuit) == {0, 1}
+    assert direction is None
+    assert set(circuit) == {0, 1}
 
 
 def test_tips_are_tried_and_never_believed():

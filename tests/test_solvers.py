@@ -134,7 +134,7 @@ def test_auto_tries_until_an_answer_is_proved():
     chosen = {name: MODELS[name].solve().solver for name in MODELS}
     assert chosen["least-squares"] == "closed-form"
     assert chosen["logistic"] == "newton"
-    assert chosen["least-absolute"] == "highs"
+    assert chosen["least-absolute"] == "interior-point"
     assert chosen["hard-margin"] == "working-set"
 
 

@@ -416,3 +416,11 @@ def test_solvers_write_nothing_to_the_terminal(model, capfd):
     out, err = capfd.readouterr()
     assert not out
     assert not err
+
+
+@pytest.mark.parametrize("declare", [cc.HardMarginSVM, cc.PerceptronCriterion])
+def test_no_units_are_found_and_none_are_needed_to_answer(declare):
+    """The smallest doubles there are: no power of two brings them near one; the answer is a verdict, not an error."""
+    with np.errstate(all="ignore"):
+        solution = declare([[-1e-323], [2e-323], [1.5e-323]], [0, 1, 1]).solve()
+    assert solution.status in ("optimal", "undecided")

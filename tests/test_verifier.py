@@ -295,6 +295,29 @@ def test_no_mutated_certificate_is_accepted_unless_its_claim_is_true(place):
     assert accepted < seen / 3
 
 
+def test_a_point_that_is_not_the_solution_is_not_exact():
+    """A multiple of the point would be: the point has to be it, at the level float within the tolerance."""
+    X, y = [[-1.0], [1.0]], ["a", "b"]
+    for original in texts(cc.SoftMarginSVM(X, y, C=1.0)):
+        inner = json.loads(original)
+        assert stand_alone(original, X, y)[0]
+        inner["point"]["coef"] = ["9999999/10000000"]
+        for tolerance in ("1e-8", "1e-12"):
+            text = json.dumps(inner | {"tolerance": tolerance})
+            assert not stand_alone(text, X, y)[0]
+            assert not cc.verify(text, X, y)
+        inner["parameters"]["C"] = "1e300"
+        assert not stand_alone(json.dumps(inner), X, y)[0]
+
+
+def test_costs_beyond_the_range_of_doubles_are_refused():
+    X, y, weights = [[-1.0], [1.0]], ["a", "b"], [1e10, 2.0]
+    inner = json.loads(cc.SoftMarginSVM(X, y, C=1.0, sample_weight=weights).solve().certificate.to_json())
+    inner["parameters"]["C"] = "1e308"
+    assert stand_alone(json.dumps(inner), X, y, weights)[-1] == 2
+    assert not cc.verify(json.dumps(inner), X, y, weights)
+
+
 # ---- as a program -------------------------------------------------------------------------------------------
 
 

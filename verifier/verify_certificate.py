@@ -173,9 +173,9 @@ def solve(rows, weights, ridge, target):
 
 
 # Bounds: lower, upper, the objective at the point as it is, and whether nothing had to be repaired.
-def margin_bounds(rows, signs, d, point, alpha, caps, loss):
+def margin_bounds(rows, signs, d, point, alpha, caps, kind, tolerance):
     """1/2 ‖coef‖^2 subject to m_i = r_i'v >= 1 (no caps), or plus sum_i caps_i max(0, 1 - m_i), or with its square."""
-    m, size, squared = [dot(r, point) for r in rows], dot(point[:d], point[:d]) / 2, loss == "squared_hinge"
+    m, size, squared = [dot(r, point) for r in rows], dot(point[:d], point[:d]) / 2, "squared_hinge" in kind.values()
     kept = [max(ZERO, a if squared and c else min(a, c)) for a, c in zip(alpha, caps or alpha, strict=True)]
     if len(point) > d:  # an intercept: scale the heavier class down until both weigh the same
         weight = {s: sum((a for a, sign in zip(kept, signs, strict=True) if sign == s), ZERO) for s in (-1, 1)}
@@ -184,10 +184,10 @@ def margin_bounds(rows, signs, d, point, alpha, caps, loss):
     if caps is None:  # the best multiples of the point and of the multipliers
         upper = size / min(m) ** 2 if min(m) > 0 else None
         return total**2 / (2 * bend) if bend else ZERO, upper, size, kept == alpha and min(m) == 1 and total == bend
-    stretch = 1 / min((v for v in m if v > 1 - Fraction(1, 10**6)), default=Fraction(1))  # lest rounding costs slack
-    upper = min(t * t * size + dot(caps, [max(1 - t * v, ZERO) ** (1 + squared) for v in m]) for t in (1, stretch))
+    stretch = 1 / min((v for v in m if v > 1 - tolerance), default=Fraction(1))  # lest rounding costs slack
+    value, other = (t * t * size + dot(caps, [max(1 - t * v, ZERO) ** (1 + squared) for v in m]) for t in (1, stretch))
     bend += sum((a * a / (2 * c) for a, c in zip(kept, caps, strict=True) if a), ZERO) if squared else 0
-    return total - bend / 2, upper, upper, kept == alpha
+    return total - bend / 2, min(value, other), min(value, other), kept == alpha and value <= other
 
 
 def square_bounds(rows, weights, targets, d, point, l2):
@@ -228,8 +228,8 @@ def bounds(found, table, targets, doubles):
         proved = any(z) and min(z) >= 0 and not any(pull(signed, z)) and parameters.get("normalization", "") is not None
         return demand(proved, "the multipliers contradict nothing: the proof of infeasibility fails", 1)
     if model in ("hard-margin", "soft-margin"):
-        caps = [Fraction(float(parameters["C"]) * w) for w in doubles] if "C" in parameters else None
-        return ZERO, *margin_bounds(signed, targets, d, point, given["margin"], caps, parameters.get("loss"))
+        caps = numbers([repr(float(parameters["C"]) * w) for w in doubles]) if "C" in parameters else None  # not inf
+        return ZERO, *margin_bounds(signed, targets, d, point, given["margin"], caps, parameters, found["tolerance"])
     if model == "perceptron":
         total = Fraction(math.fsum(doubles)) if parameters["normalization"] else ZERO
         turned, nothing = [[-v for v in row] for row in signed], [ZERO] * len(rows)

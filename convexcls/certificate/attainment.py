@@ -20,7 +20,7 @@ from collections.abc import Mapping
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from scipy.linalg.lapack import dpotrf, dpotrs
 
 from convexcls.problem import Problem, Term
 from convexcls.rows import JoinedRows, Rows
@@ -110,7 +110,8 @@ class _Correction:
         for t in terms:
             rows = problem.narrow_rows(t.entries, names)
             assert rows is not None
-            u = problem.joined(t.entries, t.size) @ x + t.offset
+            whole = any(t is own for own in problem.terms)  # then its rows are known
+            u = (problem.rows(t) if whole else problem.joined(t.entries, t.size)) @ x + t.offset
             self.hessian += t.gram(rows, u)
             self.terms.append((t, rows, u))
 
@@ -150,10 +151,7 @@ class _Correction:
 
 
 def _by_cholesky(scaled: Array, gradient: Array) -> Array | None:
-    try:
-        factor = cho_factor(scaled, lower=True, check_finite=False)
-    except LinAlgError:
+    factor, info = dpotrf(scaled, lower=1, clean=0)
+    if info != 0 or not np.abs(factor.diagonal()).min(initial=1.0) > SMALLEST_PIVOT:
         return None
-    if not np.abs(np.diag(factor[0])).min(initial=1.0) > SMALLEST_PIVOT:
-        return None
-    return np.asarray(-cho_solve(factor, gradient, check_finite=False))
+    return np.asarray(-dpotrs(factor, gradient, lower=1)[0])

@@ -13,11 +13,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from scipy.linalg.lapack import dpotrf, dpotrs
 
 from convexcls.certificate import exact
 from convexcls.problem import BY_SAMPLE, Block, Problem
@@ -100,7 +100,7 @@ class _Factored:
     """Rows K with a Cholesky factor of K'K, in units in which its diagonal is one."""
 
     maps: Sequence[JoinedRows]
-    factor: Any
+    factor: Array
     unit: Array
 
     @classmethod
@@ -111,21 +111,19 @@ class _Factored:
         diagonal = np.sqrt(np.diag(scaled))
         diagonal = np.where(diagonal > 0, diagonal, 1.0)
         scaled = problem.fill_null_directions(scaled / np.outer(diagonal, diagonal), size * diagonal, where)
-        try:
-            factor = cho_factor(scaled, lower=True, check_finite=False, overwrite_a=True)
-        except LinAlgError:
+        factor, info = dpotrf(scaled, lower=1, clean=0)
+        if info != 0 or not np.abs(factor.diagonal()).min() >= SMALLEST_PIVOT:
             return None
-        if not np.abs(np.diag(factor[0])).min() >= SMALLEST_PIVOT:
-            return None
-        return cls(maps, factor, size * diagonal)
+        return cls(maps, np.asarray(factor), size * diagonal)
 
     def solve(self, r: Array) -> Array:
         """(K'K)^-1 r."""
-        return np.asarray(cho_solve(self.factor, r / self.unit, check_finite=False) / self.unit)
+        return np.asarray(dpotrs(self.factor, r / self.unit, lower=1)[0] / self.unit)
 
     def change(self, r: Array) -> float:
         """The largest entry of K (K'K)^-1 r."""
-        return _largest([rows @ self.solve(r) for rows in self.maps])
+        step = self.solve(r)
+        return _largest([rows @ step for rows in self.maps])
 
 
 def _largest(changes: Sequence[Array]) -> float:

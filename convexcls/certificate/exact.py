@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from convexcls import rational
+
 Array = NDArray[np.float64]
 
 #: Systems with more entries than this are left to floating point.
@@ -31,15 +33,9 @@ def fractions(values: Any) -> list[list[Fraction]]:
 
 def solve(system: Array, target: Sequence[float]) -> list[Fraction] | None:
     """A solution of ``system @ z = target``, the free entries 0; None where there is none."""
-    rows = [[*row, Fraction(float(t))] for row, t in zip(fractions(system), target, strict=True)]
-    width = system.shape[1]
-    pivots = _eliminate(rows, width)
-    if any(row[width] for row in rows[len(pivots) :]):
-        return None
-    z = [Fraction(0)] * width
-    for row, column in zip(rows, pivots, strict=False):
-        z[column] = row[width]
-    return z
+    if not system.shape[0]:
+        return [Fraction(0)] * system.shape[1]
+    return rational.solve(fractions(system), [Fraction(float(t)) for t in target])
 
 
 def rank(matrix: Array) -> int:
@@ -74,11 +70,9 @@ def project(rows: Array, direction: Array) -> list[Fraction] | None:
     """A direction orthogonal to all rows and near the one given: free entries as given, the others solved for. None
     where the rows leave no such direction."""
     width = rows.shape[1]
-    work = fractions(rows)
     # the columns with the largest entries are kept free, so that what is solved for stays small
     order = list(np.argsort(np.abs(direction), kind="stable"))
-    work = [[row[j] for j in order] for row in work]
-    pivots = _eliminate(work, width)
+    work, pivots = rational.reduced(fractions(rows[:, order]), width)
     if len(pivots) == width:
         return None
     d = [Fraction(float(direction[j])) for j in order]
@@ -92,16 +86,10 @@ def project(rows: Array, direction: Array) -> list[Fraction] | None:
 
 def null_vector(matrix: Array) -> list[Fraction] | None:
     """A vector that every row annihilates, with a one among its entries; None where there is only 0."""
-    rows = fractions(matrix)
-    pivots = _eliminate(rows, matrix.shape[1])
-    free = [j for j in range(matrix.shape[1]) if j not in set(pivots)]
-    if not free:
-        return None
-    out = [Fraction(0)] * matrix.shape[1]
-    out[free[0]] = Fraction(1)
-    for row, column in zip(rows, pivots, strict=False):
-        out[column] = -row[free[0]]
-    return out
+    if not matrix.shape[0]:
+        return [Fraction(j == 0) for j in range(matrix.shape[1])] or None
+    basis = rational.null_space(fractions(matrix))
+    return basis[0] if basis else None
 
 
 def dots(rows: Array, vector: Array) -> Array:
@@ -115,22 +103,3 @@ def dots(rows: Array, vector: Array) -> Array:
         (rows_head * vector_head - high) + rows_head * vector_tail + rows_tail * vector_head
     ) + rows_tail * vector_tail
     return np.array([math.fsum([*h, *e]) for h, e in zip(high.tolist(), low.tolist(), strict=True)])
-
-
-def _eliminate(rows: list[list[Fraction]], width: int) -> list[int]:
-    """Bring rows to reduced echelon form in place; the pivot columns in order."""
-    pivots: list[int] = []
-    for column in range(width):
-        top = len(pivots)
-        found = next((i for i in range(top, len(rows)) if rows[i][column]), None)
-        if found is None:
-            continue
-        rows[top], rows[found] = rows[found], rows[top]
-        lead = rows[top][column]
-        rows[top] = [value / lead for value in rows[top]]
-        for i, row in enumerate(rows):
-            if i != top and row[column]:
-                factor = row[column]
-                rows[i] = [a - factor * b for a, b in zip(row, rows[top], strict=True)]
-        pivots.append(column)
-    return pivots

@@ -33,7 +33,8 @@ Array = NDArray[np.float64]
 class Farkas:
     """Multipliers z (>= 0 on inequalities) with K'z = 0 and k'z < 0: added up so, the constraints Kx <= k say
     0 <= a negative number. ``residual`` is how far K'z is from zero, relative to what was added up. ``exactly`` has the
-    multipliers that are not 0 as rationals, by constraint and row, with K'z = 0 without rounding, where they are known."""
+    multipliers that are not 0 as rationals, by constraint and row, with K'z = 0 without rounding, where they are
+    known."""
 
     multipliers: Mapping[str, Array]
     value: float

@@ -123,7 +123,10 @@ class _Check:
         finite = [abs(v) for v in (objective, dual) if np.isfinite(v)]
         self.scale = max([problem.unit, *finite])
         primal, signs, products = self._constraints()
-        return KKT(self._stationarity(substituted), primal, signs, products, objective, dual, self.scale)
+        free, needed = self._needed_correction()
+        stationarity = self._stationarity(substituted, free, needed)
+        dependent = tuple(free) if np.isinf(needed.size) else ()
+        return KKT(stationarity, primal, signs, products, objective, dual, self.scale, dependent)
 
     def _substituted(self) -> NDArray[np.bool_]:
         """Where P is diagonal and positive, and the dual has x substituted out."""
@@ -133,9 +136,8 @@ class _Check:
                 self.diagonal[self.problem.layout[v]] = p
         return self.diagonal > 0
 
-    def _stationarity(self, substituted: NDArray[np.bool_]) -> Residual:
+    def _stationarity(self, substituted: NDArray[np.bool_], free: list[str], needed: Correction) -> Residual:
         residual = np.abs(self.gradient)
-        free, needed = self._needed_correction()
         units = 1.0 / np.where(self.reach > 0, self.reach, 1.0)
         values, relatives = {}, {}
         for v, where in self.problem.layout.items():

@@ -56,6 +56,9 @@ class KKT:
     objective: float
     dual_objective: float
     scale: float
+    #: Variables whose columns doubles cannot tell from dependent ones, though they are none: then the optimum may be
+    #: elsewhere, with coefficients as large as rounding is small, and stationarity at no point shows that it is not.
+    dependent: tuple[str, ...] = ()
 
     @property
     def gap(self) -> float:
@@ -81,6 +84,12 @@ class KKT:
     def worst(self) -> float:
         """The largest of the five relative measures."""
         return max(self.measures().values())
+
+    def all_but_columns_hold(self, tol: float) -> bool:
+        """Whether only columns that doubles cannot tell from dependent ones are in the way: that is the problem's own,
+        and no other point of the same objective fares better."""
+        others = (value for name, value in self.measures().items() if name != "stationarity")
+        return bool(self.dependent) and all(value <= tol for value in others)
 
     def holds(self, tol: float) -> bool:
         """Whether all five relative measures are at most ``tol``."""

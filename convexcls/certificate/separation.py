@@ -13,6 +13,7 @@ in rationals.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -190,28 +191,44 @@ class _Likelihood(Separating):
         return np.concatenate([(part[:-1] - part[-1]).ravel() for part in by_class])
 
     def finding(self, tol: float) -> Finding | None:
-        found = self.separation
-        if found.direction is None:
+        if self.separation.direction is None:
             return None
-        x = np.zeros(self.problem.size)
-        x[self._places()] = _as_doubles(found.direction)
-        exactly = [Fraction(0)] * x.size
-        for place, value in zip(self._places().tolist(), found.direction, strict=True):
-            exactly[place] = value
+        exactly = self._whole(self.separation.direction)
+        x = np.array([float(value) for value in exactly])
         term = self.problem.terms[0]
-        moves = np.ones(self.rows.shape[0], dtype=bool)
-        moves[found.still] = False
-        samples = np.flatnonzero(term.weights > 0)[moves.reshape(-1, term.loss.width).any(axis=1)]
+        samples = np.flatnonzero(term.weights > 0)[self._moves.reshape(-1, term.loss.width).any(axis=1)]
         return Finding(direction=Direction(x, 0.0, samples, 0.0, tuple(exactly)))
 
     def rational_direction(self) -> dict[str, list[Fraction]] | None:
         found = self.separation
         if found.direction is None or complaints(self.rows, found):
             return None
-        x = [Fraction(0)] * self.problem.size
-        for place, value in zip(self._places().tolist(), found.direction, strict=True):
-            x[place] = value
+        x = self._whole(found.direction)
         return {v.name: x[self.problem.layout[v.name]] for v in self.problem.variables}
+
+    @property
+    def _moves(self) -> NDArray[np.bool_]:
+        """Which margins grow along the direction."""
+        moves = np.ones(self.rows.shape[0], dtype=bool)
+        moves[self.separation.still] = False
+        return moves
+
+    def _whole(self, direction: tuple[Fraction, ...]) -> list[Fraction]:
+        """The direction of all unknowns, those of softmax with sum zero over the classes, so long that the margin that
+        grows least does so by one to two."""
+        v = _as_doubles(direction)
+        with np.errstate(over="ignore", under="ignore"):
+            least = float((self.rows @ v)[self._moves].min())
+        growth = math.frexp(least)[1] - 1 if 0 < least < math.inf else 0
+        scale = power_of_two(-growth - max(exponent_of(value) for value in direction if value))
+        x = [Fraction(0)] * self.problem.size
+        for place, value in zip(self._places().tolist(), direction, strict=True):
+            x[place] = value * scale
+        if self.problem.kind == "softmax":
+            classes = self.problem.terms[0].loss.width + 1
+            for where in self.problem.layout.values():
+                x[where] = _with_sum_zero(x[where], classes)
+        return x
 
 
 class _Perceptron(Separating):
@@ -258,6 +275,14 @@ class _Perceptron(Separating):
 
 
 def _as_doubles(direction: tuple[Fraction, ...]) -> Array:
-    """The direction with its largest entry about one, rounded: by a power of two, so that doubles stay what they are."""
+    """The direction with its largest entry about one, rounded: by a power of two, so that doubles stay what they
+    are."""
     scale = power_of_two(-max(exponent_of(v) for v in direction if v))
     return np.array([float(v * scale) for v in direction])
+
+
+def _with_sum_zero(values: list[Fraction], classes: int) -> list[Fraction]:
+    """The values by class, less their mean over the classes."""
+    features = len(values) // classes
+    means = [sum(values[j::features], Fraction(0)) / classes for j in range(features)]
+    return [value - means[k % features] for k, value in enumerate(values)]

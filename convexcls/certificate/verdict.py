@@ -37,9 +37,11 @@ def certify(
     *,
     farkas: Mapping[str, Array] | None = None,
     direction: Array | None = None,
+    stand_in: bool = True,
 ) -> tuple[Certificate, Array | None, dict[str, Array] | None]:
     """Judge an answer. Returns the certificate with the point and multipliers it speaks of: those given, or
-    the toolkit's own where it had to find the proof itself."""
+    the toolkit's own where it had to find the proof itself. With ``stand_in=False`` no optimum of its own
+    stands in for a point that is none."""
     kkt, attained, reason = _judge_point(problem, x, multipliers, tol)
     own = None if multipliers is None else dict(multipliers)
     notes = tuple(getattr(problem, "notes", ()))
@@ -54,7 +56,7 @@ def certify(
             return replace(judged, status="optimal", reason=""), x, own
         judged = replace(judged, reason=reason)
     if separating is not None:
-        return _by_separability(judged, separating, own)
+        return _by_separability(judged, separating, own, stand_in)
     proof = find_farkas(problem, farkas)
     if proof is not None:
         return (
@@ -67,7 +69,7 @@ def certify(
         way = (check_direction(problem, direction) if direction is not None else None) or find_direction(problem)
         if way is not None:
             return replace(judged, status="unattained", direction=way, reason=""), x, own
-    origin = find_origin_multipliers(problem)
+    origin = find_origin_multipliers(problem) if stand_in else None
     if origin is not None:
         zero = np.zeros(problem.size)
         at_zero = check_kkt(problem, zero, origin)
@@ -93,7 +95,7 @@ def _objection(
 
 
 def _by_separability(
-    judged: Certificate, separating: Separating, own: dict[str, Array] | None
+    judged: Certificate, separating: Separating, own: dict[str, Array] | None, stand_in: bool
 ) -> tuple[Certificate, Array | None, dict[str, Array] | None]:
     """The verdict that the separability of the classes proves; the one on the answer where it proves none."""
     found = separating.finding(judged.tol)
@@ -104,7 +106,9 @@ def _by_separability(
         return replace(bare, status="infeasible", farkas=found.farkas), None, None
     if found.direction is not None:
         return replace(judged, status="unattained", direction=found.direction, reason=""), judged.x, own
-    note = "the solver's point was not accepted; a hyperplane with no sample on its wrong side proves that the optimum is 0"
+    if not stand_in:
+        return judged, judged.x, own
+    note = "the solver's point was not accepted; a plane with no sample on its wrong side proves that the optimum is 0"
     multipliers = dict(found.multipliers or {})
     best = replace(
         bare, status="optimal", kkt=found.kkt, x=found.x, multipliers=multipliers, notes=(*judged.notes, note)
@@ -154,6 +158,11 @@ def _judge_point(
         for name, value in kkt.measures().items()
         if not value <= tol
     ]
+    if kkt.dependent:
+        short.append(
+            f"columns of {' and '.join(kkt.dependent)} depend on each other up to rounding, so that doubles cannot "
+            "show where the optimum is: leave a feature out, or add a penalty"
+        )
     if attained is not None and attained < PROOF:
         short.append("that a minimum exists is not proved")
     return kkt, attained, "; ".join(short)

@@ -16,7 +16,7 @@ MEANING = {
     "stationarity": "the gradient of the Lagrangian vanishes",
     "primal feasibility": "the constraints hold",
     "dual feasibility": "no multiplier has the wrong sign",
-    "complementary slackness": "a multiplier is positive only where its constraint is tight",
+    "complementary slackness": "only tight constraints have multipliers",
     "duality gap": "primal and dual objective agree",
 }
 
@@ -61,13 +61,13 @@ def _optimal(c: Certificate) -> list[str]:
 
 
 def conditions(c: Certificate) -> list[str]:
-    """A line for each condition: whether it holds, how well, where it is worst, what it says."""
+    """A line for each condition: whether it holds, how well, what it says, where it is worst."""
     if c.kkt is None:
         return []
     out = []
     for name, value in c.kkt.measures().items():
         verdict = "holds" if value <= c.tol else "FAILS"
-        out.append(f"  {verdict}  {name:<24}{value:9.1e}   {_worst(c, name):<22} {MEANING[name]}".rstrip())
+        out.append(f"  {verdict}  {name:<24}{value:9.1e}   {MEANING[name]}{_worst(c, name)}")
     return out
 
 
@@ -80,8 +80,8 @@ def _worst(c: Certificate, name: str) -> str:
     features = getattr(getattr(c.problem, "data", None), "features", ())
     size = residual.relative_values[block].size
     if block == "coef" and size == len(features):
-        return f"worst at {features[row]}"[:22]
-    return f"worst at {block}" if size == 1 else f"worst at {block} {row}"
+        return f" (worst at {features[row][:30]})"
+    return f" (worst at {block})" if size == 1 else f" (worst at {block} {row})"
 
 
 def samples_that_matter(c: Certificate) -> list[str]:
@@ -166,7 +166,7 @@ def _unattained(c: Certificate) -> list[str]:
             *(_inseparable(c) or ways),
         ]
     if words := getattr(c.problem, "unattained_words", ""):
-        said = f"{head}This problem ({c.problem.name}) has no minimiser: along this direction the objective falls for ever:"
+        said = f"{head}This problem ({c.problem.name}) has no minimiser: the objective falls for ever along this:"
         return [*paragraph(said), *ways, words]
     rows = c.direction.rows
     total = sum(t.weights.size for t in c.problem.terms)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from convexcls.enclosure.balls import ball
-from convexcls.rows import ConstantRows, DenseRows, DiagonalRows, JoinedRows, Rows, ScaledRows, SparseRows
+from convexcls.rows import ConstantRows, DenseRows, DiagonalRows, JoinedRows, PickedRows, Rows, ScaledRows, SparseRows
 
 if TYPE_CHECKING:
     from flint import arb_mat
@@ -40,4 +40,4 @@ def _are_doubles(rows: Rows) -> bool:
         return all(_are_doubles(part) for _, part in rows.parts)
     if isinstance(rows, ScaledRows):
         return bool(np.all(np.abs(rows.left) == 1) and np.all(np.abs(rows.right) == 1)) and _are_doubles(rows.base)
-    return type(rows) in (DenseRows, SparseRows, ConstantRows, DiagonalRows) and rows.rounding == 0
+    return type(rows) in (DenseRows, SparseRows, ConstantRows, DiagonalRows, PickedRows) and rows.rounding == 0

@@ -21,6 +21,7 @@ from convexcls.rows import (
     DenseRows,
     DiagonalRows,
     JoinedRows,
+    PickedRows,
     Rows,
     ScaledRows,
     SparseRows,
@@ -222,7 +223,7 @@ def exact_doubles(rows: Rows, index: Any) -> Array | None:
                 return None
             out[:, where] += inner
         return out
-    if rows.rounding == 0.0 and isinstance(rows, (DenseRows, SparseRows, ConstantRows, DiagonalRows)):
+    if rows.rounding == 0.0 and isinstance(rows, (DenseRows, SparseRows, ConstantRows, DiagonalRows, PickedRows)):
         return rows[index].to_dense()
     return None
 

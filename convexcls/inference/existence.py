@@ -26,8 +26,8 @@ from convexcls.solution import Solution
 
 @dataclass(frozen=True, eq=False)
 class Tendency:
-    """A coefficient by its name, and what becomes of it as the likelihood grows. ``functional`` says which linear function
-    of the unknowns of the rows it is, times ``scale``."""
+    """A coefficient by its name, and what becomes of it as the likelihood grows. ``functional`` says which linear
+    function of the unknowns of the rows it is, times ``scale``."""
 
     name: str
     behaviour: Behaviour
@@ -109,8 +109,8 @@ class Existence:
 
     @property
     def ridge(self) -> float:
-        """A penalty l2 to try: that of a normal prior with which a coefficient moves the log-odds by 2.5, at one standard
-        deviation, over one standard deviation of a feature (of the middle one of all features)."""
+        """A penalty l2 to try: that of a normal prior with which a coefficient moves the log-odds by 2.5, at one
+        standard deviation, over one standard deviation of a feature (of the middle one of all features)."""
         data: Data = self.problem.data  # type: ignore[attr-defined]
         spread = np.array([_spread(data, j) for j in range(data.d)])
         positive = spread[np.isfinite(spread) & (spread > 0)]
@@ -167,8 +167,8 @@ def existence(problem: Problem) -> Existence:
 
 
 def functionals(problem: Problem, width: int) -> list[tuple[str, tuple[Fraction, ...], int]]:
-    """Every coefficient as a linear function of the unknowns of the rows, times a whole number. Those of softmax are given
-    with sum zero over the classes, the rows are over those of all classes but the last, less the last."""
+    """Every coefficient as a linear function of the unknowns of the rows, times a whole number. Those of softmax are
+    given with sum zero over the classes, the rows are over those of all classes but the last, less the last."""
     data: Data = problem.data  # type: ignore[attr-defined]
     names = [*data.features, *(["intercept"] if problem.parameters["intercept"] else [])]  # type: ignore[attr-defined]
     unit = [tuple(Fraction(int(i == j)) for j in range(width)) for i in range(width)]
@@ -187,8 +187,8 @@ def functionals(problem: Problem, width: int) -> list[tuple[str, tuple[Fraction,
 
 
 def face_parts(problem: Problem, still: NDArray[np.intp]) -> list[tuple[int, NDArray[np.intp], NDArray[np.float64]]]:
-    """The margins that stay, put together by how many of them a sample has: that number, the margins, and the weights of
-    the samples."""
+    """The margins that stay, put together by how many of them a sample has: that number, the margins, and the weights
+    of the samples."""
     term = problem.terms[0]
     counted = np.flatnonzero(term.weights > 0)
     samples = still // term.loss.width

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from convexcls.certificate.words import paragraph
+
 if TYPE_CHECKING:
     from convexcls.inference.existence import Existence
 
@@ -19,7 +21,7 @@ def explain(found: Existence) -> str:
     """The verdict, the coefficients one by one, and what to do."""
     lines = _existing(found) if found.exists else _missing(found)
     if found.unidentified:
-        lines.append(
+        lines += paragraph(
             f"No data fix {_listed(found.unidentified)}: these columns depend on others. Leave one of them out to make "
             "the rest unique."
         )
@@ -28,24 +30,24 @@ def explain(found: Existence) -> str:
 
 def _existing(found: Existence) -> list[str]:
     proof = found.separation
-    return [
-        f"THE MAXIMUM EXISTS. The classes overlap: multipliers above 0 on {len(proof.weights)} margins add up to 0 exactly, and "
-        "every",
-        "other margin depends on these, so that no direction of the coefficients raises the likelihood for ever.",
-    ]
+    return paragraph(
+        f"THE MAXIMUM EXISTS. The classes overlap: multipliers above 0 on {len(proof.weights)} margins add up to 0 "
+        "exactly, and every other margin depends on these, so that no direction of the coefficients raises the "
+        "likelihood for ever."
+    )
 
 
 def _missing(found: Existence) -> list[str]:
     whole = found.separation.kind == "strict"
     n, still = found.rows.shape[0], found.separation.still.size
+    separation = (
+        "The classes are completely separated: along some direction every margin grows."
+        if whole
+        else f"Quasi-complete separation: along some direction no margin shrinks, and all grow but {still} of {n}, "
+        "which stay."
+    )
     lines = [
-        "THE MAXIMUM DOES NOT EXIST. "
-        + (
-            "The classes are completely separated: along some direction every margin grows."
-            if whole
-            else f"Quasi-complete separation: along some direction no margin shrinks, and all grow but {still} of {n}, which "
-            "stay."
-        ),
+        *paragraph(f"THE MAXIMUM DOES NOT EXIST. {separation}"),
         f"The log-likelihood rises towards {found.supremum:.10g}, which no coefficients reach.",
     ]
     for name, way in list(found.infinite.items())[:MOST_NAMED]:
@@ -56,9 +58,9 @@ def _missing(found: Existence) -> list[str]:
     lines += [f"  {name} tends to {value:.10g}" for name, value in finite[:MOST_NAMED]]
     if len(finite) > MOST_NAMED:
         lines.append(f"  and {len(finite) - MOST_NAMED} more stay finite")
-    lines.append(
-        f"With a ridge penalty the maximum exists: try l2={found.ridge:g} (a coefficient that moves the log-odds by 2.5 over one "
-        "standard\ndeviation of a feature is then not unusual), and see how the answer depends on it."
+    lines += paragraph(
+        f"With a ridge penalty the maximum exists: try l2={found.ridge:g} (a coefficient that moves the log-odds by "
+        "2.5 over one standard deviation of a feature is then not unusual), and see how the answer depends on it."
     )
     return lines
 

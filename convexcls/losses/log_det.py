@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -125,9 +126,13 @@ class LogDet(Loss):
         return cvxpy.hstack(parts) - (self.order if self.halved else 0)
 
 
+@lru_cache(maxsize=16)
 def lower_triangle(order: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Rows and columns of the lower triangle, row by row."""
-    return np.tril_indices(order)
+    i, j = np.tril_indices(order)
+    i.setflags(write=False)
+    j.setflags(write=False)
+    return i, j
 
 
 def _cholesky(matrix: Array) -> Array | None:

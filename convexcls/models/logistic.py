@@ -40,5 +40,5 @@ class LogisticMLE(Model):
         )
 
     def separation_rows(self) -> Rows | None:
-        """The rows that no direction moves to one side iff the minimum is attained; None where a penalty sees to that."""
+        """The rows that no direction moves to one side iff the minimum is attained; None with a penalty."""
         return None if self.parameters["l2"] else separation_rows(self.data, self.parameters["intercept"])

@@ -14,6 +14,7 @@ from convexcls.losses import LogDet
 from convexcls.losses.log_det import lower_triangle
 from convexcls.models.base import Array, Values
 from convexcls.problem import Label, Term, Variable
+from convexcls.rows import PickedRows
 
 #: Exact arithmetic looks for a constant combination in data no larger than this.
 MOST_UNKNOWNS = 60
@@ -52,7 +53,6 @@ class NaturalParameters:
         d, K = self.d, self.K
         i, j = lower_triangle(d + K)
         costs = np.where(i == j, 0.5, 1.0) * moments[i, j]
-        width, places = i.size, np.arange(i.size)
         mean = (i >= d) & (j < d)
         which = {"precision": i < d, "natural_mean": mean, "corner": (i >= d) & (j >= d)}
         symbols = {"precision": rf"\Lambda{mark}", "natural_mean": rf"\eta{mark}", "corner": rf"T{mark}"}
@@ -69,7 +69,7 @@ class NaturalParameters:
             name, sign = block + self.suffix, -1.0 if block == "natural_mean" else 1.0
             size = int(chosen.sum())
             self.variables.append(Variable(name, size, symbols[block]))
-            entries[name] = sparse.csr_array((np.full(size, sign), (places[chosen], np.arange(size))), (width, size))
+            entries[name] = PickedRows(np.full(size, sign), np.flatnonzero(chosen), i.size).T
             labels[name] = Label("", rf"\Pi_{{{symbols[block]}}}", sign, matrix if block == "precision" else " ")
             self.costs[name] = sign * costs[chosen]
             self.cost_labels[name] = Label("", "", sign, written[block])

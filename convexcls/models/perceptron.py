@@ -70,7 +70,7 @@ class PerceptronCriterion(Model):
         )
 
     def separation_rows(self) -> Rows | None:
-        """The rows that some direction moves to one side, if not all, iff the optimum is 0; None without normalization."""
+        """The rows that some direction moves to one side, if not all, iff the optimum is 0; None if not normalized."""
         if self.parameters["normalization"] is None:
             return None
         return separation_rows(self.data, self.parameters["intercept"])

@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from convexcls.data import check_data
 from convexcls.losses import SoftmaxMargins
 from convexcls.models.base import Array, Model, Values, score_rows
 from convexcls.models.options import check_nonnegative
 from convexcls.problem import ROUNDING_ROOM, Label, Term, Variable
-from convexcls.rows import ClassMarginRows, Rows
+from convexcls.rows import ClassMarginRows, PickedRows, Rows
 from convexcls.separability import separation_rows
 
 #: How the rows of the margins are written: coefficient, and coefficient times unknown.
@@ -71,7 +70,7 @@ class SoftmaxMLE(Model):
         )
 
     def separation_rows(self) -> Rows | None:
-        """The rows that no direction moves to one side iff the minimum is attained; None where a penalty sees to that."""
+        """The rows that no direction moves to one side iff the minimum is attained; None with a penalty."""
         if self.parameters["l2"]:
             return None
         return separation_rows(self.data, self.parameters["intercept"], several=True)
@@ -93,9 +92,9 @@ class SoftmaxMLE(Model):
         return len(self.data.grouping[1])
 
 
-def _sums(size: int, count: int) -> Any:
+def _sums(size: int, count: int) -> Rows:
     """The sum over classes, for each feature: directions along which all classes move alike."""
-    return sparse.hstack([sparse.eye_array(size // count)] * count, format="csr")
+    return PickedRows(np.ones(size), np.tile(np.arange(size // count), count), size // count).T
 
 
 def _centred(by_class: Array) -> Array:

@@ -142,7 +142,7 @@ def _minimised_bounds(parsed: Parsed, problem: Model) -> Bounds:
     right way; and the objective at the point."""
     if affordable(problem):
         try:
-            found = true_bounds(problem, parsed.point, parsed.multipliers)
+            found = true_bounds(problem, parsed.point, parsed.multipliers, parsed.tolerance)
         except NoProof:
             found = None
         if found is not None and found[0] is not None and found[1] is not None:

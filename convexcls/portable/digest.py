@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any
@@ -21,7 +21,7 @@ import numpy as np
 from scipy import sparse
 
 from convexcls.data import Data
-from convexcls.portable.numbers import DECIMAL, nearest_double
+from convexcls.portable.numbers import DECIMAL, CertificateError, nearest_double
 
 #: So many samples are written at a time.
 BLOCK = 4096
@@ -45,6 +45,15 @@ def label_text(label: Any) -> str:
     return str(Fraction(text)) if DECIMAL.fullmatch(text) else json.dumps(text)
 
 
+def label_texts(labels: Sequence[Any]) -> tuple[str, ...]:
+    """All labels; ``CertificateError`` where two of them are written alike."""
+    texts = tuple(label_text(label) for label in labels)
+    if len(set(texts)) < len(texts):
+        alike = [label for label, text in zip(labels, texts, strict=True) if texts.count(text) > 1]
+        raise CertificateError(f"the labels {alike[0]!r} and {alike[1]!r} are the same in a file: rename one of them")
+    return texts
+
+
 def entry_text(value: Fraction) -> str:
     """A rational entry as the digest writes it."""
     double = nearest_double(value)
@@ -55,7 +64,7 @@ def _heads(data: Data, start: int, stop: int) -> list[str]:
     """The target and, where there are any, the weight of each sample."""
     if data.labels is not None:
         assert data.classes is not None
-        names = [label_text(label) for label in data.labels]
+        names = label_texts(data.labels)
         targets = [names[k] for k in data.classes[start:stop].tolist()]
     elif data.exact_reals is not None:
         targets = [entry_text(value) for value in data.exact_reals[start:stop]]

@@ -46,9 +46,9 @@ def parse(text: str) -> Parsed:
     """The certificate that a text holds; ``CertificateError`` where it holds none."""
     found = _load(text)
     verdict = _choice(found.get("verdict"), tuple(PROOFS), "verdict")
-    level = _choice(found.get("level"), LEVELS, "level")
-    enclosed = (verdict, level) == ("optimal", "exact") and "enclosure" in found
+    enclosed = (verdict, found.get("level")) == ("optimal", "exact") and "enclosure" in found
     _names(found, (*_FIELDS, *(("enclosure",) if enclosed else PROOFS[verdict])), "the certificate")
+    level = _choice(found["level"], LEVELS, "level")
     _choice(found["schema"], (SCHEMA,), "schema")
     samples, features, labels = _data(found["data"])
     return Parsed(

@@ -21,7 +21,7 @@ from typing import Any
 from convexcls.certificate import Certificate
 from convexcls.data import Data
 from convexcls.portable.checks import check_claim
-from convexcls.portable.digest import data_digest, label_text
+from convexcls.portable.digest import data_digest, label_texts
 from convexcls.portable.numbers import CertificateError
 from convexcls.portable.parsed import Parsed
 from convexcls.portable.parsing import LARGEST_FILE, parse
@@ -108,7 +108,7 @@ def _compare(parsed: Parsed, data: Data) -> None:
     if parsed.weighted != data.weighted:
         told, found = ("weights", "none") if parsed.weighted else ("no weights", "some")
         raise CertificateError(f"the certificate speaks of samples with {told}, the data have {found}")
-    labels = None if data.labels is None else tuple(label_text(label) for label in data.labels)
+    labels = None if data.labels is None else label_texts(data.labels)
     if parsed.labels != labels:
         raise CertificateError("the certificate speaks of other labels than the data have")
     if parsed.sha256 != data_digest(data):

@@ -14,7 +14,7 @@ from convexcls.certificate import Certificate
 from convexcls.enclosure import Enclosure
 from convexcls.losses import BY_NAME
 from convexcls.models import Model, by_kind
-from convexcls.portable.digest import data_digest, label_text
+from convexcls.portable.digest import data_digest, label_texts
 from convexcls.portable.exact_proofs import exact_direction, exact_farkas
 from convexcls.portable.numbers import CertificateError, write_number
 from convexcls.portable.parsing import LONGEST_TEXT, MOST_NOTES, SCHEMA, parse
@@ -52,7 +52,7 @@ def certificate_dict(certificate: Certificate) -> dict[str, Any]:
             "sha256": data_digest(data),
             "samples": str(data.n),
             "features": str(data.d),
-            "labels": None if data.labels is None else [label_text(label) for label in data.labels],
+            "labels": None if data.labels is None else list(label_texts(data.labels)),
             "weighted": data.weighted,
         },
         "claim": _claim(certificate),

@@ -5,7 +5,17 @@ decimal text are what they say. Where python-flint is installed (the extra ``exa
 Python does: the results are the same, the time is not.
 """
 
-from convexcls.rational.elimination import independent_rows, null_space, rank, solve
+from convexcls.rational.elimination import independent_rows, null_space, rank, reduced, solve
 from convexcls.rational.numbers import LONGEST_TEXT, exactly, has_flint, read_exactly
 
-__all__ = ["LONGEST_TEXT", "exactly", "has_flint", "independent_rows", "null_space", "rank", "read_exactly", "solve"]
+__all__ = [
+    "LONGEST_TEXT",
+    "exactly",
+    "has_flint",
+    "independent_rows",
+    "null_space",
+    "rank",
+    "read_exactly",
+    "reduced",
+    "solve",
+]

@@ -22,7 +22,7 @@ def solve(system: Given, target: Sequence[Fraction]) -> Vector | None:
     square = 0 < len(system) == width
     if square and has_flint() and len(system) * width > SMALL and (z := _solve_square(system, target)) is not None:
         return z
-    rows, pivots = _reduced([[*row, t] for row, t in zip(system, target, strict=True)], width + 1)
+    rows, pivots = reduced([[*row, t] for row, t in zip(system, target, strict=True)], width + 1)
     if pivots and pivots[-1] == width:  # 0 = 1
         return None
     z = [Fraction(0)] * width
@@ -34,7 +34,7 @@ def solve(system: Given, target: Sequence[Fraction]) -> Vector | None:
 def null_space(matrix: Given) -> Matrix:
     """A basis of all z with ``matrix z = 0``, each with a one in a place where the others have a zero."""
     width = len(matrix[0]) if matrix else 0
-    rows, pivots = _reduced(matrix, width)
+    rows, pivots = reduced(matrix, width)
     basis = []
     for free in sorted(set(range(width)) - set(pivots)):
         z = [Fraction(0)] * width
@@ -47,14 +47,14 @@ def null_space(matrix: Given) -> Matrix:
 
 def rank(matrix: Given) -> int:
     """The rank of a matrix."""
-    return len(_reduced(matrix, len(matrix[0]))[1]) if matrix else 0
+    return len(reduced(matrix, len(matrix[0]))[1]) if matrix else 0
 
 
 def independent_rows(matrix: Given) -> list[int]:
     """Rows that span what all rows span, each one that does not depend on those before it."""
     if not matrix:
         return []
-    return _reduced([list(column) for column in zip(*matrix, strict=True)], len(matrix))[1]
+    return reduced([list(column) for column in zip(*matrix, strict=True)], len(matrix))[1]
 
 
 def _solve_square(system: Given, target: Sequence[Fraction]) -> Vector | None:
@@ -68,7 +68,7 @@ def _solve_square(system: Given, target: Sequence[Fraction]) -> Vector | None:
     return [_fraction(found[i, 0]) for i in range(size)]
 
 
-def _reduced(matrix: Given, width: int) -> tuple[Matrix, list[int]]:
+def reduced(matrix: Given, width: int) -> tuple[Matrix, list[int]]:
     """The rows in reduced echelon form, and the columns of their pivots."""
     if has_flint() and len(matrix) * width > SMALL:
         form, found = _to_flint(matrix).rref()

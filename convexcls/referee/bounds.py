@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from convexcls.certificate import check_kkt
 from convexcls.problem import Constraint, Problem
 from convexcls.referee.claim import RAISED, pieces_of
 from convexcls.rows import DiagonalRows
+from convexcls.solution import Solution
 
 Array = NDArray[np.float64]
 
@@ -38,6 +40,16 @@ class Interval:
     upper: float
     #: The rigorous bounds themselves, where it was made from them.
     found: Any = None
+
+    def objective(self, by_dual: bool) -> float | None:
+        """The objective at the point that the bounds were made from, rounded up: the bounds may be better than the
+        point. Of a problem that is stated by its dual it is what the multipliers give. None where it is not known."""
+        if self.found is None:
+            return None
+        value = self.found.by_multipliers if by_dual else self.found.at_point
+        if value is None or not np.isfinite(value):
+            return None
+        return -float(value) if by_dual else float(value)
 
 
 def bounds(problem: Problem, x: Array, multipliers: Mapping[str, Array], level: str) -> Interval:
@@ -97,6 +109,22 @@ def _linear_penalty(
         gauge=problem.gauge,
     )
     return simpler, np.concatenate([x[problem.layout[v.name]] for v in simpler.variables])
+
+
+def exact_optimum(own: Solution | None) -> Interval | None:
+    """The optimum in exact arithmetic, rounded outwards, of the minimised form; None where it is not proved so."""
+    certificate = None if own is None else own.certify(level="exact")
+    if certificate is None or certificate.status != "optimal":
+        return None
+    low, high = Fraction(certificate.lower), Fraction(certificate.upper)
+    if certificate.problem.sense == "max":
+        low, high = -high, -low
+    return Interval(_rounded(low, -np.inf), _rounded(high, np.inf))
+
+
+def _rounded(value: Fraction, towards: float) -> float:
+    nearest = float(value)
+    return nearest if nearest == value else float(np.nextafter(nearest, towards))
 
 
 def measured(problem: Problem, x: Array, multipliers: Mapping[str, Array]) -> Interval:

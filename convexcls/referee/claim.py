@@ -25,7 +25,8 @@ class Claim:
     are rebuilt from the point. ``source`` says where they come from. ``by_dual`` marks a problem that is stated by its
     dual (a kernel machine): there the multipliers carry the classifier, and its objective is the bound they give.
     ``usual`` is the relative distance from the optimum that the estimator's own stopping rule explains, and ``allowed``
-    the absolute one; a learning ``rule`` has none that speaks of the optimum. ``remarks`` go into the verdict,
+    the absolute one; one that ends where no slope of the objective exceeds ``slope`` allows for that times the way to
+    the minimiser. A learning ``rule`` has none that speaks of the optimum. ``remarks`` go into the verdict,
     ``findings`` beside it, with what ``tell`` makes of the toolkit's own solution.
     """
 
@@ -38,6 +39,7 @@ class Claim:
     by_dual: bool = False
     usual: float = 1e-2
     allowed: float = 0.0
+    slope: float = 0.0
     rule: bool = False
     remarks: tuple[str, ...] = ()
     findings: tuple[str, ...] = ()

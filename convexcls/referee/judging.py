@@ -9,7 +9,7 @@ give a poor one, the toolkit solves the same program and takes its multipliers:
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,7 @@ from convexcls.certificate import KKT, Certificate, check_kkt
 from convexcls.certificate.attainment import PROOF, attainment, needs_attainment_proof
 from convexcls.problem import Problem
 from convexcls.referee.appraisal import Appraisal, relative
-from convexcls.referee.bounds import Interval, bounds
+from convexcls.referee.bounds import Interval, bounds, exact_optimum
 from convexcls.referee.claim import Claim, raised_variables
 from convexcls.referee.own import own_solution
 from convexcls.referee.rebuilding import rebuilt
@@ -26,6 +26,8 @@ from convexcls.solution import Solution
 
 Array = NDArray[np.float64]
 
+#: Constraints that are violated by more than this, relatively, are called violated.
+FEASIBLE = 1e-6
 #: An estimator's point is called optimal where every condition holds to this relative tolerance.
 OPTIMAL = 1e-8
 
@@ -50,12 +52,12 @@ def judge(claim: Claim, estimator: str, level: str) -> Appraisal:
     kkt = check_kkt(problem, x, multipliers)
     own = own_solution(problem)
     found = _bounded(claim, multipliers, kkt, own, level, source)
-    from convexcls.referee.words import verdict_on
-
     findings = [*claim.findings, *_existence(problem, own), *_suspicion(claim, found, own)]
     if claim.tell is not None:
         findings += claim.tell(own)
-    if found.level != level:
+    if level == "exact" != found.level:
+        findings.append(f"the optimum is not proved in exact arithmetic{_no_proof(own)}")
+    if found.level == "float" != level:
         findings.append(f"the bounds are as computed, not proved against rounding{_why_not(claim, multipliers)}")
     return Appraisal(
         estimator=estimator,
@@ -64,7 +66,7 @@ def judge(claim: Claim, estimator: str, level: str) -> Appraisal:
         objective=found.objective,
         lower=found.lower,
         upper=found.upper,
-        verdict="; ".join([verdict_on(problem, found.objective, found.lower, own), *claim.remarks]),
+        verdict="; ".join([_verdict(claim, kkt, found, own), *claim.remarks]),
         findings=tuple(findings),
         kkt=kkt,
         certificate=_certificate(problem, x, multipliers, kkt, found.theirs),
@@ -78,12 +80,35 @@ def judge(claim: Claim, estimator: str, level: str) -> Appraisal:
     )
 
 
+def _verdict(claim: Claim, kkt: KKT, found: _Found, own: Solution | None) -> str:
+    """How far the fit is from the optimum. A point that violates its constraints may have any objective: then it is
+    the multiple of it that does not which is judged, where there is one."""
+    from convexcls.referee.words import verdict_on
+
+    words = verdict_on(claim.problem, found.objective, found.lower, own)
+    broken = kkt.primal_feasibility
+    if claim.by_dual or broken.relative <= FEASIBLE or (own is not None and own.status == "infeasible"):
+        return words
+    block, row = broken.worst
+    violated = f"violates its constraints by up to {broken.max:.2g} ({block}[{row}])"
+    if found.theirs.found is None:
+        return violated
+    if found.theirs.objective(by_dual=False) is None:
+        return f"{violated}, and so does every multiple of it"
+    return f"{violated}; {found.theirs.found.stretch:.6g} times it does not, and is {words}"
+
+
 def _bounded(
     claim: Claim, multipliers: Mapping[str, Array], kkt: KKT, own: Solution | None, level: str, source: str
 ) -> _Found:
-    """The objective of the estimator's point and the best bounds on the optimum, as a minimum. Where nothing can be
-    proved against rounding, as for a matrix that is too large to be looked at, they are as they were computed."""
-    found = _at_level(claim, multipliers, kkt, own, level, source)
+    """The objective of the estimator's point and the best bounds on the optimum, as a minimum, at the level asked for
+    or the next below at which there are any: a matrix may be too large to be looked at, an optimum irrational."""
+    exactly = exact_optimum(own) if level == "exact" else None
+    if exactly is not None:
+        found = _at_level(claim, multipliers, kkt, own, "rigorous", source)
+        lower, upper = (-exactly.upper, -exactly.lower) if claim.by_dual else (exactly.lower, exactly.upper)
+        return replace(found, lower=lower, upper=upper, bound_by="the optimum in exact arithmetic", level="exact")
+    found = _at_level(claim, multipliers, kkt, own, "float" if level == "float" else "rigorous", source)
     if level == "float" or np.isfinite(found.lower):
         return found
     return _at_level(claim, multipliers, kkt, own, "float", source)
@@ -102,7 +127,11 @@ def _at_level(
     if own is not None and ours.lower > theirs.lower:
         by = f"the multipliers of the toolkit's own solution ({own.solver})"
     computed = -kkt.dual_objective if claim.by_dual else kkt.objective
-    objective = theirs.upper if np.isfinite(theirs.upper) else computed
+    known = measure.objective(claim.by_dual)
+    if known is None:  # a point that violates its constraints has no objective that could be compared
+        broken = not claim.by_dual and kkt.primal_feasibility.relative > FEASIBLE
+        known = np.inf if broken else computed
+    objective = float(known)
     return _Found(objective, max(theirs.lower, ours.lower), min(theirs.upper, ours.upper), by, level, measure)
 
 
@@ -138,6 +167,13 @@ def _why_not(claim: Claim, multipliers: Mapping[str, Array]) -> str:
     return f": {reasons[0]}" if reasons else ""
 
 
+def _no_proof(own: Solution | None) -> str:
+    if own is None:
+        return ": the program is too large to be solved here"
+    reason = own.certify(level="exact").reason
+    return f": {reason}" if reason else ""
+
+
 def _existence(problem: Problem, own: Solution | None) -> list[str]:
     """Where the program has no solution at all."""
     if own is None or own.status not in ("unattained", "infeasible"):
@@ -153,9 +189,11 @@ def _existence(problem: Problem, own: Solution | None) -> list[str]:
 def _suspicion(claim: Claim, found: _Found, own: Solution | None) -> list[str]:
     """Where the fit is farther from the optimum than its stopping rule explains: by how much, and in which unknown."""
     above = found.objective - found.upper
+    if own is None or own.x is None or own.status != "optimal" or not np.isfinite(above):
+        return []
     least = relative(above, found.upper, claim.problem)
-    explained = above <= claim.allowed or least <= claim.usual
-    if own is None or own.x is None or own.status != "optimal" or explained:
+    allowed = claim.allowed + claim.slope * float(np.abs(claim.point - own.x).sum())
+    if above <= allowed or least <= claim.usual:
         return []
     much = f"the objective is at least {100 * least:.3g}% above the optimum"
     where = _farthest(claim, own)

@@ -16,8 +16,11 @@ from convexcls.models import EmpiricalRisk, LogisticMLE, SoftmaxMLE
 from convexcls.problem import Constraint, Problem, Variable
 from convexcls.referee.claim import Claim, completed
 from convexcls.referee.linear_svc import penalised_intercept, with_constant
-from convexcls.referee.reading import Fit
+from convexcls.referee.reading import Array, Fit
 from convexcls.rows import DiagonalRows
+
+#: The solvers that end where no slope exceeds the tolerance.
+SLOPES = ("lbfgs", "newton-cg", "newton-cholesky")
 
 
 def logistic_regression(fit: Fit) -> list[Claim]:
@@ -39,7 +42,13 @@ def logistic_regression(fit: Fit) -> list[Claim]:
     free = bool(fit.options["fit_intercept"])
     problem = _two_classes(fit.X, fit, l2, l1, free, weights)
     point = completed(problem, {"coef": coef, **({"intercept": np.array([intercept])} if free else {})})
-    return [Claim(problem, _named(fit, words), point, findings=findings, usual=fit.tolerance)]
+    slope = _slope(fit, weights)
+    return [Claim(problem, _named(fit, words), point, findings=findings, usual=fit.tolerance, slope=slope)]
+
+
+def _slope(fit: Fit, weights: Array) -> float:
+    """The slope of the objective at which Newton's and quasi-Newton methods end: they look at the mean loss."""
+    return fit.tolerance * float(np.sum(weights)) if fit.options["solver"] in SLOPES else 0.0
 
 
 def _penalties(fit: Fit) -> tuple[float, float, str]:
@@ -84,7 +93,8 @@ def _several(fit: Fit, l2: float, l1: float, words: str, findings: tuple[str, ..
     if free:
         values["intercept"] = np.array([intercept for _, intercept in planes])
     named = f"{fit.name} solves softmax regression of {fit.classes.size} classes {words}{_intercept_words(free)}"
-    return Claim(problem, named, completed(problem, values), findings=findings, usual=fit.tolerance)
+    point, slope = completed(problem, values), _slope(fit, weights)
+    return Claim(problem, named, point, findings=findings, usual=fit.tolerance, slope=slope)
 
 
 def with_l1(base: SoftmaxMLE, l1: float) -> Problem:

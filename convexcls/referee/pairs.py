@@ -71,7 +71,7 @@ def _class_weights(fit: Fit) -> Array:
 def _table(fit: Fit, attribute: str) -> Array:
     """y_i alpha_i of every sample, a row for each of the K - 1 rows that libsvm keeps."""
     kept = np.atleast_2d(fit.array(attribute))
-    support = np.asarray(fit.value("support_"))
+    support = _support(fit)
     if kept.shape != (fit.classes.size - 1, support.size):
         raise ValueError(f"{attribute} is {kept.shape}, but there are {support.size} support vectors of "
                          f"{fit.classes.size} classes")  # fmt: skip
@@ -80,6 +80,22 @@ def _table(fit: Fit, attribute: str) -> Array:
     out = np.zeros((kept.shape[0], fit.n))
     out[:, support] = kept
     return out
+
+
+def _support(fit: Fit) -> NDArray[np.intp]:
+    """The rows of the support vectors. libsvm leaves out samples without weight and counts the others only."""
+    support = np.asarray(fit.value("support_"), dtype=np.intp)
+    counted = np.flatnonzero(fit.weights > 0)
+    if counted.size == fit.n or not support.size or support.min() < 0 or support.max() >= counted.size:
+        return support
+    there = counted[support]
+    precomputed = fit.options["kernel"] == "precomputed"
+    return there if precomputed or _same_rows(fit.value("support_vectors_"), fit.X[there]) else support
+
+
+def _same_rows(kept: Any, rows: Any) -> bool:
+    mine, theirs = (m.toarray() if sparse.issparse(m) else np.asarray(m) for m in (kept, rows))
+    return np.array_equal(mine, theirs)
 
 
 def _copy(fit: Fit) -> tuple[Array, Array]:
@@ -136,9 +152,7 @@ def _data_findings(fit: Fit) -> Iterator[str]:
     kept = fit.value("support_vectors_")
     if fit.options["kernel"] == "precomputed" or not kept.shape[0]:
         return
-    rows = fit.X[np.asarray(fit.value("support_"))]
-    mine, theirs = (m.toarray() if sparse.issparse(m) else np.asarray(m) for m in (kept, rows))
-    if not np.array_equal(mine, theirs):
+    if not _same_rows(kept, fit.X[_support(fit)]):
         yield "support_vectors_ are not the rows support_ of X: X is not the data of the fit, or one was changed"
     if fit.name == "NuSVC" and fit.options.get("class_weight") is not None:
         yield "class_weight has no effect: libsvm's nu machine does not look at it"

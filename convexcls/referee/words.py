@@ -54,7 +54,8 @@ def _paragraph(a: Appraisal) -> list[str]:
         f"{a.named}.",
         f"At the fitted parameters the objective of this program is {a.objective:.12g}. By weak duality no feasible",
         f"point lies below {a.lower:.12g}, "
-        f"{certain}: that bound comes from {a.bound_by or 'multipliers'}, and it holds whoever made them.",
+        f"{certain}: that bound comes from {a.bound_by or 'multipliers'}"
+        f"{'' if a.level == 'exact' else ', and it holds whoever made them'}.",
     ]
     if np.isfinite(a.suboptimality):
         least = a.suboptimality_at_least

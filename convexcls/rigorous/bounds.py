@@ -32,6 +32,10 @@ class Bounds:
 
     ``distance`` bounds the Euclidean distance of coef from that of the true minimiser, where the objective is strongly
     convex in it. ``passes`` counts products with the data, their transpose, their absolute values, or Gram matrices.
+
+    The bounds may be better than the point: ``at_point`` is the objective at the point itself, rounded up, times
+    ``stretch`` where only that satisfies the constraints; ``by_multipliers`` is what the multipliers as they are give
+    from below. None where they are not known.
     """
 
     lower: float
@@ -39,6 +43,9 @@ class Bounds:
     distance: float | None = None
     passes: int = 0
     reasons: tuple[str, ...] = ()
+    at_point: float | None = None
+    stretch: float = 1.0
+    by_multipliers: float | None = None
 
     @property
     def width(self) -> float:
@@ -71,15 +78,16 @@ def _bounds(problem: Problem, x: Array, given: Mapping[str, Array]) -> Bounds:
         return Bounds(-math.inf, math.inf, reasons=(structure.unknown,))
     e = Evaluation(structure, products, prepared(structure, products, x))
     lower, upper = lower_bound(e, given), upper_bound(e)
-    below = float(np.nextafter(float(e.value.low) - lower.gap, -math.inf))
+    below, own = (float(np.nextafter(float(e.value.low) - lost, -math.inf)) for lost in (lower.gap, lower.own))
     reasons = (*lower.reasons, *upper.reasons)
-    below = -math.inf if math.isnan(below) else below
+    below, own = (-math.inf if math.isnan(end) else end for end in (below, own))
     along, told = ray_bound(e, given)
     if along > below:
         below, reasons = along, (*told, *upper.reasons)
     below = max(below, floor(e))
     far = distance(e, lower, upper, x, below)
-    return Bounds(below, upper.value, far, products.passes, tuple(r for r in reasons if r))
+    told = tuple(r for r in reasons if r)
+    return Bounds(below, upper.value, far, products.passes, told, upper.at_nearest, upper.nearest, own)
 
 
 def _of_dual(problem: Dual, x: Array, given: Mapping[str, Array]) -> Bounds:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from convexcls.rigorous.evaluation import Evaluation
-from convexcls.rigorous.rounding import UNIT, Ball, raised, upward_sum
+from convexcls.rigorous.rounding import UNIT, Ball, raised, square_over, upward_sum
 from convexcls.rigorous.stationarity import Correction
 
 Array = NDArray[np.float64]
@@ -31,12 +31,12 @@ class Side:
     reach: Array
 
 
-def gap(e: Evaluation, side: Side, found: Correction, places: Places) -> tuple[float, str]:
-    """What is lost in all, and why it is infinite where it is."""
+def gap(e: Evaluation, side: Side, found: Correction, places: Places, by_matrices: bool = True) -> tuple[float, str]:
+    """What is lost in all, and why it is infinite where it is. ``by_matrices``: with what their curvature gains."""
     if not found.shown:
         return math.inf, found.reason
     costs = side.costs.widened(found.share * (side.reach + found.reach)) if found.share else side.costs
-    by_place = place_gaps(e, costs)
+    by_place = place_gaps(e, costs, by_matrices)
     by_place[places] = 0.0
     by_place[e.structure.follows] = 0.0
     total = upward_sum(by_place) + found.cost + float(side.lost.high)
@@ -59,7 +59,7 @@ def _why(e: Evaluation, by_place: Array) -> str:
     return "a number is too large for a double"
 
 
-def place_gaps(e: Evaluation, costs: Ball) -> Array:
+def place_gaps(e: Evaluation, costs: Ball, by_matrices: bool) -> Array:
     """What the cost of each unknown may cost, but of those with a norm bound."""
     low, high = e.structure.limits
     p, x = e.structure.diagonal, e.x
@@ -67,7 +67,7 @@ def place_gaps(e: Evaluation, costs: Ball) -> Array:
     falls = np.where(nothing, 0.0, np.maximum(costs.high, 0.0))
     rises = np.where(nothing, 0.0, np.maximum(-costs.low, 0.0))
     linear = np.maximum(_product(falls, raised(x - low)), _product(rises, raised(high - x)))
-    curved = np.where(p > 0, raised(costs.size**2 / np.where(p > 0, 2.0 * p, 1.0)), np.inf)
+    curved = np.where(p > 0, square_over(costs.size, np.where(p > 0, p, 1.0)), np.inf)
     out = np.minimum(raised(linear), curved)
     for v in e.structure.slacks:  # without curvature the cost is 0 by the choice of the multipliers
         where = e.problem.layout[v]
@@ -76,8 +76,8 @@ def place_gaps(e: Evaluation, costs: Ball) -> Array:
         out[e.problem.layout[v]] = 0.0
     for v, form in e.forms.items():
         where = e.problem.layout[v]
-        if form is not None and form.least > 0:
-            out[where] = np.minimum(out[where], raised(costs.size[where] ** 2 / (2.0 * form.least)))
+        if by_matrices and form is not None and form.least > 0:
+            out[where] = np.minimum(out[where], square_over(costs.size[where], form.least))
     return np.asarray(out)
 
 

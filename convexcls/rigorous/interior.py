@@ -75,6 +75,9 @@ def _solve(e: Evaluation, columns: Array, equal: list[Array], base: Array) -> tu
     free = np.vstack(equal) if equal else np.zeros((0, base.size))
     unit = np.maximum(np.abs(columns).max(axis=0, initial=0.0), 1e-300)
     m = len(free)
+    sides = np.hstack([(columns / unit).T, (free / unit).T, np.zeros((base.size, 1))])
+    if not np.all(np.isfinite(sides)) or not np.all(np.isfinite(base / unit)):
+        return None
     together, row = np.zeros((sum(group.cost.size for group in groups), n)), 0
     top = 0
     for group in groups:  # the shares of each slack's rows, together
@@ -89,7 +92,7 @@ def _solve(e: Evaluation, columns: Array, equal: list[Array], base: Array) -> tu
         np.append(np.zeros(n + m), -1.0),
         A_ub=np.vstack([above, below]),
         b_ub=np.append(np.zeros(n), np.ones(len(together))),
-        A_eq=np.hstack([(columns / unit).T, (free / unit).T, np.zeros((base.size, 1))]),
+        A_eq=sides,
         b_eq=-base / unit,
         bounds=[(None, None)] * (n + m + 1),
         method="highs",

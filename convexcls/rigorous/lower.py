@@ -39,12 +39,14 @@ GOOD = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class Lower:
-    """``gap`` bounds f(x) - optimum from above; ``step`` bounds the change of multipliers' v at the flat ``places``."""
+    """``gap`` bounds f(x) - optimum from above; ``step`` bounds the change of multipliers' v at the flat ``places``.
+    ``own`` is the gap of the multipliers as given, without what the curvature of a matrix makes up for."""
 
     gap: float
     reasons: tuple[str, ...] = ()
     step: Array | None = None
     places: Places | None = None
+    own: float = math.inf
 
 
 def lower_bound(e: Evaluation, given: Mapping[str, Array]) -> Lower:
@@ -62,15 +64,16 @@ def lower_bound(e: Evaluation, given: Mapping[str, Array]) -> Lower:
     places = _to_correct(e, sides[:1], flat)
     found = _corrected(e, sides[0], own, places)
     lost, reason = gap(e, sides[0], found, places)
+    linear = gap(e, sides[0], found, places, by_matrices=False)[0] if e.forms else lost
     if len(sides) == 1 or lost <= GOOD * abs(float(e.value.mid)):
-        return Lower(lost, (reason,), found.step, places)
+        return Lower(lost, (reason,), found.step, places, linear)
     best = min(lost, _mixed(e, sides[0], sides[1], choices[1][1], _to_correct(e, sides, flat)))
     if not math.isfinite(best) and (inside := interior(e, multipliers, sides[0], places)) is not None:
         (other,) = _sides(e, [inside])
         best = min(best, _mixed(e, sides[0], other, inside[1], _to_correct(e, [sides[0], other], flat)))
     if best < lost:
-        return Lower(best, ("the multipliers were moved towards the inside of their range",))
-    return Lower(lost, (reason,), found.step, places)
+        return Lower(best, ("the multipliers were moved towards the inside of their range",), own=linear)
+    return Lower(lost, (reason,), found.step, places, linear)
 
 
 # ---- costs ----------------------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from convexcls.rigorous.rounding import ETA, UNIT, Ball, gamma, raised
+from convexcls.rigorous.rounding import ETA, UNIT, Ball, gamma, raised, spread
 from convexcls.rows import DenseRows, Rows
 from convexcls.rows.kernel import KernelRows
 
@@ -64,7 +64,7 @@ def _times(rows: Rows, x: Ball) -> Ball:
     k = rows.shape[1] + 16
     g = gamma(k) + 2.0 * rows.rounding * UNIT
     mid = rows @ x.mid
-    rad = (abs(rows) @ (g * np.abs(x.mid) + (1.0 + 2 * g) * x.rad)) * (1.0 + 4.0 * k * UNIT) + 4 * k * ETA
+    rad = (abs(rows) @ spread(x, g)) * (1.0 + 4.0 * k * UNIT) + 4 * k * ETA
     return Ball(mid, raised(np.where(np.isfinite(mid), rad, np.inf)))
 
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from convexcls.problem import Problem
 from convexcls.rigorous.entries import EntryError, entry_error
-from convexcls.rigorous.rounding import ETA, UNIT, Ball, gamma, raised, upward_sum
+from convexcls.rigorous.rounding import ETA, UNIT, Ball, gamma, raised, spread, upward_sum
 from convexcls.rows import ConstantRows, DiagonalRows, Rows
 from convexcls.rows.composed import ScaledRows, TransposedRows
 
@@ -117,8 +117,8 @@ class Products:
         relative, absolute, _ = self.error_of(core)
         g = gamma(k) + relative
         mids = np.column_stack([b.mid for b in parts])
-        spread = np.column_stack([g * np.abs(b.mid) + (1.0 + 2 * g) * b.rad for b in parts])
-        mid, rad = _matmul(core, mids), _matmul(abs(core), spread)
+        spreads = np.column_stack([spread(b, g) for b in parts])
+        mid, rad = _matmul(core, mids), _matmul(abs(core), spreads)
         self.count(core)
         self.count(core)
         rad = rad * (1.0 + 4.0 * k * UNIT) + 4 * k * ETA + absolute @ np.column_stack([b.size for b in parts]) * (1 + g)
@@ -170,9 +170,9 @@ class Products:
         k = min(n, BLOCK) + n // BLOCK + BESIDES
         g = gamma(k) + error.relative
         mid = _blocked(core, np.column_stack([c.mid for c in columns]))
-        spread = [g * np.abs(c.mid) + (1.0 + 2 * g) * c.rad for c in columns]
+        spreads = [spread(c, g) for c in columns]
         added = np.array([np.sum(c.size) for c in columns] + [np.sum(r) for r in rooms])
-        rad = abs(core).T @ np.column_stack([*spread, *rooms]) + np.outer(error.absolute, added)
+        rad = abs(core).T @ np.column_stack([*spreads, *rooms]) + np.outer(error.absolute, added)
         rad = rad * (1.0 + error.relative + 4.0 * (n + BESIDES) * UNIT) + 4 * (n + k) * ETA
         rad[nothing] = 0.0
         out = _safe(mid, rad[:, :m])

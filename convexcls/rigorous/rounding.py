@@ -116,6 +116,17 @@ class Ball:
         return Ball(mid, np.where(nothing, 0.0, raised(spread)))
 
 
+def spread(ball: Ball, g: float) -> Array:
+    """At least g |mid| + (1 + g) rad, where products may underflow: what rows of any size are then multiplied with."""
+    return np.asarray(g * np.abs(ball.mid) + (1.0 + 2 * g) * ball.rad + np.where(ball.size > 0, 2 * ETA, 0.0))
+
+
+def square_over(size: Array, p: Any) -> Array:
+    """At least size^2 / 2p, p > 0; the square alone may be beyond the range of doubles."""
+    some = np.where(size > 0, ETA, 0.0)
+    return np.asarray(raised(0.5 * size * (size / p + some)) + some)
+
+
 def exact_total(values: Array) -> float:
     """The sum of doubles, rounded once; not a number where it overflows."""
     flat = np.ravel(values)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from convexcls.problem import Problem
 from convexcls.rigorous.multipliers import Unit
 from convexcls.rigorous.products import Products, factors
-from convexcls.rigorous.rounding import Ball, raised, upward_sum
+from convexcls.rigorous.rounding import ETA, Ball, raised, upward_sum
 from convexcls.rigorous.system import Gram, gram
 from convexcls.rows import Rows
 
@@ -61,8 +61,10 @@ class System:
 
     def bound(self, costs: Array) -> Array | None:
         """A bound of |v| in these units for costs up to these."""
-        with np.errstate(all="ignore"):
-            r = raised(costs[self.places] / self.size[self.places] / self.top)
+        cost = costs[self.places]
+        with np.errstate(all="ignore"):  # both units are powers of two: one step, lest it underflows on the way
+            r = np.ldexp(cost, -(np.frexp(self.size[self.places])[1] + math.frexp(self.top)[1] - 2))
+            r = r + np.where(cost > 0, ETA, 0.0)
         return self.matrix.bound(r) if np.all(np.isfinite(r)) else None
 
 
@@ -74,7 +76,7 @@ def system(
     if chosen.size > LARGEST:
         return f"{chosen.size} unknowns without curvature are more than are corrected"
     top = max((float(u.room.max(initial=0.0)) for u in units), default=0.0)
-    top = 2.0 ** math.frexp(top)[1] if top > 0 and math.isfinite(top) else 1.0
+    top = 2.0 ** math.frexp(top)[1] if 0 < top < 2.0**1022 else 1.0
     size = _sizes(problem, [u.rows for u in (*units, *free)])
     if not np.all(size[chosen] > 0) or not np.all(np.isfinite(size[chosen])):
         return "an unknown without curvature has a cost but no multiplier to change it"

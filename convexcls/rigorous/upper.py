@@ -32,10 +32,13 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Upper:
-    """The bound, and the point on the ray that has it."""
+    """The bound, and the point on the ray that has it; the objective at ``nearest`` times x, the point of the ray next
+    to x that satisfies the constraints."""
 
     value: float
     scale: float = 1.0
+    nearest: float = 1.0
+    at_nearest: float = math.inf
     reasons: tuple[str, ...] = ()
 
 
@@ -49,10 +52,12 @@ def upper_bound(e: Evaluation) -> Upper:
     if not least <= most:
         return Upper(math.inf, reasons=(reason or "no point on the ray through x satisfies the constraints",))
     tries = sorted({t for t in (1.0, least, most, 0.0, _without_slack(e)) if least <= t <= most and math.isfinite(t)})
-    found = [(_value(e, t), t) for t in tries]
-    best, t = min(found, key=lambda pair: pair[0])
+    found = {t: _value(e, t) for t in tries}
+    t = min(found, key=found.__getitem__)
+    best, nearest = found[t], min(max(1.0, least), most)
     moved = () if t == 1.0 else (f"the point was multiplied by {t!r} to satisfy all constraints",)
-    return Upper(best, t, moved if math.isfinite(best) else ("the objective is too large for a double",))
+    reasons = moved if math.isfinite(best) else ("the objective is too large for a double",)
+    return Upper(best, t, nearest, found.get(nearest, math.inf), reasons)
 
 
 # ---- which points of the ray satisfy the constraints ------------------------------------------------------------

@@ -20,7 +20,7 @@ from convexcls.rows.class_margins import ClassMarginRows, block_gram
 from convexcls.rows.columns import ColumnRows
 from convexcls.rows.composed import JoinedRows, ScaledRows, TransposedRows, one_entry_each
 from convexcls.rows.dense import DenseRows
-from convexcls.rows.plain import ConstantRows, DiagonalRows
+from convexcls.rows.plain import ConstantRows, DiagonalRows, PickedRows
 from convexcls.rows.row_store import MatrixTooLarge
 from convexcls.rows.sparse import SparseRows
 from convexcls.rows.stacked import StackedRows
@@ -35,6 +35,7 @@ __all__ = [
     "DiagonalRows",
     "JoinedRows",
     "MatrixTooLarge",
+    "PickedRows",
     "Rows",
     "ScaledRows",
     "SparseRows",

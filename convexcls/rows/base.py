@@ -15,6 +15,7 @@ from scipy.sparse import issparse
 from convexcls.data import Given
 
 Array = NDArray[np.float64]
+Counts = NDArray[np.intp]
 
 #: Rows are worked on in blocks of this many, small enough for the second-level cache.
 BLOCK = 2048
@@ -65,9 +66,25 @@ class Rows(ABC):
             out = np.maximum(out, largest_size(self[rows].to_matrix(), axis=0))
         return out
 
+    def row_max(self) -> Array:
+        """The largest absolute value of each row, 0 for an empty one."""
+        out = np.empty(self.shape[0])
+        for rows in row_blocks(self.shape[0]):
+            out[rows] = largest_size(self[rows].to_matrix(), axis=1)
+        return out
+
     def diagonal(self) -> Array:
         """The entries on the diagonal, of small matrices."""
         return np.diag(self.to_dense())
+
+    def entry_counts(self) -> tuple[Counts, Counts]:
+        """How many entries are not 0, by row and by column."""
+        matrix = self.to_matrix()
+        if not issparse(matrix):
+            return np.count_nonzero(matrix, axis=1), np.count_nonzero(matrix, axis=0)
+        coo = matrix.tocoo()
+        rows, columns = (place[coo.data != 0] for place in coo.coords)
+        return np.bincount(rows, minlength=self.shape[0]), np.bincount(columns, minlength=self.shape[1])
 
     @abstractmethod
     def to_matrix(self) -> Any:

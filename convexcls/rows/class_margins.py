@@ -101,6 +101,13 @@ class ClassMarginRows(Rows):
     def to_matrix(self) -> Any:
         return self._picked(np.arange(self.shape[0])).matrix
 
+    def to_dense(self) -> Array:
+        (n, d), K = self.base.shape, self.count
+        out, samples, places = np.zeros((n, K - 1, K, d)), self.base.to_dense(), np.arange(n)
+        out[places, :, self.classes] = samples[:, None]
+        out[places[:, None], np.arange(K - 1), self.others] = self.other * samples[:, None]
+        return out.reshape(self.shape)
+
     def contrasts(self, blocks: Array) -> Array:
         """E_i' B_i E_i for each sample, with E_i the K-1 rows e_c + other e_k: its weights by pairs of classes."""
         n, K = self.base.shape[0], self.count

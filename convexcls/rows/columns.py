@@ -6,7 +6,6 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from convexcls.rows.base import Array, Rows
 
@@ -50,3 +49,6 @@ class ColumnRows(Rows):
 
     def to_matrix(self) -> Any:
         return self.base.to_matrix()[:, : self.shape[1]]
+
+    def to_dense(self) -> Array:
+        return self.base.to_dense()[:, : self.shape[1]]

@@ -12,11 +12,10 @@ from scipy import sparse
 
 from convexcls.rows.base import (
     Array,
+    Counts,
     Rows,
     as_rows,
     column_by_column,
-    largest_size,
-    row_blocks,
     rows_selected,
 )
 from convexcls.rows.dense import DenseRows
@@ -97,6 +96,9 @@ class ScaledRows(Rows):
             return sparse.diags_array(self.left) @ matrix @ sparse.diags_array(self.right)
         return matrix * self.left[:, None] * self.right
 
+    def to_dense(self) -> Array:
+        return np.asarray(self.base.to_dense() * self.left[:, None] * self.right)
+
 
 class TransposedRows(Rows):
     """The transpose of other rows: what was a column is a row."""
@@ -141,13 +143,17 @@ class TransposedRows(Rows):
         return TransposedRows(self.base.scaled(right, left))
 
     def _largest_by_column(self) -> Array:
-        out = np.empty(self.shape[1])
-        for rows in row_blocks(self.shape[1]):
-            out[rows] = largest_size(self.base[rows].to_matrix(), axis=1)
-        return out
+        return self.base.row_max()
 
     def to_matrix(self) -> Any:
         return self.base.to_matrix().T
+
+    def to_dense(self) -> Array:
+        return self.base.to_dense().T
+
+    def entry_counts(self) -> tuple[Counts, Counts]:
+        by_column, by_row = self.base.entry_counts()
+        return by_row, by_column
 
 
 class JoinedRows(Rows):
@@ -162,12 +168,13 @@ class JoinedRows(Rows):
     @cached_property
     def _written_out(self) -> DenseRows | None:
         n, d = self.shape
-        if n * d > WRITTEN_OUT:
-            return None
+        return DenseRows(self._filled()) if n * d <= WRITTEN_OUT else None
+
+    def _filled(self) -> Array:
         out = np.zeros(self.shape)
         for where, rows in self.parts:
             out[:, where] += rows.to_dense()
-        return DenseRows(out)
+        return out
 
     @property
     def entries(self) -> int:
@@ -235,13 +242,22 @@ class JoinedRows(Rows):
             done = where.stop
         return sparse.hstack([*blocks, sparse.csc_array((self.shape[0], self.shape[1] - done))], format="csc")
 
+    def to_dense(self) -> Array:
+        return self._filled() if self._written_out is None else self._written_out.array
+
+    def entry_counts(self) -> tuple[Counts, Counts]:
+        by_row, by_column = (np.zeros(size, dtype=np.intp) for size in self.shape)
+        for where, rows in self.parts:
+            own, columns = rows.entry_counts()
+            by_row += own
+            by_column[where] += columns
+        return by_row, by_column
+
 
 def one_entry_each(rows: Rows) -> bool:
     """Whether every row has one entry, and every column at most one: then the rows pick out unknowns one by one."""
-    matrix = sparse.csr_array(rows.to_matrix())
-    matrix.eliminate_zeros()
-    per_column = np.bincount(matrix.indices, minlength=matrix.shape[1])
-    return bool(np.all(np.diff(matrix.indptr) == 1) and np.all(per_column <= 1))
+    by_row, by_column = rows.entry_counts()
+    return bool(np.all(by_row == 1) and np.all(by_column <= 1))
 
 
 def cross_gram(left: Rows, weights: Array, right: Rows) -> Array:

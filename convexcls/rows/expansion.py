@@ -1,8 +1,8 @@
 """Signs of sums of products of doubles without rounding, for many rows at once.
 
-A product of two doubles is the sum of two doubles exactly (Dekker 1971), and so is a sum (Knuth). Terms are added one by
-one to an expansion: doubles that do not overlap, in rising order, whose sum is that of all terms so far without rounding
-(Shewchuk 1997). Its sign is that of the last one that is not 0. All of it is arithmetic on whole columns.
+A product of two doubles is the sum of two doubles exactly (Dekker 1971), and so is a sum (Knuth). Terms are added one
+by one to an expansion: doubles that do not overlap, in rising order, whose sum is that of all terms so far without
+rounding (Shewchuk 1997). Its sign is that of the last one that is not 0. All of it is arithmetic on whole columns.
 """
 
 from __future__ import annotations
@@ -45,13 +45,13 @@ def doubles_as_given(rows: Rows) -> bool:
     from convexcls.rows.columns import ColumnRows
     from convexcls.rows.composed import JoinedRows, ScaledRows
     from convexcls.rows.dense import DenseRows
-    from convexcls.rows.plain import ConstantRows, DiagonalRows
+    from convexcls.rows.plain import ConstantRows, DiagonalRows, PickedRows
     from convexcls.rows.sparse import SparseRows
     from convexcls.rows.stacked import StackedRows
 
     if type(rows) in (DenseRows, SparseRows):
         return rows.rounding == 0.0
-    if isinstance(rows, (ConstantRows, DiagonalRows)):
+    if isinstance(rows, (ConstantRows, DiagonalRows, PickedRows)):
         return True
     if isinstance(rows, ColumnRows):
         return doubles_as_given(rows.base)

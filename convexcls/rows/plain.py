@@ -1,14 +1,14 @@
-"""The two plainest rows, which take no memory of their own to speak of: a diagonal and a column of ones."""
+"""The plainest rows, which take no memory of their own to speak of: a diagonal, some rows of one, a column of ones."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
-from convexcls.rows.base import Array, Rows, column_by_column, rows_selected
-from convexcls.rows.sparse import SparseRows
+from convexcls.rows.base import Array, Counts, Rows, column_by_column, rows_selected
 
 
 class DiagonalRows(Rows):
@@ -42,8 +42,7 @@ class DiagonalRows(Rows):
 
     def __getitem__(self, index: Any) -> Rows:
         chosen = np.arange(self.values.size)[index]
-        entries = (self.values[chosen], chosen, np.arange(chosen.size + 1))
-        return SparseRows(sparse.csr_array(entries, shape=(chosen.size, self.values.size)))
+        return PickedRows(self.values[chosen], chosen, self.values.size)
 
     def __abs__(self) -> Rows:
         return DiagonalRows(np.abs(self.values))
@@ -57,6 +56,62 @@ class DiagonalRows(Rows):
     def to_matrix(self) -> Any:
         n = self.values.size
         return sparse.csc_array((self.values, np.arange(n), np.arange(n + 1)), shape=self.shape)
+
+    def to_dense(self) -> Array:
+        return np.diag(self.values)
+
+
+class PickedRows(Rows):
+    """One entry a row, ``values[i]`` in the column ``columns[i]``: unknowns picked out one by one."""
+
+    def __init__(self, values: Array, columns: NDArray[np.intp], width: int) -> None:
+        self.values, self.columns = np.asarray(values, dtype=float), columns
+        self.shape = (self.values.size, width)
+
+    @property
+    def entries(self) -> int:
+        return self.values.size
+
+    def __matmul__(self, v: Array) -> Array:
+        return np.asarray(column_by_column(self.values, v) * v[self.columns])
+
+    def transposed_matmul(self, u: Array) -> Array:
+        out = np.zeros((self.shape[1], *u.shape[1:]))
+        np.add.at(out, self.columns, column_by_column(self.values, u) * u)
+        return out
+
+    def gram(self, weights: Array) -> Array:
+        return np.diag(np.bincount(self.columns, weights * self.values**2, self.shape[1]))
+
+    def __getitem__(self, index: Any) -> Rows:
+        return PickedRows(self.values[index], self.columns[index], self.shape[1])
+
+    def __abs__(self) -> Rows:
+        return PickedRows(np.abs(self.values), self.columns, self.shape[1])
+
+    def scaled(self, left: Array | float = 1.0, right: Array | float = 1.0) -> Rows:
+        factors = right if isinstance(right, float) else np.broadcast_to(right, self.shape[1])[self.columns]
+        return PickedRows(self.values * left * factors, self.columns, self.shape[1])
+
+    def _largest_by_column(self) -> Array:
+        out = np.zeros(self.shape[1])
+        np.maximum.at(out, self.columns, np.abs(self.values))
+        return out
+
+    def row_max(self) -> Array:
+        return np.abs(self.values)
+
+    def entry_counts(self) -> tuple[Counts, Counts]:
+        there = self.values != 0
+        return there.astype(np.intp), np.bincount(self.columns[there], minlength=self.shape[1])
+
+    def to_matrix(self) -> Any:
+        return sparse.csr_array((self.values, self.columns, np.arange(self.values.size + 1)), shape=self.shape)
+
+    def to_dense(self) -> Array:
+        out = np.zeros(self.shape)
+        out[np.arange(self.values.size), self.columns] = self.values
+        return out
 
 
 class ConstantRows(Rows):

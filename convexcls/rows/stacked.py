@@ -71,3 +71,6 @@ class StackedRows(Rows):
         if any(sparse.issparse(matrix) for matrix in matrices):
             return sparse.vstack([sparse.csr_array(matrix) for matrix in matrices], format="csr")
         return np.vstack(matrices)
+
+    def to_dense(self) -> Array:
+        return np.vstack([part.to_dense() for part in self.parts])

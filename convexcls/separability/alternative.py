@@ -2,7 +2,8 @@
 
     some v has a_i'v > 0 for all i,      or      some lambda >= 0, not 0, has sum_i lambda_i a_i = 0.
 
-HiGHS guesses; the guess is proved in rationals; where that fails, the nearest point of the hull decides without rounding.
+HiGHS guesses; the guess is proved in rationals; where that fails, the nearest point of the hull decides without
+rounding.
 """
 
 from __future__ import annotations
@@ -28,8 +29,9 @@ ROUNDED_TO = (1, 2, 4, 8, 16, 32)
 
 @dataclass(frozen=True, eq=False)
 class Alternative:
-    """``direction``: coordinates in the section, with every row above 0. Otherwise ``circuit``: weights > 0 of rows of the
-    section (by place) that add up to 0, on as many rows as their rank and one: none of them can be left out."""
+    """``direction``: coordinates in the section, with every row above 0. Otherwise ``circuit``: weights > 0 of rows
+    of the section (by place) that add up to 0, on as many rows as their rank and one: none of them can be left
+    out."""
 
     direction: Vector | None
     circuit: dict[int, Fraction]

@@ -1,4 +1,4 @@
-"""The proof of a verdict, checked from nothing but the rows: in rationals, and by other code than that which found it."""
+"""The proof of a verdict, checked from the rows alone: in rationals, by other code than that which found it."""
 
 from __future__ import annotations
 
@@ -98,4 +98,4 @@ def _cancels(rows: Rows, weights: Weights, name: str) -> Iterator[str]:
 
 def _places(rows: Rows, weights: Mapping[int, Fraction]) -> NDArray[np.intp] | None:
     places = np.array(sorted(weights), dtype=np.intp)
-    return places if places.size and 0 <= places[0] and places[-1] < rows.shape[0] else None
+    return places if places.size and places[0] >= 0 and places[-1] < rows.shape[0] else None

@@ -1,7 +1,7 @@
 """The directions along which no row shrinks: which numbers run to infinity along them, and which way.
 
-The directions v with a_i'v >= 0 for all rows are a cone. Rows in F stay at 0 along all of them; the cone spans the subspace
-L on which F vanishes. A linear function c'v of the unknowns is
+The directions v with a_i'v >= 0 for all rows are a cone. Rows in F stay at 0 along all of them; the cone spans the
+subspace L on which F vanishes. A linear function c'v of the unknowns is
 
     finite          iff c vanishes on L, that is, iff c is in the span of the rows of F;
     unidentified    iff c does not vanish where all rows do: then no data fix it;

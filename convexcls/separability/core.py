@@ -6,12 +6,12 @@ For rows a_i, here the margins y_i (x_i, 1) of samples, exactly one holds:
     weak          not that, but some v has a_i'v >= 0 for all i, and > 0 for some;
     overlapping   every v with a_i'v >= 0 for all i has a_i'v = 0 for all i.
 
-The proof goes down by dimension. Gordan's alternative on all rows gives v, and all is said, or weights lambda > 0 of few
-rows that add up to 0: a *circuit*, which shows that there is no strict v (on at most p + 1 rows, Caratheodory; for samples
-with an intercept a common point of both hulls, Kirchberger). Along any v of the weak kind, its rows must stay at 0. So
-the question is asked again on the subspace on which they vanish, for the rows that do not vanish on it, until these can
-all be moved, or there are none. The weights of all circuits together, made positive, prove that the rows in their span
-cannot be moved (Stiemke): sum_i lambda_i a_i'v = 0 with all a_i'v >= 0 leaves 0 only.
+The proof goes down by dimension. Gordan's alternative on all rows gives v, and all is said, or weights lambda > 0 of
+few rows that add up to 0: a *circuit*, which shows that there is no strict v (on at most p + 1 rows, Caratheodory;
+for samples with an intercept a common point of both hulls, Kirchberger). Along any v of the weak kind, its rows must
+stay at 0. So the question is asked again on the subspace on which they vanish, for the rows that do not vanish on it,
+until these can all be moved, or there are none. The weights of all circuits together, made positive, prove that the
+rows in their span cannot be moved (Stiemke): sum_i lambda_i a_i'v = 0 with all a_i'v >= 0 leaves 0 only.
 """
 
 from __future__ import annotations

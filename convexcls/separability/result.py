@@ -23,8 +23,8 @@ VERDICTS: dict[Kind, Verdict] = {
 
 @dataclass(frozen=True, eq=False)
 class Plane:
-    """f(x) = coef'x + intercept in rationals, above 0 for the second label; of several classes one coef and one intercept
-    for each, those of the last 0. ``coef_`` and ``intercept_`` are the same as doubles."""
+    """f(x) = coef'x + intercept in rationals, above 0 for the second label; of several classes one coef and one
+    intercept for each, those of the last 0. ``coef_`` and ``intercept_`` are the same as doubles."""
 
     coef: tuple[Any, ...]
     intercept: Any
@@ -42,9 +42,9 @@ class Plane:
 
 @dataclass(frozen=True, eq=False)
 class Hull:
-    """Weights > 0 of few samples, by label, with sum w_i x_i of the one class = sum w_i x_i of the other = ``point``. With
-    an intercept those of each class add up to one: a point that both convex hulls have. Without, all of them together:
-    then it says that the hull of the y_i x_i has the origin."""
+    """Weights > 0 of few samples, by label, with sum w_i x_i of the one class = sum w_i x_i of the other = ``point``.
+    With an intercept those of each class add up to one: a point that both convex hulls have. Without, all of them
+    together: then it says that the hull of the y_i x_i has the origin."""
 
     weights: Mapping[Any, Mapping[int, Fraction]]
     point: tuple[Fraction, ...]
@@ -67,9 +67,9 @@ class Separability:
     ``weights`` > 0, with sum_i weights_i y_i (x_i, 1) = 0, prove that the samples in the span of theirs lie on every
     hyperplane that has none on the wrong side (Stiemke).
 
-    Of several classes it is the margins of each sample's own class over the others (Albert and Anderson 1984) that are
-    separated. Weights are then by (sample, other class), ``hull`` is None with ``circuit`` in its place, and ``pairs`` has
-    the verdict on each two classes.
+    Of several classes it is the margins of each sample's own class over the others (Albert and Anderson 1984) that
+    are separated. Weights are then by (sample, other class), ``hull`` is None with ``circuit`` in its place, and
+    ``pairs`` has the verdict on each two classes.
     """
 
     verdict: Verdict

@@ -26,8 +26,8 @@ LARGEST_POWER = 900
 
 
 class Section:
-    """The rows ``alive`` of ``rows`` on the span of ``basis`` (everything where it is None). Coordinates are those of the
-    basis, in units by column (powers of two) that make the largest entry of each column about one."""
+    """The rows ``alive`` of ``rows`` on the span of ``basis`` (everything where it is None). Coordinates are those of
+    the basis, in units by column (powers of two) that make the largest entry of each column about one."""
 
     def __init__(self, rows: Rows, alive: Places | None = None, basis: Matrix | None = None) -> None:
         self.rows = rows

@@ -43,7 +43,8 @@ def separability(X: Any, y: Any, *, intercept: bool = True) -> Separability:
     named = {i: (i // count, labels[others[i // count, i % count]]) for i in (*proof.weights, *proof.circuit)}
     return Separability(
         verdict=VERDICTS[proof.kind], labels=labels, intercept=bool(intercept),
-        direction=_scores(proof, data.d, count, bool(intercept)), margin=_margin_of_several(rows, proof, data.d, others, classes),
+        direction=_scores(proof, data.d, count, bool(intercept)),
+        margin=_margin_of_several(rows, proof, data.d, others, classes),
         rows_on_it=np.unique(proof.still // count), hull=None,
         weights=MappingProxyType({named[i]: v for i, v in proof.weights.items()}),
         circuit=MappingProxyType({named[i]: v for i, v in proof.circuit.items()}),

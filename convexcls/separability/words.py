@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from fractions import Fraction
+from textwrap import wrap
 from typing import Any
 
 from convexcls.separability.result import Separability
 
+#: Lines are as long as this at the most.
+WIDTH = 110
 #: Longer lists are cut.
 MOST_NAMED = 12
 #: Longer fractions are shown rounded.
@@ -23,32 +26,30 @@ def explain(told: Separability) -> str:
 
 def _two(told: Separability) -> list[str]:
     first, second = map(repr, told.labels)
-    lines = []
     if told.verdict == "strictly separable":
-        lines += [
-            f"STRICTLY SEPARABLE. The hyperplane f(x) = 0 with f(x) = {_formula(told)}",
-            f"has every sample of {second} above and every sample of {first} below it, none nearer than {told.margin:.6g}.",
-            "All signs are worked out without rounding, on the data as given.",
-            "A hard margin exists; the likelihood of logistic regression has no maximum; the perceptron finds a solution.",
-        ]
-        return lines
+        return _filled(
+            f"STRICTLY SEPARABLE. The hyperplane f(x) = 0 with f(x) = {_formula(told)} has every sample of {second} "
+            f"above and every sample of {first} below it, none nearer than {told.margin:.6g}. All signs are worked out "
+            "without rounding, on the data as given.",
+            "A hard margin exists; the likelihood of logistic regression has no maximum; the perceptron finds a "
+            "solution.",
+        )
     if told.verdict == "weakly separable":
-        lines += [
-            f"WEAKLY SEPARABLE (quasi-complete separation). With f(x) = {_formula(told)}",
-            f"no sample of {second} is below and none of {first} above 0, but these are at 0 exactly, as along every such "
-            f"hyperplane:\nsamples {_listed(told.rows_on_it)} ({told.rows_on_it.size} of {told.samples.size}). The proof that",
-            f"they cannot be moved off it: weights > 0 on samples {_listed(told.weights)} add up to 0.",
+        lines = _filled(
+            f"WEAKLY SEPARABLE (quasi-complete separation). With f(x) = {_formula(told)} no sample of {second} is "
+            f"below and none of {first} above 0, but these are at 0 exactly, as along every such hyperplane: samples "
+            f"{_listed(told.rows_on_it)} ({told.rows_on_it.size} of {told.samples.size}). The proof that they cannot "
+            f"be moved off it: weights > 0 on samples {_listed(told.weights)} add up to 0.",
             "No hard margin exists, and neither does the maximum of the likelihood; the perceptron criterion is 0.",
-        ]
+        )
     else:
-        lines += [
-            "OVERLAPPING. No hyperplane has all samples on their sides, not even with some on it. The proof: weights > 0 on "
-            f"samples\n{_listed(told.weights)} add up to 0, and every other sample depends on these; so a hyperplane that has",
-            "no sample on the wrong side has all of them on it.",
+        lines = _filled(
+            "OVERLAPPING. No hyperplane has all samples on their sides, not even with some on it. The proof: weights > "
+            f"0 on samples {_listed(told.weights)} add up to 0, and every other sample depends on these; so a "
+            "hyperplane that has no sample on the wrong side has all of them on it.",
             "No hard margin exists; the maximum of the likelihood does; the perceptron criterion is above 0.",
-        ]
-    lines += _hull_lines(told)
-    return lines
+        )
+    return [*lines, *_hull_lines(told)]
 
 
 def _hull_lines(told: Separability) -> list[str]:
@@ -70,24 +71,27 @@ def _hull_lines(told: Separability) -> list[str]:
 
 
 def _several(told: Separability) -> list[str]:
-    count = len(told.labels)
+    scores = f"Linear scores of the {len(told.labels)} classes"
     meaning = {
-        "strictly separable": f"STRICTLY SEPARABLE. Linear scores of the {count} classes give every sample its own class.",
-        "weakly separable": f"WEAKLY SEPARABLE. Linear scores of the {count} classes never prefer another class to a sample's "
-        f"own,\nand tie for some margins of {told.rows_on_it.size} of {told.samples.size} samples, as all such scores do.",
-        "overlapping": "OVERLAPPING. No linear scores give every sample at least a tie for its own class, unless they tie for "
-        "all samples\nand classes. The maximum of the likelihood of softmax regression exists.",
+        "strictly separable": f"STRICTLY SEPARABLE. {scores} give every sample its own class.",
+        "weakly separable": f"WEAKLY SEPARABLE. {scores} never prefer another class to a sample's own, and tie for "
+        f"some margins of {told.rows_on_it.size} of {told.samples.size} samples, as all such scores do.",
+        "overlapping": "OVERLAPPING. No linear scores give every sample at least a tie for its own class, unless they "
+        "tie for all samples and classes. The maximum of the likelihood of softmax regression exists.",
     }[told.verdict]
-    lines = [meaning]
+    lines = _filled(meaning)
     if told.verdict != "overlapping":
         lines.append("The likelihood of softmax regression has no maximum.")
     if told.weights:
-        lines.append(
-            f"Weights > 0 on {len(told.weights)} margins (sample, other class) add up to 0: {_listed(told.weights)}."
-        )
+        on = f"{len(told.weights)} margins (sample, other class)"
+        lines += _filled(f"Weights > 0 on {on} add up to 0: {_listed(told.weights)}.")
     lines.append("Two classes at a time:")
     lines += [f"  {a!r} and {b!r}: {verdict.verdict}" for (a, b), verdict in told.pairs.items()]
     return lines
+
+
+def _filled(*paragraphs: str) -> list[str]:
+    return [line for text in paragraphs for line in wrap(text, WIDTH)]
 
 
 def _formula(told: Separability) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from importlib import import_module
 
-from convexcls.solvers.base import Answer, Callback, Iteration, Solver, SolverRefused, Start, Tracer
+from convexcls.solvers.base import Answer, Callback, Iteration, Solver, SolverRefused, Standing, Start, Tracer
 
 REGISTRY: dict[str, str] = {
     "closed-form": "convexcls.solvers.closed_form:ClosedFormSolver",
@@ -60,6 +60,7 @@ __all__ = [
     "Iteration",
     "Solver",
     "SolverRefused",
+    "Standing",
     "Start",
     "Tracer",
     "solver_class",

@@ -12,6 +12,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
+from functools import cached_property, partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -26,19 +27,37 @@ class SolverRefused(ValueError):
     """The solver does not take this problem; the message says why and which solvers do."""
 
 
+#: A point and, where they are known, the multipliers there.
+Standing = tuple[Array, Mapping[str, Array] | None]
+
+
 @dataclass(frozen=True)
 class Iteration:
     """One line of a trace. ``detail`` holds what a particular solver can show besides; ``point`` and ``multipliers``
-    are where it stands, told to callbacks only: a trace does not keep them. ``seconds`` have passed since it began."""
+    are where it stands, worked out when they are looked at, and told to callbacks only: a trace does not keep them.
+    ``seconds`` have passed since the solver began."""
 
     iteration: int
     objective: float
     residual: float
     step: float = 1.0
     detail: Mapping[str, Any] = field(default_factory=dict, compare=False)
-    point: Array | None = field(default=None, compare=False, repr=False)
-    multipliers: Mapping[str, Array] | None = field(default=None, compare=False, repr=False)
+    standing: Callable[[], Standing] | None = field(default=None, compare=False, repr=False)
     seconds: float = field(default=math.nan, compare=False, repr=False)
+
+    @cached_property
+    def _stands(self) -> tuple[Array | None, Mapping[str, Array] | None]:
+        return (None, None) if self.standing is None else self.standing()
+
+    @property
+    def point(self) -> Array | None:
+        """Where the solver stands; None where it does not tell."""
+        return self._stands[0]
+
+    @property
+    def multipliers(self) -> Mapping[str, Array] | None:
+        """The multipliers there; None where it does not tell."""
+        return self._stands[1]
 
 
 Callback = Callable[[Iteration], None]
@@ -80,6 +99,9 @@ class Solver(ABC):
     warm: ClassVar[bool] = False
     #: Whether the solver needs a matrix P written out; one that works with its rows does not.
     whole_matrix: ClassVar[bool] = True
+    #: Whether the solver is a formula that gives all the digits that doubles have: where it finds nothing that can be
+    #: proved, ``auto`` asks no other.
+    final: ClassVar[bool] = False
     #: Whether the solver is a rule whose steps matter, to be run in the units of the caller's data.
     as_stated: ClassVar[bool] = False
     #: Whether the solver is a learning rule, shown for what it does: its answer need not be proved, so it takes part
@@ -132,14 +154,20 @@ class Tracer:
         step: float = 1.0,
         detail: Mapping[str, Any] | None = None,
         point: Array | None = None,
-        multipliers: Mapping[str, Array] | None = None,
+        standing: Callable[[], Standing] | None = None,
     ) -> None:
-        """Add the next line. ``point`` and ``multipliers`` are not copied: give arrays that will not be written to."""
+        """Add the next line, with the point where the solver stands, or with what works it out: most of them are never
+        looked at. Neither copies anything: give arrays that will not be written to."""
         facts = (len(self.lines), float(objective), float(residual), float(step), detail or {})
         self.lines.append(Iteration(*facts, seconds=time.perf_counter() - self.begun))
         if self.callback is not None:
-            told = self.lines[-1] if point is None else replace(self.lines[-1], point=point, multipliers=multipliers)
-            self.callback(told)
+            if point is not None:
+                standing = partial(_at, point)
+            self.callback(self.lines[-1] if standing is None else replace(self.lines[-1], standing=standing))
+
+
+def _at(point: Array) -> Standing:
+    return point, None
 
 
 def refuse_unless_smooth(problem: Problem) -> str:

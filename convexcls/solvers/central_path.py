@@ -88,14 +88,13 @@ def first_mu(program: RowProgram, x: Array) -> float:
 
 def follow(program: RowProgram, x: Array, mu: float | None = None, max_iter: int = 100) -> Iterator[PathStop]:
     """Points on the way to the solution, each nearer to it, until numbers give out or the way ends."""
-    sides = Sides.of(program)
+    sides, sizes = Sides.of(program), Sizes.of(program)
     point = start_point(program, x, first_mu(program, x) if mu is None else mu)
-    reach = program.rows.column_max()
     step = sigma = 1.0
     for _ in range(max_iter):
         left = Residuals.of(program, point)
-        stop = _measured(program, point, left, reach, step, sigma)
-        if not np.isfinite(stop.error) or not np.all(np.isfinite(point.x)):
+        stop = _measured(program, sizes, point, left, step, sigma)
+        if not np.isfinite(stop.error) or not np.isfinite(point.x).all():
             return
         yield stop
         try:
@@ -104,20 +103,53 @@ def follow(program: RowProgram, x: Array, mu: float | None = None, max_iter: int
             return
 
 
-def _measured(program: RowProgram, p: PathPoint, left: Residuals, reach: Array, step: float, sigma: float) -> PathStop:
+@dataclass(frozen=True, eq=False)
+class Sizes:
+    """The sizes of what is added up, the same at all points: P, q, A, b, the largest entry of each column of the rows,
+    the largest right-hand side and the largest room between bounds."""
+
+    P: Array
+    q: Array
+    A: Array
+    b: Array
+    reach: Array
+    side: float
+    room: float
+
+    @classmethod
+    def of(cls, program: RowProgram) -> Sizes:
+        room = program.high - program.low
+        room = room[np.isfinite(room)]
+        return cls(
+            P=np.abs(program.P),
+            q=np.abs(program.q),
+            A=np.abs(program.A),
+            b=np.abs(program.b),
+            reach=program.rows.column_max(),
+            side=float(np.abs(program.h).max(initial=0.0)),
+            room=float(room.max()) if room.size else np.inf,
+        )
+
+
+def _measured(program: RowProgram, sizes: Sizes, p: PathPoint, left: Residuals, step: float, sigma: float) -> PathStop:
     excess = left.rows + program.give * p.a + p.over - p.under
     cost = float(p.a @ excess - 0.5 * (program.give * p.a) @ p.a)
     objective = program.smooth(p.x) + cost + left.gap
     scale = max(abs(objective), abs(objective - left.gap), program.unit) or 1.0
-    sides = max(float(np.abs(program.h).max(initial=0.0)), float(np.abs(excess).max(initial=0.0))) or 1.0
+    side = max(sizes.side, float(np.abs(excess).max(initial=0.0))) or 1.0
     # where all multipliers may be 0, an objective of one unit gives their size, or their bounds do
-    room = (program.high - program.low)[np.isfinite(program.high - program.low)]
-    natural = min(program.unit / sides, float(room.max()) if room.size else np.inf)
-    summed = np.abs(program.P) @ np.abs(p.x) + np.abs(program.q) + np.abs(program.A).T @ np.abs(p.nu)
-    summed += reach * (float(np.abs(p.a).sum()) + natural)
+    natural = min(program.unit / side, sizes.room)
+    size = np.abs(p.x)
+    summed = sizes.P @ size + sizes.q + sizes.reach * (float(np.abs(p.a).sum()) + natural)
+    infeasibility = float(np.abs(left.rows).max(initial=0.0)) / side
+    if p.nu.size:
+        summed += sizes.A.T @ np.abs(p.nu)
+        infeasibility = max(infeasibility, _largest_share(left.equal, sizes.b + sizes.A @ size))
     summed += FLOOR * summed.max(initial=0.0)
-    dual = float(np.max(np.abs(left.dual) / np.where(summed > 0, summed, 1.0), initial=0.0))
-    rows = float(np.abs(left.rows).max(initial=0.0)) / sides
-    equal_sides = np.abs(program.b) + np.abs(program.A) @ np.abs(p.x)
-    equal = float(np.max(np.abs(left.equal) / np.where(equal_sides > 0, equal_sides, 1.0), initial=0.0))
-    return PathStop(p, objective, left.gap / scale, max(dual, rows, equal), step, sigma)
+    infeasibility = max(infeasibility, _largest_share(left.dual, summed))
+    return PathStop(p, objective, left.gap / scale, infeasibility, step, sigma)
+
+
+def _largest_share(left: Array, summed: Array) -> float:
+    """The largest of what is left, relative to what was added up."""
+    return float((np.abs(left) / np.where(summed > 0, summed, 1.0)).max(initial=0.0))

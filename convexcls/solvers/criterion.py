@@ -9,8 +9,10 @@ from numpy.typing import NDArray
 
 from convexcls.certificate import Farkas, check_farkas
 from convexcls.certificate.infeasibility import find_farkas
+from convexcls.certificate.separation import LARGEST_DIMENSION, LARGEST_ENTRIES
 from convexcls.problem import Constraint, Problem
 from convexcls.rows import DiagonalRows, Rows
+from convexcls.separability import strictly
 
 Array = NDArray[np.float64]
 SLACK, MARGIN, SIGN, NORMALIZATION = "slack", "margin", "slack_sign", "normalization"
@@ -101,7 +103,17 @@ class Criterion:
             z = np.zeros(self.used.size)
             z[active] = proof.multipliers[MARGIN]
             return check_farkas(self.separation, {MARGIN: z})
-        return find_farkas(self.separation) if everywhere else None
+        return find_farkas(self.separation) or self._refute_in_rationals() if everywhere else None
+
+    def _refute_in_rationals(self) -> Farkas | None:
+        """The same found in rationals, where columns that repeat each other to rounding mislead a linear program."""
+        rows = self.rows
+        if rows.shape[1] > LARGEST_DIMENSION or rows.entries > LARGEST_ENTRIES:
+            return None
+        z = np.zeros(self.used.size)
+        for i, weight in strictly(-rows)[1].items():
+            z[i] = float(weight)
+        return check_farkas(self.separation, {MARGIN: z}) if np.any(z) else None
 
     def _separation_of(self, rows: NDArray[np.intp]) -> Problem:
         (margin,) = self.separation.constraints

@@ -29,6 +29,7 @@ class MomentsSolver(Solver):
     name: ClassVar[str] = "moments"
     accepts: ClassVar[str] = "Gaussian likelihoods: linear costs and log-determinants, without constraints"
     promise: ClassVar[float] = 1e-8
+    final: ClassVar[bool] = True
 
     def refuses(self, problem: Problem) -> str:
         if problem.is_constrained or problem.quadratic:
@@ -50,7 +51,11 @@ class MomentsSolver(Solver):
             multiplier = -t.loss.dual_sign * (rows @ problem.q) / (sizes * t.row_weights)
             conjugate = t.loss.conjugate
             if not conjugate.inside(multiplier):
-                return Answer(None, {}, "the matrix of moments is singular: no maximum of the likelihood exists")
+                return Answer(
+                    None,
+                    {},
+                    "the matrix of moments is singular, up to rounding: a combination of features hardly varies",
+                )
             u = t.loss.dual_sign * conjugate.slope(multiplier) - t.offset
             x += rows.T @ (u / sizes)
         tracer.record(problem.objective(x), 0.0)

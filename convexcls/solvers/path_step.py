@@ -13,7 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from scipy.linalg import LinAlgError
+from scipy.linalg.lapack import dpotrf, dpotrs
 
 from convexcls.solvers.row_program import RowProgram
 
@@ -98,48 +99,53 @@ class Factor:
         counts = diagonal > NOISE * float(diagonal.max(initial=0.0))
         self.unit = np.where(counts, 1.0 / np.sqrt(np.where(counts, diagonal, 1.0)), 0.0)
         H = H * self.unit[:, None] * self.unit
-        H[np.diag_indices_from(H)] += ~counts  # nothing moves along these
-        self.A = A * self.unit
-        norms = np.linalg.norm(self.A, axis=1)
-        self.row_unit = 1.0 / np.where(norms > 0, norms, 1.0)
-        self.A = self.A * self.row_unit[:, None]
-        if self.A.size:
+        H.flat[:: H.shape[0] + 1] += ~counts  # nothing moves along these
+        self.A, self.row_unit = A, np.ones(A.shape[0])
+        if A.size:
+            self.A = A * self.unit
+            norms = np.linalg.norm(self.A, axis=1)
+            self.row_unit = 1.0 / np.where(norms > 0, norms, 1.0)
+            self.A = self.A * self.row_unit[:, None]
             H = H + self.A.T @ self.A
         self.H = H
         self.factor = _cholesky(H)
         if self.A.size:
-            self.through = cho_solve(self.factor, self.A.T, check_finite=False)
+            self.through = _solved(self.factor, self.A.T)
             self.schur = _cholesky(self.A @ self.through)
 
     def solve(self, f: Array, g: Array) -> tuple[Array, Array]:
         """dx and dnu with H dx + A'dnu = f, A dx = g."""
-        f, g = f * self.unit, g * self.row_unit
+        f = f * self.unit
         if not self.A.size:
-            x = cho_solve(self.factor, f, check_finite=False)
-            x = x + cho_solve(self.factor, f - self.H @ x, check_finite=False)
+            x = _solved(self.factor, f)
+            x = x + _solved(self.factor, f - self.H @ x)
             return np.asarray(x * self.unit), np.zeros(0)
+        g = g * self.row_unit
         f = f + self.A.T @ g
         x, nu = self._bordered(f, g)
         more_x, more_nu = self._bordered(f - self.H @ x - self.A.T @ nu, g - self.A @ x)
         return (x + more_x) * self.unit, (nu + more_nu) * self.row_unit
 
     def _bordered(self, f: Array, g: Array) -> tuple[Array, Array]:
-        plain = cho_solve(self.factor, f, check_finite=False)
-        nu = cho_solve(self.schur, self.A @ plain - g, check_finite=False)
+        plain = _solved(self.factor, f)
+        nu = _solved(self.schur, self.A @ plain - g)
         return np.asarray(plain - self.through @ nu), np.asarray(nu)
 
 
-def _cholesky(matrix: Array) -> tuple[Array, bool]:
+def _cholesky(matrix: Array) -> Array:
     """A Cholesky factor, of the matrix with as little added to its diagonal as makes it positive definite."""
     for shift in (0.0, 1e-15, 1e-13, 1e-11, 1e-9):
-        try:
-            shifted = matrix if shift == 0 else matrix + shift * max(matrix.shape[0], 1) * np.eye(matrix.shape[0])
-            factor: tuple[Array, bool] = cho_factor(shifted, lower=True, check_finite=False)
-        except LinAlgError:
-            continue
-        if np.all(np.isfinite(factor[0].diagonal())):
-            return factor
+        shifted = matrix if shift == 0 else matrix + shift * max(matrix.shape[0], 1) * np.eye(matrix.shape[0])
+        factor, info = dpotrf(shifted, lower=1, clean=0)
+        if info == 0 and np.isfinite(factor.diagonal()).all():
+            return np.asarray(factor)
     raise LinAlgError("the system has no finite Cholesky factor")
+
+
+def _solved(factor: Array, target: Array) -> Array:
+    """The solution of a system whose Cholesky factor is given; LAPACK itself, since SciPy's way there costs more than a
+    small system."""
+    return np.asarray(dpotrs(factor, target, lower=1)[0])
 
 
 class Newton:
@@ -154,7 +160,8 @@ class Newton:
         """The direction in which the products of the pairs change by ``low`` and ``high``."""
         p = self.p
         wanted = self.left.rows + low / p.down - high / p.up
-        dx, dnu = self.factor.solve(-self.left.dual - self.program.rows.T @ (self.D * wanted), -self.left.equal)
+        pull = self.program.rows.transposed_matmul(self.D * wanted)
+        dx, dnu = self.factor.solve(-self.left.dual - pull, -self.left.equal)
         da = self.D * (self.program.rows @ dx + wanted)
         return Move(dx, dnu, da, (low - p.under * da) / p.down, (high + p.over * da) / p.up)
 

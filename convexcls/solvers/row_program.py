@@ -48,7 +48,8 @@ class RowProgram:
 
     def gradient(self, x: Array, a: Array, nu: Array) -> Array:
         """Px + q + R'a + A'nu."""
-        return np.asarray(self.P @ x + self.q + self.rows.T @ a + self.A.T @ nu)
+        out = self.P @ x + self.q + self.rows.transposed_matmul(a)
+        return np.asarray(out + self.A.T @ nu if nu.size else out)
 
     def smooth(self, x: Array) -> float:
         """The objective without the rows."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,6 +54,11 @@ class RowReduction:
         columns = self._columns()
         return JoinedRows(height, self.width, [(columns[v], rows) for v, rows in entries.items() if v in columns])
 
+    @cached_property
+    def _source_rows(self) -> list[JoinedRows]:
+        """The rows of each source over the unknowns that are left."""
+        return [self._over_kept(source.entries, source.rows()[0][0].size) for source in self.sources]
+
     def _heights(self) -> list[int]:
         """The number of rows of each set of each source."""
         return [part[0].size for source in self.sources for part in source.rows()]
@@ -69,9 +75,8 @@ class RowReduction:
         sides: list[tuple[Array, ...]] = []
         sampled: list[Array] = []
         constant = self.problem.constant + sum(0.5 * float(t.weights @ t.offset**2) for t in self.problem.terms)
-        for source in self.sources:
+        for source, rows in zip(self.sources, self._source_rows, strict=True):
             parts = source.rows()
-            rows = self._over_kept(source.entries, parts[0][0].size)
             stack += [rows] * len(parts)
             sides += parts
             of_samples = rows.shape[0] > FEW_ROWS and self._by_sample(source)
@@ -133,10 +138,9 @@ class RowReduction:
         out = np.zeros(self.problem.size)
         for v, where in self._columns().items():
             out[self.problem.layout[v]] = x[where]
-        for source in self.sources:
+        for source, rows in zip(self.sources, self._source_rows, strict=True):
             if isinstance(source, SlackSource):
-                u = self._over_kept(source.entries, source.price.size) @ x
-                out[self.problem.layout[source.slack]] = slacks(source, u)
+                out[self.problem.layout[source.slack]] = slacks(source, rows @ x)
         return out
 
     def _of_equations(self, nu: Array) -> dict[str, Array]:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,15 +17,16 @@ from convexcls.solvers.base import Tracer
 from convexcls.solvers.central_path import PathStop, follow
 from convexcls.solvers.column_basis import Unknowns
 from convexcls.solvers.infeasible_rows import contradiction, runaway
-from convexcls.solvers.partition import settle
+from convexcls.solvers.partition import EXACT, settle
 from convexcls.solvers.row_program import Indices, RowProgram
 
 Array = NDArray[np.float64]
 #: x, the a of all rows, and nu.
 At = tuple[Array, Array, Array]
 
-#: The exact solution is looked for once the relative errors are below this.
-NEAR = 1e-7
+#: The exact solution is looked for once the relative errors are below this; the tight rows of a program without
+#: curvature are known later.
+NEAR, NEAR_WITH_CURVATURE = 1e-7, 1e-3
 #: Nothing more is to be had by further steps.
 ENOUGH = 1e-14
 #: A way that has not become better for so many steps leads nowhere.
@@ -79,8 +81,8 @@ class Search:
         at: tuple[Array, Array, Array] | None,
     ) -> None:
         """Add a line to the trace, with a point where it is one of all rows."""
-        point, multipliers = (None, None) if at is None or self.tracer.callback is None else self.restore(*at)
-        self.tracer.record(objective, residual, step, detail, point, multipliers)
+        standing = None if at is None else partial(self.restore, *at)
+        self.tracer.record(objective, residual, step, detail, standing=standing)
 
     def walk(self, program: RowProgram, x: Array, others: Array | None = None) -> Iterator[PathStop]:
         """The points of the path, recorded, as long as they become better. ``others`` are the multipliers of all rows
@@ -108,14 +110,16 @@ class Search:
 def solve_whole(program: RowProgram, rows: Indices, x: Array, search: Search) -> Found:
     """The solution with all rows open whose multipliers are not given."""
     part, a = program.on(rows, np.zeros_like(program.q)), program.low.copy()
+    near = NEAR_WITH_CURVATURE if part.P.any() else NEAR
     best: PathStop | None = None
     stop: PathStop | None = None
     for stop in search.walk(part, x, a):
         if best is None or stop.error < best.error:
             best = stop
-        if search.polish and stop.error <= NEAR and (exact := settle(part, stop.point)) is not None:
+        if search.polish and stop.error <= near and (exact := settle(part, stop.point)) is not None:
             a[rows] = exact.a
-            steps = len(search.tracer.lines)
+            steps, objective = len(search.tracer.lines), part.smooth(exact.x) + part.cost(part.excess(exact.x))
+            search.record(objective, EXACT, 1.0, {"rows": rows.size}, (exact.x, a, exact.nu))
             return Found(exact.x, a, exact.nu, f"exact on its partition after {steps} steps")
     steps = len(search.tracer.lines)
     if best is None or stop is None:

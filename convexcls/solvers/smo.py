@@ -11,6 +11,7 @@ the others then solve a linear system, so that the answer is exact to rounding.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
@@ -166,11 +167,8 @@ class _Run:
     def _record(self, gap: float) -> None:
         b, g, program = self.descent.b, self.descent.g, self.program
         detail = {**partition(program, b), "pairs": self.descent.steps}
-        if self.tracer.callback is None:
-            self.tracer.record(program.objective(b, g), gap / program.unit, 1.0, detail)
-            return
-        point, multipliers = program.point(b), program.multipliers(b, g, self.descent.shift(), False)
-        self.tracer.record(program.objective(b, g), gap / program.unit, 1.0, detail, point, multipliers)
+        standing = partial(program.standing, b.copy(), g.copy(), self.descent.shift())
+        self.tracer.record(program.objective(b, g), gap / program.unit, 1.0, detail, standing=standing)
 
     def _settled(self, found: Settled) -> Answer:
         self.descent.b, self.descent.g = found.b, found.g

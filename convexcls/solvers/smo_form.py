@@ -19,6 +19,7 @@ from convexcls.problem import Constraint, Problem
 from convexcls.rows import DiagonalRows, Rows, ScaledRows
 from convexcls.rows.kernel import KernelRows
 from convexcls.rows.row_store import MatrixStore, Store
+from convexcls.solvers.base import Standing
 
 Array = NDArray[np.float64]
 
@@ -110,6 +111,10 @@ class BoxProgram:
     def point(self, b: Array) -> Array:
         """x = b / scale."""
         return np.asarray(b / self.scale + 0.0)  # no negative zero
+
+    def standing(self, b: Array, gradient: Array, shift: float) -> Standing:
+        """The point with its multipliers, on the way."""
+        return self.point(b), self.multipliers(b, gradient, shift, False)
 
     def multipliers(self, b: Array, gradient: Array, shift: float, settled: bool) -> dict[str, Array]:
         """The multipliers by block: those of bounds take what is left of the gradient. Where the answer is ``settled``,

@@ -12,6 +12,7 @@ sqrt(n d) rows leaves about as many violated. From there three or four passes ar
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
@@ -175,10 +176,10 @@ class _Search:
     def _record(self, x: Array, excess: Array, pool: int, active: int, u: Array | None = None) -> None:
         worst = max(float(excess.max(initial=0.0)), 0.0) / (self.side or 1.0)
         detail = {"pool": pool, "active": active, "changes": self.found.steps}
-        standing: tuple[Array | None, dict[str, Array] | None] = (None, None)
-        if self.tracer.callback is not None and u is not None and u.any():
-            standing = self.hard.restored(x, self.found.active, u)
-        self.tracer.record(self.hard.objective(x), worst, 1.0, detail, *standing)
+        standing = None
+        if u is not None and u.any():
+            standing = partial(self.hard.restored, x, self.found.active.copy(), u)
+        self.tracer.record(self.hard.objective(x), worst, 1.0, detail, standing=standing)
 
     def _contradiction(self) -> Answer:
         assert self.found.contradiction is not None
