@@ -45,7 +45,7 @@ Standing = tuple[Array, Mapping[str, Array] | None]
 class Iteration:
     """One line of a trace. ``detail`` holds what a particular solver can show besides; ``point`` and ``multipliers``
     are where it stands, worked out when they are looked at, and told to callbacks only: a trace does not keep them.
-    ``seconds`` have passed since it began."""
+    ``seconds`` have passed since the solver began."""
 
     iteration: int
     objective: float
