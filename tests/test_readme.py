@@ -12,18 +12,23 @@ README = (Path(__file__).resolve().parents[1] / "README.md").read_text(encoding=
 BLOCKS = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
 
 
-def test_the_first_example_runs(capsys):
+def without_rounding(text):
+    """The text with residuals, which differ from machine to machine, left out, and where they are largest."""
+    return re.sub(r"\d\.\de[+-]\d\d| \(worst at [^)]*\)", "", " ".join(text.split()))
+
+
+def test_the_ten_lines_print_what_they_say(capsys):
     names = {}
     exec(BLOCKS[0], names)
-    assert "Wolfe" not in capsys.readouterr().err
-    s = names["s"]
-    assert s.status == "optimal"
-    assert s.objective == pytest.approx(10 / 9)
-    assert abs(s.gap) < 1e-14
+    shown = README.split(BLOCKS[0])[1].split("```")[2]
+    assert without_rounding(capsys.readouterr().out) == without_rounding(shown)
+    assert names["s"].status == "optimal"
+    assert names["s"].objective == pytest.approx(10 / 9)
+    assert abs(names["s"].gap) < 1e-14
 
 
 def test_a_problem_without_a_model():
-    lines = BLOCKS[1].strip().splitlines()
+    lines = BLOCKS[2].strip().splitlines()
     call, told = lines[-1].split("#")
     names = {"cc": cc}
     exec("\n".join(lines[:-1]), names)
