@@ -67,7 +67,7 @@ class ProjectionDisplay(Display):
         low, high = float(along.min()), float(along.max())
         if not high > low:
             low, high = low - 0.5, high + 0.5
-        edges = np.linspace(low, high, bins + 1)
+        edges = _edges(low, high, bins, threshold)
         projected = tuple(along[classes == k] for k in range(len(labels)))
         counts = tuple(np.histogram(part, edges)[0] for part in projected)
         return cls(projected, edges, counts, threshold, errors, labels, direction, solution.problem.name)
@@ -102,3 +102,13 @@ class ProjectionDisplay(Display):
         if self.threshold is not None:
             cut = f" The threshold {self.threshold:.4g} leaves {style.counted(self.errors, 'error')}."
         return f"Histograms of the samples' projections on the coef of the {self.model}. {'; '.join(told)}.{cut}"
+
+
+def _edges(low: float, high: float, bins: int, threshold: float | None) -> Array:
+    """Edges of bins over the range; where the threshold is within it, it is one of them, so that no bin is on both
+    sides."""
+    if threshold is None or not low < threshold < high:
+        return np.linspace(low, high, bins + 1)
+    width = (high - low) / bins
+    below, above = np.ceil((threshold - low) / width), np.ceil((high - threshold) / width)
+    return np.asarray(threshold + width * np.arange(-below, above + 1))

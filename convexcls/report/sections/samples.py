@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from convexcls.data import Data
 from convexcls.explain import slack as slack_formula
-from convexcls.geometry import positive_multipliers
 from convexcls.latex import indexed
 from convexcls.problem import Constraint, NoAnswer
 from convexcls.report.formulas import formula
@@ -26,6 +25,8 @@ from convexcls.solution import Solution
 
 Array = NDArray[np.float64]
 MOST = 60
+#: Less slack than this, where the margin is one, is what rounding leaves.
+NO_SLACK = 1e-8
 #: Of smaller numbers two digits are enough.
 TINY = 1e-6
 MOST_BLOCKS = 2
@@ -168,7 +169,7 @@ def _slack_variable(solution: Solution, data: Data) -> NDArray[np.bool_] | None:
     paid = solution.multipliers.get("slack") if paid is None else paid
     if paid is None or paid.size != data.n:
         return None
-    return positive_multipliers(paid, np.zeros(data.n), 1.0)
+    return np.asarray(paid > NO_SLACK)
 
 
 def rows_that_matter(solution: Solution, data: Data, most: int = MOST) -> list[int]:
