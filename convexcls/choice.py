@@ -9,8 +9,11 @@ from convexcls.rows import Rows
 
 #: Up to so many unknowns a working set is tried.
 FEW = 1000
-#: Linear programs with fewer entries, and no slacks to be left out, go to the simplex method, which ends at a vertex.
+#: Linear programs with fewer entries go to the simplex method, which ends at a vertex.
 SMALL = 20_000
+#: The same where there are slacks, which an interior point leaves out, and fewer unknowns besides than rows: otherwise
+#: there are many solutions, and a vertex is one that can be told.
+SMALL_WITH_SLACKS = 1_500
 
 
 @dataclass(frozen=True)
@@ -54,8 +57,9 @@ def _structured(problem: Problem) -> list[Choice]:
     if not problem.is_linear_program:
         return [*out, inner]
     simplex = Choice("highs", "a linear program: the simplex method ends at a vertex")
-    small = sum(problem.rows(c).entries for c in problem.constraints) <= SMALL
-    return [*out, *((simplex, inner) if small and not slacks else (inner, simplex))]
+    most = SMALL_WITH_SLACKS if slacks and kept < rows else SMALL
+    small = sum(problem.rows(c).entries for c in problem.constraints) <= most
+    return [*out, *((simplex, inner) if small else (inner, simplex))]
 
 
 def _general() -> list[Choice]:
