@@ -23,7 +23,8 @@ from convexcls.certificate.linear_program import too_large
 from convexcls.certificate.measures import KKT
 from convexcls.certificate.origin import doubtful_at_origin, find_origin_multipliers
 from convexcls.certificate.recession import check_direction, find_direction
-from convexcls.certificate.separation import Separating, separation_of
+from convexcls.certificate.separating import Separating
+from convexcls.certificate.separation import separation_of
 from convexcls.problem import Problem
 
 Array = NDArray[np.float64]
