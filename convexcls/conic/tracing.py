@@ -71,11 +71,14 @@ def _segment(conic: Conic, line: tuple[float, float, float], n: int) -> Array:
 
 def _settled(conic: Conic, points: Array) -> Array:
     """The points after a few Newton steps towards the curve: what the formulas lose, to rounding or because the kind
-    holds only up to the tolerance, is put back."""
+    holds only up to the tolerance, is put back. A step that leads away is not taken: where what was neglected leaves no
+    curve to go to, the points stay on the one of that kind."""
     for _ in range(12):
         x, y = points.T
         slope = np.column_stack([2 * conic.a * x + conic.b * y + conic.d, conic.b * x + 2 * conic.c * y + conic.e])
         square = np.square(slope).sum(axis=1)
         step = np.divide(conic(points), square, out=np.zeros_like(square), where=square > 0)
-        points = points - step[:, None] * slope
+        moved = points - step[:, None] * slope
+        nearer = np.abs(conic(moved)) < np.abs(conic(points))
+        points = np.where(nearer[:, None], moved, points)
     return points
