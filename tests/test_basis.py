@@ -417,7 +417,7 @@ def test_points_lie_on_any_conic(six, around, units):
     sizes = Conic(*map(abs, six))(np.abs(points))
     # the way to the curve, in units of the coordinates; or what rounding makes of the terms
     way = 1e-9 * slope * np.maximum(np.hypot(*units), np.hypot(x, y))
-    # a parabola whose smaller eigenvalue is not 0, but counts as 0, leaves that out, and may leave out the curve with it
+    # a parabola whose smaller eigenvalue counts as 0, and is not, leaves it out, and may leave out the curve with it
     u = (points - around) / units
     neglected = conic.tol * np.abs(conic._standard[0]).max() * np.square(u).sum(axis=1)
     neglected = neglected if conic.kind == "parabola" and b * b != 4 * a * c else 0.0
