@@ -135,8 +135,10 @@ def _first_proved(
 
 def _limited(name: str, limit: int | None) -> dict[str, Any]:
     """The limit as an option of the solver; nothing where there is none, or where the solver is a formula."""
-    known = fields(solver_class(name.removeprefix(DUAL)))
-    return {} if limit is None or all(f.name != LIMIT for f in known) else {LIMIT: limit}
+    if limit is None:
+        return {}
+    known = {f.name for f in fields(solver_class(name.removeprefix(DUAL)))}
+    return {LIMIT: limit} if LIMIT in known else {}
 
 
 def accepting(problem: Problem, rules: bool = False) -> list[SolverInfo]:

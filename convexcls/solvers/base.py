@@ -12,7 +12,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -129,12 +129,20 @@ class Solver(ABC):
     @classmethod
     def with_options(cls, **options: Any) -> Self:
         """The solver with these options; an unknown one is an error that names the right ones."""
+        if not options:
+            return cls._as_it_is()
         known = {f.name: f for f in fields(cls)}
         for option in options:
             if option not in known:
                 names = ", ".join(f"{f.name}={f.default!r}" for f in known.values()) or "none"
                 raise TypeError(f"solver {cls.name!r} has no option {option!r}; its options are: {names}")
         return cls(**options)
+
+    @classmethod
+    @cache
+    def _as_it_is(cls) -> Self:
+        """The solver without options: frozen, so that one serves all."""
+        return cls()
 
     @abstractmethod
     def refuses(self, problem: Problem) -> str:
