@@ -28,11 +28,11 @@ convexcls: linear classifiers as convex programs, solved by any solver, with a p
 
 Three things to try:
 
-  convexcls demo                  a hard margin from formulation to proof, then XOR, proved infeasible
-  convexcls problems              the gallery; then: convexcls solve NAME
-  convexcls solve data.csv --model soft-margin --target label --param C=10
+  convexcls demo                      a hard margin from formulation to proof, then XOR, proved infeasible
+  convexcls report twenty_points      a problem of the gallery as a page: formulas, proof, pictures
+  convexcls report data.csv --model soft-margin --target label      the same for a table of yours
 
-convexcls --help lists all commands.
+convexcls problems lists the gallery, convexcls --help all commands.
 """
 
 
