@@ -62,7 +62,7 @@ def test_import_prints_nothing_and_warns_of_nothing():
 def test_import_time(capsys):
     """Printed, not judged: a busy machine is no defect. The aim is at most 1.5 times what SciPy itself takes."""
     best = {"import scipy.linalg, scipy.sparse": float("inf"), "import convexcls": float("inf")}
-    for _ in range(7):
+    for _ in range(3):
         for code in best:
             start = time.perf_counter()
             run(code)

@@ -15,7 +15,7 @@ from rigorous_cases import MAKERS, Case, contains, point_of
 from convexcls.problem import ProblemError
 from convexcls.rigorous import Bounds, bounds
 
-CASES = int(os.environ.get("CONVEXCLS_RIGOROUS_CASES", "60"))
+CASES = int(os.environ.get("CONVEXCLS_RIGOROUS_CASES", "40"))
 
 
 def seeds(model: str) -> random.Random:
