@@ -19,6 +19,7 @@ from convexcls.estimators.errors import UncertifiedWarning
 from convexcls.estimators.progress import CallbackSupportMixin, Progress, with_callbacks
 from convexcls.estimators.samples import Samples, given, taken
 from convexcls.models import Model
+from convexcls.models.options import check_choice
 from convexcls.problem import NoAnswer
 from convexcls.solution import Solution
 from convexcls.solve import solve
@@ -109,6 +110,7 @@ class CertifiedClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
 
     def _problems(self, samples: Samples) -> tuple[Model, ...]:
         """The program; of several classes, where asked for, one for each class against the rest."""
+        check_choice("multi_class", getattr(self, "multi_class", None), (None, "ovr"))
         if len(samples.classes) == 2 or self._several:
             return (self._declare(samples.X, samples.y, samples.weights),)
         if getattr(self, "multi_class", None) != "ovr":
