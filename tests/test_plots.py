@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from types import SimpleNamespace
 
 import matplotlib as mpl
@@ -301,6 +303,31 @@ def test_losses_are_those_of_the_source():
     assert shown.values.keys() == known.keys()
     for name, values in known.items():
         np.testing.assert_allclose(shown.values[name], values, rtol=1e-12, atol=1e-15)
+
+
+def test_the_softmax_loss_is_told_with_its_classes():
+    assert "logistic 0.6931" in LossesDisplay.of_losses().describe()
+    assert "softmax of 3 classes 1.099" in LossesDisplay.of_losses().describe()
+
+
+def test_a_boundary_that_is_not_there_is_not_named():
+    level = cc.MaxMargin([[1, 1], [-1, -1], [1, -1], [-1, 1]], [0, 0, 1, 1]).solve()  # no margin above 0: coef is 0
+    shown = BoundaryDisplay.of(level)
+    assert "maximum margin has no boundary: coef is 0." in shown.describe()
+    assert "boundary f = 0" not in [text.get_text() for text in shown.plot().ax_.get_legend().get_texts()]
+
+
+def test_without_matplotlib_the_extra_is_named():
+    code = (
+        "import sys; sys.modules['matplotlib'] = None\n"
+        "import convexcls as cc\n"
+        "s = cc.HardMarginSVM([[0, 0], [1, 1]], [0, 1]).solve()\n"
+        "for draw in (cc.plots.BoundaryDisplay.from_solution, lambda s: cc.plots.pictures(s)[0].figure()):\n"
+        "    try: draw(s)\n"
+        "    except ImportError as error: print(error)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.count("pip install 'convexcls[plot]'") == 2
 
 
 def test_slices_of_the_soft_margin(soft):
