@@ -350,11 +350,22 @@ def test_hard_margin_names_the_samples_of_the_overlap():
     assert all(str(i) in str(caught.value) for i in named)
 
 
+def test_one_against_the_rest_names_the_class_that_cannot_be_split_off():
+    X, y = [[0.0], [1.0], [2.0], [3.0], [4.0], [5.0]], ["low", "low", "middle", "middle", "top", "top"]
+    with pytest.raises(cc.NotSeparableError, match="of class 'middle'") as caught:
+        cc.HardMarginSVC(multi_class="ovr").fit(X, y)
+    assert "of the rest" in str(caught.value)
+    with pytest.raises(cc.NotSeparableError, match="of class 1 "):
+        cc.HardMarginSVC(multi_class="ovr").fit(X, [0, 0, 1, 1, 2, 2])
+
+
 def test_hard_margin_of_a_kernel_names_the_samples_too():
     X, y = [[0.0], [0.0], [1.0]], [0, 1, 1]
     with pytest.raises(cc.NotSeparableError, match="samples 0, 1 ") as caught:
         cc.KernelSVC(C=np.inf).fit(X, y)
     assert caught.value.certificate.status == "unattained"
+    with pytest.raises(cc.NotSeparableError, match="feature space of the kernel has"):
+        cc.KernelSVC(C=np.inf, kernel=lambda a, b: a @ b.T).fit(X, y)
     assert cc.KernelSVC(C=np.inf, gamma=1.0).fit([[0.0], [2.0], [1.0]], y).certificate_.holds(1e-8)
 
 
