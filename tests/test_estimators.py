@@ -270,6 +270,16 @@ def test_warm_starts_begin_where_the_last_fit_ended():
     np.testing.assert_array_equal(halves.coef_, whole.coef_)
 
 
+def test_a_fit_keeps_nothing_of_the_last_one_that_it_does_not_have():
+    X, y = data("KernelSVC")
+    machine = cc.KernelSVC(kernel="linear").fit(X, y)
+    assert machine.coef_.shape == (1, 3)
+    assert not hasattr(machine.set_params(kernel="rbf").fit(X, y), "coef_")
+    classes = cc.GaussianClassifier().fit(X, y).set_params(covariance="by_class").fit(X, y)
+    assert not hasattr(classes, "coef_")
+    assert not hasattr(classes, "intercept_")
+
+
 def test_a_warm_start_after_other_features_or_classes_is_a_cold_one():
     corners, kinds = (
         np.array([[0.0, 0.0], [1.0, 0.0], [9.0, 0.0], [9.0, 1.0], [0.0, 9.0], [1.0, 9.0]]),

@@ -105,6 +105,8 @@ class CertifiedClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         self.certificate_: Any = solutions[0].certificate if single else tuple(s.certificate for s in solutions)
         steps = np.array([max(s.iterations, 1) for s in solutions])  # a formula is one step
         self.n_iter_ = int(steps[0]) if single else steps
+        for kept in ("coef_", "intercept_"):  # of the last fit: this one may have none, as with another kernel
+            vars(self).pop(kept, None)
         self._read(samples, solutions)
         return self
 
