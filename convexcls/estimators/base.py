@@ -106,7 +106,7 @@ class CertifiedClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         steps = np.array([max(s.iterations, 1) for s in solutions])  # a formula is one step
         self.n_iter_ = int(steps[0]) if single else steps
         for kept in ("coef_", "intercept_"):  # of the last fit: this one may have none, as with another kernel
-            vars(self).pop(kept, None)
+            self.__dict__.pop(kept, None)
         self._read(samples, solutions)
         return self
 
