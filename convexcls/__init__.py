@@ -176,4 +176,4 @@ __all__ = [
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted(["__version__", *__all__])

@@ -79,6 +79,8 @@ def test_features_of_a_data_file_are_named(tmp_path: Path):
     (["-o", "p.png", "--axes", "x1"], "name two features"),
     (["-o", "p.png", "--axes", "x1,zz"], "no feature 'zz'"),
     (["-o", "p.png", "--axes", "x1,x2", "--kind", "multipliers"], "--axes has no say"),
+    (["-o", "p.png", "--axes", "x1,x2", "--kind", "answers"], "--axes has no say"),
+    (["-o", "p.png", "--solver", "osqp", "--kind", "answers"], "--solver has no say"),
     ([], "--output"),
 ])  # fmt: skip
 def test_bad_options_are_refused_in_words(arguments, words, tmp_path: Path, monkeypatch):

@@ -17,6 +17,7 @@ import pytest
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import load_iris, make_classification
+from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import QuantileTransformer, StandardScaler
@@ -269,6 +270,28 @@ def test_warm_starts_begin_where_the_last_fit_ended():
     np.testing.assert_array_equal(halves.coef_, whole.coef_)
 
 
+def test_a_fit_keeps_nothing_of_the_last_one_that_it_does_not_have():
+    X, y = data("KernelSVC")
+    machine = cc.KernelSVC(kernel="linear").fit(X, y)
+    assert machine.coef_.shape == (1, 3)
+    assert not hasattr(machine.set_params(kernel="rbf").fit(X, y), "coef_")
+    classes = cc.GaussianClassifier().fit(X, y).set_params(covariance="by_class").fit(X, y)
+    assert not hasattr(classes, "coef_")
+    assert not hasattr(classes, "intercept_")
+
+
+def test_a_warm_start_after_other_features_or_classes_is_a_cold_one():
+    corners, kinds = (
+        np.array([[0.0, 0.0], [1.0, 0.0], [9.0, 0.0], [9.0, 1.0], [0.0, 9.0], [1.0, 9.0]]),
+        [1, 1, 2, 2, 3, 3],
+    )
+    warm = cc.PerceptronClassifier(warm_start=True, multi_class="ovr").fit(corners[:4], kinds[:4])
+    assert warm.fit(corners, kinds).predict(corners).tolist() == kinds
+    wider = np.column_stack([corners, corners[:, 0] * corners[:, 1]])
+    cold = cc.PerceptronClassifier().fit(wider[:4], kinds[:4])
+    np.testing.assert_array_equal(warm.fit(wider[:4], kinds[:4]).coef_, cold.coef_)
+
+
 def test_verbose_tells_of_iterations():
     X, y = data("LogisticClassifier")
     with redirect_stdout(io.StringIO()) as told:
@@ -337,11 +360,22 @@ def test_hard_margin_names_the_samples_of_the_overlap():
     assert all(str(i) in str(caught.value) for i in named)
 
 
+def test_one_against_the_rest_names_the_class_that_cannot_be_split_off():
+    X, y = [[0.0], [1.0], [2.0], [3.0], [4.0], [5.0]], ["low", "low", "middle", "middle", "top", "top"]
+    with pytest.raises(cc.NotSeparableError, match="of class 'middle'") as caught:
+        cc.HardMarginSVC(multi_class="ovr").fit(X, y)
+    assert "of the rest" in str(caught.value)
+    with pytest.raises(cc.NotSeparableError, match="of class 1 "):
+        cc.HardMarginSVC(multi_class="ovr").fit(X, [0, 0, 1, 1, 2, 2])
+
+
 def test_hard_margin_of_a_kernel_names_the_samples_too():
     X, y = [[0.0], [0.0], [1.0]], [0, 1, 1]
     with pytest.raises(cc.NotSeparableError, match="samples 0, 1 ") as caught:
         cc.KernelSVC(C=np.inf).fit(X, y)
     assert caught.value.certificate.status == "unattained"
+    with pytest.raises(cc.NotSeparableError, match="feature space of the kernel has"):
+        cc.KernelSVC(C=np.inf, kernel=lambda a, b: a @ b.T).fit(X, y)
     assert cc.KernelSVC(C=np.inf, gamma=1.0).fit([[0.0], [2.0], [1.0]], y).certificate_.holds(1e-8)
 
 
@@ -414,6 +448,9 @@ def test_the_rule_says_when_it_does_not_settle():
     [
         (lambda: cc.SoftMarginSVC(C=-1.0), "C is -1.0"),
         (lambda: cc.SoftMarginSVC(loss="log"), "loss is 'log'"),
+        (lambda: cc.SoftMarginSVC(multi_class="ovo"), "multi_class is 'ovo'"),  # with two classes, too
+        (lambda: cc.LogisticClassifier(class_weight={0: 1.0, 1: 0.0}), "class_weight of class 1 is 0.0"),
+        (lambda: cc.SoftMarginSVC(class_weight={0: -1.0, 1: 1.0}), "class_weight of class 0 is -1.0"),
         (lambda: cc.LogisticClassifier(C=0), "C is 0"),
         (lambda: cc.KernelSVC(gamma="large"), "gamma is 'large'"),
         (lambda: cc.KernelSVC(kernel="no"), "kernel is 'no'"),
@@ -432,6 +469,14 @@ def test_a_bad_parameter_is_named_when_it_is_used(estimator, told):
     X, y = data("SoftMarginSVC")
     with pytest.raises(ValueError, match=told):
         estimator().fit(X, y)
+
+
+@pytest.mark.parametrize("name", ["HardMarginSVC", "SoftMarginSVC", "KernelSVC"])
+@pytest.mark.parametrize("kept", ["support_", "support_vectors_", "dual_coef_", "n_support_"])
+def test_support_vectors_before_a_fit_say_so(name, kept):
+    with pytest.raises(NotFittedError, match="is not fitted yet"):
+        getattr(make(name), kept)
+    assert not hasattr(make(name), kept)
 
 
 def test_bad_entries_are_named_by_row_and_column():

@@ -8,6 +8,8 @@ import time
 
 import pytest
 
+import convexcls as cc
+
 HEAVY = [
     "cvxpy",
     "sklearn",
@@ -50,6 +52,11 @@ def test_declaring_a_problem_loads_no_heavy_package():
         f"print(*(set({HEAVY}) & {{name.partition('.')[0] for name in sys.modules}}))"
     )
     assert run(code).split() == []
+
+
+def test_dir_has_what_is_public_and_nothing_else():
+    assert sorted({"__version__", *cc.__all__}) == dir(cc)
+    assert not {"Any", "TYPE_CHECKING", "annotations", "import_module"} & set(dir(cc))
 
 
 def test_import_prints_nothing_and_warns_of_nothing():

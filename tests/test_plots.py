@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from types import SimpleNamespace
 
 import matplotlib as mpl
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 from scipy.optimize import minimize
 from scipy.spatial import ConvexHull
 from scipy.special import expit
@@ -201,7 +204,7 @@ def test_one_against_the_rest_is_the_largest_score():
     y = np.repeat(["a", "b", "c"], 20)
     solutions = tuple(cc.SoftMarginSVM(X, y == label).solve() for label in "abc")
     estimator = SimpleNamespace(solution_=solutions, classes_=np.array(["a", "b", "c"]))
-    shown = BoundaryDisplay.from_estimator(estimator, ax=mpl.figure.Figure().subplots())
+    shown = BoundaryDisplay.from_estimator(estimator, ax=Figure().subplots())
     scores = np.column_stack([X @ s.coef + s.intercept for s in solutions])
     np.testing.assert_array_equal(shown.points.classes, np.repeat([0, 1, 2], 20))
     np.testing.assert_array_equal(shown.points.mistakes, np.flatnonzero(scores.argmax(axis=1) != shown.points.classes))
@@ -301,6 +304,44 @@ def test_losses_are_those_of_the_source():
     assert shown.values.keys() == known.keys()
     for name, values in known.items():
         np.testing.assert_allclose(shown.values[name], values, rtol=1e-12, atol=1e-15)
+
+
+def test_the_softmax_loss_is_told_with_its_classes():
+    assert "logistic 0.6931" in LossesDisplay.of_losses().describe()
+    assert "softmax of 3 classes 1.099" in LossesDisplay.of_losses().describe()
+
+
+def test_a_boundary_that_is_not_there_is_not_named():
+    level = cc.MaxMargin([[1, 1], [-1, -1], [1, -1], [-1, 1]], [0, 0, 1, 1]).solve()  # no margin above 0: coef is 0
+    shown = BoundaryDisplay.of(level)
+    assert "maximum margin has no boundary: coef is 0." in shown.describe()
+    assert "boundary f = 0" not in [text.get_text() for text in shown.plot().ax_.get_legend().get_texts()]
+
+
+def test_a_boundary_that_given_priors_move_is_not_drawn_as_if_they_did_not():
+    X, y = [[1, 1], [3, 2], [2, 3], [7, 5], [9, 6], [8, 7]], ["a", "a", "a", "b", "b", "b"]
+    for display in (BoundaryDisplay, ProbabilityDisplay):
+        assert display.from_estimator(cc.GaussianClassifier().fit(X, y), ax=Figure().subplots())
+        with pytest.raises(ValueError, match="priors given to this GaussianClassifier"):
+            display.from_estimator(cc.GaussianClassifier(priors=[0.9, 0.1]).fit(X, y))
+
+
+def test_a_problem_in_place_of_its_solution_is_refused_in_words():
+    with pytest.raises(TypeError, match="HardMarginSVM is no solution: give what solve"):
+        BoundaryDisplay.from_solution(cc.HardMarginSVM([[0, 0], [1, 1]], [0, 1]))
+
+
+def test_without_matplotlib_the_extra_is_named():
+    code = (
+        "import sys; sys.modules['matplotlib'] = None\n"
+        "import convexcls as cc\n"
+        "s = cc.HardMarginSVM([[0, 0], [1, 1]], [0, 1]).solve()\n"
+        "for draw in (cc.plots.BoundaryDisplay.from_solution, lambda s: cc.plots.pictures(s)[0].figure()):\n"
+        "    try: draw(s)\n"
+        "    except ImportError as error: print(error)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.count("pip install 'convexcls[plot]'") == 2
 
 
 def test_slices_of_the_soft_margin(soft):
@@ -441,7 +482,7 @@ def test_features_that_are_not_there(features, words):
 
 
 def test_estimators_are_read_by_their_solution(soft):
-    shown = MultipliersDisplay.from_estimator(SimpleNamespace(solution_=soft), ax=mpl.figure.Figure().subplots())
+    shown = MultipliersDisplay.from_estimator(SimpleNamespace(solution_=soft), ax=Figure().subplots())
     assert shown.n == 80
     with pytest.raises(ValueError, match="made of 2 problems"):
         MultipliersDisplay.from_estimator(SimpleNamespace(solution_=(soft, soft)))

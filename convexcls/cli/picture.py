@@ -24,6 +24,8 @@ OF_A_SOLUTION = (
     "convergence",
 )  # fmt: skip
 OF_A_COMPARISON = ("answers",)
+#: Those that draw the features.
+OF_FEATURES = ("boundary", "hulls", "probability", "trajectory")
 #: The perceptron's way is that of its rule: other solvers have none to show.
 RULE = {"trajectory": "perceptron"}
 
@@ -75,6 +77,10 @@ def _display(problem: Model, kind: str | None, solver: str | None, pair: tuple[s
     from convexcls.plots import KINDS, AnswersDisplay
     from convexcls.problem import NoAnswer
 
+    if pair is not None and kind not in (None, *OF_FEATURES):
+        raise click.UsageError(f"--axes has no say in the picture {kind!r}: it does not draw features")
+    if solver is not None and kind in OF_A_COMPARISON:
+        raise click.UsageError(f"--solver has no say in the picture {kind!r}: it has all solvers that take the problem")
     with Working(f"solving the {problem.name}") as report:
         if kind in OF_A_COMPARISON:
             from convexcls.compare import compare
@@ -83,8 +89,6 @@ def _display(problem: Model, kind: str | None, solver: str | None, pair: tuple[s
         solution = problem.solve(solver or RULE.get(kind or "", "auto"), tol=tol, callback=report).unless_interrupted()
     chosen: dict[str, Any] = {} if pair is None else {"features": pair}
     if kind is not None:
-        if chosen and kind not in ("boundary", "hulls", "probability", "trajectory"):
-            raise click.UsageError(f"--axes has no say in the picture {kind!r}: it does not draw features")
         return KINDS[kind].of(solution, **chosen)
     for display in ("boundary", "hulls"):
         try:

@@ -19,6 +19,7 @@ from convexcls.estimators.errors import UncertifiedWarning
 from convexcls.estimators.progress import CallbackSupportMixin, Progress, with_callbacks
 from convexcls.estimators.samples import Samples, given, taken
 from convexcls.models import Model
+from convexcls.models.options import check_choice
 from convexcls.problem import NoAnswer
 from convexcls.solution import Solution
 from convexcls.solve import solve
@@ -104,11 +105,14 @@ class CertifiedClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         self.certificate_: Any = solutions[0].certificate if single else tuple(s.certificate for s in solutions)
         steps = np.array([max(s.iterations, 1) for s in solutions])  # a formula is one step
         self.n_iter_ = int(steps[0]) if single else steps
+        for kept in ("coef_", "intercept_"):  # of the last fit: this one may have none, as with another kernel
+            self.__dict__.pop(kept, None)
         self._read(samples, solutions)
         return self
 
     def _problems(self, samples: Samples) -> tuple[Model, ...]:
         """The program; of several classes, where asked for, one for each class against the rest."""
+        check_choice("multi_class", getattr(self, "multi_class", None), (None, "ovr"))
         if len(samples.classes) == 2 or self._several:
             return (self._declare(samples.X, samples.y, samples.weights),)
         if getattr(self, "multi_class", None) != "ovr":

@@ -88,8 +88,9 @@ class KernelSVC(WeightedFit, SupportVectors, CertifiedClassifier):
         direction = solution.certificate.direction
         rows = np.empty(0, dtype=np.intp) if direction is None else np.flatnonzero(direction.x > 0)
         shown = ", ".join(map(str, samples.original(rows)[:10].tolist())) + (", ..." if rows.size > 10 else "")
+        called = f"{self.kernel} kernel" if isinstance(self.kernel, str) else "kernel"
         return NotSeparableError(
-            f"no hyperplane in the feature space of the {self.kernel} kernel has every sample strictly on the side of "
+            f"no hyperplane in the feature space of the {called} has every sample strictly on the side of "
             f"its class: the multipliers of samples {shown} may grow for ever, which is proved (see .certificate of "
             "this error). Give a finite C, or another kernel",
             solution.certificate,

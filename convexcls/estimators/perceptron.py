@@ -75,10 +75,12 @@ class PerceptronClassifier(BinaryLinearClassifier):
         return "perceptron", {"rate": self.eta0, "order": order, "seed": seed, "max_passes": passes}
 
     def _start(self, k: int) -> Solution | Mapping[str, Any] | None:
-        """The weights of the last fit, as long as they were."""
+        """The weights of the last fit, as long as they were; none where that had other features or fewer classes."""
         coef = getattr(self, "coef_", None)
         if self.method == "lp" or coef is None:
             return super()._start(k)
+        if k >= len(coef) or coef.shape[1] != self.n_features_in_:
+            return None
         intercept = {"intercept": self.intercept_[[k]]} if self.fit_intercept else {}
         return {"coef": coef[k], **intercept}
 

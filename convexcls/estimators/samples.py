@@ -66,7 +66,14 @@ def _class_weights(
 ) -> Array:
     """The weight of each class; "balanced" counts samples by their weights, which scikit-learn does not always do."""
     if spec != "balanced":
-        return np.asarray(compute_class_weight(spec, classes=classes, y=labels), dtype=float)
+        by_class = np.asarray(compute_class_weight(spec, classes=classes, y=labels), dtype=float)
+        for label, weight in zip(classes.tolist(), by_class.tolist(), strict=True):
+            if not 0 < weight < np.inf:
+                raise ValueError(
+                    f"class_weight of class {label!r} is {weight}: it must be a number above 0; to do without a class, "
+                    "leave out its samples"
+                )
+        return by_class
     counts = np.bincount(numbers, weights=weights)
     return np.asarray(counts.sum() / (counts.size * counts))
 

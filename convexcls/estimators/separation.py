@@ -23,7 +23,7 @@ def not_separable(samples: Samples, solution: Solution, intercept: bool) -> NotS
     if hull is None:  # then it is the solution that says so
         return NotSeparableError(solution.certificate.explain(), solution.certificate, proof)
     named = " and ".join(
-        f"samples {_listed(samples, list(weights))} of {_class(samples, label)}"
+        f"samples {_listed(samples, list(weights))} of {_class(samples, solution, label)}"
         for label, weights in hull.weights.items()
         if weights
     )
@@ -41,8 +41,9 @@ def _listed(samples: Samples, rows: list[int]) -> str:
     return ", ".join(map(str, originals[:MOST])) + (", ..." if len(originals) > MOST else "")
 
 
-def _class(samples: Samples, label: Any) -> str:
+def _class(samples: Samples, solution: Solution, label: Any) -> str:
     """The class as the caller knows it; with one program for each class, the labels are whether it is that class."""
-    if label in samples.classes.tolist() and not (isinstance(label, bool) and len(samples.classes) > 2):
+    if len(samples.classes) == 2:
         return f"class {label!r}"
-    return "the class" if label else "the rest"
+    row = int(np.flatnonzero(np.asarray(solution.data.given, dtype=bool))[0])
+    return f"class {samples.classes.tolist()[samples.numbers[row]]!r}" if label else "the rest"

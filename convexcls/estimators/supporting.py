@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from convexcls.estimators.samples import Samples
 from convexcls.solution import Solution
@@ -29,8 +30,11 @@ class SupportVectors:
     @property
     def support_(self) -> Any:
         """The rows of X that hold the answer in place."""
-        rows = self._rows
-        return self._each(lambda solution: _supporting(solution) if rows is None else rows[_supporting(solution)])
+
+        def rows(solution: Solution) -> NDArray[np.intp]:
+            return _supporting(solution) if self._rows is None else self._rows[_supporting(solution)]
+
+        return self._each(rows)
 
     @property
     def support_vectors_(self) -> Any:
@@ -50,6 +54,7 @@ class SupportVectors:
         return self._each(lambda solution: np.bincount(_classes(solution), minlength=2).astype(np.int32))
 
     def _each(self, read: Callable[[Solution], Any]) -> Any:
+        check_is_fitted(self)
         found = self.solution_
         return tuple(map(read, found)) if isinstance(found, tuple) else read(found)
 

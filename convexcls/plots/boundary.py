@@ -194,7 +194,8 @@ class BoundaryDisplay(Display):
             several = self.fields[k].values.ndim == 3
             name = style.plain(self.names[k]) if len(self.names) > 1 else "borders" if several else "boundary f = 0"
             ax.add_collection(LineCollection(
-                lines, colors=colour, linestyles=[stroke], linewidths=1.8, zorder=2.5, label=name
+                lines, colors=colour, linestyles=[stroke], linewidths=1.8, zorder=2.5,
+                label=name if self.equations[k] else "_no boundary",  # a leading _ keeps it out of the legend
             ))  # fmt: skip
         if self.slab is not None:
             ax.add_collection(LineCollection(
@@ -223,7 +224,9 @@ class BoundaryDisplay(Display):
         lines = [f"{self.points.describe()}."]
         for name, words, found in zip(self.names, self.equations, self.boundaries, strict=True):
             seen = "" if found else ", outside of the picture"
-            lines.append(f"The boundary of {name} is {words}{seen}.")
+            lines.append(
+                f"The boundary of {name} is {words}{seen}." if words else f"{name} has no boundary: coef is 0."
+            )
         if self.slab is not None:
             lines.append(f"The margins f = ±{self.slab:.4g} are drawn beside it.")
         if self.slack_rows:

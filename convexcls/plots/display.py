@@ -43,6 +43,8 @@ class Display(ABC):
     @classmethod
     def from_solution(cls, solution: Solution, *, ax: Axes | None = None, **options: Any) -> Self:
         """The picture of a solution, drawn into ``ax`` (a new one by default). The options are those of ``of``."""
+        if not hasattr(solution, "certificate"):
+            raise TypeError(f"{type(solution).__name__} is no solution: give what solve() returns")
         return cls.of(solution, **options).plot(ax)
 
     @classmethod
@@ -92,6 +94,12 @@ def solutions_of(estimator: Any) -> tuple[Solution, ...]:
     if found is None:
         name = type(estimator).__name__
         raise TypeError(f"{name} has no solution_: fit it first, and give an estimator of convexcls")
+    if getattr(estimator, "priors", None) is not None:
+        raise ValueError(
+            f"the priors given to this {type(estimator).__name__} move its boundary away from that of its solution, "
+            "whose priors are the shares of the classes: draw it with scikit-learn's DecisionBoundaryDisplay, or give "
+            "no priors"
+        )
     return tuple(found) if isinstance(found, (tuple, list)) else (found,)
 
 

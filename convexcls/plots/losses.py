@@ -109,7 +109,8 @@ class LossesDisplay(Display):
 
     def describe(self) -> str:
         at = int(np.searchsorted(self.margins, 0.0))
-        told = ", ".join(f"{name.replace('_', ' ')} {values[at]:.4g}" for name, values in self.values.items())
+        words = {name: name.replace("_", " ") for name in self.values} | {"softmax": "softmax of 3 classes"}
+        told = ", ".join(f"{words[name]} {values[at]:.4g}" for name, values in self.values.items())
         out = f"{len(self.values)} losses as functions of the margin m = y f(x); at m = 0 they are: {told}."
         if self.samples.size:
             wrong = int(np.sum(self.samples <= 0))

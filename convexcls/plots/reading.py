@@ -162,15 +162,18 @@ def label_names(labels: tuple[Any, ...]) -> list[str]:
 
 
 def equation(solution: Solution) -> str:
-    """The boundary in words: an equation where there are few features, the kind of curve where it is a conic."""
+    """The boundary in words: an equation where there are few features, the kind of curve where it is a conic; no words
+    where coef is 0, so that there is none."""
     from convexcls.conic import conic
 
     coef = linear_coef(solution)
+    if coef is not None and not np.any(coef):
+        return ""
     if coef is not None and coef.ndim == 1 and coef.size <= 3:
         constant = float(solution.intercept) - float(getattr(solution.problem, "threshold", 0.0))
         terms = [*zip(coef, (f" {name}" for name in solution.data.features), strict=True), (constant, "")]
         written = " ".join(f"{'-' if value < 0 else '+'} {abs(value):.4g}{name}" for value, name in terms if value)
-        return f"{written.removeprefix('+ ') or '0'} = 0"
+        return f"{written.removeprefix('+ ')} = 0"
     try:
         return str(conic(solution))
     except NoAnswer:

@@ -64,9 +64,19 @@ def plain(text: object, longest: int = LONGEST_NAME) -> str:
 
 
 @contextmanager
+def needed() -> Iterator[None]:
+    """An import of matplotlib that says what to install where it fails."""
+    try:
+        yield
+    except ImportError as error:
+        raise ImportError("plots need matplotlib; install it with: pip install 'convexcls[plot]'") from error
+
+
+@contextmanager
 def context() -> Iterator[None]:
     """Settings that hold while a picture is drawn, and only then."""
-    import matplotlib as mpl
+    with needed():
+        import matplotlib as mpl
 
     settings: dict[str, Any] = {
         "font.family": ["DejaVu Sans"], "font.size": 10.0, "text.usetex": False, "axes.titlesize": 11.0,
@@ -93,19 +103,15 @@ LAYOUT: Literal["compressed"] = "compressed"
 
 def new_axes(size: tuple[float, float]) -> Axes:
     """Axes in a figure of their own, which notebooks show."""
-    try:
+    with needed():
         from matplotlib import pyplot
-    except ImportError:
-        raise ImportError("plots need matplotlib; install it with: pip install 'convexcls[plot]'") from None
     return pyplot.subplots(figsize=size, layout=LAYOUT)[1]
 
 
 def bare_figure(size: tuple[float, float]) -> Figure:
     """A figure for a file: without pyplot, which would look for a screen and keep it."""
-    try:
+    with needed():
         from matplotlib.figure import Figure
-    except ImportError:
-        raise ImportError("plots need matplotlib; install it with: pip install 'convexcls[plot]'") from None
     return Figure(figsize=size, layout=LAYOUT)
 
 
