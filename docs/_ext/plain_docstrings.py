@@ -56,5 +56,6 @@ def process(app: Sphinx, what: str, name: str, obj: object, options: object, lin
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
+    """What Sphinx calls."""
     app.connect("autodoc-process-docstring", process)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

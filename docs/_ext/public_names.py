@@ -13,6 +13,7 @@ import convexcls
 
 
 def resolve(app: Sphinx, env: BuildEnvironment, node: pending_xref, text: nodes.TextElement) -> nodes.Element | None:
+    """A reference to a public name by its last part, wherever it is defined."""
     name = node.get("reftarget", "").rpartition(".")[2]
     if node.get("refdomain") != "py" or name not in convexcls.__all__:
         return None
@@ -21,5 +22,6 @@ def resolve(app: Sphinx, env: BuildEnvironment, node: pending_xref, text: nodes.
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
+    """What Sphinx calls."""
     app.connect("missing-reference", resolve)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -19,6 +19,7 @@ PAGES = {
 
 
 def redirect(app: Sphinx, docname: str, source: list[str]) -> None:
+    """Let links to files of the repository lead to the pages that include them."""
     depth = docname.count("/")
     for file, page in PAGES.items():
         source[0] = source[0].replace(f"]({'../' * depth}{file}", f"]({'../' * depth}{page}")
@@ -26,5 +27,6 @@ def redirect(app: Sphinx, docname: str, source: list[str]) -> None:
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
+    """What Sphinx calls."""
     app.connect("source-read", redirect)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
