@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from convexcls.certificate import certify, interrupted
+from convexcls.certificate.slacks import settled
 from convexcls.duality import Dual
 from convexcls.problem import Problem
 from convexcls.rows import Rows
@@ -108,6 +109,8 @@ class Job:
             return self._interrupted(watcher.last, watcher.count, tol, time.perf_counter() - begun)
         seconds = time.perf_counter() - begun
         answer = self._restored(answer)
+        if answer.x is not None and not self.worker.rule:
+            answer = replace(answer, x=settled(self.problem, answer.x, tol))
         certificate, x, multipliers = certify(
             self.problem,
             answer.x,

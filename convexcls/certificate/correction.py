@@ -17,10 +17,11 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg.lapack import dpotrf, dpotrs
+from scipy.linalg.lapack import dpocon, dpotrf, dpotrs
 
 from convexcls.certificate import exact
 from convexcls.problem import BY_SAMPLE, Block, Problem
+from convexcls.rigorous.rounding import Ball
 from convexcls.rows import CentredRows, DiagonalRows, JoinedRows, Rows
 
 Array = NDArray[np.float64]
@@ -63,27 +64,31 @@ class Correction(NamedTuple):
 
     size: float
     whole: bool
+    #: How far the rounding of the residual may have put it off.
+    rounding: float = 0.0
 
 
-def correction(problem: Problem, names: Sequence[str], residual: Array, enough: float = 0.0) -> Correction:
+def correction(problem: Problem, names: Sequence[str], residual: Ball, enough: float = 0.0) -> Correction:
     """What removes the residual of these variables. Where a change of the multipliers of a few rows is below
     ``enough``, that one: it is a larger one, and cheap. A residual of 0 is no exception: where columns differ by less
     than rounding shows, it is 0 anywhere along their difference, and the correction is infinite."""
     where = problem.places(names)
-    r = residual[where]
+    r, off = residual.mid[where], residual.rad[where]
     blocks = (*problem.terms, *problem.constraints, *problem.norm_bounds)
     maps = [rows for b in blocks if (rows := problem.narrow_rows(_summed(b), names)) is not None]
     if all(map(_orthogonal_columns, maps)) and not problem.gauge:
-        return _column_by_column(maps, r)
+        return _column_by_column(maps, r, off)
     size = np.max([rows.column_max() for rows in maps], axis=0)
     size = np.where(size > 0, size, 1.0)
     few = [_thinned(rows, r.size) for rows in maps]
     if any(rows is not all_rows for rows, all_rows in zip(few, maps, strict=True)):
         factored = _Factored.of(problem, few, where, size)
         if factored is not None and (found := _on_few_rows(maps, factored, r, enough)) is not None:
-            return Correction(found, True)
+            return Correction(found, True, factored.largest_change(off))
     factored = _Factored.of(problem, maps, where, size)
-    return _by_orthogonal_factors(maps, size, r) if factored is None else Correction(factored.change(r), True)
+    if factored is None:
+        return _by_orthogonal_factors(maps, size, r, off)
+    return Correction(factored.change(r), True, factored.largest_change(off))
 
 
 def _orthogonal_columns(rows: JoinedRows) -> bool:
@@ -94,13 +99,14 @@ def _orthogonal_columns(rows: JoinedRows) -> bool:
     return rows.entries <= rows.shape[0] and bool(np.all(rows.entry_counts()[0] <= 1))
 
 
-def _column_by_column(maps: Sequence[JoinedRows], r: Array) -> Correction:
+def _column_by_column(maps: Sequence[JoinedRows], r: Array, off: Array) -> Correction:
     """The change where K'K is diagonal and needs no factor; a column of zeros is left out."""
     squares = np.zeros(r.size)
     for rows in maps:
         squares += rows.T @ (rows @ np.ones(r.size))
-    step = np.divide(r, squares, out=np.zeros(r.size), where=squares > 0)
-    return Correction(_largest([rows @ step for rows in maps]), bool(np.all(squares > 0)))
+    step, unsure = (np.divide(v, squares, out=np.zeros(r.size), where=squares > 0) for v in (r, off))
+    most = max(float((rows.column_max() * unsure).max(initial=0.0)) for rows in maps)
+    return Correction(_largest([rows @ step for rows in maps]), bool(np.all(squares > 0)), most)
 
 
 def _thinned(rows: JoinedRows, unknowns: int) -> JoinedRows:
@@ -141,6 +147,14 @@ class _Factored:
         step = self.solve(r)
         return _largest([rows @ step for rows in self.maps])
 
+    def largest_change(self, off: Array) -> float:
+        """At least the same for every r with |r| <= off: the longest row of K times the norm of the inverse times that
+        of ``off``, all in units in which K'K has a diagonal of ones."""
+        norm = float(np.abs(self.factor.diagonal()).max(initial=0.0))
+        smallest = dpocon(self.factor, norm * norm, uplo="L")[0] * norm * norm / np.sqrt(max(off.size, 1))
+        longest = max(float(np.linalg.norm(rows.column_max() / self.unit)) for rows in self.maps)
+        return longest * float(np.linalg.norm(off / self.unit)) / smallest if smallest > 0 else float("inf")
+
 
 def _largest(changes: Sequence[Array]) -> float:
     return max(float(np.abs(change).max(initial=0.0)) for change in changes)
@@ -169,7 +183,7 @@ def _on_few_rows(maps: Sequence[JoinedRows], few: _Factored, r: Array, enough: f
     return None
 
 
-def _by_orthogonal_factors(maps: Sequence[JoinedRows], size: Array, r: Array) -> Correction:
+def _by_orthogonal_factors(maps: Sequence[JoinedRows], size: Array, r: Array, off: Array) -> Correction:
     stacked = np.vstack([rows.to_dense() for rows in maps])
     left, values, right = np.linalg.svd(stacked / size, full_matrices=False)
     kept = values > HARDLY * values.max(initial=0.0)
@@ -178,4 +192,5 @@ def _by_orthogonal_factors(maps: Sequence[JoinedRows], size: Array, r: Array) ->
         if as_given and stacked.size <= exact.LARGEST_RANK and exact.rank(stacked) > int(kept.sum()):
             return Correction(float("inf"), False)
     delta = left[:, kept] @ ((right[kept] @ (r / size)) / values[kept])
-    return Correction(float(np.abs(delta).max(initial=0.0)), bool(np.all(kept)))
+    most = float(np.abs(left[:, kept]).max(initial=0.0)) * float((np.linalg.norm(off / size) / values[kept]).sum())
+    return Correction(float(np.abs(delta).max(initial=0.0)), bool(np.all(kept)), most)

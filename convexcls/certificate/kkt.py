@@ -7,43 +7,60 @@ stationarity         of a coordinate with curvature p > 0, relative to the large
                      features measured in units of their largest value; of one without, relative to the sum
                      of absolute values of what was added up, and to the change of multipliers that would remove it
                      (``correction.py``) or, where that cannot be told, the effect |r_j x_j| on the objective
-primal feasibility   relative to the block's unit (its right-hand side), and priced at the block's largest
-                     multiplier relative to the objective
+primal feasibility   relative to the block's unit (its right-hand side), and what it costs to repair all of the block,
+                     at its largest multiplier or the cost of its slacks, relative to the objective
 dual feasibility     every multiplier's sign, relative to the block's largest multiplier
 complementarity      every row's product, relative to the objective
 gap                  relative to the objective, or to the problem's unit where the optimum may be 0
+
+Every residual carries a bound on the rounding of its own evaluation, for the data as they were given; where that bound
+could decide the verdict, the rows and columns in doubt are worked out again in doubled precision (``products.py``). The
+gap is the sum of what the residuals cost,
+
+    f(x) - dual = lambda'(h - Gx) + nu'(b - Ax) + sum over curved j of c_j^2 / 2 p_j + sum over the others of c_j x_j,
+
+c the gradient of the Lagrangian: the same number as the difference of the objectives, without its cancellation.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from convexcls.certificate.correction import Correction, correction, free_variables
 from convexcls.certificate.measures import KKT, Residual, ratio, ratios
+from convexcls.certificate.products import Gradient, row_values
 from convexcls.problem import ROUNDING_ROOM, Block, Constraint, NormBound, Problem, Term
+from convexcls.rigorous.rounding import UNIT, Ball, gamma
 from convexcls.rows import DiagonalRows, Rows
 
 Array = NDArray[np.float64]
-#: A relative change of multipliers that needs no closer look.
-ENOUGH = 1e-10
+Flags = NDArray[np.bool_]
+#: The tolerance at which the conditions are told from rounding where nobody names one.
+TOLERANCE = 2e-10
+#: Rounding above this fraction of the tolerance is looked at more closely.
+DOUBT = 0.1
+#: The relative rounding of a slope, in units of 2^-53.
+SLOPE_ROUNDING = 16
 
 
-def check_kkt(problem: Problem, x: Array, multipliers: Mapping[str, Array], enough: float = ENOUGH) -> KKT:
-    """Measure the KKT conditions at x with the given multipliers, by constraint block. A relative change of multipliers
-    below ``enough`` (see ``correction.py``) is not looked at more closely: what is reported may be above it."""
-    return check_kkt_with_gradient(problem, x, multipliers, enough)[0]
+def check_kkt(problem: Problem, x: Array, multipliers: Mapping[str, Array], tol: float = TOLERANCE) -> KKT:
+    """Measure the KKT conditions at x with the given multipliers, by constraint block, so closely that they can be told
+    from the tolerance ``tol``: a change of multipliers far below it (see ``correction.py``) may be reported above what
+    it is, and rounding far below it is bounded, not removed."""
+    return check_kkt_with_gradient(problem, x, multipliers, tol)[0]
 
 
 def check_kkt_with_gradient(
-    problem: Problem, x: Array, multipliers: Mapping[str, Array], enough: float = ENOUGH
+    problem: Problem, x: Array, multipliers: Mapping[str, Array], tol: float = TOLERANCE
 ) -> tuple[KKT, Array]:
     """The same, with the gradient of the Lagrangian, which is half of what it took."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        check = _Check(problem, np.asarray(x, dtype=float), multipliers, enough)
-        return check.run(), check.gradient
+    with np.errstate(all="ignore"):
+        check = _Check(problem, np.asarray(x, dtype=float), multipliers, tol)
+        return check.run(), check.residual.mid
 
 
 def _acts_one_to_one(problem: Problem, variable: str) -> bool:
@@ -55,175 +72,270 @@ def _acts_one_to_one(problem: Problem, variable: str) -> bool:
 class _Check:
     """One measurement: gathers the pieces of the Lagrangian's gradient, then judges them."""
 
-    def __init__(self, problem: Problem, x: Array, multipliers: Mapping[str, Array], enough: float) -> None:
-        self.problem, self.x, self.multipliers, self.enough = problem, x, multipliers, enough
-        self.curved = problem.apply_quadratic(x)  # P x
-        self.pull = problem.q.copy()  # the gradient of the Lagrangian without P x
-        self.magnitude = np.abs(problem.q)  # the same sum of absolute values
+    def __init__(self, problem: Problem, x: Array, multipliers: Mapping[str, Array], tol: float) -> None:
+        self.problem, self.x, self.multipliers, self.tol = problem, x, multipliers, tol
+        self.gradient = Gradient(problem, x)
         self.reach = np.zeros(problem.size)  # the largest entry of each column
-        self.dual_value = problem.constant
+        self.natural = np.zeros(problem.size)  # what counts as a pull where multipliers or residuals may be 0
         self.largest_multiplier = 0.0
         self.one_to_one = {v.name for v in problem.variables if _acts_one_to_one(problem, v.name)}
-        self.loss_value = 0.0
-        self.pulled = self.magnitude > 0  # where anything but zeros was added up
-        for term in problem.terms:
-            self._add_term(term)
+        losses = sum(self._add_term(term) for term in problem.terms)
+        self.objective = 0.5 * float(x @ self.gradient.curved) + float(problem.q @ x) + problem.constant + losses
+        self.scale = max(problem.unit, abs(self.objective) if np.isfinite(self.objective) else 0.0)
         for c in problem.constraints:
-            self._add(problem.rows(c), multipliers[c.name], c.rhs)
+            self._add(problem.rows(c), multipliers[c.name])
             if unit := max(c.unit, float(np.abs(c.rhs).max(initial=0.0))):
                 # where all multipliers may be 0, an objective of one unit gives their size
-                self.magnitude += problem.rows(c).column_max() * (problem.unit / unit)
+                self.natural += problem.rows(c).column_max() * (problem.unit / unit)
                 self.largest_multiplier = max(self.largest_multiplier, problem.unit / unit)
         for b in problem.norm_bounds:
             both = multipliers[b.name]
-            self._add(problem.rows(b), -both[:-1], -b.offset)
-            self._add(problem.bound_rows(b), -both[-1:], np.array([-b.bound]))
+            self._add(problem.rows(b), -both[:-1])
+            self._add(problem.bound_rows(b), -both[-1:])
 
-    def _add(self, rows: Rows, multiplier: Array, rhs: Array, size: Array | None = None) -> None:
+    def _add(self, rows: Rows, multiplier: Array, size: Array | None = None, off: float = 0.0) -> None:
         self.reach = np.maximum(self.reach, rows.column_max())
-        self.dual_value -= float(multiplier @ rhs)
         self.largest_multiplier = max(self.largest_multiplier, float(np.abs(multiplier).max(initial=0.0)))
-        size = np.abs(multiplier) if size is None else size
-        used = np.flatnonzero(size)
-        if 2 * used.size < multiplier.size:  # most rows of a margin are far from it
-            rows, multiplier, size = rows[used], multiplier[used], size[used]
-        self.pull += rows.T @ multiplier
-        added = abs(rows).T @ size
-        self.magnitude += added
-        self.pulled |= added > 0
+        self.gradient.add(rows, multiplier, size, off)
 
-    def _add_term(self, term: Term) -> None:
-        rows = self.problem.rows(term)
-        u = rows @ self.x + term.offset
-        slopes = np.where(term.row_weights > 0, term.loss.slope(u), 0.0)
-        sizes = np.where(term.row_weights > 0, term.row_weights * term.loss.slope_size(u, slopes), 0.0)
-        self._add(rows, term.row_weights * slopes, -term.offset, sizes)
+    def _add_term(self, term: Term) -> float:
+        """Add the pull of a term; its value."""
+        rows, weights = self.problem.rows(term), term.row_weights
+        wanted = DOUBT * self.tol
         if term.is_half_square:  # where residuals may all be 0, the targets give the size
             target = ROUNDING_ROOM * term.weights * np.abs(term.offset)
             if not np.any(target):  # no targets either: a loss of one unit has this slope
                 target = np.sqrt(2.0 * self.problem.unit * term.weights) / max(term.size, 1)
-            self.magnitude += rows.column_max() * float(target.sum())
+            self.natural += rows.column_max() * float(target.sum())
             self.largest_multiplier = max(self.largest_multiplier, float(target.max(initial=0.0)))
-        self.loss_value += term.value(u)
-        conjugate = term.loss.conjugate.value(term.loss.dual_sign * slopes[term.counted])
-        self.dual_value -= float(term.weights[term.weights > 0] @ conjugate)
+            typical = float(np.abs(rows @ self.x + term.offset).max(initial=0.0))
+            wanted *= max(typical, ROUNDING_ROOM * float(np.abs(term.offset).max(initial=0.0)))
+        u = row_values(rows, self.x, term, "offset", wanted)
+        slopes = np.where(weights > 0, term.loss.slope(u.mid), 0.0)
+        sizes = np.where(weights > 0, weights * term.loss.slope_size(u.mid, slopes), 0.0)
+        off = SLOPE_ROUNDING * UNIT * float(sizes.sum()) + float(weights @ self._slope_error(term, u))
+        self._add(rows, weights * slopes, sizes, off)
+        return term.value(u.mid)
 
-    @property
-    def gradient(self) -> Array:
-        """The gradient of the Lagrangian."""
-        return self.curved + self.pull
+    @staticmethod
+    def _slope_error(term: Term, u: Ball) -> Array:
+        """How far slopes may be off because their arguments are."""
+        if term.is_half_square:
+            return u.rad
+        bend = term.loss.curvature(u.mid)
+        bend = bend if bend.ndim == 1 else np.abs(bend).sum(axis=2).ravel()
+        return np.where(np.isfinite(bend), bend, 0.0) * u.rad * 2.0
+
+    # ---- the whole ------------------------------------------------------------------------------------------------
 
     def run(self) -> KKT:
-        problem, x = self.problem, self.x
-        objective = 0.5 * float(x @ self.curved) + float(problem.q @ x) + problem.constant + self.loss_value
-        substituted = self._substituted()
-        safe = np.where(substituted, self.diagonal, 1.0)
-        dual = self.dual_value - 0.5 * float(np.sum(np.where(substituted, self.pull**2 / safe, 0.0)))
-        dual -= 0.5 * float(x[~substituted] @ self.curved[~substituted])
-        finite = [abs(v) for v in (objective, dual) if np.isfinite(v)]
-        self.scale = max([problem.unit, *finite])
+        self.residual = Ball(self.gradient.value, self.gradient.rounding)
         primal, signs, products = self._constraints()
         free, needed = self._needed_correction()
-        stationarity = self._stationarity(substituted, free, needed)
+        stationarity = self._stationarity(free, needed)
+        gap = self._gap()
         dependent = tuple(free) if np.isinf(needed.size) else ()
-        return KKT(stationarity, primal, signs, products, objective, dual, self.scale, dependent)
+        return KKT(
+            stationarity, primal, signs, products, self.objective, self.objective - float(gap.mid), self.scale,
+            dependent, ratio(float(gap.rad), self.scale),
+        )  # fmt: skip
 
-    def _substituted(self) -> NDArray[np.bool_]:
-        """Where P is diagonal and positive, and the dual has x substituted out."""
-        self.diagonal = np.zeros(self.problem.size)
+    @cached_property
+    def diagonal(self) -> Array:
+        """P where it is diagonal, 0 elsewhere."""
+        out = np.zeros(self.problem.size)
         for v, p in self.problem.quadratic.items():
             if not isinstance(p, Rows):
-                self.diagonal[self.problem.layout[v]] = p
-        return self.diagonal > 0
+                out[self.problem.layout[v]] = p
+        return out
 
-    def _stationarity(self, substituted: NDArray[np.bool_], free: list[str], needed: Correction) -> Residual:
-        residual = np.abs(self.gradient)
-        units = 1.0 / np.where(self.reach > 0, self.reach, 1.0)
-        values, relatives = {}, {}
+    def _refine(self, columns: Flags) -> None:
+        """Work out some entries of the gradient again, in doubled precision."""
+        places = np.flatnonzero(columns)
+        if places.size:
+            better = self.gradient.refined(places)
+            mid, rad = self.residual.mid.copy(), self.residual.rad.copy()
+            closer = better.rad < rad[places]
+            mid[places[closer]], rad[places[closer]] = better.mid[closer], better.rad[closer]
+            self.residual = Ball(mid, rad)
+
+    def _gap(self) -> Ball:
+        """What all residuals together cost, with the rounding of that number."""
+        c, x, p = self.residual, self.x, self.diagonal
+        curved = p > 0
+        twice = np.where(curved, 2.0 * p, 1.0)
+        costs = np.where(curved, c.mid**2 / twice, c.mid * x)
+        off = np.where(curved, (np.abs(c.mid) + c.rad) ** 2 / twice - costs, c.rad * np.abs(x))
+        parts, rounding = [costs, *self.norm_products], float(off.sum())
+        for excess, multiplier in self.excesses:
+            parts.append(-multiplier * excess.mid)
+            rounding += float(np.abs(multiplier) @ excess.rad)
+        every = np.concatenate(parts)
+        rounding += gamma(every.size + 8) * float(np.abs(every).sum())
+        return Ball(np.asarray(float(every.sum())), np.asarray(rounding))
+
+    # ---- stationarity ---------------------------------------------------------------------------------------------
+
+    def _stationarity(self, free: list[str], needed: Correction) -> Residual:
+        curved = self.diagonal > 0
+        reference = self._references(free, needed)
+        self._refine(self._in_doubt(reference))
+        # the rounding of slopes is, to an unknown without curvature, a change of multipliers of the same small size
+        c = self.residual.widened(np.where(curved, self.gradient.inherited, 0.0))
+        change, rounding = ratio(needed.size, self.largest_multiplier), ratio(needed.rounding, self.largest_multiplier)
+        values, relatives, roundings = {}, {}, {}
         for v, where in self.problem.layout.items():
-            r, curved = residual[where], substituted[where]
-            summed = self.magnitude[where] + self._quadratic_magnitude(v)
+            values[v] = np.abs(c.mid[where])
+            relatives[v], roundings[v] = ratios(values[v], reference[where]), ratios(c.rad[where], reference[where])
+            if v in free:
+                seen = (values[v] > 0) | np.isinf(change)
+                relatives[v] = np.where(seen, np.maximum(relatives[v], change), relatives[v])
+                roundings[v] = np.maximum(roundings[v], rounding)
+        return Residual(values, relatives, roundings)
+
+    def _in_doubt(self, reference: Array) -> Flags:
+        """The entries whose rounding could decide a verdict, alone or by what they add to the gap."""
+        c, curved = self.residual, self.diagonal > 0
+        effect = np.where(curved, 0.0, c.rad * np.abs(self.x))
+        if effect.sum() <= DOUBT * self.tol * self.scale:
+            effect[:] = 0.0
+        return ~(c.rad <= DOUBT * self.tol * reference) & (c.rad > 0) | (effect > 0)
+
+    def _references(self, free: list[str], needed: Correction) -> Array:
+        """What the gradient is measured against, entry by entry."""
+        out = np.empty(self.problem.size)
+        units = 1.0 / np.where(self.reach > 0, self.reach, 1.0)
+        for v, where in self.problem.layout.items():
+            curved, x = self.diagonal[where] > 0, np.abs(self.x[where])
+            summed = self.gradient.sizes[where] + self.natural[where]
             if v in self.one_to_one:  # slacks: entries alike, so the largest of them gives the size
                 summed = np.full(summed.shape, summed.max(initial=0.0))
-            relative = ratios(r, summed)
+            flat = summed
             if v not in free or not needed.whole:
-                relative = np.maximum(relative, ratios(r * np.abs(self.x[where]), self.scale))
+                flat = np.minimum(summed, np.where(x > 0, self.scale / np.where(x > 0, x, 1.0), np.inf))
             if curved.any():
-                size = units[where] * np.maximum(np.abs(self.curved[where]), np.abs(self.problem.q[where]))
+                pulls = np.maximum(np.abs(self.gradient.curved[where]), np.abs(self.problem.q[where]))
+                size = (units[where] * pulls)[curved].max()
                 typical = np.minimum(np.sqrt(2 * self.scale * self.diagonal[where]), summed)
-                reference = np.maximum(size[curved].max() / units[where], typical)
-                relative = np.where(curved, ratios(r, reference), relative)
-            values[v], relatives[v] = r, relative
-        change = ratio(needed.size, self.largest_multiplier)
-        for v in free:
-            seen = (values[v] > 0) | np.isinf(change)
-            relatives[v] = np.where(seen, np.maximum(relatives[v], change), relatives[v])
-        return Residual(values, relatives)
+                flat = np.where(curved, np.maximum(size / units[where], typical), flat)
+            out[where] = flat
+        return out
 
     def _needed_correction(self) -> tuple[list[str], Correction]:
         """The variables whose residual is measured in multipliers, and by how much these would have to change."""
-        free = self.problem.remembered(free_variables) if np.all(np.isfinite(self.gradient)) else []
-        if not free or not np.any(self.pulled[self.problem.places(free)]):  # a sum of zeros is zero without rounding
+        free = self.problem.remembered(free_variables) if np.all(np.isfinite(self.residual.mid)) else []
+        places = self.problem.places(free) if free else np.empty(0, dtype=np.intp)
+        if not np.any(self.gradient.pulled[places]):  # a sum of zeros is zero without rounding
             return free, Correction(0.0, True)
-        return free, correction(self.problem, free, self.gradient, self.enough * self.largest_multiplier)
+        enough = 0.5 * self.tol * self.largest_multiplier
+        needed = correction(self.problem, free, self.residual, enough)
+        if not needed.rounding <= DOUBT * self.tol * self.largest_multiplier:
+            flags = np.zeros(self.problem.size, dtype=bool)
+            flags[places] = True
+            self._refine(flags)
+            needed = correction(self.problem, free, self.residual, enough)
+        return free, needed
 
-    def _quadratic_magnitude(self, variable: str) -> Array:
-        p, where = self.problem.quadratic.get(variable), self.problem.layout[variable]
-        if isinstance(p, Rows):
-            return abs(p) @ np.abs(self.x[where])
-        return np.abs(self.curved[where])
+    # ---- constraints ----------------------------------------------------------------------------------------------
 
     def _constraints(self) -> tuple[Residual, Residual, Residual]:
-        primal: list[dict[str, Array]] = [{}, {}]
-        signs: list[dict[str, Array]] = [{}, {}]
-        products: list[dict[str, Array]] = [{}, {}]
-        for block in (*self.problem.constraints, *self.problem.norm_bounds):
-            if isinstance(block, NormBound):
-                violation, unit, wrong, product = self._norm_bound(block)
-            else:
-                assert isinstance(block, Constraint)
-                violation, unit, wrong, product = self._linear_rows(block)
-            multiplier = np.abs(self.multipliers[block.name])
-            largest = float(multiplier.max(initial=0.0))
-            primal[0][block.name] = violation
-            primal[1][block.name] = np.maximum(ratios(violation, unit), ratios(violation * largest, self.scale))
-            floor = self._natural_multiplier(block, float(np.max(unit, initial=0.0)))
-            signs[0][block.name], signs[1][block.name] = wrong, ratios(wrong, max(largest, floor))
-            products[0][block.name] = product
-            products[1][block.name] = ratios(product, self.scale)
-        return Residual(*primal), Residual(*signs), Residual(*products)
+        primal, signs, products = _Measures(), _Measures(), _Measures()
+        self.excesses: list[tuple[Ball, Array]] = []
+        self.norm_products: list[Array] = []
+        for c in self.problem.constraints:
+            multiplier = self.multipliers[c.name]
+            largest = float(np.abs(multiplier).max(initial=0.0))
+            unit, price = self._unit(c), max(largest, self._slack_cost(c))
+            excess = self._excess(c, unit, price)
+            self.excesses.append((excess, multiplier))
+            equal = c.relation == "=="
+            violation = np.abs(excess.mid) if equal else np.maximum(excess.mid, 0.0)
+            off = excess.rad if equal else np.maximum(excess.mid + excess.rad, 0.0) - violation
+            primal.add(c.name, violation, *self._priced(violation, off, unit, price))
+            wrong = np.zeros(c.size) if equal else np.maximum(-multiplier, 0.0)
+            floor = self._natural_multiplier(c, float(np.max(unit, initial=0.0)))
+            signs.add(c.name, wrong, ratios(wrong, max(largest, floor)), np.zeros(c.size))
+            product = np.zeros(c.size) if equal else np.abs(multiplier * excess.mid)
+            off = np.zeros(c.size) if equal else np.abs(multiplier) * excess.rad
+            products.add(c.name, product, ratios(product, self.scale), ratios(off, self.scale))
+        for b in self.problem.norm_bounds:
+            self._norm_bound(b, primal, signs, products)
+        return primal.residual(), signs.residual(), products.residual()
 
-    def _natural_multiplier(self, block: Block, unit: float) -> float:
-        """The size of multipliers where all of them may be 0: the cost of what the block takes entry by entry, a slack
-        or the unknown that it bounds, or what an objective of one unit gives."""
+    def _unit(self, c: Constraint) -> Array | float:
+        """What counts as one: the right-hand side; of a homogeneous block the size of its own left-hand side."""
+        unit = max(c.unit, float(np.abs(c.rhs).max(initial=0.0)))
+        if unit:
+            return unit
+        sizes = abs(self.problem.rows(c)) @ np.abs(self.x)
+        if all(isinstance(r, DiagonalRows) for r in c.entries.values()):  # a bound: that of the whole block
+            return float(np.max(sizes, initial=0.0))
+        return sizes
+
+    def _excess(self, c: Constraint, unit: Array | float, price: float) -> Ball:
+        """Gx - h with so little rounding that the violation, and what all of it costs, can be told."""
+        rows = self.problem.rows(c)
+        allowed = DOUBT * self.tol * self.scale / price if price > 0 else np.inf
+        excess = row_values(rows, self.x, c, "rhs", np.minimum(DOUBT * self.tol * unit, allowed))
+        near = int(np.count_nonzero(excess.mid + excess.rad > 0)) if c.relation == "<=" else c.size
+        if near > 1 and float(excess.rad.max(initial=0.0)) * near > allowed:
+            return row_values(rows, self.x, c, "rhs", np.minimum(DOUBT * self.tol * unit, allowed / near))
+        return excess
+
+    def _priced(self, violation: Array, off: Array, unit: Array | float, price: float) -> tuple[Array, Array]:
+        """Violations relative to the unit, or to what it costs to repair all of them, and the same of their rounding."""
+        return _shared(violation, unit, price, self.scale), _shared(off, unit, price, self.scale)
+
+    def _slack_cost(self, block: Block) -> float:
+        """The largest cost of a slack of the block, or of an unknown that it bounds."""
         bounded = [v for v, rows in block.entries.items() if isinstance(rows, DiagonalRows)]
         costs = [np.abs(self.problem.linear[v]).max(initial=0.0) for v in bounded if v in self.problem.linear]
-        if costs:
-            return float(max(costs))
-        return self.problem.unit / unit if unit > 0 else 0.0
+        return float(max(costs, default=0.0))
 
-    def _linear_rows(self, c: Constraint) -> tuple[Array, Array | float, Array, Array]:
-        rows = self.problem.rows(c)
-        excess = rows @ self.x - c.rhs
-        multiplier = self.multipliers[c.name]
-        unit: Array | float = max(c.unit, float(np.abs(c.rhs).max(initial=0.0)))
-        if unit == 0:  # homogeneous: the size of its own left-hand side, of a bound that of the whole block
-            unit = abs(rows) @ np.abs(self.x)
-            if all(isinstance(r, DiagonalRows) for r in c.entries.values()):
-                unit = float(np.max(unit, initial=0.0))
-        if c.relation == "==":
-            return np.abs(excess), unit, np.zeros(c.size), np.zeros(c.size)
-        return np.maximum(excess, 0.0), unit, np.maximum(-multiplier, 0.0), np.abs(multiplier * excess)
+    def _natural_multiplier(self, block: Block, unit: float) -> float:
+        """The size of multipliers where all of them may be 0: the cost of a slack or what an objective of one unit
+        gives."""
+        return self._slack_cost(block) or (self.problem.unit / unit if unit > 0 else 0.0)
 
-    def _norm_bound(self, b: NormBound) -> tuple[Array, Array | float, Array, Array]:
-        inside = self.problem.rows(b) @ self.x + b.offset
-        bound = float((self.problem.bound_rows(b) @ self.x)[0]) + b.bound
+    def _norm_bound(self, b: NormBound, primal: _Measures, signs: _Measures, products: _Measures) -> None:
+        rows, bounding = self.problem.rows(b), self.problem.bound_rows(b)
+        inside = rows @ self.x + b.offset
+        bound = float((bounding @ self.x)[0]) + b.bound
         both = self.multipliers[b.name]
         u, mu = both[:-1], float(both[-1])
+        reach = abs(rows) @ np.abs(self.x) + np.abs(b.offset)
+        rounding = gamma(rows.row_length + 16) * (float(np.linalg.norm(reach)) + float((abs(bounding) @ np.abs(self.x))[0]) + abs(b.bound))
+        unit = max(abs(bound), abs(b.bound), float(reach.max(initial=0.0)))
+        largest = float(np.abs(both).max(initial=0.0))
         violation = np.array([max(0.0, float(np.linalg.norm(inside)) - bound)])
+        primal.add(b.name, violation, *self._priced(violation, np.array([rounding]), unit, largest))
         wrong = np.array([max(0.0, float(np.linalg.norm(u)) - mu)])
+        length = ratios(np.array([gamma(u.size + 4) * float(np.linalg.norm(u))]), max(largest, self._natural_multiplier(b, unit)))
+        signs.add(b.name, wrong, ratios(wrong, max(largest, self._natural_multiplier(b, unit))), length)
         product = np.array([abs(float(u @ inside) + mu * bound)])
+        self.norm_products.append(np.array([float(u @ inside) + mu * bound]))
         # u'inside + mu bound = 0 leaves a direction free by the root of the tolerance; its only solution does not
         product = np.maximum(product, float(np.linalg.norm(mu * inside + bound * u)))
-        reach = abs(self.problem.rows(b)) @ np.abs(self.x) + np.abs(b.offset)
-        return violation, max(abs(bound), abs(b.bound), float(reach.max(initial=0.0))), wrong, product
+        products.add(b.name, product, ratios(product, self.scale), ratios(np.array([2.0 * largest * rounding]), self.scale))
+
+
+class _Measures:
+    """Residuals of one condition as they are found, block by block."""
+
+    def __init__(self) -> None:
+        self.values: dict[str, Array] = {}
+        self.relatives: dict[str, Array] = {}
+        self.roundings: dict[str, Array] = {}
+
+    def add(self, name: str, values: Array, relatives: Array, roundings: Array) -> None:
+        self.values[name], self.relatives[name], self.roundings[name] = values, relatives, roundings
+
+    def residual(self) -> Residual:
+        return Residual(self.values, self.relatives, self.roundings)
+
+
+def _shared(values: Array, unit: Array | float, price: float, scale: float) -> Array:
+    """Relative to the unit, or times the price relative to the scale; the largest pays for all of them."""
+    largest = float(values.max(initial=0.0))
+    share = float(values.sum()) / largest if 0 < largest < np.inf else 1.0
+    return np.maximum(ratios(values, unit), ratios(values * (price * share), scale))

@@ -73,7 +73,7 @@ def certify(
     origin = find_origin_multipliers(problem) if stand_in else None
     if origin is not None:
         zero = np.zeros(problem.size)
-        at_zero = check_kkt(problem, zero, origin)
+        at_zero = check_kkt(problem, zero, origin, tol)
         if at_zero.holds(tol):
             note = "the solver's point was not accepted; the toolkit's own linear program proves x = 0 optimal"
             proved = Certificate("optimal", problem, tol, at_zero, notes=(*notes, note), x=zero, multipliers=origin)
@@ -152,12 +152,15 @@ def _judge_point(
             return None, None, f"there are no multipliers for {name!r}"
         if np.shape(given[name]) != (size,) or not np.all(np.isfinite(given[name])):
             return None, None, f"the multipliers of {name!r} are not {size} finite numbers"
-    kkt, gradient = check_kkt_with_gradient(problem, x, given, enough=0.5 * tol)
+    kkt, gradient = check_kkt_with_gradient(problem, x, given, tol)
     attained = attainment(problem, x, given, gradient) if needs_attainment_proof(problem) else None
+    measures, bounds = kkt.measures(), kkt.bounds()
     short = [
-        f"{name} is {value:.1e}, above the tolerance {tol:.0e}"
-        for name, value in kkt.measures().items()
-        if not value <= tol
+        f"{name} is {measures[name]:.1e}, above the tolerance {tol:.0e}"
+        if not measures[name] <= tol
+        else f"{name} is known to {bound - measures[name]:.1e} only, because of rounding: above the tolerance {tol:.0e}"
+        for name, bound in bounds.items()
+        if not bound <= tol
     ]
     if kkt.dependent:
         short.append(

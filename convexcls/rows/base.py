@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from convexcls.data import Given
+from convexcls.rows.doubled import Doubled
 
 Array = NDArray[np.float64]
 Counts = NDArray[np.intp]
@@ -110,6 +111,22 @@ class Rows(ABC):
         """How far an entry may be from what ``rational`` says, relative to its size and in units of 2^-53; infinite
         where that is not known."""
         return 0.0
+
+    def doubled(self, index: Any) -> Doubled:
+        """Some rows with twice the digits of a double: every entry as the data were given, to 2^-105."""
+        if self.rounding:
+            return Doubled.of(self.rational(index), self.shape[1])
+        high = self[index].to_dense()
+        return Doubled(high, np.zeros(high.shape))
+
+    @property
+    def row_length(self) -> int:
+        """At least the number of entries that a row adds up."""
+        return self.shape[1]
+
+    def reach(self, x: Array) -> Array:
+        """At least |R_i| |x| for each row, from the largest entries of the columns: at no pass over the data."""
+        return np.broadcast_to(self.column_max() @ np.abs(x), (self.shape[0],))
 
     @property
     def T(self) -> Rows:

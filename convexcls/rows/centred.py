@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from convexcls.rows.base import Array, Rows, row_blocks
 from convexcls.rows.blocked import BlockedRows
 from convexcls.rows.dense import DenseRows
+from convexcls.rows.doubled import Doubled
 
 
 class CentredRows(BlockedRows):
@@ -69,6 +70,18 @@ class CentredRows(BlockedRows):
             centred = [value - mean for value, mean in zip(row, means[group], strict=True)]
             out.append([abs(value) for value in centred] if self.absolute else centred)
         return out
+
+    def doubled(self, index: Any) -> Doubled:
+        means = self.whole.doubled_means
+        groups = self.groups[index]
+        high, low = self.base.doubled(index).minus(Doubled(means.high[groups], means.low[groups]))
+        sign = np.where(self.absolute & (high < 0), -1.0, 1.0)
+        return Doubled(sign * high, sign * low)
+
+    @cached_property
+    def doubled_means(self) -> Doubled:
+        """The mean of each group, to twice the digits of a double."""
+        return Doubled.of(self.exact_means, self.shape[1])
 
     @cached_property
     def exact_means(self) -> list[list[Fraction]]:

@@ -19,6 +19,7 @@ from convexcls.rows.base import (
     rows_selected,
 )
 from convexcls.rows.dense import DenseRows
+from convexcls.rows.doubled import Doubled
 
 #: Joined rows with fewer entries are written out.
 WRITTEN_OUT = 20_000
@@ -84,6 +85,16 @@ class ScaledRows(Rows):
     def rounding(self) -> float:
         return self.base.rounding  # factors are applied when rows are multiplied, not before
 
+    def doubled(self, index: Any) -> Doubled:
+        return self.base.doubled(index).times(self.left[index][:, None]).times(self.right)
+
+    @property
+    def row_length(self) -> int:
+        return self.base.row_length
+
+    def reach(self, x: Array) -> Array:
+        return np.asarray(np.abs(self.left) * self.base.reach(self.right * x))
+
     def _largest_by_column(self) -> Array:
         sizes = np.abs(self.left)
         if sizes.size and np.all(sizes == sizes[0]):  # labels: every factor has one size
@@ -138,6 +149,10 @@ class TransposedRows(Rows):
     @property
     def rounding(self) -> float:
         return self.base.rounding
+
+    def doubled(self, index: Any) -> Doubled:
+        high, low = self.base.doubled(slice(None))
+        return Doubled(high.T[index], low.T[index])
 
     def scaled(self, left: Array | float = 1.0, right: Array | float = 1.0) -> Rows:
         return TransposedRows(self.base.scaled(right, left))
@@ -228,6 +243,19 @@ class JoinedRows(Rows):
     @property
     def rounding(self) -> float:
         return max((rows.rounding for _, rows in self.parts), default=0.0)
+
+    def doubled(self, index: Any) -> Doubled:
+        out = Doubled(*np.zeros((2, rows_selected(self.shape[0], index), self.shape[1])))
+        for where, rows in self.parts:
+            out.high[:, where], out.low[:, where] = rows.doubled(index)
+        return out
+
+    @property
+    def row_length(self) -> int:
+        return sum(rows.row_length for _, rows in self.parts)
+
+    def reach(self, x: Array) -> Array:
+        return sum((rows.reach(x[where]) for where, rows in self.parts), np.zeros(self.shape[0]))
 
     def _largest_by_column(self) -> Array:
         out = np.zeros(self.shape[1])

@@ -31,6 +31,13 @@ class DiagonalRows(Rows):
     def entries(self) -> int:
         return self.values.size
 
+    @property
+    def row_length(self) -> int:
+        return 1
+
+    def reach(self, x: Array) -> Array:
+        return np.abs(self.values * x)
+
     def __matmul__(self, v: Array) -> Array:
         return np.asarray(column_by_column(self.values, v) * v)
 
@@ -71,6 +78,13 @@ class PickedRows(Rows):
     @property
     def entries(self) -> int:
         return self.values.size
+
+    @property
+    def row_length(self) -> int:
+        return 1
+
+    def reach(self, x: Array) -> Array:
+        return np.abs(self.values * x[self.columns])
 
     def __matmul__(self, v: Array) -> Array:
         return np.asarray(column_by_column(self.values, v) * v[self.columns])

@@ -1,0 +1,211 @@
+"""Products with the rows of a problem, each with a bound on its own rounding.
+
+A sum of k products of doubles is off by at most gamma_k sum |a_i| |b_i| (``rigorous/rounding.py``). Three answers, the
+next where the one before is not good enough for what is asked:
+
+1. doubles, with the bound from the largest entry of each column: at no pass over the data
+2. the bound row by row, from |R| |x|
+3. the rows or columns in doubt once more: in doubled precision, of the entries as they were given
+   (``rows/doubled.py``), and in rationals where numbers are too large or too small for that
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from convexcls.problem import Block, Problem
+from convexcls.rigorous.entries import entry_error
+from convexcls.rigorous.products import factors
+from convexcls.rigorous.rounding import ETA, UNIT, Ball, gamma, raised
+from convexcls.rows import DiagonalRows, JoinedRows, Rows
+from convexcls.rows.doubled import Doubled, dots, product_error, total, two_product
+
+Array = NDArray[np.float64]
+Places = NDArray[np.intp]
+
+#: Roundings besides those of a sum: of an entry, its factors, the shift and the bound.
+BESIDES = 12
+#: So many entries at a time are written out in doubled precision.
+CHUNK = 1_000_000
+#: Rows with more entries in all are not worked out in rationals.
+MOST_RATIONALS = 20_000
+#: Columns are added up so many rows at a time, which keeps the bound small.
+BLOCK = 65_536
+
+
+def row_values(rows: JoinedRows, x: Array, block: Block, field: str, wanted: Array | float) -> Ball:
+    """R x + offset, or R x - rhs, with bounds of at most ``wanted`` where that can be had."""
+    sign = -1.0 if field == "rhs" else 1.0
+    side = sign * getattr(block, field)
+    mid = rows @ x + side
+    k = rows.row_length + BESIDES
+    relative, absolute = entry_errors(rows)
+    g = gamma(k) + relative
+    off = float(absolute @ np.abs(x)) + (4 * k * ETA if np.any(x) else 0.0)
+    rad = raised(g * (rows.reach(x) + np.abs(side)) + off)
+    if np.all(rad <= wanted):
+        return Ball(mid, rad)
+    rad = raised(g * (abs(rows) @ np.abs(x) + np.abs(side)) + off)
+    rad = np.where(np.isfinite(mid), rad, np.inf)
+    wanted = np.broadcast_to(wanted, rad.shape)
+    doubt = np.flatnonzero(~(rad <= wanted))
+    used, length = np.flatnonzero(x), max(CHUNK // max(rows.shape[1], 1), 1)
+    for some in (doubt[start : start + length] for start in range(0, doubt.size, length)):
+        sides = [Fraction(sign) * v for v in block.rational_vector(field, some)]
+        mid[some], rad[some] = dots(rows.doubled(some).at(used), x[used], Doubled.of([[v] for v in sides], 1))
+    left = doubt[~(rad[doubt] <= wanted[doubt])]
+    if 0 < left.size * rows.shape[1] <= MOST_RATIONALS:
+        point = [Fraction(v) for v in x.tolist()]
+        for i, row in zip(left.tolist(), rows.rational(left), strict=True):
+            (s,) = block.rational_vector(field, [i])
+            mid[i], rad[i] = _rounded(_dot(row, point) + Fraction(sign) * s)
+    return Ball(mid, rad)
+
+
+def entry_errors(rows: JoinedRows) -> tuple[float, Array]:
+    """How far entries may be from those that were given: relative to their size, and by column."""
+    relative, absolute = 0.0, np.zeros(rows.shape[1])
+    for where, part in rows.parts:
+        if np.isfinite(part.rounding):
+            relative = max(relative, part.rounding * UNIT * 1.01)
+            continue
+        f = factors(part)
+        error = entry_error(f.core)
+        largest = 1.0 if f.left is None else float(np.abs(f.left).max(initial=0.0))
+        absolute[where] = largest * error.absolute * (1.0 if f.right is None else np.abs(f.right)) * 1.01
+        relative = max(relative, error.relative)
+    return relative, absolute
+
+
+def _dot(row: list[Fraction], column: list[Fraction]) -> Fraction:
+    return sum((a * v for a, v in zip(row, column, strict=True) if a and v), Fraction(0))
+
+
+def _rounded(value: Fraction) -> tuple[float, float]:
+    """The nearest double and a bound on the distance."""
+    try:
+        near = float(value)
+    except OverflowError:
+        return np.nan, np.inf
+    return near, 0.0 if Fraction(near) == value else UNIT * abs(near) + ETA
+
+
+class Gradient:
+    """P x + q + sum of R_k' z_k over blocks of rows, with the sum of absolute values beside it, from which its rounding
+    follows. The columns in doubt are added up once more in doubled precision."""
+
+    def __init__(self, problem: Problem, x: Array) -> None:
+        self.problem, self.x = problem, x
+        self.curved = problem.apply_quadratic(x)  # P x
+        self.pull = problem.q.copy()  # the sum without P x
+        self.magnitude = np.abs(problem.q)  # the same sum of absolute values
+        self.errors = np.zeros(problem.size)  # what comes of the rounding of the entries
+        self.inherited = np.zeros(problem.size)  # what comes of the rounding of the z
+        self.lengths = np.full(problem.size, float(BESIDES))  # how many numbers are added up
+        self.pulled = self.magnitude > 0  # where anything but zeros was added up
+        self.parts: list[tuple[JoinedRows, Array]] = []
+
+    def add(self, rows: JoinedRows, z: Array, size: Array | None = None, off: float = 0.0) -> None:
+        """Add R'z; ``size`` are the sizes of z, against which its rounding is judged; ``off`` is how far all z together
+        are from what they stand for."""
+        size = np.abs(z) if size is None else size
+        self.inherited += rows.column_max() * off
+        used = np.flatnonzero(size)
+        if 2 * used.size < z.size:  # most rows of a margin are far from it
+            rows, z, size = rows[used], z[used], size[used]
+        self.parts.append((rows, z))
+        n = rows.shape[0]
+        for start in range(0, n, BLOCK):
+            some = slice(start, start + BLOCK)
+            self.pull += (rows if n <= BLOCK else rows[some]).T @ z[some]
+        added = abs(rows).T @ size
+        self.magnitude += added
+        self.pulled |= added > 0
+        relative, absolute = entry_errors(rows)
+        self.errors += relative * added + absolute * float(size.sum())
+        for where, part in rows.parts:
+            self.lengths[where] += 1 if isinstance(part, DiagonalRows) else min(n, BLOCK) + n // BLOCK
+
+    @property
+    def value(self) -> Array:
+        """The sum in doubles."""
+        return self.curved + self.pull
+
+    @cached_property
+    def sizes(self) -> Array:
+        """The sum of absolute values."""
+        out = self.magnitude + np.abs(self.curved)
+        for v, p in self.problem.quadratic.items():
+            if isinstance(p, Rows):
+                where = self.problem.layout[v]
+                out[where] = self.magnitude[where] + abs(p) @ np.abs(self.x[where])
+                self.lengths[where] += p.shape[0]
+        return out
+
+    @property
+    def rounding(self) -> Array:
+        """How far the sum may be off."""
+        sizes = self.sizes
+        rad = raised(1.01 * UNIT * self.lengths * sizes + self.errors + np.where(sizes > 0, 64 * ETA, 0.0))
+        return np.where(np.isfinite(rad), rad, np.inf)
+
+    def refined(self, columns: Places) -> Ball:
+        """Some entries in doubled precision, or in rationals where numbers are too large or too small for that."""
+        parts = [[float(c)] for c in self.problem.q[columns]]
+        off = np.zeros(columns.size)
+        for v, p in self.problem.quadratic.items():
+            where = np.arange(self.problem.size)[self.problem.layout[v]]
+            mine = np.flatnonzero(np.isin(columns, where))
+            inside = columns[mine] - where[0] if where.size else mine
+            if isinstance(p, Rows):
+                entries, z = p.doubled(inside), self.x[where]  # P is symmetric
+            else:
+                entries, z = Doubled(p[inside][:, None], np.zeros((inside.size, 1))), self.x[columns[mine]][:, None]
+            off[mine] += _gather(parts, mine, entries, z)
+        for rows, z in self.parts:
+            length = max(CHUNK // max(rows.shape[1], 1), 1)
+            for start in range(0, rows.shape[0], length):
+                some = slice(start, start + length)
+                entries = rows.doubled(some).at(columns)
+                off += _gather(parts, np.arange(columns.size), Doubled(entries.high.T, entries.low.T), z[some])
+        mid = np.array([total(own) for own in parts])
+        rad = raised(2 * UNIT * np.abs(mid) + off)
+        rad = np.where(np.isfinite(mid), rad, np.inf)
+        entries_in_all = sum(rows.shape[0] * rows.shape[1] for rows, _ in self.parts)
+        if not np.all(np.isfinite(rad)) and entries_in_all <= MOST_RATIONALS:
+            mid, rad = self._rational(columns)
+        return Ball(mid, rad)
+
+    def _rational(self, columns: Places) -> tuple[Array, Array]:
+        """The same without any rounding but the last."""
+        point = [Fraction(v) for v in self.x.tolist()]
+        sums = [Fraction(c) for c in self.problem.q.tolist()]
+        for v, p in self.problem.quadratic.items():
+            where = range(self.problem.size)[self.problem.layout[v]]
+            own = point[where.start : where.stop]
+            moved = [_dot(row, own) for row in p.rational()] if isinstance(p, Rows) else None
+            for k, j in enumerate(where):
+                sums[j] += moved[k] if moved is not None else Fraction(float(p[k])) * own[k]
+        for rows, z in self.parts:
+            for row, weight in zip(rows.rational(), z.tolist(), strict=True):
+                factor = Fraction(weight)
+                for j in columns.tolist():
+                    if row[j]:
+                        sums[j] += row[j] * factor
+        found = [_rounded(sums[j]) for j in columns.tolist()]
+        return np.array([mid for mid, _ in found]), np.array([rad for _, rad in found])
+
+
+def _gather(parts: list[list[float]], places: Places, entries: Doubled, z: Array) -> Array:
+    """Put the products of each row with z, in two doubles each, among the numbers to be added up; a bound on what is
+    left."""
+    high, error = two_product(entries.high, z)
+    low = entries.low * z
+    for k, *pieces in zip(places.tolist(), high.tolist(), error.tolist(), low.tolist(), strict=True):
+        for piece in pieces:
+            parts[k].extend(piece)
+    return product_error(entries, z, high)

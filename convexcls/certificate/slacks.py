@@ -1,0 +1,62 @@
+"""Slacks follow from the point: each is the largest of its rows' values, worked out as closely as the check asks for.
+
+A solver knows its slacks to its own rounding, in units of its own. Mapped back, with features far from 0, they may miss
+what the coefficients ask for by more than the tolerance, though the coefficients are right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from convexcls.certificate.products import row_values
+from convexcls.problem import Constraint, Problem
+from convexcls.rigorous.structure import Structure
+
+Array = NDArray[np.float64]
+#: What slacks may be off is this fraction of what the check allows.
+SHARE = 0.01
+#: Slacks below this fraction of their unit may come of rounding.
+ROUNDED = 1e-6
+
+
+def settled(problem: Problem, x: Array, tol: float) -> Array:
+    """The point with its slacks at their lowest values, where those given are farther from them than the tolerance
+    leaves room for. Where slacks of a rounding cost more than that, the point is stretched by as much: then they are
+    0, and what the stretching adds is a rounding of the objective."""
+    slacks = problem.remembered(Structure).slacks
+    if not slacks or not np.all(np.isfinite(x)):
+        return x
+    with np.errstate(all="ignore"):
+        out, stretch = _lowest(problem, x, slacks, tol)
+        if stretch > 1.0:
+            other, _ = _lowest(problem, x * stretch, slacks, tol)
+            out = min(out, other, key=problem.objective)
+    return out if np.all(np.isfinite(out)) else x
+
+
+def _lowest(
+    problem: Problem, x: Array, slacks: Mapping[str, tuple[Constraint, ...]], tol: float
+) -> tuple[Array, float]:
+    """The point with its lowest slacks, and what it has to be multiplied with for those of a rounding to vanish: 1 where
+    they cost little."""
+    bare, out, stretch = x.copy(), x.copy(), 1.0
+    for v in slacks:
+        bare[problem.layout[v]] = 0.0
+    objective = problem.objective(x)
+    for v, rows in slacks.items():
+        where = problem.layout[v]
+        costs = problem.q[where]
+        unit = float(max(max(c.unit, np.abs(c.rhs).max(initial=0.0)) for c in rows))
+        price = objective / float(costs.sum()) if np.any(costs) else np.inf
+        room = SHARE * tol * min(unit, max(price, 0.0))
+        lowest = np.max([row_values(problem.rows(c), bare, c, "rhs", room).mid for c in rows], axis=0)
+        if v in problem.quadratic:
+            lowest = np.maximum(lowest, 0.0)
+        out[where] = np.where(np.abs(lowest - x[where]) > room, lowest, x[where])
+        rounded = (out[where] > 0) & (out[where] < ROUNDED * unit)
+        if float(costs[rounded] @ out[where][rounded]) > SHARE * tol * objective:
+            stretch = max(stretch, 1.0 + 2.0 * float(out[where][rounded].max()) / unit)
+    return out, stretch

@@ -1,0 +1,120 @@
+"""Products in doubled precision: what is lost when a product of doubles is rounded is a double again.
+
+    a b = p + e,    p = fl(a b),    e by Dekker's split into halves of 26 bits                       (Dekker 1971)
+
+so that a sum of products, added up by ``math.fsum``, is rounded once, whatever cancels in it. Entries are pairs
+high + low, which hold twice the digits of a double: data that were given as fractions, or that were centred.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+UNIT = 2.0**-53
+ETA = 2.0**-1074
+#: 2^27 + 1: times a number, it splits the number's digits in the middle.
+SPLIT = 134217729.0
+#: Products of larger or smaller numbers may leave the range in which the split is exact.
+LARGEST, LEAST = 2.0**480, 2.0**-480
+
+
+class Doubled(NamedTuple):
+    """Numbers high + low, off by at most 2 UNIT^2 |high| each."""
+
+    high: Array
+    low: Array
+
+    @classmethod
+    def of(cls, values: Sequence[Sequence[Fraction]], width: int) -> Doubled:
+        """Rationals, one row each; beyond the range of doubles they are infinite."""
+        high = np.array([[_nearest(v) for v in row] for row in values]).reshape(-1, width)
+        low = np.zeros(high.shape)
+        for i, row in enumerate(values):
+            for j, value in enumerate(row):
+                if math.isfinite(high[i, j]):
+                    low[i, j] = _nearest(value - Fraction(high[i, j]))
+        return cls(high, low)
+
+    def at(self, columns: NDArray[np.intp]) -> Doubled:
+        """Some of the columns."""
+        return Doubled(self.high[:, columns], self.low[:, columns])
+
+    def times(self, factor: Array) -> Doubled:
+        """Multiplied by doubles, entry by entry."""
+        if np.all(np.abs(factor) == 1.0):
+            return Doubled(self.high * factor, self.low * factor)
+        with np.errstate(all="ignore"):
+            high, error = two_product(self.high, factor)
+            return Doubled(*two_sum(high, error + self.low * factor))
+
+    def minus(self, other: Doubled) -> Doubled:
+        """The difference, entry by entry."""
+        high, error = two_sum(self.high, -other.high)
+        low_high, low_error = two_sum(self.low, -other.low)
+        return Doubled(*two_sum(high, (error + low_high) + low_error))
+
+
+def _nearest(value: Fraction) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return math.copysign(math.inf, value)
+
+
+def two_sum(a: Array, b: Array) -> tuple[Array, Array]:
+    """a + b rounded, and what was lost (Knuth)."""
+    with np.errstate(all="ignore"):
+        total = a + b
+        other = total - a
+        return total, (a - (total - other)) + (b - other)
+
+
+def two_product(a: Array, b: Array) -> tuple[Array, Array]:
+    """a b rounded, and what was lost, where neither leaves the range."""
+    with np.errstate(all="ignore"):
+        product = a * b
+        c, d = SPLIT * a, SPLIT * b
+        a_head, b_head = c - (c - a), d - (d - b)
+        a_tail, b_tail = a - a_head, b - b_head
+        return product, ((a_head * b_head - product) + a_head * b_tail + a_tail * b_head) + a_tail * b_tail
+
+
+def dots(matrix: Doubled, vector: Array, more: Doubled) -> tuple[Array, Array]:
+    """Each row times the vector, plus ``more``, and a bound on the error: rounded once, but for the digits beyond the
+    second double. The bound is infinite where numbers are too large or too small to be split."""
+    high, error = two_product(matrix.high, vector)
+    parts = np.hstack([high, error, matrix.low * vector, more.high, more.low])
+    value = np.array([total(row) for row in parts.tolist()])
+    bound = 2.0 * UNIT * np.abs(value) + product_error(matrix, vector, high)
+    return value, np.where(np.isfinite(value), bound, np.inf)
+
+
+def product_error(matrix: Doubled, vector: Array, products: Array) -> Array:
+    """What two doubles leave of the products of each row with the vector, added up."""
+    with np.errstate(all="ignore"):
+        reach = np.abs(products).sum(axis=1)
+        bound = 16.0 * UNIT**2 * reach + 8.0 * products.shape[1] * ETA * (reach > 0)
+    fits = _splits(matrix.high, axis=1) & np.all(_splits(np.atleast_2d(vector), axis=1))
+    return np.where(fits & np.isfinite(reach), bound, np.inf)
+
+
+def total(values: list[float]) -> float:
+    """The sum, rounded once; not a number where it overflows."""
+    try:
+        return math.fsum(values)
+    except (OverflowError, ValueError):
+        return math.nan
+
+
+def _splits(values: Array, axis: int) -> NDArray[np.bool_]:
+    """Whether products of these numbers are split without loss."""
+    size = np.abs(values)
+    return np.asarray(np.all((size == 0) | ((size < LARGEST) & (size > LEAST)), axis=axis))
