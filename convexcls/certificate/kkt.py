@@ -21,6 +21,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from convexcls.centring import in_centred_form
 from convexcls.certificate.correction import Correction, correction, free_variables
 from convexcls.certificate.measures import KKT, Residual, ratio, ratios
 from convexcls.problem import ROUNDING_ROOM, Block, Constraint, NormBound, Problem, Term
@@ -40,9 +41,11 @@ def check_kkt(problem: Problem, x: Array, multipliers: Mapping[str, Array], enou
 def check_kkt_with_gradient(
     problem: Problem, x: Array, multipliers: Mapping[str, Array], enough: float = ENOUGH
 ) -> tuple[KKT, Array]:
-    """The same, with the gradient of the Lagrangian, which is half of what it took."""
+    """The same, with the gradient of the Lagrangian, which is half of what it took. Features far from zero are measured
+    from near their middle, and so is the gradient: that changes nothing but the digits that are lost."""
+    problem, x = in_centred_form(problem, np.asarray(x, dtype=float))
     with np.errstate(over="ignore", invalid="ignore"):
-        check = _Check(problem, np.asarray(x, dtype=float), multipliers, enough)
+        check = _Check(problem, x, multipliers, enough)
         return check.run(), check.gradient
 
 
