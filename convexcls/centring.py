@@ -85,21 +85,18 @@ class Centred:
         wanted = CLOSE * (abs(b) + float(np.abs(w) @ self.reach))
         if abs(missing) <= wanted:
             return w, rounded
-        steps = np.concatenate([np.arange(1, TRIED), -np.arange(1, TRIED)])
-        best, at, steps_taken = abs(float(missing / unit)), -1, 0
+        best, chosen = abs(float(missing)), (0, 0.0)
+        steps = np.arange(-TRIED, TRIED + 1)
         for j in np.flatnonzero(self.shift * w):
-            # w_j + k ulp(w_j) moves the sum by k turns of its unit; only the part of a turn counts
-            turn = float(Fraction(math.ulp(w[j])) * Fraction(self.shift[j]) / unit % 1)
+            # k units in the last place of w_j move the sum by k turns of its own unit, of which only the part counts
+            last = math.ulp(w[j])
+            turn = float(Fraction(last) * Fraction(self.shift[j]) / unit % 1)
             left = float(missing / unit) - steps * turn
-            left = np.abs(left - np.rint(left))
-            enough = np.flatnonzero(left <= wanted / float(unit))
-            k = int(enough[np.argmin(np.abs(steps[enough]))]) if enough.size else int(np.argmin(left))
-            if left[k] < best:
-                best, at, steps_taken = float(left[k]), int(j), int(steps[k])
-        if at < 0:
-            return w, rounded
+            cost = float(unit) * np.abs(left - np.rint(left)) + np.abs(steps) * (last * self.reach[j])
+            if cost[k := int(np.argmin(cost))] < best:
+                best, chosen = float(cost[k]), (int(j), last * float(steps[k]))
         w = w.copy()
-        w[at] += steps_taken * math.ulp(w[at])
+        w[chosen[0]] += chosen[1]
         return w, _rounded(_at(-self.shift, w, b))
 
 
@@ -149,7 +146,7 @@ def in_centred_form(problem: Problem, x: Array) -> tuple[Problem, Array]:
     return (problem, x) if centred is None else (centred.problem, centred.centre_point(x))
 
 
-def _pair(problem: Problem) -> tuple[str, str, Rows] | None:
+def _pair(problem: Problem) -> tuple[str, str, DenseRows | SparseRows] | None:
     """The variable of the features, that of the intercept, and the samples, where the intercept costs nothing itself
     and stands beside the features wherever it stands."""
     for variable in problem.variables:
@@ -166,7 +163,7 @@ def _pair(problem: Problem) -> tuple[str, str, Rows] | None:
     return None
 
 
-def _samples(block: Block, coef: str, intercept: str) -> Rows | None:
+def _samples(block: Block, coef: str, intercept: str) -> Any:
     """The samples X of a block whose rows are [X, 1], with factors; None where they are not."""
     seen: list[Rows] = []
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from convexcls.centring import Centred, centre
 from convexcls.certificate import certify, interrupted
 from convexcls.duality import Dual
+from convexcls.inside import inside
 from convexcls.problem import Problem
 from convexcls.rows import Rows
 from convexcls.scaling import Scaled, equilibrate, unscaled
@@ -210,6 +211,8 @@ class Job:
             x, direction = (None if v is None else self.centred.restore_point(v) for v in (x, direction))
             multipliers = self.centred.restore_multipliers(multipliers)
             farkas = None if farkas is None else self.centred.restore_multipliers(farkas)
+        if x is not None and not self.worker.rule:
+            x = inside(self.problem, x)
         return replace(answer, x=x, multipliers=multipliers, farkas=farkas, direction=direction)
 
 
