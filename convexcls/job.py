@@ -11,9 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from convexcls.centring import Centred, centre
 from convexcls.certificate import certify, interrupted
 from convexcls.certificate.slacks import settled
 from convexcls.duality import Dual
+from convexcls.inside import inside
 from convexcls.problem import Problem
 from convexcls.rows import Rows
 from convexcls.scaling import Scaled, equilibrate, unscaled
@@ -31,18 +33,28 @@ def beyond_memory(problem: Problem) -> str:
 
 
 class Forms:
-    """A problem and its dual, each as stated and in better units, worked out when a solver asks for it."""
+    """A problem and its dual, each as stated and, its features centred, in better units, worked out when a solver asks
+    for it."""
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
 
     @cached_property
+    def centred(self) -> Centred | None:
+        return self.problem.remembered(centre)
+
+    @property
+    def primal(self) -> Problem:
+        """The problem, its features centred where they are far from zero."""
+        return self.problem if self.centred is None else self.centred.problem
+
+    @cached_property
     def dual(self) -> Problem:
-        return self.problem.dual()
+        return self.primal.dual()
 
     @cached_property
     def scaled(self) -> Scaled:
-        return equilibrate(self.problem)
+        return equilibrate(self.primal)
 
     @cached_property
     def scaled_dual(self) -> Scaled:
@@ -52,9 +64,12 @@ class Forms:
         """The solver of that name with its form of the problem."""
         through_dual = name.startswith(DUAL)
         worker = solver_class(name.removeprefix(DUAL)).with_options(**options)
-        form = self.dual if through_dual else self.problem
-        scaled = unscaled(form) if worker.as_stated else self.scaled_dual if through_dual else self.scaled
-        return Job(self.problem, form, scaled, worker, (DUAL if through_dual else "") + worker.name)
+        name = (DUAL if through_dual else "") + worker.name
+        if worker.as_stated:
+            form = self.problem.dual() if through_dual else self.problem
+            return Job(self.problem, None, form, unscaled(form), worker, name)
+        form, scaled = (self.dual, self.scaled_dual) if through_dual else (self.primal, self.scaled)
+        return Job(self.problem, self.centred, form, scaled, worker, name)
 
 
 class Watcher:
@@ -75,9 +90,11 @@ class Watcher:
 
 @dataclass(frozen=True, eq=False)
 class Job:
-    """A problem, the form of it that a solver gets (itself or its dual, in better units), and the solver."""
+    """A problem, the form of it that a solver gets (itself, or centred, or the dual of either, in better units), and
+    the solver."""
 
     problem: Problem
+    centred: Centred | None
     form: Problem
     scaled: Scaled
     worker: Solver
@@ -86,7 +103,12 @@ class Job:
     @property
     def takes_start(self) -> bool:
         """Whether the solver can begin at a point of the problem."""
-        return self.worker.warm and self.form is self.problem
+        return self.worker.warm and not self._through_dual
+
+    @property
+    def _through_dual(self) -> bool:
+        primal = self.problem if self.centred is None else self.centred.problem
+        return self.form is not primal
 
     def refuses(self) -> str:
         """Why the solver does not take the problem; empty if it does."""
@@ -143,7 +165,7 @@ class Job:
     def _start(self, start: Solution | Mapping[str, Any]) -> Start:
         """The start in the units of the solver; what does not fit the problem is left out, or an error where the
         caller wrote it."""
-        if self.form is not self.problem:
+        if self._through_dual:
             raise TypeError(f"{self.name!r} works on the dual: it does not take a start")
         x = np.zeros(self.form.size)
         given: Mapping[str, Any] = start.values if isinstance(start, Solution) else start
@@ -160,6 +182,7 @@ class Job:
         if isinstance(start, Solution):
             sizes_by_name = {c.name: c.size for c in self.form.constraints}
             multipliers = {k: z for k, z in start.multipliers.items() if z.size == sizes_by_name.get(k)}
+        x = x if self.centred is None else self.centred.centre_point(x)
         return Start(self.scaled.scale_point(x), self.scaled.scale_multipliers(multipliers))
 
     def in_original_units(self, line: Iteration) -> Iteration:
@@ -171,7 +194,8 @@ class Job:
     def _standing(self, line: Iteration) -> Standing:
         assert line.point is not None
         multipliers = None if line.multipliers is None else self.scaled.restore_multipliers(line.multipliers)
-        return self.scaled.restore_point(line.point), multipliers
+        point = self.scaled.restore_point(line.point)
+        return point if self.centred is None or self._through_dual else self.centred.restore_point(point), multipliers
 
     def _restored(self, answer: Answer) -> Answer:
         """The answer in the units of the problem; one to the dual, mapped back."""
@@ -179,17 +203,20 @@ class Job:
         answer = _well_shaped(self.form, answer)
         x = None if answer.x is None else scaled.restore_point(answer.x)
         multipliers = scaled.restore_multipliers(answer.multipliers)
-        if isinstance(self.form, Dual) and self.form.primal is self.problem:
+        farkas = None if answer.farkas is None else scaled.restore_multipliers(answer.farkas)
+        direction = None if answer.direction is None else scaled.restore_point(answer.direction)
+        if self._through_dual:
+            assert isinstance(self.form, Dual)
+            farkas = direction = None
             if x is not None and _complete(self.form, multipliers):
                 x, multipliers = self.form.recover(x, multipliers)
-            return replace(answer, x=x, multipliers=multipliers, farkas=None, direction=None)
-        return replace(
-            answer,
-            x=x,
-            multipliers=multipliers,
-            farkas=None if answer.farkas is None else scaled.restore_multipliers(answer.farkas),
-            direction=None if answer.direction is None else scaled.restore_point(answer.direction),
-        )
+        if self.centred is not None:
+            x, direction = (None if v is None else self.centred.restore_point(v) for v in (x, direction))
+            multipliers = self.centred.restore_multipliers(multipliers)
+            farkas = None if farkas is None else self.centred.restore_multipliers(farkas)
+        if x is not None and not self.worker.rule:
+            x = inside(self.problem, x)
+        return replace(answer, x=x, multipliers=multipliers, farkas=farkas, direction=direction)
 
 
 def _well_shaped(problem: Problem, answer: Answer) -> Answer:

@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.lapack import dpotrf, dpotrs
 
+from convexcls.centring import in_centred_form
 from convexcls.problem import Problem, Term
 from convexcls.rows import JoinedRows, Rows
 
@@ -49,7 +50,8 @@ def attainment(problem: Problem, x: Array, multipliers: Mapping[str, Array], gra
     """How far the corrected slopes stay inside their range, relative to the distance of the slopes
     themselves from its ends. In exact arithmetic anything above 0 proves that the minimum is attained; 1 is
     reached at the minimiser. Ask for ``PROOF``, which leaves rounding no say. ``gradient`` is that of the Lagrangian,
-    where it is known."""
+    with centred features, where it is known."""
+    problem, x = in_centred_form(problem, x)
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         names = [v.name for v in problem.variables if not _curved_itself(problem, v.name)]
         terms = [t for t in problem.terms if any(v in t.entries for v in names)]

@@ -7,18 +7,15 @@ from typing import Any, Literal
 
 import numpy as np
 
-from convexcls.data import Data, DataError, check_data
+from convexcls.data import DataError, check_data
 from convexcls.losses import Perceptron
-from convexcls.models.base import Array, Model, margin_rows, score_variables
+from convexcls.models.base import Model, margin_rows, score_variables
 from convexcls.models.options import check_choice
 from convexcls.models.risk import risk_blocks
 from convexcls.problem import Constraint, Label
 from convexcls.rows import Rows
 from convexcls.rows.sums import summed
 from convexcls.separability import separation_rows
-
-#: Samples are added up so many at a time.
-BLOCK = 2048
 
 
 class PerceptronCriterion(Model):
@@ -66,10 +63,10 @@ class PerceptronCriterion(Model):
         if normalization is None:
             notes = ("without a normalization the minimum 0 is always attained at coef = 0, intercept = 0",)
         else:
-            totals = {v: _added_up(r, data) for v, r in rows.items()}
-            if not all(np.all(np.isfinite(total)) for total in totals.values()):
+            with np.errstate(over="ignore", invalid="ignore"):
+                sums = {v: summed(r, data.weights) for v, r in rows.items()}
+            if not all(np.all(np.isfinite(total.array)) for total in sums.values()):
                 raise DataError("the sums of the features overflow: divide X by its largest value")
-            sums = {v: summed(r, data.weights, totals[v]) for v, r in rows.items()}
             total = {
                 v: Label("", rf"\sum_i {'c_i ' if data.weighted else ''}y_i {labels[v].vector}".strip()) for v in sums
             }
@@ -91,15 +88,3 @@ class PerceptronCriterion(Model):
         if self.parameters["normalization"] is None:
             return None
         return separation_rows(self.data, self.parameters["intercept"])
-
-
-def _added_up(rows: Rows, data: Data) -> Array:
-    """``R' weights``, every column added up in the same order: a column that is a power of two times another one keeps
-    that in its sum, so that what repeats in the data repeats in the normalization."""
-    if data.sparse:
-        return rows.T @ data.weights
-    out = np.zeros(rows.shape[1])
-    for start in range(0, data.n, BLOCK):
-        block = slice(start, start + BLOCK)
-        out += np.add.reduce(rows[block].to_dense() * data.weights[block, None], axis=0)
-    return out

@@ -8,8 +8,9 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 
-from convexcls.rows.base import Array, Rows
+from convexcls.rows.base import Array, Rows, row_blocks
 from convexcls.rows.composed import ScaledRows
 from convexcls.rows.dense import DenseRows
 from convexcls.rows.plain import ConstantRows
@@ -75,9 +76,20 @@ class RoundedRows(DenseRows):
         return float("inf")  # a sum may cancel
 
 
-def summed(rows: Rows, weights: Array, rounded: Array) -> RoundedRows:
-    """One row, R' weights: ``rounded``, until it is asked for without rounding."""
-    return RoundedRows(rounded[None, :], partial(_exact_row, rows, weights), (rows, weights))
+def summed(rows: Rows, weights: Array) -> RoundedRows:
+    """One row, R' weights: rounded, until it is asked for without rounding."""
+    return RoundedRows(_added_up(rows, weights)[None, :], partial(_exact_row, rows, weights), (rows, weights))
+
+
+def _added_up(rows: Rows, weights: Array) -> Array:
+    """``R' weights``, every column added up in the same order: a column that is a power of two times another one keeps
+    that in its sum, so that what repeats in the data repeats in the sums."""
+    if issparse(rows[:1].to_matrix()):
+        return rows.T @ weights
+    out = np.zeros(rows.shape[1])
+    for block in row_blocks(rows.shape[0]):
+        out += np.add.reduce(rows[block].to_dense() * weights[block, None], axis=0)
+    return out
 
 
 def _exact_row(rows: Rows, weights: Array) -> list[list[Fraction]]:

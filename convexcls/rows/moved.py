@@ -1,0 +1,100 @@
+"""Samples measured from elsewhere: a number subtracted from each column, where that is exact."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from convexcls.data import Given
+from convexcls.rows.base import Array, Rows
+from convexcls.rows.dense import DenseRows
+from convexcls.rows.sparse import SparseRows
+
+#: A column is far from zero where its values differ by less than this fraction of their size.
+FAR = 1.0 / 32.0
+#: So many rows show for almost every column that it is not.
+FIRST = 64
+
+
+def far_columns(rows: DenseRows | SparseRows) -> Array | None:
+    """For each column a double that its values differ from exactly, near their middle where they are far from zero and
+    0 where they are not; None where all are 0. Entries that are not stored are not looked at: a sparse column stays
+    one."""
+    n = rows.shape[0]
+    if isinstance(rows, DenseRows):
+        first = rows.array[:FIRST]
+        far = np.flatnonzero(_is_far(first.min(axis=0, initial=np.inf), first.max(axis=0, initial=-np.inf)))
+        columns = rows.array[:, far]
+    else:
+        far = np.flatnonzero(rows.entry_counts()[1] == n)
+        columns = rows.matrix.tocsc()[:, far].toarray() if far.size else np.zeros((n, 0))
+    if not far.size or not n:
+        return None
+    out = np.zeros(rows.shape[1])
+    out[far] = _middle(columns.min(axis=0), columns.max(axis=0))
+    return out if np.any(out) else None
+
+
+def _is_far(low: Array, high: Array) -> Any:
+    with np.errstate(over="ignore", invalid="ignore"):
+        return (high - low <= FAR * np.maximum(np.abs(low), np.abs(high))) & (low * np.sign(high) > 0)
+
+
+def _middle(low: Array, high: Array) -> Array:
+    """A number of few digits between low and high, 0 where these are not far from zero. Both have one sign and differ
+    by less than a factor of two: then every difference of a value from it is a double (Sterbenz)."""
+    spread = high - low
+    grid = np.ldexp(1.0, np.frexp(spread)[1] - 3)  # at most a quarter of the spread
+    middle = low + 0.5 * spread
+    coarse = np.where(spread > 0, grid * np.rint(middle / np.where(spread > 0, grid, 1.0)), low)
+    within = np.isfinite(coarse) & (low <= coarse) & (coarse <= high)
+    return np.where(_is_far(low, high), np.where(within, coarse, low), 0.0)
+
+
+def moved(rows: DenseRows | SparseRows, shift: Array) -> Rows:
+    """``R - 1 shift'`` for a shift that ``far_columns`` found."""
+    given = None if rows.given is None else GivenMoved(rows.given, tuple(Fraction(s) for s in shift.tolist()))
+    if isinstance(rows, DenseRows):
+        return MovedRows(rows.array - shift, given)
+    matrix = rows.matrix.tocsc(copy=True)
+    matrix.data -= np.repeat(shift, np.diff(matrix.indptr))
+    return MovedSparseRows(matrix, given)
+
+
+@dataclass(frozen=True, eq=False)
+class GivenMoved:
+    """A table of exact entries with a number subtracted from each column."""
+
+    table: Given
+    shift: tuple[Fraction, ...]
+
+    def row(self, i: int) -> list[Fraction]:
+        return [value - s for value, s in zip(self.table.row(i), self.shift, strict=True)]
+
+    def take(self, rows: Any) -> GivenMoved:
+        return GivenMoved(self.table.take(rows), self.shift)
+
+
+class MovedRows(DenseRows):
+    """Dense samples measured from elsewhere."""
+
+    def __getitem__(self, index: Any) -> DenseRows:
+        return MovedRows(self.array[index], self.given_at(index))
+
+    @property
+    def rounding(self) -> float:
+        return 0.0 if self.given is None else float("inf")  # relative to a difference
+
+
+class MovedSparseRows(SparseRows):
+    """Sparse samples measured from elsewhere, where every row has an entry."""
+
+    def __getitem__(self, index: Any) -> SparseRows:
+        return MovedSparseRows(self._by_row[index], self.given_at(index))
+
+    @property
+    def rounding(self) -> float:
+        return 0.0 if self.given is None else float("inf")
