@@ -1,0 +1,179 @@
+"""One case through the package: declared, solved, proved at higher levels, written, verified; and judged each time."""
+
+from __future__ import annotations
+
+import signal
+import traceback
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+import convexcls as cc
+from tests.hunt.draw import Case, draw
+from tests.hunt.judge import Judge
+from verifier import verify_certificate
+
+#: Solvers besides auto; each is also tried on the dual, where it takes that.
+OTHERS = (
+    "closed-form", "moments", "newton", "newton-kkt", "gradient", "smo", "highs", "working-set", "clarabel", "osqp",
+    "interior-point", "cvxpy:CLARABEL", "cvxpy:SCS", "dual:clarabel", "dual:osqp", "dual:highs", "dual:newton-kkt",
+    "dual:interior-point", "dual:closed-form",
+)  # fmt: skip
+LEVELS = ("float", "rigorous", "exact")
+#: Errors that tell a user what is wrong with the data or the request.
+CLEAR = (cc.DataError, cc.ProblemError, cc.NoAnswer, cc.SolverRefused, cc.MatrixTooLarge)
+STAND_ALONE = tuple(verify_certificate.MODELS)
+
+
+class Hang(BaseException):
+    """Something took too long. Not an ``Exception``: nothing inside shall catch it."""
+
+
+@dataclass
+class Record:
+    """What came of one claim, or of one step on the way to it."""
+
+    kind: str  # right, undecided, unjudged, error; wrong, crash, warning, refused, hang
+    case: Case
+    solver: str
+    level: str
+    words: str = ""
+
+    @property
+    def bad(self) -> bool:
+        return self.kind in ("wrong", "crash", "warning", "refused", "hang")
+
+    def line(self) -> str:
+        stated = " ".join(f"{k}={v}" for k, v in self.case.parameters.items())
+        where = f"{self.case.family} {self.case.model} {stated}{' weighted' if self.case.weights else ''}"
+        return f"{self.kind.upper():8} {self.case.name:14} {where} [{self.solver} {self.level}] {self.words}"
+
+
+@dataclass
+class Runner:
+    """Runs one case by the solvers and levels asked for."""
+
+    case: Case
+    limit: float = 20.0
+    records: list[Record] = field(default_factory=list)
+    solver: str = "auto"
+    level: str = "float"
+
+    def run(self, solvers: str, levels: Sequence[str]) -> list[Record]:
+        model = getattr(cc, self.case.model)
+        problem = self.step("declare", lambda: model(self.case.X, self.case.y, **self.case.arguments))
+        if problem is None:
+            return self.records
+        judge = Judge(self.case, problem)
+        g = np.random.default_rng([self.case.seed, self.case.index, 1])
+        for name in ["auto", *(self.others(g, solvers) if solvers != "auto" else [])]:
+            self.solver, self.level = name, "float"
+            solution = self.step("solve", lambda name=name: self.solve(problem, name))
+            if solution is None:
+                continue
+            if "float" in levels:
+                self.claims(solution, judge)
+            higher = [level for level in levels if level != "float"]
+            if solvers != "all" and higher:
+                higher = [str(g.choice(higher))]
+            for level in higher:
+                self.level = level
+                raised = self.step("raise the level", lambda level=level: solution.at_level(level))
+                if raised is not None:
+                    self.claims(raised, judge)
+            if solvers == "some" and name != "auto":
+                break
+        return self.records
+
+    def others(self, g: Any, solvers: str) -> Iterator[str]:
+        """The other solvers, in random order where only one of them is wanted."""
+        yield from (str(name) for name in (OTHERS if solvers == "all" else g.permutation(OTHERS)))
+
+    def solve(self, problem: Any, name: str) -> Any:
+        try:
+            return problem.solve(name)
+        except cc.SolverRefused:
+            if name == "auto":
+                raise
+            return None
+
+    def claims(self, solution: Any, judge: Judge) -> None:
+        """Judge a solution, have it told, written and verified."""
+        try:
+            with limit(2 * self.limit):
+                verdict = judge.verdict(solution)
+            self.add(verdict.outcome, verdict.why)
+        except Hang:
+            self.add("unjudged", "the oracle took too long")
+        certificate = solution.certificate
+        self.step("explain", certificate.explain)
+        self.step("summary", certificate.summary)
+        if certificate.status == "undecided":
+            return
+        text = self.step("to_json", certificate.to_json)
+        if text is None:
+            return
+        case = self.case
+        checked = self.step("verify", lambda: cc.verify(text, case.X, case.y, case.weights))
+        if checked is not None and not checked.accepted:
+            self.add("refused", "cc.verify: " + "; ".join(checked.reasons))
+        if certificate.problem.kind in STAND_ALONE and certificate.status in ("optimal", "infeasible"):
+            self.step("the stand-alone verifier", lambda: self.stand_alone(text))
+
+    def stand_alone(self, text: str) -> None:
+        case = self.case
+        labels = case.y if case.parameters.get("coding") == "real" else [str(label) for label in case.y]
+        try:
+            verify_certificate.verify(text, case.table, labels, case.weights)
+        except verify_certificate.Refused as error:
+            self.add("refused", f"stand-alone verifier: {error.args[0]}")
+
+    def step(self, what: str, action: Callable[[], Any]) -> Any:
+        """The result of an action; None where it raises, which is recorded, as is every warning."""
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            try:
+                with limit(self.limit):
+                    return action()
+            except CLEAR as error:
+                if what in ("declare", "solve"):
+                    self.add("error", f"{what}: {error}")
+            except Hang:
+                self.add("hang", f"{what} took more than {self.limit:g} s")
+            except Exception as error:
+                frames = traceback.extract_tb(error.__traceback__)
+                place = next((f for f in reversed(frames) if "convexcls" in f.filename), frames[-1])
+                where = f"{place.filename.rsplit('convexcls/', 1)[-1]}:{place.lineno}"
+                self.add("crash", f"{what}: {type(error).__name__}: {str(error)[:120]} ({where})")
+            finally:
+                for told in {(w.category.__name__, str(w.message)[:120], w.filename.rsplit("convexcls/", 1)[-1], w.lineno) for w in caught}:
+                    self.add("warning", f"{what}: {told[0]}: {told[1]} ({told[2]}:{told[3]})")
+        return None
+
+    def add(self, kind: str, words: str = "") -> None:
+        self.records.append(Record(kind, self.case, self.solver, self.level, " ".join(words.split())))
+
+
+@contextmanager
+def limit(seconds: float) -> Iterator[None]:
+    """``Hang`` after so many seconds."""
+
+    def ring(*_: Any) -> None:
+        raise Hang
+
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def hunt(seed: int, index: int, solvers: str, levels: Sequence[str], limit: float = 20.0) -> list[Record]:
+    """The records of one case."""
+    return Runner(draw(seed, index), limit).run(solvers, levels)
