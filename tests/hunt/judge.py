@@ -52,6 +52,8 @@ class Judge:
         parameters = dict(self.case.parameters)
         if self.case.model == "FisherLDA":
             parameters["chosen"] = self.problem.chosen
+        if parameters.get("kernel") == "rbf":
+            parameters["matrix"] = [exactly(row) for row in self.problem.quadratic["margin"].to_dense()]
         return QUESTIONS[self.case.model](self.case.samples(rounded), parameters, self.problem.unit)
 
     @cached_property

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 from flint import ctx, fmpq
 
 from tests.hunt.likelihood import PRECISION, ball
-from tests.hunt.oracle import Point, Question, Truth, Unknown, rational, relative, scores, worst
+from tests.hunt.oracle import Point, Question, Truth, rational, relative, scores, worst
 from tests.hunt.pivoting import ONE, ZERO, Vector, dot, minimise
 
-#: Values of the Gaussian kernel are rounded to so many bits after the point.
-KERNEL_BITS = 1200
-#: Samples closer than this, in units of the kernel's width, would need more of them.
-CLOSEST = fmpq(1, 10**18)
+#: A value of the Gaussian kernel in doubles may be off by this.
+KERNEL_ROUNDING = fmpq(1, 2**48)
 
 
 def diagonal(values: Vector) -> list[Vector]:
     return [[v if i == j else ZERO for j in range(len(values))] for i, v in enumerate(values)]
+
+
+def costs(C: float, weights: Vector) -> Vector:
+    """C w_i, rounded to doubles: that is how the problem is defined."""
+    return [rational(C * (float(w.p) / float(w.q))) for w in weights]
 
 
 class HardMargin(Question):
@@ -41,8 +45,7 @@ class SoftMargin(Question):
 
     @property
     def costs(self) -> Vector:
-        C = rational(self.parameters.get("C", 1.0))
-        return [C * w for w in self.samples.weights]
+        return costs(self.parameters.get("C", 1.0), self.samples.weights)
 
     @property
     def penalties(self) -> tuple[Any, Any]:
@@ -113,10 +116,12 @@ class Kernel(Question):
 
     @property
     def boxes(self) -> Vector | None:
-        C = self.parameters["C"]
-        return None if C is None else [rational(C) * w for w in self.samples.weights]
+        return None if self.parameters["C"] is None else costs(self.parameters["C"], self.samples.weights)
 
+    @cached_property
     def Q(self) -> list[Vector]:
+        if self.parameters["kernel"] == "rbf":
+            return self._gaussian()
         rows, signs = self.samples.rows, self.samples.signs
         values = [[self._kernel(a, b) for b in rows[: i + 1]] for i, a in enumerate(rows)]
         n = len(rows)
@@ -129,13 +134,19 @@ class Kernel(Question):
         gamma = rational(self.parameters["gamma"])
         if name == "poly":
             return (gamma * dot(a, b) + rational(self.parameters["coef0"])) ** int(self.parameters["degree"])
-        apart = gamma * sum(((x - z) ** 2 for x, z in zip(a, b, strict=True)), ZERO)
-        if 0 < apart < CLOSEST:
-            raise Unknown("samples too close for the Gaussian kernel")
-        if apart > KERNEL_BITS:
-            return ZERO
-        with ctx.workprec(KERNEL_BITS + 64):
-            return fmpq((ball(-apart).exp() * 2**KERNEL_BITS).mid().floor().unique_fmpz(), 2**KERNEL_BITS)
+        raise AssertionError(f"the {name} kernel is not rational")
+
+    def _gaussian(self) -> list[Vector]:
+        """The doubles that the problem holds, which is what its proofs speak of, if they are the kernel's values."""
+        rows, signs, gamma = self.samples.rows, self.samples.signs, rational(self.parameters["gamma"])
+        Q = self.parameters["matrix"]
+        for i, a in enumerate(rows):
+            for j, b in enumerate(rows):
+                apart = gamma * sum(((x - z) ** 2 for x, z in zip(a, b, strict=True)), ZERO)
+                with ctx.workprec(PRECISION):
+                    off = abs(ball(signs[i] * signs[j] * Q[i][j]) - ball(-apart).exp())
+                    assert off < ball(KERNEL_ROUNDING), f"k(x, z) of rows {i} and {j} is {Q[i][j]}"
+        return Q
 
     def truth(self) -> Truth:
         n, boxes, signs = len(self.samples.rows), self.boxes, self.samples.signs
@@ -144,11 +155,11 @@ class Kernel(Question):
             G, h = diagonal([-ONE] * n), [-c for c in boxes]
         if self.intercept:
             G, h = [*G, signs, [-s for s in signs]], [*h, ZERO, ZERO]
-        found = minimise(self.Q(), [-ONE] * n, G, h)
+        found = minimise(self.Q, [-ONE] * n, G, h)
         return Truth("unattained") if found is None else Truth.at(-found.value)
 
     def errors(self, point: Point, truth: Truth) -> dict[str, float]:
-        alpha, Q, signs = list(point["margin"]), self.Q(), self.samples.signs
+        alpha, Q, signs = list(point["margin"]), self.Q, self.samples.signs
         bent = [dot(row, alpha) for row in Q]
         size, total = max(map(abs, alpha), default=ZERO), sum(map(abs, alpha), ZERO)
         out = {

@@ -10,8 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
+import numpy as np
 from flint import fmpq, fmpq_mat
 
 Vector = list[Any]
@@ -53,7 +55,8 @@ def minimise(P: Matrix, q: Vector, G: Matrix, h: Vector, free: int = 0) -> Optim
     size = n + shift + m
     M = [[*bend[j], *(-row[j] for row in rows)] for j in range(n + shift)]
     M += [[*row, *[ZERO] * m] for row in rows]
-    z = lemke(matrix(M, size), [*widened(q), *(-v for v in h)])
+    q0 = [*widened(q), *(-v for v in h)]
+    z = guessed(M, q0) or lemke(matrix(M, size), q0)
     if z is None:
         return None
     t = z[free] if shift else ZERO
@@ -73,6 +76,55 @@ def _proved(P: Matrix, q: Vector, G: Matrix, h: Vector, free: int, x: Vector, u:
     assert min([*slope[free:], *x[free:], *held, *u], default=ZERO) >= 0
     assert not any(a * b for a, b in zip([*slope[free:], *held], [*x[free:], *u], strict=True) if a)
     return Optimum(dot(x, bent) / 2 + dot(q, x), x, u)
+
+
+def guessed(M: Matrix, q: Vector) -> Vector | None:
+    """The same by way of doubles: pivots in doubles guess which unknowns are positive, and the equations of these are
+    solved in rationals. None where that is no solution: rounding may have led anywhere."""
+    support = _support_in_doubles(M, q)
+    if support is None:
+        return None
+    z = [ZERO] * len(q)
+    if support:
+        try:
+            solved = matrix([[M[i][j] for j in support] for i in support], len(support)).solve(
+                fmpq_mat(len(support), 1, [-q[i] for i in support])
+            )
+        except ZeroDivisionError:  # a singular matrix
+            return None
+        for i, value in zip(support, solved.entries(), strict=True):
+            z[i] = value
+    held = (dot(row, z) + v for row, v in zip(M, q, strict=True))
+    return z if min(z) >= 0 and all(v >= 0 for v in held) else None
+
+
+def _support_in_doubles(M: Matrix, q: Vector) -> list[int] | None:
+    n = len(q)
+    try:
+        T = np.array([[*(-float(Fraction(int(v.p), int(v.q))) for v in row)] for row in M])
+        right = np.array([float(Fraction(int(v.p), int(v.q))) for v in q])
+    except OverflowError:
+        return None
+    T = np.column_stack([np.eye(n), T, -np.ones(n), right])
+    basis, leave, enter = list(range(n)), int(np.argmin(right)), 2 * n
+    if right[leave] >= 0:
+        return []
+    with np.errstate(all="ignore"):
+        for _ in range(5 * n):
+            T[leave] /= T[leave, enter]
+            others = np.arange(n) != leave
+            T[others] -= np.outer(T[others, enter], T[leave])
+            gone, basis[leave] = basis[leave], enter
+            if gone == 2 * n:
+                return sorted(k - n for k in basis if n <= k < 2 * n)
+            enter = gone + n if gone < n else gone - n
+            ratios = np.where(T[:, enter] > 1e-11, np.maximum(T[:, -1], 0.0) / T[:, enter], np.inf)
+            leave = int(np.argmin(ratios))
+            if not np.isfinite(ratios[leave]):
+                return None
+            tied = np.flatnonzero(ratios <= ratios[leave] + 1e-12 * abs(ratios[leave]))
+            leave = next((int(i) for i in tied if basis[i] == 2 * n), int(tied[np.argmax(T[tied, enter])]))
+    return None
 
 
 def lemke(M: Any, q: Vector) -> Vector | None:
