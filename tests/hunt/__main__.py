@@ -48,14 +48,18 @@ def parse(arguments: list[str] | None) -> Any:
     parser.add_argument("--count", type=int, default=1000, help="how many problems")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--start", type=int, default=0, help="the number of the first problem")
-    parser.add_argument("--families", type=named(FAMILIES), default=list(FAMILIES), help="some of: " + ", ".join(FAMILIES))
+    parser.add_argument(
+        "--families", type=named(FAMILIES), default=list(FAMILIES), help="some of: " + ", ".join(FAMILIES)
+    )
     parser.add_argument("--models", type=named(MODELS), default=list(MODELS), help="some of the models")
     parser.add_argument("--solvers", choices=("auto", "some", "all"), default="some", help="some: auto and one other")
     parser.add_argument("--levels", type=named(LEVELS), default=list(LEVELS))
     parser.add_argument("--seconds", type=float, default=0.0, help="stop after so many")
     parser.add_argument("--limit", type=float, default=20.0, help="what takes longer, in seconds, is a hang")
     parser.add_argument("--jobs", type=int, default=1, help="processes")
-    parser.add_argument("--only", metavar="SEED:INDEX", help="one problem, by all solvers at all levels, told at length")
+    parser.add_argument(
+        "--only", metavar="SEED:INDEX", help="one problem, by all solvers at all levels, told at length"
+    )
     return parser.parse_args(arguments)
 
 
@@ -71,7 +75,7 @@ def named(known: Any) -> Any:
 
 def results(options: Any) -> Iterator[list[Record]]:
     """The records of problem after problem."""
-    tasks = [(options.seed, i, options.solvers, options.levels, options.limit) for i in wanted(options)]
+    tasks = ((options.seed, i, options.solvers, options.levels, options.limit) for i in wanted(options))
     if options.jobs == 1:
         yield from (hunt(*task) for task in tasks)
         return

@@ -11,6 +11,7 @@ import numpy as np
 
 from tests.hunt.densities import Gaussian, Logistic, Softmax
 from tests.hunt.draw import Case
+from tests.hunt.likelihood import ball
 from tests.hunt.linear import Fisher, LeastAbsolute, LeastSquares, Perceptron
 from tests.hunt.margins import HardMargin, Kernel, MaxMargin, SoftMargin
 from tests.hunt.oracle import Question, Truth, Unknown, rational
@@ -166,5 +167,4 @@ def exactly(values: Any) -> list[Any]:
 
 
 def _short(value: Any) -> str:
-    text = str(value)
-    return text if len(text) <= 40 else f"{float(value.p) / float(value.q):.12g}" if hasattr(value, "p") and len(text) < 600 else text[:40] + "..."
+    return str(ball(value).str(12, radius=False))

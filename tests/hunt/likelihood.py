@@ -178,7 +178,8 @@ class _Newton:
                 return arb("-inf")
             lam = [a - b for a, b in zip(lam, (scaled * y).entries(), strict=True)]
         pull = (self.turned * arb_mat(len(lam), 1, lam)).entries()
-        total = -sum((g * g / p for j, (g, p) in enumerate(zip(pull, self.penalties, strict=True)) if j not in self.free), arb(0)) / 2
+        penalised = [(g, p) for j, (g, p) in enumerate(zip(pull, self.penalties, strict=True)) if j not in self.free]
+        total = -sum((g * g / p for g, p in penalised), arb(0)) / 2
         for i, c in enumerate(self.weights):
             own = lam[i * self.width : (i + 1) * self.width]
             rest = c - sum(own, arb(0))

@@ -9,8 +9,6 @@ from tests.hunt.oracle import Point, Question, Truth, rational, relative, scores
 from tests.hunt.pivoting import ONE, ZERO, Vector, dot, minimise, solve_linear
 
 
-
-
 class LeastSquares(Question):
     """min 1/2 sum_i c_i (f(x_i) - t_i)^2 + l2/2 ‖w‖^2."""
 
@@ -101,7 +99,8 @@ class Fisher(Question):
             [v - m for v, m in zip(row, means[k], strict=True)]
             for row, k in zip(self.samples.rows, self.samples.classes, strict=True)
         ]
-        return centred, [[a - b for a, b in zip(means[k + 1], means[0], strict=True)] for k in self.parameters["chosen"]]
+        apart = [[a - b for a, b in zip(mean, means[0], strict=True)] for mean in means[1:]]
+        return centred, [apart[k] for k in self.parameters["chosen"]]
 
     def truth(self) -> Truth:
         centred, apart = self.parts()

@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,7 @@ OTHERS = (
     "dual:interior-point", "dual:closed-form",
 )  # fmt: skip
 LEVELS = ("float", "rigorous", "exact")
-#: Errors that tell a user what is wrong with the data or the request.
+#: Errors that tell a user what is wrong with the data or the request, and what to do.
 CLEAR = (cc.DataError, cc.ProblemError, cc.NoAnswer, cc.SolverRefused, cc.MatrixTooLarge)
 STAND_ALONE = tuple(verify_certificate.MODELS)
 
@@ -64,40 +65,35 @@ class Runner:
     level: str = "float"
 
     def run(self, solvers: str, levels: Sequence[str]) -> list[Record]:
+        """By auto alone, by auto and ``some`` other solver at one higher level, or by ``all`` at all levels."""
         model = getattr(cc, self.case.model)
-        problem = self.step("declare", lambda: model(self.case.X, self.case.y, **self.case.arguments))
+        problem = self.step("declare", partial(model, self.case.X, self.case.y, **self.case.arguments))
         if problem is None:
             return self.records
         judge = Judge(self.case, problem)
         g = np.random.default_rng([self.case.seed, self.case.index, 1])
-        for name in ["auto", *(self.others(g, solvers) if solvers != "auto" else [])]:
-            self.solver, self.level = name, "float"
-            solution = self.step("solve", lambda name=name: self.solve(problem, name))
-            if solution is None:
-                continue
-            if "float" in levels:
-                self.claims(solution, judge)
-            higher = [level for level in levels if level != "float"]
-            if solvers != "all" and higher:
-                higher = [str(g.choice(higher))]
-            for level in higher:
-                self.level = level
-                raised = self.step("raise the level", lambda level=level: solution.at_level(level))
-                if raised is not None:
-                    self.claims(raised, judge)
-            if solvers == "some" and name != "auto":
-                break
+        others = [] if solvers == "auto" else OTHERS if solvers == "all" else g.permutation(OTHERS).tolist()
+        for self.solver in ["auto", *others]:
+            self.level = "float"
+            solution = self.step("solve", partial(self.solve, problem))
+            if solution is not None:
+                self.at_levels(solution, judge, levels if solvers == "all" else _some(g, levels))
+                if solvers == "some" and self.solver != "auto":
+                    break
         return self.records
 
-    def others(self, g: Any, solvers: str) -> Iterator[str]:
-        """The other solvers, in random order where only one of them is wanted."""
-        yield from (str(name) for name in (OTHERS if solvers == "all" else g.permutation(OTHERS)))
+    def at_levels(self, solution: Any, judge: Judge, levels: Sequence[str]) -> None:
+        for self.level in levels:
+            raised = self.step("raise the level", partial(solution.at_level, self.level))
+            if raised is not None:
+                self.claims(raised, judge)
 
-    def solve(self, problem: Any, name: str) -> Any:
+    def solve(self, problem: Any) -> Any:
+        """The solution; None where the solver does not take the problem."""
         try:
-            return problem.solve(name)
+            return problem.solve(self.solver)
         except cc.SolverRefused:
-            if name == "auto":
+            if self.solver == "auto":
                 raise
             return None
 
@@ -117,12 +113,11 @@ class Runner:
         text = self.step("to_json", certificate.to_json)
         if text is None:
             return
-        case = self.case
-        checked = self.step("verify", lambda: cc.verify(text, case.X, case.y, case.weights))
+        checked = self.step("verify", partial(cc.verify, text, self.case.X, self.case.y, self.case.weights))
         if checked is not None and not checked.accepted:
             self.add("refused", "cc.verify: " + "; ".join(checked.reasons))
         if certificate.problem.kind in STAND_ALONE and certificate.status in ("optimal", "infeasible"):
-            self.step("the stand-alone verifier", lambda: self.stand_alone(text))
+            self.step("the stand-alone verifier", partial(self.stand_alone, text))
 
     def stand_alone(self, text: str) -> None:
         case = self.case
@@ -140,22 +135,32 @@ class Runner:
                 with limit(self.limit):
                     return action()
             except CLEAR as error:
-                if what in ("declare", "solve"):
-                    self.add("error", f"{what}: {error}")
+                self.add("error", f"{what}: {error}")
             except Hang:
                 self.add("hang", f"{what} took more than {self.limit:g} s")
             except Exception as error:
                 frames = traceback.extract_tb(error.__traceback__)
                 place = next((f for f in reversed(frames) if "convexcls" in f.filename), frames[-1])
-                where = f"{place.filename.rsplit('convexcls/', 1)[-1]}:{place.lineno}"
+                where = _place(place.filename, place.lineno)
                 self.add("crash", f"{what}: {type(error).__name__}: {str(error)[:120]} ({where})")
             finally:
-                for told in {(w.category.__name__, str(w.message)[:120], w.filename.rsplit("convexcls/", 1)[-1], w.lineno) for w in caught}:
-                    self.add("warning", f"{what}: {told[0]}: {told[1]} ({told[2]}:{told[3]})")
+                told = {f"{w.category.__name__}: {w.message} ({_place(w.filename, w.lineno)})" for w in caught}
+                for words in sorted(told):
+                    self.add("warning", f"{what}: {words}")
         return None
 
     def add(self, kind: str, words: str = "") -> None:
         self.records.append(Record(kind, self.case, self.solver, self.level, " ".join(words.split())))
+
+
+def _place(filename: str, line: int | None) -> str:
+    return f"{filename.rsplit('convexcls/', 1)[-1]}:{line}"
+
+
+def _some(g: Any, levels: Sequence[str]) -> list[str]:
+    """The level float, and one of the higher ones."""
+    higher = [level for level in levels if level != "float"]
+    return [*(["float"] if "float" in levels else []), *([str(g.choice(higher))] if higher else [])]
 
 
 @contextmanager
