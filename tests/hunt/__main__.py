@@ -13,10 +13,9 @@ from typing import Any
 
 from tests.hunt.draw import MODELS, chosen, draw
 from tests.hunt.families import EXTREME, FAMILIES
-from tests.hunt.run import LEVELS, Record, hunt
+from tests.hunt.run import BAD, LEVELS, Record, hunt
 
 OUTCOMES = ("right", "undecided", "unjudged", "error", "wrong")
-FAILURES = ("wrong", "crash", "hang", "refused", "warning")
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -39,8 +38,8 @@ def main(arguments: list[str] | None = None) -> int:
     for solver in ("auto", "others"):
         print(table(tally, solver))
     spent = time.perf_counter() - begun
-    print(f"{problems} problems in {spent:.0f} s: " + ", ".join(f"{tally['all', k]} {k}" for k in FAILURES))
-    return 1 if any(tally["all", kind] for kind in FAILURES) else 0
+    print(f"{problems} problems in {spent:.0f} s: " + ", ".join(f"{tally['all', k]} {k}" for k in BAD))
+    return 1 if any(tally["all", kind] for kind in BAD) else 0
 
 
 def parse(arguments: list[str] | None) -> Any:

@@ -27,6 +27,8 @@ OTHERS = (
 LEVELS = ("float", "rigorous", "exact")
 #: Errors that tell a user what is wrong with the data or the request, and what to do.
 CLEAR = (cc.DataError, cc.ProblemError, cc.NoAnswer, cc.SolverRefused, cc.MatrixTooLarge)
+#: What the hunt is for; a fault is one of its own.
+BAD = ("wrong", "crash", "hang", "refused", "warning", "fault")
 STAND_ALONE = tuple(verify_certificate.MODELS)
 
 
@@ -38,7 +40,7 @@ class Hang(BaseException):
 class Record:
     """What came of one claim, or of one step on the way to it."""
 
-    kind: str  # right, undecided, unjudged, error; wrong, crash, warning, refused, hang
+    kind: str  # right, undecided, unjudged, error; or one of BAD
     case: Case
     solver: str
     level: str
@@ -46,7 +48,7 @@ class Record:
 
     @property
     def bad(self) -> bool:
-        return self.kind in ("wrong", "crash", "warning", "refused", "hang")
+        return self.kind in BAD
 
     def line(self) -> str:
         stated = " ".join(f"{k}={v}" for k, v in self.case.parameters.items())
@@ -105,6 +107,8 @@ class Runner:
             self.add(verdict.outcome, verdict.why)
         except Hang:
             self.add("unjudged", "the oracle took too long")
+        except Exception as error:  # a fault of the hunt, which must not end it
+            self.add("fault", f"{type(error).__name__}: {error} ({traceback.extract_tb(error.__traceback__)[-1]})")
         certificate = solution.certificate
         self.step("explain", certificate.explain)
         self.step("summary", certificate.summary)
