@@ -122,6 +122,7 @@ class _Newton:
         return bend + sum((c * log_loss(m) for c, m in zip(self.weights, margins, strict=True)), arb(0))
 
     def bounds(self) -> tuple[Any, Any] | None:
+        """Steps until the dual value at the shares is close to the value."""
         v = arb_mat(self.size, 1)
         margins = self.margins(v)
         value = self.value(v, margins)
@@ -129,20 +130,24 @@ class _Newton:
             gradient, hessian = self._derivatives(v, margins)
             step = hessian.solve(-gradient).mid() if self.size else v
             fall = -sum((a * b for a, b in zip(gradient.entries(), step.entries(), strict=True)), arb(0)).mid()
-            if not fall > value.mid() * NARROW**2:
-                break
-            length = arb(1)
-            while True:
-                new = (v + step * length).mid()
-                then = self.margins(new)
-                reached = self.value(new, then)
-                if reached.mid() <= value.mid() - fall * length / 10 or length < NARROW:
-                    break
-                length /= 2
-            v, margins, value = new, then, reached
-        lower, upper = self._dual_value(margins), value
-        narrow = upper.is_finite() and lower.is_finite() and upper - lower <= NARROW * upper
-        return (lower.lower(), upper.upper()) if narrow else None
+            if fall <= value.mid() * NARROW:
+                lower = self._dual_value(margins)
+                if lower.is_finite() and value - lower <= NARROW * value:
+                    return lower.lower(), value.upper()
+                if fall <= value.mid() * NARROW**4:  # no step makes it better
+                    return None
+            v, margins, value = self._line_search(v, step, value, fall)
+        return None
+
+    def _line_search(self, v: Any, step: Any, value: Any, fall: Any) -> tuple[Any, list[list[Any]], Any]:
+        length = arb(1)
+        while True:
+            new = (v + step * length).mid()
+            margins = self.margins(new)
+            reached = self.value(new, margins)
+            if reached.mid() <= value.mid() - fall * length / 10 or length < NARROW:
+                return new, margins, reached
+            length /= 2
 
     def _derivatives(self, v: Any, margins: list[list[Any]]) -> tuple[Any, Any]:
         """Gradient and Hessian: sum_i c_i (R_i' diag(pi) R_i - s_i s_i'), s_i = R_i'pi."""
