@@ -1,5 +1,5 @@
 # `make demo` shows what convexcls does, `make test` runs every check, `make bench` races it against its peers,
-# `make docs` builds the documentation site.
+# `make docs` builds the documentation site, `make hunt` looks for false certificates.
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
@@ -9,7 +9,7 @@ STAMP  := $(VENV)/.installed
 BENCH       := .venv-bench
 BENCH_STAMP := $(BENCH)/.installed
 
-.PHONY: demo test lint docs bench clean
+.PHONY: demo test lint docs bench hunt clean
 
 demo: $(STAMP)
 	@$(BIN)/convexcls demo
@@ -30,6 +30,11 @@ docs: $(STAMP)
 # QUICK=1 for small sizes; more options in BENCH_OPTIONS, such as BENCH_OPTIONS="--only logistic --threads 2".
 bench: $(BENCH_STAMP)
 	$(BENCH)/bin/python -m benchmarks.run $(if $(QUICK),--quick) $(BENCH_OPTIONS)
+
+# Problems drawn by SEED, solved, and compared with independent oracles; more in HUNT_OPTIONS, such as
+# HUNT_OPTIONS="--solvers all --families epoch,offsets --jobs 2" or "--only 7:1234" for one of them at length.
+hunt: $(STAMP)
+	OMP_NUM_THREADS=1 $(BIN)/python -m tests.hunt --count $(or $(COUNT),1000) --seed $(or $(SEED),0) $(HUNT_OPTIONS)
 
 $(BENCH_STAMP): pyproject.toml
 	test -x $(BENCH)/bin/python || $(PYTHON) -m venv $(BENCH)

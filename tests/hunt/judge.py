@@ -1,0 +1,170 @@
+"""Every claim of a solution against the truth: the one place where the hunt looks at what the package says."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from tests.hunt.densities import Gaussian, Logistic, Softmax
+from tests.hunt.draw import Case
+from tests.hunt.likelihood import ball
+from tests.hunt.linear import Fisher, LeastAbsolute, LeastSquares, Perceptron
+from tests.hunt.margins import HardMargin, Kernel, MaxMargin, SoftMargin
+from tests.hunt.oracle import Question, Truth, Unknown, rational
+
+QUESTIONS: dict[str, type[Question]] = {
+    "HardMarginSVM": HardMargin,
+    "MaxMargin": MaxMargin,
+    "SoftMarginSVM": SoftMargin,
+    "EmpiricalRisk": SoftMargin,
+    "KernelSVM": Kernel,
+    "LogisticMLE": Logistic,
+    "SoftmaxMLE": Softmax,
+    "LeastSquares": LeastSquares,
+    "LeastAbsolute": LeastAbsolute,
+    "PerceptronCriterion": Perceptron,
+    "FisherLDA": Fisher,
+    "GaussianMLE": Gaussian,
+}
+#: A point may be off by so many tolerances: the measures of a certificate are relative to slightly other sizes.
+FACTOR = 4.0
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """right, undecided, wrong or unjudged, and why."""
+
+    outcome: str
+    why: str = ""
+
+
+class Judge:
+    """Judges all claims about one case."""
+
+    def __init__(self, case: Case, problem: Any) -> None:
+        self.case, self.problem = case, problem
+
+    def question(self, rounded: bool) -> Question:
+        """The case as a question; which directions Fisher's problem asks for is part of how it is stated."""
+        parameters = dict(self.case.parameters)
+        if self.case.model == "FisherLDA":
+            parameters["chosen"] = self.problem.chosen
+        if parameters.get("kernel") == "rbf":
+            parameters["matrix"] = [exactly(row) for row in self.problem.quadratic["margin"].to_dense()]
+        return QUESTIONS[self.case.model](self.case.samples(rounded), parameters, self.problem.unit)
+
+    @cached_property
+    def given(self) -> tuple[Question, Truth]:
+        question = self.question(rounded=False)
+        return question, question.truth()
+
+    @cached_property
+    def rounded(self) -> tuple[Question, Truth]:
+        question = self.question(rounded=True)
+        return question, question.truth()
+
+    def verdict(self, solution: Any) -> Verdict:
+        """Whether what the solution claims is true of the data as given; a certificate that says that it speaks of the
+        data rounded to doubles may be true of these."""
+        certificate = solution.certificate
+        if certificate.status == "undecided":
+            return Verdict("undecided", certificate.reason)
+        try:
+            why = falsehood(solution, *self.given)
+            if why and self.case.rounds:
+                elsewhere = falsehood(solution, *self.rounded)
+                if not elsewhere and certificate.level == "float" and "rounded to doubles" in certificate.explain():
+                    why = ""
+                why += " (true of the data rounded to doubles)" if why and not elsewhere else ""
+        except Unknown as error:
+            return Verdict("unjudged", str(error))
+        return Verdict("wrong", why) if why else Verdict("right")
+
+
+def falsehood(solution: Any, question: Question, truth: Truth) -> str:
+    """What is false about a claim; empty where nothing is."""
+    certificate = solution.certificate
+    if certificate.status != truth.status:
+        optimum = "" if truth.status != "optimal" else f", the optimum is {_short(truth.lower)}"
+        return f"claims {certificate.status}, it is {truth.status}{optimum}"
+    if truth.status != "optimal":
+        return ""
+    if certificate.exact is not None:
+        return _false_exactly(certificate, question, truth)
+    if certificate.level != "float" and not question.contains(certificate.lower, certificate.upper, truth):
+        return f"bounds {certificate.lower!r}, {certificate.upper!r} leave the optimum {_short(truth.lower)} out"
+    room, errors = FACTOR * certificate.tol, point_errors(solution, question, truth)
+    worst = max(errors, key=lambda name: errors[name])
+    if not errors[worst] <= room:
+        return f"{worst} off by {errors[worst] / certificate.tol:.3g} tolerances, the optimum is {_short(truth.lower)}"
+    return ""
+
+
+def point_errors(solution: Any, question: Question, truth: Truth) -> dict[str, float]:
+    """The relative errors of the point, and of the objective as it is told."""
+    try:
+        errors = question.errors(read_point(solution), truth)
+        told = question.off(rational(solution.objective), truth)
+    except (OverflowError, ValueError):
+        return {"finiteness": float("inf")}
+    return {**errors, "told objective": told}
+
+
+def _false_exactly(certificate: Any, question: Question, truth: Truth) -> str:
+    if not truth.rational:
+        return "claims a rational optimum, there is none"
+    if rational(certificate.optimum) != truth.lower:
+        return f"claims the optimum {certificate.optimum}, it is {_short(truth.lower)}"
+    errors = question.errors(_with_intercept(certificate), truth)
+    off = [name for name, error in errors.items() if error]
+    return f"the exact point is off in {', '.join(off)}" if off else ""
+
+
+def _with_intercept(certificate: Any) -> dict[str, Any]:
+    point = {name: [rational(v) for v in values] for name, values in certificate.exact_point.items()}
+    if "margin" in point:  # the intercept of a kernel machine is a multiplier
+        found = certificate.exact_multipliers.get("intercept", {})
+        point["intercept"] = [rational(found.get(0, 0))]
+    return {name: values for name, values in point.items() if name not in ("slack", "size")}
+
+
+def read_point(solution: Any) -> Mapping[str, list[Any]]:
+    """The point that a solution stands for, in rationals."""
+    problem, kind, values = solution.problem, solution.problem.kind, solution.values
+    if kind == "gaussian":
+        return {"centre": exactly(problem.centre), **_omegas(problem, values)}
+    if kind == "fisher":
+        return {v.name: exactly(values[v.name]) for v in problem.variables}
+    point = {"intercept": exactly(np.atleast_1d(solution.intercept))}
+    if kind == "kernel":
+        return {**point, "margin": exactly(values["margin"])}
+    if "distance" in values:
+        point["distance"] = exactly(values["distance"])
+    return {**point, "coef": exactly(np.ravel(solution.coef))}
+
+
+def _omegas(problem: Any, values: Any) -> dict[str, list[Any]]:
+    """The matrices (Lambda, -eta; -eta', T) of natural parameters, row by row."""
+    out = {}
+    for number, part in enumerate(problem.parts, 1):
+        size, omega = part.d + part.K, {}
+        blocks = {name: iter(exactly(values[name + part.suffix])) for name in ("precision", "natural_mean", "corner")}
+        for i in range(size):
+            for j in range(i + 1):
+                block = "precision" if i < part.d else "natural_mean" if j < part.d else "corner"
+                value = next(blocks[block])
+                omega[i, j] = omega[j, i] = -value if block == "natural_mean" else value
+        out[f"omega_{number}"] = [omega[i, j] for i in range(size) for j in range(size)]
+    return out
+
+
+def exactly(values: Any) -> list[Any]:
+    return [rational(v) for v in np.asarray(values, dtype=float).tolist()]
+
+
+def _short(value: Any) -> str:
+    return str(ball(value).str(12, radius=False))
