@@ -63,6 +63,7 @@ def check_kkt_with_gradient(
     problem, x = in_centred_form(problem, np.asarray(x, dtype=float))
     with np.errstate(all="ignore"):
         check = _Check(problem, x, multipliers, tol)
+        return check.run(), check.residual.mid
 
 
 def _acts_one_to_one(problem: Problem, variable: str) -> bool:
