@@ -1,6 +1,6 @@
 """Rows that an answer satisfies without slack, satisfied without rounding error.
 
-A margin of 1 - 1e-13 is no violation to speak of, unless slack costs 1e13 times what the row's multiplier says. Then the
+A margin of 1 - 1e-13 is no violation to speak of, unless slack costs 1e13 times what the multiplier says. Then the
 objective of (w, b) itself, with the slack that it truly needs, is another one than that of the answer. Rows
 
     -y_i (w'x_i + b) - slack_i <= rhs_i,        rhs_i < 0,
@@ -22,7 +22,7 @@ Array = NDArray[np.float64]
 
 #: More than this is no rounding error.
 LARGEST = 1e-9
-#: Violations of this size, at the price of slack, have to cost more than that fraction of the objective to be looked at.
+#: Violations of this size, at the price of slack, are looked at where they cost more than that share of the objective.
 ROUNDING, SMALL = 2.0**-40, 1e-9
 #: Roundings of one sum, in units of 2^-53 of the sizes added up, besides one for each summand.
 ROUNDINGS = 8
@@ -66,7 +66,7 @@ def _margin_rows(problem: Problem) -> tuple[Constraint, slice] | None:
 
 def _excess(problem: Problem, block: Constraint, x: Array, slack: slice) -> tuple[Array, Array]:
     """By how much each row is violated, with a bound on the error of that."""
-    form, point = in_centred_form(problem, x)
+    form, point, _ = in_centred_form(problem, x, {})
     rows = form.rows(next(c for c in form.constraints if c.name == block.name))
     sizes = abs(rows) @ np.abs(point) + np.abs(block.rhs)
     summands = x.size - (slack.stop - slack.start)
@@ -75,8 +75,8 @@ def _excess(problem: Problem, block: Constraint, x: Array, slack: slice) -> tupl
 
 def _stretched(problem: Problem, x: Array, factor: float, slack: slice) -> Array:
     centred = problem.remembered(centre)
-    point = np.array(x if centred is None else centred.centre_point(x))
+    point = np.array(x if centred is None else centred.centre(x, {})[0])
     kept = point[slack].copy()
     point *= factor
     point[slack] = kept
-    return point if centred is None else centred.restore_point(point)
+    return point if centred is None else np.array(centred.restore(point, {})[0])

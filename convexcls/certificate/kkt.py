@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from convexcls.centring import in_centred_form
 from convexcls.certificate.correction import Correction, correction, free_variables
 from convexcls.certificate.measures import KKT, Residual, ratio, ratios
+from convexcls.certificate.root import root_multipliers
 from convexcls.problem import ROUNDING_ROOM, Block, Constraint, NormBound, Problem, Term
 from convexcls.rows import DiagonalRows, Rows
 
@@ -43,7 +44,7 @@ def check_kkt_with_gradient(
 ) -> tuple[KKT, Array]:
     """The same, with the gradient of the Lagrangian, which is half of what it took. Features far from zero are measured
     from near their middle, and so is the gradient: that changes nothing but the digits that are lost."""
-    problem, x = in_centred_form(problem, np.asarray(x, dtype=float))
+    problem, x, multipliers = in_centred_form(problem, np.asarray(x, dtype=float), multipliers)
     with np.errstate(over="ignore", invalid="ignore"):
         check = _Check(problem, x, multipliers, enough)
         return check.run(), check.gradient
@@ -81,6 +82,10 @@ class _Check:
             both = multipliers[b.name]
             self._add(problem.rows(b), -both[:-1], -b.offset)
             self._add(problem.bound_rows(b), -both[-1:], np.array([-b.bound]))
+        self.root = root_multipliers(problem, x, self.pull)
+        if self.root is not None:
+            self.curved = self.root.gradient
+            self.pull = self.pull + self.root.equation
 
     def _add(self, rows: Rows, multiplier: Array, rhs: Array, size: Array | None = None) -> None:
         self.reach = np.maximum(self.reach, rows.column_max())
@@ -118,11 +123,12 @@ class _Check:
 
     def run(self) -> KKT:
         problem, x = self.problem, self.x
-        objective = 0.5 * float(x @ self.curved) + float(problem.q @ x) + problem.constant + self.loss_value
+        bent = 0.5 * float(x @ self.curved) if self.root is None else self.root.value
+        objective = bent + float(problem.q @ x) + problem.constant + self.loss_value
         substituted = self._substituted()
         safe = np.where(substituted, self.diagonal, 1.0)
         dual = self.dual_value - 0.5 * float(np.sum(np.where(substituted, self.pull**2 / safe, 0.0)))
-        dual -= 0.5 * float(x[~substituted] @ self.curved[~substituted])
+        dual -= 0.5 * float(x[~substituted] @ self.curved[~substituted]) if self.root is None else self.root.dual_value
         finite = [abs(v) for v in (objective, dual) if np.isfinite(v)]
         self.scale = max([problem.unit, *finite])
         primal, signs, products = self._constraints()
