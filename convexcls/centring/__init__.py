@@ -22,7 +22,7 @@ from convexcls.centring.kernel import CentredKernel, centred_kernel
 from convexcls.centring.scores import CentredScores, centred_scores
 from convexcls.problem import Problem
 
-__all__ = ["Centred", "centre", "in_centred_form"]
+__all__ = ["Centred", "CentredKernel", "centre", "in_centred_form"]
 
 Array = NDArray[np.float64]
 Centred = CentredScores | CentredKernel

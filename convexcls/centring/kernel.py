@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from convexcls.centring.balance import balanced
-from convexcls.centring.intercept import at_shift, rounded
+from convexcls.centring.intercept import at_shift, fitted, rounded
 from convexcls.problem import Problem
 from convexcls.rows import ConstantRows, DenseRows, Rows, ScaledRows, SparseRows, TransposedRows
 from convexcls.rows.kernel import KernelRows
@@ -41,6 +41,11 @@ class CentredKernel:
         x = balanced({"": self.signs}, {"": x})[""]
         return x, self._moved(x, multipliers, -self.shift)
 
+    def score(self, x: Array, multipliers: Mapping[str, Array]) -> tuple[Array, float]:
+        """Coefficients and intercept of the score, from alpha and the multipliers of the original problem."""
+        b = self.centre(x, multipliers)[1][self.equation]
+        return fitted(self.shift, self.root.row_max(), self.root @ x, float(b[0]))
+
     def _moved(self, x: Array, multipliers: Mapping[str, Array], shift: Array) -> Mapping[str, Array]:
         b, w = multipliers.get(self.equation), self.root @ x
         if b is None or not (np.all(np.isfinite(b)) and np.all(np.isfinite(w))):
@@ -49,7 +54,7 @@ class CentredKernel:
 
 
 def centred_kernel(problem: Problem) -> CentredKernel | None:
-    """The problem with a linear kernel of centred samples; None where it is no such problem, or they need no centring."""
+    """The problem with a linear kernel of centred samples; None where it is another one, or they need no centring."""
     equations = [c for c in problem.constraints if c.relation == "=="]
     if len(problem.variables) != 1 or problem.terms or problem.norm_bounds or len(equations) != 1:
         return None
