@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from convexcls.problem import BY_SAMPLE, Problem
 from convexcls.rows import Rows
+from convexcls.rows.kernel import KernelRows
 
 #: Up to so many unknowns a working set is tried.
 FEW = 1000
@@ -47,6 +48,8 @@ def _structured(problem: Problem) -> list[Choice]:
     out = []
     if any(isinstance(p, Rows) for p in problem.quadratic.values()):
         out.append(Choice("smo", "a kernel matrix, bounds and at most one equation: two multipliers at a time"))
+    if any(isinstance(p, KernelRows) and p.root is not None for p in problem.quadratic.values()):
+        out.append(Choice("dual:interior-point", "a linear kernel: its dual has one unknown a feature"))
     rows = max((c.size for c in problem.constraints), default=0)
     slacks = any(v.kind in BY_SAMPLE for v in problem.variables)
     if problem.size <= FEW and not slacks:

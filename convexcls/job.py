@@ -15,9 +15,9 @@ from convexcls.centring import Centred, centre
 from convexcls.certificate import certify, interrupted
 from convexcls.certificate.slacks import settled
 from convexcls.duality import Dual
-from convexcls.inside import inside
-from convexcls.problem import Problem
+from convexcls.problem import Problem, Term
 from convexcls.rows import Rows
+from convexcls.rows.kernel import KernelRows
 from convexcls.scaling import Scaled, equilibrate, unscaled
 from convexcls.solution import INTERRUPTED, Solution
 from convexcls.solvers import Answer, Callback, Iteration, Solver, Standing, Start, solver_class
@@ -30,6 +30,24 @@ DUAL = "dual:"
 def beyond_memory(problem: Problem) -> str:
     """Why a matrix P of the problem may not be written out; empty where each may."""
     return next((why for p in problem.quadratic.values() if isinstance(p, Rows) and (why := p.beyond_memory)), "")
+
+
+def by_its_root(problem: Problem) -> Problem:
+    """The same problem with 1/2 x'R'Rx stated as 1/2 ‖Rx‖^2, where the root R of its quadratic form is known: then the
+    dual of a linear kernel has one unknown a feature."""
+    forms = list(problem.quadratic.items())
+    if len(forms) != 1 or problem.terms or not isinstance(P := forms[0][1], KernelRows) or P.root is None:
+        return problem
+    return Problem(
+        problem.name,
+        problem.variables,
+        linear=problem.linear,
+        terms=[Term("kernel_root", {forms[0][0]: P.root}, weights=P.weight)],
+        constraints=problem.constraints,
+        constant=problem.constant,
+        sense=problem.sense,
+        unit=problem.unit,
+    )
 
 
 class Forms:
@@ -50,7 +68,7 @@ class Forms:
 
     @cached_property
     def dual(self) -> Problem:
-        return self.primal.dual()
+        return by_its_root(self.primal).dual()
 
     @cached_property
     def scaled(self) -> Scaled:
@@ -130,9 +148,7 @@ class Job:
                 raise
             return self._interrupted(watcher.last, watcher.count, tol, time.perf_counter() - begun)
         seconds = time.perf_counter() - begun
-        answer = self._restored(answer)
-        if answer.x is not None and not self.worker.rule:
-            answer = replace(answer, x=settled(self.problem, answer.x, tol))
+        answer = self._restored(answer, tol)
         certificate, x, multipliers = certify(
             self.problem,
             answer.x,
@@ -156,7 +172,7 @@ class Job:
         )
 
     def _interrupted(self, line: Iteration, count: int, tol: float, seconds: float) -> Solution:
-        answer = self._restored(Answer(line.point, dict(line.multipliers or {}), INTERRUPTED, count))
+        answer = self._restored(Answer(line.point, dict(line.multipliers or {}), INTERRUPTED, count), tol)
         certificate = interrupted(self.problem, answer.x, answer.multipliers, tol, line.iteration)
         return Solution(
             self.problem, self.name, certificate, answer.x, dict(answer.multipliers), INTERRUPTED, count, seconds
@@ -182,7 +198,8 @@ class Job:
         if isinstance(start, Solution):
             sizes_by_name = {c.name: c.size for c in self.form.constraints}
             multipliers = {k: z for k, z in start.multipliers.items() if z.size == sizes_by_name.get(k)}
-        x = x if self.centred is None else self.centred.centre_point(x)
+        if self.centred is not None:
+            x, multipliers = self.centred.centre(x, multipliers)
         return Start(self.scaled.scale_point(x), self.scaled.scale_multipliers(multipliers))
 
     def in_original_units(self, line: Iteration) -> Iteration:
@@ -195,14 +212,16 @@ class Job:
         assert line.point is not None
         multipliers = None if line.multipliers is None else self.scaled.restore_multipliers(line.multipliers)
         point = self.scaled.restore_point(line.point)
-        return point if self.centred is None or self._through_dual else self.centred.restore_point(point), multipliers
+        if self.centred is None or self._through_dual:
+            return point, multipliers
+        return self.centred.restore(point, multipliers or {})[0], multipliers
 
-    def _restored(self, answer: Answer) -> Answer:
+    def _restored(self, answer: Answer, tol: float) -> Answer:
         """The answer in the units of the problem; one to the dual, mapped back."""
         scaled = self.scaled
         answer = _well_shaped(self.form, answer)
         x = None if answer.x is None else scaled.restore_point(answer.x)
-        multipliers = scaled.restore_multipliers(answer.multipliers)
+        multipliers: Mapping[str, Array] = scaled.restore_multipliers(answer.multipliers)
         farkas = None if answer.farkas is None else scaled.restore_multipliers(answer.farkas)
         direction = None if answer.direction is None else scaled.restore_point(answer.direction)
         if self._through_dual:
@@ -211,12 +230,12 @@ class Job:
             if x is not None and _complete(self.form, multipliers):
                 x, multipliers = self.form.recover(x, multipliers)
         if self.centred is not None:
-            x, direction = (None if v is None else self.centred.restore_point(v) for v in (x, direction))
-            multipliers = self.centred.restore_multipliers(multipliers)
-            farkas = None if farkas is None else self.centred.restore_multipliers(farkas)
+            if x is not None:
+                x, multipliers = self.centred.restore(x, multipliers)
+            direction = None if direction is None else self.centred.restore(direction, {})[0]
         if x is not None and not self.worker.rule:
-            x = inside(self.problem, x)
-        return replace(answer, x=x, multipliers=multipliers, farkas=farkas, direction=direction)
+            x = settled(self.problem, x, tol)
+        return replace(answer, x=x, multipliers=dict(multipliers), farkas=farkas, direction=direction)
 
 
 def _well_shaped(problem: Problem, answer: Answer) -> Answer:

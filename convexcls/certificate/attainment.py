@@ -51,7 +51,7 @@ def attainment(problem: Problem, x: Array, multipliers: Mapping[str, Array], gra
     themselves from its ends. In exact arithmetic anything above 0 proves that the minimum is attained; 1 is
     reached at the minimiser. Ask for ``PROOF``, which leaves rounding no say. ``gradient`` is that of the Lagrangian,
     with centred features, where it is known."""
-    problem, x = in_centred_form(problem, x)
+    problem, x, multipliers = in_centred_form(problem, x, multipliers)
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         names = [v.name for v in problem.variables if not _curved_itself(problem, v.name)]
         terms = [t for t in problem.terms if any(v in t.entries for v in names)]

@@ -34,8 +34,10 @@ from convexcls.centring import in_centred_form
 from convexcls.certificate.correction import Correction, correction, free_variables
 from convexcls.certificate.measures import KKT, Residual, ratio, ratios
 from convexcls.certificate.products import Gradient, row_values
+from convexcls.certificate.root import root_multipliers
 from convexcls.problem import ROUNDING_ROOM, Block, Constraint, NormBound, Problem, Term
 from convexcls.rigorous.rounding import UNIT, Ball, gamma
+from convexcls.rigorous.structure import Structure
 from convexcls.rows import DiagonalRows, Rows
 
 Array = NDArray[np.float64]
@@ -60,7 +62,7 @@ def check_kkt_with_gradient(
 ) -> tuple[KKT, Array]:
     """The same, with the gradient of the Lagrangian, which is half of what it took. Features far from zero are measured
     from near their middle, and so is the gradient: that changes nothing but the digits that are lost."""
-    problem, x = in_centred_form(problem, np.asarray(x, dtype=float))
+    problem, x, multipliers = in_centred_form(problem, np.asarray(x, dtype=float), multipliers)
     with np.errstate(all="ignore"):
         check = _Check(problem, x, multipliers, tol)
         return check.run(), check.residual.mid
@@ -95,6 +97,9 @@ class _Check:
             both = multipliers[b.name]
             self._add(problem.rows(b), -both[:-1])
             self._add(problem.bound_rows(b), -both[-1:])
+        self.root = root_multipliers(problem, x, self.gradient.pull)
+        if self.root is not None:
+            self.gradient.by_parts([(self.root.rows, self.root.w), *self.root.equation])
 
     def _add(self, rows: Rows, multiplier: Array, size: Array | None = None, off: float = 0.0) -> None:
         self.reach = np.maximum(self.reach, rows.column_max())
@@ -169,7 +174,17 @@ class _Check:
         twice = np.where(curved, 2.0 * p, 1.0)
         costs = np.where(curved, c.mid**2 / twice, c.mid * x)
         off = np.where(curved, (np.abs(c.mid) + c.rad) ** 2 / twice - costs, c.rad * np.abs(x))
+        low, high = self.problem.remembered(Structure).limits
+        boxed = ~curved & np.isfinite(low) & np.isfinite(high)
+        if boxed.any():  # c (x - x') for the worst x' within the bounds
+            size = np.abs(c.mid) + c.rad
+            costs = np.where(boxed, size * np.where(c.mid > 0, x - low, high - x), costs)
+            off = np.where(boxed, 0.0, off)
         parts, rounding = [costs, *self.norm_products], float(off.sum())
+        if self.root is not None:
+            parts.append(np.array([self.root.misfit]))
+            rounding += self.root.rounding
+            parts += [-z * (rows @ x) for rows, z in self.root.equation]
         for excess, multiplier in self.excesses:
             parts.append(-multiplier * excess.mid)
             rounding += float(np.abs(multiplier) @ excess.rad)

@@ -11,6 +11,7 @@ next where the one before is not good enough for what is asked:
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
 
@@ -108,6 +109,7 @@ class Gradient:
         self.lengths = np.full(problem.size, float(BESIDES))  # how many numbers are added up
         self.pulled = self.magnitude > 0  # where anything but zeros was added up
         self.parts: list[tuple[JoinedRows, Array]] = []
+        self.quadratic: Mapping[str, Array | Rows] = problem.quadratic
 
     def add(self, rows: JoinedRows, z: Array, size: Array | None = None, off: float = 0.0) -> None:
         """Add R'z; ``size`` are the sizes of z, against which its rounding is judged; ``off`` is how far all z together
@@ -130,6 +132,12 @@ class Gradient:
         for where, part in rows.parts:
             self.lengths[where] += 1 if isinstance(part, DiagonalRows) else min(n, BLOCK) + n // BLOCK
 
+    def by_parts(self, parts: Sequence[tuple[JoinedRows, Array]]) -> None:
+        """Take R'z of these rows in the place of P x."""
+        self.curved, self.quadratic = np.zeros(self.problem.size), {}
+        for rows, z in parts:
+            self.add(rows, z)
+
     @property
     def value(self) -> Array:
         """The sum in doubles."""
@@ -139,7 +147,7 @@ class Gradient:
     def sizes(self) -> Array:
         """The sum of absolute values."""
         out = self.magnitude + np.abs(self.curved)
-        for v, p in self.problem.quadratic.items():
+        for v, p in self.quadratic.items():
             if isinstance(p, Rows):
                 where = self.problem.layout[v]
                 out[where] = self.magnitude[where] + abs(p) @ np.abs(self.x[where])
@@ -157,7 +165,7 @@ class Gradient:
         """Some entries in doubled precision, or in rationals where numbers are too large or too small for that."""
         parts = [[float(c)] for c in self.problem.q[columns]]
         off = np.zeros(columns.size)
-        for v, p in self.problem.quadratic.items():
+        for v, p in self.quadratic.items():
             where = np.arange(self.problem.size)[self.problem.layout[v]]
             mine = np.flatnonzero(np.isin(columns, where))
             inside = columns[mine] - where[0] if where.size else mine
@@ -184,7 +192,7 @@ class Gradient:
         """The same without any rounding but the last."""
         point = [Fraction(v) for v in self.x.tolist()]
         sums = [Fraction(c) for c in self.problem.q.tolist()]
-        for v, p in self.problem.quadratic.items():
+        for v, p in self.quadratic.items():
             where = range(self.problem.size)[self.problem.layout[v]]
             own = point[where.start : where.stop]
             moved = [_dot(row, own) for row in p.rational()] if isinstance(p, Rows) else None

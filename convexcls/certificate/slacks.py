@@ -11,6 +11,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from convexcls.centring import centre
 from convexcls.certificate.products import row_values
 from convexcls.problem import Constraint, Problem
 from convexcls.rigorous.structure import Structure
@@ -27,14 +28,20 @@ def settled(problem: Problem, x: Array, tol: float) -> Array:
     leaves room for. Where slacks of a rounding cost more than that, the point is stretched by as much: then they are
     0, and what the stretching adds is a rounding of the objective."""
     slacks = problem.remembered(Structure).slacks
-    if not slacks or not np.all(np.isfinite(x)):
+    if not slacks or x.shape != (problem.size,) or not np.all(np.isfinite(x)):
         return x
     with np.errstate(all="ignore"):
         out, stretch = _lowest(problem, x, slacks, tol)
         if stretch > 1.0:
-            other, _ = _lowest(problem, x * stretch, slacks, tol)
+            other, _ = _lowest(problem, _stretched(problem, x, stretch), slacks, tol)
             out = min(out, other, key=problem.objective)
     return out if np.all(np.isfinite(out)) else x
+
+
+def _stretched(problem: Problem, x: Array, factor: float) -> Array:
+    """The point times the factor, with as many digits as centred features leave it."""
+    centred = problem.remembered(centre)
+    return x * factor if centred is None else np.array(centred.restore(centred.centre(x, {})[0] * factor, {})[0])
 
 
 def _lowest(
@@ -49,7 +56,7 @@ def _lowest(
     for v, rows in slacks.items():
         where = problem.layout[v]
         costs = problem.q[where]
-        unit = float(max(max(c.unit, np.abs(c.rhs).max(initial=0.0)) for c in rows))
+        unit = max(max(c.unit, float(np.abs(c.rhs).max(initial=0.0))) for c in rows)
         price = objective / float(costs.sum()) if np.any(costs) else np.inf
         room = SHARE * tol * min(unit, max(price, 0.0))
         lowest = np.max([row_values(problem.rows(c), bare, c, "rhs", room).mid for c in rows], axis=0)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from convexcls.centring import CentredKernel, centre
 from convexcls.data import Data, DataError, check_data, check_matrix
 from convexcls.geometry import positive_multipliers
 from convexcls.models.base import Model, Values, sample_rows
@@ -150,6 +151,8 @@ class KernelSVM(Model):
         """sum_i alpha_i y_i x_i (ESL 4.50), for the linear kernel only."""
         if self.kernel.kind != "linear":
             raise NoAnswer(f"the {self.kernel.name} kernel has no coef, one a feature: see .dual_coef, one a sample")
+        if (centred := self._centred) is not None:
+            return centred.score(values["margin"], multipliers)[0]
         return np.asarray(self.data.matrix.T @ self.dual_coef_from(values, multipliers))
 
     def norm_from(self, values: Values, multipliers: Values) -> float:
@@ -159,6 +162,8 @@ class KernelSVM(Model):
 
     def intercept_from(self, values: Values, multipliers: Values) -> float:
         """The multiplier of sum_i alpha_i y_i = 0."""
+        if (centred := self._centred) is not None:
+            return centred.score(values["margin"], multipliers)[1]
         return float(multipliers["intercept"][0]) if "intercept" in multipliers else 0.0
 
     def support_from(self, values: Values, multipliers: Values) -> NDArray[np.intp]:
@@ -179,6 +184,8 @@ class KernelSVM(Model):
         if matrix.shape[1] != self.data.d:
             meant = f"k(new row, training sample), {self.data.n} columns" if self._precomputed else f"{self.data.d}"
             raise DataError(f"X has {matrix.shape[1]} columns, but the classifier was declared with {meant}")
+        if self._centred is not None:  # products of features far from zero would leave nothing of their difference
+            return super().scores_from(values, multipliers, X)
         samples = self.data.matrix[rows]
         scores = np.full(matrix.shape[0], self.intercept_from(values, multipliers))
         for start in range(0, matrix.shape[0] if rows.size else 0, BLOCK):
@@ -187,6 +194,12 @@ class KernelSVM(Model):
                 self.kernel.between(part[:, rows] if self._precomputed else part, samples) @ weights
             )
         return scores
+
+    @property
+    def _centred(self) -> CentredKernel | None:
+        """The same problem with centred samples, of the linear kernel, where these are far from zero."""
+        found = self.remembered(centre) if self.kernel.kind == "linear" else None
+        return found if isinstance(found, CentredKernel) else None
 
     @property
     def _precomputed(self) -> bool:

@@ -52,6 +52,10 @@ class KernelValues:
         """The samples as a dense array."""
         return np.asarray(self.X.toarray() if sparse.issparse(self.X) else self.X)
 
+    def on(self, samples: Any) -> KernelValues:
+        """The same kernel of other samples."""
+        return kernel_values(self.kernel, samples)
+
     def fill(self, index: Indices, out: Array, columns: Indices | None = None) -> None:
         """Write k(x_i, x_j) for the samples i of ``index`` and all samples j, or those of ``columns``, into ``out``."""
         step = max(BLOCK_ENTRIES // max(index.size, 1), 64)

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -58,6 +59,9 @@ class SymmetricValues(Protocol):
     def fill(self, index: Indices, out: Array, columns: Indices | None = None) -> None:
         """Write the rows ``index``, or some columns of them, into ``out``, an array in row order."""
 
+    def on(self, samples: Any) -> SymmetricValues:
+        """The same matrix for other samples."""
+
 
 class RowStore:
     """Rows of ``values``, kept in the slots of one array within ``limit`` bytes."""
@@ -76,6 +80,10 @@ class RowStore:
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickled without the rows that it keeps: they can be computed again."""
         return RowStore, (self.values, self.limit)
+
+    def on_linear(self, samples: Any) -> RowStore:
+        """The linear kernel of other samples."""
+        return RowStore(self.values.on(samples), self.limit)
 
     @property
     def fits(self) -> bool:
@@ -216,6 +224,12 @@ class MatrixStore:
         self.nonnegative = bool(np.all(array >= 0))
 
     fits = True
+
+    def on_linear(self, samples: Any) -> MatrixStore:
+        """The linear kernel of other samples."""
+        K = samples @ samples.T
+        K = np.asarray(K.toarray() if issparse(K) else K)
+        return MatrixStore(0.5 * (K + K.T), self.limit)
 
     def diagonal(self) -> Array:
         return np.diag(self.array)
