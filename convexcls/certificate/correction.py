@@ -13,12 +13,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.lapack import dpocon, dpotrf, dpotrs
 
+from convexcls import rational
 from convexcls.certificate import exact
 from convexcls.problem import BY_SAMPLE, Block, Problem
 from convexcls.rigorous.rounding import Ball
@@ -32,6 +34,8 @@ LARGEST_GROUP = 2000
 SMALLEST_PIVOT = 1e-3
 #: Singular values below this fraction of the largest are zero or lost in rounding.
 HARDLY = 1e-12
+#: Rows with fewer entries are looked at in rationals where singular values are below that.
+FEW_ENTRIES = 1_000
 #: The rows that are looked at first: at least and at most so many for each unknown.
 FEW_ROWS, MORE_ROWS = 2, 64
 #: Fewer rows than this are taken all.
@@ -184,13 +188,59 @@ def _on_few_rows(maps: Sequence[JoinedRows], few: _Factored, r: Array, enough: f
 
 
 def _by_orthogonal_factors(maps: Sequence[JoinedRows], size: Array, r: Array, off: Array) -> Correction:
+    """The change by singular values. Columns that repeat each other, or hardly differ, are told apart in rationals where
+    there are few of them; where there are many, only whether they differ at all."""
     stacked = np.vstack([rows.to_dense() for rows in maps])
     left, values, right = np.linalg.svd(stacked / size, full_matrices=False)
     kept = values > HARDLY * values.max(initial=0.0)
-    if not np.all(kept):  # columns that repeat each other, or hardly differ: only exact arithmetic can tell
-        as_given = not any(isinstance(part, CentredRows) for rows in maps for _, part in rows.parts)
-        if as_given and stacked.size <= exact.LARGEST_RANK and exact.rank(stacked) > int(kept.sum()):
-            return Correction(float("inf"), False)
+    if not np.all(kept) and stacked.size <= FEW_ENTRIES:
+        return _by_rationals(maps, r, off)
+    if not np.all(kept) and _rank(maps, stacked) > int(kept.sum()):
+        return Correction(float("inf"), False)
     delta = left[:, kept] @ ((right[kept] @ (r / size)) / values[kept])
     most = float(np.abs(left[:, kept]).max(initial=0.0)) * float((np.linalg.norm(off / size) / values[kept]).sum())
     return Correction(float(np.abs(delta).max(initial=0.0)), bool(np.all(kept)), most)
+
+
+def _rank(maps: Sequence[JoinedRows], stacked: Array) -> int:
+    """The rank of the rows as they were given, at most; as large as it can be where it would take too long."""
+    if stacked.size > exact.LARGEST_RANK:
+        return 0
+    if all(np.isfinite(rows.rounding) for rows in maps):
+        return exact.rank(stacked)
+    # rows minus the means of their groups, and differences of means, are the samples less a constant
+    parts = [part for rows in maps for _, part in rows.parts]
+    centred = [part for part in parts if isinstance(part, CentredRows)]
+    if len(centred) != 1 or len(maps) != 2:
+        return stacked.shape[1]
+    samples = centred[0].base.to_dense()
+    return exact.rank(np.hstack([samples, np.ones((samples.shape[0], 1))])) - 1
+
+
+def _by_rationals(maps: Sequence[JoinedRows], r: Array, off: Array) -> Correction:
+    """The change without rounding, by columns that are no combinations of those before them: the others have residuals
+    that are combinations, too."""
+    rows = [row for m in maps for row in m.rational()]
+    kept = rational.independent_rows([list(column) for column in zip(*rows, strict=True)])
+    rows = [[row[j] for j in kept] for row in rows]
+    gram = [[_dot(a, b) for b in zip(*rows, strict=True)] for a in zip(*rows, strict=True)]
+
+    def change(residual: Sequence[Fraction]) -> Fraction:
+        step = rational.solve(gram, residual) or [Fraction(0)] * len(kept)
+        return max((abs(_dot(row, step)) for row in rows), default=Fraction(0))
+
+    units = ([Fraction(float(off[j])) if j == k else Fraction(0) for j in kept] for k in kept if off[k])
+    if not np.all(np.isfinite(off)):
+        return Correction(float("inf"), False)
+    return Correction(_double(change([Fraction(r[j]) for j in kept])), True, _double(sum(map(change, units), Fraction(0))))
+
+
+def _dot(a: Sequence[Fraction], b: Sequence[Fraction]) -> Fraction:
+    return sum((x * y for x, y in zip(a, b, strict=True) if x and y), Fraction(0))
+
+
+def _double(value: Fraction) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return float("inf")
