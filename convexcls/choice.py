@@ -67,6 +67,7 @@ def _structured(problem: Problem) -> list[Choice]:
 
 def _general() -> list[Choice]:
     return [
+        Choice("rational", "a small quadratic program that doubles do not decide: pivots in rationals"),
         Choice("clarabel", "a conic program: an interior point takes any of them"),
         Choice("dual:clarabel", "its dual may be better conditioned than the problem"),
         Choice("cvxpy:CLARABEL", "the last resort: cvxpy states every loss as cones"),

@@ -120,7 +120,8 @@ def _first_proved(
         job = forms.job(choice.solver, **_limited(choice.solver, limit))
         if job.refuses():
             continue
-        found = job.run(tol, callback, start if job.takes_start else None)
+        begin = best or start if job.worker.finishes else start
+        found = job.run(tol, callback, begin if job.takes_start else None)
         found = replace(found, chosen=choice.why if best is None else f"{choice.why}; {best.solver} gave no proof")
         if found.status != "undecided" or found.interrupted or limit is not None:
             return found

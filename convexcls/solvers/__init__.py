@@ -21,6 +21,7 @@ REGISTRY: dict[str, str] = {
     "clarabel": "convexcls.solvers.clarabel:ClarabelSolver",
     "osqp": "convexcls.solvers.osqp:OSQPSolver",
     "interior-point": "convexcls.solvers.interior_point:InteriorPointSolver",
+    "rational": "convexcls.solvers.rational:RationalSolver",
     "perceptron": "convexcls.solvers.perceptron:PerceptronSolver",
     "perceptron-batch": "convexcls.solvers.perceptron_batch:PerceptronBatchSolver",
     "lms": "convexcls.solvers.lms:LMSSolver",

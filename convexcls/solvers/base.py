@@ -107,6 +107,8 @@ class Solver(ABC):
     package: ClassVar[str] = ""
     #: Whether the solver can begin at a given point: then it overrides ``solve_from``.
     warm: ClassVar[bool] = False
+    #: Whether ``auto`` lets it begin at the best answer so far, which did not suffice.
+    finishes: ClassVar[bool] = False
     #: Whether the solver needs a matrix P written out; one that works with its rows does not.
     whole_matrix: ClassVar[bool] = True
     #: Whether the solver is a formula that gives all the digits that doubles have: where it finds nothing that can be
