@@ -39,4 +39,6 @@ def in_centred_form(
 ) -> tuple[Problem, Array, Mapping[str, Array]]:
     """The problem, a point of it and its multipliers with centred features, where these are far from zero."""
     centred = problem.remembered(centre)
-    return (problem, x, multipliers) if centred is None else (centred.problem, *centred.centre(x, multipliers))
+    if centred is None or (isinstance(centred, CentredKernel) and not centred.fits(x)):
+        return problem, x, multipliers
+    return centred.problem, *centred.centre(x, multipliers)

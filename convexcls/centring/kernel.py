@@ -3,6 +3,7 @@ that equation, the intercept, is b~ = b + w's with w = sum_i alpha_i y_i x_i."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -29,6 +30,10 @@ class CentredKernel:
     signs: Array
     root: Rows
     shift: Array
+
+    def fits(self, x: Array) -> bool:
+        """Whether the sum over y_i alpha_i is exactly zero: only then the shift changes nothing."""
+        return bool(np.all(np.isfinite(x))) and math.fsum((self.signs * x).tolist()) == 0.0
 
     def centre(self, x: Array, multipliers: Mapping[str, Array]) -> tuple[Array, Mapping[str, Array]]:
         """The same alpha, with the multipliers of the centred problem."""

@@ -9,6 +9,7 @@ for directions made of powers of two, whose products are exact.
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,8 @@ Array = NDArray[np.float64]
 
 #: Matrices with more entries are not made rows of a linear program: it would take longer than anybody waits.
 LARGEST_MATRIX = 1_000_000
+#: Kernel matrices of more samples are not worked out in rationals.
+LARGEST_EXACT_KERNEL = 200
 
 
 def curvature_rows(problem: Problem) -> list[JoinedRows]:
@@ -56,6 +59,23 @@ def vanishes_exactly(problem: Problem, direction: Array) -> bool:
         if any(math.fsum(row) for row in products):
             return False
     return True
+
+
+def vanishes_as_given(problem: Problem, direction: Array) -> bool:
+    """Whether Q d = 0 for the kernel matrix of the samples as they were given, where that is a matrix of rationals: its
+    doubles may be singular where it is not. True where there is no such matrix, or a known root."""
+    matrices = [p for p in problem.quadratic.values() if isinstance(p, Rows)]
+    if not matrices or any(_root(p) is not p for p in matrices):
+        return True
+    if problem.size > LARGEST_EXACT_KERNEL:
+        return False
+    from convexcls.exact.kernel_matrix import exact_kernel
+
+    matrix = exact_kernel(problem)
+    if matrix is None:
+        return True
+    d = [Fraction(v) for v in direction.tolist()]
+    return not any(sum((q * v for q, v in zip(row, d, strict=True) if v), Fraction(0)) for row in matrix)
 
 
 def _cancels_by_samples(p: KernelRows, d: Array) -> bool:

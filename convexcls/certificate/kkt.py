@@ -33,8 +33,7 @@ from numpy.typing import NDArray
 from convexcls.centring import in_centred_form
 from convexcls.certificate.correction import Correction, correction, free_variables
 from convexcls.certificate.measures import KKT, Residual, ratio, ratios
-from convexcls.certificate.products import Gradient, row_values
-from convexcls.certificate.root import root_multipliers
+from convexcls.certificate.products import Gradient, quadratic_value, row_values
 from convexcls.problem import ROUNDING_ROOM, Block, Constraint, NormBound, Problem, Term
 from convexcls.rigorous.rounding import UNIT, Ball, gamma
 from convexcls.rigorous.structure import Structure
@@ -85,7 +84,7 @@ class _Check:
         self.largest_multiplier = 0.0
         self.one_to_one = {v.name for v in problem.variables if _acts_one_to_one(problem, v.name)}
         losses = sum(self._add_term(term) for term in problem.terms)
-        self.objective = 0.5 * float(x @ self.gradient.curved) + float(problem.q @ x) + problem.constant + losses
+        self.objective = quadratic_value(problem, x, tol) + float(problem.q @ x) + problem.constant + losses
         self.scale = max(problem.unit, abs(self.objective) if np.isfinite(self.objective) else 0.0)
         for c in problem.constraints:
             self._add(problem.rows(c), multipliers[c.name])
@@ -97,9 +96,6 @@ class _Check:
             both = multipliers[b.name]
             self._add(problem.rows(b), -both[:-1])
             self._add(problem.bound_rows(b), -both[-1:])
-        self.root = root_multipliers(problem, x, self.gradient.pull)
-        if self.root is not None:
-            self.gradient.by_parts([(self.root.rows, self.root.w), *self.root.equation])
 
     def _add(self, rows: Rows, multiplier: Array, size: Array | None = None, off: float = 0.0) -> None:
         self.reach = np.maximum(self.reach, rows.column_max())
@@ -181,10 +177,6 @@ class _Check:
             costs = np.where(boxed, size * np.where(c.mid > 0, x - low, high - x), costs)
             off = np.where(boxed, 0.0, off)
         parts, rounding = [costs, *self.norm_products], float(off.sum())
-        if self.root is not None:
-            parts.append(np.array([self.root.misfit]))
-            rounding += self.root.rounding
-            parts += [-z * (rows @ x) for rows, z in self.root.equation]
         for excess, multiplier in self.excesses:
             parts.append(-multiplier * excess.mid)
             rounding += float(np.abs(multiplier) @ excess.rad)
@@ -265,6 +257,8 @@ class _Check:
             largest = float(np.abs(multiplier).max(initial=0.0))
             unit, price = self._unit(c), max(largest, self._slack_cost(c))
             excess = self._excess(c, unit, price)
+            if bend := self._slack_curvature(c):  # of a squared slack the last part costs most
+                price = max(price, bend * float(np.max(excess.mid + excess.rad, initial=0.0)))
             self.excesses.append((excess, multiplier))
             equal = c.relation == "=="
             violation = np.abs(excess.mid) if equal else np.maximum(excess.mid, 0.0)
@@ -293,7 +287,10 @@ class _Check:
     def _excess(self, c: Constraint, unit: Array | float, price: float) -> Ball:
         """Gx - h with so little rounding that the violation, and what all of it costs, can be told."""
         rows = self.problem.rows(c)
-        allowed = DOUBT * self.tol * self.scale / price if price > 0 else np.inf
+        share = DOUBT * self.tol * self.scale
+        allowed = share / price if price > 0 else np.inf
+        if bend := self._slack_curvature(c):
+            allowed = min(allowed, float(np.sqrt(share / bend / max(c.size, 1))))
         excess = row_values(rows, self.x, c, "rhs", np.minimum(DOUBT * self.tol * unit, allowed))
         near = int(np.count_nonzero(excess.mid + excess.rad > 0)) if c.relation == "<=" else c.size
         if near > 1 and float(excess.rad.max(initial=0.0)) * near > allowed:
@@ -309,6 +306,11 @@ class _Check:
         bounded = [v for v, rows in block.entries.items() if isinstance(rows, DiagonalRows)]
         costs = [np.abs(self.problem.linear[v]).max(initial=0.0) for v in bounded if v in self.problem.linear]
         return float(max(costs, default=0.0))
+
+    def _slack_curvature(self, block: Block) -> float:
+        """The largest curvature of a slack of the block."""
+        slacks = [v for v in block.entries if v in self.problem.remembered(Structure).slacks]
+        return float(max((self.diagonal[self.problem.layout[v]].max(initial=0.0) for v in slacks), default=0.0))
 
     def _natural_multiplier(self, block: Block, unit: float) -> float:
         """The size of multipliers where all of them may be 0: the cost of a slack or what an objective of one unit

@@ -11,7 +11,6 @@ next where the one before is not good enough for what is asked:
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
 
@@ -34,6 +33,8 @@ BESIDES = 12
 CHUNK = 1_000_000
 #: Rows with more entries in all are not worked out in rationals.
 MOST_RATIONALS = 20_000
+#: Matrices of more rows are not multiplied in doubled precision.
+MOST_DOUBLED = 2_000
 #: Columns are added up so many rows at a time, which keeps the bound small.
 BLOCK = 65_536
 
@@ -59,7 +60,7 @@ def row_values(rows: JoinedRows, x: Array, block: Block, field: str, wanted: Arr
         sides = [Fraction(sign) * v for v in block.rational_vector(field, some)]
         mid[some], rad[some] = dots(rows.doubled(some).at(used), x[used], Doubled.of([[v] for v in sides], 1))
     left = doubt[~(rad[doubt] <= wanted[doubt])]
-    if 0 < left.size * rows.shape[1] <= MOST_RATIONALS:
+    if 0 < left.size * rows.shape[1] <= MOST_RATIONALS and np.all(np.isfinite(x)):
         point = [Fraction(v) for v in x.tolist()]
         for i, row in zip(left.tolist(), rows.rational(left), strict=True):
             (s,) = block.rational_vector(field, [i])
@@ -95,6 +96,31 @@ def _rounded(value: Fraction) -> tuple[float, float]:
     return near, 0.0 if Fraction(near) == value else UNIT * abs(near) + ETA
 
 
+def quadratic_value(problem: Problem, x: Array, tol: float) -> float:
+    """1/2 x'Px; of a matrix P in doubled precision, or by its root, where doubles might miss ``tol`` of it."""
+    total = 0.0
+    for v, p in problem.quadratic.items():
+        own = x[problem.layout[v]]
+        moved = p @ own if isinstance(p, Rows) else p * own
+        value = float(own @ moved)
+        if isinstance(p, Rows) and np.all(np.isfinite(own)):
+            off = gamma(2 * own.size + BESIDES) * float(np.abs(own) @ (abs(p) @ np.abs(own)))
+            if off > 0.1 * tol * max(abs(value), abs(float(problem.q @ x))) and p.shape[0] <= MOST_DOUBLED:
+                value = _doubled_value(p, own)
+        total += 0.5 * value
+    return total
+
+
+def _doubled_value(p: Rows, x: Array) -> float:
+    root = getattr(p, "root", None)
+    rows: Rows = p if root is None else root
+    nothing = Doubled(*np.zeros((2, rows.shape[0], 1)))
+    moved, _ = dots(rows.doubled(slice(None)), x, nothing)
+    if root is not None:
+        return float(moved @ moved) * float(getattr(p, "weight", 1.0))
+    return total(np.concatenate(two_product(moved, x)).tolist())
+
+
 class Gradient:
     """P x + q + sum of R_k' z_k over blocks of rows, with the sum of absolute values beside it, from which its rounding
     follows. The columns in doubt are added up once more in doubled precision."""
@@ -109,7 +135,6 @@ class Gradient:
         self.lengths = np.full(problem.size, float(BESIDES))  # how many numbers are added up
         self.pulled = self.magnitude > 0  # where anything but zeros was added up
         self.parts: list[tuple[JoinedRows, Array]] = []
-        self.quadratic: Mapping[str, Array | Rows] = problem.quadratic
 
     def add(self, rows: JoinedRows, z: Array, size: Array | None = None, off: float = 0.0) -> None:
         """Add R'z; ``size`` are the sizes of z, against which its rounding is judged; ``off`` is how far all z together
@@ -132,12 +157,6 @@ class Gradient:
         for where, part in rows.parts:
             self.lengths[where] += 1 if isinstance(part, DiagonalRows) else min(n, BLOCK) + n // BLOCK
 
-    def by_parts(self, parts: Sequence[tuple[JoinedRows, Array]]) -> None:
-        """Take R'z of these rows in the place of P x."""
-        self.curved, self.quadratic = np.zeros(self.problem.size), {}
-        for rows, z in parts:
-            self.add(rows, z)
-
     @property
     def value(self) -> Array:
         """The sum in doubles."""
@@ -147,7 +166,7 @@ class Gradient:
     def sizes(self) -> Array:
         """The sum of absolute values."""
         out = self.magnitude + np.abs(self.curved)
-        for v, p in self.quadratic.items():
+        for v, p in self.problem.quadratic.items():
             if isinstance(p, Rows):
                 where = self.problem.layout[v]
                 out[where] = self.magnitude[where] + abs(p) @ np.abs(self.x[where])
@@ -165,7 +184,7 @@ class Gradient:
         """Some entries in doubled precision, or in rationals where numbers are too large or too small for that."""
         parts = [[float(c)] for c in self.problem.q[columns]]
         off = np.zeros(columns.size)
-        for v, p in self.quadratic.items():
+        for v, p in self.problem.quadratic.items():
             where = np.arange(self.problem.size)[self.problem.layout[v]]
             mine = np.flatnonzero(np.isin(columns, where))
             inside = columns[mine] - where[0] if where.size else mine
@@ -184,7 +203,8 @@ class Gradient:
         rad = raised(2 * UNIT * np.abs(mid) + off)
         rad = np.where(np.isfinite(mid), rad, np.inf)
         entries_in_all = sum(rows.shape[0] * rows.shape[1] for rows, _ in self.parts)
-        if not np.all(np.isfinite(rad)) and entries_in_all <= MOST_RATIONALS:
+        given = all(np.all(np.isfinite(z)) for _, z in self.parts)
+        if not np.all(np.isfinite(rad)) and entries_in_all <= MOST_RATIONALS and given:
             mid, rad = self._rational(columns)
         return Ball(mid, rad)
 
@@ -192,7 +212,7 @@ class Gradient:
         """The same without any rounding but the last."""
         point = [Fraction(v) for v in self.x.tolist()]
         sums = [Fraction(c) for c in self.problem.q.tolist()]
-        for v, p in self.quadratic.items():
+        for v, p in self.problem.quadratic.items():
             where = range(self.problem.size)[self.problem.layout[v]]
             own = point[where.start : where.stop]
             moved = [_dot(row, own) for row in p.rational()] if isinstance(p, Rows) else None

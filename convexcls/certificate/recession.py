@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from convexcls.certificate import exact
-from convexcls.certificate.curvature import curvature_rows, too_many_entries, vanishes_exactly
+from convexcls.certificate.curvature import curvature_rows, too_many_entries, vanishes_as_given, vanishes_exactly
 from convexcls.certificate.linear_program import (
     POSITIVE,
     ZERO,
@@ -208,7 +208,7 @@ def check_direction(problem: Problem, direction: Array) -> Direction | None:
     if d.shape != (problem.size,) or not np.all(np.isfinite(d)) or not np.any(d):
         return None
     residual = _violation(problem, d)
-    if residual > ZERO or not _holds_exactly(problem, d):
+    if residual > ZERO or not _holds_exactly(problem, d) or not vanishes_as_given(problem, d):
         return None
     slope, size = float(problem.q @ d), float(np.abs(problem.q) @ np.abs(d))
     approaching = []

@@ -57,8 +57,12 @@ def _lowest(
         where = problem.layout[v]
         costs = problem.q[where]
         unit = max(max(c.unit, float(np.abs(c.rhs).max(initial=0.0))) for c in rows)
+        if not costs.size:
+            continue
         price = objective / float(costs.sum()) if np.any(costs) else np.inf
         room = SHARE * tol * min(unit, max(price, 0.0))
+        if (bend := float(np.max(problem.quadratic.get(v, 0.0), initial=0.0))) > 0:
+            room = min(room, float(np.sqrt(SHARE * tol * max(objective, 0.0) / bend / max(costs.size, 1))))
         lowest = np.max([row_values(problem.rows(c), bare, c, "rhs", room).mid for c in rows], axis=0)
         if v in problem.quadratic:
             lowest = np.maximum(lowest, 0.0)

@@ -11,6 +11,7 @@ from convexcls.certificate.level_words import level_words, rational_text
 
 if TYPE_CHECKING:
     from convexcls.certificate.certificate import Certificate
+    from convexcls.problem import Problem
 
 MEANING = {
     "stationarity": "the gradient of the Lagrangian vanishes",
@@ -34,6 +35,8 @@ def explain_certificate(certificate: Certificate) -> str:
         "undecided": _undecided,
     }[certificate.status]
     lines = level_words(certificate) or tell(certificate)
+    if certificate.level == "float" and _rounds(certificate.problem):
+        lines += ["Note: this level speaks of the data rounded to doubles."]
     lines += [f"Note: {note}." for note in certificate.notes]
     return "\n".join(lines)
 
@@ -45,8 +48,8 @@ def _optimal(c: Certificate) -> list[str]:
     side = "below" if c.problem.sense == "min" else "above"
     lines = [
         *paragraph(
-            f"OPTIMAL. The optimum of this problem ({c.problem.name}) is {objective:.10g}, proved on the data as "
-            f"given: no feasible point lies {side} the dual bound {bound:.10g}, and this point reaches it up to a "
+            f"OPTIMAL. The optimum of this problem ({c.problem.name}) is {objective:.10g}, proved on the data "
+            f"{'rounded to doubles' if _rounds(c.problem) else 'as given'}: no feasible point lies {side} the dual bound {bound:.10g}, and this point reaches it up to a "
             f"relative gap of {c.kkt.relative_gap:.1e}. The conditions, each to be at most {c.tol:.0e}:"
         ),
         *conditions(c),
@@ -58,6 +61,14 @@ def _optimal(c: Certificate) -> list[str]:
             "range that satisfy stationarity exactly, so no direction lowers the objective for ever."
         )
     return lines
+
+
+def _rounds(problem: Problem) -> bool:
+    """Whether the level float speaks of rounded data. The entries of rows are judged as they were given; numbers that
+    were worked out of them before, such as a kernel's values or the moments of classes, as the doubles that they are."""
+    blocks = (*problem.terms, *problem.constraints, *problem.norm_bounds)
+    given = getattr(getattr(problem, "data", None), "exact_matrix", None)
+    return given is not None and not any(rows.rounding for b in blocks for rows in b.entries.values())
 
 
 def bounds_formula(c: Certificate) -> str | None:
