@@ -35,8 +35,10 @@ class Likelihood(Separating):
         counted = np.flatnonzero(term.weights > 0)
         few = term.thinned(counted[:: max(counted.size // SAMPLES, 1)])
         rows = self.problem.joined(few.entries, few.size)
-        hessian = few.gram(rows, rows @ x + few.offset)
         places = self._places()
+        if places.size > rows.shape[0]:  # more unknowns than margins: some direction has no curvature
+            return False
+        hessian = few.gram(rows, rows @ x + few.offset)
         units = 1.0 / np.where(self.reach > 0, self.reach, 1.0)
         with np.errstate(over="ignore", under="ignore"):
             scaled = hessian[np.ix_(places, places)] * units[:, None] * units

@@ -12,6 +12,7 @@ from convexcls import rational
 from convexcls.rows import Rows
 from convexcls.rows.signs import exact_signs
 from convexcls.separability.core import Separation, Weights
+from convexcls.separability.spanning import spanning_columns
 
 
 def complaints(rows: Rows, proof: Separation) -> list[str]:
@@ -56,6 +57,8 @@ def _about_direction(rows: Rows, direction: tuple[Fraction, ...] | None, still: 
 
 def _about_circuit(rows: Rows, circuit: Weights) -> Iterator[str]:
     yield from _cancels(rows, circuit, "circuit")
+    wide = spanning_columns(rows)
+    rows = rows if wide is None else wide.rows
     places = _places(rows, circuit)
     if places is not None and rational.rank(rows.rational(places)) != places.size - 1:
         yield "some row of the circuit can be left out"
@@ -63,6 +66,10 @@ def _about_circuit(rows: Rows, circuit: Weights) -> Iterator[str]:
 
 def _about_weights(rows: Rows, weights: Weights, still: NDArray[np.intp]) -> Iterator[str]:
     """The weights cancel, on rows that stay still, and the others of these are in their span."""
+    wide = spanning_columns(rows)
+    if wide is not None:  # the same relations hold among the rows
+        yield from _about_weights(wide.rows, weights, still)
+        return
     if weights:
         yield from _cancels(rows, weights, "weights")
     if not set(weights) <= set(still.tolist()):
