@@ -56,9 +56,7 @@ class LikelihoodClassifier(WeightedFit, Probabilities, CertifiedClassifier):
         try:
             found = existence(solution.problem)
         except NoAnswer:  # of too many coefficients it is not told what becomes of each
-            told = (
-                "the likelihood has no maximum (proved): the classes are separated. With a penalty it has one: give C"
-            )
+            told = "the likelihood has no maximum (proved): the classes are separated. Give C: a penalty makes it exist"
             return NoMaximumError(told, solution.certificate, None)
         return NoMaximumError(_told(found), solution.certificate, found)
 

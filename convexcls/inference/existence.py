@@ -23,7 +23,6 @@ from convexcls.separability import Separation, complaints, separate
 from convexcls.separability.cone import Behaviour, Cone
 from convexcls.solution import Solution
 
-
 #: Of more coefficients it is not told one by one what becomes of them: each is a system of rationals.
 MOST_COEFFICIENTS = 1000
 

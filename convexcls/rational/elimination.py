@@ -60,7 +60,8 @@ def rank_modulo_prime(matrix: Given) -> int:
     costs no more for long numbers than for short ones."""
     width = len(matrix[0]) if matrix else 0
     scales = [lcm(*(row[j].denominator for row in matrix)) for j in range(width)]
-    work = np.array([[int(v * s) % PRIME for v, s in zip(row, scales, strict=True)] for row in matrix], dtype=np.int64)
+    whole = [[v.numerator * (s // v.denominator) % PRIME for v, s in zip(row, scales, strict=True)] for row in matrix]
+    work = np.array(whole, dtype=np.int64)
     top = 0
     for column in range(width):
         found = np.flatnonzero(work[top:, column])

@@ -38,8 +38,10 @@ def _complaints(rows: Rows, proof: Separation) -> Iterator[str]:
         if still.size or proof.weights or proof.circuit:
             yield "where every row moves there is nothing else to prove"
         return
-    yield from _about_circuit(rows, proof.circuit)
-    yield from _about_weights(rows, proof.weights, still)
+    wide = spanning_columns(rows)
+    few = rows if wide is None else wide.rows  # with the same relations among the rows
+    yield from _about_circuit(few, proof.circuit)
+    yield from _about_weights(few, proof.weights, still)
 
 
 def _about_direction(rows: Rows, direction: tuple[Fraction, ...] | None, still: NDArray[np.intp]) -> Iterator[str]:
@@ -57,8 +59,6 @@ def _about_direction(rows: Rows, direction: tuple[Fraction, ...] | None, still: 
 
 def _about_circuit(rows: Rows, circuit: Weights) -> Iterator[str]:
     yield from _cancels(rows, circuit, "circuit")
-    wide = spanning_columns(rows)
-    rows = rows if wide is None else wide.rows
     places = _places(rows, circuit)
     if places is not None and rational.rank(rows.rational(places)) != places.size - 1:
         yield "some row of the circuit can be left out"
@@ -66,10 +66,6 @@ def _about_circuit(rows: Rows, circuit: Weights) -> Iterator[str]:
 
 def _about_weights(rows: Rows, weights: Weights, still: NDArray[np.intp]) -> Iterator[str]:
     """The weights cancel, on rows that stay still, and the others of these are in their span."""
-    wide = spanning_columns(rows)
-    if wide is not None:  # the same relations hold among the rows
-        yield from _about_weights(wide.rows, weights, still)
-        return
     if weights:
         yield from _cancels(rows, weights, "weights")
     if not set(weights) <= set(still.tolist()):

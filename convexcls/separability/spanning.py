@@ -92,8 +92,7 @@ def _outside(rows: Rows, few: Matrix) -> Places:
         return np.empty(0, dtype=np.intp)
     relations = rational.null_space([list(column) for column in zip(*few, strict=True)])
     used = np.flatnonzero([any(column) for column in zip(*relations, strict=True)])
-    whole = np.array([[v * lcm(*(w.denominator for w in z)) for v in z] for z in relations], dtype=object)[:, used]
-    whole = np.vectorize(int, otypes=[object])(whole)
+    whole = _whole([list(column) for column in zip(*relations, strict=True)]).T[:, used]
     some = rows[used]
     for start in range(0, width, BLOCK):
         columns = np.arange(start, min(start + BLOCK, width))
@@ -106,4 +105,5 @@ def _outside(rows: Rows, few: Matrix) -> Places:
 def _whole(matrix: Matrix) -> np.ndarray[tuple[int, int], np.dtype[np.object_]]:
     """Each column times the number that makes it whole."""
     scales = [lcm(*(v.denominator for v in column)) for column in zip(*matrix, strict=True)]
-    return np.array([[int(v * s) for v, s in zip(row, scales, strict=True)] for row in matrix], dtype=object)
+    whole = [[v.numerator * (s // v.denominator) for v, s in zip(row, scales, strict=True)] for row in matrix]
+    return np.array(whole, dtype=object)
