@@ -70,7 +70,12 @@ class Likelihood(Separating):
         if self.separation.direction is None:
             return None
         exactly = self._whole(self.separation.direction)
-        x = np.array([float(value) for value in exactly])
+        try:
+            x = np.array([float(value) for value in exactly])
+        except OverflowError:  # the direction of the least growth is beyond doubles: any length proves the same
+            scale = power_of_two(-max(exponent_of(value) for value in exactly if value))
+            exactly = [value * scale for value in exactly]
+            x = np.array([float(value) for value in exactly])
         term = self.problem.terms[0]
         samples = np.flatnonzero(term.weights > 0)[self._moves.reshape(-1, term.loss.width).any(axis=1)]
         return Finding(direction=Direction(x, 0.0, samples, 0.0, tuple(exactly)))
