@@ -144,6 +144,7 @@ def _limited(name: str, limit: int | None) -> dict[str, Any]:
     return {LIMIT: limit} if LIMIT in known else {}
 
 
+@np.errstate(all="ignore")
 def accepting(problem: Problem, rules: bool = False) -> list[SolverInfo]:
     """The installed solvers that take the problem; learning rules only where asked for."""
     forms = Forms(problem)
