@@ -131,6 +131,15 @@ def entry(name_or_path: str | Path) -> GalleryEntry:
     return GalleryEntry(path.stem, top["title"], top["derivation"].strip(), top.get("source", ""), path, problem, known)
 
 
+def files(name_or_path: str | Path) -> tuple[Path, ...]:
+    """The files of a gallery entry: its TOML and the data that this names, as far as it can be read."""
+    path = _find(name_or_path)
+    try:
+        return path, path.parent / str(tomllib.loads(_read(path)).get("data", f"{path.stem}.csv"))
+    except (ValueError, RecursionError):
+        return (path,)
+
+
 def _find(name_or_path: str | Path) -> Path:
     path = Path(name_or_path)
     if isinstance(name_or_path, str) and path.suffix == "" and len(path.parts) == 1:
@@ -146,6 +155,8 @@ def _read(path: Path) -> str:
     try:
         if path.stat().st_size > LARGEST_FILE:
             raise GalleryError(f"{path}: over {LARGEST_FILE} bytes, a gallery file is small")
+        if not path.is_file():
+            raise GalleryError(f"{path}: not a regular file")
         return path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
         raise GalleryError(f"{path}: not UTF-8 text (byte {error.start})") from None

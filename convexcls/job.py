@@ -23,6 +23,8 @@ from convexcls.solution import INTERRUPTED, Solution
 from convexcls.solvers import Answer, Callback, Iteration, Solver, Standing, Start, solver_class
 
 Array = NDArray[np.float64]
+#: How the arithmetic of a solver ends where it cannot go on.
+FAILURES = (np.linalg.LinAlgError, ArithmeticError)
 #: Before a solver's name: give it the dual of the problem.
 DUAL = "dual:"
 
@@ -138,11 +140,9 @@ class Job:
         undecided."""
         begun = time.perf_counter()
         watcher = Watcher(self, callback)
+        begin = None if start is None or (isinstance(start, Solution) and start.x is None) else self._start(start)
         try:
-            if start is None or (isinstance(start, Solution) and start.x is None):  # no point, no start
-                answer = self.worker.solve(self.scaled.problem, tol, watcher)
-            else:
-                answer = self.worker.solve_from(self._start(start), self.scaled.problem, tol, watcher)
+            answer = self._answer(begin, tol, watcher)
         except KeyboardInterrupt:
             if watcher.last is None:  # nothing to show yet
                 raise
@@ -170,6 +170,23 @@ class Job:
             tuple(map(self.in_original_units, answer.trace)),
             answer.report,
         )
+
+    def _answer(self, begin: Start | None, tol: float, watcher: Watcher) -> Answer:
+        """What the solver says. Where its arithmetic fails, as numbers at the ends of the range make it, that is an
+        answer too: the last point that it told of, if any, with what happened."""
+        try:
+            if begin is None:
+                return self.worker.solve(self.scaled.problem, tol, watcher)
+            return self.worker.solve_from(begin, self.scaled.problem, tol, watcher)
+        except Exception as error:
+            foreign = bool(self.worker.package) and self.worker == type(self.worker)()  # with its own options
+            if not foreign and not isinstance(error, FAILURES):
+                raise
+            told = f"{self.worker.name} failed ({type(error).__name__}: {error})"
+            last = watcher.last
+            if last is None:
+                return Answer(None, {}, told, watcher.count)
+            return Answer(last.point, dict(last.multipliers or {}), told, watcher.count)
 
     def _interrupted(self, line: Iteration, count: int, tol: float, seconds: float) -> Solution:
         answer = self._restored(Answer(line.point, dict(line.multipliers or {}), INTERRUPTED, count), tol)

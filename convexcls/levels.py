@@ -138,9 +138,14 @@ def nearest_doubles(problem: Problem, proof: ExactProof, near: Array | None) -> 
     there is such a point."""
     point: Mapping[str, object] = proof.point if near is not None else {**proof.point, **proof.slacks()}
     x = np.zeros(problem.size) if near is None else near.copy()
-    for name, values in point.items():
-        x[problem.layout[name]] = [float(value) for value in values]  # type: ignore[attr-defined]
     multipliers = {c.name: np.zeros(c.size) for c in problem.constraints}
-    for name, rows in proof.multipliers.items():
-        multipliers[name][list(rows)] = [float(value) for value in rows.values()]
+    try:
+        for name, values in point.items():
+            x[problem.layout[name]] = [float(value) for value in values]  # type: ignore[attr-defined]
+        for name, rows in proof.multipliers.items():
+            multipliers[name][list(rows)] = [float(value) for value in rows.values()]
+    except OverflowError:
+        raise NoAnswer(
+            "the optimum is known in rationals, but some of its numbers are beyond the range of doubles"
+        ) from None
     return x, multipliers

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
+import numpy as np
+
 from convexcls.certificate import Level
 from convexcls.choice import choices
 from convexcls.job import DUAL, Forms, beyond_memory
@@ -45,6 +47,7 @@ def solvers() -> list[SolverInfo]:
 
 
 @provides("solve")
+@np.errstate(all="ignore")  # what overflows is not a number in the end, and then there is no proof
 def solve(
     problem: Problem,
     solver: str = "auto",
@@ -142,6 +145,7 @@ def _limited(name: str, limit: int | None) -> dict[str, Any]:
     return {LIMIT: limit} if LIMIT in known else {}
 
 
+@np.errstate(all="ignore")
 def accepting(problem: Problem, rules: bool = False) -> list[SolverInfo]:
     """The installed solvers that take the problem; learning rules only where asked for."""
     forms = Forms(problem)

@@ -139,3 +139,13 @@ def test_user_problem_without_labels():
 )
 def test_plain_text(formula, text):
     assert plain(formula) == text
+
+
+def test_why_no_hyperplane_has_a_mean_margin_of_one():
+    xor = [[0, 0], [1, 1], [0, 1], [1, 0]], [0, 0, 1, 1]
+    said = cc.PerceptronCriterion(*xor).solve().certificate.explain()
+    assert "those of every hyperplane" in said
+    assert "sum_i y_i x_i = 0 and sum_i y_i = 0" in " ".join(said.split())
+    through = cc.PerceptronCriterion([[1.0], [1.0]], [0, 1], intercept=False).solve().certificate.explain()
+    assert "sum_i y_i = 0" not in through
+    assert "sum_i y_i x_i = 0" in " ".join(through.split())

@@ -167,3 +167,42 @@ def test_a_solution_without_a_point_is_no_start():
     nothing = cc.HardMarginSVM([[0.0], [2.0], [1.0]], [0, 0, 1]).solve()
     assert nothing.status == "infeasible"
     assert apart.solve("working-set", start=nothing).status == "optimal"
+
+
+def test_a_failure_of_a_solvers_arithmetic_is_an_answer(monkeypatch):
+    from convexcls.solvers.newton import NewtonSolver
+
+    def fails(*args, **more):
+        raise np.linalg.LinAlgError("the Hessian is not finite")
+
+    monkeypatch.setattr(NewtonSolver, "solve", fails)
+    found = cc.LogisticMLE([[0.0], [1.0], [2.0]], [0, 1, 0]).solve("newton")
+    assert found.status == "undecided"
+    assert found.message == "newton failed (LinAlgError: the Hessian is not finite)"
+    monkeypatch.setattr(NewtonSolver, "solve", lambda *args: 1 + "a bug")
+    with pytest.raises(TypeError):
+        cc.LogisticMLE([[0.0], [1.0], [2.0]], [0, 1, 0]).solve("newton")
+
+
+ENDS_OF_THE_RANGE = [
+    lambda: (cc.SoftmaxMLE([[1.0], [2.0]], [0, 1], l2=1.0), "dual:newton-kkt"),
+    lambda: (cc.SoftmaxMLE([[1.0], [2.0]], [0, 1], sample_weight=[0.0, 1.0]), "dual:newton-kkt"),
+    lambda: (cc.LogisticMLE([[-1.7e308], [-1.7e308]], [0, 2], sample_weight=[0.0, 1.0]), "dual:newton-kkt"),
+    lambda: (cc.LogisticMLE([[-2e-322], [-3e-322], [1e-322], [3e-322]], [1, 1, 0, 0]), "auto"),
+    lambda: (cc.LeastSquares([[0.0, 1e299], [0.0, 3e299], [2.0, 0.0]], [0, 1, 1], l2=1.7e308), "auto"),
+]
+
+
+@pytest.mark.parametrize("case", range(len(ENDS_OF_THE_RANGE)))
+@pytest.mark.parametrize("level", ["float", "exact"])
+def test_numbers_at_the_ends_of_the_range_end_in_a_verdict(case, level):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        problem, solver = ENDS_OF_THE_RANGE[case]()
+        assert problem.solve(solver, level=level).status in ("optimal", "unattained", "infeasible", "undecided")
+
+
+def test_highs_is_not_given_what_it_does_not_survive():
+    spread = cc.LeastSquares([[1.0], [2.0], [3.0]], [1, 1, 0], sample_weight=[1e-300, 1.0, 1.7e308])
+    with pytest.raises(cc.SolverRefused, match="does not survive"):
+        spread.solve("cvxpy:HIGHS")

@@ -779,3 +779,20 @@ def test_import_does_not_load_scikit_learn():
     code = "import sys, convexcls as cc; cc.certify; print('sklearn' in sys.modules, 'statsmodels' in sys.modules)"
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert out.stdout.split() == ["False", "False"]
+
+
+@pytest.mark.parametrize("factor", [0.5, 0.9])
+def test_a_rescaled_hard_margin_is_told_from_the_multiple_that_is_feasible(factor):
+    X, y = [[0.0, 0.0], [2.0, 0.0]], [0, 1]
+    short = cc.certify(([factor, 0.0], -factor), X, y, model="hard-margin")
+    assert short.stretch == pytest.approx(1 / factor)
+    assert short.distance is None
+    assert short.certificate.x.tolist() == [factor, 0.0, -factor]
+    assert (short.certificate.status, short.certificate.bounds) == ("undecided", None)
+    said = short.explain()
+    assert f"at {1 / factor:.6g} times them, which do not, the objective of this program is 0.5" in said
+    assert "At the fitted parameters the objective" not in said
+    assert "coef is within" not in said
+    right = cc.certify(([1.0, 0.0], -1.0), X, y, model="hard-margin")
+    assert right.stretch == 1.0
+    assert "At the fitted parameters the objective of this program is 0.5" in right.explain()

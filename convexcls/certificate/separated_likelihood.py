@@ -35,8 +35,10 @@ class Likelihood(Separating):
         counted = np.flatnonzero(term.weights > 0)
         few = term.thinned(counted[:: max(counted.size // SAMPLES, 1)])
         rows = self.problem.joined(few.entries, few.size)
-        hessian = few.gram(rows, rows @ x + few.offset)
         places = self._places()
+        if places.size > rows.shape[0]:  # more unknowns than margins: some direction has no curvature
+            return False
+        hessian = few.gram(rows, rows @ x + few.offset)
         units = 1.0 / np.where(self.reach > 0, self.reach, 1.0)
         with np.errstate(over="ignore", under="ignore"):
             scaled = hessian[np.ix_(places, places)] * units[:, None] * units
@@ -68,7 +70,12 @@ class Likelihood(Separating):
         if self.separation.direction is None:
             return None
         exactly = self._whole(self.separation.direction)
-        x = np.array([float(value) for value in exactly])
+        try:
+            x = np.array([float(value) for value in exactly])
+        except OverflowError:  # the direction of the least growth is beyond doubles: any length proves the same
+            scale = power_of_two(-max(exponent_of(value) for value in exactly if value))
+            exactly = [value * scale for value in exactly]
+            x = np.array([float(value) for value in exactly])
         term = self.problem.terms[0]
         samples = np.flatnonzero(term.weights > 0)[self._moves.reshape(-1, term.loss.width).any(axis=1)]
         return Finding(direction=Direction(x, 0.0, samples, 0.0, tuple(exactly)))

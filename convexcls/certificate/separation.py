@@ -18,6 +18,7 @@ from convexcls.certificate.separated_margins import HardMargin, Perceptron
 from convexcls.certificate.separating import Separating
 from convexcls.problem import Problem
 from convexcls.rows import Rows
+from convexcls.separability.spanning import dimension
 
 #: With more unknowns, or more entries, rationals would take too long: then doubles have the last word.
 LARGEST_DIMENSION = 150
@@ -36,7 +37,7 @@ def separation_of(problem: Problem) -> Separating | None:
     if view is None:
         hook = getattr(problem, "separation_rows", None)
         rows: Rows | None = hook() if hook is not None and problem.kind in KINDS else None
-        if rows is None or rows.shape[1] > LARGEST_DIMENSION or rows.entries > LARGEST_ENTRIES:
+        if rows is None or dimension(rows) > LARGEST_DIMENSION or rows.entries > LARGEST_ENTRIES:
             return None
         view = KINDS[problem.kind](problem, rows)
         problem.__dict__["_separating"] = view  # what is found once is kept, as a cached property would

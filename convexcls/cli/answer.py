@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from contextlib import suppress
 
 from rich.console import Console
 from rich.text import Text
@@ -14,6 +15,7 @@ from convexcls.cli.classes import show_grids
 from convexcls.cli.screen import shorten, write
 from convexcls.cli.tables import STYLES, Column, number, show_facts, show_table, small
 from convexcls.conic import Conic
+from convexcls.problem import NoAnswer
 from convexcls.report.grids import grids
 from convexcls.report.reading import (
     CONDITIONS,
@@ -55,7 +57,8 @@ def show_solution(console: Console, s: Solution, everything: bool = False) -> No
     write(console, s.certificate.explain())
     if s.status == "unattained" and s.problem.kind in ("logistic", "softmax"):
         console.print()
-        write(console, s.existence().explain())
+        with suppress(NoAnswer):  # of too many coefficients it is not told
+            write(console, s.existence().explain())
 
 
 def _facts(s: Solution, everything: bool) -> list[tuple[str, str | Text]]:

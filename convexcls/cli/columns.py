@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -88,7 +89,7 @@ def whole_where_possible(numbers: Array) -> NDArray[Any]:
 def choose(names: Sequence[str], choice: Choice, path: Path) -> Used:
     """The columns to use. Without a target the last column is it, which is said on stderr; without features
     all other columns are."""
-    repeated = sorted({name for name in names if names.count(name) > 1})
+    repeated = sorted(name for name, times in Counter(names).items() if times > 1)
     if repeated:
         raise SourceError(f"{path}: the column name {quoted(repeated[0])} occurs more than once; rename one")
     weight = None if choice.weight is None else _find(names, choice.weight, "--weight", path)
@@ -97,7 +98,8 @@ def choose(names: Sequence[str], choice: Choice, path: Path) -> Used:
     if choice.target is not None:
         target = _find(names, choice.target, "--target", path)
     else:
-        left = [k for k in range(len(names)) if k != weight and k not in (features or [])]
+        taken = {*(features or []), weight}
+        left = [k for k in range(len(names)) if k not in taken]
         if not left:
             raise click.UsageError("no column is left for the target: name it with --target")
         target = left[-1]
@@ -119,7 +121,7 @@ def _split(text: str) -> list[str]:
     wanted = [name.strip() for name in next(csv.reader([text], skipinitialspace=True), [])]
     if not wanted or "" in wanted:
         raise click.UsageError(f"--features {text!r}: write the names as a,b,c")
-    if repeated := sorted({name for name in wanted if wanted.count(name) > 1}):
+    if repeated := sorted(name for name, times in Counter(wanted).items() if times > 1):
         raise click.UsageError(f"--features names {repeated[0]!r} twice")
     return wanted
 

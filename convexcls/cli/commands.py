@@ -24,6 +24,7 @@ from convexcls.cli.screen import Working, clean, emit, say, screen, write
 from convexcls.cli.separate import separability
 from convexcls.cli.statistics import path, summary
 from convexcls.cli.verify import verify
+from convexcls.files import write_file
 
 if TYPE_CHECKING:
     from convexcls.certificate import Level
@@ -97,12 +98,13 @@ def solve(
       convexcls solve data.svm --model hard-margin --level exact --certificate proof.json
     """
     from convexcls.cli.answer import show_solution
+    from convexcls.cli.outputs import check_output
     from convexcls.cli.plain import solution_dict, strict_json
     from convexcls.report.reading import certified
 
     settings = solver_settings(solver, options)
-    if certificate is not None and not certificate.absolute().parent.is_dir():
-        raise click.UsageError(f"--certificate: there is no directory {str(certificate.parent)!r}")
+    if certificate is not None:
+        check_output(certificate, "--certificate", request)
     exact = level == "exact" or certificate is not None
     found = _solved(_read(replace(request, exact=exact)), solver, tol, settings, level, digits)
     if as_json:
@@ -110,7 +112,7 @@ def solve(
     else:
         show_solution(screen(), found, everything)
     if certificate is not None:
-        certificate.write_text(found.certificate.to_json() + "\n", encoding="utf-8")
+        write_file(certificate, found.certificate.to_json() + "\n")
         say(f"certificate written to {clean(str(certificate))}")
     return 0 if certified(found) else 1
 

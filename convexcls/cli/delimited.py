@@ -22,6 +22,7 @@ from convexcls.cli.columns import Choice, Samples, SourceError, Table, choose, w
 from convexcls.cli.screen import quoted, shorten
 from convexcls.cli.typed import read_number
 from convexcls.data import GivenCells
+from convexcls.files import open_input
 
 LONGEST_LINE = 2**24
 BOMS = {b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
@@ -31,7 +32,7 @@ BINARY = {b"PAR1": "a Parquet file (use --format parquet)", b"PK\x03\x04": "a zi
 
 def read_csv(path: Path, choice: Choice, exact: bool = False) -> Samples:
     """The chosen columns of a CSV file; ``exact`` keeps the text of the numbers beside the doubles."""
-    with path.open("rb") as raw:
+    with open_input(path) as raw:
         check_text(raw, path)
         with io.TextIOWrapper(raw, encoding="utf-8-sig", newline="") as text:
             try:

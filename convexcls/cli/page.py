@@ -53,11 +53,13 @@ def report(
       convexcls report data.csv --model logistic --target sick -o sick.html
       convexcls report data.csv --model soft-margin --param C=10 --compare osqp --compare clarabel
     """
+    from convexcls.cli.outputs import check_output
     from convexcls.cli.sources import gallery_title, read_problem
     from convexcls.report import report as make
     from convexcls.report.reading import certified
 
     target = _target(request.source, output)
+    check_output(target, "--output", request)
     for name in (*compared, *(() if solver == "auto" else (solver,))):
         known_solver(name)
     if compared and no_compare:
@@ -82,8 +84,6 @@ def _target(source: str, output: Path | None) -> Path:
     target = output or Path(f"{Path(source).stem}-report.html")
     if target.suffix.lower() not in ENDINGS:
         raise click.UsageError(f"--output {target.name!r}: the name must end in {' or '.join(ENDINGS)}")
-    if not target.absolute().parent.is_dir():
-        raise click.UsageError(f"--output: there is no directory {str(target.parent)!r}")
     return target
 
 

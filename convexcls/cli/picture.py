@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib.util import find_spec
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,7 @@ import click
 
 from convexcls.cli.arguments import known_solver, source_arguments, tolerance
 from convexcls.cli.screen import Working, clean, say
+from convexcls.files import write_file
 
 if TYPE_CHECKING:
     from convexcls.cli.sources import Request
@@ -60,7 +62,7 @@ def plot(request: Request, kind: str | None, output: Path, solver: str | None, a
     from convexcls.cli.sources import read_problem
     from convexcls.problem import NoAnswer
 
-    check_picture(output, "--output")
+    check_picture(output, "--output", request)
     if solver not in (None, "auto"):
         known_solver(solver)
     problem = read_problem(request)
@@ -110,12 +112,13 @@ def _pair(axes: str | None) -> tuple[str, str] | None:
 # ---- files --------------------------------------------------------------------------------------------------------
 
 
-def check_picture(picture: Path, flag: str) -> None:
+def check_picture(picture: Path, flag: str, request: Request) -> None:
     """Refuse a file that could not be written, before anything is solved."""
+    from convexcls.cli.outputs import check_output
+
     if picture.suffix.lower() not in ENDINGS:
         raise click.UsageError(f"{flag} {picture.name!r}: the name must end in {', '.join(ENDINGS)}")
-    if not picture.absolute().parent.is_dir():
-        raise click.UsageError(f"{flag}: there is no directory {str(picture.parent)!r}")
+    check_output(picture, flag, request)
     if find_spec("matplotlib") is None:
         raise click.UsageError(f"{flag} needs matplotlib; install it with: pip install 'convexcls[plot]'")
 
@@ -128,5 +131,6 @@ def write_picture(display: Display, picture: Path) -> None:
 
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph")  # a letter that the font lacks is drawn as a box
-        Picture.of(display).figure().savefig(picture, dpi=150)
+        Picture.of(display).figure().savefig(drawn := BytesIO(), format=picture.suffix[1:].lower(), dpi=150)
+    write_file(picture, drawn.getvalue())
     say(f"picture written to {clean(str(picture))}")

@@ -95,6 +95,14 @@ def read_problem(request: Request) -> Model:
     return cls(samples.X if basis is None else basis(samples.X), y, **arguments)
 
 
+def input_files(request: Request) -> tuple[Path, ...]:
+    """The files that SOURCE names, whether they are there or not."""
+    from convexcls import gallery
+
+    path = Path(request.source)
+    return gallery.files(request.source) if _is_gallery_problem(request.source, path) else (path,)
+
+
 def gallery_title(request: Request) -> str | None:
     """The title of the gallery problem that SOURCE names; None for a data file."""
     from convexcls import gallery
@@ -192,6 +200,8 @@ def _read_parquet(path: Path, choice: Choice) -> Samples:
         import pyarrow  # noqa: F401
     except ImportError:
         raise missing(path, "pandas and pyarrow", "tables") from None
+    if not path.is_file():
+        raise SourceError(f"{path}: a Parquet file cannot be read from a pipe or device; save it first")
     if path.stat().st_size == 0:
         raise SourceError(f"{path}: the file is empty")
     try:

@@ -90,7 +90,7 @@ def path(request: Request, over: str, points: int, tol: float, picture: Path | N
 
     name, values = read_values(over, points)
     if picture is not None:
-        check_picture(picture, "--plot")
+        check_picture(picture, "--plot", request)
     problem = read_problem(request)
     settings = problem.declared_with()
     if name not in settings:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from convexcls.cli.columns import Samples, SourceError, missing, whole_where_pos
 from convexcls.cli.delimited import check_text
 from convexcls.cli.screen import clean
 from convexcls.data import GivenEntries, Named
+from convexcls.files import open_input
 
 MOST_FEATURES = 10_000_000
 
@@ -22,13 +24,14 @@ def read_svmlight(path: Path, exact: bool = False) -> Samples:
         from sklearn.datasets import load_svmlight_file
     except ImportError:
         raise missing(path, "scikit-learn", "sklearn") from None
-    with path.open("rb") as raw:
+    with open_input(path) as raw:
         check_text(raw, path)
-        try:
-            X, y = load_svmlight_file(raw)
-        except (ValueError, OverflowError, MemoryError) as error:
-            said = clean(str(error))[:200] or type(error).__name__
-            raise SourceError(f"{path}: not in svmlight format ('LABEL INDEX:VALUE ...' lines): {said}") from None
+        text = raw.read()  # once: a pipe cannot be read again
+    try:
+        X, y = load_svmlight_file(BytesIO(text))
+    except (ValueError, OverflowError, MemoryError) as error:
+        said = clean(str(error))[:200] or type(error).__name__
+        raise SourceError(f"{path}: not in svmlight format ('LABEL INDEX:VALUE ...' lines): {said}") from None
     if X.shape[0] == 0 or X.shape[1] == 0:
         raise SourceError(f"{path}: there is no sample with a feature in it")
     if X.shape[1] > MOST_FEATURES:
@@ -36,15 +39,15 @@ def read_svmlight(path: Path, exact: bool = False) -> Samples:
     labels = whole_where_possible(y)
     if not exact:
         return Samples(X, labels)
-    lines = list(_lines(path))
+    lines = list(_lines(text.decode("utf-8")))
     features = tuple(f"x{j + 1}" for j in range(X.shape[1]))
     named = Named(X, features, given=GivenEntries(_entries(lines, path), X.shape[1]))
     return Samples(named, labels, target_text=[line[0] for line in lines])
 
 
-def _lines(path: Path) -> Iterator[list[str]]:
+def _lines(text: str) -> Iterator[list[str]]:
     """The words of every line that holds a sample."""
-    for line in path.read_text(encoding="utf-8").splitlines():
+    for line in text.splitlines():
         words = line.partition("#")[0].split()
         if words:
             yield [words[0], *(word for word in words[1:] if not word.startswith("qid:"))]

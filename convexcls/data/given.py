@@ -22,6 +22,9 @@ class Given(Protocol):
     def take(self, rows: Any) -> Given:
         """Some of the rows."""
 
+    def columns(self, chosen: Any) -> Given:
+        """Some of the columns, by their numbers."""
+
 
 @dataclass(frozen=True, eq=False)
 class GivenCells:
@@ -34,6 +37,9 @@ class GivenCells:
 
     def take(self, rows: Any) -> GivenCells:
         return GivenCells(self.cells[rows])
+
+    def columns(self, chosen: Any) -> GivenCells:
+        return GivenCells(self.cells[:, chosen])
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +57,13 @@ class GivenEntries:
 
     def take(self, rows: Any) -> GivenEntries:
         return GivenEntries(self.entries[rows], self.width)
+
+    def columns(self, chosen: Any) -> GivenEntries:
+        place = {column: k for k, column in enumerate(np.asarray(chosen).tolist())}
+        out = np.empty(len(self.entries), dtype=object)
+        for i, row in enumerate(self.entries):
+            out[i] = {place[column]: cell for column, cell in row.items() if column in place}
+        return GivenEntries(out, len(place))
 
 
 def given_table(X: Any) -> Given | None:

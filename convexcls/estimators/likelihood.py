@@ -53,7 +53,11 @@ class LikelihoodClassifier(WeightedFit, Probabilities, CertifiedClassifier):
         return super()._settled(samples, penalised, k, callback)
 
     def _refused(self, samples: Samples, solution: Solution) -> NoAnswer:
-        found = existence(solution.problem)
+        try:
+            found = existence(solution.problem)
+        except NoAnswer:  # of too many coefficients it is not told what becomes of each
+            told = "the likelihood has no maximum (proved): the classes are separated. Give C: a penalty makes it exist"
+            return NoMaximumError(told, solution.certificate, None)
         return NoMaximumError(_told(found), solution.certificate, found)
 
 

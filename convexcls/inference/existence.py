@@ -23,6 +23,9 @@ from convexcls.separability import Separation, complaints, separate
 from convexcls.separability.cone import Behaviour, Cone
 from convexcls.solution import Solution
 
+#: Of more coefficients it is not told one by one what becomes of them: each is a system of rationals.
+MOST_COEFFICIENTS = 1000
+
 
 @dataclass(frozen=True, eq=False)
 class Tendency:
@@ -177,6 +180,11 @@ def existence(problem: Problem) -> Existence:
     if rows is None:
         raise NoAnswer(
             f"the {problem.name} has a penalty, so that the maximum exists: ask for it of the same model with l2=0"
+        )
+    if rows.shape[1] > MOST_COEFFICIENTS:
+        raise NoAnswer(
+            f"what becomes of each of {rows.shape[1]} coefficients would take too long to prove: ask for it of at most "
+            f"{MOST_COEFFICIENTS}; whether the maximum exists is what solve() and cc.separability tell"
         )
     verdict = separate(rows)
     cone = Cone(rows, verdict)

@@ -18,8 +18,32 @@ Array = NDArray[np.float64]
 Values = Mapping[str, Array]
 
 
+class KindError(ValueError):
+    """A kind that another model has; the message names both."""
+
+
+_KINDS: dict[str, type[Model]] = {}
+
+
 class Model(Problem):
-    """A classifier stated as a convex program over its training data."""
+    """A classifier stated as a convex program over its training data.
+
+    A class that writes ``kind = "..."`` in its own body registers itself under that name, for files and the command
+    line; a kind that another class has is refused. A subclass that writes none is a model of its own that has no such
+    name: it solves and proves, but is not written to files, for these would state its parent.
+    """
+
+    def __init_subclass__(cls, **extra: Any) -> None:
+        super().__init_subclass__(**extra)
+        kind = cls.__dict__.get("kind", "")
+        known = _KINDS.get(kind)
+        if known is not None and (known.__module__, known.__qualname__) != (cls.__module__, cls.__qualname__):
+            raise KindError(
+                f"the kind {kind!r} of {cls.__qualname__} is that of {known.__module__}.{known.__qualname__}: choose "
+                "another name, or leave it out"
+            )
+        if kind:
+            _KINDS[kind] = cls
 
     data: Data
     parameters: Mapping[str, Any]

@@ -20,6 +20,7 @@ from typing import Any
 
 from convexcls.certificate import Certificate
 from convexcls.data import Data
+from convexcls.files import open_input
 from convexcls.portable.checks import check_claim
 from convexcls.portable.digest import data_digest, label_texts
 from convexcls.portable.numbers import CertificateError
@@ -148,7 +149,7 @@ def _text(certificate: Any) -> str:
 
 def read_text(path: Path) -> str:
     """The text of a file, where it is not too long to be a certificate."""
-    with path.open("rb") as file:
+    with open_input(path) as file:
         raw = file.read(LARGEST_FILE + 1)
     if len(raw) > LARGEST_FILE:
         raise CertificateError(f"the certificate is longer than {LARGEST_FILE:,} bytes")

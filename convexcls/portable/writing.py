@@ -63,7 +63,12 @@ def certificate_dict(certificate: Certificate) -> dict[str, Any]:
 
 def _model(problem: Any) -> Model:
     """The problem, where a file can state it by its kind and parameters."""
-    if not isinstance(problem, Model) or by_kind().get(problem.kind) is not type(problem):
+    if isinstance(problem, Model) and by_kind().get(problem.kind) is not type(problem):
+        raise NoAnswer(
+            f"{type(problem).__name__} has no kind of its own, by which a file could name it: write kind = '...' in its "
+            f"class (what it would inherit, {problem.kind!r}, states another model)"
+        )
+    if not isinstance(problem, Model):
         raise NoAnswer(
             f"the {problem.name} is not a model on data that a file could name: certify the model itself "
             "(of a dual: .primal())"

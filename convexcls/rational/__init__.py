@@ -5,7 +5,7 @@ decimal text are what they say. Where python-flint is installed (the extra ``exa
 Python does: the results are the same, the time is not.
 """
 
-from convexcls.rational.elimination import independent_rows, null_space, rank, reduced, solve
+from convexcls.rational.elimination import independent_rows, null_space, rank, rank_modulo_prime, reduced, solve
 from convexcls.rational.numbers import LONGEST_TEXT, exactly, has_flint, read_exactly
 
 __all__ = [
@@ -15,6 +15,7 @@ __all__ = [
     "independent_rows",
     "null_space",
     "rank",
+    "rank_modulo_prime",
     "read_exactly",
     "reduced",
     "solve",

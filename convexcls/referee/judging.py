@@ -76,8 +76,16 @@ def judge(claim: Claim, estimator: str, level: str) -> Appraisal:
         bound_by=found.bound_by,
         level=found.level,
         subject=claim.subject,
+        stretch=_stretch(claim, kkt, found.theirs),
         proof=own,
     )
+
+
+def _stretch(claim: Claim, kkt: KKT, theirs: Interval) -> float:
+    """By what the point was multiplied to satisfy its constraints; 1 where it does, but for rounding."""
+    if claim.by_dual or kkt.primal_feasibility.relative <= FEASIBLE or theirs.objective(by_dual=False) is None:
+        return 1.0
+    return float(theirs.found.stretch)
 
 
 def _verdict(claim: Claim, kkt: KKT, found: _Found, own: Solution | None) -> str:
@@ -147,6 +155,7 @@ def _certificate(
     ]
     if attained is not None and attained < PROOF:
         short.append("that a minimum exists is not proved")
+    bounded = interval.found if abs(getattr(interval.found, "stretch", 1.0) - 1.0) <= FEASIBLE else None  # of x itself
     return Certificate(
         "undecided" if short else "optimal",
         problem,
@@ -157,8 +166,8 @@ def _certificate(
         notes=tuple(getattr(problem, "notes", ())),
         x=x,
         multipliers=multipliers,
-        level="float" if interval.found is None else "rigorous",
-        bounds=interval.found,
+        level="float" if bounded is None else "rigorous",
+        bounds=bounded,
     )
 
 

@@ -52,7 +52,7 @@ def _paragraph(a: Appraisal) -> list[str]:
     }[a.level]
     out = [
         f"{a.named}.",
-        f"At the fitted parameters the objective of this program is {a.objective:.12g}. By weak duality no feasible",
+        f"{_where(a)} the objective of this program is {a.objective:.12g}. By weak duality no feasible",
         f"point lies below {a.lower:.12g}, "
         f"{certain}: that bound comes from {a.bound_by or 'multipliers'}"
         f"{'' if a.level == 'exact' else ', and it holds whoever made them'}.",
@@ -60,11 +60,19 @@ def _paragraph(a: Appraisal) -> list[str]:
     if np.isfinite(a.suboptimality):
         least = a.suboptimality_at_least
         between = f"between {least:.3g} and" if least > 0 else "at most"
-        out.append(f"So the fit lies {between} {a.suboptimality:.3g} above the optimum.")
+        fit = "the fit" if a.stretch == 1.0 else f"{a.stretch:.6g} times the fit, not the fit itself,"
+        out.append(f"So {fit} lies {between} {a.suboptimality:.3g} above the optimum.")
     if a.distance is not None and np.isfinite(a.distance):
         out.append(f"As the objective is strongly convex, coef is within {a.distance:.3g} of the only best one.")
     out.append(f"The optimality conditions at the fitted point, with the multipliers {a.source}:")
     return out
+
+
+def _where(a: Appraisal) -> str:
+    """Where the objective is taken: a point that violates its constraints has none that could be compared."""
+    if a.stretch == 1.0:
+        return "At the fitted parameters"
+    return f"The fitted parameters violate the constraints; at {a.stretch:.6g} times them, which do not,"
 
 
 def _table(a: Appraisal) -> list[str]:

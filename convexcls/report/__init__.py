@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from convexcls.compare import Comparison, Row, compare
+from convexcls.files import write_file
 from convexcls.problem import Problem, provides
 from convexcls.report import notebook as notebook
 from convexcls.report.markup import Html
@@ -54,7 +55,7 @@ class Report:
     def save(self, path: Any) -> Path:
         """Write it to a file, and say where that is."""
         target = Path(path)
-        target.write_text(self.html, encoding="utf-8")
+        write_file(target, self.html)
         return target
 
     def _repr_html_(self) -> str:

@@ -17,7 +17,7 @@ was whose cancellation is being judged.
 from convexcls.rows.base import Array, Rows, as_rows
 from convexcls.rows.centred import CentredRows
 from convexcls.rows.class_margins import ClassMarginRows, block_gram
-from convexcls.rows.columns import ColumnRows
+from convexcls.rows.columns import ColumnRows, chosen_columns
 from convexcls.rows.composed import JoinedRows, ScaledRows, TransposedRows, one_entry_each
 from convexcls.rows.dense import DenseRows
 from convexcls.rows.plain import ConstantRows, DiagonalRows, PickedRows
@@ -43,5 +43,6 @@ __all__ = [
     "TransposedRows",
     "as_rows",
     "block_gram",
+    "chosen_columns",
     "one_entry_each",
 ]

@@ -35,6 +35,14 @@ def _product(factor: Array | float, other: Array, size: int) -> Array:
     return other if isinstance(factor, float) and factor == 1.0 else _factor(factor, size) * other
 
 
+def _times(factor: float, row: list[Fraction]) -> list[Fraction]:
+    """A row times a number, which mostly is a label."""
+    if abs(factor) == 1.0:
+        return row if factor > 0 else [-value for value in row]
+    exactly = Fraction(factor)
+    return [exactly * value for value in row]
+
+
 class ScaledRows(Rows):
     """``diag(left) R diag(right)``: labels times samples, columns in other units."""
 
@@ -75,11 +83,11 @@ class ScaledRows(Rows):
 
     def rational(self, index: Any = None) -> list[list[Fraction]]:
         left = self.left if index is None else self.left[index]
-        right = [Fraction(value) for value in self.right.tolist()]
-        return [
-            [Fraction(factor) * value * scale for value, scale in zip(row, right, strict=True)]
-            for factor, row in zip(left.tolist(), self.base.rational(index), strict=True)
-        ]
+        rows = self.base.rational(index)
+        if np.any(self.right != 1.0):
+            right = [Fraction(value) for value in self.right.tolist()]
+            rows = [[value * scale for value, scale in zip(row, right, strict=True)] for row in rows]
+        return [_times(factor, row) for factor, row in zip(left.tolist(), rows, strict=True)]
 
     @property
     def rounding(self) -> float:

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from convexcls.rows import expansion
 from convexcls.rows.base import Array, Rows
+from convexcls.rows.columns import chosen_columns
 
 UNIT = 2.0**-53
 TINY = 2.0**-1074
@@ -52,10 +53,11 @@ def exact_values(
 ) -> list[Fraction]:
     """R_i x - shift_i for some rows."""
     used = [j for j, value in enumerate(x) if value]
-    out = []
-    for i, row in zip(index.tolist(), rows.rational(index), strict=True):
+    factors, out = [x[j] for j in used], []
+    exactly = chosen_columns(rows[index], np.array(used, dtype=np.intp)).rational()
+    for i, row in zip(index.tolist(), exactly, strict=True):
         s = shift if isinstance(shift, (Fraction, int)) else shift[i]
-        out.append(sum((row[j] * x[j] for j in used if row[j]), Fraction(0)) - s)
+        out.append(sum((v * f for v, f in zip(row, factors, strict=True) if v), Fraction(0)) - s)
     return out
 
 

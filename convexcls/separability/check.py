@@ -12,6 +12,7 @@ from convexcls import rational
 from convexcls.rows import Rows
 from convexcls.rows.signs import exact_signs
 from convexcls.separability.core import Separation, Weights
+from convexcls.separability.spanning import spanning_columns
 
 
 def complaints(rows: Rows, proof: Separation) -> list[str]:
@@ -37,8 +38,10 @@ def _complaints(rows: Rows, proof: Separation) -> Iterator[str]:
         if still.size or proof.weights or proof.circuit:
             yield "where every row moves there is nothing else to prove"
         return
-    yield from _about_circuit(rows, proof.circuit)
-    yield from _about_weights(rows, proof.weights, still)
+    wide = spanning_columns(rows)
+    few = rows if wide is None else wide.rows  # with the same relations among the rows
+    yield from _about_circuit(few, proof.circuit)
+    yield from _about_weights(few, proof.weights, still)
 
 
 def _about_direction(rows: Rows, direction: tuple[Fraction, ...] | None, still: NDArray[np.intp]) -> Iterator[str]:

@@ -17,7 +17,7 @@ rows in their span cannot be moved (Stiemke): sum_i lambda_i a_i'v = 0 with all 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from types import MappingProxyType
 from typing import Literal
@@ -26,9 +26,11 @@ import numpy as np
 
 from convexcls import rational
 from convexcls.rows import Rows
+from convexcls.rows.signs import exact_signs
 from convexcls.separability.alternative import alternative
 from convexcls.separability.guess import Guess
 from convexcls.separability.section import Matrix, Places, Section, Vector, dot
+from convexcls.separability.spanning import spanning_columns
 
 Kind = Literal["strict", "weak", "overlapping"]
 Weights = Mapping[int, Fraction]
@@ -53,6 +55,12 @@ class Separation:
 
 def separate(rows: Rows, tip: Guess | None = None) -> Separation:
     """The verdict on the rows. ``tip`` is a guess of the caller, which is tried first."""
+    wide = spanning_columns(rows)
+    if wide is not None:
+        if (direction := _tipped(rows, tip)) is not None:
+            return _separation("strict", tuple(direction), np.arange(0), {}, {})
+        found = separate(wide.rows, _without_direction(tip))
+        return found if found.direction is None else replace(found, direction=tuple(wide.widened(found.direction)))
     section = Section(rows)
     section, weights, direction, circuit = descend(section, {}, _in_units(section, tip))
     if direction is None:
@@ -84,9 +92,30 @@ def descend(
 
 def strictly(rows: Rows, tip: Guess | None = None) -> tuple[Vector | None, dict[int, Fraction]]:
     """Only whether some v has every row above 0: such a v, or the weights of a circuit."""
+    wide = spanning_columns(rows)
+    if wide is not None:
+        if (direction := _tipped(rows, tip)) is not None:
+            return direction, {}
+        strict, circuit = strictly(wide.rows, _without_direction(tip))
+        return (None if strict is None else wide.widened(strict)), circuit
     section = Section(rows)
     found = alternative(section, _in_units(section, tip))
     return (section.lift(found.direction) if found.direction is not None else None), found.circuit
+
+
+def _tipped(rows: Rows, tip: Guess | None) -> Vector | None:
+    """The caller's direction in rationals, where it has every row above 0."""
+    if tip is None or tip.direction is None or not np.all(np.isfinite(tip.direction)):
+        return None
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        if not np.all(rows @ tip.direction > 0):
+            return None
+    exactly = [Fraction(v) for v in tip.direction.tolist()]
+    return exactly if np.all(exact_signs(rows, exactly) > 0) else None
+
+
+def _without_direction(tip: Guess | None) -> Guess | None:
+    return None if tip is None or not tip.support.size else Guess(None, tip.support)
 
 
 def _in_units(section: Section, tip: Guess | None) -> Guess | None:

@@ -19,6 +19,7 @@ from scipy.sparse import issparse
 from convexcls.problem import Problem
 from convexcls.rows import Rows
 from convexcls.solvers.base import Answer, Callback, Solver, Tracer
+from convexcls.solvers.factor import shortest_solution
 from convexcls.solvers.normal_equations import by_lsmr, by_normal_equations
 from convexcls.solvers.quadratic_program import refuse_unless_quadratic
 from convexcls.solvers.state import SmoothObjective
@@ -80,8 +81,8 @@ class ClosedFormSolver(Solver):
         sizes = np.abs(np.diag(R))
         rank = int(np.sum(sizes > self.rank_tol * sizes[0])) if sizes.size and sizes[0] > 0 else 0
         if rank < matrix.shape[1]:
-            x = np.linalg.lstsq(matrix, target, rcond=self.rank_tol)[0]
-            return np.asarray(x, dtype=float), f"rank {rank} of {matrix.shape[1]}: one of many minimisers, the shortest"
+            x = shortest_solution(matrix, target, self.rank_tol)
+            return x, f"rank {rank} of {matrix.shape[1]}: one of many minimisers, the shortest"
         worth_it = sizes[0] > REFINE_ABOVE * sizes[-1] or matrix.size <= CHEAP
         rounds = self.refinements if worth_it else 0
         return _refined(matrix, target, order, rounds), f"full rank {rank}"
@@ -138,7 +139,7 @@ def _constrained_least_squares(problem: Problem, rank_tol: float) -> tuple[Array
     x = right[:rank].T @ ((left[:, :rank].T @ b) / values[:rank])
     free = right[rank:].T
     for _ in range(2):  # the second round refines the first
-        x = x + free @ np.linalg.lstsq(matrix @ free, target - matrix @ x, rcond=rank_tol)[0]
+        x = x + free @ shortest_solution(matrix @ free, target - matrix @ x, rank_tol)
         x = x + right[:rank].T @ ((left[:, :rank].T @ (b - A @ x)) / values[:rank])
     pull = matrix.T @ (target - matrix @ x)
     nu = left[:, :rank] @ ((right[:rank] @ pull) / values[:rank])
@@ -168,7 +169,7 @@ def _equations(problem: Problem) -> tuple[Array, dict[str, Array], str]:
     balanced, solution = system / np.outer(size, size), np.zeros(target.size, dtype=np.longdouble)
     for _ in range(4):
         defect = np.asarray(target - system.astype(np.longdouble) @ solution, dtype=float)
-        solution = solution + np.linalg.lstsq(balanced, defect / size, rcond=1e-13)[0] / size
+        solution = solution + shortest_solution(balanced, defect / size, 1e-13) / size
     x, nu = np.asarray(solution[:n], dtype=float), np.asarray(solution[n:], dtype=float)
     ends = np.cumsum([c.size for c in problem.constraints])[:-1]
     parts = np.split(nu, ends) if rows_list else []

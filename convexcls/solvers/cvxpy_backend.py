@@ -55,6 +55,8 @@ class CvxpySolver(Solver):
             except cvxpy.error.SolverError as error:
                 return f"cvxpy says: {error}"
             return ""
+        if self.backend == "HIGHS" and not problem.is_linear_program and _beyond(problem):
+            return "HiGHS does not survive quadratic programs whose weights and penalties differ by more than 1e100"
         if needed > able:
             return f"it takes {WORDS[able]}, and the problem has " + {
                 2: "a quadratic objective", 3: "a norm bound", 4: "a loss that needs the exponential cone",
@@ -111,6 +113,15 @@ class CvxpySolver(Solver):
         if self.max_iter is not None and self.backend in limits:
             out[limits[self.backend]] = self.max_iter
         return out
+
+
+def _beyond(problem: Problem) -> bool:
+    """Whether the coefficients of the quadratic objective leave the range in which HiGHS does not write out of bounds
+    (version 1.15: the process dies)."""
+    parts = [*(t.weights for t in problem.terms), *(p for p in problem.quadratic.values() if isinstance(p, np.ndarray))]
+    sizes = np.abs(np.concatenate([np.zeros(0), *parts]))
+    sizes = sizes[sizes > 0]
+    return bool(sizes.size) and bool(sizes.max() > 1e50 or sizes.min() < 1e-50)
 
 
 #: Measured on the gallery; a first-order method stops early, an interior point does not.

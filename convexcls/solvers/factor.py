@@ -43,6 +43,13 @@ class Factor:
         return np.asarray(dpotrs(self.lower, right / self.size, lower=1)[0] / self.size)
 
 
+def shortest_solution(matrix: Array, target: Array, cutoff: float) -> Array:
+    """The shortest z with ‖matrix z - target‖ least. LAPACK may not come back from numbers that are not finite."""
+    if not (np.all(np.isfinite(matrix)) and np.all(np.isfinite(target))):
+        raise np.linalg.LinAlgError("the system is not finite")
+    return np.asarray(np.linalg.lstsq(matrix, target, rcond=cutoff)[0], dtype=float)
+
+
 def scaled_hessian(problem: Problem, hessian: Array) -> tuple[Array, Array]:
     """The Hessian with diagonal one, curvature one along the directions of the gauge, and the scales."""
     size = np.sqrt(hessian.diagonal())
@@ -58,6 +65,8 @@ def newton_step(problem: Problem, hessian: Array, gradient: Array) -> tuple[Arra
     factor = Factor.of(scaled.copy(), size)
     if factor is not None and factor.smallest > SMALLEST_PIVOT:
         return -factor.solve(gradient), factor.smallest > WELL_CONDITIONED
+    if not np.all(np.isfinite(scaled)):
+        raise np.linalg.LinAlgError("the Hessian is not finite")
     # columns that repeat each other: the shortest step
     values, vectors = np.linalg.eigh(scaled)
     inverse = np.where(values > 1e-15 * values[-1], 1.0 / np.where(values > 0, values, 1.0), 0.0)

@@ -127,4 +127,7 @@ class GradientSolver(Solver):
 
 def _curvatures(problem: Problem) -> Array:
     """The eigenvalues of the Hessian at x = 0, in rising order."""
-    return np.asarray(np.linalg.eigvalsh(State.at(problem, np.zeros(problem.size)).hessian()))
+    hessian = State.at(problem, np.zeros(problem.size)).hessian()
+    if not np.all(np.isfinite(hessian)):
+        raise np.linalg.LinAlgError("the Hessian is not finite")
+    return np.asarray(np.linalg.eigvalsh(hessian))

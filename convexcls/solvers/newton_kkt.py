@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from convexcls.problem import Problem
 from convexcls.rows import one_entry_each
 from convexcls.solvers.base import Answer, Callback, Solver, Tracer
+from convexcls.solvers.factor import shortest_solution
 from convexcls.solvers.state import State
 
 Array = NDArray[np.float64]
@@ -102,7 +103,7 @@ def _step(state: State, A: Array, b: Array) -> tuple[Array, Array]:
     try:
         solution = np.linalg.solve(balanced, right / size)
     except np.linalg.LinAlgError:
-        solution = np.linalg.lstsq(balanced, right / size, rcond=1e-13)[0]
+        solution = shortest_solution(balanced, right / size, 1e-13)
     solution = solution / size
     return solution[:n], solution[n:]
 

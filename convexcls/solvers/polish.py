@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.linalg import splu
 
+from convexcls.solvers.factor import shortest_solution
 from convexcls.solvers.quadratic_program import QuadraticProgram
 
 Array = NDArray[np.float64]
@@ -137,6 +138,6 @@ def _newton_on_cone(
             [rows, np.zeros((m, m + 1))],
             [normal[None, :], np.zeros((1, m + 1))],
         ])  # fmt: skip
-        step = np.linalg.lstsq(jacobian, defect, rcond=1e-14)[0]
+        step = shortest_solution(jacobian, defect, 1e-14)
         x, y, kappa = x + step[: x.size], y + step[x.size : x.size + m], kappa + float(step[-1])
     return x, y, kappa

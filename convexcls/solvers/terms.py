@@ -69,7 +69,8 @@ class SmoothTerm(ABC):
     def curvature(self, reading: Reading) -> Array:
         """The curvatures of the losses where the reading was taken, without weights."""
         if reading.curvature is None:
-            reading.curvature = self.loss.curvature(reading.arguments)
+            found = self.loss.curvature(reading.arguments)
+            reading.curvature = found.ravel() if self.loss.width == 1 else found  # matrices of one entry, for some
         return reading.curvature
 
     @abstractmethod
