@@ -14,16 +14,13 @@ from convexcls.enclosure.directions import independent_unknowns, prove_gauge
 from convexcls.enclosure.krawczyk import Interval, Proof, box_around, prove
 from convexcls.enclosure.newton import FIRST_BITS, Singular, minimise
 from convexcls.enclosure.objective import Objective, refuse_others
-from convexcls.enclosure.result import Enclosure, settled_digits
+from convexcls.enclosure.result import BITS_PER_DIGIT, Enclosure, check_digits, settled_digits
 from convexcls.problem import NoAnswer, Problem
 
-#: Bits in a decimal digit, rounded up.
-BITS_PER_DIGIT = 3.33
 #: Bits beyond those of the digits, for what rounding and the condition of the problem take.
 SPARE_BITS = 48
 #: The check works with more bits than the search did, so that what is true is accepted on any machine.
 CHECK_BITS = 32
-MOST_DIGITS = 10_000
 #: How often more bits are taken because digits were short. Then what was reached is returned.
 MOST_ROUNDS = 6
 
@@ -36,8 +33,7 @@ def enclose(problem: Problem, x: Any = None, digits: int = 30) -> Enclosure:
     where there is no minimiser (separated classes) or the problem is of another kind. Where columns depend on each
     other the minimiser is not unique: then some unknowns are 0 (``pinned``), and the optimum is enclosed all the same.
     """
-    if not isinstance(digits, int) or not 1 <= digits <= MOST_DIGITS:
-        raise ValueError(f"digits is {digits!r}: give a whole number from 1 to {MOST_DIGITS}")
+    check_digits(digits)
     refuse_others(problem)
     bits = int(digits * BITS_PER_DIGIT) + SPARE_BITS + 2 * sum(t.size for t in problem.terms).bit_length()
     with working_bits(bits):  # nothing is done without python-flint

@@ -1,7 +1,18 @@
-"""Exact proofs of quadratic and linear programs: the solution itself, in rationals."""
+"""Exact proofs of quadratic and linear programs, and of widest margins: the solution itself, in rationals."""
 
 from convexcls.exact.check import check
 from convexcls.exact.proof import ExactProof, NoProof
 from convexcls.exact.prove import prove
+from convexcls.exact.widest import RootProof, Widest, proved_square, prove_widest, widest
 
-__all__ = ["ExactProof", "NoProof", "check", "prove"]
+__all__ = [
+    "ExactProof",
+    "NoProof",
+    "RootProof",
+    "Widest",
+    "check",
+    "prove",
+    "prove_widest",
+    "proved_square",
+    "widest",
+]

@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from convexcls.data import Data, check_data
+from convexcls.enclosure.moments import Moments
 from convexcls.models.base import Array, Model, Values
 from convexcls.models.natural_parameters import NaturalParameters
 from convexcls.models.options import check_choice
@@ -92,6 +93,10 @@ class GaussianMLE(Model):
 
     centre: Array
     parts: tuple[NaturalParameters, ...]
+
+    def moments_as_given(self) -> list[Moments]:
+        """What the optimum follows from, of each part, without rounding."""
+        return [part.moments_as_given() for part in self.parts]
 
     # ---- reading a solution -----------------------------------------------------------------------
 
