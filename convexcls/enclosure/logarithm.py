@@ -1,7 +1,7 @@
 """Logarithms of rationals, and pi, between rational ends: whole numbers of units 2^-bits, with every error counted.
 
-    log m = 2 artanh t,  t = (m - 1) / (m + 1),         artanh t = t + t^3/3 + t^5/5 + ...,  |t| <= 1/3
-    pi = 16 arctan 1/5 - 4 arctan 1/239                  (Machin)
+log m = 2 artanh t,  t = (m - 1) / (m + 1),         artanh t = t + t^3/3 + t^5/5 + ...,  |t| <= 1/3
+pi = 16 arctan 1/5 - 4 arctan 1/239                  (Machin)
 """
 
 from __future__ import annotations

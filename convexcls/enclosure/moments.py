@@ -33,7 +33,7 @@ MOST_BITS = 50_000
 
 @dataclass(frozen=True, eq=False)
 class Moments:
-    """One part: S, m, d, and the names of the blocks of Omega, ((precision, -natural mean'), (-natural mean, corner))."""
+    """One part: S, m, d, and the names of the blocks of Omega: precision, natural mean (negated) and corner."""
 
     scatter: Matrix
     divisor: Fraction

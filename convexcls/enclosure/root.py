@@ -9,7 +9,6 @@ from math import isqrt
 from typing import Any
 
 from convexcls.enclosure.result import BITS_PER_DIGIT, Enclosure, Interval, check_digits, settled_digits
-from convexcls.problem import Problem
 
 #: Bits beyond those of the digits.
 SPARE_BITS = 8
@@ -22,9 +21,7 @@ def root_interval(square: Fraction, bits: int) -> Interval:
     return Fraction(below, 1 << shift), Fraction(below + 1, 1 << shift)
 
 
-def enclose_root(
-    problem: Problem, square: Fraction, ray: Mapping[str, Sequence[Fraction]], digits: int, root: Any = None
-) -> Enclosure:
+def enclose_root(square: Fraction, ray: Mapping[str, Sequence[Fraction]], digits: int, root: Any = None) -> Enclosure:
     """The enclosure of a maximum sqrt(square) that is attained at sqrt(square) times the ray; ``root`` is its proof."""
     check_digits(digits)
     bits = int(digits * BITS_PER_DIGIT) + SPARE_BITS

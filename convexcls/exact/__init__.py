@@ -3,7 +3,7 @@
 from convexcls.exact.check import check
 from convexcls.exact.proof import ExactProof, NoProof
 from convexcls.exact.prove import prove
-from convexcls.exact.widest import RootProof, Widest, proved_square, prove_widest, widest
+from convexcls.exact.widest import RootProof, Widest, prove_widest, proved_square, widest
 
 __all__ = [
     "ExactProof",

@@ -8,7 +8,6 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from convexcls.certificate import Certificate, Level
 from convexcls.levels.bounded import far_off

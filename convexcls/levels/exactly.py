@@ -74,7 +74,7 @@ def _widest(c: Certificate, parts: Widest, digits: int) -> Certificate:
     proof = prove_widest(parts, c.x, c.multipliers)
     if isinstance(proof, ExactProof):
         return proved(c, proof)
-    found = enclose_root(c.problem, proof.square, proof.ray, digits, proof)
+    found = enclose_root(proof.square, proof.ray, digits, proof)
     raised = replace(c, status="optimal", level="exact", reason="", notes=_added(c, proof.notes), enclosure=found)
     return at(raised, found.nearest, _multipliers(c.problem, proof.multipliers))
 
