@@ -5,7 +5,7 @@ again from the problem alone. ``enclose_moments`` works out the formula of Gauss
 that a widest margin is.
 """
 
-from convexcls.enclosure.enclose import check_enclosure, enclose, proof_words
+from convexcls.enclosure.enclose import bounds_at, check_enclosure, enclose, proof_words
 from convexcls.enclosure.moments import (
     Moments,
     check_moments,
@@ -23,6 +23,7 @@ from convexcls.enclosure.root import enclose_root
 __all__ = [
     "Enclosure",
     "Moments",
+    "bounds_at",
     "check_enclosure",
     "check_moments",
     "enclose",

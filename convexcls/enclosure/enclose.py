@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from convexcls.enclosure.balls import MOST_BITS, ball, working_bits
+from convexcls.enclosure.balls import MOST_BITS, ball, column, ends, working_bits
 from convexcls.enclosure.directions import independent_unknowns, prove_gauge
 from convexcls.enclosure.krawczyk import Interval, Proof, box_around, prove
 from convexcls.enclosure.newton import FIRST_BITS, Singular, minimise
@@ -21,6 +21,8 @@ from convexcls.problem import NoAnswer, Problem
 SPARE_BITS = 48
 #: The check works with more bits than the search did, so that what is true is accepted on any machine.
 CHECK_BITS = 32
+#: The digits and the bits with which the objective at a point in doubles is compared with the optimum.
+POINT_DIGITS, POINT_BITS = 20, 2300
 #: How often more bits are taken because digits were short. Then what was reached is returned.
 MOST_ROUNDS = 6
 
@@ -50,6 +52,19 @@ def enclose(problem: Problem, x: Any = None, digits: int = 30) -> Enclosure:
         if found.reached >= digits or rounds == MOST_ROUNDS or bits > MOST_BITS:
             return found
     raise NoAnswer(f"no minimiser of the {problem.name} was proved with {MOST_BITS} bits")
+
+
+def bounds_at(problem: Problem, x: Any) -> Interval | None:
+    """The optimum from below, and the objective at a point from above; None where that is infinite. The optimum is
+    enclosed from the point, with more digits than doubles have."""
+    below = enclose(problem, x, POINT_DIGITS).lower
+    with working_bits(POINT_BITS):
+        objective = Objective(problem)
+        values = zip(np.asarray(x, dtype=float).tolist(), objective.exponents, strict=True)
+        z = [ball(value, e) for value, e in values]
+        along = objective.gauge * column(z)
+        here = objective.at(z).value - (along.transpose() * along)[0, 0] / 2  # the gauge is not part of the problem
+        return (below, ends(here)[1]) if here.is_finite() else None
 
 
 def check_enclosure(problem: Problem, enclosure: Enclosure) -> bool:

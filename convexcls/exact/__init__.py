@@ -3,6 +3,7 @@
 from convexcls.exact.check import check
 from convexcls.exact.proof import ExactProof, NoProof
 from convexcls.exact.prove import prove
+from convexcls.exact.true_bounds import affordable, true_bounds
 from convexcls.exact.widest import RootProof, Widest, prove_widest, proved_square, widest
 
 __all__ = [
@@ -10,9 +11,11 @@ __all__ = [
     "NoProof",
     "RootProof",
     "Widest",
+    "affordable",
     "check",
     "prove",
     "prove_widest",
     "proved_square",
+    "true_bounds",
     "widest",
 ]

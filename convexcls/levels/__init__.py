@@ -11,11 +11,11 @@ What a level cannot show is undecided at that level, and the certificate says wh
 from __future__ import annotations
 
 from convexcls.certificate import LEVELS, Certificate, Level
-from convexcls.levels.bounded import bounded, bounded_by_exact
-from convexcls.levels.by_moments import by_moments, has_moments
-from convexcls.levels.exactly import DIGITS, exactly, refuted
 
 __all__ = ["DIGITS", "check_level", "raise_level"]
+
+#: The digits of an enclosure where nobody asks for others.
+DIGITS = 30
 
 
 def check_level(level: str) -> None:
@@ -30,6 +30,11 @@ def raise_level(certificate: Certificate, level: Level, digits: int = DIGITS, st
     check_level(level)
     if level == "float":
         return certificate
+    # loaded where they are asked for: most answers are judged in doubles
+    from convexcls.levels.bounded import bounded, bounded_finer
+    from convexcls.levels.by_moments import by_moments, has_moments
+    from convexcls.levels.exactly import exactly, refuted
+
     if has_moments(certificate.problem):
         return by_moments(certificate, level, digits, stand_in)
     if certificate.status in ("infeasible", "unattained"):
@@ -37,4 +42,4 @@ def raise_level(certificate: Certificate, level: Level, digits: int = DIGITS, st
     if level == "exact":
         return exactly(certificate, digits)
     found = bounded(certificate)
-    return bounded_by_exact(found) if stand_in and found.status == "undecided" else found
+    return bounded_finer(found) if stand_in and found.status == "undecided" else found

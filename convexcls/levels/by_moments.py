@@ -5,17 +5,25 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from convexcls.certificate import Certificate, Level
-from convexcls.levels.bounded import far_off
+from convexcls.enclosure import (
+    Moments,
+    enclose_moments,
+    falling_direction,
+    identity,
+    least_value,
+    matched,
+    value_at,
+)
+from convexcls.exact import ExactProof
+from convexcls.levels.bounded import far_off, rounded_down
 from convexcls.levels.exactly import at, proved
 from convexcls.problem import NoAnswer, Problem
-
-if TYPE_CHECKING:
-    from convexcls.enclosure import Moments
+from convexcls.rigorous import Bounds
 
 #: The bits of bounds that are rounded to doubles.
 BITS = 128
@@ -32,9 +40,6 @@ def _moments(problem: Any) -> list[Moments]:
 
 def by_moments(c: Certificate, level: Level, digits: int, stand_in: bool) -> Certificate:
     """The optimum, or that there is none, whatever doubles say of it."""
-    from convexcls.enclosure import enclose_moments, falling_direction, identity
-    from convexcls.exact import ExactProof
-
     parts = c.problem.remembered(_moments)
     try:
         if (direction := falling_direction(parts)) is not None:
@@ -50,24 +55,16 @@ def by_moments(c: Certificate, level: Level, digits: int, stand_in: bool) -> Cer
 
 def _bounded(c: Certificate, parts: Sequence[Moments], stand_in: bool) -> Certificate:
     """The objective at the point from above, the formula from below."""
-    from convexcls.enclosure import least_value, matched, value_at
-    from convexcls.rigorous import Bounds
-
     if c.x is None and not stand_in:
         return replace(c, level="rigorous")
     point = c if c.x is not None else at(c, matched(parts) or {})
     assert point.x is not None
     values = {v: [Fraction(u) for u in point.x[where].tolist()] for v, where in c.problem.layout.items()}
     here, below = value_at(parts, values, BITS), least_value(parts, BITS)[0]
-    low, high = _down(below), np.inf if here is None else -_down(-here[1])
+    low, high = rounded_down(below), np.inf if here is None else -rounded_down(-here[1])
     found = replace(point, level="rigorous", bounds=Bounds(low, high, at_point=high))
     if not found.width <= c.tol or far_off(found):
         if stand_in and c.x is not None:
             return _bounded(replace(c, x=None), parts, stand_in)
         return replace(found, status="undecided", reason=far_off(found) or "the point is not positive definite")
     return replace(found, status="optimal", reason="")
-
-
-def _down(value: Fraction) -> float:
-    """A double below the value."""
-    return float(np.nextafter(float(value), -np.inf))

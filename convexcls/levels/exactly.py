@@ -5,28 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from convexcls.certificate import Certificate, Level, check_kkt
 from convexcls.certificate.separation import separation_of
+from convexcls.enclosure import enclose, enclose_root
+from convexcls.exact import ExactProof, NoProof, Widest, prove, prove_widest, widest
 from convexcls.problem import NoAnswer, Problem
 
-if TYPE_CHECKING:  # each level is imported where it is asked for: most answers are judged in doubles
-    from convexcls.exact import ExactProof, Widest
-
 Array = NDArray[np.float64]
-#: The digits of an enclosure where nobody asks for others.
-DIGITS = 30
 
 
 def exactly(c: Certificate, digits: int) -> Certificate:
     """The optimum, or that there is none."""
-    from convexcls.enclosure import enclose
-    from convexcls.exact import NoProof, prove, widest
-
     problem = c.problem
     try:
         if problem.is_quadratic_program:
@@ -45,8 +38,6 @@ def exactly(c: Certificate, digits: int) -> Certificate:
 
 def refuted(c: Certificate, level: Level) -> Certificate:
     """That there is no optimum, without rounding."""
-    from convexcls.exact import NoProof, prove
-
     try:
         return replace(proved(c, _separated(c.problem) or prove(c.problem, c.x, c.multipliers)), level=level)
     except (NoProof, NoAnswer) as error:
@@ -61,16 +52,11 @@ def _separated(problem: Problem) -> ExactProof | None:
     if direction is None:
         return None
     start = {name: [Fraction(0)] * len(values) for name, values in direction.items()}
-    from convexcls.exact import ExactProof
-
     return ExactProof("unattained", problem, point=start, direction=direction)
 
 
 def _widest(c: Certificate, parts: Widest, digits: int) -> Certificate:
     """The widest margin: a rational, or the root of one."""
-    from convexcls.enclosure import enclose_root
-    from convexcls.exact import ExactProof, prove_widest
-
     proof = prove_widest(parts, c.x, c.multipliers)
     if isinstance(proof, ExactProof):
         return proved(c, proof)

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from scipy import sparse
 
 from convexcls.data import Data, check_data
-from convexcls.enclosure.moments import Moments
 from convexcls.models.base import Array, Model, Values
 from convexcls.models.natural_parameters import NaturalParameters
 from convexcls.models.options import check_choice
 from convexcls.problem import NoAnswer
 from convexcls.rows import as_rows
+
+if TYPE_CHECKING:
+    from convexcls.enclosure import Moments
 
 
 @dataclass(frozen=True, eq=False)
