@@ -284,6 +284,10 @@ class Solution:
         >>> bool(bounds.lower <= 1 / 12 <= bounds.upper), str(s.certify("exact").optimum)
         (True, '1/12')
         """
+        return self._certified(level, tol, digits)
+
+    def _certified(self, level: Level, tol: float | None, digits: int, stand_in: bool = False) -> Certificate:
+        """The same; with ``stand_in`` the exact solution may take the place of a point that is not proved."""
         check_level(level)
         known = self.certificate
         if known.level != "float" or (tol is not None and tol != known.tol):
@@ -293,7 +297,7 @@ class Solution:
                 self.problem, self.x, self.multipliers, known.tol if tol is None else tol,
                 farkas=farkas, direction=direction,
             )  # fmt: skip
-        return raise_level(known, level, digits)
+        return raise_level(known, level, digits, stand_in)
 
     def at_level(self, level: Level, digits: int = DIGITS) -> Solution:
         """This solution with its verdict proved at a level, and, where that gives the solution itself, at the doubles
@@ -304,7 +308,7 @@ class Solution:
         >>> s.certificate.level, [str(value) for value in s.certificate.coef]
         ('exact', ['1/5', '3/5'])
         """
-        proved = self.certify(level, digits=digits)
+        proved = self._certified(level, None, digits, stand_in=True)
         multipliers = self.multipliers if proved.multipliers is None else proved.multipliers
         gone = proved.status == "infeasible"
         return replace(self, certificate=proved, x=None if gone else proved.x, multipliers={} if gone else multipliers)

@@ -21,7 +21,7 @@ from convexcls import gallery
 from convexcls.data import check_data
 from convexcls.exact.prove import prove
 from convexcls.portable import CertificateError, certificate_dict, data_digest, parse
-from convexcls.portable.true_bounds import true_bounds
+from convexcls.exact.true_bounds import true_bounds
 from convexcls.problem import NoAnswer
 
 MODELS = every_model()

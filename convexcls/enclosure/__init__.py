@@ -1,10 +1,39 @@
-"""Proved digits of logistic and softmax regression, in ball arithmetic.
+"""Proved digits of optima that are no rational numbers: intervals with rational ends, as narrow as asked for.
 
-Their optimum is no rational number, so a proof of it is an interval with rational ends. ``enclose`` finds one as narrow
-as asked for; ``check_enclosure`` proves it again from the problem alone.
+``enclose`` traps the minimiser of logistic and softmax regression in ball arithmetic, and ``check_enclosure`` proves it
+again from the problem alone. ``enclose_moments`` works out the formula of Gaussian classes, ``enclose_root`` the root
+that a widest margin is.
 """
 
-from convexcls.enclosure.enclose import check_enclosure, enclose, proof_words
+from convexcls.enclosure.enclose import bounds_at, check_enclosure, enclose, proof_words
+from convexcls.enclosure.moments import (
+    Moments,
+    check_moments,
+    enclose_moments,
+    falling_direction,
+    falls_for_ever,
+    identity,
+    least_value,
+    matched,
+    value_at,
+)
 from convexcls.enclosure.result import Enclosure
+from convexcls.enclosure.root import enclose_root
 
-__all__ = ["Enclosure", "check_enclosure", "enclose", "proof_words"]
+__all__ = [
+    "Enclosure",
+    "Moments",
+    "bounds_at",
+    "check_enclosure",
+    "check_moments",
+    "enclose",
+    "enclose_moments",
+    "enclose_root",
+    "falling_direction",
+    "falls_for_ever",
+    "identity",
+    "least_value",
+    "matched",
+    "proof_words",
+    "value_at",
+]

@@ -9,21 +9,20 @@ from typing import Any
 
 import numpy as np
 
-from convexcls.enclosure.balls import MOST_BITS, ball, working_bits
+from convexcls.enclosure.balls import MOST_BITS, ball, column, ends, working_bits
 from convexcls.enclosure.directions import independent_unknowns, prove_gauge
 from convexcls.enclosure.krawczyk import Interval, Proof, box_around, prove
 from convexcls.enclosure.newton import FIRST_BITS, Singular, minimise
 from convexcls.enclosure.objective import Objective, refuse_others
-from convexcls.enclosure.result import Enclosure, settled_digits
+from convexcls.enclosure.result import BITS_PER_DIGIT, Enclosure, check_digits, settled_digits
 from convexcls.problem import NoAnswer, Problem
 
-#: Bits in a decimal digit, rounded up.
-BITS_PER_DIGIT = 3.33
 #: Bits beyond those of the digits, for what rounding and the condition of the problem take.
 SPARE_BITS = 48
 #: The check works with more bits than the search did, so that what is true is accepted on any machine.
 CHECK_BITS = 32
-MOST_DIGITS = 10_000
+#: The digits and the bits with which the objective at a point in doubles is compared with the optimum.
+POINT_DIGITS, POINT_BITS = 20, 2300
 #: How often more bits are taken because digits were short. Then what was reached is returned.
 MOST_ROUNDS = 6
 
@@ -36,8 +35,7 @@ def enclose(problem: Problem, x: Any = None, digits: int = 30) -> Enclosure:
     where there is no minimiser (separated classes) or the problem is of another kind. Where columns depend on each
     other the minimiser is not unique: then some unknowns are 0 (``pinned``), and the optimum is enclosed all the same.
     """
-    if not isinstance(digits, int) or not 1 <= digits <= MOST_DIGITS:
-        raise ValueError(f"digits is {digits!r}: give a whole number from 1 to {MOST_DIGITS}")
+    check_digits(digits)
     refuse_others(problem)
     bits = int(digits * BITS_PER_DIGIT) + SPARE_BITS + 2 * sum(t.size for t in problem.terms).bit_length()
     with working_bits(bits):  # nothing is done without python-flint
@@ -54,6 +52,19 @@ def enclose(problem: Problem, x: Any = None, digits: int = 30) -> Enclosure:
         if found.reached >= digits or rounds == MOST_ROUNDS or bits > MOST_BITS:
             return found
     raise NoAnswer(f"no minimiser of the {problem.name} was proved with {MOST_BITS} bits")
+
+
+def bounds_at(problem: Problem, x: Any) -> Interval | None:
+    """The optimum from below, and the objective at a point from above; None where that is infinite. The optimum is
+    enclosed from the point, with more digits than doubles have."""
+    below = enclose(problem, x, POINT_DIGITS).lower
+    with working_bits(POINT_BITS):
+        objective = Objective(problem)
+        values = zip(np.asarray(x, dtype=float).tolist(), objective.exponents, strict=True)
+        z = [ball(value, e) for value, e in values]
+        along = objective.gauge * column(z)
+        here = objective.at(z).value - (along.transpose() * along)[0, 0] / 2  # the gauge is not part of the problem
+        return (below, ends(here)[1]) if here.is_finite() else None
 
 
 def check_enclosure(problem: Problem, enclosure: Enclosure) -> bool:

@@ -6,10 +6,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from typing import Any
 
 from convexcls.problem import NoAnswer
 
 Interval = tuple[Fraction, Fraction]
+#: Bits in a decimal digit, rounded up.
+BITS_PER_DIGIT = 3.33
+MOST_DIGITS = 10_000
+
+
+def check_digits(digits: int) -> None:
+    """Refuse a number of digits that nobody can have."""
+    if not isinstance(digits, int) or not 1 <= digits <= MOST_DIGITS:
+        raise ValueError(f"digits is {digits!r}: give a whole number from 1 to {MOST_DIGITS}")
 
 
 @dataclass(frozen=True)
@@ -20,7 +30,8 @@ class Enclosure:
     ``digits`` were asked for, ``reached`` are proved of every number: an interval is at most 10^-reached of its
     number wide; one that contains 0, of the size of what cancels in it. ``pinned`` are unknowns (places in x) whose
     columns depend on the others: there is no unique minimiser, and the one enclosed has 0 there. ``precision`` is the
-    number of bits of the proof, ``proof`` says what was shown.
+    number of bits of the proof, ``proof`` says what was shown. ``maximised`` says that the problem reports minus the
+    minimised form; ``root`` is the proof in rationals where the optimum is the root of one.
     """
 
     lower: Fraction
@@ -31,6 +42,8 @@ class Enclosure:
     precision: int
     pinned: tuple[int, ...] = ()
     proof: str = ""
+    maximised: bool = False
+    root: Any = None
 
     @property
     def unique(self) -> bool:
@@ -38,9 +51,15 @@ class Enclosure:
         return not self.pinned
 
     @property
+    def nearest(self) -> dict[str, list[float]]:
+        """The doubles nearest to the middle of each interval, by variable."""
+        return {v: [float((low + high) / 2) for low, high in box] for v, box in self.coefficients.items()}
+
+    @property
     def optimum_text(self) -> str:
         """The optimum in decimals, as far as they are proved."""
-        return proved_digits(self.lower, self.upper, self.digits)
+        low, high = (-self.upper, -self.lower) if self.maximised else (self.lower, self.upper)
+        return proved_digits(low, high, self.digits)
 
     def text(self, variable: str) -> list[str]:
         """The entries of a variable in decimals, as far as they are proved."""

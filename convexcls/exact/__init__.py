@@ -1,7 +1,21 @@
-"""Exact proofs of quadratic and linear programs: the solution itself, in rationals."""
+"""Exact proofs of quadratic and linear programs, and of widest margins: the solution itself, in rationals."""
 
 from convexcls.exact.check import check
 from convexcls.exact.proof import ExactProof, NoProof
 from convexcls.exact.prove import prove
+from convexcls.exact.true_bounds import affordable, true_bounds
+from convexcls.exact.widest import RootProof, Widest, prove_widest, proved_square, widest
 
-__all__ = ["ExactProof", "NoProof", "check", "prove"]
+__all__ = [
+    "ExactProof",
+    "NoProof",
+    "RootProof",
+    "Widest",
+    "affordable",
+    "check",
+    "prove",
+    "prove_widest",
+    "proved_square",
+    "true_bounds",
+    "widest",
+]

@@ -17,6 +17,7 @@ from convexcls.exact.measured import Measured, compared
 from convexcls.exact.products import rational_product
 from convexcls.exact.proof import ExactProof, NoProof
 from convexcls.exact.statement import Samples, Statement, state
+from convexcls.exact.widest import proved_square, widest
 from convexcls.problem import Problem
 
 Used = Mapping[int, Fraction]
@@ -24,6 +25,10 @@ Used = Mapping[int, Fraction]
 
 def check(problem: Problem, proof: ExactProof) -> bool:
     """Whether a proof holds: from the problem and the numbers of the proof alone, without rounding."""
+    if (parts := widest(problem)) is not None:
+        margin = None if proof.optimum is None or proof.gap != 0 else -proof.optimum
+        square = proved_square(parts, proof.point, proof.multipliers) if proof.verdict == "optimal" else None
+        return margin is not None and margin >= 0 and square == margin * margin
     try:
         statement = state(problem)
     except NoProof:

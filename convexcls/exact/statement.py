@@ -24,6 +24,7 @@ from convexcls.exact.measured import Measured, added
 from convexcls.exact.products import Array, Matrix
 from convexcls.exact.proof import NoProof
 from convexcls.problem import Problem, Variable
+from convexcls.rational import is_semidefinite
 from convexcls.rows import DiagonalRows, Rows
 from convexcls.rows.kernel import KernelRows
 
@@ -166,7 +167,7 @@ def _add_quadratic(quadratic: Matrix, p: Array | Rows | None, start: int, name: 
             quadratic[start + j][start + j] += Fraction(value)
         return
     matrix = p.rational()
-    if not _semidefinite(matrix):
+    if not is_semidefinite(matrix):
         raise NoProof(f"the quadratic part of {name!r} is not positive semidefinite once nothing is rounded any more")
     _add_matrix(quadratic, matrix, start)
 
@@ -175,21 +176,3 @@ def _add_matrix(quadratic: Matrix, matrix: Matrix, start: int) -> None:
     for j, row in enumerate(matrix, start):
         for k, value in enumerate(row, start):
             quadratic[j][k] += value
-
-
-def _semidefinite(matrix: Matrix) -> bool:
-    """Whether a symmetric matrix of rationals is positive semidefinite: elimination meets no negative pivot, and where
-    a pivot is 0, so is its row."""
-    work = [row[:] for row in matrix]
-    n = len(work)
-    if any(work[j][k] != work[k][j] for j in range(n) for k in range(j)):
-        return False
-    for j in range(n):
-        pivot = work[j][j]
-        if pivot < 0 or (pivot == 0 and any(work[j][j:])):
-            return False
-        for i in range(j + 1, n):
-            if pivot and work[i][j]:
-                factor = work[i][j] / pivot
-                work[i] = [a - factor * b for a, b in zip(work[i], work[j], strict=True)]
-    return True

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from scipy import sparse
@@ -14,6 +14,9 @@ from convexcls.models.natural_parameters import NaturalParameters
 from convexcls.models.options import check_choice
 from convexcls.problem import NoAnswer
 from convexcls.rows import as_rows
+
+if TYPE_CHECKING:
+    from convexcls.enclosure import Moments
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,6 +95,10 @@ class GaussianMLE(Model):
 
     centre: Array
     parts: tuple[NaturalParameters, ...]
+
+    def moments_as_given(self) -> list[Moments]:
+        """What the optimum follows from, of each part, without rounding."""
+        return [part.moments_as_given() for part in self.parts]
 
     # ---- reading a solution -----------------------------------------------------------------------
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
@@ -14,7 +14,10 @@ from convexcls.losses import LogDet
 from convexcls.losses.log_det import lower_triangle
 from convexcls.models.base import Array, Values
 from convexcls.problem import Label, Term, Variable
-from convexcls.rows import PickedRows
+from convexcls.rows import JoinedRows, PickedRows, as_rows
+
+if TYPE_CHECKING:
+    from convexcls.enclosure import Moments
 
 #: Exact arithmetic looks for a constant combination in data no larger than this.
 MOST_UNKNOWNS = 60
@@ -27,6 +30,7 @@ class NaturalParameters:
 
     def __init__(self, data: Data, centre: Array, rows: Any, classes: range, unbiased: bool, shared: bool) -> None:
         numbers, labels = data.grouping
+        self.data, self.rows, self.classes, self.unbiased = data, np.asarray(rows), classes, unbiased
         self.d, self.K = data.d, len(classes)
         self.suffix, mark = ("", "") if shared else (f"_{classes[0] + 1}", f"_{{{classes[0] + 1}}}")
         matrix = data.matrix[rows]
@@ -83,6 +87,22 @@ class NaturalParameters:
     def natural_means(self, values: Values) -> Array:
         return np.reshape(values[f"natural_mean{self.suffix}"], (self.K, self.d))
 
+    def moments_as_given(self) -> Moments:
+        """sum_i w_i z_i z_i' of the data as they were given, without rounding."""
+        from convexcls.enclosure import Moments
+        from convexcls.exact.measured import Measured
+
+        weights, d = self.data.weights[self.rows], self.d
+        index, width = np.flatnonzero(weights > 0), d + self.K
+        members = (self.data.grouping[0][self.rows][:, None] == np.array(self.classes)).astype(float)
+        samples = as_rows(self.data.matrix, self.data.exact_matrix)[self.rows]
+        z = JoinedRows(weights.size, width, [(slice(0, d), samples), (slice(d, width), as_rows(members))])
+        sums = Measured(Term("moments", {"z": z}, "z"), z, width).gram(index, weights[index])
+        S = _measured_from(self.centre, [row[:width] for row in sums[:width]])
+        divisor = sum((S[k][k] for k in range(d, width)), Fraction(0)) - (self.K if self.unbiased else 0)
+        precision, mean, corner = (f"{block}{self.suffix}" for block in ("precision", "natural_mean", "corner"))
+        return Moments(S, divisor, d, (precision, mean, corner))
+
     def constant_combination(self) -> Array | None:
         """v with z_i'v = 0 for all samples, found and checked in exact arithmetic; None where there is none, or where
         that would take too long."""
@@ -114,6 +134,16 @@ class NaturalParameters:
             f"natural_mean{self.suffix}": -square[mean],
             f"corner{self.suffix}": square[(i >= self.d) & (j >= self.d)],
         }
+
+
+def _measured_from(centre: Array, S: list[list[Fraction]]) -> list[list[Fraction]]:
+    """The moments of z_i = (x_i - c, e_k) from those of (x_i, e_k): x_i - c = x_i - sum_k c e_k."""
+    d, shifts = centre.size, [Fraction(c) for c in centre.tolist()]
+    for _ in range(2):  # rows, then columns
+        total = [sum(column, Fraction(0)) for column in zip(*S[d:], strict=True)]
+        moved = [[v - c * t for v, t in zip(row, total, strict=True)] for row, c in zip(S, shifts, strict=False)]
+        S = [list(column) for column in zip(*moved, *S[d:], strict=True)]
+    return S
 
 
 def _constant_exactly(rows: Array, first: list[int]) -> list[Fraction] | None:

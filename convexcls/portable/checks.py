@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
 
@@ -13,16 +14,16 @@ from convexcls.certificate import attainment, check_direction, check_kkt, needs_
 from convexcls.certificate.attainment import PROOF
 from convexcls.certificate.origin import doubtful_at_origin
 from convexcls.enclosure import Enclosure, check_enclosure, proof_words
-from convexcls.exact.check import check
-from convexcls.exact.proof import ExactProof, NoProof
+from convexcls.exact import ExactProof, check, proved_square, widest
+from convexcls.levels.finer import finer_bounds
 from convexcls.models import Model
 from convexcls.portable.exact_proofs import proves_infeasible, proves_unattained
+from convexcls.portable.gaussian import bounds_by_moments, enclosed_by_moments, falls_by_moments, has_moments
 from convexcls.portable.numbers import CertificateError
-from convexcls.portable.parsed import Box, Parsed
+from convexcls.portable.parsed import Box, Parsed, Rows
 from convexcls.portable.slacks import kept_names, multiplier_arrays, with_flat_lines, with_slacks
-from convexcls.portable.true_bounds import affordable, true_bounds
 from convexcls.problem import NoAnswer, Problem
-from convexcls.rows import Rows
+from convexcls.rows import Rows as Matrix
 
 Array = NDArray[np.float64]
 #: An enclosure need not settle any number of digits to be true.
@@ -93,6 +94,8 @@ def _well_formed(parsed: Parsed, problem: Problem) -> None:
 
 
 def _exactly(parsed: Parsed, problem: Model) -> Interval:
+    if "square" in parsed.claim:
+        return _root(parsed, problem)
     optimum = parsed.claim["optimum"]
     minimised = -optimum if problem.sense == "max" else optimum
     multipliers = with_flat_lines(problem, parsed.multipliers)
@@ -102,6 +105,17 @@ def _exactly(parsed: Parsed, problem: Model) -> Interval:
             "point and multipliers do not satisfy the KKT conditions exactly with the claimed optimum"
         )
     return optimum, optimum
+
+
+def _root(parsed: Parsed, problem: Model) -> Interval:
+    """An optimum whose square is rational: point and multipliers prove the square, and the claim lies around it."""
+    low, high, square = (parsed.claim[name] for name in ("lower", "upper", "square"))
+    parts = widest(problem)
+    if parts is None or proved_square(parts, parsed.point, parsed.multipliers) != square:
+        raise CertificateError("point and multipliers do not prove the claimed square of the optimum exactly")
+    if not (0 <= low <= high and low * low <= square <= high * high and high - low <= parsed.tolerance * high):
+        raise CertificateError("the claimed bounds are not next to the root of the claimed square")
+    return low, high
 
 
 def _enclosed(parsed: Parsed, box: Box, problem: Model) -> Interval:
@@ -117,7 +131,7 @@ def _enclosed(parsed: Parsed, box: Box, problem: Model) -> Interval:
     claimed = Enclosure(low, high, intervals, box.digits, NO_DIGITS, box.precision, pinned)
     claimed = replace(claimed, proof=proof_words(problem, claimed))
     try:
-        holds = check_enclosure(problem, claimed)
+        holds = (enclosed_by_moments if has_moments(problem) else check_enclosure)(problem, claimed)
     except NoAnswer as error:
         raise CertificateError(f"the enclosure is not proved: {error}") from None
     if not holds:
@@ -127,7 +141,9 @@ def _enclosed(parsed: Parsed, box: Box, problem: Model) -> Interval:
 
 def _falls(parsed: Parsed, problem: Model) -> str:
     """Why the direction does not prove that there is no minimum; empty where it does."""
-    if problem.is_quadratic_program and not any(isinstance(p, Rows) for p in problem.quadratic.values()):
+    if has_moments(problem):
+        return falls_by_moments(problem, parsed.direction)
+    if problem.is_quadratic_program and not any(isinstance(p, Matrix) for p in problem.quadratic.values()):
         return proves_unattained(problem, parsed.direction)
     if all(t.loss.slopes[1] == 0 for t in problem.terms) and problem.terms and not problem.norm_bounds:
         return proves_unattained(problem, parsed.direction)
@@ -140,14 +156,23 @@ def _falls(parsed: Parsed, problem: Model) -> str:
 def _minimised_bounds(parsed: Parsed, problem: Model) -> Bounds:
     """True bounds of the minimised objective, in rationals where the problem is small, else in doubles rounded the
     right way; and the objective at the point."""
-    if affordable(problem):
-        try:
-            found = true_bounds(problem, parsed.point, parsed.multipliers, parsed.tolerance)
-        except NoProof:
-            found = None
-        if found is not None and found[0] is not None and found[1] is not None:
-            return found
-    return _bounds_in_doubles(parsed, problem)
+    if has_moments(problem):
+        return bounds_by_moments(problem, parsed.point)
+    if (parts := widest(problem)) is not None:
+        used = {name: rows for name, rows in parsed.multipliers.items() if name == parts.block.name}
+        if proved_square(parts, parsed.point, used) == 0:
+            return Fraction(0), Fraction(0), Fraction(0)
+    if problem.is_quadratic_program and (finer := finer_bounds(problem, *_numbers(parsed))) is not None:
+        return finer
+    low, high, value = _bounds_in_doubles(parsed, problem)
+    ends = [end for end in (low, high) if end is not None]
+    room = parsed.tolerance * max(Fraction(problem.unit), *map(abs, ends)) if len(ends) == 2 else Fraction(-1)
+    narrow = low is not None and high is not None and high - low <= room
+    return (low, high, value) if narrow else finer_bounds(problem, *_numbers(parsed)) or (low, high, value)
+
+
+def _numbers(parsed: Parsed) -> tuple[Mapping[str, list[Fraction]], Mapping[str, Rows], Fraction]:
+    return parsed.point, parsed.multipliers, parsed.tolerance
 
 
 def _bounds_in_doubles(parsed: Parsed, problem: Model) -> Bounds:

@@ -9,12 +9,18 @@ unattained   a direction d along which no constraint is ever violated, nothing c
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
+from convexcls.certificate import Certificate
 from convexcls.certificate.linear_program import POSITIVE
+from convexcls.enclosure import falling_direction
+from convexcls.exact import ExactProof, NoProof, prove, prove_widest, widest
+from convexcls.portable.gaussian import has_moments, moments
 from convexcls.portable.slacks import Blocks
 from convexcls.problem import Problem, Term
 from convexcls.rational import null_space
@@ -25,6 +31,48 @@ Array = NDArray[np.float64]
 
 #: Systems with more entries are not solved in rationals: the numbers are written as they were found.
 LARGEST = 40_000
+
+
+def settled(certificate: Certificate) -> Certificate:
+    """A certificate that the widest margin is 0, with the multipliers that prove it: rounded ones prove a little less.
+    Others as they are."""
+    x, parts = certificate.x, widest(certificate.problem)
+    if parts is None or certificate.exact is not None or certificate.status != "optimal" or x is None or x.any():
+        return certificate
+    with suppress(NoProof):
+        proof = prove_widest(parts, x, certificate.multipliers)
+        if isinstance(proof, ExactProof) and proof.optimum == 0:
+            return replace(certificate, exact=proof)
+    return certificate
+
+
+def farkas_of(certificate: Certificate) -> Blocks:
+    """The multipliers of a contradiction, exact ones where they are known or can be found."""
+    problem, farkas = certificate.problem, certificate.farkas
+    if certificate.exact is not None:
+        return dict(certificate.exact.multipliers)
+    assert farkas is not None
+    if farkas.exactly is not None:
+        return farkas.exactly
+    found = exact_farkas(problem, farkas.multipliers)
+    if proves_infeasible(problem, found):
+        with suppress(NoProof):
+            proof = prove(problem, None, farkas.multipliers)
+            return proof.multipliers if proof.verdict == "infeasible" else found
+    return found
+
+
+def direction_of(certificate: Certificate) -> Mapping[str, Sequence[Fraction]]:
+    """A direction without a minimum, an exact one where it is known or can be found."""
+    problem, known = certificate.problem, certificate.direction
+    if certificate.exact is not None and set(certificate.exact.direction) == set(problem.layout):
+        return dict(certificate.exact.direction)
+    if has_moments(problem) and (way := falling_direction(problem.remembered(moments))) is not None:
+        return way
+    assert known is not None
+    if known.exactly is not None:
+        return {name: known.exactly[where] for name, where in problem.layout.items()}
+    return exact_direction(problem, known.x)
 
 
 def exact_farkas(problem: Problem, multipliers: Mapping[str, Array]) -> dict[str, dict[int, Fraction]]:

@@ -186,7 +186,8 @@ def _box(found: Any) -> Box:
 
 
 def _claim(found: Any, verdict: str, rational: bool) -> dict[str, Fraction]:
-    names = ("lower", "upper", *(("optimum",) if rational else ())) if verdict == "optimal" else ()
+    exact = "square" if isinstance(found, dict) and "square" in found else "optimum"  # of a root, its square
+    names = ("lower", "upper", *((exact,) if rational else ())) if verdict == "optimal" else ()
     _names(found, names, "claim")
     return {name: read_number(found[name], f"claim.{name}") for name in names}
 

@@ -5,8 +5,8 @@ problem is declared anew from the model's kind and parameters, and the numbers o
 
 optimal, exact       the KKT conditions in rationals, the gap 0, the optimum equal to the claimed one
 optimal, rigorous    true bounds, built from the numbers, that imply the claimed ones
-optimal, float       true bounds within the tolerance of each other and of the claim; where none are known, as for
-                     Gaussian classes, the KKT conditions in doubles
+optimal, float       true bounds within the tolerance of each other and of the claim; where none are known, the KKT
+                     conditions in doubles
 infeasible           a Farkas vector, in rationals
 unattained           a direction, in rationals where no matrix or norm bound takes part
 """

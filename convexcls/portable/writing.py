@@ -15,7 +15,7 @@ from convexcls.enclosure import Enclosure
 from convexcls.losses import BY_NAME
 from convexcls.models import Model, by_kind
 from convexcls.portable.digest import data_digest, label_texts
-from convexcls.portable.exact_proofs import exact_direction, exact_farkas
+from convexcls.portable.exact_proofs import direction_of, farkas_of, settled
 from convexcls.portable.numbers import CertificateError, write_number
 from convexcls.portable.parsing import LONGEST_TEXT, MOST_NOTES, SCHEMA, parse
 from convexcls.portable.rebuilding import written_parameter
@@ -39,6 +39,7 @@ def certificate_json(certificate: Certificate) -> str:
 def certificate_dict(certificate: Certificate) -> dict[str, Any]:
     """The certificate as plain values: numbers are text, and what follows from others is left out."""
     problem = _model(certificate.problem)
+    certificate = settled(certificate)
     notes = [*certificate.notes, *([certificate.reason] if certificate.reason else [])]
     data = problem.data
     out: dict[str, Any] = {
@@ -87,14 +88,16 @@ def _claim(certificate: Certificate) -> dict[str, str]:
     if certificate.status != "optimal":
         return {}
     lower, upper = certificate.lower, certificate.upper
-    if certificate.optimum is not None:
+    if certificate.level == "exact" and certificate.optimum is not None:
         return dict.fromkeys(("lower", "upper", "optimum"), write_number(certificate.optimum))
     if certificate.enclosure is not None:
-        return {"lower": write_number(lower), "upper": write_number(upper)}
+        ends = {"lower": write_number(lower), "upper": write_number(upper)}
+        root = certificate.enclosure.root
+        return ends if root is None else ends | {"square": write_number(root.square)}
     if not (math.isfinite(lower) and math.isfinite(upper)):
         raise NoAnswer("this certificate has no finite bounds to state")
     low, high = float(lower), float(upper)
-    if certificate.level == "rigorous":  # a little room, as another machine adds up in another order
+    if certificate.level == "rigorous" and (low or high):  # a little room, as another machine adds up in another order
         room = max(high - low, 8e-16 * max(abs(low), abs(high)))
         low, high = np.nextafter(low - room, -np.inf), np.nextafter(high + room, np.inf)
     return {"lower": write_number(float(low)), "upper": write_number(float(high))}
@@ -104,29 +107,31 @@ def _proof(certificate: Certificate) -> dict[str, Any]:
     """The numbers that prove the verdict."""
     problem = certificate.problem
     if certificate.status == "infeasible":
-        assert certificate.farkas is not None
-        return {"farkas": _rows(exact_farkas(problem, certificate.farkas.multipliers))}
+        return {"farkas": _rows(farkas_of(certificate))}
     if certificate.status == "unattained":
-        assert certificate.direction is not None
-        exact = exact_direction(problem, certificate.direction.x)
-        return {"direction": {name: [write_number(v) for v in values] for name, values in exact.items()}}
+        return {"direction": {name: [write_number(v) for v in way] for name, way in direction_of(certificate).items()}}
     if certificate.status != "optimal":
         return {}
-    if certificate.enclosure is not None:
+    if certificate.enclosure is not None and certificate.enclosure.root is None:
         return {"enclosure": _box(certificate.enclosure)}
-    if certificate.exact is not None:
-        point: Mapping[str, Any] = certificate.exact_point
-        given: Numbers = certificate.exact_multipliers
-    else:
-        if certificate.x is None or certificate.multipliers is None:
-            raise NoAnswer("this certificate does not hold the point and the multipliers that it speaks of")
-        point = {name: part.tolist() for name, part in problem.split(certificate.x).items()}
-        given = {name: dict(enumerate(z.tolist())) for name, z in certificate.multipliers.items()}
+    point, given = _point(certificate)
     follows = flat_lines(problem)
     return {
         "point": {name: [write_number(v) for v in point[name]] for name in kept_names(problem)},
         "multipliers": _rows({name: rows for name, rows in given.items() if name not in follows}),
     }
+
+
+def _point(certificate: Certificate) -> tuple[Mapping[str, Any], Numbers]:
+    """The point and the multipliers; of a root, the rationals that it is a multiple of."""
+    if certificate.enclosure is not None:
+        return certificate.enclosure.root.ray, certificate.enclosure.root.multipliers
+    if certificate.exact is not None:
+        return certificate.exact_point, certificate.exact_multipliers
+    if certificate.x is None or certificate.multipliers is None:
+        raise NoAnswer("this certificate does not hold the point and the multipliers that it speaks of")
+    point = {name: part.tolist() for name, part in certificate.problem.split(certificate.x).items()}
+    return point, {name: dict(enumerate(z.tolist())) for name, z in certificate.multipliers.items()}
 
 
 def _box(enclosure: Enclosure) -> dict[str, Any]:

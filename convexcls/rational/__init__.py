@@ -5,14 +5,27 @@ decimal text are what they say. Where python-flint is installed (the extra ``exa
 Python does: the results are the same, the time is not.
 """
 
-from convexcls.rational.elimination import independent_rows, null_space, rank, rank_modulo_prime, reduced, solve
+from convexcls.rational.elimination import (
+    determinant,
+    independent_rows,
+    inverse,
+    is_semidefinite,
+    null_space,
+    rank,
+    rank_modulo_prime,
+    reduced,
+    solve,
+)
 from convexcls.rational.numbers import LONGEST_TEXT, exactly, has_flint, read_exactly
 
 __all__ = [
     "LONGEST_TEXT",
+    "determinant",
     "exactly",
     "has_flint",
     "independent_rows",
+    "inverse",
+    "is_semidefinite",
     "null_space",
     "rank",
     "rank_modulo_prime",

@@ -85,6 +85,56 @@ def independent_rows(matrix: Given) -> list[int]:
     return reduced([list(column) for column in zip(*matrix, strict=True)], len(matrix))[1]
 
 
+def inverse(matrix: Given) -> Matrix | None:
+    """The inverse of a square matrix; None where it is singular."""
+    size = len(matrix)
+    if has_flint() and size * size > SMALL:
+        try:
+            found = _to_flint(matrix).inv()
+        except ZeroDivisionError:
+            return None
+        return [[_fraction(found[i, j]) for j in range(size)] for i in range(size)]
+    units = [[Fraction(int(j == k)) for j in range(size)] for k in range(size)]
+    rows, pivots = reduced([[*row, *unit] for row, unit in zip(matrix, units, strict=True)], 2 * size)
+    return [row[size:] for row in rows] if pivots == list(range(size)) else None
+
+
+def determinant(matrix: Given) -> Fraction:
+    """The determinant of a square matrix."""
+    if has_flint() and len(matrix) ** 2 > SMALL:
+        return _fraction(_to_flint(matrix).det())
+    work, out = [list(row) for row in matrix], Fraction(1)
+    for k in range(len(work)):
+        found = next((i for i in range(k, len(work)) if work[i][k]), None)
+        if found is None:
+            return Fraction(0)
+        if found != k:
+            work[k], work[found], out = work[found], work[k], -out
+        out *= work[k][k]
+        for i in range(k + 1, len(work)):
+            if factor := work[i][k] / work[k][k]:
+                work[i] = [a - factor * b for a, b in zip(work[i], work[k], strict=True)]
+    return out
+
+
+def is_semidefinite(matrix: Given) -> bool:
+    """Whether a matrix is symmetric and positive semidefinite: elimination without division (Bareiss) meets no negative
+    pivot, and where a pivot is 0, so is its row."""
+    unit, n = lcm(*(v.denominator for row in matrix for v in row)), len(matrix)
+    work, last = [[v.numerator * (unit // v.denominator) for v in row] for row in matrix], 1
+    if any(work[j][k] != work[k][j] for j in range(n) for k in range(j)):
+        return False
+    for j in range(n):
+        pivot, row = work[j][j], work[j]
+        if pivot < 0 or (pivot == 0 and any(row[j:])):
+            return False
+        for i in range(j + 1, n) if pivot else ():
+            factor = work[i][j]
+            work[i] = [(pivot * a - factor * b) // last for a, b in zip(work[i], row, strict=True)]
+        last = pivot or last
+    return True
+
+
 def _solve_square(system: Given, target: Sequence[Fraction]) -> Vector | None:
     from flint import fmpq_mat
 

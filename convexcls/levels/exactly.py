@@ -1,0 +1,103 @@
+"""The level ``exact``: the optimum without rounding, in rationals or between rationals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from convexcls.certificate import Certificate, Level, check_kkt
+from convexcls.certificate.separation import separation_of
+from convexcls.enclosure import enclose, enclose_root
+from convexcls.exact import ExactProof, NoProof, Widest, prove, prove_widest, widest
+from convexcls.problem import NoAnswer, Problem
+
+Array = NDArray[np.float64]
+
+
+def exactly(c: Certificate, digits: int) -> Certificate:
+    """The optimum, or that there is none."""
+    problem = c.problem
+    try:
+        if problem.is_quadratic_program:
+            return proved(c, prove(problem, c.x, c.multipliers))
+        if (parts := widest(problem)) is not None:
+            return _widest(c, parts, digits)
+        if c.status == "optimal":
+            return replace(c, level="exact", enclosure=enclose(problem, c.x, digits))
+        if (separated := _separated(problem)) is not None:
+            return proved(c, separated)
+        found = enclose(problem, c.x, digits)
+        return at(replace(c, status="optimal", level="exact", reason="", enclosure=found), found.nearest)
+    except (NoProof, NoAnswer) as error:
+        return replace(c, status="undecided", level="exact", reason=str(error))
+
+
+def refuted(c: Certificate, level: Level) -> Certificate:
+    """That there is no optimum, without rounding."""
+    try:
+        return replace(proved(c, _separated(c.problem) or prove(c.problem, c.x, c.multipliers)), level=level)
+    except (NoProof, NoAnswer) as error:
+        return replace(c, status="undecided", level=level, reason=str(error))
+
+
+def _separated(problem: Problem) -> ExactProof | None:
+    """That a likelihood has no maximum, by the separability of the classes: checked in rationals, by other code than
+    that which found it."""
+    view = separation_of(problem)
+    direction = None if view is None else view.rational_direction()
+    if direction is None:
+        return None
+    start = {name: [Fraction(0)] * len(values) for name, values in direction.items()}
+    return ExactProof("unattained", problem, point=start, direction=direction)
+
+
+def _widest(c: Certificate, parts: Widest, digits: int) -> Certificate:
+    """The widest margin: a rational, or the root of one."""
+    proof = prove_widest(parts, c.x, c.multipliers)
+    if isinstance(proof, ExactProof):
+        return proved(c, proof)
+    found = enclose_root(proof.square, proof.ray, digits, proof)
+    raised = replace(c, status="optimal", level="exact", reason="", notes=_added(c, proof.notes), enclosure=found)
+    return at(raised, found.nearest, _multipliers(c.problem, proof.multipliers))
+
+
+def _added(c: Certificate, notes: Sequence[str]) -> tuple[str, ...]:
+    return (*c.notes, *(note for note in notes if note not in c.notes))
+
+
+def proved(c: Certificate, proof: ExactProof) -> Certificate:
+    """The certificate of an exact proof, with the doubles nearest to its rationals."""
+    raised = replace(c, status=proof.verdict, level="exact", exact=proof, reason="", notes=_added(c, proof.notes))
+    if proof.verdict != "optimal":
+        return raised
+    # slacks follow from the point: those of the answer stay where there is one
+    point = proof.point if c.x is not None else {**proof.point, **proof.slacks()}
+    return at(raised, point, _multipliers(c.problem, proof.multipliers))
+
+
+def at(
+    c: Certificate, point: Mapping[str, Sequence[Fraction | float]], multipliers: Mapping[str, Array] | None = None
+) -> Certificate:
+    """The certificate at another point, of which variables that it does not name are left as they are."""
+    problem = c.problem
+    x = np.zeros(problem.size) if c.x is None else c.x.copy()
+    for name, values in point.items():
+        x[problem.layout[name]] = [float(value) for value in values]
+    given = dict(multipliers or {})
+    return replace(c, x=x, multipliers=given, kkt=check_kkt(problem, x, given), attained=None)
+
+
+def _multipliers(problem: Problem, exact: Mapping[str, Mapping[int, Fraction]]) -> dict[str, Array]:
+    """The multipliers of a proof as doubles; those of a norm bound are what the others leave: u, and mu = ‖u‖."""
+    out = {c.name: np.zeros(c.size) for c in problem.constraints}
+    for name, rows in exact.items():
+        out[name][list(rows)] = [float(value) for value in rows.values()]
+    for b in problem.norm_bounds:
+        (name,) = b.entries
+        u = sum((c.entries[name].T @ out[c.name] for c in problem.constraints if name in c.entries), np.zeros(b.size))
+        out[b.name] = np.append(u, np.linalg.norm(u))
+    return out
