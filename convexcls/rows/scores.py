@@ -77,7 +77,8 @@ def rounding(sizes: Any, terms: int) -> Any:
 
 def settled(scores: Array, bound: Array) -> Array:
     """The scores with ties made exact: 0 where it is within the bound; of several classes, those that may be the
-    largest are made equal to it, so that the first of them wins."""
+    largest are made equal to it, so that the first of them wins. Where the bound overflows, scores stay as they are."""
+    bound = np.where(np.isfinite(bound), bound, -1.0)
     if scores.ndim == 1:
         return np.where(np.abs(scores) <= bound, 0.0, scores)
     top = scores.argmax(axis=1)[:, None]
