@@ -1,5 +1,6 @@
 # `make demo` shows what convexcls does, `make test` runs every check, `make bench` races it against its peers,
-# `make docs` builds the documentation site, `make hunt` looks for false certificates.
+# `make docs` builds the documentation site, `make hunt` looks for false certificates, `make mutants` breaks the trusted
+# core in turn, `make test-machines` runs the tests as other machines would.
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
@@ -9,13 +10,18 @@ STAMP  := $(VENV)/.installed
 BENCH       := .venv-bench
 BENCH_STAMP := $(BENCH)/.installed
 
-.PHONY: demo test lint docs bench hunt clean
+.PHONY: demo test test-machines hunt mutants lint docs bench clean
 
 demo: $(STAMP)
 	@$(BIN)/convexcls demo
 
 test: lint
 	OMP_NUM_THREADS=1 $(BIN)/pytest -n auto
+
+# The whole suite under every BLAS kernel that this processor can run, with one and two threads, in other orders, with
+# one worker and without: some twenty runs. OPTIONS are pytest's, such as OPTIONS=tests/test_newton.py.
+test-machines: $(STAMP)
+	$(BIN)/python tests/machines.py $(OPTIONS)
 
 lint: $(STAMP)
 	$(BIN)/ruff check convexcls tests benchmarks docs examples

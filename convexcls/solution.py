@@ -166,6 +166,10 @@ class Solution:
     def decision_function(self, X: Any) -> Array:
         """f(x) = coef'x + intercept, above 0 for the second label; for several classes one column a class.
 
+        A score depends on its row alone, not on the others of the batch or their order: every row is added up in the
+        same order. One that is within the bound on its own rounding, (d + 16) 2^-53 (|coef|'|x| + |intercept|), is
+        given as 0; of several classes, scores that are within it of the largest are given as equal to it.
+
         >>> import convexcls as cc
         >>> s = cc.HardMarginSVM([[0], [2]], [0, 1]).solve()
         >>> s.decision_function([[0], [1.5], [4]]).round(6).tolist()
@@ -178,6 +182,9 @@ class Solution:
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The predicted label of each row; for real targets the fitted value.
+
+        The second label where the score is above 0, the first where it is 0 or below: a row on the plane, as far as
+        rounding lets it be known, belongs to the first. Of several classes the first with the largest score.
 
         >>> import convexcls as cc
         >>> s = cc.LeastSquares([[0], [1], [4], [5]], ["a", "a", "b", "b"]).solve()

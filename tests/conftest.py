@@ -1,4 +1,7 @@
-"""Tests are deterministic: hypothesis draws the same examples every time."""
+"""Tests are deterministic: hypothesis draws the same examples every time. ``--shuffle SEED`` takes them in another
+order, files and tests within them: none may lean on what ran before it."""
+
+import random
 
 from hypothesis import HealthCheck, settings
 
@@ -10,6 +13,18 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 settings.load_profile("deterministic")
+
+
+def pytest_addoption(parser):
+    parser.addoption("--shuffle", metavar="SEED", default=None, help="run the tests in an order drawn by this seed")
+
+
+def pytest_collection_modifyitems(config, items):
+    """Files in another order, and the tests within each: fixtures of a file are still made once."""
+    if (seed := config.getoption("--shuffle")) is not None:
+        drawn = random.Random(seed)
+        place = {path: drawn.random() for path in sorted({str(item.path) for item in items})}
+        items.sort(key=lambda item: (place[str(item.path)], drawn.random()))
 
 
 def pytest_terminal_summary(terminalreporter):

@@ -443,7 +443,7 @@ def test_any_two_labels(pair, expected, holder):
         np.array([True, False, True]),
         np.array([7, 3, 7], dtype=np.uint64),
         np.array([0.5, -0.5, 0.5], dtype=np.float32),
-        np.array(["b", "a", "b"], dtype=np.dtypes.StringDType()),
+        *([np.array(["b", "a", "b"], dtype=np.dtypes.StringDType())] if hasattr(np.dtypes, "StringDType") else []),
         np.array([[3, 1, 3]]),
         np.matrix([[3], [1], [3]]),
         pd.Series(["b", "a", "b"]),

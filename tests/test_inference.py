@@ -286,6 +286,14 @@ def test_a_perfect_fit_has_no_errors(name):
     assert "inf" in str(m)
 
 
+@pytest.mark.parametrize("far", [1e8, 1e14, 1e16])
+def test_a_far_sample_does_not_make_a_fit_perfect(far):
+    """In the units of the far sample the residuals of the others are rounding; in their own they are not."""
+    m = cc.LeastSquares([[0.0], [1.0], [2.0], [3.0], [far]], [1.0, 3.0, 2.0, 5.0, far], coding="real").solve().summary()
+    assert m.scale > 0.1
+    assert not any("perfect" in note for note in m.notes)
+
+
 def test_as_many_samples_as_coefficients_leave_nothing_for_the_errors():
     m = cc.LeastSquares([[0.0], [2.0]], [1.0, 4.0], coding="real").solve().summary()
     close(m.estimates, [1.5, 1.0], 1e-12)

@@ -162,12 +162,14 @@ class CertifiedClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         return scores[0] if len(scores) == 1 else np.column_stack(scores)
 
     def decision_function(self, X: Any) -> Array:
-        """The scores, above 0 for the second of two classes; of several classes one column a class."""
+        """The scores, above 0 for the second of two classes; of several classes one column a class. A score within the
+        bound on its own rounding is 0, and none depends on the other samples of the batch."""
         check_is_fitted(self)
         return self._scores(given(self, X, self._sparse))
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The predicted class of each sample."""
+        """The predicted class of each sample: the second where the score is above 0, the first where it is 0 (on the
+        plane, up to rounding) or below; of several classes the first with the largest score."""
         scores = self.decision_function(X)
         return self.classes_[(scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)]
 

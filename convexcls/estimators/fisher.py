@@ -13,7 +13,7 @@ from convexcls.data import Named
 from convexcls.estimators.base import Array, CertifiedClassifier
 from convexcls.estimators.samples import Samples, given
 from convexcls.models import FisherLDA, Model
-from convexcls.rows import as_rows
+from convexcls.rows.scores import linear_scores, row_products
 from convexcls.solution import Solution
 
 
@@ -87,11 +87,12 @@ class FisherClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Certif
         return np.asarray((ratios / ratios.sum())[: self._n_features_out])
 
     def _scores(self, X: Named) -> Array:
-        scores = np.asarray(as_rows(X.matrix) @ self.coef_.T + self.intercept_)
-        return scores[:, 0] if len(self.coef_) == 1 else scores
+        if len(self.coef_) == 1:
+            return linear_scores(X.matrix, self.coef_[0], self.intercept_[0])
+        return linear_scores(X.matrix, self.coef_, self.intercept_)
 
     def transform(self, X: Any) -> Array:
         """The samples along the discriminant directions, measured from the mean of all."""
         check_is_fitted(self)
         samples = given(self, X, self._sparse)
-        return np.asarray(as_rows(samples.matrix) @ self.scalings_ - self.xbar_ @ self.scalings_)
+        return row_products(samples.matrix, self.scalings_) - self.xbar_ @ self.scalings_

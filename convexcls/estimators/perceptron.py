@@ -18,7 +18,7 @@ from convexcls.estimators.samples import Samples
 from convexcls.estimators.separation import not_separable
 from convexcls.models import Model, PerceptronCriterion
 from convexcls.models.options import check_choice
-from convexcls.rows import as_rows
+from convexcls.rows.scores import linear_scores
 from convexcls.solution import Solution
 from convexcls.solvers import Callback
 
@@ -107,5 +107,6 @@ class PerceptronClassifier(BinaryLinearClassifier):
         self.intercept_ = weights[:, d].copy() if self.fit_intercept else np.zeros(len(solutions))
 
     def _scores(self, X: Named) -> Array:
-        scores = np.asarray(as_rows(X.matrix) @ self.coef_.T + self.intercept_)
-        return scores[:, 0] if len(self.coef_) == 1 else scores
+        if len(self.coef_) == 1:
+            return linear_scores(X.matrix, self.coef_[0], self.intercept_[0])
+        return linear_scores(X.matrix, self.coef_, self.intercept_)

@@ -67,12 +67,23 @@ def least_squares_summary(solution: Solution, confidence: float) -> Summary:
 
 
 def _residuals(design: Design, target: Array, estimates: Array) -> Array:
-    """target - fit, all zero where all are lost in the rounding of what they were added up from."""
+    """target - fit, all zero where all are lost in the rounding of what they were added up from.
+
+    Estimates are as accurate as the largest rows allow. Before a small row says that the fit is not perfect, they are
+    corrected by least squares in which every row counts in units of its own rounding.
+    """
     rows = design.rows[design.kept]
     residuals = np.asarray(target - rows @ estimates)
-    size = np.abs(target) + abs(rows) @ np.abs(estimates)
-    rounding = ROUNDINGS * np.finfo(float).eps * size
-    return np.zeros_like(residuals) if np.all(np.abs(residuals) <= rounding) else residuals
+    rounding = ROUNDINGS * np.finfo(float).eps * (np.abs(target) + abs(rows) @ np.abs(estimates))
+    left = residuals
+    if np.any(np.abs(left) > rounding) and np.all(np.abs(left) <= rounding.max()):
+        unit = np.where(rounding > 0, rounding, 1.0)
+        scaled = rows.to_dense() / unit[:, None]
+        sizes = np.linalg.norm(scaled, axis=0)
+        sizes[sizes == 0] = 1.0
+        correction = np.linalg.lstsq(scaled / sizes, residuals / unit, rcond=None)[0] / sizes
+        left = residuals - rows @ correction
+    return np.zeros_like(residuals) if np.all(np.abs(left) <= rounding) else residuals
 
 
 def _log_likelihood(rss: float, weights: Array) -> float:

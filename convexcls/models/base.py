@@ -13,6 +13,7 @@ from convexcls.geometry import support_rows
 from convexcls.pickling import frozen
 from convexcls.problem import Label, Problem, Variable
 from convexcls.rows import ConstantRows, Rows, as_rows
+from convexcls.rows.scores import linear_scores, row_products
 
 Array = NDArray[np.float64]
 Values = Mapping[str, Array]
@@ -99,7 +100,10 @@ class Model(Problem):
         """f(x) for each row of X, above 0 for the second label; for several classes one column a class."""
         coef = self.coef_from(values, multipliers)
         intercept = self.intercept_from(values, multipliers)
-        return np.asarray(as_rows(self.data.lift(X)) @ coef.T + (intercept - self.threshold))
+        matrix, shift = self.data.lift(X), intercept - self.threshold
+        if self.data.labels is None:  # a fitted value, not a side
+            return row_products(matrix, coef) + shift
+        return linear_scores(matrix, coef, shift)
 
     def probabilities(self, scores: Array) -> Array | None:
         """The probability of each label from the scores; None where the model has none."""

@@ -14,6 +14,7 @@ from convexcls.models.base import Model, Values, sample_rows
 from convexcls.models.discriminants import Discriminants, discriminants
 from convexcls.problem import ROUNDING_ROOM, Constraint, Label, Term, Variable
 from convexcls.rows import CentredRows, Rows, as_rows
+from convexcls.rows.scores import rounding, row_products, settled
 from convexcls.rows.sums import RoundedRows
 
 Array = NDArray[np.float64]
@@ -91,9 +92,13 @@ class FisherLDA(Model):
             return super().scores_from(values, multipliers, X)
         directions = self.estimates_from(values, multipliers).directions
         directions = directions * np.sqrt(max(self.data.n - len(self.data.grouping[1]), 1))
-        places = as_rows(self.data.lift(X)) @ directions.T - self.centred.origin @ directions.T
-        means = self.centred.means @ directions.T
-        return np.asarray(-0.5 * ((places[:, None, :] - means) ** 2).sum(axis=2))
+        matrix, origin, means = self.data.lift(X), self.centred.origin, self.centred.means @ directions.T
+        apart = row_products(matrix, directions.T)[:, None, :] - (origin @ directions.T + means)
+        sizes = row_products(abs(matrix), abs(directions.T))[:, None, :] + (
+            abs(origin) @ abs(directions.T) + abs(means)
+        )
+        bound = rounding((abs(apart) * sizes).sum(axis=2), self.data.d)  # of apart, times its slope
+        return settled(-0.5 * (apart**2).sum(axis=2), bound)
 
     def intercept_from(self, values: Values, multipliers: Values) -> float:
         """Minus the threshold with the fewest training errors along the direction, found by trying every

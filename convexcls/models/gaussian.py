@@ -14,6 +14,7 @@ from convexcls.models.natural_parameters import NaturalParameters
 from convexcls.models.options import check_choice
 from convexcls.problem import NoAnswer
 from convexcls.rows import as_rows
+from convexcls.rows.scores import rounding, row_products, settled
 
 if TYPE_CHECKING:
     from convexcls.enclosure import Moments
@@ -129,22 +130,28 @@ class GaussianMLE(Model):
 
     def scores_from(self, values: Values, multipliers: Values, X: Any) -> Array:
         """The log of prior times density, less what all classes share; of two classes, the log-odds of the second."""
-        scores = self._discriminants(values, self.data.lift(X))
-        return np.asarray(scores[:, 1] - scores[:, 0]) if scores.shape[1] == 2 else scores
+        matrix = self.data.lift(X)
+        scores = self._discriminants(values, matrix)
+        bound = rounding(self._discriminants(values, matrix, sizes=True), 2 * self.data.d)
+        if scores.shape[1] > 2:
+            return settled(scores, bound)
+        return settled(scores[:, 1] - scores[:, 0], bound.sum(axis=1))
 
-    def _discriminants(self, values: Values, matrix: Any) -> Array:
-        """log prior_k - 1/2 (x - mu_k)' Lambda (x - mu_k) + 1/2 log det Lambda, without what all classes share."""
-        moved = (matrix.toarray() if sparse.issparse(matrix) else matrix) - self.centre
+    def _discriminants(self, values: Values, matrix: Any, sizes: bool = False) -> Array:
+        """log prior_k - 1/2 (x - mu_k)' Lambda (x - mu_k) + 1/2 log det Lambda, without what all classes share; or the
+        sum of the absolute values of what is added up in it."""
+        made: Any = np.abs if sizes else np.asarray
+        moved = made((matrix.toarray() if sparse.issparse(matrix) else matrix) - self.centre)
         out = []
         for part in self.parts:
             precision, eta = part.precision(values), part.natural_means(values)
             constant = -0.5 * np.einsum("kj,jk->k", eta, np.linalg.solve(precision, eta.T))
-            scores = moved @ eta.T + constant
+            scores = row_products(moved, made(eta.T)) + made(constant)
             if len(self.parts) > 1:
-                curved = -0.5 * np.einsum("ij,jk,ik->i", moved, precision, moved)
-                scores = scores + (curved + 0.5 * np.linalg.slogdet(precision)[1])[:, None]
+                curved = (row_products(moved, made(-0.5 * precision)) * moved).sum(axis=1)
+                scores = scores + (curved + made(0.5 * np.linalg.slogdet(precision)[1]))[:, None]
             out.append(scores)
-        return np.hstack(out) + np.log(self._priors())
+        return np.hstack(out) + made(np.log(self._priors()))
 
     def quadratic_from(self, values: Values) -> tuple[Array, Array, float] | None:
         """The log-odds of two classes as x'Ax + g'x + k; None for several classes."""

@@ -18,12 +18,13 @@ from convexcls.problem import Constraint, Label, NoAnswer, Variable
 from convexcls.rows import ConstantRows, DiagonalRows
 from convexcls.rows.kernel import KernelRows
 from convexcls.rows.row_store import MatrixStore, MatrixTooLarge, RowStore, Store
+from convexcls.rows.scores import rounding, settled
 
 if TYPE_CHECKING:
     Array = NDArray[np.float64]
 
 #: Scores are computed for this many rows at a time, so that a long table needs no long kernel matrix.
-BLOCK = 4096
+BLOCK = 128
 #: A kernel matrix of so many samples is worked out when the problem is stated.
 SMALL = 500
 
@@ -186,13 +187,17 @@ class KernelSVM(Model):
             raise DataError(f"X has {matrix.shape[1]} columns, but the classifier was declared with {meant}")
         if self._centred is not None:  # products of features far from zero would leave nothing of their difference
             return super().scores_from(values, multipliers, X)
-        samples = self.data.matrix[rows]
-        scores = np.full(matrix.shape[0], self.intercept_from(values, multipliers))
-        for start in range(0, matrix.shape[0] if rows.size else 0, BLOCK):
-            part = matrix[start : start + BLOCK]
-            scores[start : start + BLOCK] += (
-                self.kernel.between(part[:, rows] if self._precomputed else part, samples) @ weights
-            )
+        samples, intercept, n = self.data.matrix[rows], self.intercept_from(values, multipliers), matrix.shape[0]
+        scores = np.full(n, intercept)
+        total = np.abs(weights) @ self.kernel.norms(samples)
+        terms = rows.size + int(np.ceil(self.kernel.degree)) * self.data.d
+        for start in range(0, n if rows.size else 0, BLOCK):
+            # always as many rows, the last one again and again: BLAS adds up fewer in another order
+            part = matrix[np.minimum(np.arange(start, start + BLOCK), n - 1)]
+            entries = self.kernel.between(part[:, rows] if self._precomputed else part, samples)
+            sizes = np.abs(entries * weights).sum(axis=1) + self.kernel.norms(part) * total + abs(intercept)
+            found = settled((entries * weights).sum(axis=1) + intercept, rounding(sizes, terms))
+            scores[start : start + BLOCK] = found[: n - start]
         return scores
 
     @property

@@ -132,6 +132,11 @@ class Kernel:
                 return np.asarray(squares > 0, dtype=float)
             return np.asarray(squares if self.kind == "linear" else (self.gamma * squares + self.coef0) ** self.degree)
 
+    def norms(self, X: Any) -> Array:
+        """sqrt(k(x, x)) for every row x of X: k(x, z) is worked out to the rounding of the product of two, however
+        small it is itself. 0 for a kernel whose entries are taken as they are."""
+        return np.sqrt(self.diagonal(X)) if self.semidefinite else np.zeros(X.shape[0])
+
     def check(self, X: Any) -> None:
         """A ``DataError`` where a kernel that is known to be semidefinite does not take the samples: no entry of its
         matrix is larger than the largest on its diagonal."""

@@ -22,8 +22,9 @@ Array = NDArray[np.float64]
 Against = Literal["iteration", "time"]
 Measure = Literal["gap", "residual"]
 MEASURES: tuple[Measure, ...] = ("gap", "residual")
-#: What is smaller is drawn here: a logarithm has no zero.
-FLOOR = 1e-17
+#: What is smaller is drawn here. Objectives that agree to so many digits differ by the order in which their terms were
+#: added up: below it a picture would show noise, another one on every machine.
+FLOOR = 1e-14
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,7 +118,8 @@ class ConvergenceDisplay(Display):
         ax.set_ylim(max(low, FLOOR / 3), high)
         ax.set_xlabel("seconds since the solver began" if self.against == "time" else "iteration")
         words = {"gap": "objective gap |f − f*| / |f*|", "residual": "residual by the solver's own measure"}
-        ax.set_ylabel(words[self.measures[0]] if len(self.measures) == 1 else "relative size")
+        what = words[self.measures[0]] if len(self.measures) == 1 else "relative size"
+        ax.set_ylabel(f"{what}\n(what is below {FLOOR:.0e} is rounding)")
 
     def describe(self) -> str:
         told = [
@@ -147,13 +149,15 @@ def _trace(solution: Solution, optimum: float, unit: float) -> Trace | None:
         ends = (max(solution.iterations, 1), solution.seconds, last, own)
         return Trace(solution.solver, *(np.array([float(v)]) for v in ends))
     table = [(line.iteration, line.seconds, line.objective, line.residual) for line in lines]
-    columns = np.array([*table, *_finish(solution, optimum)], dtype=float).T
+    columns = np.array([*table, *_finish(solution, optimum, unit)], dtype=float).T
     return Trace(solution.solver, columns[0], columns[1], np.abs(columns[2] - optimum) / unit, np.abs(columns[3]))
 
 
-def _finish(solution: Solution, optimum: float) -> list[tuple[float, ...]]:
-    """What an exact finish gains after the last line of a trace: one line more, where it is nearer to the optimum."""
+def _finish(solution: Solution, optimum: float, unit: float) -> list[tuple[float, ...]]:
+    """What an exact finish gains after the last line of a trace: one line more, where it is nearer to the optimum by
+    more than rounding."""
     last = solution.trace[-1]
-    if solution.x is None or not abs(solution.objective - optimum) < 0.5 * abs(last.objective - optimum):
+    missing = max(abs(last.objective - optimum), FLOOR * unit)
+    if solution.x is None or not max(abs(solution.objective - optimum), FLOOR * unit) < 0.5 * missing:
         return []
     return [(last.iteration + 1, solution.seconds, solution.objective, np.nan)]

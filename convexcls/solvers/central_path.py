@@ -98,7 +98,8 @@ def follow(program: RowProgram, x: Array, mu: float | None = None, max_iter: int
             return
         yield stop
         try:
-            point, step, sigma = predictor_corrector(program, sides, point, left)
+            with np.errstate(divide="ignore", over="ignore", invalid="ignore"):  # numbers give out: seen above
+                point, step, sigma = predictor_corrector(program, sides, point, left)
         except LinAlgError:
             return
 
