@@ -66,7 +66,8 @@ def _bases() -> dict[str, tuple[Any, Inner]]:
     above = {0: F(1), 1: F(1, 6), 2: F(1), 3: F(1, 3)}
     below = {0: F(0), 1: F(11, 6), 2: F(0), 3: F(2, 3)}
     return {
-        "hard": (hard, certificate(hard, F(1, 2), {"coef": [1, 0], "intercept": [-1]}, {"margin": {0: F(1, 2), 1: F(1, 2)}})),
+        "hard": (hard, certificate(hard, F(1, 2), {"coef": [1, 0], "intercept": [-1]}, {
+            "margin": {0: F(1, 2), 1: F(1, 2)}})),
         "through": (through, certificate(through, F(1, 2), {"coef": [1]}, {"margin": {0: 1}})),
         "soft": (soft, certificate(soft, F(701, 196), {"coef": [F(-2, 7)], "intercept": [F(1, 7)]}, {
             "margin": {0: F(3, 4), 1: F(3, 2), 2: F(121, 392), 3: F(121, 392), 4: F(3, 4)}})),

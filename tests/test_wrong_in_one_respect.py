@@ -1,6 +1,6 @@
 """Certificates that are wrong in exactly one respect, one for each check of both verifiers.
 
-Everything else about them is right, so that no other check can notice: what is left out in a verifier is found out here.
+Everything else about them is right, so that no other check can notice.
 """
 
 from __future__ import annotations

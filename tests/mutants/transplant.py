@@ -51,7 +51,7 @@ def _replaced(old: Any, new: Any, path: str) -> bool:
         if isinstance(old, FunctionType) and new.__code__.co_filename == path:
             old.__code__, old.__defaults__, old.__kwdefaults__ = new.__code__, new.__defaults__, new.__kwdefaults__
         return True
-    return isinstance(new, ModuleType) or isinstance(new, Mapping) and not new
+    return isinstance(new, ModuleType) or (isinstance(new, Mapping) and not new)
 
 
 def _function(value: Any) -> Any:
