@@ -57,10 +57,9 @@ def test_the_caps_are_those_of_the_format():
 
 
 def test_a_common_denominator_has_at_most_so_many_bits():
-    first, second = f"1/{2**9999}", f"1/{3**6308}"
-    fits, over = [first, second, "1/5"], [first, second, "1/11"]
-    assert (2**9999 * 3**6308 * 5).bit_length() == 20_000
-    assert (2**9999 * 3**6308 * 11).bit_length() == 20_001
+    first, second, whole = f"1/{3**6308}", f"1/{5**4304}", 3**6308 * 5**4304
+    fits, over = [first, second, "1/343"], [first, second, "1/601"]
+    assert ((343 * whole).bit_length(), (601 * whole).bit_length()) == (20_000, 20_001)
     assert alone.numbers(fits) == read_numbers(fits, "it") == [F(text) for text in fits]
     assert alone.numbers([first] * 3) == [F(first)] * 3  # the least common one, not the product
     assert read_numbers([first] * 3, "it") == [F(first)] * 3

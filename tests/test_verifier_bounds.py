@@ -267,6 +267,12 @@ def test_rows_labels_and_weights_have_to_fit():
         assert found[2] == 2
 
 
+def test_a_single_sample():
+    problem = cc.LeastSquares([[2.0]], [1.0], coding="real", intercept=False)
+    assert judged(problem, certificate(problem, 0, {"coef": [F(1, 2)]}, {}))[0]
+    assert not judged(problem, certificate(problem, 0, {"coef": [F(1, 3)]}, {}))[0]
+
+
 def test_words_name_what_is_proved():
     problem = BASES["hard"][0]
     exactly = judged(problem, altered("hard", {}))

@@ -48,6 +48,7 @@ SURVIVORS: list[Mutant] = []
 
 
 def _told(mutant: Mutant, failed: str) -> None:
+    print("." if failed else "!", end="", file=sys.stderr, flush=True)
     if not failed:
         SURVIVORS.append(mutant)
         print(f"SURVIVES {mutant.path}:{mutant.line}: {mutant.name}", flush=True)

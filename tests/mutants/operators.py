@@ -47,27 +47,40 @@ class Mutant:
 
     name: str
     path: str
-    line: int
-    source: str
+    function: str
+    lines: range  # of the statement
+    tree: ast.Module
+    site: tuple[ast.AST, str, int | None, Any]  # parent, field, place in it, what is put there
+
+    @property
+    def line(self) -> int:
+        """Where the statement begins."""
+        return self.lines.start
+
+    @property
+    def source(self) -> str:
+        """The whole mutated source."""
+        undo = _put(*self.site)
+        source = ast.unparse(ast.fix_missing_locations(self.tree))
+        _put(*undo)
+        return source
 
 
 def mutants(path: str, source: str) -> list[Mutant]:
     """Every mutant of a source."""
     tree, seen, out = ast.parse(source), Counter[str](), []
-    for where, parent, field, place, other in _sites(tree, ""):
-        child = getattr(parent, field) if place is None else getattr(parent, field)[place]
-        shown = isinstance(parent, ast.expr) or isinstance(child, ast.Constant)
-        shown = shown and len(ast.unparse(parent)) <= LONGEST_NAME
-        before = ast.unparse(parent if shown else child)
-        _put(parent, field, place, other)
+    for where, lines, parent, field, place, other in _sites(tree, "", range(0)):
+        undo = _put(parent, field, place, other)
+        child, shown = undo[-1], isinstance(parent, ast.expr) or isinstance(undo[-1], ast.Constant)
         after = ast.unparse(parent if shown else other)
-        changed = ast.unparse(ast.fix_missing_locations(tree))
-        _put(parent, field, place, child)
+        _put(*undo)
+        before = ast.unparse(parent if shown else child)
+        if shown and len(before) > LONGEST_NAME:
+            before, after = ast.unparse(child), ast.unparse(other)
         name = f"{path.rsplit('/', 1)[-1]} {where or '(module)'}: {_short(before)} -> {_short(after)}"
         seen[name] += 1
         name += f" #{seen[name]}" if seen[name] > 1 else ""
-        line = next(n.lineno for n in ast.walk(child) if hasattr(n, "lineno"))
-        out.append(Mutant(name, path, line, changed))
+        out.append(Mutant(name, path, where, lines, tree, (parent, field, place, other)))
     return out
 
 
@@ -77,15 +90,19 @@ def _short(text: str) -> str:
     return text if len(text) <= LONGEST_NAME else text[:LONGEST_NAME] + "..."
 
 
-def _put(parent: ast.AST, field: str, place: int | None, node: ast.AST) -> None:
+def _put(parent: ast.AST, field: str, place: int | None, node: Any) -> tuple[ast.AST, str, int | None, Any]:
+    """Put a node in its place; what undoes it."""
     if place is None:
+        old = getattr(parent, field)
         setattr(parent, field, node)
     else:
+        old = getattr(parent, field)[place]
         getattr(parent, field)[place] = node
+    return parent, field, place, old
 
 
-def _sites(parent: ast.AST, where: str) -> Iterator[tuple[str, ast.AST, str, int | None, Any]]:
-    """The function, the place in the tree, and what may stand there instead."""
+def _sites(parent: ast.AST, where: str, lines: range) -> Iterator[tuple[str, range, ast.AST, str, int | None, Any]]:
+    """The function, the lines of the statement, the place in the tree, and what may stand there instead."""
     for field, value in ast.iter_fields(parent):
         if field in ("annotation", "returns", "decorator_list", "bases"):
             continue
@@ -98,9 +115,17 @@ def _sites(parent: ast.AST, where: str) -> Iterator[tuple[str, ast.AST, str, int
                 continue
             named = isinstance(child, (ast.FunctionDef, ast.ClassDef))
             inner = f"{where}.{child.name}".lstrip(".") if named else where
+            around = _lines(child) if isinstance(child, (ast.stmt, ast.ExceptHandler)) else lines
             for other in _others(child):
-                yield inner, parent, field, k if isinstance(value, list) else None, other
-            yield from _sites(child, inner)
+                yield inner, around, parent, field, k if isinstance(value, list) else None, other
+            yield from _sites(child, inner, around)
+
+
+def _lines(statement: ast.stmt | ast.ExceptHandler) -> range:
+    """The lines of a statement, of one with a body those of its head."""
+    body = getattr(statement, "body", None)
+    last = max(statement.lineno, body[0].lineno - 1) if body else statement.end_lineno or statement.lineno
+    return range(statement.lineno, last + 1)
 
 
 def _others(node: ast.AST) -> Iterator[ast.AST]:
