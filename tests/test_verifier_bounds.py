@@ -104,6 +104,19 @@ def test_a_point_is_stretched_only_within_the_tolerance():
         assert untouched is not stretched
 
 
+def test_a_point_is_not_stretched_where_that_costs_more():
+    rows, caps, v = [[F(1)], [F(1)]], [F(1, 100)] * 2, [F(9, 10)]
+    found = alone.margin_bounds(rows, [-1, 1], 1, v, [F(0)] * 2, caps, {"loss": "hinge"}, F(1, 4))
+    value = F(81, 200) + 2 * F(1, 1000)
+    assert found == (0, value, value, True)
+
+
+def test_nothing_had_to_be_repaired_only_where_every_slope_is_zero():
+    rows, one = [[F(1), F(0)], [F(0), F(1)]], F(1)
+    for v, untouched in (([0, 1], True), ([0, 0], False), ([1, 1], False), ([1, 0], False)):
+        assert alone.square_bounds(rows, [one, one], [F(0), one], 2, list(map(F, v)), F(0))[3] is untouched
+
+
 @pytest.mark.parametrize("seed", range(30))
 def test_bounds_of_least_squares(seed):
     X, _, weights, v, targets, _, intercept, _ = guess(seed)
@@ -226,6 +239,18 @@ def test_an_optimum_beyond_what_doubles_can_show_is_refused():
         found = judged(problem, inner)
         assert found[0] is accepted
         assert accepted or found[1:] == ("the point is not feasible, and no multiple of it is", 1)
+
+    a, optimum = 2.0**-499, F(2) ** 999
+    problem = cc.HardMarginSVM([[0.0], [a]], [0, 1])
+    inner = certificate(problem, optimum, {"coef": [2 / F(a)], "intercept": [-1]}, {"margin": {0: optimum, 1: optimum}})
+    assert judged(problem, inner)[0]
+
+
+def test_what_does_not_enter_the_bounds_is_not_looked_at():
+    """At the level float only above - below counts; without a normalization its multiplier does not."""
+    more = {("multipliers", "residual_above", "0"): "2", ("multipliers", "residual_below", "0"): "1"}
+    assert judged(BASES["absolute"][0], altered("absolute", at_level("absolute", "float") | more))[0]
+    assert judged(BASES["loose"][0], altered("loose", {("multipliers", "normalization"): {"0": "1"}}))[0]
 
 
 def test_costs_are_rounded_to_doubles_as_the_model_rounds_them():
@@ -380,6 +405,14 @@ def test_tables_that_are_none(run, name):
     assert said.startswith("NOT READABLE: ")
     if name not in ("a quotation without end", "no text"):
         assert said == "NOT READABLE: a ragged table, or no such column\n"
+
+
+def test_weights_are_those_of_their_column(run, tmp_path):
+    proof = tmp_path / "soft.json"
+    proof.write_text(json.dumps(altered("soft", {})))
+    table = "x,w,y\n-1,1,0\n1,2,1\n-3,1,1\n4,0.5,0\n0.5,1,0\n"
+    assert run(table, "--weight", "w", name=proof) == (0, "ACCEPTED: optimal, and the optimum is exactly 701/196\n")
+    assert run(table, "--features", "x", name=proof)[0] == 1
 
 
 def test_exit_codes(run, tmp_path, monkeypatch):
