@@ -54,7 +54,7 @@ def drawn(seed):
         u = [F(rng.randint(-1, 2)) for _ in range(size)]
         quadratic = [[a * b for b in u] for a in u]
     n = rng.randint(1, 4)
-    costs, curvature = [float(rng.randint(0, 3)) for _ in range(n)], [0.0] * n
+    costs, curvature = [rng.choice((0.0, 0.25, 1.0, 2.0, 3.0)) for _ in range(n)], [0.0] * n
     lines = (block("first", rows(n)), block("second", rows(n) if rng.random() < 0.5 else [[F(0)] * (size + 1)] * n))
     if rng.random() < 0.3:
         costs, curvature, lines = curvature, costs, lines[:1]
@@ -233,8 +233,8 @@ def test_the_upper_bound_is_the_objective_at_a_feasible_point(monkeypatch):
     assert at(kinks, 3, 1) == (2 * 2 + 3 * 2,) * 2
     assert at(kinks, -3, 1) == (2 * -4 + 3 * -1,) * 2
     squares = statement([[0, 0], [0, 0]], [0, 0], samples=[([0.0, 0.0], [3.0, 5.0], lines[1:])])
-    assert at(squares, 0, 11) == (F(3, 2) * 4,) * 2
-    assert at(squares, 0, -2) == (F(5, 2) * 4,) * 2
+    assert at(squares, 0, 12) == (F(3, 2) * 9,) * 2
+    assert at(squares, 0, -3) == (F(5, 2) * 9,) * 2
     # moved onto z_1 + z_2 = 4 by the shortest way; the objective at the point itself is told, too
     equal = statement([[1, 0], [0, 1]], [0, 0], equalities=[block("equal", [[F(1), F(1), F(-4)]])])
     assert at(equal, 2, 2) == (4, 4)
@@ -295,6 +295,11 @@ def test_a_point_is_scaled_up_within_the_tolerance_where_a_line_is_short(monkeyp
         [[1]], [0], equalities=[block("equal", [[F(1), F(-1)]])], samples=[([1.0, 1.0], [0.0, 0.0], (margins, flat))]
     )
     assert upper(tied, [1], NEAR, monkeypatch) == (F(1, 2), F(1, 2))
+    short = statement(
+        [[1, 0], [0, 1]], [0, 0], equalities=[block("equal", [[F(0), F(1), F(-1)]])],
+        samples=[([1e9], [0.0], (block("first", [[F(-1), F(0), F(1)]]), block("second", [[F(0)] * 3])))])  # fmt: skip
+    assert upper(short, [1 - F(1, 10**7), 1], NEAR, monkeypatch)[0] == ((1 - F(1, 10**7)) ** 2 + 1) / 2 + 100
+    assert F(1, 10**6) == NEAR
     # lines that do not say at least are left alone
     other = statement(
         [[1]], [0], samples=[([1.0], [0.0], (block("first", [[F(1), F(-1)]]), block("second", [[F(0), F(0)]])))]

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 from fractions import Fraction as F
+from types import SimpleNamespace as Plain
 
+import numpy as np
 import pytest
 from certificates import BASES, altered
 
-from convexcls.portable import CertificateError, parse, parsing
+import convexcls as cc
+from convexcls.portable import CertificateError, parse, parsing, rebuilding
 from convexcls.portable.parsed import Box
 from convexcls.portable.rebuilding import model_class, rebuilt
 
@@ -181,6 +184,7 @@ def test_the_depth_is_that_of_brackets_outside_of_strings():
         '{"a": [[[["b"]]]]}',
         '{"a": {"b": {"c": {"d": {}}}}}',
         '{"a": "\\\\", "b": [[[[]]]]}',
+        '{"a": [], "b": [[[[]]]]}',
         '{"a": [{"b": [{}]}]}',
     ):
         with pytest.raises(CertificateError, match="nested more than 4 deep"):
@@ -229,6 +233,40 @@ def test_the_model_is_declared_with_the_parameters_of_the_certificate():
         assert type(declared(base, {})) is type(problem)
     assert declared("soft", {("parameters", "C"): "3/4"}).parameters["C"] == 0.75
     assert declared("soft", {("parameters", "C"): "7.5e-1"}).parameters["C"] == 0.75
+
+
+def test_a_parameter_that_may_be_a_number_or_nothing():
+    for C in (None, 0.75):
+        problem = cc.KernelSVM([[0.0], [1.0]], [0, 1], kernel="linear", C=C)
+        parsed = parse(problem.solve().certificate.to_json())
+        assert rebuilt(parsed, [[0.0], [1.0]], [0, 1], None).parameters["C"] == C
+
+
+def test_what_a_model_makes_of_its_parameters_is_what_the_certificate_states(monkeypatch):
+    def declared_as(parameters, text="7.5e-1", given=0.75):
+        monkeypatch.setattr(rebuilding, "parameters_of", lambda parsed: {"C": given})
+        monkeypatch.setattr(rebuilding, "model_class", lambda parsed: lambda X, y, C: Plain(parameters=parameters))
+        return rebuilt(parse(json.dumps(altered("hard", {("parameters",): {"C": text}}))), [], [], None)
+
+    assert declared_as({"C": 0.75}).parameters == {"C": 0.75}
+    assert declared_as({"C": 0.75}, text="0.75", given="0.75").parameters == {"C": 0.75}
+    assert [rebuilding.written_parameter(value) for value in (np.True_, None, "x", 2)] == [True, None, "x", "2.0"]
+    for other in ({"C": 0.5}, {"C": None}, {"C": "0.75"}):
+        with pytest.raises(CertificateError, match="states the parameter 'C' in a wrong way"):
+            declared_as(other)
+    with pytest.raises(CertificateError, match="does not state the parameter 'l2'"):
+        declared_as({"C": 0.75, "l2": 0.0})
+
+
+@pytest.mark.parametrize("error", [ValueError, TypeError, OverflowError, MemoryError])
+def test_a_model_that_cannot_be_declared_is_refused(monkeypatch, error):
+    def refuse(*_, **__):
+        raise error("too much")
+
+    monkeypatch.setattr(rebuilding, "parameters_of", lambda parsed: {})
+    monkeypatch.setattr(rebuilding, "model_class", lambda parsed: refuse)
+    with pytest.raises(CertificateError, match="the model 'hard-margin' cannot be declared so: too much"):
+        rebuilt(parse(json.dumps(altered("hard", {}))), [], [], None)
 
 
 @pytest.mark.parametrize(
