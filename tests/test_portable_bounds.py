@@ -153,8 +153,6 @@ class Reference:
         for v, inner, m in zip(a, middle, self.most, strict=True):
             edge = self.into(v, m)
             if edge != v:
-                if self.into(inner, m) != inner or inner == edge:
-                    return None
                 part = max(part, abs(v - edge) / (abs(v - edge) + abs(inner - edge)))
         out = [v + part * (inner - v) for v, inner in zip(a, middle, strict=True)]
         return out if all(self.into(v, m) == v for v, m in zip(out, self.most, strict=True)) else None
