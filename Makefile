@@ -9,13 +9,18 @@ STAMP  := $(VENV)/.installed
 BENCH       := .venv-bench
 BENCH_STAMP := $(BENCH)/.installed
 
-.PHONY: demo test lint docs bench clean
+.PHONY: demo test mutants lint docs bench clean
 
 demo: $(STAMP)
 	@$(BIN)/convexcls demo
 
 test: lint
 	OMP_NUM_THREADS=1 $(BIN)/pytest -n auto
+
+# Every comparison, sign, constant and check of the trusted core broken in turn, until a test fails. MUTANTS chooses:
+# MUTANTS="--files '*/parsing.py' --jobs 2", or --list.
+mutants: $(STAMP)
+	OMP_NUM_THREADS=1 $(BIN)/python -m tests.mutants $(MUTANTS)
 
 lint: $(STAMP)
 	$(BIN)/ruff check convexcls tests benchmarks docs examples

@@ -452,7 +452,6 @@ def test_the_digest_of_blocks_of_samples(monkeypatch):
     plain = check_data([[1.0], [2.0]], [-0.0, 0.5], None, real_target=True)
     text = f"convexcls-data/1 2 1 plain\n{(0.0).hex()} 0:{(1.0).hex()}\n{(0.5).hex()} 0:{(2.0).hex()}\n"
     assert data_digest(plain) == hashlib.sha256(text.encode()).hexdigest()
-    assert digest.BLOCK == 4096
 
 
 def test_labels_and_entries_are_written_as_the_format_says():

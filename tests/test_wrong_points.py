@@ -168,10 +168,11 @@ def test_soft_margins_in_each_respect():
 def test_measures_are_relative_to_the_problem():
     """The same points in other units are as right, and as wrong."""
     for unit in (1e-6, 1.0, 1e6):
-        problem = over(2, block("first", [[-1.0 / unit, 0.0]], -1.0), quadratic={"x": [1.0 / unit**2] * 2}, unit=0.0)
-        assert failing(problem, a(unit, 0), {"first": a(1)}) == set()
-        assert failing(problem, a(unit, 1e-4 * unit), {"first": a(1)}) == {STATIONARITY}
-        assert PRIMAL in failing(problem, a(unit * (1 - 1e-4), 0), {"first": a(1 - 1e-4)})
+        rows = block("rows", [[-1.0 / unit, 0.0], [0.0, 1.0 / unit]], [-1.0, 10.0])
+        problem = over(2, rows, quadratic={"x": [1.0 / unit**2] * 2}, unit=0.0)
+        assert failing(problem, a(unit, 0), {"rows": a(1, 0)}) == set()
+        assert failing(problem, a(unit, 1e-4 * unit), {"rows": a(1, 0)}) == {STATIONARITY}
+        assert PRIMAL in failing(problem, a(unit * (1 - 1e-4), 0), {"rows": a(1 - 1e-4, 0)})
         scaled = over(2, block("first", [[-1.0, 0.0]], -1.0), quadratic={"x": [unit, unit]}, unit=0.0)
         assert failing(scaled, a(1, 0), {"first": a(unit)}) == set()
         assert SLACKNESS in failing(scaled, a(1.001, 0), {"first": a(1.001 * unit)})
