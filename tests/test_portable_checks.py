@@ -14,7 +14,7 @@ from scipy import sparse
 
 import convexcls as cc
 from convexcls.data import check_data
-from convexcls.portable import certificate_dict, data_digest, digest, parse
+from convexcls.portable import certificate_dict, data_digest, digest, exact_proofs, parse
 from convexcls.portable import verification as verification_module
 from convexcls.portable.checks import check_claim
 from convexcls.portable.digest import entry_text, label_text
@@ -94,6 +94,34 @@ def test_contradictions_are_written_so_that_they_cancel_exactly():
     assert exact_farkas(apart, {"margin": np.array([2.0, 3.0, 1.0])}) == {"margin": {0: 2, 1: 3, 2: 1}}
     assert exact_farkas(apart, {"margin": np.array([0.0, 3.0, 1.0])}) == {"margin": {1: 3, 2: 1}}
     assert exact_farkas(apart, {}) == {}
+    # one of an equation is solved for, too, and one that has to be 0 becomes 0
+    exact = exact_farkas(NEVER, {"sign": np.array([1 / 3 + 2e-16, 1 / 3]), "sum": np.array([-1 / 3])})
+    assert proves_infeasible(NEVER, exact) == ""
+    alone = program(constraints=[NEVER.constraints[0], below("sum", [[1.0, 0.0]], 1.0, "==")])
+    exact = exact_farkas(alone, {"sign": np.array([1.0, 1e-20]), "sum": np.array([-1.0])})
+    assert exact == {"sign": {0: 1, 1: 0}, "sum": {0: -1}}
+
+
+def test_what_is_too_large_is_written_as_it_was_found(monkeypatch):
+    rounded = {"sign": np.array([1 / 3, 1 / 3 + 1e-16]), "sum": np.array([-1 / 3 - 2e-16])}
+    as_found = {"sign": {0: F(1 / 3), 1: F(1 / 3 + 1e-16)}, "sum": {0: F(-1 / 3 - 2e-16)}}
+    assert exact_proofs.LARGEST == 40_000
+    for largest, found in ((6, False), (5, True)):  # three multipliers of rows with two entries
+        monkeypatch.setattr(exact_proofs, "LARGEST", largest)
+        assert (exact_farkas(NEVER, rounded) == as_found) is found
+
+    def falling(rows):
+        variables = [cc.Variable("x", 3, "x")]
+        return cc.Problem("p", variables, linear={"x": [-1.0, 0.0, 0.0]}, constraints=[below("cap", rows, 1.0)])
+
+    way, row = np.array([3.0, -1.0, 0.0]), [0.1, 0.3, 0.2]
+    assert F(0.1) * 3 != F(0.3)
+    for largest, count, found in ((9, 1, False), (8, 1, True), (9, 300, False), (9, 301, True)):
+        monkeypatch.setattr(exact_proofs, "LARGEST", largest)
+        exact = exact_direction(falling([row] * count), way)["x"]
+        assert exact[:2] == [3, -1]
+        assert (exact[2] == 0) is found
+        assert found or sum(F(a) * b for a, b in zip(row, exact, strict=True)) == 0
 
 
 # ---- directions -------------------------------------------------------------------------------------------------
@@ -129,6 +157,8 @@ def test_a_direction_is_one_exactly():
     assert "leaves the constraint 'tie' at row 0" in falls(tied, 1, 0)
     assert "leaves the constraint 'tie' at row 0" in falls(tied, 1, 2)
     assert falls(tied, 1, 1) == ""
+    ties = program((-1.0, 0.0), constraints=[below("tie", [[0.0, 0.0], [-1.0, 0.0]], 1.0, "==")])
+    assert "leaves the constraint 'tie' at row 1" in falls(ties, 1, 0)
     both = program((-1.0, 0.0), constraints=[held.constraints[0], tied.constraints[0]])
     assert falls(both, 1, 1) == ""
     assert "'tie'" in falls(both, 1, 2)
@@ -152,8 +182,10 @@ def test_losses_along_a_direction():
     assert "does not fall" in falls(weightless, 0, 1)
     squares = losses(cc.losses.HalfSquare(), (0.0, -1.0), rows=((1.0, 0.0),))
     assert falls(squares, 0, 1) == ""
+    several = losses(cc.losses.HalfSquare(), (0.0, -1.0), rows=((1.0, 0.0), (0.0, 0.0)))
     for way in ((1, 1), (-1, 1)):
         assert "a loss of 'loss' rises" in falls(squares, *way)
+        assert "a loss of 'loss' rises" in falls(several, *way)
 
     class Flat(cc.losses.Logistic):
         slopes = (0.0, 0.0)
@@ -180,6 +212,10 @@ def test_directions_are_written_so_that_what_stays_stays_exactly():
     exact = exact_direction(problem, np.array([3.0, -1.0]))
     assert F(0.1) * exact["x"][0] + F(0.3) * exact["x"][1] == 0
     assert exact["x"][0] == 3  # the larger entry is kept
+    for scale in (1.0, 2.0**40):
+        signed = program((-1.0, 0.0), constraints=[below("cap", [[0.1 * scale, -0.3 * scale]], 1.0)])
+        exact = exact_direction(signed, np.array([3.0, 1.0]))
+        assert F(0.1) * exact["x"][0] == F(0.3) * exact["x"][1]
     assert exact_direction(program((-1.0, 0.0)), np.array([0.1, 0.5])) == {"x": [F(0.1), F(0.5)]}
     moving = program((-1.0, 0.0), constraints=[below("cap", [[-1.0, 0.0]], 1.0)])
     assert exact_direction(moving, np.array([0.1, 0.5])) == {"x": [F(0.1), F(0.5)]}
@@ -452,6 +488,18 @@ def test_the_digest_of_blocks_of_samples(monkeypatch):
     plain = check_data([[1.0], [2.0]], [-0.0, 0.5], None, real_target=True)
     text = f"convexcls-data/1 2 1 plain\n{(0.0).hex()} 0:{(1.0).hex()}\n{(0.5).hex()} 0:{(2.0).hex()}\n"
     assert data_digest(plain) == hashlib.sha256(text.encode()).hexdigest()
+
+
+def test_the_digest_does_not_see_how_zeros_and_sums_are_stored():
+    """Entries stored in two parts, zeros that are stored, and weights of -0."""
+    raw = sparse.csr_array(
+        (np.array([0.25, 0.25, 0.0, 3.0]), np.array([0, 0, 1, 1]), np.array([0, 3, 4])), shape=(2, 2)
+    )
+    assert raw.nnz == 4
+    known = data_digest(check_data([[0.5, 0.0], [0.0, 3.0]], [0, 1], [2.0, 1.0]))
+    assert data_digest(check_data(raw, [0, 1], [2.0, 1.0])) == known
+    three = ([[1.0], [2.0], [3.0]], [0, 1, 1])
+    assert data_digest(check_data(*three, [1.0, 2.0, -0.0])) == data_digest(check_data(*three, [1.0, 2.0, 0.0]))
 
 
 def test_labels_and_entries_are_written_as_the_format_says():
