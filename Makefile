@@ -23,6 +23,11 @@ test: lint
 test-machines: $(STAMP)
 	$(BIN)/python tests/machines.py $(OPTIONS)
 
+# Every comparison, sign, constant and check of the trusted core broken in turn, until a test fails. MUTANTS chooses:
+# MUTANTS="--files '*/parsing.py' --jobs 2", or --list.
+mutants: $(STAMP)
+	OMP_NUM_THREADS=1 $(BIN)/python -m tests.mutants $(MUTANTS)
+
 lint: $(STAMP)
 	$(BIN)/ruff check convexcls tests benchmarks docs examples
 	$(BIN)/ruff format --check convexcls tests benchmarks docs examples

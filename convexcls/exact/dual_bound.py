@@ -143,10 +143,7 @@ def _mixed(null: list[Vector], base: Vector, every: Sequence[Multiplier], fit: V
     for m, value, inner in zip(every, fit, middle, strict=True):
         if excess := _outside(m, value):
             edge = ZERO if value < 0 or m.most is None else m.most
-            room = abs(inner - edge)
-            if _outside(m, inner) or not room:
-                return None
-            part = max(part, excess / (excess + room))
+            part = max(part, excess / (excess + abs(inner - edge)))
     mixed = [(1 - part) * value + part * inner for value, inner in zip(fit, middle, strict=True)]
     return mixed if all(_outside(m, value) == 0 for m, value in zip(every, mixed, strict=True)) else None
 

@@ -76,7 +76,12 @@ def proved(c: Certificate, proof: ExactProof) -> Certificate:
         return raised
     # slacks follow from the point: those of the answer stay where there is one
     point = proof.point if c.x is not None else {**proof.point, **proof.slacks()}
-    return at(raised, point, _multipliers(c.problem, proof.multipliers))
+    try:
+        return at(raised, point, _multipliers(c.problem, proof.multipliers))
+    except OverflowError:
+        raise NoAnswer(
+            "the optimum is known in rationals, but some of its numbers are beyond the range of doubles"
+        ) from None
 
 
 def at(

@@ -180,7 +180,8 @@ def _bounds_in_doubles(parsed: Parsed, problem: Model) -> Bounds:
 
     x, multipliers = _in_doubles(parsed, problem)
     found = bounds(problem, x, multipliers)
-    value = problem.objective(x)
+    with np.errstate(over="ignore", invalid="ignore"):
+        value = problem.objective(x)
     if not math.isfinite(value):
         raise CertificateError("the objective at the point is not finite")
     return _rational(found.lower), _rational(found.upper), Fraction(value)
@@ -188,7 +189,8 @@ def _bounds_in_doubles(parsed: Parsed, problem: Model) -> Bounds:
 
 def _in_doubles(parsed: Parsed, problem: Model) -> tuple[Array, dict[str, Array]]:
     """The point with its slacks, and all multipliers."""
-    x = with_slacks(problem, parsed.point)
+    with np.errstate(over="ignore", invalid="ignore"):  # told below
+        x = with_slacks(problem, parsed.point)
     multipliers = multiplier_arrays(problem, with_flat_lines(problem, parsed.multipliers))
     if not np.all(np.isfinite(x)) or not all(np.all(np.isfinite(z)) for z in multipliers.values()):
         raise CertificateError("the point or a multiplier is beyond the range of doubles")
