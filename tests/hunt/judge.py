@@ -14,7 +14,7 @@ from tests.hunt.draw import Case
 from tests.hunt.likelihood import ball
 from tests.hunt.linear import Fisher, LeastAbsolute, LeastSquares, Perceptron
 from tests.hunt.margins import HardMargin, Kernel, MaxMargin, SoftMargin
-from tests.hunt.oracle import Question, Truth, Unknown, rational
+from tests.hunt.oracle import Misstated, Question, Truth, Unknown, rational
 
 QUESTIONS: dict[str, type[Question]] = {
     "HardMarginSVM": HardMargin,
@@ -74,15 +74,20 @@ class Judge:
         if certificate.status == "undecided":
             return Verdict("undecided", certificate.reason)
         try:
-            why = falsehood(solution, *self.given)
-            if why and self.case.rounds:
-                elsewhere = falsehood(solution, *self.rounded)
-                if not elsewhere and certificate.level == "float" and "rounded to doubles" in certificate.explain():
-                    why = ""
-                why += " (true of the data rounded to doubles)" if why and not elsewhere else ""
+            why = self.falsehood(solution)
+            if why and self.case.rounds and not self.falsehood(solution, rounded=True):
+                told = certificate.level == "float" and "rounded to doubles" in certificate.explain()
+                why = "" if told else f"{why} (true of the data rounded to doubles)"
         except Unknown as error:
             return Verdict("unjudged", str(error))
         return Verdict("wrong", why) if why else Verdict("right")
+
+    def falsehood(self, solution: Any, rounded: bool = False) -> str:
+        """What is false about a claim, of the data as given or as doubles; empty where nothing is."""
+        try:
+            return falsehood(solution, *(self.rounded if rounded else self.given))
+        except Misstated as error:
+            return str(error)
 
 
 def falsehood(solution: Any, question: Question, truth: Truth) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 from flint import ctx, fmpq
 
 from tests.hunt.likelihood import PRECISION, ball
-from tests.hunt.oracle import Point, Question, Truth, rational, relative, scores, worst
+from tests.hunt.oracle import Misstated, Point, Question, Truth, rational, relative, scores, worst
 from tests.hunt.pivoting import ONE, ZERO, Vector, dot, minimise
 
 #: A value of the Gaussian kernel in doubles may be off by this.
@@ -145,7 +145,8 @@ class Kernel(Question):
                 apart = gamma * sum(((x - z) ** 2 for x, z in zip(a, b, strict=True)), ZERO)
                 with ctx.workprec(PRECISION):
                     off = abs(ball(signs[i] * signs[j] * Q[i][j]) - ball(-apart).exp())
-                    assert off < ball(KERNEL_ROUNDING), f"k(x, z) of rows {i} and {j} is {Q[i][j]}"
+                    if not off < ball(KERNEL_ROUNDING):
+                        raise Misstated(f"k(x, z) of rows {i} and {j} is not {float(ball(Q[i][j]).mid())}")
         return Q
 
     def truth(self) -> Truth:
