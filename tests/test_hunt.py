@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import math
 import random
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -128,6 +130,16 @@ def test_pivoting_in_rationals_needs_no_guess() -> None:
     found = minimise([[ONE / huge]], [ZERO], [[ONE]], [huge], 1)  # beyond the range of doubles when squared
     assert found is not None
     assert found.value == huge / 2
+
+
+def test_oracles_share_no_code_with_the_package() -> None:
+    for name in ("oracle", "margins", "linear", "densities", "likelihood", "pivoting", "families", "draw"):
+        tree = ast.parse((Path(__file__).parent / "hunt" / f"{name}.py").read_text())
+        imported = [a.name for node in ast.walk(tree) if isinstance(node, ast.Import) for a in node.names]
+        imported += [node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+        ours = [module for module in imported if module.startswith(("convexcls", "tests"))]
+        assert all(module.startswith("tests.hunt.") for module in ours), name
+        assert not {"tests.hunt.judge", "tests.hunt.run"} & set(ours), name
 
 
 # ---- the judge --------------------------------------------------------------------------------------------
