@@ -102,7 +102,8 @@ def reproduce(options: Any) -> int:
     seed, index = map(int, options.only.split(":"))
     case = draw(seed, index)
     print(f"{case.family}\n{case.code()}")
-    records = hunt(seed, index, options.solvers if options.solvers == "auto" else "all", options.levels, options.limit)
+    solvers = "auto" if options.solvers == "auto" else "all"
+    records = [r for level in options.levels for r in hunt(seed, index, solvers, [level], options.limit)]
     for record in records:
         print(f"  {record.solver:20} {record.level:9} {record.kind:10} {record.words}")
     return 1 if any(record.bad for record in records) else 0

@@ -110,13 +110,14 @@ def falsehood(solution: Any, question: Question, truth: Truth) -> str:
 
 
 def point_errors(solution: Any, question: Question, truth: Truth) -> dict[str, float]:
-    """The relative errors of the point, and of the objective as it is told."""
+    """The relative errors of the point, and of the objective as it is told where there are no bounds beside it."""
     try:
         errors = question.errors(read_point(solution), truth)
-        told = question.off(rational(solution.objective), truth)
+        if solution.certificate.level == "float":
+            errors["told objective"] = question.off(rational(solution.objective), truth)
     except (OverflowError, ValueError):
         return {"finiteness": float("inf")}
-    return {**errors, "told objective": told}
+    return errors
 
 
 def _false_exactly(certificate: Any, question: Question, truth: Truth) -> str:
@@ -124,17 +125,10 @@ def _false_exactly(certificate: Any, question: Question, truth: Truth) -> str:
         return "claims a rational optimum, there is none"
     if rational(certificate.optimum) != truth.lower:
         return f"claims the optimum {certificate.optimum}, it is {_short(truth.lower)}"
-    errors = question.errors(_with_intercept(certificate), truth)
+    point = {name: [rational(v) for v in values] for name, values in certificate.exact_point.items()}
+    errors = question.errors(point, truth)
     off = [name for name, error in errors.items() if error]
     return f"the exact point is off in {', '.join(off)}" if off else ""
-
-
-def _with_intercept(certificate: Any) -> dict[str, Any]:
-    point = {name: [rational(v) for v in values] for name, values in certificate.exact_point.items()}
-    if "margin" in point:  # the intercept of a kernel machine is a multiplier
-        found = certificate.exact_multipliers.get("intercept", {})
-        point["intercept"] = [rational(found.get(0, 0))]
-    return {name: values for name, values in point.items() if name not in ("slack", "size")}
 
 
 def read_point(solution: Any) -> Mapping[str, list[Any]]:
@@ -144,9 +138,9 @@ def read_point(solution: Any) -> Mapping[str, list[Any]]:
         return {"centre": exactly(problem.centre), **_omegas(problem, values)}
     if kind == "fisher":
         return {v.name: exactly(values[v.name]) for v in problem.variables}
-    point = {"intercept": exactly(np.atleast_1d(solution.intercept))}
     if kind == "kernel":
-        return {**point, "margin": exactly(values["margin"])}
+        return {"margin": exactly(values["margin"])}
+    point = {"intercept": exactly(np.atleast_1d(solution.intercept))}
     if "distance" in values:
         point["distance"] = exactly(values["distance"])
     return {**point, "coef": exactly(np.ravel(solution.coef))}

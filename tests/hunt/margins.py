@@ -110,7 +110,8 @@ class MaxMargin(HardMargin):
 
 
 class Kernel(Question):
-    """max sum_i alpha_i - 1/2 alpha'Q alpha with 0 <= alpha_i <= C_i and, with an intercept, sum_i alpha_i y_i = 0."""
+    """max sum_i alpha_i - 1/2 alpha'Q alpha with 0 <= alpha_i <= C_i and, with an intercept, sum_i alpha_i y_i = 0. The
+    point is alpha; the intercept is a multiplier, which is not judged."""
 
     sense = -1
 
@@ -169,12 +170,6 @@ class Kernel(Question):
         }
         if self.intercept:
             out["balance"] = relative(abs(dot(alpha, signs)), total)
-        (b,) = point["intercept"] if self.intercept else [ZERO]
-        slack = [1 - v - s * b for v, s in zip(bent, signs, strict=True)]
-        if (boxes := self.boxes) is None:
-            out["margin"] = worst(slack, ONE)
-        else:
+        if (boxes := self.boxes) is not None:
             out["box"] = max((relative(a - c, c) for a, c in zip(alpha, boxes, strict=True)), default=0.0)
-            value = dot(alpha, bent) / 2 + dot(boxes, [max(s, ZERO) for s in slack])
-            out["primal objective"] = self.off(value, truth)
         return out
