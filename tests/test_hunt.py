@@ -117,6 +117,33 @@ def test_oracles_agree_with_those_written_for_other_tests(seed: int) -> None:
                 assert low <= high <= low + Decimal("1e-17") * value
 
 
+def test_oracles_agree_with_each_other() -> None:
+    """A linear kernel machine is the dual of the soft margin; two classes by softmax are logistic with half the
+    penalty; what is separable has a margin, whichever way it is asked for."""
+    g = random.Random(5)
+    for _ in range(8):
+        n, d = g.randint(3, 7), g.randint(1, 3)
+        X = [[g.randint(-3, 3) for _ in range(d)] for _ in range(n)]
+        classes, intercept = [0, 1, *(g.randint(0, 1) for _ in range(n - 2))], g.random() < 0.7
+        soft = ask("SoftMarginSVM", X, classes, C=2.0, loss="hinge", intercept=intercept)
+        assert fraction(ask("KernelSVM", X, classes, kernel="linear", C=2.0, intercept=intercept)) == fraction(soft)
+        risk = ask("EmpiricalRisk", X, classes, loss="hinge", l2=0.5, l1=0.0, intercept=intercept)
+        assert 2 * fraction(risk) == fraction(soft)
+        hard = ask("HardMarginSVM", X, classes, intercept=intercept)
+        kernel = ask("KernelSVM", X, classes, kernel="linear", C=None, intercept=intercept)
+        widest = ask("MaxMargin", X, classes, intercept=intercept)
+        if hard.status == "infeasible":
+            assert kernel.status == "unattained"
+            assert fraction(widest) == 0
+        else:
+            assert fraction(kernel) == fraction(hard)
+            assert float(widest.lower) == pytest.approx(1 / math.sqrt(2 * fraction(hard)), rel=1e-15)
+        one = ask("LogisticMLE", X, classes, l2=0.5, intercept=intercept)
+        other = ask("SoftmaxMLE", X, classes, l2=1.0, intercept=intercept)
+        assert one.lower <= other.upper
+        assert other.lower <= one.upper
+
+
 def test_pivoting_in_rationals_needs_no_guess() -> None:
     """Degenerate and singular programs, where doubles guess wrong or not at all."""
     M = matrix([[ZERO, ZERO, -ONE], [ZERO, ZERO, -ONE], [ONE, ONE, ZERO]], 3)  # min x1 + x2 with x1 + x2 >= 1
