@@ -31,14 +31,14 @@ def main(arguments: list[str] | None = None) -> int:
                 solver = "auto" if record.solver == "auto" else "others"
                 tally[solver, record.level, record.case.family, record.kind] += 1
             tally["all", record.kind] += 1
-            if record.bad:
+            if record.bad or record.kind in options.show:
                 print(record.line(), flush=True)
         if options.seconds and time.perf_counter() - begun > options.seconds:
             break
     for solver in ("auto", "others"):
         print(table(tally, solver))
     spent = time.perf_counter() - begun
-    print(f"{problems} problems in {spent:.0f} s: " + ", ".join(f"{tally['all', k]} {k}" for k in BAD))
+    print(f"{problems} problems in {spent:.0f} s: " + ", ".join(f"{tally['all', k]} {k}" for k in (*BAD, "error")))
     return 1 if any(tally["all", kind] for kind in BAD) else 0
 
 
@@ -56,6 +56,7 @@ def parse(arguments: list[str] | None) -> Any:
     parser.add_argument("--seconds", type=float, default=0.0, help="stop after so many")
     parser.add_argument("--limit", type=float, default=20.0, help="what takes longer, in seconds, is a hang")
     parser.add_argument("--jobs", type=int, default=1, help="processes")
+    parser.add_argument("--show", type=named(OUTCOMES), default=[], help="list these, too: undecided, unjudged, error")
     parser.add_argument(
         "--only", metavar="SEED:INDEX", help="one problem, by all solvers at all levels, told at length"
     )
@@ -102,7 +103,8 @@ def reproduce(options: Any) -> int:
     seed, index = map(int, options.only.split(":"))
     case = draw(seed, index)
     print(f"{case.family}\n{case.code()}")
-    records = hunt(seed, index, options.solvers if options.solvers == "auto" else "all", options.levels, options.limit)
+    solvers = "auto" if options.solvers == "auto" else "all"
+    records = [r for level in options.levels for r in hunt(seed, index, solvers, [level], options.limit)]
     for record in records:
         print(f"  {record.solver:20} {record.level:9} {record.kind:10} {record.words}")
     return 1 if any(record.bad for record in records) else 0

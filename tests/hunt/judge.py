@@ -14,7 +14,7 @@ from tests.hunt.draw import Case
 from tests.hunt.likelihood import ball
 from tests.hunt.linear import Fisher, LeastAbsolute, LeastSquares, Perceptron
 from tests.hunt.margins import HardMargin, Kernel, MaxMargin, SoftMargin
-from tests.hunt.oracle import Question, Truth, Unknown, rational
+from tests.hunt.oracle import Misstated, Question, Truth, Unknown, rational
 
 QUESTIONS: dict[str, type[Question]] = {
     "HardMarginSVM": HardMargin,
@@ -74,15 +74,20 @@ class Judge:
         if certificate.status == "undecided":
             return Verdict("undecided", certificate.reason)
         try:
-            why = falsehood(solution, *self.given)
-            if why and self.case.rounds:
-                elsewhere = falsehood(solution, *self.rounded)
-                if not elsewhere and certificate.level == "float" and "rounded to doubles" in certificate.explain():
-                    why = ""
-                why += " (true of the data rounded to doubles)" if why and not elsewhere else ""
+            why = self.falsehood(solution)
+            if why and self.case.rounds and not self.falsehood(solution, rounded=True):
+                told = certificate.level == "float" and "rounded to doubles" in certificate.explain()
+                why = "" if told else f"{why} (true of the data rounded to doubles)"
         except Unknown as error:
             return Verdict("unjudged", str(error))
         return Verdict("wrong", why) if why else Verdict("right")
+
+    def falsehood(self, solution: Any, rounded: bool = False) -> str:
+        """What is false about a claim, of the data as given or as doubles; empty where nothing is."""
+        try:
+            return falsehood(solution, *(self.rounded if rounded else self.given))
+        except Misstated as error:
+            return str(error)
 
 
 def falsehood(solution: Any, question: Question, truth: Truth) -> str:
@@ -105,13 +110,14 @@ def falsehood(solution: Any, question: Question, truth: Truth) -> str:
 
 
 def point_errors(solution: Any, question: Question, truth: Truth) -> dict[str, float]:
-    """The relative errors of the point, and of the objective as it is told."""
+    """The relative errors of the point, and of the objective as it is told where there are no bounds beside it."""
     try:
         errors = question.errors(read_point(solution), truth)
-        told = question.off(rational(solution.objective), truth)
+        if solution.certificate.level == "float":
+            errors["told objective"] = question.off(rational(solution.objective), truth)
     except (OverflowError, ValueError):
         return {"finiteness": float("inf")}
-    return {**errors, "told objective": told}
+    return errors
 
 
 def _false_exactly(certificate: Any, question: Question, truth: Truth) -> str:
@@ -119,17 +125,10 @@ def _false_exactly(certificate: Any, question: Question, truth: Truth) -> str:
         return "claims a rational optimum, there is none"
     if rational(certificate.optimum) != truth.lower:
         return f"claims the optimum {certificate.optimum}, it is {_short(truth.lower)}"
-    errors = question.errors(_with_intercept(certificate), truth)
+    point = {name: [rational(v) for v in values] for name, values in certificate.exact_point.items()}
+    errors = question.errors(point, truth)
     off = [name for name, error in errors.items() if error]
     return f"the exact point is off in {', '.join(off)}" if off else ""
-
-
-def _with_intercept(certificate: Any) -> dict[str, Any]:
-    point = {name: [rational(v) for v in values] for name, values in certificate.exact_point.items()}
-    if "margin" in point:  # the intercept of a kernel machine is a multiplier
-        found = certificate.exact_multipliers.get("intercept", {})
-        point["intercept"] = [rational(found.get(0, 0))]
-    return {name: values for name, values in point.items() if name not in ("slack", "size")}
 
 
 def read_point(solution: Any) -> Mapping[str, list[Any]]:
@@ -139,9 +138,9 @@ def read_point(solution: Any) -> Mapping[str, list[Any]]:
         return {"centre": exactly(problem.centre), **_omegas(problem, values)}
     if kind == "fisher":
         return {v.name: exactly(values[v.name]) for v in problem.variables}
-    point = {"intercept": exactly(np.atleast_1d(solution.intercept))}
     if kind == "kernel":
-        return {**point, "margin": exactly(values["margin"])}
+        return {"margin": exactly(values["margin"])}
+    point = {"intercept": exactly(np.atleast_1d(solution.intercept))}
     if "distance" in values:
         point["distance"] = exactly(values["distance"])
     return {**point, "coef": exactly(np.ravel(solution.coef))}

@@ -24,6 +24,10 @@ class Unknown(Exception):
     """The oracle itself cannot tell."""
 
 
+class Misstated(Exception):
+    """The problem is not about these data."""
+
+
 @dataclass(frozen=True)
 class Truth:
     """Whether there is an optimum, and where it lies: ``lower`` and ``upper`` are equal where it is rational."""

@@ -169,18 +169,18 @@ def _some(g: Any, levels: Sequence[str]) -> list[str]:
 
 @contextmanager
 def limit(seconds: float) -> Iterator[None]:
-    """``Hang`` after so many seconds."""
+    """``Hang`` after so many seconds of work: what other processes take does not count."""
 
     def ring(*_: Any) -> None:
         raise Hang
 
-    before = signal.signal(signal.SIGALRM, ring)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    before = signal.signal(signal.SIGPROF, ring)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0.0)
-        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_PROF, 0.0)
+        signal.signal(signal.SIGPROF, before)
 
 
 def hunt(seed: int, index: int, solvers: str, levels: Sequence[str], limit: float = 20.0) -> list[Record]:
