@@ -34,7 +34,7 @@ from convexcls.centring import in_centred_form
 from convexcls.certificate.correction import Correction, correction, free_variables
 from convexcls.certificate.measures import KKT, Residual, ratio, ratios
 from convexcls.certificate.products import Gradient, row_values
-from convexcls.certificate.root import root_multipliers
+from convexcls.certificate.root import quadratic_value, root_multipliers
 from convexcls.problem import ROUNDING_ROOM, Block, Constraint, NormBound, Problem, Term
 from convexcls.rigorous.rounding import UNIT, Ball, gamma
 from convexcls.rigorous.structure import Structure
@@ -47,7 +47,7 @@ TOLERANCE = 2e-10
 #: Rounding above this fraction of the tolerance is looked at more closely.
 DOUBT = 0.1
 #: The relative rounding of a slope, in units of 2^-53.
-SLOPE_ROUNDING = 16
+SLOPE_ROUNDING = 8
 
 
 def check_kkt(problem: Problem, x: Array, multipliers: Mapping[str, Array], tol: float = TOLERANCE) -> KKT:
@@ -85,7 +85,8 @@ class _Check:
         self.largest_multiplier = 0.0
         self.one_to_one = {v.name for v in problem.variables if _acts_one_to_one(problem, v.name)}
         losses = sum(self._add_term(term) for term in problem.terms)
-        self.objective = 0.5 * float(x @ self.gradient.curved) + float(problem.q @ x) + problem.constant + losses
+        bent = quadratic_value(problem, x, self.gradient.curved)
+        self.objective = bent + float(problem.q @ x) + problem.constant + losses
         self.scale = max(problem.unit, abs(self.objective) if np.isfinite(self.objective) else 0.0)
         for c in problem.constraints:
             self._add(problem.rows(c), multipliers[c.name])
@@ -101,7 +102,7 @@ class _Check:
         if self.root is not None:
             self.gradient.by_parts([(self.root.rows, self.root.w), *self.root.equation])
 
-    def _add(self, rows: Rows, multiplier: Array, size: Array | None = None, off: float = 0.0) -> None:
+    def _add(self, rows: Rows, multiplier: Array, size: Array | None = None, off: Array | None = None) -> None:
         self.reach = np.maximum(self.reach, rows.column_max())
         self.largest_multiplier = max(self.largest_multiplier, float(np.abs(multiplier).max(initial=0.0)))
         self.gradient.add(rows, multiplier, size, off)
@@ -118,21 +119,33 @@ class _Check:
             self.largest_multiplier = max(self.largest_multiplier, float(target.max(initial=0.0)))
             typical = float(np.abs(rows @ self.x + term.offset).max(initial=0.0))
             wanted *= max(typical, ROUNDING_ROOM * float(np.abs(term.offset).max(initial=0.0)))
-        u = row_values(rows, self.x, term, "offset", wanted)
+        u = row_values(rows, self.x, term, "offset", min(wanted, self._wanted_by_curved(term)))
         slopes = np.where(weights > 0, term.loss.slope(u.mid), 0.0)
         sizes = np.where(weights > 0, weights * term.loss.slope_size(u.mid, slopes), 0.0)
-        off = SLOPE_ROUNDING * UNIT * float(sizes.sum()) + float(weights @ self._slope_error(term, u))
+        own = 1 if term.is_half_square else SLOPE_ROUNDING  # of a square the slope is the argument
+        off = own * UNIT * sizes + weights * self._slope_error(term, u)
         self._add(rows, weights * slopes, sizes, off)
         return term.value(u.mid)
+
+    def _wanted_by_curved(self, term: Term) -> float:
+        """How closely arguments have to be known so that the gradient of unknowns with curvature is: that of x_j counts
+        relative to sqrt(2 f p_j), and takes all slopes times the largest entry of its column."""
+        reach = self.problem.rows(term).column_max()
+        felt = (self.diagonal > 0) & (reach > 0)
+        if not felt.any():
+            return np.inf
+        least = max(self.problem.unit, 0.5 * float(self.x @ self.gradient.curved))
+        size = float(np.min(np.sqrt(2.0 * least * self.diagonal[felt]) / reach[felt]))
+        return DOUBT * self.tol * size / float(term.row_weights.sum())
 
     @staticmethod
     def _slope_error(term: Term, u: Ball) -> Array:
         """How far slopes may be off because their arguments are."""
         if term.is_half_square:
             return u.rad
-        bend = term.loss.curvature(u.mid)
-        bend = bend if bend.ndim == 1 else np.abs(bend).sum(axis=2).ravel()
-        return np.where(np.isfinite(bend), bend, 0.0) * u.rad * 2.0
+        bend = np.abs(term.loss.curvature(u.mid))
+        error = bend * u.rad if bend.ndim == 1 else (bend @ u.rad.reshape(*bend.shape[:2], 1)).ravel()
+        return np.where(np.isfinite(error), 2.0 * error, 0.0)
 
     # ---- the whole ------------------------------------------------------------------------------------------------
 

@@ -22,8 +22,8 @@ from convexcls.rows.kernel import KernelRows
 Array = NDArray[np.float64]
 #: Larger systems are left alone.
 LARGEST = 2_000_000
-#: A residual below this fraction of the gradient's largest entry needs no better multipliers.
-SMALL = 1e-10
+#: A residual below this fraction of the largest cost needs no better multipliers.
+SMALL = 1e-13
 
 
 class RootMultipliers(NamedTuple):
@@ -37,6 +37,15 @@ class RootMultipliers(NamedTuple):
     rounding: float
 
 
+def quadratic_value(problem: Problem, x: Array, curved: Array) -> float:
+    """1/2 x'Px with ``curved`` = Px, or 1/2 ‖Rx‖^2, which cancels less."""
+    root = _root(problem)
+    if root is None:
+        return 0.5 * float(x @ curved)
+    u = root @ x
+    return 0.5 * float(u @ u)
+
+
 def root_multipliers(problem: Problem, x: Array, pull: Array) -> RootMultipliers | None:
     """What stationarity R'w + a nu + pull = 0 asks of w and of the change nu of the multiplier of an equation a'x = 0,
     in the least-squares sense; None where the problem is no such form, or w = Rx will do."""
@@ -44,7 +53,8 @@ def root_multipliers(problem: Problem, x: Array, pull: Array) -> RootMultipliers
     if root is None or root.shape[0] * root.shape[1] > LARGEST:
         return None
     residual = problem.apply_quadratic(x) + pull
-    if np.abs(residual).max(initial=0.0) <= SMALL * np.abs(pull).max(initial=0.0) or not np.all(np.isfinite(residual)):
+    small = SMALL * np.abs(problem.q).max(initial=0.0)
+    if np.abs(residual).max(initial=0.0) <= small or not np.all(np.isfinite(residual)):
         return None
     rows = problem.joined({problem.variables[0].name: root}, root.shape[0])
     u = rows @ x
