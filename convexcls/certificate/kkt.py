@@ -98,7 +98,7 @@ class _Check:
             both = multipliers[b.name]
             self._add(problem.rows(b), -both[:-1])
             self._add(problem.bound_rows(b), -both[-1:])
-        self.root = root_multipliers(problem, x, self.gradient.pull)
+        self.root = root_multipliers(problem, x, self.gradient.pull, multipliers)
         if self.root is not None:
             self.gradient.by_parts([(self.root.rows, self.root.w), *self.root.equation])
 

@@ -9,6 +9,7 @@ gap, by 1/2 ‖w - Rx‖^2.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -21,9 +22,9 @@ from convexcls.rows.kernel import KernelRows
 
 Array = NDArray[np.float64]
 #: Larger systems are left alone.
-LARGEST = 2_000_000
-#: A residual below this fraction of the largest cost needs no better multipliers.
-SMALL = 1e-13
+LARGEST = 200_000
+#: More than this is no rounding error.
+LARGEST_STRETCH = 1e-10
 
 
 class RootMultipliers(NamedTuple):
@@ -46,29 +47,46 @@ def quadratic_value(problem: Problem, x: Array, curved: Array) -> float:
     return 0.5 * float(u @ u)
 
 
-def root_multipliers(problem: Problem, x: Array, pull: Array) -> RootMultipliers | None:
+def root_multipliers(
+    problem: Problem, x: Array, pull: Array, multipliers: Mapping[str, Array]
+) -> RootMultipliers | None:
     """What stationarity R'w + a nu + pull = 0 asks of w and of the change nu of the multiplier of an equation a'x = 0,
-    in the least-squares sense; None where the problem is no such form, or w = Rx will do."""
+    in the least-squares sense; None where the problem is no such form."""
     root = _root(problem)
     if root is None or root.shape[0] * root.shape[1] > LARGEST:
         return None
-    residual = problem.apply_quadratic(x) + pull
-    small = SMALL * np.abs(problem.q).max(initial=0.0)
-    if np.abs(residual).max(initial=0.0) <= small or not np.all(np.isfinite(residual)):
-        return None
     rows = problem.joined({problem.variables[0].name: root}, root.shape[0])
     u = rows @ x
-    equations = [problem.rows(c) for c in problem.constraints if c.relation == "==" and not np.any(c.rhs)][:1]
-    design = np.vstack([root.to_dense(), *(a.to_dense() for a in equations)]).T
+    equations = [c for c in problem.constraints if c.relation == "==" and c.size == 1 and not np.any(c.rhs)][:1]
+    design = np.vstack([root.to_dense(), *(problem.rows(c).to_dense() for c in equations)]).T
+    residual = design[:, : u.size] @ u + pull
+    if not np.all(np.isfinite(residual)):
+        return None
     size = np.abs(design).max(axis=0, initial=0.0)
     size = np.where(size > 0, size, 1.0)
-    change = np.linalg.lstsq(design / size, -(root.T @ u + pull), rcond=None)[0] / size
+    change = np.linalg.lstsq(design / size, -residual, rcond=None)[0] / size
+    whole = np.concatenate([u, *(multipliers[c.name] for c in equations)]) + change
+    change = change + _stretch(design, whole, residual + design @ change, pull) * whole
     w = u + change[: u.size]
     off = gamma(rows.row_length + 12) * (abs(rows) @ np.abs(x)) + gamma(1) * np.abs(w)
     rounding = float((np.abs(w - u) + off) @ off)
     return RootMultipliers(
-        rows, w, [(a, change[u.size :]) for a in equations], 0.5 * float((w - u) @ (w - u)), rounding
+        rows,
+        w,
+        [(problem.rows(c), change[u.size :]) for c in equations],
+        0.5 * float((w - u) @ (w - u)),
+        rounding,
     )
+
+
+def _stretch(design: Array, whole: Array, residual: Array, pull: Array) -> float:
+    """By which part of themselves all multipliers have to grow for no residual to be below 0: with margins of at least
+    one, no multiplier alpha wants to grow, whatever its upper bound is."""
+    score = design @ whole
+    off = gamma(whole.size + 12) * (np.abs(design) @ np.abs(whole) + np.abs(pull))
+    held = score >= 0.5
+    part = float(np.max((off - residual)[held] / score[held], initial=0.0))
+    return 2.0 * part if part <= LARGEST_STRETCH else 0.0
 
 
 def _root(problem: Problem) -> Rows | None:
