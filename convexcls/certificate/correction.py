@@ -24,6 +24,7 @@ from convexcls import rational
 from convexcls.certificate import exact
 from convexcls.problem import BY_SAMPLE, Block, Problem
 from convexcls.rigorous.rounding import Ball
+from convexcls.rigorous.structure import Structure
 from convexcls.rows import CentredRows, DiagonalRows, JoinedRows, Rows
 
 Array = NDArray[np.float64]
@@ -50,7 +51,8 @@ def free_variables(problem: Problem) -> list[str]:
     out = []
     for v in problem.variables:
         bounds = [b for b in problem.norm_bounds if v.name in b.bound_entries]
-        if v.name in problem.quadratic or v.kind in BY_SAMPLE or bounds:
+        in_ball = v.name in problem.remembered(Structure).balls  # no step along a column is long
+        if v.name in problem.quadratic or v.kind in BY_SAMPLE or bounds or in_ball:
             continue
         if any(v.name in _summed(b) for b in blocks):
             out.append(v.name)

@@ -170,6 +170,13 @@ class _Check:
                 out[self.problem.layout[v]] = p
         return out
 
+    @cached_property
+    def radii(self) -> dict[str, float]:
+        """The radius of the ball that a variable is bound to, where it is not 0: then only exact signs tell
+        (``origin.py``)."""
+        balls = self.problem.remembered(Structure).balls
+        return {v: float(b.bound) for v, b in balls.items() if np.any(self.x[self.problem.layout[v]])}
+
     def _refine(self, columns: Flags) -> None:
         """Work out some entries of the gradient again, in doubled precision."""
         places = np.flatnonzero(columns)
@@ -193,6 +200,11 @@ class _Check:
             size = np.abs(c.mid) + c.rad
             costs = np.where(boxed, size * np.where(c.mid > 0, x - low, high - x), costs)
             off = np.where(boxed, 0.0, off)
+        for v, radius in self.radii.items():  # the same within a ball
+            where = self.problem.layout[v]
+            costs[where] = c.mid[where] * x[where]
+            off[where] = c.rad[where] * np.abs(x[where])
+            costs[where.start] += radius * float(np.linalg.norm(np.abs(c.mid[where]) + c.rad[where]))
         parts, rounding = [costs, *self.norm_products], float(off.sum())
         if self.root is not None:
             parts.append(np.array([self.root.misfit]))
@@ -243,6 +255,7 @@ class _Check:
                 summed = np.full(summed.shape, summed.max(initial=0.0))
             flat = summed
             if v not in free or not needed.whole:
+                x = np.maximum(x, self.radii.get(v, 0.0))
                 flat = np.minimum(summed, np.where(x > 0, self.scale / np.where(x > 0, x, 1.0), np.inf))
             if curved.any():
                 pulls = np.maximum(np.abs(self.gradient.curved[where]), np.abs(self.problem.q[where]))
