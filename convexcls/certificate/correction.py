@@ -64,6 +64,12 @@ def _summed(block: Block) -> dict[str, Rows]:
     return {v: rows for v, rows in block.entries.items() if not isinstance(rows, DiagonalRows)}
 
 
+def summed_rows(problem: Problem, names: Sequence[str]) -> list[JoinedRows]:
+    """The rows over some variables in which these add up."""
+    blocks = (*problem.terms, *problem.constraints, *problem.norm_bounds)
+    return [rows for b in blocks if (rows := problem.narrow_rows(_summed(b), names)) is not None]
+
+
 class Correction(NamedTuple):
     """``size`` is the largest entry of the smallest change of multipliers that removes a residual; it is ``whole``
     where no direction had to be left out because columns repeat each other to rounding."""
@@ -80,8 +86,7 @@ def correction(problem: Problem, names: Sequence[str], residual: Ball, enough: f
     than rounding shows, it is 0 anywhere along their difference, and the correction is infinite."""
     where = problem.places(names)
     r, off = residual.mid[where], residual.rad[where]
-    blocks = (*problem.terms, *problem.constraints, *problem.norm_bounds)
-    maps = [rows for b in blocks if (rows := problem.narrow_rows(_summed(b), names)) is not None]
+    maps = summed_rows(problem, names)
     if all(map(_orthogonal_columns, maps)) and not problem.gauge:
         return _column_by_column(maps, r, off)
     size = np.max([rows.column_max() for rows in maps], axis=0)
