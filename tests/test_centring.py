@@ -15,7 +15,8 @@ from convexcls.rows.moved import far_columns, moved
 
 RNG = np.random.default_rng(20)
 NEAR = RNG.integers(-9, 10, (14, 2)).astype(float)
-LABELS = (NEAR @ [1.0, -0.5] + RNG.normal(size=14) > 0).astype(int)
+LABELS = (NEAR @ [1.0, -0.5] > 0.2).astype(int)
+LABELS[::4] = 1 - LABELS[::4]  # classes that overlap
 OFFSETS = {"epoch": [1.7e9, 0.0], "coordinates": [5.5e6, 4.2e5], "both": [1e9, 3e8], "negative": [-1e8, 1e7]}
 MODELS = {
     "least squares": lambda X, y: cc.LeastSquares(X, y),
