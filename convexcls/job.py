@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from convexcls.centring import Centred, centre
-from convexcls.certificate import certify, interrupted
+from convexcls.certificate import Certificate, certify, interrupted
+from convexcls.certificate.shortest import shortest
 from convexcls.certificate.slacks import settled
 from convexcls.duality import Dual
 from convexcls.problem import Problem, Term
@@ -158,6 +159,8 @@ class Job:
             direction=answer.direction,
             stand_in=not self.worker.rule,  # a learning rule is shown for what it does
         )
+        if certificate.status == "optimal" and x is not None and not self.worker.rule:
+            certificate, x = self._shortest(certificate, x, tol)
         return Solution(
             self.problem,
             self.name,
@@ -187,6 +190,16 @@ class Job:
             if last is None:
                 return Answer(None, {}, told, watcher.count)
             return Answer(last.point, dict(last.multipliers or {}), told, watcher.count)
+
+    def _shortest(self, certificate: Certificate, x: Array, tol: float) -> tuple[Certificate, Array]:
+        """The same with the shortest coefficients, where columns depend on each other and these are proved, too."""
+        if (found := shortest(self.problem, x)) is None:
+            return certificate, x
+        point, note = found
+        other = certify(self.problem, point, certificate.multipliers, tol)[0]
+        if other.status != "optimal" or other.x is None or not np.array_equal(other.x, point):
+            return certificate, x
+        return replace(other, notes=(*certificate.notes, note)), point
 
     def _interrupted(self, line: Iteration, count: int, tol: float, seconds: float) -> Solution:
         answer = self._restored(Answer(line.point, dict(line.multipliers or {}), INTERRUPTED, count), tol)

@@ -24,6 +24,7 @@ from convexcls import rational
 from convexcls.certificate import exact
 from convexcls.problem import BY_SAMPLE, Block, Problem
 from convexcls.rigorous.rounding import Ball
+from convexcls.rigorous.structure import Structure
 from convexcls.rows import CentredRows, DiagonalRows, JoinedRows, Rows
 
 Array = NDArray[np.float64]
@@ -50,7 +51,8 @@ def free_variables(problem: Problem) -> list[str]:
     out = []
     for v in problem.variables:
         bounds = [b for b in problem.norm_bounds if v.name in b.bound_entries]
-        if v.name in problem.quadratic or v.kind in BY_SAMPLE or bounds:
+        in_ball = v.name in problem.remembered(Structure).balls  # no step along a column is long
+        if v.name in problem.quadratic or v.kind in BY_SAMPLE or bounds or in_ball:
             continue
         if any(v.name in _summed(b) for b in blocks):
             out.append(v.name)
@@ -60,6 +62,12 @@ def free_variables(problem: Problem) -> list[str]:
 def _summed(block: Block) -> dict[str, Rows]:
     """A block's entries without those that act one to one: a bound's multiplier is no help against a sum."""
     return {v: rows for v, rows in block.entries.items() if not isinstance(rows, DiagonalRows)}
+
+
+def summed_rows(problem: Problem, names: Sequence[str]) -> list[JoinedRows]:
+    """The rows over some variables in which these add up."""
+    blocks = (*problem.terms, *problem.constraints, *problem.norm_bounds)
+    return [rows for b in blocks if (rows := problem.narrow_rows(_summed(b), names)) is not None]
 
 
 class Correction(NamedTuple):
@@ -78,8 +86,7 @@ def correction(problem: Problem, names: Sequence[str], residual: Ball, enough: f
     than rounding shows, it is 0 anywhere along their difference, and the correction is infinite."""
     where = problem.places(names)
     r, off = residual.mid[where], residual.rad[where]
-    blocks = (*problem.terms, *problem.constraints, *problem.norm_bounds)
-    maps = [rows for b in blocks if (rows := problem.narrow_rows(_summed(b), names)) is not None]
+    maps = summed_rows(problem, names)
     if all(map(_orthogonal_columns, maps)) and not problem.gauge:
         return _column_by_column(maps, r, off)
     size = np.max([rows.column_max() for rows in maps], axis=0)

@@ -46,7 +46,7 @@ TOLERANCE = 2e-10
 #: Rounding above this fraction of the tolerance is looked at more closely.
 DOUBT = 0.1
 #: The relative rounding of a slope, in units of 2^-53.
-SLOPE_ROUNDING = 16
+SLOPE_ROUNDING = 8
 
 
 def check_kkt(problem: Problem, x: Array, multipliers: Mapping[str, Array], tol: float = TOLERANCE) -> KKT:
@@ -97,7 +97,7 @@ class _Check:
             self._add(problem.rows(b), -both[:-1])
             self._add(problem.bound_rows(b), -both[-1:])
 
-    def _add(self, rows: Rows, multiplier: Array, size: Array | None = None, off: float = 0.0) -> None:
+    def _add(self, rows: Rows, multiplier: Array, size: Array | None = None, off: Array | None = None) -> None:
         self.reach = np.maximum(self.reach, rows.column_max())
         self.largest_multiplier = max(self.largest_multiplier, float(np.abs(multiplier).max(initial=0.0)))
         self.gradient.add(rows, multiplier, size, off)
@@ -114,21 +114,33 @@ class _Check:
             self.largest_multiplier = max(self.largest_multiplier, float(target.max(initial=0.0)))
             typical = float(np.abs(rows @ self.x + term.offset).max(initial=0.0))
             wanted *= max(typical, ROUNDING_ROOM * float(np.abs(term.offset).max(initial=0.0)))
-        u = row_values(rows, self.x, term, "offset", wanted)
+        u = row_values(rows, self.x, term, "offset", min(wanted, self._wanted_by_curved(term)))
         slopes = np.where(weights > 0, term.loss.slope(u.mid), 0.0)
         sizes = np.where(weights > 0, weights * term.loss.slope_size(u.mid, slopes), 0.0)
-        off = SLOPE_ROUNDING * UNIT * float(sizes.sum()) + float(weights @ self._slope_error(term, u))
+        own = 1 if term.is_half_square else SLOPE_ROUNDING  # of a square the slope is the argument
+        off = own * UNIT * sizes + weights * self._slope_error(term, u)
         self._add(rows, weights * slopes, sizes, off)
         return term.value(u.mid)
+
+    def _wanted_by_curved(self, term: Term) -> float:
+        """How closely arguments have to be known so that the gradient of unknowns with curvature is: that of x_j counts
+        relative to sqrt(2 f p_j), and takes all slopes times the largest entry of its column."""
+        reach = self.problem.rows(term).column_max()
+        felt = (self.diagonal > 0) & (reach > 0)
+        if not felt.any():
+            return np.inf
+        least = max(self.problem.unit, 0.5 * float(self.x @ self.gradient.curved))
+        size = float(np.min(np.sqrt(2.0 * least * self.diagonal[felt]) / reach[felt]))
+        return DOUBT * self.tol * size / float(term.row_weights.sum())
 
     @staticmethod
     def _slope_error(term: Term, u: Ball) -> Array:
         """How far slopes may be off because their arguments are."""
         if term.is_half_square:
             return u.rad
-        bend = term.loss.curvature(u.mid)
-        bend = bend if bend.ndim == 1 else np.abs(bend).sum(axis=2).ravel()
-        return np.where(np.isfinite(bend), bend, 0.0) * u.rad * 2.0
+        bend = np.abs(term.loss.curvature(u.mid))
+        error = bend * u.rad if bend.ndim == 1 else (bend @ u.rad.reshape(*bend.shape[:2], 1)).ravel()
+        return np.where(np.isfinite(error), 2.0 * error, 0.0)
 
     # ---- the whole ------------------------------------------------------------------------------------------------
 
@@ -153,6 +165,13 @@ class _Check:
                 out[self.problem.layout[v]] = p
         return out
 
+    @cached_property
+    def radii(self) -> dict[str, float]:
+        """The radius of the ball that a variable is bound to, where it is not 0: then only exact signs tell
+        (``origin.py``)."""
+        balls = self.problem.remembered(Structure).balls
+        return {v: float(b.bound) for v, b in balls.items() if np.any(self.x[self.problem.layout[v]])}
+
     def _refine(self, columns: Flags) -> None:
         """Work out some entries of the gradient again, in doubled precision."""
         places = np.flatnonzero(columns)
@@ -176,6 +195,11 @@ class _Check:
             size = np.abs(c.mid) + c.rad
             costs = np.where(boxed, size * np.where(c.mid > 0, x - low, high - x), costs)
             off = np.where(boxed, 0.0, off)
+        for v, radius in self.radii.items():  # the same within a ball
+            where = self.problem.layout[v]
+            costs[where] = c.mid[where] * x[where]
+            off[where] = c.rad[where] * np.abs(x[where])
+            costs[where.start] += radius * float(np.linalg.norm(np.abs(c.mid[where]) + c.rad[where]))
         parts, rounding = [costs, *self.norm_products], float(off.sum())
         for excess, multiplier in self.excesses:
             parts.append(-multiplier * excess.mid)
@@ -222,6 +246,7 @@ class _Check:
                 summed = np.full(summed.shape, summed.max(initial=0.0))
             flat = summed
             if v not in free or not needed.whole:
+                x = np.maximum(x, self.radii.get(v, 0.0))
                 flat = np.minimum(summed, np.where(x > 0, self.scale / np.where(x > 0, x, 1.0), np.inf))
             if curved.any():
                 pulls = np.maximum(np.abs(self.gradient.curved[where]), np.abs(self.problem.q[where]))

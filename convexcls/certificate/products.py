@@ -136,20 +136,23 @@ class Gradient:
         self.pulled = self.magnitude > 0  # where anything but zeros was added up
         self.parts: list[tuple[JoinedRows, Array]] = []
 
-    def add(self, rows: JoinedRows, z: Array, size: Array | None = None, off: float = 0.0) -> None:
-        """Add R'z; ``size`` are the sizes of z, against which its rounding is judged; ``off`` is how far all z together
-        are from what they stand for."""
+    def add(self, rows: JoinedRows, z: Array, size: Array | None = None, off: Array | None = None) -> None:
+        """Add R'z; ``size`` are the sizes of z, against which its rounding is judged; ``off`` is how far each z may be
+        from what it stands for."""
         size = np.abs(z) if size is None else size
-        self.inherited += rows.column_max() * off
         used = np.flatnonzero(size)
-        if 2 * used.size < z.size:  # most rows of a margin are far from it
+        if 2 * used.size < z.size and off is None:  # most rows of a margin are far from it
             rows, z, size = rows[used], z[used], size[used]
         self.parts.append((rows, z))
         n = rows.shape[0]
         for start in range(0, n, BLOCK):
             some = slice(start, start + BLOCK)
             self.pull += (rows if n <= BLOCK else rows[some]).T @ z[some]
-        added = abs(rows).T @ size
+        if off is None:
+            added = abs(rows).T @ size
+        else:
+            added, inherited = (abs(rows).T @ np.column_stack([size, off])).T
+            self.inherited += inherited
         self.magnitude += added
         self.pulled |= added > 0
         relative, absolute = entry_errors(rows)
