@@ -20,8 +20,8 @@ import convexcls as cc
 from convexcls import gallery
 from convexcls.data import check_data
 from convexcls.exact.prove import prove
-from convexcls.portable import CertificateError, certificate_dict, data_digest, parse
 from convexcls.exact.true_bounds import true_bounds
+from convexcls.portable import CertificateError, certificate_dict, data_digest, parse
 from convexcls.problem import NoAnswer
 
 MODELS = every_model()

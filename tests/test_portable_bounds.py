@@ -9,11 +9,11 @@ from types import SimpleNamespace as Plain
 import exact as oracle
 import numpy as np
 import pytest
+from convexcls.portable.dual_bound import dual_bound
+from convexcls.portable.true_bounds import MOST_ENTRIES, NEAR, affordable, true_bounds
 from test_verifier_bounds import guess, weighty
 
 import convexcls as cc
-from convexcls.portable.dual_bound import dual_bound
-from convexcls.portable.true_bounds import MOST_ENTRIES, NEAR, affordable, true_bounds
 
 dot = oracle.dot
 

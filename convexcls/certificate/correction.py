@@ -195,8 +195,8 @@ def _on_few_rows(maps: Sequence[JoinedRows], few: _Factored, r: Array, enough: f
 
 
 def _by_orthogonal_factors(maps: Sequence[JoinedRows], size: Array, r: Array, off: Array) -> Correction:
-    """The change by singular values. Columns that repeat each other, or hardly differ, are told apart in rationals where
-    there are few of them; where there are many, only whether they differ at all."""
+    """The change by singular values. Columns that repeat each other, or hardly differ, are told apart in rationals
+    where there are few entries; where there are many, only whether they differ at all."""
     stacked = np.vstack([rows.to_dense() for rows in maps])
     left, values, right = np.linalg.svd(stacked / size, full_matrices=False)
     kept = values > HARDLY * values.max(initial=0.0)
@@ -239,7 +239,9 @@ def _by_rationals(maps: Sequence[JoinedRows], r: Array, off: Array) -> Correctio
     units = ([Fraction(float(off[j])) if j == k else Fraction(0) for j in kept] for k in kept if off[k])
     if not np.all(np.isfinite(off)):
         return Correction(float("inf"), False)
-    return Correction(_double(change([Fraction(r[j]) for j in kept])), True, _double(sum(map(change, units), Fraction(0))))
+    return Correction(
+        _double(change([Fraction(r[j]) for j in kept])), True, _double(sum(map(change, units), Fraction(0)))
+    )
 
 
 def _dot(a: Sequence[Fraction], b: Sequence[Fraction]) -> Fraction:

@@ -37,7 +37,7 @@ from convexcls.certificate.products import Gradient, quadratic_value, row_values
 from convexcls.problem import ROUNDING_ROOM, Block, Constraint, NormBound, Problem, Term
 from convexcls.rigorous.rounding import UNIT, Ball, gamma
 from convexcls.rigorous.structure import Structure
-from convexcls.rows import DiagonalRows, Rows
+from convexcls.rows import DiagonalRows, JoinedRows, Rows
 
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -97,7 +97,7 @@ class _Check:
             self._add(problem.rows(b), -both[:-1])
             self._add(problem.bound_rows(b), -both[-1:])
 
-    def _add(self, rows: Rows, multiplier: Array, size: Array | None = None, off: Array | None = None) -> None:
+    def _add(self, rows: JoinedRows, multiplier: Array, size: Array | None = None, off: Array | None = None) -> None:
         self.reach = np.maximum(self.reach, rows.column_max())
         self.largest_multiplier = max(self.largest_multiplier, float(np.abs(multiplier).max(initial=0.0)))
         self.gradient.add(rows, multiplier, size, off)
@@ -193,8 +193,13 @@ class _Check:
         boxed = ~curved & np.isfinite(low) & np.isfinite(high)
         if boxed.any():  # c (x - x') for the worst x' within the bounds
             size = np.abs(c.mid) + c.rad
-            costs = np.where(boxed, size * np.where(c.mid > 0, x - low, high - x), costs)
-            off = np.where(boxed, 0.0, off)
+            worst = np.where(boxed, size * np.where(c.mid > 0, x - low, high - x), costs)
+            if boxed.all() and (bound := self._mass(low)) < np.inf:
+                lost = float(np.max((c.rad - c.mid) / np.maximum(-self.problem.q, 0.0), initial=0.0)) * bound
+                if lost + float((costs + off).sum()) < float(worst.sum()):
+                    worst = costs + off
+                    worst[0] += lost
+            costs, off = worst, np.where(boxed, 0.0, off)
         for v, radius in self.radii.items():  # the same within a ball
             where = self.problem.layout[v]
             costs[where] = c.mid[where] * x[where]
@@ -207,6 +212,14 @@ class _Check:
         every = np.concatenate(parts)
         rounding += gamma(every.size + 8) * float(np.abs(every).sum())
         return Ball(np.asarray(float(every.sum())), np.asarray(rounding))
+
+    def _mass(self, low: Array) -> float:
+        """At least -q'x at every optimum, infinite where none is known: where 0 is feasible and x >= 0, shrinking an
+        optimum does not pay, so that x'Px <= -q'x and -q'x <= -2 f(x)."""
+        homogeneous = all(
+            np.all(c.rhs >= 0) if c.relation == "<=" else not np.any(c.rhs) for c in self.problem.constraints
+        )
+        return 2.0 * self.scale if homogeneous and not np.any(low) and np.all(self.problem.q < 0) else np.inf
 
     # ---- stationarity ---------------------------------------------------------------------------------------------
 
@@ -264,7 +277,7 @@ class _Check:
             return free, Correction(0.0, True)
         enough = 0.5 * self.tol * self.largest_multiplier
         needed = correction(self.problem, free, self.residual, enough)
-        if not needed.rounding <= DOUBT * self.tol * self.largest_multiplier:
+        if not needed.size + needed.rounding <= enough:
             flags = np.zeros(self.problem.size, dtype=bool)
             flags[places] = True
             self._refine(flags)
@@ -323,7 +336,7 @@ class _Check:
         return excess
 
     def _priced(self, violation: Array, off: Array, unit: Array | float, price: float) -> tuple[Array, Array]:
-        """Violations relative to the unit, or to what it costs to repair all of them, and the same of their rounding."""
+        """Violations relative to the unit, or by what it costs to repair them all, and the same of their rounding."""
         return _shared(violation, unit, price, self.scale), _shared(off, unit, price, self.scale)
 
     def _slack_cost(self, block: Block) -> float:
@@ -349,19 +362,24 @@ class _Check:
         both = self.multipliers[b.name]
         u, mu = both[:-1], float(both[-1])
         reach = abs(rows) @ np.abs(self.x) + np.abs(b.offset)
-        rounding = gamma(rows.row_length + 16) * (float(np.linalg.norm(reach)) + float((abs(bounding) @ np.abs(self.x))[0]) + abs(b.bound))
+        sizes = float(np.linalg.norm(reach)) + float((abs(bounding) @ np.abs(self.x))[0]) + abs(b.bound)
+        rounding = gamma(rows.row_length + 16) * sizes
         unit = max(abs(bound), abs(b.bound), float(reach.max(initial=0.0)))
         largest = float(np.abs(both).max(initial=0.0))
         violation = np.array([max(0.0, float(np.linalg.norm(inside)) - bound)])
         primal.add(b.name, violation, *self._priced(violation, np.array([rounding]), unit, largest))
         wrong = np.array([max(0.0, float(np.linalg.norm(u)) - mu)])
-        length = ratios(np.array([gamma(u.size + 4) * float(np.linalg.norm(u))]), max(largest, self._natural_multiplier(b, unit)))
+        length = ratios(
+            np.array([gamma(u.size + 4) * float(np.linalg.norm(u))]), max(largest, self._natural_multiplier(b, unit))
+        )
         signs.add(b.name, wrong, ratios(wrong, max(largest, self._natural_multiplier(b, unit))), length)
         product = np.array([abs(float(u @ inside) + mu * bound)])
         self.norm_products.append(np.array([float(u @ inside) + mu * bound]))
         # u'inside + mu bound = 0 leaves a direction free by the root of the tolerance; its only solution does not
         product = np.maximum(product, float(np.linalg.norm(mu * inside + bound * u)))
-        products.add(b.name, product, ratios(product, self.scale), ratios(np.array([2.0 * largest * rounding]), self.scale))
+        products.add(
+            b.name, product, ratios(product, self.scale), ratios(np.array([2.0 * largest * rounding]), self.scale)
+        )
 
 
 class _Measures:

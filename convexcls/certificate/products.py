@@ -35,8 +35,8 @@ CHUNK = 1_000_000
 MOST_RATIONALS = 20_000
 #: Matrices of more rows are not multiplied in doubled precision.
 MOST_DOUBLED = 2_000
-#: Columns are added up so many rows at a time, which keeps the bound small.
-BLOCK = 65_536
+#: Columns are added up in so many parts, of at least so many rows, which keeps the bound small.
+PARTS, BLOCK = 32, 1024
 
 
 def row_values(rows: JoinedRows, x: Array, block: Block, field: str, wanted: Array | float) -> Ball:
@@ -145,9 +145,10 @@ class Gradient:
             rows, z, size = rows[used], z[used], size[used]
         self.parts.append((rows, z))
         n = rows.shape[0]
-        for start in range(0, n, BLOCK):
-            some = slice(start, start + BLOCK)
-            self.pull += (rows if n <= BLOCK else rows[some]).T @ z[some]
+        length = max(BLOCK, n // PARTS)
+        for start in range(0, n, length):
+            some = slice(start, start + length)
+            self.pull += (rows if n <= length else rows[some]).T @ z[some]
         if off is None:
             added = abs(rows).T @ size
         else:
@@ -158,7 +159,7 @@ class Gradient:
         relative, absolute = entry_errors(rows)
         self.errors += relative * added + absolute * float(size.sum())
         for where, part in rows.parts:
-            self.lengths[where] += 1 if isinstance(part, DiagonalRows) else min(n, BLOCK) + n // BLOCK
+            self.lengths[where] += 1 if isinstance(part, DiagonalRows) else min(n, length) + PARTS + 1
 
     @property
     def value(self) -> Array:
@@ -218,9 +219,9 @@ class Gradient:
         for v, p in self.problem.quadratic.items():
             where = range(self.problem.size)[self.problem.layout[v]]
             own = point[where.start : where.stop]
-            moved = [_dot(row, own) for row in p.rational()] if isinstance(p, Rows) else None
+            moved = [_dot(row, own) for row in p.rational()] if isinstance(p, Rows) else []
             for k, j in enumerate(where):
-                sums[j] += moved[k] if moved is not None else Fraction(float(p[k])) * own[k]
+                sums[j] += Fraction(float(p[k])) * own[k] if isinstance(p, np.ndarray) else moved[k]
         for rows, z in self.parts:
             for row, weight in zip(rows.rational(), z.tolist(), strict=True):
                 factor = Fraction(weight)

@@ -47,8 +47,8 @@ def _stretched(problem: Problem, x: Array, factor: float) -> Array:
 def _lowest(
     problem: Problem, x: Array, slacks: Mapping[str, tuple[Constraint, ...]], tol: float
 ) -> tuple[Array, float]:
-    """The point with its lowest slacks, and what it has to be multiplied with for those of a rounding to vanish: 1 where
-    they cost little."""
+    """The point with its lowest slacks, and the factor by which those of a rounding vanish: 1 where they cost
+    little."""
     bare, out, stretch = x.copy(), x.copy(), 1.0
     for v in slacks:
         bare[problem.layout[v]] = 0.0
@@ -61,7 +61,8 @@ def _lowest(
             continue
         price = objective / float(costs.sum()) if np.any(costs) else np.inf
         room = SHARE * tol * min(unit, max(price, 0.0))
-        if (bend := float(np.max(problem.quadratic.get(v, 0.0), initial=0.0))) > 0:
+        p = problem.quadratic.get(v)
+        if isinstance(p, np.ndarray) and (bend := float(p.max(initial=0.0))) > 0:
             room = min(room, float(np.sqrt(SHARE * tol * max(objective, 0.0) / bend / max(costs.size, 1))))
         lowest = np.max([row_values(problem.rows(c), bare, c, "rhs", room).mid for c in rows], axis=0)
         if v in problem.quadratic:

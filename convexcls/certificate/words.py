@@ -49,8 +49,9 @@ def _optimal(c: Certificate) -> list[str]:
     lines = [
         *paragraph(
             f"OPTIMAL. The optimum of this problem ({c.problem.name}) is {objective:.10g}, proved on the data "
-            f"{'rounded to doubles' if _rounds(c.problem) else 'as given'}: no feasible point lies {side} the dual bound {bound:.10g}, and this point reaches it up to a "
-            f"relative gap of {c.kkt.relative_gap:.1e}. The conditions, each to be at most {c.tol:.0e}:"
+            f"{'rounded to doubles' if _rounds(c.problem) else 'as given'}: no feasible point lies {side} the dual "
+            f"bound {bound:.10g}, and this point reaches it up to a relative gap of {c.kkt.relative_gap:.1e}. "
+            f"The conditions, each to be at most {c.tol:.0e}:"
         ),
         *conditions(c),
         *samples_that_matter(c),
@@ -65,7 +66,7 @@ def _optimal(c: Certificate) -> list[str]:
 
 def _rounds(problem: Problem) -> bool:
     """Whether the level float speaks of rounded data. The entries of rows are judged as they were given; numbers that
-    were worked out of them before, such as a kernel's values or the moments of classes, as the doubles that they are."""
+    were worked out of them, such as a kernel's values or the moments of classes, as the doubles that they are."""
     blocks = (*problem.terms, *problem.constraints, *problem.norm_bounds)
     given = getattr(getattr(problem, "data", None), "exact_matrix", None)
     return given is not None and not any(rows.rounding for b in blocks for rows in b.entries.values())
@@ -137,7 +138,7 @@ def _infeasible(c: Certificate) -> list[str]:
     if c.problem.kind == "perceptron" and set(weights) == {"normalization"}:
         free = " and sum_i y_i = 0" if "intercept" in c.problem.layout else ""
         lines += paragraph(
-            "The normalization asks for margins that add up to the number of samples, but here those of every hyperplane "
+            "The normalization asks for margins that add up to the number of samples, but those of every hyperplane "
             f"add up to 0: sum_i y_i x_i = 0{free} (samples counted by their weights), as where both classes have the "
             "same weight and the same mean. That says nothing of separability; normalization=None drops the equation."
         )

@@ -77,6 +77,9 @@ class GivenMoved:
     def take(self, rows: Any) -> GivenMoved:
         return GivenMoved(self.table.take(rows), self.shift)
 
+    def columns(self, chosen: Any) -> GivenMoved:
+        return GivenMoved(self.table.columns(chosen), tuple(self.shift[j] for j in np.asarray(chosen).tolist()))
+
 
 class MovedRows(DenseRows):
     """Dense samples measured from elsewhere."""
