@@ -65,8 +65,8 @@ def _model(problem: Any) -> Model:
     """The problem, where a file can state it by its kind and parameters."""
     if isinstance(problem, Model) and by_kind().get(problem.kind) is not type(problem):
         raise NoAnswer(
-            f"{type(problem).__name__} has no kind of its own, by which a file could name it: write kind = '...' in its "
-            f"class (what it would inherit, {problem.kind!r}, states another model)"
+            f"{type(problem).__name__} has no kind of its own, by which a file could name it: write kind = '...' in "
+            f"its class (what it would inherit, {problem.kind!r}, states another model)"
         )
     if not isinstance(problem, Model):
         raise NoAnswer(
