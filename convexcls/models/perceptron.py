@@ -99,7 +99,10 @@ def _added_up(rows: Rows, data: Data) -> Array:
     if data.sparse:
         return rows.T @ data.weights
     out = np.zeros(rows.shape[1])
-    for start in range(0, data.n, BLOCK):
-        block = slice(start, start + BLOCK)
-        out += np.add.reduce(rows[block].to_dense() * data.weights[block, None], axis=0)
+    with np.errstate(over="ignore", invalid="ignore"):
+        for start in range(0, data.n, BLOCK):
+            block = slice(start, start + BLOCK)
+            out += np.add.reduce(rows[block].to_dense() * data.weights[block, None], axis=0)
+    if not np.all(np.isfinite(out)):
+        raise DataError("the sum of all samples overflows, so that the normalization cannot be stated: rescale X")
     return out

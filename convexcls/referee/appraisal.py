@@ -22,8 +22,9 @@ class Appraisal:
 
     ``problem`` is that program and ``named`` says in a sentence which one it is. ``objective`` is its value at the
     estimator's point (where that violates the constraints but ``stretch`` times it does not, at that multiple), and
-    lower <= optimum <= upper is proved. ``suboptimality`` = objective - lower is then the most by which the fit misses the optimum, ``suboptimality_at_least`` = objective - upper the least. ``kkt`` measures the
-    optimality conditions at the estimator's ``point`` with ``multipliers``, its own where it keeps any (``source``).
+    lower <= optimum <= upper is proved. ``suboptimality`` = objective - lower is then the most by which the fit misses
+    the optimum, ``suboptimality_at_least`` = objective - upper the least. ``kkt`` measures the optimality conditions at
+    the estimator's ``point`` with ``multipliers``, its own where it keeps any (``source``).
     ``certificate`` is the toolkit's verdict on that point, ``proof`` the solution whose multipliers gave the lower
     bound where the estimator's own did not. ``findings`` are the things that are off.
 
