@@ -618,3 +618,8 @@ def test_a_feature_that_repeats_another_is_no_obstacle_to_the_perceptron_criteri
     twice = cc.PerceptronCriterion(np.column_stack([X, 4.0 * X[:, 1]]), y).solve(solver)
     assert (once.status, twice.status) == ("optimal", "optimal")
     assert twice.objective == pytest.approx(once.objective, rel=1e-9, abs=1e-9)
+
+
+def test_the_perceptron_names_sums_that_overflow():
+    with pytest.raises(cc.DataError, match="the sum of all samples overflows"):
+        cc.PerceptronCriterion([[1.7e308], [-1.7e308]], [1, 0])

@@ -22,8 +22,9 @@ class Appraisal:
 
     ``problem`` is that program and ``named`` says in a sentence which one it is. ``objective`` is its value at the
     estimator's point (where that violates the constraints but ``stretch`` times it does not, at that multiple), and
-    lower <= optimum <= upper is proved. ``suboptimality`` = objective - lower is then the most by which the fit misses the optimum, ``suboptimality_at_least`` = objective - upper the least. ``kkt`` measures the
-    optimality conditions at the estimator's ``point`` with ``multipliers``, its own where it keeps any (``source``).
+    lower <= optimum <= upper is proved. ``suboptimality`` = objective - lower is then the most by which the fit misses
+    the optimum, ``suboptimality_at_least`` = objective - upper the least. ``kkt`` measures the optimality conditions at
+    the estimator's ``point`` with ``multipliers``, its own where it keeps any (``source``).
     ``certificate`` is the toolkit's verdict on that point, ``proof`` the solution whose multipliers gave the lower
     bound where the estimator's own did not. ``findings`` are the things that are off.
 
@@ -75,8 +76,8 @@ class Appraisal:
     @property
     def distance(self) -> float | None:
         """How far coef is from the minimiser's at most, in the Euclidean norm: where the objective has the curvature p
-        in coef, it lies p/2 times the squared distance above the optimum. None where it has none, or where the
-        objective is that of a multiple."""
+        in coef, it lies p/2 times the squared distance above the optimum. None where it has none, or where
+        the objective is that of a multiple."""
         curvature = self.problem.quadratic.get("coef")
         if not isinstance(curvature, np.ndarray) or not np.all(curvature > 0) or self.stretch != 1.0:
             return None
