@@ -129,6 +129,14 @@ class KKT:
         others = (value for name, value in self.bounds().items() if name != "stationarity")
         return bool(self.dependent) and all(value <= tol for value in others)
 
+    def may_hold(self, tol: float) -> bool:
+        """Whether only what rounding may hide stands between the five measures and ``tol``."""
+        measures = self.measures()
+        return all(
+            not measures[name] - tol > bound - measures[name] or measures[name] <= tol
+            for name, bound in self.bounds().items()
+        )
+
     def holds(self, tol: float) -> bool:
         """Whether all five relative measures are at most ``tol``, whatever rounding may hide."""
         return all(value <= tol for value in self.bounds().values())

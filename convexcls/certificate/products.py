@@ -36,7 +36,7 @@ MOST_RATIONALS = 20_000
 #: Matrices of more rows are not multiplied in doubled precision.
 MOST_DOUBLED = 2_000
 #: Columns are added up in so many parts, of at least so many rows, which keeps the bound small.
-PARTS, BLOCK = 32, 1024
+PARTS, BLOCK = 256, 1024
 
 
 def row_values(rows: JoinedRows, x: Array, block: Block, field: str, wanted: Array | float) -> Ball:
@@ -146,9 +146,11 @@ class Gradient:
         self.parts.append((rows, z))
         n = rows.shape[0]
         length = max(BLOCK, n // PARTS)
-        for start in range(0, n, length):
-            some = slice(start, start + length)
-            self.pull += (rows if n <= length else rows[some]).T @ z[some]
+        if n <= length:
+            self.pull += rows.T @ z
+        else:
+            for where, part in rows.parts:
+                self.pull[where] += _in_parts(part, z, length)
         if off is None:
             added = abs(rows).T @ size
         else:
@@ -230,6 +232,14 @@ class Gradient:
                         sums[j] += row[j] * factor
         found = [_rounded(sums[j]) for j in columns.tolist()]
         return np.array([mid for mid, _ in found]), np.array([rad for _, rad in found])
+
+
+def _in_parts(rows: Rows, z: Array, length: int) -> Array:
+    """R'z, so many rows at a time."""
+    if isinstance(rows, DiagonalRows):
+        return rows.T @ z
+    starts = range(0, z.size, length)
+    return sum((rows[s : s + length].T @ z[s : s + length] for s in starts), np.zeros(rows.shape[1]))
 
 
 def _gather(parts: list[list[float]], places: Places, entries: Doubled, z: Array) -> Array:
