@@ -281,6 +281,17 @@ def test_far_data_and_dependent_columns_are_decided(problem):
     assert found.accepted, found.reasons
 
 
+def test_a_point_off_its_equation_is_not_proved_by_its_objective():
+    problem = cc.FisherLDA([[0, 0], [0, 1], [1, 0], [1, 2]], [0, 0, 1, 1])  # the first feature alone reaches 0
+    s = problem.solve()
+    assert s.at_level("rigorous").status == "optimal"
+    off = type(s)(problem, "nobody", s.certificate, 0.0 * s.x, dict(s.multipliers))
+    assert off.certify("rigorous", tol=1e-9).status == "undecided"
+    found = off.at_level("rigorous")  # the exact solution stands in for it
+    assert found.status == "optimal"
+    assert found.x.tolist() == pytest.approx([1.0, 0.0])
+
+
 def given(problem):
     """The samples that a problem was declared on."""
     return np.asarray(problem.data.matrix)
