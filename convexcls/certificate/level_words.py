@@ -78,8 +78,8 @@ def _exact(c: Certificate) -> list[str]:
 def _enclosed(c: Certificate) -> list[str]:
     e = c.enclosure
     lines = [
-        f"OPTIMAL, enclosed in ball arithmetic. The optimum of this problem ({c.problem.name}) is",
-        f"  {e.optimum_text}",
+        f"OPTIMAL, enclosed between rationals. The optimum of this problem ({c.problem.name}) is",
+        f"  {e.optimum_text}" + (f" = sqrt({rational_text(e.root.square)})" if e.root is not None else ""),
         "on the data as given, with every digit proved; it is no rational number.",
     ]
     for v in c.problem.variables:

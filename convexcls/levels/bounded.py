@@ -70,7 +70,7 @@ def bounded_finer(c: Certificate) -> Certificate:
 
 def _finer(c: Certificate) -> Certificate | None:
     """The certificate by bounds in rationals or balls; None where they do not prove its point either."""
-    if c.x is None:
+    if c.x is None or not _on_equations(c):
         return None
     point = {name: [Fraction(v) for v in part.tolist()] for name, part in c.problem.split(c.x).items()}
     given = {
@@ -87,6 +87,14 @@ def _finer(c: Certificate) -> Certificate | None:
         return None
     ends = rounded_down(low), -rounded_down(-high)
     return replace(c, status="optimal", reason="", bounds=Bounds(*ends, at_point=ends[1]))
+
+
+def _on_equations(c: Certificate) -> bool:
+    """Whether the point satisfies its equations to the tolerance: along a direction without curvature one that does
+    not may have the same objective as one that does."""
+    equal = [b.name for b in c.problem.constraints if b.relation == "=="]
+    known = {} if c.kkt is None else c.kkt.primal_feasibility.relative_values
+    return all(name in known and float(np.max(known[name], initial=0.0)) <= c.tol for name in equal)
 
 
 def rounded_down(value: Fraction) -> float:

@@ -162,13 +162,21 @@ def _minimised_bounds(parsed: Parsed, problem: Model) -> Bounds:
         used = {name: rows for name, rows in parsed.multipliers.items() if name == parts.block.name}
         if proved_square(parts, parsed.point, used) == 0:
             return Fraction(0), Fraction(0), Fraction(0)
-    if problem.is_quadratic_program and (finer := finer_bounds(problem, *_numbers(parsed))) is not None:
-        return finer
-    low, high, value = _bounds_in_doubles(parsed, problem)
-    ends = [end for end in (low, high) if end is not None]
-    room = parsed.tolerance * max(Fraction(problem.unit), *map(abs, ends)) if len(ends) == 2 else Fraction(-1)
-    narrow = low is not None and high is not None and high - low <= room
-    return (low, high, value) if narrow else finer_bounds(problem, *_numbers(parsed)) or (low, high, value)
+    found = finer_bounds(problem, *_numbers(parsed)) if problem.is_quadratic_program else None
+    if found is not None and _width(found) <= parsed.tolerance * _size(problem, found):
+        return found
+    rough = _bounds_in_doubles(parsed, problem)
+    if not problem.is_quadratic_program and not _width(rough) <= parsed.tolerance * _size(problem, rough):
+        found = finer_bounds(problem, *_numbers(parsed))
+    return rough if found is None or _width(rough) <= _width(found) else found
+
+
+def _width(bounds: Bounds) -> Fraction | float:
+    return math.inf if bounds[0] is None or bounds[1] is None else bounds[1] - bounds[0]
+
+
+def _size(problem: Problem, bounds: Bounds) -> Fraction:
+    return max(Fraction(problem.unit), *(abs(end) for end in bounds[:2] if end is not None), Fraction(0))
 
 
 def _numbers(parsed: Parsed) -> tuple[Mapping[str, list[Fraction]], Mapping[str, Rows], Fraction]:
