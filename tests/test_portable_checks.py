@@ -282,6 +282,41 @@ def test_directions_of_other_problems():
     assert verdict(kernel, inner | {"verdict": "unattained", "claim": {}, "direction": names})
 
 
+def test_directions_that_are_checked_in_doubles():
+    """Gaussian classes on a line: the covariance shrinks across it for ever. Other problems have no such way."""
+    Z, y = [[0.0, 0.0], [1.0, 1.0], [2.0, 2.0], [3.0, 3.0]], [0, 1, 0, 1]
+    problem = cc.GaussianMLE(Z, y)
+    inner = certificate_dict(problem.solve().certificate)
+    assert inner["verdict"] == "unattained"
+    way = {"precision": ["1", "-1", "1"], "natural_mean": ["0"] * 4, "corner": ["0"] * 3}
+    assert verdict(problem, inner | {"direction": way}, Z, y) == ""
+    for wrong in (["1", "1", "1"], ["-1", "1", "-1"], ["0", "0", "0"]):
+        assert "does not fall" in verdict(problem, inner | {"direction": way | {"precision": wrong}}, Z, y)
+    sizes = "one number for every unknown"
+    assert sizes in verdict(problem, inner | {"direction": way | {"precision": ["1", "-1"]}}, Z, y)
+    assert sizes in verdict(problem, inner | {"direction": way | {"more": []}}, Z, y)
+    for other in (cc.KernelSVM(X, Y, kernel="linear", C=1.0), cc.MaxMargin(X, Y)):
+        inner = certificate_dict(other.solve().certificate)
+        for name in ("point", "multipliers"):
+            del inner[name]
+        inner |= {"verdict": "unattained", "claim": {}}
+        assert sizes in verdict(other, inner | {"direction": {"coef": []}})
+        ones = {v.name: ["1"] * v.size for v in other.variables}
+        assert "does not fall" in verdict(other, inner | {"direction": ones})
+
+
+def test_the_unit_counts_where_the_optimum_is_zero():
+    rows = {"residual_above": {i: F(1, 2) for i in range(3)}, "residual_below": {i: F(1, 2) for i in range(3)}}
+    Z, y = [[0.0], [1.0], [2.0]], [1.0, 3.0, 5.0]
+    problem = cc.LeastAbsolute(Z, y, coding="real")
+    inner = certificate(problem, 0, {"coef": [2], "intercept": [1]}, rows, level="float")
+    room = F(problem.unit) / 10_000
+    for end in ("lower", "upper"):
+        for by, accepted in ((room, True), (-room, True), (room + F(1, 10**20), False), (-room - F(1, 10**20), False)):
+            claim = {"lower": "0", "upper": "0", end: str(by)}
+            assert (verdict(problem, inner | {"claim": claim}, Z, y) == "") is accepted
+
+
 def test_an_enclosure_is_one():
     pytest.importorskip("flint")
     Z, y = [[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1]

@@ -240,6 +240,9 @@ def test_a_parameter_that_may_be_a_number_or_nothing():
         problem = cc.KernelSVM([[0.0], [1.0]], [0, 1], kernel="linear", C=C)
         parsed = parse(problem.solve().certificate.to_json())
         assert rebuilt(parsed, [[0.0], [1.0]], [0, 1], None).parameters["C"] == C
+    text = problem.solve().certificate.to_json().replace('"C": "0.75"', '"C": "7.5e-1"')
+    assert "7.5e-1" in text
+    assert rebuilt(parse(text), [[0.0], [1.0]], [0, 1], None).parameters["C"] == 0.75
 
 
 def test_what_a_model_makes_of_its_parameters_is_what_the_certificate_states(monkeypatch):

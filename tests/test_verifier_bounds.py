@@ -250,7 +250,9 @@ def test_what_does_not_enter_the_bounds_is_not_looked_at():
     """At the level float only above - below counts; without a normalization its multiplier does not."""
     more = {("multipliers", "residual_above", "0"): "2", ("multipliers", "residual_below", "0"): "1"}
     assert judged(BASES["absolute"][0], altered("absolute", at_level("absolute", "float") | more))[0]
-    assert judged(BASES["loose"][0], altered("loose", {("multipliers", "normalization"): {"0": "1"}}))[0]
+    free = cc.PerceptronCriterion([[0.0], [1.0], [3.0]], [0, 1, 1], normalization=None)
+    rows = {"margin": {}, "normalization": {0: 1}}
+    assert judged(free, certificate(free, 0, {"coef": [0], "intercept": [0]}, rows))[0]
 
 
 def test_costs_are_rounded_to_doubles_as_the_model_rounds_them():
