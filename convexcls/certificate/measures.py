@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,17 +29,17 @@ class Residual:
     #: How far rounding may have put each relative residual off.
     rounding_values: Mapping[str, Array] = field(default_factory=dict)
 
-    @property
+    @cached_property
     def max(self) -> float:
         """The largest absolute residual."""
         return _largest(self.values)
 
-    @property
+    @cached_property
     def relative(self) -> float:
         """The largest relative residual."""
         return _largest(self.relative_values)
 
-    @property
+    @cached_property
     def bound(self) -> float:
         """The largest relative residual, with all that rounding may hide."""
         both = {b: v + self.rounding_values.get(b, 0.0) for b, v in self.relative_values.items()}

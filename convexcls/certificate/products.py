@@ -13,15 +13,16 @@ from __future__ import annotations
 
 from fractions import Fraction
 from functools import cached_property
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
 from convexcls.problem import Block, Problem
-from convexcls.rigorous.entries import entry_error
+from convexcls.rigorous.entries import EntryError, entry_error
 from convexcls.rigorous.products import factors
 from convexcls.rigorous.rounding import ETA, UNIT, Ball, gamma, raised
-from convexcls.rows import DiagonalRows, JoinedRows, Rows
+from convexcls.rows import CentredRows, DiagonalRows, JoinedRows, Rows
 from convexcls.rows.doubled import Doubled, dots, product_error, total, two_product
 
 Array = NDArray[np.float64]
@@ -37,6 +38,10 @@ MOST_RATIONALS = 20_000
 MOST_DOUBLED = 2_000
 #: Columns are added up in so many parts, of at least so many rows, which keeps the bound small.
 PARTS, BLOCK = 256, 1024
+
+
+#: How far the entries of rows are off that were centred or added up, as long as the rows are there.
+_KNOWN: WeakKeyDictionary[Rows, EntryError] = WeakKeyDictionary()
 
 
 def row_values(rows: JoinedRows, x: Array, block: Block, field: str, wanted: Array | float) -> Ball:
@@ -76,7 +81,9 @@ def entry_errors(rows: JoinedRows) -> tuple[float, Array]:
             relative = max(relative, part.rounding * UNIT * 1.01)
             continue
         f = factors(part)
-        error = entry_error(f.core)
+        core = f.core.whole if isinstance(f.core, CentredRows) else f.core
+        if (error := _KNOWN.get(core)) is None:
+            error = _KNOWN[core] = entry_error(core)
         largest = 1.0 if f.left is None else float(np.abs(f.left).max(initial=0.0))
         absolute[where] = largest * error.absolute * (1.0 if f.right is None else np.abs(f.right)) * 1.01
         relative = max(relative, error.relative)
