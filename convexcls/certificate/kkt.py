@@ -80,9 +80,7 @@ def _acts_one_to_one(problem: Problem, variable: str) -> bool:
 class _Check:
     """One measurement: gathers the pieces of the Lagrangian's gradient, then judges them."""
 
-    def __init__(
-        self, problem: Problem, x: Array, multipliers: Mapping[str, Array], tol: float, closely: bool
-    ) -> None:
+    def __init__(self, problem: Problem, x: Array, multipliers: Mapping[str, Array], tol: float, closely: bool) -> None:
         self.problem, self.x, self.multipliers, self.tol, self.closely = problem, x, multipliers, tol, closely
         self.gradient = Gradient(problem, x)
         self.reach = np.zeros(problem.size)  # the largest entry of each column

@@ -132,11 +132,8 @@ class KKT:
 
     def may_hold(self, tol: float) -> bool:
         """Whether only what rounding may hide stands between the five measures and ``tol``."""
-        measures = self.measures()
-        return all(
-            not measures[name] - tol > bound - measures[name] or measures[name] <= tol
-            for name, bound in self.bounds().items()
-        )
+        bounds = self.bounds()
+        return all(value - (bounds[name] - value) <= tol for name, value in self.measures().items())
 
     def holds(self, tol: float) -> bool:
         """Whether all five relative measures are at most ``tol``, whatever rounding may hide."""
