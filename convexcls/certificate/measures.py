@@ -133,7 +133,7 @@ class KKT:
     def may_hold(self, tol: float) -> bool:
         """Whether only what rounding may hide stands between the five measures and ``tol``."""
         bounds = self.bounds()
-        return all(value - (bounds[name] - value) <= tol for name, value in self.measures().items())
+        return not any(value - (bounds[name] - value) > tol for name, value in self.measures().items())
 
     def holds(self, tol: float) -> bool:
         """Whether all five relative measures are at most ``tol``, whatever rounding may hide."""

@@ -139,9 +139,9 @@ def _infeasible(c: Certificate) -> list[str]:
         free = " and sum_i y_i = 0" if "intercept" in c.problem.layout else ""
         lines += paragraph(
             "The normalization asks for margins that add up to the number of samples, but here those of every "
-            f"hyperplane add up to 0: sum_i y_i x_i = 0{free} (samples counted by their weights), as where both classes "
-            "have the same weight and the same mean. That says nothing of separability; normalization=None drops the "
-            "equation."
+            f"hyperplane add up to 0: sum_i y_i x_i = 0{free} (samples counted by their weights), as where both "
+            "classes have the same weight and the same mean. That says nothing of separability; normalization=None "
+            "drops the equation."
         )
     data = getattr(c.problem, "data", None)
     if data is not None and data.signs is not None and {block.name for block in c.problem.constraints} == {"margin"}:
