@@ -315,7 +315,8 @@ class Solution:
         >>> s.certificate.level, [str(value) for value in s.certificate.coef]
         ('exact', ['1/5', '3/5'])
         """
-        proved = self._certified(level, None, digits, stand_in=True)
+        with np.errstate(all="ignore"):  # what overflows is refused, not warned of
+            proved = self._certified(level, None, digits, stand_in=True)
         multipliers = self.multipliers if proved.multipliers is None else proved.multipliers
         gone = proved.status == "infeasible"
         return replace(self, certificate=proved, x=None if gone else proved.x, multipliers={} if gone else multipliers)

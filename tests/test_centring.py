@@ -201,14 +201,6 @@ def test_slack_that_is_dear():
     assert float(true / best) == pytest.approx(1.0, abs=1e-8)
 
 
-def test_a_linear_kernel_of_prices_is_proved():
-    X = np.round(np.random.default_rng(1).lognormal(11, 0.5, (15, 2)), 2)
-    y = np.arange(15) % 2
-    solution = cc.KernelSVM(X, y, kernel="linear", C=1.0).solve()
-    assert solution.status == "optimal"
-    assert solution.objective == pytest.approx(cc.SoftMarginSVM(X, y, C=1.0).solve().objective, rel=1e-7)
-
-
 # ---- columns that depend on each other ----------------------------------------------------------------------------
 
 KIND = RNG.integers(0, 3, 40)

@@ -621,5 +621,5 @@ def test_a_feature_that_repeats_another_is_no_obstacle_to_the_perceptron_criteri
 
 
 def test_the_perceptron_names_sums_that_overflow():
-    with pytest.raises(cc.DataError, match="the sum of all samples overflows"):
+    with pytest.raises(cc.DataError, match="the sums of the features overflow"):
         cc.PerceptronCriterion([[1.7e308], [-1.7e308]], [1, 0])

@@ -202,10 +202,7 @@ def test_a_narrow_overlap(model, depth):
 
 
 @pytest.mark.parametrize("model", [*MARGIN_MODELS, "perceptron", "logistic"])
-def test_auto_decides_a_gap_of_a_millionth(request, model):
-    if model == "widest":
-        reason = "undecided: the multipliers on the cone are good to 6e-7 only"
-        request.applymarker(pytest.mark.xfail(reason=reason, raises=AssertionError, strict=True))
+def test_auto_decides_a_gap_of_a_millionth(model):
     assert_auto_decides(*MODELS[model](parted(1e-6), SIGNS))
 
 
@@ -233,21 +230,9 @@ def test_auto_decides_a_feature_of_mean_ten_thousand(model, labels):
     assert_auto_decides(*MODELS[model](shifted_to(1e4), LABELS[labels]))
 
 
-#: A falsehood is certified here: columns that differ in their last bits pass for repeated (Fisher's are rounded when
-#: they are centred). Only an exact check can mend it; a strict expected failure, so that it cannot be forgotten.
-FALSE = {("fisher", 1e-15), ("fisher", 1e-12)}
-
-
-def _known_false(request, key):
-    if key in FALSE:
-        reason = "a false optimum is certified: the float level takes the columns for repeated"
-        request.applymarker(pytest.mark.xfail(reason=reason, raises=AssertionError, strict=True))
-
-
 @pytest.mark.parametrize("difference", [1e-4, 1e-8, 1e-10, 1e-12, 1e-15])
 @pytest.mark.parametrize("model", MODELS)
-def test_two_features_that_nearly_repeat_each_other(request, model, difference):
-    _known_false(request, (model, difference))
+def test_two_features_that_nearly_repeat_each_other(model, difference):
     X = SHIFTED.copy()
     X[:, 1] = X[:, 0] + difference * X[:, 1]
     assert_nobody_certifies_a_falsehood(*MODELS[model](X, LABELS["overlapping"]))

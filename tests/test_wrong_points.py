@@ -243,7 +243,7 @@ def test_norm_bounds_have_one_multiplier_more():
 def test_an_interrupted_solver_has_measures_and_no_verdict():
     stopped = interrupted(CORNER, a(1, 2), RIGHT, TOL, 3)
     assert stopped.status == "undecided"
-    assert stopped.kkt.holds(1e-14)
+    assert stopped.kkt.worst <= 1e-14
     assert stopped.tol == TOL
 
 
@@ -251,7 +251,7 @@ def test_the_tolerance_is_the_one_given():
     x, multipliers = np.full(10, 1 + near), {"least": np.full(10, 1 + near)}
     for tol, status in ((1e-5, "optimal"), (1e-6, "undecided")):
         assert certify(TEN, x, multipliers, tol)[0].status == status
-    gap = check_kkt(TEN, x, multipliers).relative_gap
+    gap = max(check_kkt(TEN, x, multipliers).bounds().values())
     assert certify(TEN, x, multipliers, gap)[0].status == "optimal"
 
 

@@ -218,6 +218,8 @@ def _rank(maps: Sequence[JoinedRows], stacked: Array) -> int:
     # rows minus the means of their groups, and differences of means, are the samples less a constant
     parts = [part for rows in maps for _, part in rows.parts]
     centred = [part for part in parts if isinstance(part, CentredRows)]
+    if not centred:  # sums of rows, which add nothing to their rank
+        return exact.rank(np.vstack([rows.to_dense() for rows in maps if np.isfinite(rows.rounding)]))
     if len(centred) != 1 or len(maps) != 2:
         return stacked.shape[1]
     samples = centred[0].base.to_dense()

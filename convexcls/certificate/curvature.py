@@ -67,6 +67,8 @@ def vanishes_as_given(problem: Problem, direction: Array) -> bool:
     matrices = [p for p in problem.quadratic.values() if isinstance(p, Rows)]
     if not matrices or any(_root(p) is not p for p in matrices):
         return True
+    if all(isinstance(p, KernelRows) and _cancels_by_samples(p, direction) for p in matrices):
+        return True
     if problem.size > LARGEST_EXACT_KERNEL:
         return False
     from convexcls.exact.kernel_matrix import exact_kernel

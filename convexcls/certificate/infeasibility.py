@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from convexcls import rational
 from convexcls.certificate import exact
 from convexcls.certificate.linear_program import (
     LARGEST_SYSTEM,
@@ -121,18 +122,21 @@ def check_farkas(problem: Problem, multipliers: Mapping[str, Array]) -> Farkas |
 
 def _holds_exactly(problem: Problem, multipliers: Mapping[str, Array]) -> bool:
     """Whether the rows in use contradict each other in exact arithmetic (taken as true where they are many)."""
-    rows, rhs, signed = [np.zeros((0, problem.size))], [np.zeros(0)], [np.zeros(0, dtype=bool)]
+    rows: list[list[Fraction]] = []
+    rhs: list[Fraction] = []
+    signed: list[bool] = []
     for c in problem.constraints:
         used = np.flatnonzero(multipliers.get(c.name, np.zeros(c.size)))
         if (used.size + 1) * problem.size > exact.LARGEST:
             return True
-        rows.append(problem.rows(c)[used].to_dense())
-        rhs.append(c.rhs[used])
-        signed.append(np.full(used.size, c.relation == "<="))
-    system = np.vstack([np.vstack(rows).T, np.concatenate(rhs)[None, :]])
-    if system.size > exact.LARGEST:
-        return True
-    solution = exact.solve(system, [0.0] * problem.size + [-1.0])
+        if used.size:
+            rows += problem.rows(c).rational(used)
+            rhs += c.rational_vector("rhs", used)
+            signed += [c.relation == "<="] * used.size
+    if not rows or len(rows) * (problem.size + 1) > exact.LARGEST:
+        return bool(rows)
+    system = [*(list(column) for column in zip(*rows, strict=True)), rhs]
+    solution = rational.solve(system, [*[Fraction(0)] * problem.size, Fraction(-1)])
     return solution is not None and all(
-        value >= 0 for value, at_least_0 in zip(solution, np.concatenate(signed), strict=True) if at_least_0
+        value >= 0 for value, at_least_0 in zip(solution, signed, strict=True) if at_least_0
     )

@@ -65,7 +65,7 @@ def check_kkt_with_gradient(
     with np.errstate(all="ignore"):
         check = _Check(problem, x, multipliers, tol, closely=False)
         kkt = check.run()
-        if not kkt.holds(tol) and kkt.may_hold(tol):  # rounding decides
+        if not kkt.holds(tol) and kkt.may_hold(tol) and np.all(np.isfinite(x)):  # rounding decides
             check = _Check(problem, x, multipliers, tol, closely=True)
             kkt = check.run()
         return kkt, check.residual.mid
@@ -198,19 +198,22 @@ class _Check:
         low, high = self.problem.remembered(Structure).limits
         boxed = ~curved & np.isfinite(low) & np.isfinite(high)
         if boxed.any():  # c (x - x') for the worst x' within the bounds
-            size = np.abs(c.mid) + c.rad
-            worst = np.where(boxed, size * np.where(c.mid > 0, x - low, high - x), costs)
+            way = np.where(c.mid > 0, x - low, high - x)
+            worst, unsure = np.where(boxed, np.abs(c.mid) * way, costs), np.where(boxed, c.rad * (high - low), off)
             if boxed.all() and (bound := self._mass(low)) < np.inf:
-                lost = float(np.max((c.rad - c.mid) / np.maximum(-self.problem.q, 0.0), initial=0.0)) * bound
-                if lost + float((costs + off).sum()) < float(worst.sum()):
-                    worst = costs + off
+                price = bound / -self.problem.q
+                lost, doubt = (float(np.max(part * price, initial=0.0)) for part in (-c.mid, c.rad))
+                if lost + doubt + float((costs + off).sum()) < float((worst + unsure).sum()):
+                    worst, unsure = costs.copy(), off.copy()
                     worst[0] += lost
-            costs, off = worst, np.where(boxed, 0.0, off)
+                    unsure[0] += doubt
+            costs, off = worst, unsure
         for v, radius in self.radii.items():  # the same within a ball
             where = self.problem.layout[v]
             costs[where] = c.mid[where] * x[where]
             off[where] = c.rad[where] * np.abs(x[where])
-            costs[where.start] += radius * float(np.linalg.norm(np.abs(c.mid[where]) + c.rad[where]))
+            costs[where.start] += radius * float(np.linalg.norm(c.mid[where]))
+            off[where.start] += radius * float(np.linalg.norm(c.rad[where]))
         parts, rounding = [costs, *self.norm_products], float(off.sum())
         for excess, multiplier in self.excesses:
             parts.append(-multiplier * excess.mid)

@@ -121,8 +121,8 @@ class KKT:
 
     @property
     def worst(self) -> float:
-        """The largest of the five relative measures, with all that rounding may hide."""
-        return max(self.bounds().values())
+        """The largest of the five relative measures."""
+        return max(self.measures().values())
 
     def all_but_columns_hold(self, tol: float) -> bool:
         """Whether only columns that doubles cannot tell from dependent ones are in the way: that is the problem's own,

@@ -52,7 +52,8 @@ def _lowest(
     bare, out, stretch = x.copy(), x.copy(), 1.0
     for v in slacks:
         bare[problem.layout[v]] = 0.0
-    objective = problem.objective(x)
+    objective = max(problem.objective(x), problem.unit)
+    least = min(objective, max(problem.objective(bare), problem.unit))  # without slacks
     for v, rows in slacks.items():
         where = problem.layout[v]
         costs = problem.q[where]
@@ -69,6 +70,9 @@ def _lowest(
             lowest = np.maximum(lowest, 0.0)
         out[where] = np.where(np.abs(lowest - x[where]) > room, lowest, x[where])
         rounded = (out[where] > 0) & (out[where] < ROUNDED * unit)
-        if float(costs[rounded] @ out[where][rounded]) > SHARE * tol * objective:
+        paid = float(costs[rounded] @ out[where][rounded])
+        if isinstance(p, np.ndarray):
+            paid += 0.5 * float(p[rounded] @ out[where][rounded] ** 2)
+        if rounded.any() and paid > SHARE * tol * least:
             stretch = max(stretch, 1.0 + 2.0 * float(out[where][rounded].max()) / unit)
     return out, stretch

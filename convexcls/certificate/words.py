@@ -35,8 +35,14 @@ def explain_certificate(certificate: Certificate) -> str:
         "undecided": _undecided,
     }[certificate.status]
     lines = level_words(certificate) or tell(certificate)
-    if certificate.level == "float" and _rounds(certificate.problem):
-        lines += ["Note: this level speaks of the data rounded to doubles."]
+    kernel = getattr(certificate.problem, "kernel", None)
+    by_doubles = certificate.level == "float" or getattr(kernel, "kind", "linear") not in (
+        "linear",
+        "poly",
+        "polynomial",
+    )
+    if by_doubles and _rounds(certificate.problem):
+        lines += ["Note: this certificate speaks of the data rounded to doubles."]
     lines += [f"Note: {note}." for note in certificate.notes]
     return "\n".join(lines)
 

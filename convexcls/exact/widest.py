@@ -115,7 +115,7 @@ def _guess(
     t = float(x[parts.problem.layout[parts.margin]][0])
     point = x[parts.problem.places([v.name for v in parts.program.variables])]
     with np.errstate(all="ignore"):
-        scaled = point / t, alpha / t**2
+        scaled = point / t, alpha / t / t
     if t > 0 and all(np.all(np.isfinite(part)) for part in scaled):
         return scaled[0], {parts.block.name: scaled[1]}
     return None, {parts.block.name: alpha}

@@ -16,6 +16,7 @@ from convexcls.exact.proof import ExactProof, NoProof
 from convexcls.exact.search import Search
 from convexcls.exact.statement import state
 from convexcls.problem import Problem
+from convexcls.rows import Rows
 from convexcls.solvers.base import Answer, Callback, Solver, Start
 
 Array = NDArray[np.float64]
@@ -31,12 +32,15 @@ class RationalSolver(Solver):
     promise: ClassVar[float] = 1e-12
     warm: ClassVar[bool] = True
     finishes: ClassVar[bool] = True
+    final: ClassVar[bool] = True
 
     max_entries: int = 1_000
 
     def refuses(self, problem: Problem) -> str:
         if not problem.is_quadratic_program:
             return "it is not a linear or quadratic program"
+        if any(isinstance(p, Rows) for p in problem.quadratic.values()):
+            return "its quadratic form is a matrix"
         blocks = (*problem.terms, *problem.constraints)
         entries = sum(rows.entries for b in blocks for rows in b.entries.values())
         if entries > self.max_entries:
