@@ -86,6 +86,18 @@ def test_everyday_tables_are_decided(name):
     assert PROBLEMS[name]().solve().status == "optimal"
 
 
+def test_a_kernel_that_doubles_make_singular_is_not_called_unattained():
+    """(1e16 + x z + 1)^2 has 107 bits: as doubles the matrix is singular where it is not."""
+    rng, decided = np.random.default_rng(0), set()
+    for _ in range(12):
+        X = np.column_stack([np.full(6, 1e8), rng.integers(-5, 6, 6)])
+        problem = cc.KernelSVM(X, [0, 1, 0, 1, 1, 0], kernel="poly", degree=2, coef0=1.0, gamma=1.0, C=None)
+        truth = problem.solve(level="exact").status
+        assert problem.solve().status in ("undecided", truth)
+        decided.add(truth)
+    assert decided == {"optimal", "unattained"}
+
+
 def test_a_residual_is_compared_with_the_bound_on_its_rounding():
     """1e16 + 3/2 - 1e16 is 0, 1.5 or 2 in doubles, depending on the order; the margin is 3/2, at least 1."""
     problem = cc.HardMarginSVM([[1e16, 1.5, -1e16], [-1e16, -0.5, 1e16]], [1, 0], intercept=False)

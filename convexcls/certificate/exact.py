@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from convexcls import rational
+from convexcls.rows.doubled import two_product
 
 Array = NDArray[np.float64]
 
@@ -94,12 +95,5 @@ def null_vector(matrix: Array) -> list[Fraction] | None:
 
 def dots(rows: Array, vector: Array) -> Array:
     """Each row times the vector, rounded once: products without rounding error (Dekker 1971), added by ``fsum``."""
-    high = rows * vector
-    split = 134217729.0  # 2^27 + 1
-    a, b = rows * split, vector * split
-    rows_head, vector_head = a - (a - rows), b - (b - vector)
-    rows_tail, vector_tail = rows - rows_head, vector - vector_head
-    low = (
-        (rows_head * vector_head - high) + rows_head * vector_tail + rows_tail * vector_head
-    ) + rows_tail * vector_tail
+    high, low = two_product(rows, vector)
     return np.array([math.fsum([*h, *e]) for h, e in zip(high.tolist(), low.tolist(), strict=True)])
