@@ -248,23 +248,23 @@ def test_the_upper_bound_is_the_objective_at_a_feasible_point(monkeypatch):
     assert at(least, 2, 1) == (F(5, 2), F(5, 2))
     assert at(least, 0, 1) == (None, F(1, 2))
     assert at(least, 3, -2) == (18 + 8, F(13, 2))
-    # not scaled where a row says at most, or where there are equations
+    # not scaled where a row says at most, or where there are equations: moved within the bounds of single unknowns
     mixed = statement(
         [[1, 0], [0, 1]], [0, 0], inequalities=[block("below", [[F(-1), F(0), F(2)], [F(1), F(0), F(-3)]])]
     )
     assert at(mixed, 3, 0) == (F(9, 2), F(9, 2))
     assert at(mixed, 2, 0) == (2, 2)
-    assert at(mixed, 4, 0) == (None, 8)
-    assert at(mixed, 1, 0) == (None, F(1, 2))
+    assert at(mixed, 4, 0) == (F(9, 2), 8)
+    assert at(mixed, 1, 0) == (2, F(1, 2))
     zero = statement([[1, 0], [0, 1]], [0, 0], inequalities=[block("below", [[F(-1), F(0), F(0)]])])
     assert at(zero, 3, 0) == (F(9, 2), F(9, 2))
-    assert at(zero, -1, 0) == (None, F(1, 2))
+    assert at(zero, -1, 0) == (0, F(1, 2))
     both = statement(
         [[1, 0], [0, 1]], [0, 0], equalities=[block("equal", [[F(0), F(1), F(-1)]])],
         inequalities=[block("below", [[F(-1), F(0), F(2)]])])  # fmt: skip
     assert at(both, 4, 1) == (F(17, 2), F(17, 2))
     assert at(both, 4, 0) == (F(17, 2), 8)
-    assert at(both, 1, 1) == (None, 1)
+    assert at(both, 1, 1) == (F(5, 2), 1)
 
 
 def test_a_point_is_scaled_up_within_the_tolerance_where_a_line_is_short(monkeypatch):

@@ -149,7 +149,10 @@ def test_a_direction_is_one_exactly():
     assert "curves along 'x'" in falls(program((-1.0, 0.0), quadratic={"x": [0.0, 1.0]}), 1, 1)
     ball = cc.NormBound("ball", {"x": np.eye(2)}, bound=1.0)
     assert "no norm bound" in falls(program((-1.0, 0.0), norm_bounds=[ball]), 1, 0)
-    assert "no matrix" in falls(program((-1.0, 0.0), quadratic={"x": np.diag([0.0, 1.0])}), 1, 0)
+    matrix = program((-1.0, 0.0), quadratic={"x": np.array([[1.0, -1.0], [-1.0, 1.0]])})
+    assert falls(matrix, 1, 1) == ""
+    assert "curves along 'x'" in falls(matrix, 1, 1 + F(1, 2**80))
+    assert "curves along 'x'" in falls(matrix, 1, 0)
     held = program((-1.0, 0.0), constraints=[below("cap", [[0.0, 0.0], [1.0, -1.0]], 1.0)])
     assert "leaves the constraint 'cap' at row 1" in falls(held, 1, 0)
     assert falls(held, 1, 1) == falls(held, 1, 2) == ""
@@ -295,14 +298,17 @@ def test_directions_that_are_checked_in_doubles():
     sizes = "one number for every unknown"
     assert sizes in verdict(problem, inner | {"direction": way | {"precision": ["1", "-1"]}}, Z, y)
     assert sizes in verdict(problem, inner | {"direction": way | {"more": []}}, Z, y)
-    for other in (cc.KernelSVM(X, Y, kernel="linear", C=1.0), cc.MaxMargin(X, Y)):
+    for other, said in (
+        (cc.KernelSVM(X, Y, kernel="linear", C=1.0), "curves along 'margin'"),
+        (cc.MaxMargin(X, Y), "does not fall"),
+    ):
         inner = certificate_dict(other.solve().certificate)
         for name in ("point", "multipliers"):
             del inner[name]
         inner |= {"verdict": "unattained", "claim": {}}
         assert sizes in verdict(other, inner | {"direction": {"coef": []}})
         ones = {v.name: ["1"] * v.size for v in other.variables}
-        assert "does not fall" in verdict(other, inner | {"direction": ones})
+        assert said in verdict(other, inner | {"direction": ones})
 
 
 def test_the_unit_counts_where_the_optimum_is_zero():

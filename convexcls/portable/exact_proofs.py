@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
+from operator import mul
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,12 +20,13 @@ from numpy.typing import NDArray
 from convexcls.certificate import Certificate
 from convexcls.certificate.linear_program import POSITIVE
 from convexcls.enclosure import falling_direction
-from convexcls.exact import ExactProof, NoProof, prove, prove_widest, widest
+from convexcls.exact import ExactProof, NoProof, exact_kernel, prove, prove_widest, widest
 from convexcls.portable.gaussian import has_moments, moments
 from convexcls.portable.slacks import Blocks
 from convexcls.problem import Problem, Term
 from convexcls.rational import null_space
 from convexcls.rows import Rows
+from convexcls.rows.kernel import KernelRows
 from convexcls.rows.signs import exact_signs
 
 Array = NDArray[np.float64]
@@ -72,7 +74,12 @@ def direction_of(certificate: Certificate) -> Mapping[str, Sequence[Fraction]]:
     assert known is not None
     if known.exactly is not None:
         return {name: known.exactly[where] for name, where in problem.layout.items()}
-    return exact_direction(problem, known.x)
+    found = exact_direction(problem, known.x)
+    if problem.is_quadratic_program and proves_unattained(problem, found):
+        with suppress(NoProof):
+            proof = prove(problem, None, {})
+            return proof.direction if proof.verdict == "unattained" else found
+    return found
 
 
 def exact_farkas(problem: Problem, multipliers: Mapping[str, Array]) -> dict[str, dict[int, Fraction]]:
@@ -97,7 +104,7 @@ def exact_direction(problem: Problem, direction: Array) -> dict[str, list[Fracti
     given = [Fraction(value) for value in direction.tolist()]
     exact = None
     if problem.size**2 <= LARGEST:
-        still: list[list[Fraction]] = []
+        still = [row for matrix in _matrices(problem).values() for row in matrix]
         for block in (*problem.terms, *problem.constraints):
             rows: Rows = problem.rows(block)
             moved, size = rows @ direction, abs(rows) @ np.abs(direction)
@@ -148,16 +155,37 @@ def proves_infeasible(problem: Problem, multipliers: Blocks) -> str:
     return "" if value < 0 else "multiplied and added up, the constraints do not contradict each other"
 
 
+def exactly_checked(problem: Problem) -> bool:
+    """Whether a direction of the problem can be checked in rationals."""
+    matrices = [p for p in problem.quadratic.values() if isinstance(p, Rows)]
+    return not problem.norm_bounds and (not matrices or problem.size**2 <= LARGEST)
+
+
+def _matrices(problem: Problem) -> dict[str, list[list[Fraction]]]:
+    """The rows over all of x that vanish where a matrix of the objective does: a kernel's of the samples as given."""
+    out = {}
+    for v, p in problem.quadratic.items():
+        if isinstance(p, Rows):
+            start, left = problem.layout[v].start, problem.size - problem.layout[v].stop
+            matrix = (exact_kernel(problem) if isinstance(p, KernelRows) else None) or p.rational()
+            out[v] = [[Fraction(0)] * start + row + [Fraction(0)] * left for row in matrix]
+    return out
+
+
 def proves_unattained(problem: Problem, direction: Mapping[str, list[Fraction]]) -> str:
     """Why the direction does not prove that there is no minimum; empty where it does."""
     sizes = {v.name: v.size for v in problem.variables}
     if {name: len(values) for name, values in direction.items()} != sizes:
         return "the direction does not give one number for every unknown"
     d = [value for v in problem.variables for value in direction[v.name]]
-    if problem.norm_bounds or any(isinstance(p, Rows) for p in problem.quadratic.values()):
-        return "a direction is checked exactly only where there is no norm bound and no matrix of the objective"
+    if not exactly_checked(problem):
+        return "a direction is checked exactly only where there is no norm bound and no large matrix of the objective"
     for v, p in problem.quadratic.items():
-        if any(curve and value for curve, value in zip(np.asarray(p).tolist(), direction[v], strict=True)):
+        if isinstance(p, Rows):
+            curved = any(sum(map(mul, row, d), Fraction(0)) for row in _matrices(problem)[v])
+        else:
+            curved = any(map(mul, p.tolist(), direction[v]))
+        if curved:
             return f"the objective curves along {v!r}"
     for c in problem.constraints:
         signs = exact_signs(problem.rows(c), d)

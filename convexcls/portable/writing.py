@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 from convexcls.certificate import Certificate
+from convexcls.certificate.words import speaks_of_doubles
 from convexcls.enclosure import Enclosure
 from convexcls.losses import BY_NAME
 from convexcls.models import Model, by_kind
@@ -22,6 +23,8 @@ from convexcls.problem import NoAnswer, provides
 
 #: The share of the tolerance by which bounds are stated wider than they were shown.
 ROOM = 0.01
+#: No more of the tolerance lies between them, so that whoever finds other bounds between these is near both.
+MOST = 0.999
 Numbers = Mapping[str, Mapping[int, Fraction | float]]
 
 
@@ -41,14 +44,14 @@ def certificate_dict(certificate: Certificate) -> dict[str, Any]:
     problem = _model(certificate.problem)
     certificate = settled(certificate)
     notes = [*certificate.notes, *([certificate.reason] if certificate.reason else [])]
-    data = problem.data
+    data = problem.data.rounded if speaks_of_doubles(certificate) else problem.data
     out: dict[str, Any] = {
         "schema": SCHEMA,
         "level": certificate.level,
         "verdict": certificate.status,
         "model": problem.kind,
         "parameters": {name: written_parameter(value) for name, value in problem.parameters.items()},
-        "tolerance": write_number(min(certificate.tol, 1e-4)),
+        "tolerance": write_number(_tolerance(certificate)),
         "data": {
             "sha256": data_digest(data),
             "samples": str(data.n),
@@ -83,6 +86,11 @@ def _model(problem: Any) -> Model:
     return problem
 
 
+def _tolerance(certificate: Certificate) -> float:
+    """No wider one is written."""
+    return min(certificate.tol, 1e-4)
+
+
 def _claim(certificate: Certificate) -> dict[str, str]:
     """What is claimed of the optimum, in the sense in which the model reports its objective."""
     if certificate.status != "optimal":
@@ -98,8 +106,9 @@ def _claim(certificate: Certificate) -> dict[str, str]:
         raise NoAnswer("this certificate has no finite bounds to state")
     low, high = float(lower), float(upper)
     if certificate.level == "rigorous":  # room for others, who add up in another order or repair the numbers otherwise
-        room = max(high - low, ROOM * certificate.tol * max(abs(low), abs(high), certificate.problem.unit))
-        low, high = low - room, high + room
+        allowed = _tolerance(certificate) * max(abs(low), abs(high), certificate.problem.unit)
+        room = min(max(high - low, ROOM * allowed), (MOST * allowed - (high - low)) / 2)
+        low, high = low - max(room, 0.0), high + max(room, 0.0)
     return {"lower": write_number(float(low)), "upper": write_number(float(high))}
 
 
