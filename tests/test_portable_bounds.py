@@ -246,7 +246,7 @@ def test_the_upper_bound_is_the_objective_at_a_feasible_point(monkeypatch):
     assert at(least, 1, 1) == (4, 1)
     assert at(least, 4, 0) == (2, 8)
     assert at(least, 2, 1) == (F(5, 2), F(5, 2))
-    assert at(least, 0, 1) == (None, F(1, 2))
+    assert at(least, 0, 1) == (F(5, 2), F(1, 2))  # not scaled, but moved
     assert at(least, 3, -2) == (18 + 8, F(13, 2))
     # not scaled where a row says at most, or where there are equations: moved within the bounds of single unknowns
     mixed = statement(

@@ -64,13 +64,22 @@ def test_bounds_of_hard_margins(seed):
     m, size = [dot(r, v) for r in rows], dot(v[:d], v[:d]) / 2
     lower, upper, value, untouched = alone.margin_bounds(rows, signs, d, v, given, None, {}, TOLERANCE)
     assert lower == (sum(alpha) ** 2 / (2 * dot(w, w)) if any(w) else 0)
-    assert upper == (size / min(m) ** 2 if min(m) > 0 else None)
+    sides = [[value for value, s in zip(m, signs, strict=True) if s == side] for side in (-1, 1)]
+    least = (min(sides[0]) + min(sides[1])) / 2 if intercept and all(sides) else min(m)
+    assert upper == (size / least**2 if least > 0 else None)
     assert value == size
     assert untouched == (alpha == given and min(m) == 1 and sum(alpha) == dot(w, w))
     optimum = oracle.hard_margin(X, signs, intercept)
     if optimum is not None and any(w):
         assert lower <= optimum[0]
         assert upper is None or optimum[0] <= upper
+
+
+def test_a_class_alone_has_the_margins_that_it_has():
+    found = alone.margin_bounds(
+        [[F(1), F(1)], [F(2), F(1)]], [1, 1], 1, [F(1), F(-1, 2)], [F(0)] * 2, None, {}, TOLERANCE
+    )
+    assert found == (0, 2, F(1, 2), False)
 
 
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
@@ -130,13 +139,17 @@ def test_bounds_of_least_squares(seed):
 
 
 def repaired(rows, weights, low, z, nu):
-    """z clipped to its box, moved by -W R s onto sum_i (z_i - nu w_i) r_i = 0, and the part of the middle it needs."""
+    """z clipped to its box, moved by -W R s onto sum_i (z_i - nu w_i) r_i = 0, W the room in the box or, where that is
+    not enough, the weights; and the part of the middle it needs."""
     clipped = [max(b, min(a, w)) for a, b, w in zip(z, low, weights, strict=True)]
     columns = list(zip(*rows, strict=True))
     excess = [dot(c, [a - nu * w for a, w in zip(clipped, weights, strict=True)]) for c in columns]
-    gram = [[dot(weights, [a * b for a, b in zip(c, e, strict=True)]) for e in columns] for c in columns]
-    step = oracle.solve_linear(gram, excess)
-    fit = [a - w * dot(r, step) for a, w, r in zip(clipped, weights, rows, strict=True)]
+    for give in ([min(a - b, w - a) for a, b, w in zip(clipped, low, weights, strict=True)], weights):
+        gram = [[dot(give, [a * b for a, b in zip(c, e, strict=True)]) for e in columns] for c in columns]
+        step = oracle.solve_linear(gram, excess)
+        if step is not None:
+            break
+    fit = [a - g * dot(r, step) for a, g, r in zip(clipped, give, rows, strict=True)]
     part = F(0)
     for a, w, b in zip(fit, weights, low, strict=True):
         beyond, half = max(a - w, b - a), (w - b) / 2

@@ -10,12 +10,13 @@ equation, the objective lies above
 whose minimum over the box is had by hand: r_j l_j or r_j u_j, whichever is less. This is the objective of the primal of
 a kernel machine, with slacks that are what they have to be: nothing has to be repaired, which multipliers of the box
 (``dual_bound.py``) ask for where H is singular. Of a box without an end on some side, s and b are enlarged until r
-points inwards. b is where one of the r_j is 0 or, without an end, where two of them are alike; or as given.
+points inwards; of one whose upper ends are far away that may be better, too. b is where one of the r_j is 0, where two
+pulls are alike, or as given.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -29,8 +30,8 @@ End = Fraction | None
 class Box:
     """The ends of each unknown, None where there is none, and the equation (a, e), of zeros where there is none."""
 
-    low: list[End]
-    high: list[End]
+    low: Sequence[End]
+    high: Sequence[End]
     equation: Vector
 
 
@@ -47,31 +48,34 @@ def linearised_bound(
     found = []
     for b in _multipliers(box, g, bend, given):
         pull = [h + b * a for h, a in zip(bend, box.equation[:-1], strict=True)]
-        t = _enlarged(box, g, pull)
-        least = None if t is None else _least(box, [u + t * v for u, v in zip(g, pull, strict=True)])
-        if t is not None and least is not None:
-            found.append(statement.constant + t * b * box.equation[-1] - t * t * lost + least)
+        for t in (_enlarged(box.low, box.high, g, pull), _enlarged(box.low, [None] * len(z), g, pull)):
+            least = _least(box, [u + t * v for u, v in zip(g, pull, strict=True)])
+            if least is not None:
+                found.append(statement.constant + t * b * box.equation[-1] - t * t * lost + least)
     return max(found, default=None)
+
+
+def single_ends(bounds: Iterable[Vector], size: int) -> tuple[list[End], list[End]]:
+    """The ends of each unknown by the rows (R, s) with R z + s <= 0 that speak of it alone."""
+    low: list[End] = [None] * size
+    high: list[End] = [None] * size
+    for row in bounds:
+        places = [j for j, value in enumerate(row[:-1]) if value]
+        if len(places) == 1:
+            (j,) = places
+            ends, inner = (high, min) if row[j] > 0 else (low, max)
+            end, known = -row[-1] / row[j], ends[j]
+            ends[j] = end if known is None else inner(end, known)
+    return low, high
 
 
 def _box(statement: Statement) -> Box | None:
     """The box of a program that has bounds of single unknowns, at most one equation, and nothing else."""
     equations = [row for block in statement.equalities for row in rows(block)]
-    if statement.samples or len(equations) > 1:
+    bounds = [row for block in statement.inequalities for row in rows(block)]
+    if statement.samples or len(equations) > 1 or any(sum(map(bool, row[:-1])) != 1 for row in bounds):
         return None
-    low: list[End] = [None] * statement.size
-    high: list[End] = [None] * statement.size
-    for row in (row for block in statement.inequalities for row in rows(block)):
-        places = [j for j, value in enumerate(row[:-1]) if value]
-        if len(places) != 1:
-            return None
-        (j,) = places
-        end = -row[-1] / row[j]
-        if row[j] > 0:
-            high[j] = end if high[j] is None else min(end, high[j])  # type: ignore[type-var]
-        else:
-            low[j] = end if low[j] is None else max(end, low[j])  # type: ignore[type-var]
-    return Box(low, high, equations[0] if equations else [ZERO] * (statement.size + 1))
+    return Box(*single_ends(bounds, statement.size), *(equations or [[ZERO] * (statement.size + 1)]))
 
 
 def _multipliers(box: Box, g: Vector, bend: Vector, given: Sequence[Fraction]) -> set[Fraction]:
@@ -86,24 +90,23 @@ def _multipliers(box: Box, g: Vector, bend: Vector, given: Sequence[Fraction]) -
     return out | set(given)
 
 
-def _enlarged(box: Box, g: Vector, pull: Vector) -> Fraction | None:
-    """The least t >= 1 for which g + t pull points inwards where the box has no end; None where there is none."""
+def _enlarged(lows: Sequence[End], highs: Sequence[End], g: Vector, pull: Vector) -> Fraction:
+    """The least t >= 1 for which g + t pull points inwards where the box has no end and pull does."""
     t = Fraction(1)
-    for u, v, low, high in zip(g, pull, box.low, box.high, strict=True):
+    for u, v, low, high in zip(g, pull, lows, highs, strict=True):
         for end, sign in ((high, 1), (low, -1)):
-            if end is None and sign * (u + t * v) < 0:
-                if sign * v <= 0:
-                    return None
+            if end is None and sign * (u + t * v) < 0 < sign * v:
                 t = -u / v
     return t
 
 
 def _least(box: Box, r: Vector) -> Fraction | None:
-    """The minimum of r'z over the box."""
+    """The minimum of r'z over the box; None where there is none."""
     total = ZERO
     for value, low, high in zip(r, box.low, box.high, strict=True):
-        end = low if value > 0 else high
-        if value and end is None:
-            return None
-        total += value * (end or ZERO)
+        if value:
+            end = low if value > 0 else high
+            if end is None:
+                return None
+            total += value * end
     return total

@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 
 from convexcls.exact.dual_bound import HALF, ZERO, Vector, costs, dot, dual_bound, rows
-from convexcls.exact.linearised import linearised_bound
+from convexcls.exact.linearised import linearised_bound, single_ends
 from convexcls.exact.statement import Statement, state
 from convexcls.problem import Problem
 from convexcls.rational import solve
@@ -93,12 +93,31 @@ def _feasible(statement: Statement, z: Vector) -> list[Vector]:
     bounds = [row for block in statement.inequalities for row in rows(block)]
     reached = [-dot(row[:-1], z) for row in bounds]
     if not equations and bounds and all(row[-1] > 0 < value for row, value in zip(bounds, reached, strict=True)):
-        scale = max(row[-1] / value for row, value in zip(bounds, reached, strict=True))
-        return [[scale * value for value in z]]
+        return [_scaled_beyond(bounds, near) for near in [z, *_levelled(statement, bounds, z)]]
     inside, room = _within(bounds, z)
     tried = [_scaled_onto(equations, z), _onto(equations, inside, room)]
     held = [near for near in tried if near is not None and all(dot(row, [*near, Fraction(1)]) <= 0 for row in bounds)]
     return [z] if z in held else held
+
+
+def _scaled_beyond(bounds: list[Vector], z: Vector) -> Vector:
+    """The multiple of z that just satisfies rows that all say "at least"."""
+    scale = max(row[-1] / -dot(row[:-1], z) for row in bounds)
+    return [scale * value for value in z]
+
+
+def _levelled(statement: Statement, bounds: list[Vector], z: Vector) -> list[Vector]:
+    """The point with an unknown that costs nothing (an intercept) put where the least rows of either sign are alike."""
+    out = []
+    for j in range(statement.size):
+        sides = [
+            [(-dot(row[:-1], z) / row[-1], -row[j] / row[-1]) for row in bounds if row[j] * k > 0] for k in (-1, 1)
+        ]
+        if all(sides) and not statement.linear[j] and not any(statement.quadratic[j]):
+            (u, a), (v, b) = map(min, sides)
+            near = [*z[:j], z[j] + (v - u) / (a - b), *z[j + 1 :]]
+            out += [near] * all(dot(row[:-1], near) < 0 for row in bounds)
+    return out
 
 
 def _scaled_onto(equations: list[Vector], z: Vector) -> Vector | None:
@@ -124,20 +143,10 @@ def _onto(equations: list[Vector], z: Vector, room: Vector) -> Vector | None:
 
 def _within(bounds: list[Vector], z: Vector) -> tuple[Vector, Vector]:
     """The point, moved within the bounds of single unknowns, and how far each may move either way: 1 without any."""
-    low: dict[int, Fraction] = {}
-    high: dict[int, Fraction] = {}
-    for row in bounds:
-        places = [j for j, value in enumerate(row[:-1]) if value]
-        if len(places) == 1:
-            (j,) = places
-            end = -row[-1] / row[j]
-            if row[j] > 0:
-                high[j] = min(end, high.get(j, end))
-            else:
-                low[j] = max(end, low.get(j, end))
-    raised = [max(v, low.get(j, v)) for j, v in enumerate(z)]
-    inside = [min(v, high.get(j, v)) for j, v in enumerate(raised)]
-    room = [
-        min((abs(v - side[j]) for side in (low, high) if j in side), default=Fraction(1)) for j, v in enumerate(inside)
-    ]
+    inside, room = [], []
+    for v, *ends in zip(z, *single_ends(bounds, len(z)), strict=True):
+        low, high = ends
+        raised = v if low is None else max(v, low)
+        inside.append(raised if high is None else min(raised, high))
+        room.append(min((abs(inside[-1] - end) for end in ends if end is not None), default=Fraction(1)))
     return inside, room

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
@@ -31,19 +31,21 @@ ZERO = Fraction(0)
 @dataclass(frozen=True)
 class Bounds:
     """A lower and an upper bound of the minimised objective, None where there is none; the objective at the point as it
-    is; and whether a minimum is known to exist."""
+    is; whether a minimum is known to exist; and whether the value was worked out in doubles."""
 
     lower: Fraction | None
     upper: Fraction | None
     value: Fraction
     attained: bool = True
+    rounded: bool = False
 
     def with_others(self, other: Bounds) -> Bounds:
         """What both show."""
         lower = [end for end in (self.lower, other.lower) if end is not None]
         upper = [end for end in (self.upper, other.upper) if end is not None]
+        best = other if self.rounded else self
         attained = self.attained or other.attained
-        return Bounds(max(lower, default=None), min(upper, default=None), self.value, attained)
+        return replace(best, lower=max(lower, default=None), upper=min(upper, default=None), attained=attained)
 
 
 def bounds_of(parsed: Parsed, problem: Model) -> Iterator[Bounds]:
@@ -86,7 +88,7 @@ def _in_doubles(parsed: Parsed, problem: Model) -> Bounds:
     if not math.isfinite(value):
         raise CertificateError("the objective at the point is not finite")
     attained = not needs_attainment_proof(problem) or attainment(problem, x, multipliers) >= PROOF
-    return Bounds(_rational(found.lower), _rational(found.upper), Fraction(value), attained)
+    return Bounds(_rational(found.lower), _rational(found.upper), Fraction(value), attained, rounded=True)
 
 
 def in_doubles(parsed: Parsed, problem: Model) -> tuple[Array, Mapping[str, Array]]:

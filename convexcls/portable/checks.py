@@ -5,16 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 
-import numpy as np
-
-from convexcls.certificate import check_direction, check_kkt
+from convexcls.certificate import check_kkt
 from convexcls.certificate.origin import doubtful_at_origin
 from convexcls.enclosure import Enclosure, check_enclosure, proof_words
 from convexcls.exact import ExactProof, check, proved_square, widest
 from convexcls.models import Model
 from convexcls.portable.bounds import Bounds, bounds_of, in_doubles
-from convexcls.portable.exact_proofs import exactly_checked, proves_infeasible, proves_unattained
-from convexcls.portable.gaussian import enclosed_by_moments, falls_by_moments, has_moments
+from convexcls.portable.exact_proofs import falls, proves_infeasible
+from convexcls.portable.gaussian import enclosed_by_moments, has_moments
 from convexcls.portable.numbers import CertificateError, double_of
 from convexcls.portable.parsed import Box, Parsed
 from convexcls.portable.slacks import kept_names, with_flat_lines
@@ -33,7 +31,7 @@ def check_claim(parsed: Parsed, problem: Model) -> Interval:
         _refuse(proves_infeasible(problem, parsed.farkas))
         return None, None
     if parsed.verdict == "unattained":
-        _refuse(_falls(parsed, problem))
+        _refuse(falls(problem, parsed.direction))
         return None, None
     if parsed.enclosure is not None:
         return _enclosed(parsed, parsed.enclosure, problem)
@@ -143,18 +141,6 @@ def _enclosed(parsed: Parsed, box: Box, problem: Model) -> Interval:
     if not holds:
         raise CertificateError("the intervals of the enclosure are not proved to contain the optimum and the solution")
     return lower, upper
-
-
-def _falls(parsed: Parsed, problem: Model) -> str:
-    """Why the direction does not prove that there is no minimum; empty where it does."""
-    if has_moments(problem):
-        return falls_by_moments(problem, parsed.direction)
-    if exactly_checked(problem) and all(t.is_half_square or t.loss.slopes[1] == 0 for t in problem.terms):
-        return proves_unattained(problem, parsed.direction)
-    if {name: len(v) for name, v in parsed.direction.items()} != {v.name: v.size for v in problem.variables}:
-        return "the direction does not give one number for every unknown"
-    d = np.concatenate([np.array([double_of(u) for u in parsed.direction[v.name]]) for v in problem.variables])
-    return "" if check_direction(problem, d) is not None else "the objective does not fall along the direction"
 
 
 def _by_residuals(parsed: Parsed, problem: Model, side: str) -> Interval:

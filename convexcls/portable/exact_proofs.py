@@ -17,11 +17,12 @@ from operator import mul
 import numpy as np
 from numpy.typing import NDArray
 
-from convexcls.certificate import Certificate
+from convexcls.certificate import Certificate, check_direction
 from convexcls.certificate.linear_program import POSITIVE
 from convexcls.enclosure import falling_direction
 from convexcls.exact import ExactProof, NoProof, exact_kernel, prove, prove_widest, widest
-from convexcls.portable.gaussian import has_moments, moments
+from convexcls.portable.gaussian import falls_by_moments, has_moments, moments
+from convexcls.portable.numbers import double_of
 from convexcls.portable.slacks import Blocks
 from convexcls.problem import Problem, Term
 from convexcls.rational import null_space
@@ -155,7 +156,19 @@ def proves_infeasible(problem: Problem, multipliers: Blocks) -> str:
     return "" if value < 0 else "multiplied and added up, the constraints do not contradict each other"
 
 
-def exactly_checked(problem: Problem) -> bool:
+def falls(problem: Problem, direction: Mapping[str, list[Fraction]]) -> str:
+    """Why the direction does not prove that there is no minimum, in rationals where possible; empty where it does."""
+    if has_moments(problem):
+        return falls_by_moments(problem, direction)
+    if _in_rationals(problem) and all(t.is_half_square or t.loss.slopes[1] == 0 for t in problem.terms):
+        return proves_unattained(problem, direction)
+    if {name: len(v) for name, v in direction.items()} != {v.name: v.size for v in problem.variables}:
+        return "the direction does not give one number for every unknown"
+    d = np.array([double_of(u) for v in problem.variables for u in direction[v.name]])
+    return "" if check_direction(problem, d) is not None else "the objective does not fall along the direction"
+
+
+def _in_rationals(problem: Problem) -> bool:
     """Whether a direction of the problem can be checked in rationals."""
     matrices = [p for p in problem.quadratic.values() if isinstance(p, Rows)]
     return not problem.norm_bounds and (not matrices or problem.size**2 <= LARGEST)
@@ -178,7 +191,7 @@ def proves_unattained(problem: Problem, direction: Mapping[str, list[Fraction]])
     if {name: len(values) for name, values in direction.items()} != sizes:
         return "the direction does not give one number for every unknown"
     d = [value for v in problem.variables for value in direction[v.name]]
-    if not exactly_checked(problem):
+    if not _in_rationals(problem):
         return "a direction is checked exactly only where there is no norm bound and no large matrix of the objective"
     for v, p in problem.quadratic.items():
         if isinstance(p, Rows):

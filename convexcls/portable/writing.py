@@ -14,8 +14,8 @@ from convexcls.enclosure import Enclosure
 from convexcls.losses import BY_NAME
 from convexcls.models import Model, by_kind
 from convexcls.portable.digest import data_digest, label_texts
-from convexcls.portable.exact_proofs import direction_of, farkas_of, settled
-from convexcls.portable.numbers import CertificateError, write_number
+from convexcls.portable.exact_proofs import direction_of, falls, farkas_of, settled
+from convexcls.portable.numbers import CertificateError, read_number, write_number
 from convexcls.portable.parsing import LONGEST_TEXT, MOST_NOTES, SCHEMA, parse
 from convexcls.portable.rebuilding import written_parameter
 from convexcls.portable.slacks import flat_lines, kept_names
@@ -44,7 +44,8 @@ def certificate_dict(certificate: Certificate) -> dict[str, Any]:
     problem = _model(certificate.problem)
     certificate = settled(certificate)
     notes = [*certificate.notes, *([certificate.reason] if certificate.reason else [])]
-    data = problem.data.rounded if speaks_of_doubles(certificate) else problem.data
+    proof = _proof(certificate)
+    data = problem.data.rounded if _of_doubles(certificate, proof) else problem.data
     out: dict[str, Any] = {
         "schema": SCHEMA,
         "level": certificate.level,
@@ -62,7 +63,15 @@ def certificate_dict(certificate: Certificate) -> dict[str, Any]:
         "claim": _claim(certificate),
         "notes": [note[:LONGEST_TEXT] for note in notes[:MOST_NOTES]],
     }
-    return out | _proof(certificate)
+    return out | proof
+
+
+def _of_doubles(certificate: Certificate, proof: Mapping[str, Any]) -> bool:
+    """Whether a file has to speak of the data rounded to doubles: a direction may hold of them as given, too."""
+    if not speaks_of_doubles(certificate) or "direction" not in proof:
+        return speaks_of_doubles(certificate)
+    way = {name: [read_number(v, name) for v in values] for name, values in proof["direction"].items()}
+    return bool(falls(certificate.problem, way))
 
 
 def _model(problem: Any) -> Model:
