@@ -14,6 +14,7 @@ from test_verifier_bounds import guess, weighty
 
 import convexcls as cc
 from convexcls.exact.dual_bound import dual_bound
+from convexcls.exact.linearised import linearised_bound, single_ends
 from convexcls.exact.true_bounds import MOST_ENTRIES, NEAR, affordable, true_bounds
 
 dot = oracle.dot
@@ -208,6 +209,118 @@ def test_samples_with_other_lines_have_no_bound():
     assert dual_bound(statement([[1]], [0], samples=[([0.0], [0.0], (line,) * 3)]), {}) == 0
 
 
+# ---- over a box, by the curvature at a point -------------------------------------------------------------------
+
+
+def test_the_ends_of_single_unknowns():
+    """3 z_1 <= 6, z_1 <= 1, -2 z_2 <= 4 (z_2 >= -2), -z_2 <= 1; rows of two unknowns or none say nothing."""
+    rows = [[F(v) for v in row] for row in ([3, 0, -6], [1, 0, -1], [0, -2, -4], [0, -1, -1], [1, 1, 0], [0, 0, 5])]
+    assert single_ends(rows, 2) == single_ends(rows[::-1], 2) == ([None, -1], [1, None])
+    assert single_ends([rows[0], rows[2]], 2) == ([None, -2], [2, None])
+    assert single_ends([], 1) == ([None], [None])
+
+
+def over_a_box(seed):
+    """A program over a box with or without ends, a point, and perhaps a multiplier of its equation."""
+    rng = random.Random(seed)
+    size = rng.randint(1, 4)
+    roots = [[F(rng.randint(-2, 2)) for _ in range(size)] for _ in range(rng.randint(1, size))]
+    H = [[sum(r[j] * r[k] for r in roots) for k in range(size)] for j in range(size)]
+    kinds = rng.choice(((1, 1), (1, 0), (0, 1), (0, 0), None))
+    low, high = [None] * size, [None] * size
+    for j in range(size):
+        below, above = kinds or rng.choice(((1, 1), (1, 0), (0, 1)))
+        low[j] = F(rng.randint(-2, 0)) if below else None
+        high[j] = F(rng.choice((0, 1, 2, 50))) if above else None
+    equation = [F(rng.choice((-1, 0, 1, 2))) for _ in range(size)] + [F(rng.randint(-1, 1))]
+    equation = equation if rng.random() < 0.7 else None
+    g, z = [F(rng.randint(-2, 2)) for _ in range(size)], [F(rng.randint(-2, 4), rng.randint(1, 3)) for _ in range(size)]
+    given = {"equal": {0: F(rng.randint(-2, 2), 3)}} if rng.random() < 0.5 else {}
+    return H, g, F(rng.randint(-1, 1)), low, high, equation, z, given
+
+
+def boxed(H, g, constant, low, high, equation):
+    ends = [
+        [*(F(sign * (j == k)) for k in range(len(g))), -sign * end]
+        for side, sign in ((low, -1), (high, 1))
+        for j, end in enumerate(side)
+        if end is not None
+    ]
+    return statement(
+        H, g, constant, [block("equal", [equation])] if equation else [], [block("below", ends)] if ends else []
+    )
+
+
+def by_the_curve(H, g, constant, low, high, equation, z, given):
+    """The best of constant + t b e - t^2/2 z'Hz + min (g + t (Hz + b a))'x over all b and t that are tried."""
+    size, h = range(len(g)), [dot(row, z) for row in H]
+    *a, e = equation or [F(0)] * (len(g) + 1)
+    tried = {F(0)}
+    if any([*a, e]):
+        tried = {-(g[j] + h[j]) / a[j] for j in size if a[j]} | set(given.get("equal", {}).values())
+        up, down = [(h[j], a[j]) for j in size if a[j] > 0], [(h[j], a[j]) for j in size if a[j] < 0]
+        if up and down:
+            tried.add((min(down)[0] - min(up)[0]) / (min(up)[1] - min(down)[1]))
+    best = None
+    for b in tried:
+        for capped in (True, False):
+            t = F(1)
+            for j in size:
+                pull = h[j] + b * a[j]
+                if (high[j] is None or not capped) and g[j] + t * pull < 0 < pull:
+                    t = -g[j] / pull
+                if low[j] is None and g[j] + t * pull > 0 > pull:
+                    t = -g[j] / pull
+            r = [g[j] + t * (h[j] + b * a[j]) for j in size]
+            ends = [low[j] if r[j] > 0 else high[j] for j in size if r[j]]
+            if None not in ends:
+                value = constant + t * b * e - t * t * dot(h, z) / 2 + dot([v for v in r if v], ends)
+                best = value if best is None else max(best, value)
+    return best
+
+
+@pytest.mark.parametrize("seed", range(0, 1200, 40))
+def test_the_bound_over_a_box_is_what_its_formula_says(seed):
+    for k in range(seed, seed + 40):
+        *stated, z, given = over_a_box(k)
+        assert linearised_bound(boxed(*stated), z, given) == by_the_curve(*stated, z, given), k
+
+
+def test_bounds_over_a_box_that_are_the_optimum():
+    """1/2 z^2 - z over 0 <= z, by any point; with z_1 = z_2 and a matrix of rank one; with a bound far away."""
+    one = boxed([[F(1)]], [F(-1)], F(0), [F(0)], [None], None)
+    assert linearised_bound(one, [F(1)], {}) == linearised_bound(one, [F(1, 9)], {}) == F(-1, 2)
+    assert linearised_bound(one, [F(0)], {}) is None
+    pair = boxed([[F(1), F(1)], [F(1), F(1)]], [F(-1)] * 2, F(3), [F(0)] * 2, [None] * 2, [F(1), F(-1), F(0)])
+    assert linearised_bound(pair, [F(1, 4)] * 2, {}) == 3 - F(1, 2)
+    far = boxed([[F(1)]], [F(-1)], F(0), [F(0)], [F(10**9)], None)
+    assert linearised_bound(far, [1 - F(1, 10**6)], {}) == F(-1, 2)
+
+
+def test_only_a_box_is_one():
+    line = block("first", [[F(1), F(1)]])
+    assert linearised_bound(statement([[1]], [0], samples=[([1.0], [0.0], (line, line))]), [F(0)], {}) is None
+    two = [block("equal", [[F(1), F(0)], [F(2), F(0)]])]
+    assert linearised_bound(statement([[1]], [0], equalities=two), [F(0)], {}) is None
+    assert linearised_bound(statement([[1]], [0], equalities=[block("equal", [[F(1), F(0)]])]), [F(0)], {}) == 0
+    for row, bound in (([1, 1, 0], None), ([0, 0, 0], None), ([0, 1, 0], 0)):
+        inner = [block("below", [list(map(F, row))])]
+        assert linearised_bound(statement([[1, 0], [0, 1]], [0, 0], inequalities=inner), [F(0)] * 2, {}) == bound
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_no_point_of_a_kernel_machine_shows_more_than_the_optimum(seed):
+    rng = random.Random(seed)
+    X = [[rng.randint(-3, 3)] for _ in range(5)]
+    y, intercept = [0, 1, 1, 0, 1], seed % 2 == 0
+    signs = [2 * k - 1 for k in y]
+    optimum = oracle.soft_margin(X, signs, F(2), "hinge", intercept)[0]
+    problem = cc.KernelSVM(X, y, kernel="linear", C=2.0, intercept=intercept)
+    for _ in range(5):
+        point = {"margin": [F(rng.randint(-1, 9), 4) for _ in range(5)]}
+        assert true_bounds(problem, point, {"intercept": {0: F(rng.randint(-2, 2))}})[0] <= -optimum
+
+
 # ---- the upper bound -----------------------------------------------------------------------------------------
 
 
@@ -265,6 +378,40 @@ def test_the_upper_bound_is_the_objective_at_a_feasible_point(monkeypatch):
     assert at(both, 4, 1) == (F(17, 2), F(17, 2))
     assert at(both, 4, 0) == (F(17, 2), 8)
     assert at(both, 1, 1) == (F(5, 2), 1)
+
+
+def test_a_point_is_scaled_onto_its_equation(monkeypatch):
+    """10^6 (z_1 - z_2)^2 / 2 with z_1 + 3 z_2 = 8: the multiple of (2 + e, 2) costs nothing, the nearest point does."""
+    steep = statement(
+        [[10**6, -(10**6)], [-(10**6), 10**6]], [0, 0], equalities=[block("equal", [[F(1), F(3), F(-8)]])]
+    )
+    assert upper(steep, [1, 1], NEAR, monkeypatch) == (0, 0)
+    assert upper(steep, [4, 4], NEAR, monkeypatch) == (0, 0)
+    # a multiple that leaves a bound is not taken, nor one where there are equations that it does not satisfy
+    held = statement(
+        [[1, 0], [0, 0]], [0, 0], equalities=[block("equal", [[F(0), F(1), F(-2)]])],
+        inequalities=[block("below", [[F(1), F(0), F(-1)]])])  # fmt: skip
+    assert upper(held, [1, 1], NEAR, monkeypatch) == (F(1, 2), F(1, 2))
+    both = [block("equal", [[F(1), F(0), F(-2)], [F(0), F(1), F(-3)]])]
+    assert upper(statement([[1, 0], [0, 1]], [0, 0], equalities=both), [1, 1], NEAR, monkeypatch) == (F(13, 2), 1)
+    flat = [block("equal", [[F(1), F(-1), F(0)], [F(1), F(1), F(-2)]])]
+    assert upper(statement([[1, 0], [0, 1]], [0, 0], equalities=flat), [3, 3], NEAR, monkeypatch) == (1, 9)
+    assert upper(statement([[1, 0], [0, 1]], [0, 0], equalities=flat), [0, 0], NEAR, monkeypatch) == (1, 0)
+
+
+def test_an_intercept_is_put_in_the_middle(monkeypatch):
+    """1/2 w^2 with 3 w + b >= 1 and w - b >= 1, where b costs nothing; not where it does."""
+    sides = [block("below", [[F(-3), F(-1), F(1)], [F(-1), F(1), F(1)]])]
+    free = statement([[1, 0], [0, 0]], [0, 0], inequalities=sides)
+    assert upper(free, [F(1, 2), F(-1, 4)], NEAR, monkeypatch) == (F(1, 8), F(1, 8))  # rows 5/4 and 3/4: b = -1/2
+    assert upper(free, [1, 0], NEAR, monkeypatch) == (F(1, 8), F(1, 2))
+    for H, g in (([[1, 0], [0, 1]], [0, 0]), ([[1, F(1, 2)], [F(1, 2), 1]], [0, 0]), ([[1, 0], [0, 0]], [0, F(1, 10)])):
+        costs = statement(H, g, inequalities=sides)
+        w, b = F(1), F(0)
+        assert upper(costs, [w, b], NEAR, monkeypatch)[0] == F(1, 2)
+    # rows of other sizes: what puts two of them in the middle may break a third
+    uneven = [block("below", [[F(-1), F(-1), F(1)], [F(-4), F(9), F(1)], [F(-2), F(1), F(1)]])]
+    assert upper(statement([[1, 0], [0, 0]], [0, 0], inequalities=uneven), [1, 0], NEAR, monkeypatch)[0] <= F(1, 2)
 
 
 def test_a_point_is_scaled_up_within_the_tolerance_where_a_line_is_short(monkeypatch):
