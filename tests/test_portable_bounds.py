@@ -15,6 +15,7 @@ from test_verifier_bounds import guess, weighty
 import convexcls as cc
 from convexcls.exact.dual_bound import dual_bound
 from convexcls.exact.linearised import linearised_bound, single_ends
+from convexcls.exact.statement import state
 from convexcls.exact.true_bounds import MOST_ENTRIES, NEAR, affordable, true_bounds
 
 dot = oracle.dot
@@ -387,6 +388,11 @@ def test_a_point_is_scaled_onto_its_equation(monkeypatch):
     )
     assert upper(steep, [1, 1], NEAR, monkeypatch) == (0, 0)
     assert upper(steep, [4, 4], NEAR, monkeypatch) == (0, 0)
+    for row in ([F(0), F(2), F(-4)], [F(2), F(0), F(-4)]):
+        along = statement([[1, -1], [-1, 1]], [0, 0], equalities=[block("equal", [row])])
+        assert upper(along, [1, 1], NEAR, monkeypatch) == (0, 0)
+    level = statement([[1, 0], [0, 1]], [0, 0], equalities=[block("equal", [[F(1), F(-1), F(0)]])])
+    assert upper(level, [1, 0], NEAR, monkeypatch) == (F(1, 4), F(1, 2))  # 0 is not a multiple of any use
     # a multiple that leaves a bound is not taken, nor one where there are equations that it does not satisfy
     held = statement(
         [[1, 0], [0, 0]], [0, 0], equalities=[block("equal", [[F(0), F(1), F(-2)]])],
@@ -397,6 +403,23 @@ def test_a_point_is_scaled_onto_its_equation(monkeypatch):
     flat = [block("equal", [[F(1), F(-1), F(0)], [F(1), F(1), F(-2)]])]
     assert upper(statement([[1, 0], [0, 1]], [0, 0], equalities=flat), [3, 3], NEAR, monkeypatch) == (1, 9)
     assert upper(statement([[1, 0], [0, 1]], [0, 0], equalities=flat), [0, 0], NEAR, monkeypatch) == (1, 0)
+
+
+def test_what_moves_is_what_has_room(monkeypatch):
+    """z_1 + z_2 + z_3 = 10 from (3, 5, 1) with 0 <= z_1 <= 16/5, 0 <= z_2 <= 10: room for 1/5, 5 and 1. No multiple
+    of the point is within the bounds."""
+    ends = [[1, 0, 0, F(-16, 5)], [-1, 0, 0, 0], [0, 1, 0, -10], [0, -1, 0, 0]]
+    tied = statement(
+        [[1, 0, 0], [0, 1, 0], [0, 0, 1]], [0] * 3, equalities=[block("equal", [[F(1)] * 3 + [F(-10)]])],
+        inequalities=[block("below", [list(map(F, row)) for row in ends])])  # fmt: skip
+    step = 1 / (F(1, 5) + 5 + 1)
+    moved = [3 + step / 5, 5 + 5 * step, 1 + step]
+    assert upper(tied, [3, 5, 1], NEAR, monkeypatch) == (dot(moved, moved) / 2, F(35, 2))
+    # without an equation a point outside is moved to the bounds, and to no other multiple of itself
+    for linear, end, z, inside in (([-9], [2, 3], F(6, 5), 2), ([0], [-1, 3], 4, 3)):
+        rows = [[F(-1), F(end[0])], [F(1), F(-end[1])]]
+        within = statement([[1]], linear, inequalities=[block("below", rows)])
+        assert upper(within, [z], NEAR, monkeypatch)[0] == F(inside**2, 2) + linear[0] * inside
 
 
 def test_an_intercept_is_put_in_the_middle(monkeypatch):
@@ -410,8 +433,18 @@ def test_an_intercept_is_put_in_the_middle(monkeypatch):
         w, b = F(1), F(0)
         assert upper(costs, [w, b], NEAR, monkeypatch)[0] == F(1, 2)
     # rows of other sizes: what puts two of them in the middle may break a third
-    uneven = [block("below", [[F(-1), F(-1), F(1)], [F(-4), F(9), F(1)], [F(-2), F(1), F(1)]])]
-    assert upper(statement([[1, 0], [0, 0]], [0, 0], inequalities=uneven), [1, 0], NEAR, monkeypatch)[0] <= F(1, 2)
+    for third in (F(9), F(8)):
+        uneven = [block("below", [[F(-1), F(-1), F(1)], [F(-4), third, F(1)], [F(-2), F(1), F(1)]])]
+        assert upper(statement([[1, 0], [0, 0]], [0, 0], inequalities=uneven), [1, 0], NEAR, monkeypatch)[0] == F(1, 2)
+    # 2 (w + b) >= 4 and w - b >= 1, among rows without b and unknowns of which all rows speak alike, or none
+    other = [
+        block("below", [list(map(F, row)) for row in ([-2, -2, 0, 0, 4], [-1, 1, 0, 0, 1], [-1, 0, -1, 0, F(1, 9)])])
+    ]
+    H = [[1, 0, 0, 0], [0] * 4, [0] * 4, [0] * 4]
+    assert upper(statement(H, [0] * 4, inequalities=other), [3, 0, 5, 7], NEAR, monkeypatch)[0] == F(9, 8)
+    turned = [block("below", [[row[1], row[0], *row[2:]] for row in other[0].rational(range(3))])]
+    H = [[0] * 4, [0, 1, 0, 0], [0] * 4, [0] * 4]
+    assert upper(statement(H, [0] * 4, inequalities=turned), [0, 3, 5, 7], NEAR, monkeypatch)[0] == F(9, 8)
 
 
 def test_a_point_is_scaled_up_within_the_tolerance_where_a_line_is_short(monkeypatch):
@@ -486,6 +519,19 @@ def test_the_optimum_lies_between_the_bounds_whatever_the_numbers(seed):
         contained(cc.PerceptronCriterion(X, y, sample_weight=doubles), point, multipliers, optimum)
 
 
+def test_the_better_of_two_lower_bounds_is_taken():
+    """A kernel of rank one: by the multipliers a little off there is little, by the point there is all; and the other
+    way round."""
+    problem = cc.KernelSVM([[1.0], [2.0], [-1.0]], [1, 1, 0], kernel="linear", C=1.0, intercept=False)
+    point, multipliers = {"margin": [F(1, 2), F(0), F(1, 2)]}, {"margin_sign": {1: F(1)}}
+    assert true_bounds(problem, point, multipliers)[:2] == (F(-1, 2), F(-1, 2))
+    off = {"slack": {0: F(1), 1: F(1), 2: F(1)}}
+    assert dual_bound(state(problem), off) < F(-1, 2)
+    assert true_bounds(problem, point, off)[0] == F(-1, 2)
+    assert true_bounds(problem, {"margin": [F(9)] * 3}, multipliers)[0] == F(-1, 2)
+    assert linearised_bound(state(problem), [F(9)] * 3, {}) < F(-1, 2)
+
+
 def test_what_is_affordable():
     def problem(n, d, **more):
         return cc.HardMarginSVM(np.ones((n, d)), [0] + [1] * (n - 1), **more)
@@ -499,3 +545,6 @@ def test_what_is_affordable():
     assert affordable(cc.LeastSquares(np.ones((40_000, 4)), [0] + [1] * 39_999, intercept=False))
     assert not affordable(cc.LeastSquares(np.ones((40_001, 4)), [0] + [1] * 40_000, intercept=False))
     assert affordable(cc.KernelSVM([[0.0], [1.0]], [0, 1], kernel="linear"))
+    assert affordable(cc.LeastSquares(np.ones((4, 70)), [0, 1, 1, 1], l2=1.0))  # of a kernel only is the matrix counted
+    for n, fits in ((60, True), (61, False)):
+        assert affordable(cc.KernelSVM(np.ones((n, 1)), [0] + [1] * (n - 1), kernel="linear")) is fits

@@ -83,9 +83,10 @@ def _multipliers(box: Box, g: Vector, bend: Vector, given: Sequence[Fraction]) -
     if not any(box.equation):
         return {ZERO}
     out = {-(u + v) / a for u, v, a in zip(g, bend, box.equation[:-1], strict=True) if a}
-    sides = [[(v, a) for v, a in zip(bend, box.equation[:-1], strict=True) if a * side > 0] for side in (1, -1)]
-    if all(sides):  # v + b a alike of the least on either side
-        (u, a), (v, c) = (min(side) for side in sides)
+    pairs = [*zip(bend, box.equation[:-1], strict=True)]
+    up, down = [pair for pair in pairs if pair[1] > 0], [pair for pair in pairs if pair[1] < 0]
+    if up and down:  # the least on either side are alike
+        (u, a), (v, c) = min(up), min(down)
         out.add((v - u) / (a - c))
     return out | set(given)
 
@@ -94,9 +95,8 @@ def _enlarged(lows: Sequence[End], highs: Sequence[End], g: Vector, pull: Vector
     """The least t >= 1 for which g + t pull points inwards where the box has no end and pull does."""
     t = Fraction(1)
     for u, v, low, high in zip(g, pull, lows, highs, strict=True):
-        for end, sign in ((high, 1), (low, -1)):
-            if end is None and sign * (u + t * v) < 0 < sign * v:
-                t = -u / v
+        if (high is None and u + t * v < 0 < v) or (low is None and u + t * v > 0 > v):
+            t = -u / v
     return t
 
 

@@ -110,13 +110,13 @@ def _levelled(statement: Statement, bounds: list[Vector], z: Vector) -> list[Vec
     """The point with an unknown that costs nothing (an intercept) put where the least rows of either sign are alike."""
     out = []
     for j in range(statement.size):
-        sides = [
-            [(-dot(row[:-1], z) / row[-1], -row[j] / row[-1]) for row in bounds if row[j] * k > 0] for k in (-1, 1)
-        ]
-        if all(sides) and not statement.linear[j] and not any(statement.quadratic[j]):
-            (u, a), (v, b) = map(min, sides)
+        reached = [(-dot(row[:-1], z) / row[-1], -row[j] / row[-1]) for row in bounds]
+        up, down = [pair for pair in reached if pair[1] > 0], [pair for pair in reached if pair[1] < 0]
+        if up and down and not statement.linear[j] and not any(statement.quadratic[j]):
+            (u, a), (v, b) = min(up), min(down)
             near = [*z[:j], z[j] + (v - u) / (a - b), *z[j + 1 :]]
-            out += [near] * all(dot(row[:-1], near) < 0 for row in bounds)
+            if all(dot(row[:-1], near) < 0 for row in bounds):
+                out.append(near)
     return out
 
 
