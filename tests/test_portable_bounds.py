@@ -436,9 +436,15 @@ def test_an_intercept_is_put_in_the_middle(monkeypatch):
     for third in (F(9), F(8)):
         uneven = [block("below", [[F(-1), F(-1), F(1)], [F(-4), third, F(1)], [F(-2), F(1), F(1)]])]
         assert upper(statement([[1, 0], [0, 0]], [0, 0], inequalities=uneven), [1, 0], NEAR, monkeypatch)[0] == F(1, 2)
+    # the least of several on either side, 12/5 and 1, are alike at 17/10; a row without b at 2 is not one of them
+    for sign in (1, -1):
+        several = [(F(12, 5), sign), (5, sign), (1, -sign), (6, -sign), (2, 0)]
+        rows = [block("below", [[F(-u), F(-a), F(1)] for u, a in several])]
+        found = upper(statement([[1, 0], [0, 0]], [0, 0], inequalities=rows), [1, 0], NEAR, monkeypatch)[0]
+        assert found == F(1, 2) / F(17, 10) ** 2
     # 2 (w + b) >= 4 and w - b >= 1, among rows without b and unknowns of which all rows speak alike, or none
     other = [
-        block("below", [list(map(F, row)) for row in ([-2, -2, 0, 0, 4], [-1, 1, 0, 0, 1], [-1, 0, -1, 0, F(1, 9)])])
+        block("below", [list(map(F, row)) for row in ([-2, -2, 0, 0, 4], [-1, 1, 0, 0, 1], [-1, 0, -1, 1, F(1, 9)])])
     ]
     H = [[1, 0, 0, 0], [0] * 4, [0] * 4, [0] * 4]
     assert upper(statement(H, [0] * 4, inequalities=other), [3, 0, 5, 7], NEAR, monkeypatch)[0] == F(9, 8)
