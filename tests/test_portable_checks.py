@@ -14,11 +14,12 @@ from scipy import sparse
 
 import convexcls as cc
 from convexcls.data import check_data
-from convexcls.portable import certificate_dict, data_digest, digest, exact_proofs, parse
+from convexcls.portable import certificate_dict, data_digest, digest, found_proofs, parse
 from convexcls.portable import verification as verification_module
 from convexcls.portable.checks import check_claim
 from convexcls.portable.digest import entry_text, label_text
-from convexcls.portable.exact_proofs import exact_direction, exact_farkas, proves_infeasible, proves_unattained
+from convexcls.portable.exact_proofs import proves_infeasible, proves_unattained
+from convexcls.portable.found_proofs import exact_direction, exact_farkas
 from convexcls.portable.slacks import (
     flat_lines,
     kept_names,
@@ -105,9 +106,9 @@ def test_contradictions_are_written_so_that_they_cancel_exactly():
 def test_what_is_too_large_is_written_as_it_was_found(monkeypatch):
     rounded = {"sign": np.array([1 / 3, 1 / 3 + 1e-16]), "sum": np.array([-1 / 3 - 2e-16])}
     as_found = {"sign": {0: F(1 / 3), 1: F(1 / 3 + 1e-16)}, "sum": {0: F(-1 / 3 - 2e-16)}}
-    assert exact_proofs.LARGEST == 40_000
+    assert found_proofs.LARGEST == 40_000
     for largest, found in ((6, False), (5, True)):  # three multipliers of rows with two entries
-        monkeypatch.setattr(exact_proofs, "LARGEST", largest)
+        monkeypatch.setattr(found_proofs, "LARGEST", largest)
         assert (exact_farkas(NEVER, rounded) == as_found) is found
 
     def falling(rows):
@@ -117,7 +118,7 @@ def test_what_is_too_large_is_written_as_it_was_found(monkeypatch):
     way, row = np.array([3.0, -1.0, 0.0]), [0.1, 0.3, 0.2]
     assert F(0.1) * 3 != F(0.3)
     for largest, count, found in ((9, 1, False), (8, 1, True), (9, 300, False), (9, 301, True)):
-        monkeypatch.setattr(exact_proofs, "LARGEST", largest)
+        monkeypatch.setattr(found_proofs, "LARGEST", largest)
         exact = exact_direction(falling([row] * count), way)["x"]
         assert exact[:2] == [3, -1]
         assert (exact[2] == 0) is found

@@ -14,7 +14,8 @@ from convexcls.enclosure import Enclosure
 from convexcls.losses import BY_NAME
 from convexcls.models import Model, by_kind
 from convexcls.portable.digest import data_digest, label_texts
-from convexcls.portable.exact_proofs import direction_of, falls, farkas_of, settled
+from convexcls.portable.exact_proofs import falls
+from convexcls.portable.found_proofs import direction_of, farkas_of, settled
 from convexcls.portable.numbers import CertificateError, read_number, write_number
 from convexcls.portable.parsing import LONGEST_TEXT, MOST_NOTES, SCHEMA, parse
 from convexcls.portable.rebuilding import written_parameter
