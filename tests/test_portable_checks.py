@@ -435,6 +435,23 @@ def test_undecided_claims_nothing():
 # ---- what follows -----------------------------------------------------------------------------------------------
 
 
+def test_a_slack_is_what_its_lines_ask_for_and_no_mixture():
+    variables = [cc.Variable("x", 2, "x"), cc.Variable("s", 2, "s")]
+    x, cost = np.eye(2), {"s": [1.0, 1.0]}
+    mixed = cc.Constraint("line", {"x": x, "s": [[-1.0, 0.5], [0.0, -1.0]]}, rhs=0.0)
+    assert slack_names(cc.Problem("p", variables, linear=cost, constraints=[mixed])) == ()
+    lines = [cc.Constraint(name, {"x": sign * x, "s": DiagonalRows.identity(2, -1.0)}, rhs=rhs)
+             for name, sign, rhs in (("above", 1.0, 3.0), ("below", -1.0, 5.0))]  # fmt: skip
+    problem = cc.Problem("p", variables, linear=cost, constraints=lines)
+    assert slack_names(problem) == ("s",)
+    assert with_slacks(problem, {"x": [F(0), F(-4)]}).tolist() == [
+        0.0,
+        -4.0,
+        -3.0,
+        -1.0,
+    ]  # below 0, where that is enough
+
+
 def test_slacks_and_the_multipliers_of_their_signs_follow():
     soft, squared, absolute = (BASES[name][0] for name in ("soft", "squared", "absolute"))
     assert slack_names(soft) == ("slack",)

@@ -36,8 +36,9 @@ def shown(lower: Any, upper: Any, value: Any = None, attained: bool = True) -> B
 def test_bounds_imply_a_claim() -> None:
     assert missing(shown(10, 11), 10, 11) == ""
     assert "a minimum exists" in missing(shown(10, 10, attained=False), 10, 10)
-    assert "missing" in missing(Bounds(None, F(1), F(1)), 1, 1)
-    assert "missing" in missing(Bounds(F(1), None, F(1)), 1, 1)
+    for sense in ("min", "max"):
+        assert "missing" in missing(Bounds(None, F(1), F(1)), 1, 1, sense=sense)
+        assert "missing" in missing(Bounds(F(1), None, F(1)), 1, 1, sense=sense)
 
 
 def test_bounds_are_near_each_other() -> None:
@@ -264,21 +265,32 @@ def test_a_direction_of_a_kernel_is_checked_in_rationals(monkeypatch: pytest.Mon
 
 
 def test_a_kernel_is_that_of_the_samples_as_given() -> None:
-    """Thirds cancel as fractions; as the doubles that they round to they do not."""
-    Z = [[F(-1, 3)], [F(0)], [F(2, 3)]]
-    problem = cc.KernelSVM(Z, [0, 1, 0], kernel="linear", C=None)
-    way = {"margin": [F(2), F(3), F(1)]}
+    """3/3 and 5/5 cancel as fractions; what they round to does not."""
+    problem = cc.KernelSVM([[F(-1, 3)], [F(0)], [F(1, 5)]], [0, 1, 0], kernel="linear", C=None)
+    way = {"margin": [F(3), F(8), F(5)]}
     assert falls(problem, way) == ""
-    assert "curves" in falls(problem, {"margin": [F(2) + TINY, F(3) + TINY, F(1)]})
+    assert "curves" in falls(problem, {"margin": [F(3) + TINY, F(8) + TINY, F(5)]})
+    doubles = cc.KernelSVM([[-1 / 3], [0.0], [1 / 5]], [0, 1, 0], kernel="linear", C=None)
+    assert "curves" in falls(doubles, way)
 
 
 def test_matrices_of_some_unknowns() -> None:
     """(x - y)^2 / 2 of the first two unknowns of four: the others may move."""
     variables = [cc.Variable("a", 1, "a"), cc.Variable("x", 2, "x"), cc.Variable("b", 1, "b")]
-    quadratic = {"x": np.array([[1.0, -1.0], [-1.0, 1.0]])}
+    quadratic = {"x": np.array([[1.0, -1.0], [-1.0, 1.0]]), "a": [0.0]}
     problem = cc.Problem("p", variables, linear={"a": [-1.0]}, quadratic=quadratic)
     assert falls(problem, {"a": [F(1)], "x": [F(2), F(2)], "b": [F(-3)]}) == ""
     assert "curves along 'x'" in falls(problem, {"a": [F(1)], "x": [F(2), F(1)], "b": [F(0)]})
+
+
+def test_what_has_no_matrix_is_never_too_large(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(exact_proofs, "LARGEST", 1)
+    tie = cc.Constraint("tie", {"x": [[1.0, -1.0, 0.0]]}, rhs=0.0, relation="==")
+    for quadratic in ({}, {"x": [0.0, 0.0, 1.0]}):
+        problem = cc.Problem("p", [cc.Variable("x", 3, "x")], linear={"x": [-1.0, 0.0, 0.0]}, constraints=[tie],
+                             quadratic=quadratic)  # fmt: skip
+        assert falls(problem, {"x": [F(1), F(1), F(0)]}) == ""
+        assert "leaves" in falls(problem, {"x": [F(1), 1 + F(1, 2**80), F(0)]})
 
 
 def test_squares_along_a_direction_are_checked_in_rationals() -> None:
@@ -299,3 +311,42 @@ def test_a_log_determinant_along_a_direction(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(exact_proofs, "has_moments", lambda problem: False)
     assert falls(problem, way) == falls(problem, off) == ""
     assert "does not fall" in falls(problem, way | {"precision": [F(1), F(1), F(1)]})
+
+
+# ---- data that doubles round --------------------------------------------------------------------------------------
+
+THIRDS = [[F(-2, 3)], [F(-1, 3)], [F(1, 3)], [F(2, 3)]]
+
+
+def test_a_certificate_of_rounded_data_is_one_of_rounded_data() -> None:
+    """A kernel's values are worked out in doubles: at the level float the file has the digest of the doubles."""
+    problem = cc.KernelSVM(THIRDS, MIXED, kernel="linear", C=1.0)
+    text = problem.solve().certificate.to_json()
+    doubles = [[float(v) for v in row] for row in THIRDS]
+    for data, rounded in ((THIRDS, True), (doubles, False)):
+        found = cc.verify(text, data, MIXED)
+        assert found.accepted, found.reasons
+        assert found.rounded is rounded
+        assert ("on these data rounded to doubles (4 samples)" in found.explain()) is rounded
+    exact = problem.solve(level="exact").certificate.to_json()
+    found = cc.verify(exact, THIRDS, MIXED)
+    assert found.accepted
+    assert not found.rounded
+    assert "digests differ" in cc.verify(exact, doubles, MIXED).reasons[0]
+    other = [[F(-2, 3)], [F(-1, 3)], [F(1, 3)], [F(4, 3)]]
+    assert "digests differ" in cc.verify(text, other, MIXED).reasons[0]
+    assert "digests differ" in cc.verify(text, [[-1.0], [0.0], [1.0], [2.0]], MIXED).reasons[0]
+
+
+def test_real_targets_are_rounded_with_the_rest() -> None:
+    t = [F(1, 3), F(2, 3), F(5, 3)]
+    Z, doubles = [[0.0], [1.0], [3.0]], [float(v) for v in t]
+    text = cc.LeastSquares(Z, doubles, coding="real").solve(level="exact").certificate.to_json()
+    found = cc.verify(text, Z, t)
+    assert found.accepted, found.reasons
+    assert found.rounded
+    assert not cc.verify(cc.LeastSquares(Z, t, coding="real").solve().certificate.to_json(), Z, t).rounded
+
+
+def test_how_large_a_matrix_is_worked_out() -> None:
+    assert exact_proofs.LARGEST == 40_000

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 from fractions import Fraction
 
@@ -19,7 +20,7 @@ from convexcls.portable.slacks import kept_names, with_flat_lines
 from convexcls.problem import NoAnswer, Problem
 
 #: An enclosure need not settle any number of digits to be true.
-NO_DIGITS = -(10**6)
+NO_DIGITS = -sys.maxsize
 Interval = tuple[Fraction | None, Fraction | None]
 
 

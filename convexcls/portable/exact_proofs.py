@@ -10,18 +10,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from operator import mul
 
 import numpy as np
 
 from convexcls.certificate import check_direction
 from convexcls.exact import exact_kernel
+from convexcls.exact.dual_bound import dot
 from convexcls.portable.gaussian import falls_by_moments, has_moments
 from convexcls.portable.numbers import double_of
 from convexcls.portable.slacks import Blocks
 from convexcls.problem import Problem, Term
 from convexcls.rows import Rows
-from convexcls.rows.kernel import KernelRows
 from convexcls.rows.signs import exact_signs
 
 #: Larger matrices of the objective are not worked out in rationals.
@@ -74,7 +73,7 @@ def matrices_of(problem: Problem) -> dict[str, list[list[Fraction]]]:
     for v, p in problem.quadratic.items():
         if isinstance(p, Rows):
             start, left = problem.layout[v].start, problem.size - problem.layout[v].stop
-            matrix = (exact_kernel(problem) if isinstance(p, KernelRows) else None) or p.rational()
+            matrix = exact_kernel(problem) or p.rational()
             out[v] = [[Fraction(0)] * start + row + [Fraction(0)] * left for row in matrix]
     return out
 
@@ -89,9 +88,9 @@ def proves_unattained(problem: Problem, direction: Mapping[str, list[Fraction]])
         return "a direction is checked exactly only where there is no norm bound and no large matrix of the objective"
     for v, p in problem.quadratic.items():
         if isinstance(p, Rows):
-            curved = any(sum(map(mul, row, d), Fraction(0)) for row in matrices_of(problem)[v])
+            curved = any(dot(row, d) for row in matrices_of(problem)[v])
         else:
-            curved = any(map(mul, p.tolist(), direction[v]))
+            curved = any(curve and value for curve, value in zip(p.tolist(), direction[v], strict=True))
         if curved:
             return f"the objective curves along {v!r}"
     for c in problem.constraints:
