@@ -23,7 +23,11 @@ TINY = F(1, 10**20)
 def missing(found: Bounds, low: Any, high: Any, level: str = "float", sense: str = "min", unit: float = 0.0) -> str:
     parsed: Any = Plain(tolerance=F(1, 10), claim={"lower": F(low), "upper": F(high)}, level=level)
     problem: Any = Plain(sense=sense, unit=unit)
-    return checks._missing(parsed, problem, found)
+    reason, interval = checks._implied(parsed, problem, found)
+    ends = None if found.lower is None or found.upper is None else (found.lower, found.upper)
+    turned = ends if ends is None or sense == "min" else (-ends[1], -ends[0])
+    assert interval == (turned if turned and found.attained else (None, None))
+    return reason
 
 
 def shown(lower: Any, upper: Any, value: Any = None, attained: bool = True) -> Bounds:
@@ -164,6 +168,22 @@ def test_bounds_that_are_missing_are_replaced_by_residuals_at_the_level_float(mo
         checks.check_claim(parsed, problem)
 
 
+def test_residuals_are_compared_with_the_claim(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A quarter of the scale 2 is the room on either side."""
+    problem, parsed = cc.SoftMarginSVM(X, MIXED, C=1.0), read(cc.SoftMarginSVM(X, MIXED, C=1.0))
+    kkt = Plain(objective=4.0, dual_objective=4.0, scale=2.0, holds=lambda tol: tol == 0.25)
+    monkeypatch.setattr(checks, "check_kkt", lambda *_: kkt)
+    monkeypatch.setattr(checks, "bounds_of", lambda *_: iter([Bounds(None, F(4), F(4))]))
+    for low, high, near in ((4, 4, True), (F(7, 2), F(9, 2), True), (F(9, 2), F(7, 2), True), (4, F(19, 4), False),
+                            (F(19, 4), 4, False), (F(13, 4), 4, False), (4, F(13, 4), False)):  # fmt: skip
+        stated: Any = Plain(**{**vars(parsed), "tolerance": F(1, 4), "claim": {"lower": F(low), "upper": F(high)}})
+        if near:
+            assert checks.check_claim(stated, problem) == (None, None)
+        else:
+            with pytest.raises(ValueError, match="not the claimed ones"):
+                checks.check_claim(stated, problem)
+
+
 # ---- optima that are maxima, roots, or enclosed ---------------------------------------------------------------------
 
 
@@ -189,6 +209,36 @@ def test_the_square_of_a_widest_margin() -> None:
     assert "square" in refusal(problem, inner | {"claim": inner["claim"] | {"square": "5/3"}})
 
 
+@pytest.mark.parametrize(
+    ("low", "high", "tolerance", "said"),
+    [
+        (F(5, 2), F(5, 2), F(1, 10), ""),
+        (F(9, 4), F(5, 2), F(1, 10), ""),
+        (F(0), F(5, 2), F(1), ""),
+        (F(0), F(5, 2), F(9, 10), "not next to the root"),
+        (F(-1), F(5, 2), F(2), "not next to the root"),
+        (F(3), F(31, 10), F(1, 10), "not next to the root"),
+        (F(2), F(21, 10), F(1, 10), "not next to the root"),
+        (F(1), F(5, 2), F(1, 10), "not next to the root"),
+    ],
+)
+def test_the_ends_of_a_root_are_next_to_it(low: F, high: F, tolerance: F, said: str) -> None:
+    """The margin of (0, 0) and (3, 4) is 5/2, at the multiples of ((3, 4), -25/2, 25/2)."""
+    problem = cc.MaxMargin([[0, 0], [3, 4]], [0, 1])
+    point = {"coef": [F(3), F(4)], "intercept": [F(-25, 2)], "distance": [F(25, 2)]}
+    stated = {"point": point, "multipliers": {"margin": {0: F(1, 2), 1: F(1, 2)}}, "tolerance": tolerance}
+    parsed: Any = Plain(claim={"lower": low, "upper": high, "square": F(25, 4)}, **stated)
+    if said:
+        with pytest.raises(ValueError, match=said):
+            checks._root(parsed, problem)
+    else:
+        assert checks._root(parsed, problem) == (low, high)
+    parsed.multipliers = {"margin": {0: F(1, 2), 1: F(1, 3)}}
+    for other in (problem, cc.HardMarginSVM(X, Y)):
+        with pytest.raises(ValueError, match="do not prove the claimed square"):
+            checks._root(parsed, other)
+
+
 def test_multipliers_of_a_norm_have_one_row_more_than_it() -> None:
     problem = cc.MaxMargin(X, Y)
     inner = certificate_dict(problem.solve().certificate)
@@ -206,8 +256,24 @@ def test_an_enclosure_of_a_maximum(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(vars(problem), "sense", "max")
     turned: Any = Plain(**{**vars(parsed), "claim": {"lower": -high, "upper": -low}})
     assert checks.check_claim(turned, problem) == (-high, -low)
-    with pytest.raises(ValueError, match="not proved to contain"):
-        checks.check_claim(parsed, problem)
+    turned.claim = {"lower": -high - 1, "upper": -high - F(1, 100)}
+    for wrong in (parsed, turned):
+        with pytest.raises(ValueError, match="not proved to contain"):
+            checks.check_claim(wrong, problem)
+
+
+def test_an_interval_that_ends_in_zero_is_one() -> None:
+    """An intercept of some 1e-7 between 0 and twice itself: only what is 0 at both ends is left out."""
+    problem = cc.LogisticMLE([[-2.0], [-1.0], [1.0], [2.0 + 2.0**-20]], MIXED)
+    inner = certificate_dict(problem.solve(level="exact").certificate)
+    box = inner["enclosure"]
+    b = F(box["lower"]["intercept"][0])
+    ends = sorted((F(0), 2 * b))
+    for end, value in zip(("lower", "upper"), ends, strict=True):
+        coef = [str(F(v) + (-1 if end == "lower" else 1) * abs(b)) for v in box[end]["coef"]]
+        box = box | {end: {"coef": coef, "intercept": [str(value)]}}
+    claim = {"lower": str(F(inner["claim"]["lower"]) - 1), "upper": str(F(inner["claim"]["upper"]) + 1)}
+    assert refusal(problem, inner | {"enclosure": box, "claim": claim}) == ""
 
 
 def test_an_enclosure_need_not_settle_any_digit() -> None:

@@ -50,40 +50,35 @@ def _refuse(reason: str) -> None:
 def _bounded(parsed: Parsed, problem: Model) -> Interval:
     """Bounds of the optimum that imply the claim, by as many ways as it takes."""
     for found in bounds_of(parsed, problem):
-        if not (reason := _missing(parsed, problem, found)):
-            return _reported(problem, found)
+        reason, interval = _implied(parsed, problem, found)
+        if not reason:
+            return interval
     if found.attained and None in (found.lower, found.upper):
         return _by_residuals(parsed, problem, "below" if found.lower is None else "above")
     raise CertificateError(reason)
 
 
-def _reported(problem: Problem, found: Bounds) -> Interval:
-    """The bounds in the sense in which the model reports its objective."""
-    low, high = found.lower, found.upper
-    if problem.sense == "min":
-        return low, high
-    return (None if high is None else -high), (None if low is None else -low)
-
-
-def _missing(parsed: Parsed, problem: Problem, found: Bounds) -> str:
+def _implied(parsed: Parsed, problem: Problem, found: Bounds) -> tuple[str, Interval]:
     """What is missing for bounds to prove the claim: that there is a minimum, that they are near each other, that the
-    point is near the one that reaches them, that they imply what is claimed. Empty where nothing is."""
+    point is near the one that reaches them, that they imply what is claimed; empty where nothing is. And the bounds, as
+    the model reports its objective."""
     if not found.attained:
-        return "that a minimum exists is not proved: bounds alone do not tell it from an infimum"
-    lower, upper = _reported(problem, found)
-    if found.upper is None or lower is None or upper is None:
-        return "one of the bounds is missing"
+        return "that a minimum exists is not proved: bounds alone do not tell it from an infimum", (None, None)
+    if found.lower is None or found.upper is None:
+        return "one of the bounds is missing", (None, None)
+    lower, upper = (found.lower, found.upper) if problem.sense == "min" else (-found.upper, -found.lower)
     proved = f"the optimum is proved to lie between {_shown(lower)} and {_shown(upper)}"
-    room = parsed.tolerance * max(abs(upper), abs(lower), Fraction(problem.unit))
-    if upper - lower > room:
-        return f"{proved}, which are further apart than the tolerance allows"
-    if abs(found.value - found.upper) > room:
-        return "the point is too far from being feasible"
+    room = parsed.tolerance * max(upper, -lower, Fraction(problem.unit))
     low, high = parsed.claim["lower"], parsed.claim["upper"]
     near = abs(low - lower) <= room and abs(high - upper) <= room
-    if not near or (parsed.level == "rigorous" and not low <= lower <= upper <= high):
-        return f"{proved}, which does not imply the claim"
-    return ""
+    reason = ""
+    if upper - lower > room:
+        reason = f"{proved}, which are further apart than the tolerance allows"
+    elif abs(found.value - found.upper) > room:
+        reason = "the point is too far from being feasible"
+    elif not near or (parsed.level == "rigorous" and not low <= lower <= upper <= high):
+        reason = f"{proved}, which does not imply the claim"
+    return reason, (lower, upper)
 
 
 def _well_formed(parsed: Parsed, problem: Problem) -> None:
