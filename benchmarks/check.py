@@ -80,7 +80,7 @@ def _worker() -> None:
             assert certificate.status == "optimal", certificate.reason
 
         works = (
-            lambda: (s.problem, judged),
+            lambda s=s: (s.problem, judged),
             lambda declare=declare: (declare(), judged),
             lambda declare=declare: (None, lambda _: declare().solve()),
         )
@@ -110,7 +110,8 @@ def _measured(workers: list[subprocess.Popen[str]], task: list[Any], rounds: int
     best = [[float("inf")] * len(COLUMNS) for _ in workers]
     for _ in range(rounds):
         for k, worker in enumerate(workers):
-            assert worker.stdin is not None and worker.stdout is not None
+            assert worker.stdin is not None
+            assert worker.stdout is not None
             print(json.dumps(task), file=worker.stdin, flush=True)
             best[k] = [min(pair) for pair in zip(best[k], json.loads(worker.stdout.readline()), strict=True)]
     return best
