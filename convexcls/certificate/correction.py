@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import NamedTuple
+from weakref import ref
 
 import numpy as np
 from numpy.typing import NDArray
@@ -85,7 +86,8 @@ class FreeRows:
     """The rows K over all variables whose residual is measured in multipliers, with what only depends on them."""
 
     def __init__(self, problem: Problem) -> None:
-        self.problem = problem
+        self._problem = ref(problem)  # which remembers this
+        self.gauge = bool(problem.gauge)
         self.names = problem.remembered(free_variables)
         self.where = problem.places(self.names) if self.names else np.empty(0, dtype=np.intp)
         self.maps = summed_rows(problem, self.names)
@@ -93,7 +95,7 @@ class FreeRows:
     @cached_property
     def squares(self) -> Array | None:
         """The diagonal of K'K where that is all of it: no row has more than one entry. None where some have."""
-        if self.problem.gauge or not all(map(_orthogonal_columns, self.maps)):
+        if self.gauge or not all(map(_orthogonal_columns, self.maps)):
             return None
         out = np.zeros(self.where.size)
         for where, rows in (part for joined in self.maps for part in joined.parts):
@@ -117,12 +119,24 @@ class FreeRows:
         few = [_thinned(rows, self.where.size) for rows in self.maps]
         if all(rows is all_rows for rows, all_rows in zip(few, self.maps, strict=True)):
             return None
-        return _Factored.of(self.problem, few, self.where, self.size)
+        return self._factored(few)
 
     @cached_property
     def whole(self) -> _Factored | None:
         """All rows with their factor; None where columns nearly repeat each other."""
-        return _Factored.of(self.problem, self.maps, self.where, self.size)
+        return self._factored(self.maps)
+
+    @property
+    def independent(self) -> bool:
+        """Whether no column is near a combination of others, but for the directions of the gauge."""
+        if self.squares is not None:
+            return bool(np.all(self.squares > 0))
+        return self.few is not None or self.whole is not None
+
+    def _factored(self, maps: Sequence[JoinedRows]) -> _Factored | None:
+        problem = self._problem()
+        assert problem is not None
+        return _Factored.of(problem, maps, self.where, self.size)
 
     def correction(self, residual: Ball, enough: float = 0.0) -> Correction:
         """What removes the residual of these variables. Where a change of the multipliers of a few rows is below

@@ -28,7 +28,7 @@ class Sizes:
     def __init__(self, problem: Problem) -> None:
         structure = problem.remembered(Structure)
         blocks = (*problem.constraints, *problem.terms, *problem.norm_bounds)
-        self.problem, self.structure, self.balls = problem, structure, structure.balls
+        self.unit, self.structure, self.balls = problem.unit, structure, structure.balls  # no cycle with the problem
         self.diagonal = structure.diagonal  # P where it is diagonal, 0 elsewhere
         self.curved: Places = np.flatnonzero(self.diagonal > 0)
         self.reach = np.zeros(problem.size)  # the largest entry of each column
@@ -37,11 +37,11 @@ class Sizes:
         self.column_units = np.where(self.reach > 0, self.reach, 1.0)
         bent = {v: self.diagonal[problem.layout[v]] > 0 for v in problem.quadratic}
         self.curved_by = {v: flags for v, flags in bent.items() if flags.any()}
-        self.slack_costs = {b.name: self._slack_cost(b) for b in blocks}
-        self.slack_curvatures = {b.name: self._slack_curvature(b) for b in blocks}
+        self.slack_costs = {b.name: self._slack_cost(problem, b) for b in blocks}
+        self.slack_curvatures = {b.name: self._slack_curvature(problem, b) for b in blocks}
         self.one_to_one = {v.name for v in problem.variables if _acts_one_to_one(blocks, v.name)}
         self.units = {c.name: max(c.unit, float(np.abs(c.rhs).max(initial=0.0))) for c in problem.constraints}
-        self._natural()
+        self._natural(problem)
 
     @cached_property
     def boxed(self) -> NDArray[np.bool_] | None:
@@ -52,40 +52,41 @@ class Sizes:
         out = (self.diagonal == 0) & np.isfinite(low) & np.isfinite(high)
         return out if out.any() else None
 
-    def _natural(self) -> None:
+    def _natural(self, problem: Problem) -> None:
         """What counts as a pull on each unknown, and as a multiplier, where all multipliers or residuals may be 0: an
         objective of one unit gives the size of the multipliers, and the targets that of residuals."""
-        self.pull, self.multiplier = np.zeros(self.problem.size), 0.0
-        for term in self.problem.terms:
+        self.pull, self.multiplier = np.zeros(problem.size), 0.0
+        for term in problem.terms:
             if term.is_half_square:
                 target = self._targets(term)
-                self.pull += self.problem.rows(term).column_max() * float(target.sum())
+                self.pull += problem.rows(term).column_max() * float(target.sum())
                 self.multiplier = max(self.multiplier, float(target.max(initial=0.0)))
-        for c in self.problem.constraints:
+        for c in problem.constraints:
             if unit := self.units[c.name]:
-                self.pull += self.problem.rows(c).column_max() * (self.problem.unit / unit)
-                self.multiplier = max(self.multiplier, self.problem.unit / unit)
+                self.pull += problem.rows(c).column_max() * (self.unit / unit)
+                self.multiplier = max(self.multiplier, self.unit / unit)
 
     def _targets(self, term: Term) -> Array:
         target = ROUNDING_ROOM * term.weights * np.abs(term.offset)
         if np.any(target):
             return target
         # no targets either: a loss of one unit has this slope
-        return np.asarray(np.sqrt(2.0 * self.problem.unit * term.weights) / max(term.size, 1))
+        return np.asarray(np.sqrt(2.0 * self.unit * term.weights) / max(term.size, 1))
 
-    def _slack_cost(self, block: Block) -> float:
+    @staticmethod
+    def _slack_cost(problem: Problem, block: Block) -> float:
         bounded = [v for v, rows in block.entries.items() if isinstance(rows, DiagonalRows)]
-        costs = [np.abs(self.problem.linear[v]).max(initial=0.0) for v in bounded if v in self.problem.linear]
+        costs = [np.abs(problem.linear[v]).max(initial=0.0) for v in bounded if v in problem.linear]
         return float(max(costs, default=0.0))
 
-    def _slack_curvature(self, block: Block) -> float:
+    def _slack_curvature(self, problem: Problem, block: Block) -> float:
         slacks = [v for v in block.entries if v in self.structure.slacks and v in self.curved_by]
-        return float(max((self.diagonal[self.problem.layout[v]].max(initial=0.0) for v in slacks), default=0.0))
+        return float(max((self.diagonal[problem.layout[v]].max(initial=0.0) for v in slacks), default=0.0))
 
     def natural_multiplier(self, block: Block, unit: float) -> float:
         """The size of a block's multipliers where all of them may be 0: the cost of a slack or what an objective of one
         unit gives."""
-        return self.slack_costs[block.name] or (self.problem.unit / unit if unit > 0 else 0.0)
+        return self.slack_costs[block.name] or (self.unit / unit if unit > 0 else 0.0)
 
 
 def _acts_one_to_one(blocks: tuple[Block, ...], variable: str) -> bool:
