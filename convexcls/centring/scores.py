@@ -98,13 +98,9 @@ def _pair(problem: Problem) -> tuple[str, str, DenseRows | SparseRows] | None:
         if c in problem.quadratic or bounds or np.any(problem.linear.get(c, 0.0)):
             continue
         blocks = [b for b in (*problem.terms, *problem.constraints, *problem.norm_bounds) if c in b.entries]
-        beside = {v for b in blocks for v in b.entries if v != c and _samples(b, v, c) is not None}
-        if len(beside) != 1:
-            continue
-        (v,) = beside
-        found = [_samples(b, v, c) if v in b.entries else None for b in blocks]
-        if found[0] is not None and all(data is found[0] for data in found):
-            return v, c, found[0]
+        found = [(v, data) for b in blocks for v in b.entries if v != c and (data := _samples(b, v, c)) is not None]
+        if len(found) == len(blocks) > 0 and all(v == found[0][0] and data is found[0][1] for v, data in found):
+            return found[0][0], c, found[0][1]
     return None
 
 

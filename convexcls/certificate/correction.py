@@ -69,6 +69,8 @@ def _summed(block: Block) -> dict[str, Rows]:
 def summed_rows(problem: Problem, names: Sequence[str]) -> list[JoinedRows]:
     """The rows over some variables in which these add up."""
     blocks = (*problem.terms, *problem.constraints, *problem.norm_bounds)
+    if len(names) == len(problem.variables) and all(len(_summed(b)) == len(b.entries) for b in blocks):
+        return [problem.rows(b) for b in blocks]  # which are known
     return [rows for b in blocks if (rows := problem.narrow_rows(_summed(b), names)) is not None]
 
 

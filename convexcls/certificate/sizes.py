@@ -31,10 +31,11 @@ class Sizes:
         self.unit, self.structure, self.balls = problem.unit, structure, structure.balls  # no cycle with the problem
         self.diagonal = structure.diagonal  # P where it is diagonal, 0 elsewhere
         self.curved: Places = np.flatnonzero(self.diagonal > 0)
-        self.reach = np.zeros(problem.size)  # the largest entry of each column
-        for rows in [*map(problem.rows, blocks), *map(problem.bound_rows, problem.norm_bounds)]:
-            np.maximum(self.reach, rows.column_max(), out=self.reach)
-        self.column_units = np.where(self.reach > 0, self.reach, 1.0)
+        self.column_units = np.ones(problem.size)  # the largest entry of each column, where there is curvature
+        if self.curved.size:
+            every = [*map(problem.rows, blocks), *map(problem.bound_rows, problem.norm_bounds)]
+            largest = np.max([np.zeros(problem.size), *(rows.column_max() for rows in every)], axis=0)
+            self.column_units = np.where(largest > 0, largest, 1.0)
         bent = {v: self.diagonal[problem.layout[v]] > 0 for v in problem.quadratic}
         self.curved_by = {v: flags for v, flags in bent.items() if flags.any()}
         self.slack_costs = {b.name: self._slack_cost(problem, b) for b in blocks}
