@@ -200,7 +200,7 @@ def added_up_in_parts(matrix: Array, u: Array) -> tuple[Array, int]:
     """``matrix.T @ u`` of a dense array, ``PART`` rows at a time, with the number of additions in a row."""
     n, d = matrix.shape
     count = n // PART
-    if count < 2:
+    if count < 2 or not d:
         return matrix.T @ u, n
     if not matrix.flags.c_contiguous:
         out = np.zeros((d, *u.shape[1:]))
