@@ -124,7 +124,7 @@ class _Check:
         slopes = np.where(weights > 0, term.loss.slope(u.mid), 0.0)
         sizes = np.where(weights > 0, weights * term.loss.slope_size(u.mid, slopes), 0.0)
         own = 1 if term.is_half_square else SLOPE_ROUNDING  # of a square the slope is the argument
-        off = own * UNIT * sizes + weights * self._slope_error(term, u)
+        off = np.where(weights > 0, own * UNIT * sizes + weights * self._slope_error(term, u), 0.0)
         self._add(rows, weights * slopes, sizes, off)
         return term.value(u.mid)
 
@@ -145,8 +145,7 @@ class _Check:
         if term.is_half_square:
             return u.rad
         bend = np.abs(term.loss.curvature(u.mid))
-        error = bend * u.rad if bend.ndim == 1 else (bend @ u.rad.reshape(*bend.shape[:2], 1)).ravel()
-        return np.where(np.isfinite(error), 2.0 * error, 0.0)
+        return 2.0 * (bend * u.rad if bend.ndim == 1 else (bend @ u.rad.reshape(*bend.shape[:2], 1)).ravel())
 
     # ---- the whole ------------------------------------------------------------------------------------------------
 
@@ -339,7 +338,7 @@ class _Check:
         share = DOUBT * self.tol * self.scale
         allowed = share / price if price > 0 else np.inf
         if bend := self._slack_curvature(c):
-            allowed = min(allowed, float(np.sqrt(share / bend / max(c.size, 1))))
+            allowed = min(allowed, float(np.sqrt(share / bend)))
         excess = row_values(rows, self.x, c, "rhs", np.minimum(DOUBT * self.tol * unit, allowed))
         near = int(np.count_nonzero(excess.mid + excess.rad > 0)) if c.relation == "<=" else c.size
         if near > 1 and float(excess.rad.max(initial=0.0)) * near > allowed:
