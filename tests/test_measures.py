@@ -92,6 +92,8 @@ FEASIBILITY = {
         [0.045 / 0.475, 0.0225 / 0.475], row=a(0.5, 1.5)),
     "by the curvature of slacks": at(
         squared(), [-0.23, 0.135, 0, 0, 0, 0], PRIMAL, "row", [0.3, 0.15]),
+    "by a multiplier above that of curvature": at(
+        squared(), [-0.23, 0.135, 0, 0, 0, 0], PRIMAL, "row", [15, 7.5], row=a(0.25, 0.5)),
     "of what is added up": at(
         homogeneous(x=EYE, s=[[0.0, 2.0], [4.0, 0.0]]), [-0.1, 0.2, 0.3, 0.06], PRIMAL, "row",
         [0.02 / 0.22, 1.4 / 1.4]),
@@ -143,6 +145,7 @@ CONES = {
     "of its constant": ([-4.0, 0.0], -10.0, 1, 1, (0, 0, 0), PRIMAL, 7 / 10),
     "by its multipliers": ([0.5, -1.0], 0.25, 1, 1, (-0.5, 0.25, 0.125), PRIMAL, 8.75 * 0.5),
     "satisfied": ([0.0, 0.0], 6.0, 1, 1, (0, 0, 0), PRIMAL, 0),
+    "satisfied, with multipliers": ([0.0, 0.0], 6.0, 1, 1, (0.1, 0.1, 0.2), PRIMAL, 0),
     "a sign, of the multipliers": ([0.5, -1.0], 0.25, 1, 1, (0.3, -0.4, 0.25), DUAL, 0.25 / 0.4),
     "a sign, of the size of multipliers": ([0.5, -1.0], 0.25, 1, 4, (0.3, -0.4, 0.25), DUAL, 0.25 / 0.8),
     "a sign that is right": ([0.5, -1.0], 0.25, 1, 1, (0.3, -0.4, 0.75), DUAL, 0),
@@ -223,17 +226,23 @@ STATIONARITY = {
     "flat, of the largest multiplier of all": at(
         over(1, block("row", [[2.0]], 4.0), block("tie", [[0.5]], 4.0, "=="), unit=1e-3), [3], "stationarity", "x",
         [2 * 0.5 / 4.25 / 0.3], row=a(0.3), tie=a(-0.2)),
+    "flat, one of two": at(
+        over(2, block("row", EYE, 4.0), unit=3.0), [3, 0], "stationarity", "x", [0.25 / 0.75, 0], row=a(0.25, 0)),
     "targets": at(
         fit([[1.0]] * 3, -4.0, [0.5, 2.0, 0.25]), [4 + TINY], "stationarity", "x",
         [2.75 * TINY / (2.75 * TINY + 4e-4 * 2.75)]),
     "targets, a change of residuals": at(
         fit([[1.0], [2.0]], [-4.0, -8.0], [0.5, 0.125]), [4 + TINY], "stationarity", "x", [0.4 * TINY / 2e-4]),
     "large residuals": at(fit([[1.0], [1.0]], [-4.0, -4.0], 0.5), [6], "stationarity", "x", [1.0]),
+    "residuals of another term": at(
+        over(1, terms=[cc.Term("one", {"x": [[1.0]]}, offset=-4.0, weights=4.0),
+                       cc.Term("two", {"x": [[0.25]]}, offset=-5.5)]), [6], "stationarity", "x", [7 / 1.0625 / 8]),
     "targets, some of them 0": at(
         fit([[1.0], [0.0], [1.0]], [-4.0, 0.0, -4.0], 0.5), [4 + TINY], "stationarity", "x", [0.5 * TINY / 2e-4]),
     "no targets": at(
         fit([[1.0]] * 3, 0.0, [0.5, 2.0, 0.125], unit=8.0), [0.1], "stationarity", "x",
         [0.2625 / (0.2625 + (8**0.5 + 32**0.5 + 2**0.5) / 3)]),
+    "no target": at(fit([[1.0]], 0.0, 0.5, unit=8.0), [0.1], "stationarity", "x", [0.05 / 8**0.5]),
     "no targets, a change of residuals": at(
         fit([[1.0], [2.0]], 0.0, [0.5, 0.125], unit=8.0), [0.1], "stationarity", "x", [0.04 / 2**0.5]),
     "entries of samples, by what is added up": at(
@@ -276,6 +285,14 @@ def several():
     return cc.Problem("several", names, constraints=bounds, linear=linear, quadratic={"w": [0.5, 2.0]})
 
 
+def half_bounded():
+    """x between two bounds, y with one; the row that caps it bounds no unknown one by one."""
+    bounds = [rows_over("low", 0.0, x=-1.0), rows_over("high", 100.0, x=1.0), rows_over("y low", 0.0, y=-1.0),
+              rows_over("cap", 100.0, y=EYE)]  # fmt: skip
+    costs = {"x": [-1.0, -2.0], "y": [-1.0, -1.0]}
+    return cc.Problem("half bounded", variables("x", "y"), constraints=bounds, linear=costs)
+
+
 SVM = ([0.0, 0.0], [100.0, 100.0], [-1.0, -2.0])
 AT = [0.1, 0.5]  # Px + q = (-0.3, -0.9), f = -0.79; c'x = -0.48
 BOX = 0.3 * 0.7 + 0.9 * 0.3  # what x up to 0.8 can gain
@@ -304,7 +321,11 @@ GAPS = {
         boxed([0.0, 0.0], [0.8, 0.8], [-1.0, -2.0], block("tie", EYE, [0.1, 0.0], "=="), unit=0.5),
         AT, None, BOX),
     "a cost that is 0": (
-        boxed([0.0, 0.0], [0.8, 0.8], [-1.0, 0.0], unit=0.1), [0.1, 0.1], None, 0.7 * 0.7 + 0.3 * 0.1),
+        boxed([0.0, 0.0], [0.8, 0.8], [-1.0, 0.0], x=((2.0, -1.0), (-1.0, 2.0)), unit=0.1), [0.5, 0.1], None,
+        0.1 * 0.3 + 0.3 * 0.7),
+    "one variable without an upper bound": (
+        half_bounded(), [0.1, 0.5, 1, 1], {"low": a(0, 0), "high": a(0.9, 1.9), "y low": a(0, 0), "cap": a(1, 1)},
+        0.1 * (99.9 + 99.5) + 0.9 * 99.9 + 1.9 * 99.5 + 2 * 99),
     "a cost above 0": (
         boxed([0.0, 0.0], [0.8, 0.8], [-1.0, 0.5], unit=0.1), [0.1, 0.1], None, 0.7 * 0.7 + 0.8 * 0.1),
 }  # fmt: skip
@@ -339,6 +360,22 @@ def test_a_sample_without_weight_has_no_say():
     curved = over(1, quadratic={"x": [1e-9]}, terms=problem.terms, unit=1e9)
     found = check_kkt(curved, a(1), {}).stationarity
     assert found.relative_values["x"] == pytest.approx((pulls[1] - pulls[0]) / 2**0.5, rel=1e-6)
+
+
+def test_a_gradient_beyond_doubles_is_no_answer():
+    rows = [[2.0, 2.0, 0.0], [3.0, 3.0, 0.0], [0.0, 0.0, 1.0]]
+    problem = over(3, block("tie", rows, 0.0, "=="))
+    kkt = check_kkt(problem, a(0, 0, 0), {"tie": a(1.7e308, 1.7e308, 0)})
+    assert not kkt.holds(1e6)
+    assert np.isinf(kkt.stationarity.relative)
+
+
+def test_a_change_of_all_multipliers_is_found_where_one_of_few_is_too_large():
+    """Of 4000 rows each eases its part; 129 of them would have to change thirty times as much."""
+    rows = np.column_stack([np.ones(4000), np.tile([0.0, 1.0], 2000)])
+    problem = over(2, block("tie", rows, 0.0, "=="), linear={"x": [2e-6, 0.0]}, unit=1.0)
+    kkt = check_kkt(problem, a(0, 0), {"tie": np.tile([1.0, 1.0, -1.0, -1.0], 1000)}, 1e-8)
+    assert 1e-10 < kkt.stationarity.relative < 4e-9
 
 
 def test_columns_that_doubles_cannot_tell_apart_are_named():

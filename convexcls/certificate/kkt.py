@@ -113,7 +113,7 @@ class _Check:
         if term.is_half_square:  # where residuals may all be 0, the targets give the size
             target = ROUNDING_ROOM * term.weights * np.abs(term.offset)
             if not np.any(target):  # no targets either: a loss of one unit has this slope
-                target = np.sqrt(2.0 * self.problem.unit * term.weights) / max(term.size, 1)
+                target = np.sqrt(2.0 * self.problem.unit * term.weights) / term.size
             self.natural += rows.column_max() * float(target.sum())
             self.largest_multiplier = max(self.largest_multiplier, float(target.max(initial=0.0)))
             if self.closely:
