@@ -177,7 +177,7 @@ class _Check:
             costs[where.start] += radius * float(np.linalg.norm(c.mid[where]))
             off[where.start] += radius * float(np.linalg.norm(c.rad[where]))
         size = float(np.abs(costs).sum()) + self.cost_size
-        rounding = float(off.sum()) + self.cost_rounding + gamma(costs.size + self.costs_added + 16) * size
+        rounding = float(off.sum()) + self.cost_rounding + gamma(costs.size + self.costs_added + 8) * size
         return float(costs.sum()) + self.cost, rounding
 
     def _boxed(self, boxed: Flags, costs: Array, off: Array) -> tuple[Array, Array]:
@@ -336,7 +336,7 @@ class _Check:
         share = DOUBT * self.tol * self.scale
         allowed = share / price if price > 0 else np.inf
         if bend := self.sizes.slack_curvatures[c.name]:
-            allowed = min(allowed, float(np.sqrt(share / bend / max(c.size, 1))))
+            allowed = min(allowed, float(np.sqrt(share / bend)))
         excess = row_values(rows, self.x, c, "rhs", np.minimum(DOUBT * self.tol * unit, allowed))
         near = int(np.count_nonzero(excess.mid + excess.rad > 0)) if c.relation == "<=" else c.size
         if near > 1 and float(excess.rad.max(initial=0.0)) * near > allowed:
@@ -378,7 +378,6 @@ def _slope_error(term: Term, u: Array, rad: Array | float) -> Array | float:
     if term.is_half_square:
         return rad
     bend = np.abs(term.loss.curvature(u))
-    bend[~np.isfinite(bend)] = 0.0
     if bend.ndim == 1:
         return 2.0 * bend * rad
     return 2.0 * (bend @ np.broadcast_to(rad, u.shape).reshape(*bend.shape[:2], 1)).ravel()

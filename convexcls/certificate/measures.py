@@ -80,6 +80,11 @@ class Residual:
         return {name: block.relatives for name, block in self.blocks.items()}
 
     @property
+    def roundings(self) -> dict[str, float]:
+        """How far rounding may have put a relative residual off, at most."""
+        return {name: block.rounding for name, block in self.blocks.items()}
+
+    @property
     def worst(self) -> tuple[str, int]:
         """The block and the row with the largest relative residual; an empty name where nothing is to be satisfied."""
         if not self.blocks:

@@ -72,7 +72,7 @@ class Sizes:
         if np.any(target):
             return target
         # no targets either: a loss of one unit has this slope
-        return np.asarray(np.sqrt(2.0 * self.unit * term.weights) / max(term.size, 1))
+        return np.asarray(np.sqrt(2.0 * self.unit * term.weights) / term.size)
 
     @staticmethod
     def _slack_cost(problem: Problem, block: Block) -> float:

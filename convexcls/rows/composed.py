@@ -232,15 +232,15 @@ class JoinedRows(Rows):
         for where, rows in self.parts:
             part, length = rows.added_up(u)
             out[where] += part
-            lengths[where] += length + 1
+            lengths[where] += length if isinstance(rows, DiagonalRows) else length + 1
         return out, lengths
 
     @cached_property
     def _lengths(self) -> Array:
         """How many entries a column of the rows written out may have."""
-        out = np.ones(self.shape[1])
+        out = np.zeros(self.shape[1])
         for where, rows in self.parts:
-            out[where] += 1 if isinstance(rows, DiagonalRows) else rows.shape[0]
+            out[where] += 1 if isinstance(rows, DiagonalRows) else rows.shape[0] + 1
         return out
 
     def gram(self, weights: Array) -> Array:
