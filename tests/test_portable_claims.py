@@ -399,6 +399,8 @@ def test_a_certificate_of_rounded_data_is_one_of_rounded_data() -> None:
     assert found.accepted
     assert not found.rounded
     assert "digests differ" in cc.verify(exact, doubles, MIXED).reasons[0]
+    named = cc.KernelSVM(THIRDS, ["no", "yes"] * 2, kernel="linear", C=1.0).solve().certificate.to_json()
+    assert cc.verify(named, THIRDS, ["no", "yes"] * 2).rounded
     other = [[F(-2, 3)], [F(-1, 3)], [F(1, 3)], [F(4, 3)]]
     assert "digests differ" in cc.verify(text, other, MIXED).reasons[0]
     assert "digests differ" in cc.verify(text, [[-1.0], [0.0], [1.0], [2.0]], MIXED).reasons[0]

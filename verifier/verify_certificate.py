@@ -180,8 +180,7 @@ def margin_bounds(rows, signs, d, point, alpha, caps, kind, tolerance):
         kept = [a * min(weight.values()) / weight[s] if a else a for a, s in zip(kept, signs, strict=True)]
     total, bend = sum(kept, ZERO), dot(w := pull(rows, kept)[:d], w)
     if caps is None:  # the best multiples of the point and of the multipliers
-        sides = [[v for v, s in zip(m, signs, strict=True) if s == k or len(point) == d] or m for k in (-1, 1)]
-        upper = size / least**2 if (least := sum(map(min, sides)) / 2) > 0 else None  # an intercept in the middle
+        upper = size / min(m) ** 2 if min(m) > 0 else None
         return total**2 / (2 * bend) if bend else ZERO, upper, size, kept == alpha and min(m) == 1 and total == bend
     stretch = 1 / min((v for v in m if v > 1 - tolerance), default=Fraction(1))  # lest rounding costs slack
     value, other = (t * t * size + dot(caps, [max(1 - t * v, ZERO) ** (1 + squared) for v in m]) for t in (1, stretch))

@@ -93,8 +93,10 @@ def _feasible(statement: Statement, z: Vector) -> list[Vector]:
     bounds = [row for block in statement.inequalities for row in rows(block)]
     reached = [-dot(row[:-1], z) for row in bounds]
     if not equations and bounds and all(row[-1] > 0 < value for row, value in zip(bounds, reached, strict=True)):
-        return [_scaled_beyond(bounds, near) for near in [z, *_levelled(statement, bounds, z)]]
+        return [_scaled_beyond(bounds, z)]
     inside, room = _within(bounds, z)
+    if any(abs(v - u) > NEAR * max(map(abs, z)) for u, v in zip(z, inside, strict=True)):
+        return []  # the point itself is not one of the box, to rounding
     tried = [_scaled_onto(equations, z), _onto(equations, inside, room)]
     held = [near for near in tried if near is not None and all(dot(row, [*near, Fraction(1)]) <= 0 for row in bounds)]
     return [z] if z in held else held
@@ -104,20 +106,6 @@ def _scaled_beyond(bounds: list[Vector], z: Vector) -> Vector:
     """The multiple of z that just satisfies rows that all say "at least"."""
     scale = max(row[-1] / -dot(row[:-1], z) for row in bounds)
     return [scale * value for value in z]
-
-
-def _levelled(statement: Statement, bounds: list[Vector], z: Vector) -> list[Vector]:
-    """The point with an unknown that costs nothing (an intercept) put where the least rows of either sign are alike."""
-    out = []
-    for j in range(statement.size):
-        reached = [(-dot(row[:-1], z) / row[-1], -row[j] / row[-1]) for row in bounds]
-        up, down = [pair for pair in reached if pair[1] > 0], [pair for pair in reached if pair[1] < 0]
-        if up and down and not statement.linear[j] and not any(statement.quadratic[j]):
-            (u, a), (v, b) = min(up), min(down)
-            near = [*z[:j], z[j] + (v - u) / (a - b), *z[j + 1 :]]
-            if all(dot(row[:-1], near) < 0 for row in bounds):
-                out.append(near)
-    return out
 
 
 def _scaled_onto(equations: list[Vector], z: Vector) -> Vector | None:
