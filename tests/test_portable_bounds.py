@@ -417,7 +417,7 @@ def test_what_moves_is_what_has_room(monkeypatch):
     moved = [3 + step / 5, 5 + 5 * step, 1 + step]
     assert upper(tied, [3, 5, 1], NEAR, monkeypatch) == (dot(moved, moved) / 2, F(35, 2))
     # without an equation a point outside by rounding is moved to the bounds, and to no other multiple of itself
-    for linear, end, z, inside in (([-9], [2, 3], 2 - NEAR, 2), ([0], [-1, 3], 3 + NEAR, 3)):
+    for linear, end, z, inside in (([-9], [2, 9], 2 - NEAR, 2), ([0], [-1, 3], 3 + NEAR, 3)):
         rows = [[F(-1), F(end[0])], [F(1), F(-end[1])]]
         within = statement([[1]], linear, inequalities=[block("below", rows)])
         assert upper(within, [z], NEAR, monkeypatch)[0] == F(inside**2, 2) + linear[0] * inside
