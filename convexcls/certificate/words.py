@@ -35,13 +35,7 @@ def explain_certificate(certificate: Certificate) -> str:
         "undecided": _undecided,
     }[certificate.status]
     lines = level_words(certificate) or tell(certificate)
-    kernel = getattr(certificate.problem, "kernel", None)
-    by_doubles = certificate.level == "float" or getattr(kernel, "kind", "linear") not in (
-        "linear",
-        "poly",
-        "polynomial",
-    )
-    if by_doubles and _rounds(certificate.problem):
+    if speaks_of_doubles(certificate):
         lines += ["Note: this certificate speaks of the data rounded to doubles."]
     lines += [f"Note: {note}." for note in certificate.notes]
     return "\n".join(lines)
@@ -68,6 +62,14 @@ def _optimal(c: Certificate) -> list[str]:
             "range that satisfy stationarity exactly, so no direction lowers the objective for ever."
         )
     return lines
+
+
+def speaks_of_doubles(certificate: Certificate) -> bool:
+    """Whether what is proved is proved of the data rounded to doubles: at the level float, and of kernels whose values
+    are not rational."""
+    kernel = getattr(certificate.problem, "kernel", None)
+    rational = getattr(kernel, "kind", "linear") in ("linear", "poly", "polynomial")
+    return (certificate.level == "float" or not rational) and _rounds(certificate.problem)
 
 
 def _rounds(problem: Problem) -> bool:
