@@ -74,7 +74,7 @@ def _exact(c: Certificate) -> list[str]:
             lines.append(
                 f"  multipliers of {name}: {shown}" + (f", and {len(rows) - MOST} more" if len(rows) > MOST else "")
             )
-    return lines
+    return [*lines, *_in_doubles(c)]
 
 
 def _enclosed(c: Certificate) -> list[str]:
@@ -87,7 +87,20 @@ def _enclosed(c: Certificate) -> list[str]:
     for v in c.problem.variables:
         if v.name in e.coefficients and v.size <= MOST:
             lines.append(f"  {v.name}: {', '.join(e.text(v.name))}")
-    return [*lines, *wrap(f"{e.proof}.", 110)]
+    return [*lines, *wrap(f"{e.proof}.", 110), *_in_doubles(c)]
+
+
+def _in_doubles(c: Certificate) -> list[str]:
+    """A warning where doubles have no room for the solution."""
+    if c.kkt is None or c.kkt.holds(c.tol):
+        return []
+    bounds = c.kkt.bounds()
+    worst = max(bounds, key=lambda name: bounds[name])
+    return wrap(
+        "This is proved of the numbers above, not of their nearest doubles, which is what a solution's coef, intercept "
+        f"and values are: rounded so, {worst} may be {bounds[worst]:.1e}, above the tolerance {c.tol:.0e}.",
+        110,
+    )
 
 
 def rational_text(value: Fraction, longest: int = LONGEST) -> str:

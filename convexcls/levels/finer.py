@@ -9,7 +9,9 @@ import numpy as np
 
 from convexcls.enclosure import bounds_at
 from convexcls.exact import NoProof, affordable, true_bounds
+from convexcls.exact.kernel_matrix import has_exact_kernel
 from convexcls.problem import NoAnswer, Problem
+from convexcls.rows.kernel import KernelRows
 
 #: A lower and an upper bound of the minimised objective, and the objective at the point as it is.
 Finer = tuple[Fraction, Fraction, Fraction]
@@ -21,7 +23,7 @@ def finer_bounds(
     multipliers: Mapping[str, Mapping[int, Fraction]],
 ) -> Finer | None:
     """The bounds of a small problem; None where there are none, or where it is not small."""
-    if problem.norm_bounds or not affordable(problem):
+    if problem.norm_bounds or not affordable(problem) or not _rational(problem):
         return None
     try:
         if problem.is_quadratic_program:
@@ -34,3 +36,9 @@ def finer_bounds(
     except (NoProof, NoAnswer, OverflowError):
         return None
     return None if found is None else (*found, found[1])
+
+
+def _rational(problem: Problem) -> bool:
+    """Whether the matrices of the objective are known without rounding: those of a Gaussian kernel are not."""
+    blurred = any(isinstance(p, KernelRows) and any(p.blur) for p in problem.quadratic.values())
+    return not blurred or has_exact_kernel(problem)
