@@ -9,7 +9,8 @@ stationarity         of a coordinate with curvature p > 0, relative to the large
                      (``correction.py``) or, where that cannot be told, the effect |r_j x_j| on the objective
 primal feasibility   relative to the block's unit (its right-hand side), and what it costs to repair all of the block,
                      at its largest multiplier or the cost of its slacks, relative to the objective
-dual feasibility     every multiplier's sign, relative to the block's largest multiplier
+dual feasibility     every multiplier's sign, relative to the block's largest multiplier, or to a natural one where all
+                     may be 0
 complementarity      every row's product, relative to the objective
 gap                  relative to the objective, or to the problem's unit where the optimum may be 0
 
@@ -312,8 +313,7 @@ class _Check:
             off = excess.rad if equal else np.maximum(excess.mid + excess.rad, 0.0) - violation
             primal.add(c.name, violation, *self._priced(violation, off, unit, price))
             wrong = np.zeros(c.size) if equal else np.maximum(-multiplier, 0.0)
-            floor = self._natural_multiplier(c, float(np.max(unit, initial=0.0)))
-            signs.add(c.name, wrong, ratios(wrong, max(largest, floor)), np.zeros(c.size))
+            signs.add(c.name, wrong, ratios(wrong, self._sign_unit(c, largest, unit)), np.zeros(c.size))
             product = np.zeros(c.size) if equal else np.abs(multiplier * excess.mid)
             off = np.zeros(c.size) if equal else np.abs(multiplier) * excess.rad
             products.add(c.name, product, ratios(product, self.scale), ratios(off, self.scale))
@@ -360,6 +360,14 @@ class _Check:
         """The largest curvature of a slack of the block."""
         slacks = [v for v in block.entries if v in self.problem.remembered(Structure).slacks]
         return float(max((self.diagonal[self.problem.layout[v]].max(initial=0.0) for v in slacks), default=0.0))
+
+    def _sign_unit(self, c: Constraint, largest: float, unit: Array | float) -> float:
+        """What a multiplier of the wrong sign is measured against: the largest of the block or, where all may be 0, a
+        natural one. That is no more than what one unit of the right-hand side may cost: a slack costs far more where no
+        sample needs one."""
+        natural = self._natural_multiplier(c, float(np.max(unit, initial=0.0)))
+        side = max(c.unit, float(np.abs(c.rhs).max(initial=0.0)))
+        return max(largest, min(natural, 2.0 * self.scale / side) if side > 0 else natural)
 
     def _natural_multiplier(self, block: Block, unit: float) -> float:
         """The size of multipliers where all of them may be 0: the cost of a slack or what an objective of one unit

@@ -18,6 +18,7 @@ from convexcls.certificate import exact
 from convexcls.certificate.correction import free_variables, summed_rows
 from convexcls.problem import Problem
 from convexcls.rows import DenseRows
+from convexcls.rows.least_squares import least_squares
 
 Array = NDArray[np.float64]
 
@@ -46,7 +47,7 @@ def shortest(problem: Problem, x: Array) -> tuple[Array, str] | None:
         return None
     point, where = np.array(point), form.places(names)
     measured = np.isin(where, form.places(long))
-    step = np.linalg.lstsq(free[measured], -point[where][measured], rcond=None)[0]
+    step = least_squares(free[measured], -point[where][measured])
     point[where] += free @ step
     centred = problem.remembered(centre)
     moved = point if centred is None else np.array(centred.restore(point, {})[0])
