@@ -325,18 +325,18 @@ def test_no_point_of_a_kernel_machine_shows_more_than_the_optimum(seed):
 # ---- the upper bound -----------------------------------------------------------------------------------------
 
 
-def upper(stated, z, tolerance=NEAR, monkeypatch=None):
+def upper(stated, z, monkeypatch):
     module = sys.modules["convexcls.exact.true_bounds"]
     monkeypatch.setattr(module, "state", lambda problem: problem)
     stated.kept = ("z",)
-    return true_bounds(stated, {"z": [F(v) for v in z]}, {}, tolerance)[1:]
+    return true_bounds(stated, {"z": [F(v) for v in z]}, {})[1:]
 
 
 def test_the_upper_bound_is_the_objective_at_a_feasible_point(monkeypatch):
     """1/2 z'Hz + g'z + constant + c max(lines) + p/2 max(0, line)^2."""
 
-    def at(stated, *z, tolerance=NEAR):
-        return upper(stated, z, tolerance, monkeypatch)
+    def at(stated, *z):
+        return upper(stated, z, monkeypatch)
 
     plain = statement([[2, 1], [1, 4]], [1, -1], F(1, 2))
     assert at(plain, 3, 2) == ((2 * 9 + 2 * 6 + 4 * 4) / F(2) + 3 - 2 + F(1, 2),) * 2
@@ -387,23 +387,23 @@ def test_a_point_is_scaled_onto_its_equation(monkeypatch):
     steep = statement(
         [[10**6, -(10**6)], [-(10**6), 10**6]], [0, 0], equalities=[block("equal", [[F(1), F(3), F(-8)]])]
     )
-    assert upper(steep, [1, 1], NEAR, monkeypatch) == (0, 0)
-    assert upper(steep, [4, 4], NEAR, monkeypatch) == (0, 0)
+    assert upper(steep, [1, 1], monkeypatch) == (0, 0)
+    assert upper(steep, [4, 4], monkeypatch) == (0, 0)
     for row in ([F(0), F(2), F(-4)], [F(2), F(0), F(-4)]):
         along = statement([[1, -1], [-1, 1]], [0, 0], equalities=[block("equal", [row])])
-        assert upper(along, [1, 1], NEAR, monkeypatch) == (0, 0)
+        assert upper(along, [1, 1], monkeypatch) == (0, 0)
     level = statement([[1, 0], [0, 1]], [0, 0], equalities=[block("equal", [[F(1), F(-1), F(0)]])])
-    assert upper(level, [1, 0], NEAR, monkeypatch) == (F(1, 4), F(1, 2))  # 0 is not a multiple of any use
+    assert upper(level, [1, 0], monkeypatch) == (F(1, 4), F(1, 2))  # 0 is not a multiple of any use
     # a multiple that leaves a bound is not taken, nor one where there are equations that it does not satisfy
     held = statement(
         [[1, 0], [0, 0]], [0, 0], equalities=[block("equal", [[F(0), F(1), F(-2)]])],
         inequalities=[block("below", [[F(1), F(0), F(-1)]])])  # fmt: skip
-    assert upper(held, [1, 1], NEAR, monkeypatch) == (F(1, 2), F(1, 2))
+    assert upper(held, [1, 1], monkeypatch) == (F(1, 2), F(1, 2))
     both = [block("equal", [[F(1), F(0), F(-2)], [F(0), F(1), F(-3)]])]
-    assert upper(statement([[1, 0], [0, 1]], [0, 0], equalities=both), [1, 1], NEAR, monkeypatch) == (F(13, 2), 1)
+    assert upper(statement([[1, 0], [0, 1]], [0, 0], equalities=both), [1, 1], monkeypatch) == (F(13, 2), 1)
     flat = [block("equal", [[F(1), F(-1), F(0)], [F(1), F(1), F(-2)]])]
-    assert upper(statement([[1, 0], [0, 1]], [0, 0], equalities=flat), [3, 3], NEAR, monkeypatch) == (1, 9)
-    assert upper(statement([[1, 0], [0, 1]], [0, 0], equalities=flat), [0, 0], NEAR, monkeypatch) == (1, 0)
+    assert upper(statement([[1, 0], [0, 1]], [0, 0], equalities=flat), [3, 3], monkeypatch) == (1, 9)
+    assert upper(statement([[1, 0], [0, 1]], [0, 0], equalities=flat), [0, 0], monkeypatch) == (1, 0)
 
 
 def test_what_moves_is_what_has_room(monkeypatch):
@@ -415,50 +415,22 @@ def test_what_moves_is_what_has_room(monkeypatch):
         inequalities=[block("below", [list(map(F, row)) for row in ends])])  # fmt: skip
     step = 1 / (F(1, 5) + 5 + 1)
     moved = [3 + step / 5, 5 + 5 * step, 1 + step]
-    assert upper(tied, [3, 5, 1], NEAR, monkeypatch) == (dot(moved, moved) / 2, F(35, 2))
+    assert upper(tied, [3, 5, 1], monkeypatch) == (dot(moved, moved) / 2, F(35, 2))
     # without an equation a point outside by rounding is moved to the bounds, and to no other multiple of itself
     for linear, end, z, inside in (([-9], [2, 9], 2 - NEAR, 2), ([0], [-1, 3], 3 + NEAR, 3)):
         rows = [[F(-1), F(end[0])], [F(1), F(-end[1])]]
         within = statement([[1]], linear, inequalities=[block("below", rows)])
-        assert upper(within, [z], NEAR, monkeypatch)[0] == F(inside**2, 2) + linear[0] * inside
+        assert upper(within, [z], monkeypatch)[0] == F(inside**2, 2) + linear[0] * inside
 
 
-def test_a_point_is_scaled_up_within_the_tolerance_where_a_line_is_short(monkeypatch):
-    """A line 1 - z that rounding left above 0 costs more than the rest: at z / (1 - gap) it costs nothing."""
+def test_the_objective_is_told_at_the_point_itself(monkeypatch):
+    """A line 1 - z that rounding left above 0 costs what it costs, though z / (1 - gap) would cost less."""
     margins = block("first", [[F(-1), F(1)], [F(-2), F(1)]])
     flat = block("second", [[F(0), F(0)]] * 2)
     stated = statement([[1]], [0], samples=[([1e9, 1e9], [0.0, 0.0], (margins, flat))])
-    gap = F(1, 10**7)
-    assert upper(stated, [1 - gap], NEAR, monkeypatch) == (F(1, 2), F(1, 2))
-    for gap, tolerance in ((NEAR, NEAR), (F(1, 10), F(1, 10)), (2 * NEAR, NEAR)):
+    for gap in (F(1, 10**20), F(1, 10**7), F(1, 10)):
         value = (1 - gap) ** 2 / 2 + 10**9 * gap
-        assert upper(stated, [1 - gap], tolerance, monkeypatch) == (value, value)
-    assert upper(stated, [F(99, 100)], F(1, 50), monkeypatch) == (F(1, 2), F(1, 2))
-    assert upper(stated, [1], NEAR, monkeypatch) == (F(1, 2), F(1, 2))
-    # the largest of the stretches is taken, and never with constraints
-    two = block("first", [[F(-1), F(0), F(1)], [F(0), F(-1), F(1)]])
-    level = block("second", [[F(0)] * 3] * 2)
-    pair = statement([[1, 0], [0, 1]], [0, 0], samples=[([1e9, 1e9], [0.0, 0.0], (two, level))])
-    near = [1 - F(1, 10**7), 1 - F(1, 10**8)]
-    assert upper(pair, near, NEAR, monkeypatch)[0] == (1 + (near[1] / near[0]) ** 2) / 2
-    held = statement(
-        [[1]], [0], inequalities=[block("below", [[F(1), F(-5)]])], samples=[([1e9, 1e9], [0.0, 0.0], (margins, flat))]
-    )
-    assert upper(held, [1 - F(1, 10**7)], NEAR, monkeypatch)[0] == (1 - F(1, 10**7)) ** 2 / 2 + 100
-    tied = statement(
-        [[1]], [0], equalities=[block("equal", [[F(1), F(-1)]])], samples=[([1.0, 1.0], [0.0, 0.0], (margins, flat))]
-    )
-    assert upper(tied, [1], NEAR, monkeypatch) == (F(1, 2), F(1, 2))
-    short = statement(
-        [[1, 0], [0, 1]], [0, 0], equalities=[block("equal", [[F(0), F(1), F(-1)]])],
-        samples=[([1e9], [0.0], (block("first", [[F(-1), F(0), F(1)]]), block("second", [[F(0)] * 3])))])  # fmt: skip
-    assert upper(short, [1 - F(1, 10**7), 1], NEAR, monkeypatch)[0] == ((1 - F(1, 10**7)) ** 2 + 1) / 2 + 100
-    assert F(1, 10**6) == NEAR
-    # lines that do not say at least are left alone
-    other = statement(
-        [[1]], [0], samples=[([1.0], [0.0], (block("first", [[F(1), F(-1)]]), block("second", [[F(0), F(0)]])))]
-    )
-    assert upper(other, [1 + F(1, 10**7)], NEAR, monkeypatch)[0] == (1 + F(1, 10**7)) ** 2 / 2 + F(1, 10**7)
+        assert upper(stated, [1 - gap], monkeypatch) == (value, value)
 
 
 # ---- the optimum lies between them ----------------------------------------------------------------------------

@@ -9,7 +9,8 @@ stationarity         of a coordinate with curvature p > 0, relative to the large
                      (``correction.py``) or, where that cannot be told, the effect |r_j x_j| on the objective
 primal feasibility   relative to the block's unit (its right-hand side), and what it costs to repair all of the block,
                      at its largest multiplier or the cost of its slacks, relative to the objective
-dual feasibility     every multiplier's sign, relative to the block's largest multiplier
+dual feasibility     every multiplier's sign, relative to the block's largest multiplier, or to a natural one where all
+                     may be 0
 complementarity      every row's product, relative to the objective
 gap                  relative to the objective, or to the problem's unit where the optimum may be 0
 
@@ -303,8 +304,8 @@ class _Check:
         self.primal[c.name] = Measured.of(
             violation, self._priced(unit, price, _share(violation)), largest(off, self._priced(unit, price, share))
         )
-        floor = max(most, self.sizes.natural_multiplier(c, float(np.max(unit, initial=0.0))))
-        self.signs[c.name] = Measured.of(nothing if equal else np.maximum(-multiplier, 0.0), ((1.0, floor),))
+        wrong = nothing if equal else np.maximum(-multiplier, 0.0)
+        self.signs[c.name] = Measured.of(wrong, ((1.0, self._sign_unit(c, most, unit)),))
         products = multiplier * mid
         self._add_products(-float(products.sum()), sizes := np.abs(products), size, rad)
         unsure = 0.0 if equal else float(np.max(size * rad, initial=0.0)) if isinstance(rad, np.ndarray) else most * rad
@@ -346,6 +347,14 @@ class _Check:
     def _priced(self, unit: Array | float, price: float, share: float) -> Yardsticks:
         """Violations count relative to the unit, and by what it costs to repair them all."""
         return (1.0, unit), (price * share, self.scale)
+
+    def _sign_unit(self, c: Constraint, most: float, unit: Array | float) -> float:
+        """What a multiplier of the wrong sign is measured against: the largest of the block or, where all may be 0, a
+        natural one. That is no more than what one unit of the right-hand side may cost: a slack costs far more where no
+        sample needs one."""
+        natural = self.sizes.natural_multiplier(c, float(np.max(unit, initial=0.0)))
+        side = self.sizes.units[c.name]
+        return max(most, min(natural, 2.0 * self.scale / side) if side > 0 else natural)
 
     def _norm_bound(self, b: NormBound) -> None:
         rows, bounding = self.problem.rows(b), self.problem.bound_rows(b)

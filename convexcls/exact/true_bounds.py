@@ -27,7 +27,7 @@ from convexcls.rows import Rows
 MOST_ENTRIES = 200_000
 #: A larger matrix of the objective (of a kernel) is not looked into.
 MOST_KERNEL_ROWS = 60
-#: A multiple of a point that is this near to it is the point, to rounding.
+#: A point that is this near to its bounds, relative to its size, is within them, to rounding.
 NEAR = Fraction(1, 10**6)
 
 
@@ -44,17 +44,13 @@ def true_bounds(
     problem: Problem,
     point: Mapping[str, Vector],
     multipliers: Mapping[str, Mapping[int, Fraction]],
-    tolerance: Fraction = NEAR,
 ) -> tuple[Fraction | None, Fraction | None, Fraction]:
     """A lower and an upper bound of the minimised objective (None: none could be shown), and the objective at the point
-    as it is, or at a multiple of it within the relative tolerance. ``NoProof`` (a ValueError) where the problem is no
-    quadratic program."""
+    as it is. ``NoProof`` (a ValueError) where the problem is no quadratic program."""
     statement = state(problem)
     z = [value for name in statement.kept for value in point[name]]
-    near = _feasible(statement, z)
-    tried = [*near, *(far for moved in near for far in _stretched(statement, moved, tolerance))]
-    upper = min((_objective(statement, moved) for moved in tried), default=None)
-    value = _objective(statement, z) if near != [z] or upper is None else upper
+    near, value = _feasible(statement, z), _objective(statement, z)
+    upper = min((value if moved == z else _objective(statement, moved) for moved in near), default=None)
     lower = [dual_bound(statement, multipliers), linearised_bound(statement, z, multipliers)]
     return max((bound for bound in lower if bound is not None), default=None), upper, value
 
@@ -70,21 +66,6 @@ def _objective(statement: Statement, z: Vector) -> Fraction:
             height = max(heights)
             total += c * height + HALF * p * max(height, ZERO) ** 2
     return total
-
-
-def _stretched(statement: Statement, z: Vector, tolerance: Fraction) -> list[Vector]:
-    """The point scaled up within the relative tolerance, so that lines (1 - m_i of a margin) that rounding left above 0
-    reach it: where features are large, a slack of rounding costs more than all else."""
-    if statement.equalities or statement.inequalities:
-        return []
-    missed = [
-        row[-1] / -reach
-        for samples in statement.samples
-        for line in samples.lines
-        for row in rows(line)
-        if row[-1] > 0 and 0 < row[-1] + (reach := dot(row[:-1], z)) < row[-1] * tolerance
-    ]
-    return [[max(missed) * value for value in z]] if missed else []
 
 
 def _feasible(statement: Statement, z: Vector) -> list[Vector]:

@@ -48,7 +48,7 @@ def by_moments(c: Certificate, level: Level, digits: int, stand_in: bool) -> Cer
         if level == "rigorous":
             return _bounded(c, parts, stand_in)
         found = enclose_moments(c.problem, parts, digits)
-        return at(replace(c, status="optimal", level="exact", reason="", enclosure=found), found.nearest)
+        return at(replace(c, status="optimal", level="exact", reason="", enclosure=found), found.middle)
     except NoAnswer as error:
         return replace(c, status="undecided", level=level, reason=str(error))
 

@@ -73,7 +73,7 @@ def _ways(parsed: Parsed, problem: Model) -> Iterator[Bounds]:
 
 def _finely(parsed: Parsed, problem: Model) -> Bounds | None:
     """In rationals, or in balls around the minimum, which exists where it was enclosed."""
-    found = finer_bounds(problem, parsed.point, parsed.multipliers, parsed.tolerance)
+    found = finer_bounds(problem, parsed.point, parsed.multipliers)
     return None if found is None else Bounds(*found)
 
 
