@@ -77,7 +77,8 @@ def solve(
         raise ValueError(f"tol is {tol!r}: it must be a number between 0 and 1")
     check_level(level)
     found = _solve(problem, solver, tol, callback, start, options)
-    return found if level == "float" or found.interrupted else found.at_level(level, digits)
+    shown = level == "float" and (solver != "auto" or LIMIT in options)  # for what it is, proved or not
+    return found if shown or found.interrupted else found.at_level(level, digits)
 
 
 def _solve(
