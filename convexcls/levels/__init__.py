@@ -52,9 +52,12 @@ def _beyond_doubles(certificate: Certificate) -> Certificate:
     found = raise_level(certificate, "rigorous", stand_in=True)
     if found.status == "undecided":
         return certificate
-    if found.level == "exact" and found.status == "optimal":
-        return replace(certificate, reason=f"{certificate.reason}; {NO_ROOM}")
-    return found
+    if found.level != "exact" or found.status != "optimal":
+        return found
+    from convexcls.levels.attained import at_attaining_point
+
+    attained = at_attaining_point(found, certificate.x, found.x)
+    return attained or replace(certificate, reason=f"{certificate.reason}; {NO_ROOM}")
 
 
 def _raised(certificate: Certificate, level: Level, digits: int, stand_in: bool) -> Certificate:
