@@ -56,7 +56,7 @@ def _beyond_doubles(certificate: Certificate) -> Certificate:
         return found
     from convexcls.levels.attained import at_attaining_point
 
-    attained = at_attaining_point(found, certificate.x, found.x)
+    attained = at_attaining_point(found, certificate.x)
     return attained or replace(certificate, reason=f"{certificate.reason}; {NO_ROOM}")
 
 

@@ -3,7 +3,7 @@ rationals: then nothing is asked of multipliers in doubles, which may have less 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
 
@@ -11,19 +11,39 @@ import numpy as np
 from numpy.typing import NDArray
 
 from convexcls.certificate import Certificate, check_kkt
+from convexcls.certificate.slacks import settled
+from convexcls.enclosure import Enclosure
 from convexcls.exact import ExactProof, RootProof, widest
+from convexcls.exact.doubles import doubles_near
 from convexcls.exact.measured import Measured
 from convexcls.levels.finer import finer_bounds
 
 Array = NDArray[np.float64]
 
+#: Margins that a rounding leaves below 1 may cost much: the solution is stretched by as much, relative to it.
+STRETCHED = (Fraction(0), Fraction(1, 2**46), Fraction(1, 2**40), Fraction(1, 2**34))
 
-def at_attaining_point(c: Certificate, *points: Array | None) -> Certificate | None:
-    """The certificate of an exact optimum at the first of these points that attains it; None where none does."""
-    for x in points:
+
+def at_attaining_point(c: Certificate, given: Array | None) -> Certificate | None:
+    """The certificate of an exact optimum at a point of doubles that attains it: the one given, the doubles nearest to
+    the solution, or others near it; None where none of them does."""
+    for x in _tried(c, given):
         if x is not None and np.all(np.isfinite(x)) and _attains(c, x):
             return replace(c, x=x, kkt=check_kkt(c.problem, x, c.multipliers or {}, c.tol))
     return None
+
+
+def _tried(c: Certificate, given: Array | None) -> Iterator[Array | None]:
+    yield given
+    yield c.x
+    point = _middle(c.enclosure) if c.exact is None else c.exact.point
+    for more in STRETCHED:
+        x = doubles_near(c.problem, {name: [(1 + more) * v for v in values] for name, values in point.items()})
+        yield None if x is None else settled(c.problem, x, c.tol)
+
+
+def _middle(found: Enclosure) -> dict[str, list[Fraction]]:
+    return {name: [(low + high) / 2 for low, high in box] for name, box in found.coefficients.items()}
 
 
 def _attains(c: Certificate, x: Array) -> bool:
