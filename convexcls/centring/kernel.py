@@ -76,7 +76,15 @@ def centred_kernel(problem: Problem) -> CentredKernel | None:
     centred = Problem(
         problem.name,
         problem.variables,
-        quadratic={name: KernelRows(Q.store.on_linear(data.to_matrix()), Q.factor, weight=Q.weight, root=root)},
+        quadratic={
+            name: KernelRows(
+                Q.store.on_linear(data.to_matrix()),
+                Q.factor,
+                weight=Q.weight,
+                root=root,
+                entry_rounding=Q.entry_rounding,
+            )
+        },
         linear=problem.linear,
         constraints=problem.constraints,
         constant=problem.constant,

@@ -24,6 +24,7 @@ from convexcls.rigorous.products import factors
 from convexcls.rigorous.rounding import ETA, UNIT, Ball, gamma, raised
 from convexcls.rows import CentredRows, DiagonalRows, JoinedRows, Rows
 from convexcls.rows.doubled import Doubled, dots, product_error, total, two_product
+from convexcls.rows.kernel import KernelRows
 
 Array = NDArray[np.float64]
 Places = NDArray[np.intp]
@@ -184,6 +185,7 @@ class Gradient:
                 where = self.problem.layout[v]
                 out[where] = self.magnitude[where] + abs(p) @ np.abs(self.x[where])
                 self.lengths[where] += p.shape[0]
+                self.errors[where] += _kernel_errors(p, self.x[where])
         return out
 
     @property
@@ -203,6 +205,7 @@ class Gradient:
             inside = columns[mine] - where[0] if where.size else mine
             if isinstance(p, Rows):
                 entries, z = p.doubled(inside), self.x[where]  # P is symmetric
+                off[mine] += _kernel_errors(p, z)[inside]
             else:
                 entries, z = Doubled(p[inside][:, None], np.zeros((inside.size, 1))), self.x[columns[mine]][:, None]
             off[mine] += _gather(parts, mine, entries, z)
@@ -239,6 +242,11 @@ class Gradient:
                         sums[j] += row[j] * factor
         found = [_rounded(sums[j]) for j in columns.tolist()]
         return np.array([mid for mid, _ in found]), np.array([rad for _, rad in found])
+
+
+def _kernel_errors(p: Rows, x: Array) -> Array:
+    """How far P x may be off because the entries of P are values of a kernel, rounded."""
+    return p.entry_errors(x) if isinstance(p, KernelRows) else np.zeros(p.shape[0])
 
 
 def _in_parts(rows: Rows, z: Array, length: int) -> Array:

@@ -1,45 +1,47 @@
-"""Doubles near an exact solution that have its scores.
+"""Doubles near an exact solution that do as well.
 
-Each coefficient rounded to the nearest double, a score R_i z is off by a rounding of its largest product: too much where
-large numbers cancel in it, as with features far from zero or columns that nearly depend on each other. But doubles a
-little farther away may have that score: z_j moves by k_j units in its last place, and
+Each unknown rounded to the nearest double, a row R_i z is off by a rounding of its largest product: too much where large
+numbers cancel in it, as with features far from zero. But doubles a little farther away may do: z_j moves by k_j units in
+its last place. What a step d away from the solution z costs is
 
-    sum_j k_j ulp_j R_ij  =  R_i (z - z')     for all rows i, nearly,   z' the nearest doubles,
+    1/2 d'Hd + sum over p_i/2 (R_i d)^2       of what is curved,
+    price_i |R_i d|                           of rows that hold with equality, and of samples at a kink of their cost:
 
-asks for a point of a lattice near a given one (``rational/lattice.py``).
+to first order all else adds up to nothing, for z is a solution. Together, in units of what the tolerance allows, this
+is a norm of d, and a step of least norm that leads to doubles is a point of a lattice near a given one
+(``rational/lattice.py``).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
-from convexcls.exact.kernel_matrix import exact_kernel
 from convexcls.exact.measured import Measured
-from convexcls.problem import Problem
+from convexcls.exact.proof import ExactProof
+from convexcls.exact.statement import Samples, Statement, state
 from convexcls.rational.lattice import nearest_multiples
-from convexcls.rows import Rows
 
 Array = NDArray[np.float64]
 Vector = list[Fraction]
 
-#: A score is worth 2^SCORE, a coefficient that is off by as much as it is large 2^SIZE.
-SCORE, SIZE = 90, 75
+#: Norms are worked out to this fraction of what the tolerance allows.
+GRAIN = Fraction(1, 2**40)
+#: An unknown may move by this fraction of itself.
+FAR = Fraction(1, 1000)
 #: More numbers are not rounded together.
 MOST_STEPS = 12
-#: More rows are not looked at.
-MOST_ROWS = 256
 
 
-def doubles_near(problem: Problem, point: Mapping[str, Sequence[Fraction]]) -> Array | None:
-    """A point of doubles near the one given (without slacks: these are 0) with nearly its scores; None where it has too
-    many entries, or is beyond the range of doubles."""
-    kept = tuple(point)
-    exact = [value for name in kept for value in point[name]]
+def doubles_near(proof: ExactProof, tolerance: Fraction, factor: Fraction = Fraction(1)) -> Array | None:
+    """A point of doubles near a multiple of the solution, its slacks 0; None where it has too many entries, or is
+    beyond the range of doubles."""
+    statement = state(proof.problem)
+    exact = [factor * value for name in statement.kept for value in proof.point[name]]
     try:
         nearest = [float(value) for value in exact]
     except OverflowError:
@@ -49,43 +51,67 @@ def doubles_near(problem: Problem, point: Mapping[str, Sequence[Fraction]]) -> A
         return None
     units = [Fraction(math.ulp(nearest[j])) for j in moved]
     missed = [v - Fraction(near) for v, near in zip(exact, nearest, strict=True)]
-    steps: list[list[int]] = [[] for _ in moved]
-    target: list[int] = []
-    for row in _rows(problem, kept, exact):
-        for step, j, unit in zip(steps, moved, units, strict=True):
-            step.append(round(row[j] * unit * 2**SCORE))
-        target.append(round(_dot(row, missed) * 2**SCORE))
-    for place, (j, unit) in enumerate(zip(moved, units, strict=True)):
-        for k, step in enumerate(steps):
-            step.append(round(unit / abs(exact[j]) * 2**SIZE) if k == place else 0)
-        target.append(round(missed[j] / abs(exact[j]) * 2**SIZE))
-    gram = [[_inner(a, b) for b in steps] for a in steps]
-    times = nearest_multiples(gram, [_inner(step, target) for step in steps])
-    for j, unit, k in zip(moved, units, times, strict=True):
+    norm = _norm(statement, proof, tolerance)
+    gram = [[round(norm[i][j] * u * v) for j, v in zip(moved, units, strict=True)] for i, u in _pairs(moved, units)]
+    along = [round(_dot(norm[i], missed) * u) for i, u in _pairs(moved, units)]
+    for place, (j, unit) in enumerate(_pairs(moved, units)):
+        gram[place][place] += math.ceil((unit / exact[j] / FAR / GRAIN) ** 2)
+    for j, unit, k in zip(moved, units, nearest_multiples(gram, along), strict=True):
         nearest[j] = float(Fraction(nearest[j]) + k * unit)
-    out = np.zeros(problem.size)
-    out[problem.places(kept)] = nearest
+    out = np.zeros(proof.problem.size)
+    out[proof.problem.places(statement.kept)] = nearest
     return out
 
 
-def _rows(problem: Problem, kept: tuple[str, ...], exact: Vector) -> list[Vector]:
-    """The rows of all blocks over the unknowns that are kept, each in the unit of its block."""
-    out: list[Vector] = []
-    size = len(exact)
-    blocks = (*problem.terms, *problem.constraints)
-    tables = [Measured(b, problem.narrow_rows(b.entries, kept), size) for b in blocks]
-    for table in tables:
-        rows = table.rational(np.arange(min(table.size, MOST_ROWS - len(out))))
-        unit = max((max(abs(row[-1]), abs(_dot(row[:-1], exact))) for row in rows), default=Fraction(0))
-        out += [[v / (unit or 1) for v in row[:-1]] for row in rows if any(row[:-1])]
-    if len(kept) == 1 and isinstance(p := problem.quadratic.get(kept[0]), Rows):
-        out += exact_kernel(problem) or p.rational()
-    return out
+def _norm(statement: Statement, proof: ExactProof, tolerance: Fraction) -> list[Vector]:
+    """The matrix of the norm, in units of the grain."""
+    assert proof.optimum is not None
+    z = [value for name in statement.kept for value in proof.point[name]]
+    room = tolerance * max(abs(proof.optimum), Fraction(proof.problem.unit))
+    size = range(statement.size)
+    curved = [[value / room for value in row] for row in statement.quadratic]
+    for row, weight in _weighed(statement, proof, z, room, tolerance):
+        used = [j for j in size if row[j]]
+        for j in used:
+            for k in used:
+                curved[j][k] += weight * row[j] * row[k]
+    return [[value / GRAIN**2 for value in row] for row in curved]
+
+
+def _weighed(
+    statement: Statement, proof: ExactProof, z: Vector, room: Fraction, tolerance: Fraction
+) -> Iterator[tuple[Vector, Fraction]]:
+    """Rows with the weights of their squares."""
+    for block in (*statement.equalities, *statement.inequalities):
+        rows, used = block.rational(np.arange(block.size)), proof.multipliers.get(block.block.name, {})
+        unit = max((abs(row[-1]) for row in rows), default=Fraction(0))
+        for i, row in enumerate(rows):
+            if block in statement.equalities or not _value(row, z):
+                own = unit or sum((abs(a * b) for a, b in zip(row, z, strict=False)), Fraction(0))
+                least = 1 / (tolerance * own) if own else Fraction(0)
+                yield row[:-1], max(abs(used.get(i, Fraction(0))) / room, least) ** 2
+    for samples in statement.samples:
+        yield from _sampled(samples, z, room)
+
+
+def _sampled(samples: Samples, z: Vector, room: Fraction) -> Iterator[tuple[Vector, Fraction]]:
+    lines = [line.rational(np.arange(samples.size)) for line in samples.lines if isinstance(line, Measured)]
+    every = zip(zip(*lines, strict=True), samples.cost.tolist(), samples.curvature.tolist(), strict=True)
+    for rows, c, p in every:
+        ranked = sorted(rows, key=lambda row: _value(row, z), reverse=True)
+        if p and _value(ranked[0], z) >= 0:
+            yield ranked[0][:-1], Fraction(p) / room
+        elif c and len(ranked) > 1 and _value(ranked[0], z) == _value(ranked[1], z):
+            yield [a - b for a, b in zip(ranked[0][:-1], ranked[1], strict=False)], (Fraction(c) / room) ** 2
+
+
+def _value(row: Vector, z: Vector) -> Fraction:
+    return _dot(row[:-1], z) + row[-1]
 
 
 def _dot(u: Sequence[Fraction], v: Sequence[Fraction]) -> Fraction:
     return sum((a * b for a, b in zip(u, v, strict=True) if a and b), Fraction(0))
 
 
-def _inner(u: Sequence[int], v: Sequence[int]) -> int:
-    return sum(a * b for a, b in zip(u, v, strict=True))
+def _pairs(moved: list[int], units: Vector) -> list[tuple[int, Fraction]]:
+    return list(zip(moved, units, strict=True))

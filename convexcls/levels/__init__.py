@@ -49,6 +49,8 @@ def raise_level(certificate: Certificate, level: Level, digits: int = DIGITS, st
 def _beyond_doubles(certificate: Certificate) -> Certificate:
     """A verdict that residuals in doubles leave open, by bounds of the optimum. Where there is an optimum that no
     doubles near it attain, the reason says so."""
+    if NO_ROOM in certificate.reason:
+        return certificate
     found = raise_level(certificate, "rigorous", stand_in=True)
     if found.status == "undecided":
         return certificate
@@ -57,7 +59,7 @@ def _beyond_doubles(certificate: Certificate) -> Certificate:
     from convexcls.levels.attained import at_attaining_point
 
     attained = at_attaining_point(found, certificate.x)
-    return attained or replace(certificate, reason=f"{certificate.reason}; {NO_ROOM}")
+    return attained or replace(certificate, reason=f"{NO_ROOM}; {certificate.reason}")
 
 
 def _raised(certificate: Certificate, level: Level, digits: int, stand_in: bool) -> Certificate:

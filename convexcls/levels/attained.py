@@ -12,16 +12,16 @@ from numpy.typing import NDArray
 
 from convexcls.certificate import Certificate, check_kkt
 from convexcls.certificate.slacks import settled
-from convexcls.enclosure import Enclosure
 from convexcls.exact import ExactProof, RootProof, widest
 from convexcls.exact.doubles import doubles_near
 from convexcls.exact.measured import Measured
 from convexcls.levels.finer import finer_bounds
+from convexcls.rigorous.structure import Structure
 
 Array = NDArray[np.float64]
 
-#: Margins that a rounding leaves below 1 may cost much: the solution is stretched by as much, relative to it.
-STRETCHED = (Fraction(0), Fraction(1, 2**46), Fraction(1, 2**40), Fraction(1, 2**34))
+#: Margins that a rounding leaves below 1 may cost much: the solution is stretched by as much.
+STRETCHED = tuple(1 + Fraction(k, 2**53) for k in (0, 2**7, 2**13, 2**19))
 
 
 def at_attaining_point(c: Certificate, given: Array | None) -> Certificate | None:
@@ -36,14 +36,10 @@ def at_attaining_point(c: Certificate, given: Array | None) -> Certificate | Non
 def _tried(c: Certificate, given: Array | None) -> Iterator[Array | None]:
     yield given
     yield c.x
-    point = _middle(c.enclosure) if c.exact is None else c.exact.point
-    for more in STRETCHED:
-        x = doubles_near(c.problem, {name: [(1 + more) * v for v in values] for name, values in point.items()})
-        yield None if x is None else settled(c.problem, x, c.tol)
-
-
-def _middle(found: Enclosure) -> dict[str, list[Fraction]]:
-    return {name: [(low + high) / 2 for low, high in box] for name, box in found.coefficients.items()}
+    if c.problem.is_quadratic_program:
+        for factor in STRETCHED if c.problem.remembered(Structure).slacks else STRETCHED[:1]:
+            x = doubles_near(c.exact, Fraction(c.tol), factor)
+            yield None if x is None else settled(c.problem, x, c.tol)
 
 
 def _attains(c: Certificate, x: Array) -> bool:

@@ -137,6 +137,14 @@ class Kernel:
         small it is itself. 0 for a kernel whose entries are taken as they are."""
         return np.sqrt(self.diagonal(X)) if self.semidefinite else np.zeros(X.shape[0])
 
+    def rounding(self, features: int) -> float:
+        """How far values in doubles may be off, relative to the product of two norms and in units of 2^-53. Kernels
+        that are not rational are taken as the doubles that they are worked out to."""
+        if self.kind == "linear":
+            return features + 1.0
+        polynomial = self.kind in ("poly", "polynomial") and self.semidefinite
+        return (features + 4.0) * self.degree + 2.0 if polynomial else 0.0
+
     def check(self, X: Any) -> None:
         """A ``DataError`` where a kernel that is known to be semidefinite does not take the samples: no entry of its
         matrix is larger than the largest on its diagonal."""

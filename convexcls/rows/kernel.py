@@ -37,10 +37,13 @@ class KernelRows(Rows):
         root: Rows | None = None,
         absolute: bool = False,
         memory: _Products | None = None,
+        entry_rounding: float = 0.0,
     ) -> None:
         self.store, self.factor, self.weight, self.root, self.absolute = store, factor, weight, root, absolute
         self.shape = (store.size, store.size)
         self.memory = _Products(store) if memory is None else memory
+        #: How far an entry is from the kernel's value, relative to sqrt(Q_ii Q_jj) and in units of 2^-53.
+        self.entry_rounding = entry_rounding
 
     def __matmul__(self, v: Array) -> Array:
         factor = column_by_column(self.factor, v)
@@ -67,7 +70,14 @@ class KernelRows(Rows):
     def __abs__(self) -> Rows:
         if self.absolute:
             return self
-        return KernelRows(self.store, np.abs(self.factor), weight=abs(self.weight), absolute=True, memory=self.memory)
+        return KernelRows(
+            self.store,
+            np.abs(self.factor),
+            weight=abs(self.weight),
+            absolute=True,
+            memory=self.memory,
+            entry_rounding=self.entry_rounding,
+        )
 
     def scaled(self, left: Array | float = 1.0, right: Array | float = 1.0) -> Rows:
         """``diag(left) Q diag(right)``: of this kind again where left is a multiple of right."""
@@ -84,6 +94,7 @@ class KernelRows(Rows):
             root=root,
             absolute=self.absolute,
             memory=self.memory,
+            entry_rounding=self.entry_rounding,
         )
 
     @property
@@ -102,6 +113,13 @@ class KernelRows(Rows):
         else:
             rows = self.store.values.samples()
         return np.unique(rows, axis=0, return_inverse=True)[1].ravel()
+
+    def entry_errors(self, v: Array) -> Array:
+        """How far Q v may be from what it is with the kernel's own values for entries."""
+        if not self.entry_rounding:
+            return np.zeros(self.shape[0])
+        size = np.sqrt(np.abs(self.diagonal()))
+        return np.asarray(self.entry_rounding * 2.0**-53 * 1.01 * size * float(size @ np.abs(v)))
 
     def _largest_by_column(self) -> Array:
         """A bound of the largest absolute value of each column, within its row of the diagonal: of a positive
