@@ -77,5 +77,7 @@ def _orthogonal(gram: Whole) -> tuple[list[Vector], Vector]:
 
 
 def _transformed(basis: Whole, gram: Whole) -> Whole:
-    half = [[sum(a * g for a, g in zip(row, column, strict=True)) for column in zip(*gram, strict=True)] for row in basis]
+    half = [
+        [sum(a * g for a, g in zip(row, column, strict=True)) for column in zip(*gram, strict=True)] for row in basis
+    ]
     return [[sum(a * b for a, b in zip(row, other, strict=True)) for other in basis] for row in half]
