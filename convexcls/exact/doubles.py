@@ -1,8 +1,8 @@
 """Doubles near an exact solution that do as well.
 
-Each unknown rounded to the nearest double, a row R_i z is off by a rounding of its largest product: too much where large
-numbers cancel in it, as with features far from zero. But doubles a little farther away may do: z_j moves by k_j units in
-its last place. What a step d away from the solution z costs is
+Each unknown rounded to the nearest double, a row R_i z is off by a rounding of its largest product: too much where
+large numbers cancel in it, as with features far from zero. But doubles a little farther away may do: z_j moves by k_j
+units in its last place. What a step d away from the solution z costs is
 
     1/2 d'Hd + sum over p_i/2 (R_i d)^2       of what is curved,
     price_i |R_i d|                           of rows that hold with equality, and of samples at a kink of their cost:

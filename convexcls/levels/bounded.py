@@ -8,9 +8,9 @@ from fractions import Fraction
 import numpy as np
 
 from convexcls.certificate import Certificate, needs_attainment_proof
-from convexcls.levels.size import too_large
 from convexcls.levels.exactly import exactly
 from convexcls.levels.finer import finer_bounds
+from convexcls.levels.size import too_large
 from convexcls.rigorous import Bounds, bounds
 
 #: More digits than doubles have.
