@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from convexcls.certificate import LEVELS, Certificate, Level
-from convexcls.levels.size import too_large
+from convexcls.levels.size import small
 
 __all__ = ["DIGITS", "check_level", "raise_level"]
 
@@ -40,10 +40,10 @@ def raise_level(certificate: Certificate, level: Level, digits: int = DIGITS, st
     if level == "float":
         return _beyond_doubles(certificate) if stand_in and certificate.status == "undecided" else certificate
     found = _raised(certificate, level, digits, stand_in)
-    if level == "exact" or not stand_in or found.status != "undecided" or too_large(certificate.problem):
+    if level == "exact" or not stand_in or found.status != "undecided" or not small(certificate.problem):
         return found
     exact = _raised(certificate, "exact", digits, stand_in)
-    return found if exact.status == "undecided" else replace(exact, notes=(*exact.notes, BEYOND_DOUBLES))
+    return replace(exact, notes=(*exact.notes, BEYOND_DOUBLES)) if exact.holds() else found
 
 
 def _beyond_doubles(certificate: Certificate) -> Certificate:
@@ -51,7 +51,7 @@ def _beyond_doubles(certificate: Certificate) -> Certificate:
     doubles near it attain, the reason says so."""
     if NO_ROOM in certificate.reason:
         return certificate
-    found = raise_level(certificate, "rigorous", stand_in=True)
+    found = raise_level(certificate, "rigorous", stand_in=small(certificate.problem))
     if found.status == "undecided":
         return certificate
     if found.level != "exact" or found.status != "optimal":

@@ -10,9 +10,10 @@ import numpy as np
 from convexcls.certificate import Certificate, needs_attainment_proof
 from convexcls.levels.exactly import exactly
 from convexcls.levels.finer import finer_bounds
-from convexcls.levels.size import too_large
 from convexcls.rigorous import Bounds, bounds
 
+#: Larger problems are not proved exactly where only bounds in doubles were asked for: rows times unknowns.
+MOST_ENTRIES = 20_000
 #: More digits than doubles have.
 ENOUGH_DIGITS = 20
 
@@ -50,7 +51,7 @@ def far_off(c: Certificate) -> str:
 def bounded_finer(c: Certificate) -> Certificate:
     """A certificate that bounds in doubles do not decide, by finer bounds: at its own point, or else at the doubles
     nearest to the exact solution. As it is where rounding the solution takes the proof away."""
-    if too_large(c.problem):
+    if sum(b.size for b in (*c.problem.terms, *c.problem.constraints)) * c.problem.size > MOST_ENTRIES:
         return c
     if (found := _finer(c)) is not None:
         return found

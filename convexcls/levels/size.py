@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from convexcls.problem import Problem
+from convexcls.rows import Rows
 
-#: Rows times unknowns.
-MOST_ENTRIES = 20_000
+#: Entries of all rows, and of the matrices of the objective.
+MOST_ENTRIES = 1_000
 
 
-def too_large(problem: Problem) -> bool:
-    """Whether the problem is left to doubles."""
-    return sum(b.size for b in (*problem.terms, *problem.constraints)) * problem.size > MOST_ENTRIES
+def small(problem: Problem) -> bool:
+    """Whether nobody waits long for an exact proof."""
+    blocks = (*problem.terms, *problem.constraints)
+    entries = sum(rows.entries for b in blocks for rows in b.entries.values())
+    return entries + sum(p.entries for p in problem.quadratic.values() if isinstance(p, Rows)) <= MOST_ENTRIES
