@@ -14,7 +14,7 @@ from test_verifier_bounds import guess, weighty
 
 import convexcls as cc
 from convexcls.exact.dual_bound import dual_bound
-from convexcls.exact.true_bounds import MOST_ENTRIES, NEAR, affordable, true_bounds
+from convexcls.exact.true_bounds import MOST_ENTRIES, affordable, true_bounds
 
 dot = oracle.dot
 
@@ -211,18 +211,18 @@ def test_samples_with_other_lines_have_no_bound():
 # ---- the upper bound -----------------------------------------------------------------------------------------
 
 
-def upper(stated, z, tolerance=NEAR, monkeypatch=None):
+def upper(stated, z, monkeypatch):
     module = sys.modules["convexcls.exact.true_bounds"]
     monkeypatch.setattr(module, "state", lambda problem: problem)
     stated.kept = ("z",)
-    return true_bounds(stated, {"z": [F(v) for v in z]}, {}, tolerance)[1:]
+    return true_bounds(stated, {"z": [F(v) for v in z]}, {})[1:]
 
 
 def test_the_upper_bound_is_the_objective_at_a_feasible_point(monkeypatch):
     """1/2 z'Hz + g'z + constant + c max(lines) + p/2 max(0, line)^2."""
 
-    def at(stated, *z, tolerance=NEAR):
-        return upper(stated, z, tolerance, monkeypatch)
+    def at(stated, *z):
+        return upper(stated, z, monkeypatch)
 
     plain = statement([[2, 1], [1, 4]], [1, -1], F(1, 2))
     assert at(plain, 3, 2) == ((2 * 9 + 2 * 6 + 4 * 4) / F(2) + 3 - 2 + F(1, 2),) * 2
@@ -267,42 +267,14 @@ def test_the_upper_bound_is_the_objective_at_a_feasible_point(monkeypatch):
     assert at(both, 1, 1) == (None, 1)
 
 
-def test_a_point_is_scaled_up_within_the_tolerance_where_a_line_is_short(monkeypatch):
-    """A line 1 - z that rounding left above 0 costs more than the rest: at z / (1 - gap) it costs nothing."""
+def test_the_objective_is_told_at_the_point_itself(monkeypatch):
+    """A line 1 - z that rounding left above 0 costs what it costs, though z / (1 - gap) would cost less."""
     margins = block("first", [[F(-1), F(1)], [F(-2), F(1)]])
     flat = block("second", [[F(0), F(0)]] * 2)
     stated = statement([[1]], [0], samples=[([1e9, 1e9], [0.0, 0.0], (margins, flat))])
-    gap = F(1, 10**7)
-    assert upper(stated, [1 - gap], NEAR, monkeypatch) == (F(1, 2), F(1, 2))
-    for gap, tolerance in ((NEAR, NEAR), (F(1, 10), F(1, 10)), (2 * NEAR, NEAR)):
+    for gap in (F(1, 10**20), F(1, 10**7), F(1, 10)):
         value = (1 - gap) ** 2 / 2 + 10**9 * gap
-        assert upper(stated, [1 - gap], tolerance, monkeypatch) == (value, value)
-    assert upper(stated, [F(99, 100)], F(1, 50), monkeypatch) == (F(1, 2), F(1, 2))
-    assert upper(stated, [1], NEAR, monkeypatch) == (F(1, 2), F(1, 2))
-    # the largest of the stretches is taken, and never with constraints
-    two = block("first", [[F(-1), F(0), F(1)], [F(0), F(-1), F(1)]])
-    level = block("second", [[F(0)] * 3] * 2)
-    pair = statement([[1, 0], [0, 1]], [0, 0], samples=[([1e9, 1e9], [0.0, 0.0], (two, level))])
-    near = [1 - F(1, 10**7), 1 - F(1, 10**8)]
-    assert upper(pair, near, NEAR, monkeypatch)[0] == (1 + (near[1] / near[0]) ** 2) / 2
-    held = statement(
-        [[1]], [0], inequalities=[block("below", [[F(1), F(-5)]])], samples=[([1e9, 1e9], [0.0, 0.0], (margins, flat))]
-    )
-    assert upper(held, [1 - F(1, 10**7)], NEAR, monkeypatch)[0] == (1 - F(1, 10**7)) ** 2 / 2 + 100
-    tied = statement(
-        [[1]], [0], equalities=[block("equal", [[F(1), F(-1)]])], samples=[([1.0, 1.0], [0.0, 0.0], (margins, flat))]
-    )
-    assert upper(tied, [1], NEAR, monkeypatch) == (F(1, 2), F(1, 2))
-    short = statement(
-        [[1, 0], [0, 1]], [0, 0], equalities=[block("equal", [[F(0), F(1), F(-1)]])],
-        samples=[([1e9], [0.0], (block("first", [[F(-1), F(0), F(1)]]), block("second", [[F(0)] * 3])))])  # fmt: skip
-    assert upper(short, [1 - F(1, 10**7), 1], NEAR, monkeypatch)[0] == ((1 - F(1, 10**7)) ** 2 + 1) / 2 + 100
-    assert F(1, 10**6) == NEAR
-    # lines that do not say at least are left alone
-    other = statement(
-        [[1]], [0], samples=[([1.0], [0.0], (block("first", [[F(1), F(-1)]]), block("second", [[F(0), F(0)]])))]
-    )
-    assert upper(other, [1 + F(1, 10**7)], NEAR, monkeypatch)[0] == (1 + F(1, 10**7)) ** 2 / 2 + F(1, 10**7)
+        assert upper(stated, [1 - gap], monkeypatch) == (value, value)
 
 
 # ---- the optimum lies between them ----------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal, localcontext
 from fractions import Fraction
 from textwrap import wrap
 from typing import TYPE_CHECKING
@@ -11,6 +12,7 @@ if TYPE_CHECKING:
 
 #: Longer rationals are shown by their first digits.
 LONGEST = 60
+DIGITS = 15
 MOST = 8
 
 
@@ -93,4 +95,6 @@ def rational_text(value: Fraction, longest: int = LONGEST) -> str:
     text = str(value)
     if len(text) <= longest:
         return text
-    return f"{float(value):.15g}... (a rational of {len(str(value.denominator))} digits)"
+    with localcontext(prec=DIGITS):  # a double may have no room for it
+        first = Decimal(value.numerator) / Decimal(value.denominator)
+    return f"{first.normalize():g}... (a rational of {len(str(value.denominator))} digits)"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -42,8 +42,11 @@ class Residual:
     @cached_property
     def bound(self) -> float:
         """The largest relative residual, with all that rounding may hide."""
-        both = {b: v + self.rounding_values.get(b, 0.0) for b, v in self.relative_values.items()}
-        return _largest(both)
+        return self.bound_of(self.relative_values)
+
+    def bound_of(self, blocks: Iterable[str]) -> float:
+        """The same of some blocks."""
+        return _largest({b: self.relative_values[b] + self.rounding_values.get(b, 0.0) for b in blocks})
 
     @property
     def worst(self) -> tuple[str, int]:

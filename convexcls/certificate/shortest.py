@@ -69,7 +69,9 @@ def _flat_directions(problem: Problem) -> Array | None:
         return None
     whole = np.vstack([*(rows.to_dense() for rows in maps), gauge])
     found = _null_space(whole)
-    return found if found.shape[1] and exact.rank(whole) == width - found.shape[1] else None
+    if not found.shape[1] or not np.all(np.isfinite(found)):  # a unit may leave a direction no room in doubles
+        return None
+    return found if exact.rank(whole) == width - found.shape[1] else None
 
 
 def _null_space(matrix: Array) -> Array:

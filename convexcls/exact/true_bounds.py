@@ -25,8 +25,6 @@ from convexcls.rows import Rows
 MOST_ENTRIES = 200_000
 #: A larger matrix of the objective (of a kernel) is not looked into.
 MOST_KERNEL_ROWS = 60
-#: A multiple of a point that is this near to it is the point, to rounding.
-NEAR = Fraction(1, 10**6)
 
 
 def affordable(problem: Problem) -> bool:
@@ -42,17 +40,14 @@ def true_bounds(
     problem: Problem,
     point: Mapping[str, Vector],
     multipliers: Mapping[str, Mapping[int, Fraction]],
-    tolerance: Fraction = NEAR,
 ) -> tuple[Fraction | None, Fraction | None, Fraction]:
     """A lower and an upper bound of the minimised objective (None: none could be shown), and the objective at the point
-    as it is, or at a multiple of it within the relative tolerance. ``NoProof`` (a ValueError) where the problem is no
-    quadratic program."""
+    as it is. ``NoProof`` (a ValueError) where the problem is no quadratic program."""
     statement = state(problem)
     z = [value for name in statement.kept for value in point[name]]
     moved = _feasible(statement, z)
-    tried = [] if moved is None else [moved, *_stretched(statement, moved, tolerance)]
-    upper = min((_objective(statement, near) for near in tried), default=None)
-    value = _objective(statement, z) if moved != z or upper is None else upper
+    value = _objective(statement, z)
+    upper = None if moved is None else value if moved == z else _objective(statement, moved)
     return dual_bound(statement, multipliers), upper, value
 
 
@@ -67,21 +62,6 @@ def _objective(statement: Statement, z: Vector) -> Fraction:
             height = max(heights)
             total += c * height + HALF * p * max(height, ZERO) ** 2
     return total
-
-
-def _stretched(statement: Statement, z: Vector, tolerance: Fraction) -> list[Vector]:
-    """The point scaled up within the relative tolerance, so that lines (1 - m_i of a margin) that rounding left above 0
-    reach it: where features are large, a slack of rounding costs more than all else."""
-    if statement.equalities or statement.inequalities:
-        return []
-    missed = [
-        row[-1] / -reach
-        for samples in statement.samples
-        for line in samples.lines
-        for row in rows(line)
-        if row[-1] > 0 and 0 < row[-1] + (reach := dot(row[:-1], z)) < row[-1] * tolerance
-    ]
-    return [[max(missed) * value for value in z]] if missed else []
 
 
 def _feasible(statement: Statement, z: Vector) -> Vector | None:

@@ -19,14 +19,13 @@ def finer_bounds(
     problem: Problem,
     point: Mapping[str, list[Fraction]],
     multipliers: Mapping[str, Mapping[int, Fraction]],
-    tolerance: Fraction,
 ) -> Finer | None:
     """The bounds of a small problem; None where there are none, or where it is not small."""
     if problem.norm_bounds or not affordable(problem):
         return None
     try:
         if problem.is_quadratic_program:
-            low, high, value = true_bounds(problem, point, multipliers, tolerance)
+            low, high, value = true_bounds(problem, point, multipliers)
             return None if low is None or high is None else (low, high, value)
         if problem.is_constrained:
             return None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
 
@@ -20,7 +19,7 @@ from convexcls.models import Model
 from convexcls.portable.exact_proofs import proves_infeasible, proves_unattained
 from convexcls.portable.gaussian import bounds_by_moments, enclosed_by_moments, falls_by_moments, has_moments
 from convexcls.portable.numbers import CertificateError
-from convexcls.portable.parsed import Box, Parsed, Rows
+from convexcls.portable.parsed import Box, Parsed
 from convexcls.portable.slacks import kept_names, multiplier_arrays, with_flat_lines, with_slacks
 from convexcls.problem import NoAnswer, Problem
 from convexcls.rows import Rows as Matrix
@@ -162,12 +161,12 @@ def _minimised_bounds(parsed: Parsed, problem: Model) -> Bounds:
         used = {name: rows for name, rows in parsed.multipliers.items() if name == parts.block.name}
         if proved_square(parts, parsed.point, used) == 0:
             return Fraction(0), Fraction(0), Fraction(0)
-    found = finer_bounds(problem, *_numbers(parsed)) if problem.is_quadratic_program else None
+    found = finer_bounds(problem, parsed.point, parsed.multipliers) if problem.is_quadratic_program else None
     if found is not None and _width(found) <= parsed.tolerance * _size(problem, found):
         return found
     rough = _bounds_in_doubles(parsed, problem)
     if not problem.is_quadratic_program and not _width(rough) <= parsed.tolerance * _size(problem, rough):
-        found = finer_bounds(problem, *_numbers(parsed))
+        found = finer_bounds(problem, parsed.point, parsed.multipliers)
     return rough if found is None or _width(rough) <= _width(found) else found
 
 
@@ -177,10 +176,6 @@ def _width(bounds: Bounds) -> Fraction | float:
 
 def _size(problem: Problem, bounds: Bounds) -> Fraction:
     return max(Fraction(problem.unit), *(abs(end) for end in bounds[:2] if end is not None), Fraction(0))
-
-
-def _numbers(parsed: Parsed) -> tuple[Mapping[str, list[Fraction]], Mapping[str, Rows], Fraction]:
-    return parsed.point, parsed.multipliers, parsed.tolerance
 
 
 def _bounds_in_doubles(parsed: Parsed, problem: Model) -> Bounds:

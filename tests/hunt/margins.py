@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
+from math import isqrt
 from typing import Any
 
 from flint import ctx, fmpq
@@ -91,8 +92,11 @@ class MaxMargin(HardMargin):
         hard = super().truth()
         if hard.status == "infeasible":
             return Truth.at(ZERO)
+        square = 1 / (2 * hard.lower)
+        if (root := rational_root(square)) is not None:
+            return Truth.at(root)
         with ctx.workprec(PRECISION):
-            distance = 1 / (2 * ball(hard.lower)).sqrt()
+            distance = ball(square).sqrt()
             return Truth("optimal", distance.lower(), distance.upper())
 
     def errors(self, point: Point, truth: Truth) -> dict[str, float]:
@@ -101,12 +105,18 @@ class MaxMargin(HardMargin):
         square = dot(point["coef"], point["coef"])
         out = {"norm bound": relative(square - 1, fmpq(2)), "objective": self.off(distance, truth)}
         short = [distance - m for m in scores(rows, v)]
-        if truth.rational:  # 0: a margin is judged by what was added up for it
+        if truth.rational and not truth.lower:  # a margin of 0 is judged by what was added up for it
             sizes = [dot([abs(a) for a in row], [abs(b) for b in v]) + abs(distance) for row in rows]
             out["margin"] = max(map(relative, short, sizes), default=0.0)
         else:
             out["margin"] = worst(short, truth.lower)
         return out
+
+
+def rational_root(square: Any) -> Any | None:
+    """The root of a positive rational, None where it is not rational."""
+    root = fmpq(isqrt(int(square.p)), isqrt(int(square.q)))
+    return root if root * root == square else None
 
 
 class Kernel(Question):
