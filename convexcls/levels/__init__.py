@@ -5,7 +5,8 @@ rigorous   bounds on the optimum that hold despite rounding (``rigorous``); wher
 exact      the rational solution of a linear or quadratic program (``exact``), or an enclosure of the optimum of a
            likelihood or of a widest margin to as many digits as are asked for (``enclosure``)
 
-What a level cannot show is undecided at that level, and the certificate says why.
+What a level cannot show, a higher one may: then the certificate is of that level. What none can show is undecided, and
+the certificate says why.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from convexcls.certificate import LEVELS, Certificate, Level
-from convexcls.levels.size import small
+from convexcls.levels.size import moderate, small
 
 __all__ = ["DIGITS", "check_level", "raise_level"]
 
@@ -49,15 +50,19 @@ def raise_level(certificate: Certificate, level: Level, digits: int = DIGITS, st
 def _beyond_doubles(certificate: Certificate) -> Certificate:
     """A verdict that residuals in doubles leave open, by bounds of the optimum. Where there is an optimum that no
     doubles near it attain, the reason says so."""
+    from convexcls.levels.attained import at_attaining_point
+    from convexcls.levels.bounded import bounded, bounded_here
+
     if NO_ROOM in certificate.reason:
         return certificate
-    found = raise_level(certificate, "rigorous", stand_in=small(certificate.problem))
+    if small(certificate.problem):
+        found = raise_level(certificate, "rigorous", stand_in=True)
+    else:
+        found = bounded_here(certificate) if moderate(certificate.problem) else bounded(certificate)
     if found.status == "undecided":
         return certificate
     if found.level != "exact" or found.status != "optimal":
         return found
-    from convexcls.levels.attained import at_attaining_point
-
     attained = at_attaining_point(found, certificate.x)
     return attained or replace(certificate, reason=f"{NO_ROOM}; {certificate.reason}")
 

@@ -49,7 +49,7 @@ def _attains(c: Certificate, x: Array) -> bool:
         return _widest_attained(root, point, Fraction(c.tol))
     if not isinstance(root, ExactProof):
         return False
-    found = finer_bounds(c.problem, point, root.multipliers, Fraction(c.tol))
+    found = finer_bounds(c.problem, point, root.multipliers)
     if found is None:
         return False
     low, high, value = found
