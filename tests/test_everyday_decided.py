@@ -132,6 +132,13 @@ def test_a_point_that_does_not_attain_the_optimum_is_not_taken() -> None:
         assert not np.array_equal(taken.x, wrong)
 
 
+def test_numbers_beyond_the_range_of_doubles_are_no_crash() -> None:
+    """The precision of samples 1e-300 apart is 1e600."""
+    problem = cc.GaussianMLE([[0.0], [2e-300], [3e-300], [5e-300]], [0, 0, 1, 1])
+    for level in ("float", "rigorous", "exact"):
+        assert problem.solve(level=level).status == "undecided"
+
+
 # ---- larger tables ----------------------------------------------------------------------------------------
 
 

@@ -17,6 +17,8 @@ from convexcls.problem import NoAnswer, Problem
 
 Array = NDArray[np.float64]
 
+BEYOND_RANGE = "the optimum is known in rationals, but some of its numbers are beyond the range of doubles"
+
 
 def exactly(c: Certificate, digits: int) -> Certificate:
     """The optimum, or that there is none."""
@@ -34,6 +36,8 @@ def exactly(c: Certificate, digits: int) -> Certificate:
         return at(replace(c, status="optimal", level="exact", reason="", enclosure=found), found.nearest)
     except (NoProof, NoAnswer) as error:
         return replace(c, status="undecided", level="exact", reason=str(error))
+    except OverflowError:
+        return replace(c, status="undecided", level="exact", reason=BEYOND_RANGE)
 
 
 def refuted(c: Certificate, level: Level) -> Certificate:
@@ -79,9 +83,7 @@ def proved(c: Certificate, proof: ExactProof) -> Certificate:
     try:
         return at(raised, point, _multipliers(c.problem, proof.multipliers))
     except OverflowError:
-        raise NoAnswer(
-            "the optimum is known in rationals, but some of its numbers are beyond the range of doubles"
-        ) from None
+        raise NoAnswer(BEYOND_RANGE) from None
 
 
 def at(
