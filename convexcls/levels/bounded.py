@@ -81,6 +81,12 @@ def bounded_finer(c: Certificate) -> Certificate:
     return _finer(again) or c
 
 
+def bounded_here(c: Certificate) -> Certificate:
+    """Bounds from the point and the multipliers at hand, finer ones where doubles do not do; no other point."""
+    found = bounded(c)
+    return (_finer(found) or found) if found.status == "undecided" else found
+
+
 def _finer(c: Certificate) -> Certificate | None:
     """The certificate by bounds in rationals or balls; None where they do not prove its point either."""
     if c.x is None or not np.all(np.isfinite(c.x)):

@@ -20,6 +20,8 @@ from convexcls.rows.kernel import KernelRows
 
 Array = NDArray[np.float64]
 
+BEYOND_RANGE = "the solution is known, but some of its numbers are beyond the range of doubles"
+
 
 def exactly(c: Certificate, digits: int) -> Certificate:
     """The optimum, or that there is none."""
@@ -37,6 +39,8 @@ def exactly(c: Certificate, digits: int) -> Certificate:
         return at(replace(c, status="optimal", level="exact", reason="", enclosure=found), found.middle)
     except (NoProof, NoAnswer) as error:
         return replace(c, status="undecided", level="exact", reason=str(error))
+    except OverflowError:
+        return replace(c, status="undecided", level="exact", reason=BEYOND_RANGE)
 
 
 def refuted(c: Certificate, level: Level) -> Certificate:
@@ -119,7 +123,7 @@ def at(
             x[problem.layout[name]] = [float(value) for value in values]
         given = {} if multipliers is None else _multipliers(problem, multipliers)
     except OverflowError:
-        raise NoAnswer("the solution is known, but some of its numbers are beyond the range of doubles") from None
+        raise NoAnswer(BEYOND_RANGE) from None
     return replace(c, x=x, multipliers=given, kkt=check_kkt(problem, x, given, c.tol), attained=None)
 
 
