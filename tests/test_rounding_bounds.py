@@ -156,6 +156,9 @@ GAPS = {
     "an equation": (
         over(1, one_to_one("tie", 1, 1.0, 1e3, "=="), linear={"x": [2.0]}, constant=-2e3), [1e3], {"tie": a(-2)},
         13 * 4 * 1e3 + 13 * 2e3 * 2),
+    "losses": (
+        over(1, terms=[cc.Term("fit", {"x": [[2.0**30]] * 2}, offset=-(2.0**30), weights=3.0)]), [1], {},
+        0.5 * 2 * 3 * (13 * 2**31) ** 2 * ULP),
     "a sum of many": (
         over(200, one_to_one("tie", 200, 1.0, 2.0, "==")), np.ones(200), {"tie": ALTERNATING}, 408 * 400 + 8000 + 2700),
 }  # fmt: skip
@@ -250,6 +253,22 @@ def test_what_rounding_hides_is_looked_at_more_closely(name):
     assert max(loosely.measures().values()) <= 1e-14
     assert max(loosely.bounds().values()) > 2 * tol
     assert max(closely.bounds().values()) < 0.5 * tol
+
+
+@pytest.mark.parametrize("relation", ["<=", "=="])
+@pytest.mark.parametrize(("side", "counts"), [(0.0, True), (-1e-6, True), (1e-2, False)])
+def test_where_digits_do_not_count_none_are_asked_for(relation, side, counts):
+    """One block has to be looked at closely; of the other, on its side, beyond it or far within, the rounding of
+    doubles, 15 times 2^31, is little of its unit, and of the objective at its multiplier."""
+    blocks = block("row", CANCEL, 1e-6), block("other", CANCEL, side, relation, unit=1e6)
+    for multiplier in (0.0, 2.0**-29):
+        problem = over(3, *blocks, linear={"x": -multiplier * np.array(CANCEL[0])})
+        kkt = check_kkt(problem, a(1, 1, 0), {"row": a(0), "other": a(multiplier)}, 1e-7)
+        assert np.max(kkt.primal_feasibility.roundings["row"]) < 1e-9
+        counted = (counts or relation == "==") * 15 * 2**31 / 1e6
+        assert_near(np.max(kkt.primal_feasibility.roundings["other"]), counted)
+        product = (relation == "<=") * multiplier * 15 * 2**31
+        assert_near(np.max(kkt.complementary_slackness.roundings["other"]), product)
 
 
 def test_the_tolerance_is_2e_10_where_none_is_named():
