@@ -123,21 +123,18 @@ class _Check:
         return term.value(u)
 
     def _wanted(self, term: Term) -> float:
-        """How closely the arguments of a term have to be known: where it is a square, relative to their own size and so
-        that their rounding costs little; and so that the gradient of unknowns with curvature is known. That of x_j
-        counts relative to sqrt(2 f p_j), and takes all slopes times the largest entry of its column."""
-        rows, curved, wanted = self.problem.rows(term), self.sizes.curved, DOUBT * self.tol
-        least, weight = (
-            max(self.problem.unit, 0.5 * float(self.x @ self.gradient.curved)),
-            float(term.row_weights.sum()),
-        )
+        """How closely the arguments of a term have to be known: relative to their own size where it is a square; so
+        that their rounding costs little; and so that the gradient of unknowns with curvature is known. That of x_j counts
+        relative to sqrt(2 f p_j), and takes all slopes times the largest entry of its column."""
+        rows, weights, curved, wanted = self.problem.rows(term), term.row_weights, self.sizes.curved, DOUBT * self.tol
+        least, weight = max(self.problem.unit, 0.5 * float(self.x @ self.gradient.curved)), float(weights.sum())
+        u = rows @ self.x + term.offset
         if term.is_half_square:
-            u = rows @ self.x + term.offset
-            cost = 2.0 * DOUBT * self.tol * max(least, term.value(u)) / weight
-            typical = max(
-                float(np.abs(u).max(initial=0.0)), ROUNDING_ROOM * float(np.abs(term.offset).max(initial=0.0))
-            )
-            wanted = min(wanted * typical, float(np.sqrt(cost)))
+            offset = float(np.abs(term.offset).max(initial=0.0))
+            wanted *= max(float(np.abs(u).max(initial=0.0)), ROUNDING_ROOM * offset)
+        bend = 0.5 * float(np.where(weights > 0, weights * _slope_error(term, u, 1.0), 0.0).sum())
+        if bend > 0:
+            wanted = min(wanted, float(np.sqrt(DOUBT * self.tol * max(least, term.value(u)) / bend)))
         felt = curved[rows.column_max()[curved] > 0]
         if not felt.size:
             return wanted
