@@ -124,8 +124,8 @@ class _Check:
 
     def _wanted(self, term: Term) -> float:
         """How closely the arguments of a term have to be known: relative to their own size where it is a square; so
-        that their rounding costs little; and so that the gradient of unknowns with curvature is known. That of x_j counts
-        relative to sqrt(2 f p_j), and takes all slopes times the largest entry of its column."""
+        that their rounding costs little; and so that the gradient of unknowns with curvature is known. That of x_j
+        counts relative to sqrt(2 f p_j), and takes all slopes times the largest entry of its column."""
         rows, weights, curved, wanted = self.problem.rows(term), term.row_weights, self.sizes.curved, DOUBT * self.tol
         least, weight = max(self.problem.unit, 0.5 * float(self.x @ self.gradient.curved)), float(weights.sum())
         u = rows @ self.x + term.offset
