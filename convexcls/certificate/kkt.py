@@ -20,7 +20,9 @@ gap is the sum of what the residuals cost,
 
     f(x) - dual = lambda'(h - Gx) + nu'(b - Ax) + sum over curved j of c_j^2 / 2 p_j + sum over the others of c_j x_j,
 
-c the gradient of the Lagrangian: the same number as the difference of the objectives, without its cancellation.
+c the gradient of the Lagrangian: the same number as the difference of the objectives, without its cancellation. A slope
+is a multiplier of its loss; where its argument is off by e, it is that of another argument, and by the inequality of
+Fenchel and Young costs at most e^2 times half the curvature between: that is part of the gap's rounding.
 """
 
 from __future__ import annotations
@@ -82,6 +84,7 @@ class _Check:
         self.sizes, self.free = problem.remembered(Sizes), problem.remembered(FreeRows)
         self.gradient = Gradient(problem, x, closely)
         self.largest_multiplier = self.sizes.multiplier
+        self.losses_rounding = 0.0
         losses = sum(self._add_term(term) for term in problem.terms)
         curvature = quadratic_value(problem, x, self.gradient.curved, tol)
         self.objective = curvature + float(problem.q @ x) + problem.constant + losses
@@ -112,26 +115,32 @@ class _Check:
         if term.counted.size < weights.size:  # what has no weight does not count, even where it is infinite
             slopes, sizes = np.where(weights > 0, slopes, 0.0), np.where(weights > 0, sizes, 0.0)
         self._add(rows, weights * slopes, sizes)
+        error = np.where(weights > 0, weights * _slope_error(term, u, rad), 0.0)
+        self.losses_rounding += 0.5 * float((error * rad).sum())
         if self.sizes.curved.size:  # to the others, the rounding of slopes is a change of multipliers as small
             own = 1 if term.is_half_square else SLOPE_ROUNDING  # of a square the slope is the argument
-            off = own * UNIT * sizes + np.where(weights > 0, weights * _slope_error(term, u, rad), 0.0)
+            off = own * UNIT * sizes + error
             self.gradient.inherit(rows, off if self.closely else float(off.sum()))
         return term.value(u)
 
     def _wanted(self, term: Term) -> float:
-        """How closely the arguments of a term have to be known: relative to their own size where it is a square, and so
-        that the gradient of unknowns with curvature is known. That of x_j counts relative to sqrt(2 f p_j), and takes
-        all slopes times the largest entry of its column."""
-        rows, curved, wanted = self.problem.rows(term), self.sizes.curved, DOUBT * self.tol
+        """How closely the arguments of a term have to be known: relative to their own size where it is a square; so
+        that their rounding costs little; and so that the gradient of unknowns with curvature is known. That of x_j
+        counts relative to sqrt(2 f p_j), and takes all slopes times the largest entry of its column."""
+        rows, weights, curved, wanted = self.problem.rows(term), term.row_weights, self.sizes.curved, DOUBT * self.tol
+        least, weight = max(self.problem.unit, 0.5 * float(self.x @ self.gradient.curved)), float(weights.sum())
+        u = rows @ self.x + term.offset
         if term.is_half_square:
-            typical = float(np.abs(rows @ self.x + term.offset).max(initial=0.0))
-            wanted *= max(typical, ROUNDING_ROOM * float(np.abs(term.offset).max(initial=0.0)))
+            offset = float(np.abs(term.offset).max(initial=0.0))
+            wanted *= max(float(np.abs(u).max(initial=0.0)), ROUNDING_ROOM * offset)
+        bend = 0.5 * float(np.where(weights > 0, weights * _slope_error(term, u, 1.0), 0.0).sum())
+        if bend > 0:
+            wanted = min(wanted, float(np.sqrt(DOUBT * self.tol * max(least, term.value(u)) / bend)))
         felt = curved[rows.column_max()[curved] > 0]
         if not felt.size:
             return wanted
-        least = max(self.problem.unit, 0.5 * float(self.x @ self.gradient.curved))
         size = float(np.min(np.sqrt(2.0 * least * self.sizes.diagonal[felt]) / rows.column_max()[felt]))
-        return min(wanted, DOUBT * self.tol * size / float(term.row_weights.sum()))
+        return min(wanted, DOUBT * self.tol * size / weight)
 
     # ---- the whole ------------------------------------------------------------------------------------------------
 
@@ -178,7 +187,12 @@ class _Check:
             costs[where.start] += radius * float(np.linalg.norm(c.mid[where]))
             off[where.start] += radius * float(np.linalg.norm(c.rad[where]))
         size = float(np.abs(costs).sum()) + self.cost_size
-        rounding = float(off.sum()) + self.cost_rounding + gamma(costs.size + self.costs_added + 8) * size
+        rounding = (
+            float(off.sum())
+            + self.losses_rounding
+            + self.cost_rounding
+            + gamma(costs.size + self.costs_added + 8) * size
+        )
         return float(costs.sum()) + self.cost, rounding
 
     def _boxed(self, boxed: Flags, costs: Array, off: Array) -> tuple[Array, Array]:
