@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import LinAlgError, lapack, pinvh, svd
+from scipy.linalg import LinAlgError, lapack, pinvh
 
 from convexcls.solvers.path_step import PathPoint
 from convexcls.solvers.row_program import Mask, RowProgram
@@ -134,7 +134,9 @@ class _Shortest:
 
     def __init__(self, H: Array, C: Array) -> None:
         self.H, k = H, H.shape[0]
-        left, values, right = svd(C, full_matrices=C.shape[0] < k, lapack_driver="gesdd", check_finite=False)
+        left, values, right = np.linalg.svd(
+            C, full_matrices=C.shape[0] < k
+        )  # SciPy's refuses empty matrices before 1.14
         rank = int(np.sum(values > DEPENDENT * values.max(initial=0.0)))
         self.left, self.values, self.span, self.across = left[:, :rank], values[:rank], right[:rank].T, right[rank:].T
         curvature = self.across.T @ H @ self.across
