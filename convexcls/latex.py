@@ -343,3 +343,9 @@ def plain(formula: str) -> str:
     text = re.sub(r"e\^\{([^{}]*)\}", r"exp(\1)", text)
     text = re.sub(r"\^\{\((\d+)\)\}", r"⁽\1⁾", text)
     return re.sub(r" +", " ", text).strip()
+
+
+def plain_lines(latex: str) -> list[str]:
+    """A formula in letters, an aligned one in its lines."""
+    inside = latex.replace(r"\begin{aligned}", "").replace(r"\end{aligned}", "")
+    return [plain(line.replace("&", " ").strip()) for line in inside.split(r"\\")]

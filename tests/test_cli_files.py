@@ -16,11 +16,11 @@ from click.testing import CliRunner
 from rich.console import Console
 
 from convexcls.cli import main
-from convexcls.cli.screen import Working, clean
-from convexcls.cli.tables import number, small
+from convexcls.cli.screen import Working
 from convexcls.cli.typed import convert, describe, guess, model_parameters, read_settings
 from convexcls.models import by_kind
 from convexcls.solvers import Iteration
+from convexcls.wording import clean, number, small
 
 ROWS = [(0.0, 0.0, "no"), (1.0, 1.0, "no"), (2.0, 2.0, "yes"), (3.0, 1.0, "yes")]
 

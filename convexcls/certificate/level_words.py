@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-from textwrap import wrap
 from typing import TYPE_CHECKING
+
+from convexcls.wording import listed, paragraph, rational_text
 
 if TYPE_CHECKING:
     from convexcls.certificate.certificate import Certificate
 
-#: Longer rationals are shown by their first digits.
-LONGEST = 60
 MOST = 8
 
 
@@ -29,7 +27,7 @@ def _bounded(c: Certificate) -> list[str]:
     verdict = f"UNDECIDED: {c.reason}" if c.status == "undecided" else "OPTIMAL, proved despite rounding"
     distance = c.bounds.distance
     lines = [
-        *wrap(f"{verdict}. The optimum of this problem ({c.problem.name}) lies between", 110),
+        *paragraph(f"{verdict}. The optimum of this problem ({c.problem.name}) lies between"),
         f"  {float(c.lower):.17g}   the dual objective of multipliers made exactly feasible, rounded down, and",
         f"  {float(c.upper):.17g}   the objective of a point made exactly feasible, rounded up:",
         f"a relative width of {c.width:.1e}. Every sum in both was taken with a bound on its rounding error.",
@@ -51,12 +49,11 @@ def _exact(c: Certificate) -> list[str]:
     lines = [
         f"OPTIMAL, proved in exact arithmetic. The optimum of this problem ({c.problem.name}) is",
         f"  {rational_text(optimum)}",
-        *wrap(
+        *paragraph(
             "on the data as given: a double is the dyadic rational that it is, decimals are what they say. The point "
             "satisfies every constraint, no multiplier has the wrong sign, the gradient of the Lagrangian is 0, and "
             "every multiplier is positive only where its constraint is tight. So primal and dual objective are the "
-            f"same rational number: the gap is {proof.gap}.",
-            110,
+            f"same rational number: the gap is {proof.gap}."
         ),
     ]
     if "coef" in proof.point and len(proof.point["coef"]) <= MOST:
@@ -67,11 +64,9 @@ def _exact(c: Certificate) -> list[str]:
         )
     for name, rows in proof.multipliers.items():
         if rows and name != "slack_sign":
-            largest = sorted(rows, key=lambda i: -abs(rows[i]))[:MOST]
-            shown = ", ".join(f"row {i}: {rational_text(rows[i], 24)}" for i in largest)
-            lines.append(
-                f"  multipliers of {name}: {shown}" + (f", and {len(rows) - MOST} more" if len(rows) > MOST else "")
-            )
+            largest = sorted(rows, key=lambda i: -abs(rows[i]))
+            shown = listed((f"row {i}: {rational_text(rows[i], 24)}" for i in largest), MOST, ", and {} more")
+            lines.append(f"  multipliers of {name}: {shown}")
     return lines
 
 
@@ -85,12 +80,4 @@ def _enclosed(c: Certificate) -> list[str]:
     for v in c.problem.variables:
         if v.name in e.coefficients and v.size <= MOST:
             lines.append(f"  {v.name}: {', '.join(e.text(v.name))}")
-    return [*lines, *wrap(f"{e.proof}.", 110)]
-
-
-def rational_text(value: Fraction, longest: int = LONGEST) -> str:
-    """A rational as it is where it is short, else its first digits."""
-    text = str(value)
-    if len(text) <= longest:
-        return text
-    return f"{float(value):.15g}... (a rational of {len(str(value.denominator))} digits)"
+    return [*lines, *paragraph(f"{e.proof}.")]

@@ -21,9 +21,17 @@ def source_arguments(command: Command) -> Command:
 
     @wraps(command)
     def gathered(
-        source: str, model: str | None, file_format: str | None, target: str | None, features: str | None,
-        weight: str | None, settings: tuple[str, ...], no_intercept: bool, basis: str | None, **rest: Any,
-    ) -> Any:  # fmt: skip
+        source: str,
+        model: str | None,
+        file_format: str | None,
+        target: str | None,
+        features: str | None,
+        weight: str | None,
+        settings: tuple[str, ...],
+        no_intercept: bool,
+        basis: str | None,
+        **rest: Any,
+    ) -> Any:
         from convexcls.cli.columns import Choice
         from convexcls.cli.sources import Request
 
@@ -32,20 +40,36 @@ def source_arguments(command: Command) -> Command:
 
     options = [
         click.argument("source", shell_complete=completion.sources),
-        click.option("-m", "--model", metavar="KIND", shell_complete=completion.models,
-                     help=f"The classifier, for a data file: {MODELS}."),
+        click.option(
+            "-m",
+            "--model",
+            metavar="KIND",
+            shell_complete=completion.models,
+            help=f"The classifier, for a data file: {MODELS}.",
+        ),
         click.option("-t", "--target", metavar="COLUMN", help="The column with the labels (default: the last)."),
         click.option("-f", "--features", metavar="A,B,C", help="The columns to use (default: all others)."),
         click.option("-w", "--weight", metavar="COLUMN", help="The column with the weights of the samples."),
-        click.option("-p", "--param", "settings", metavar="NAME=VALUE", multiple=True,
-                     shell_complete=completion.parameters,
-                     help="A parameter of the model, for example C=10. May be repeated."),
+        click.option(
+            "-p",
+            "--param",
+            "settings",
+            metavar="NAME=VALUE",
+            multiple=True,
+            shell_complete=completion.parameters,
+            help="A parameter of the model, for example C=10. May be repeated.",
+        ),
         click.option("--no-intercept", is_flag=True, help="A hyperplane through the origin."),
-        click.option("-b", "--basis", metavar="BASIS",
-                     help=f"Functions of the features to classify by: {', '.join(BASES)}."),
-        click.option("--format", "file_format", type=click.Choice(["csv", "svmlight", "parquet"]),
-                     help="The format of the data file, where its name does not tell."),
-    ]  # fmt: skip
+        click.option(
+            "-b", "--basis", metavar="BASIS", help=f"Functions of the features to classify by: {', '.join(BASES)}."
+        ),
+        click.option(
+            "--format",
+            "file_format",
+            type=click.Choice(["csv", "svmlight", "parquet"]),
+            help="The format of the data file, where its name does not tell.",
+        ),
+    ]
     wrapped: Command = gathered
     for option in reversed(options):
         wrapped = option(wrapped)
@@ -54,8 +78,14 @@ def source_arguments(command: Command) -> Command:
 
 def solver_option(command: Command) -> Command:
     """The option --solver."""
-    return click.option("-s", "--solver", default="auto", show_default=True, shell_complete=completion.solvers,
-                        help="A name from 'convexcls solvers'.")(command)  # fmt: skip
+    return click.option(
+        "-s",
+        "--solver",
+        default="auto",
+        show_default=True,
+        shell_complete=completion.solvers,
+        help="A name from 'convexcls solvers'.",
+    )(command)
 
 
 def tolerance(command: Command) -> Command:
@@ -74,10 +104,15 @@ def proof_level(command: Command) -> Command:
     """The options --level and --digits."""
     levels = click.Choice(["float", "rigorous", "exact"])
     for option in (
-        click.option("--digits", type=click.IntRange(1, 1000), default=30, show_default=True,
-                     help="Digits to prove of a likelihood, for --level exact."),
+        click.option(
+            "--digits",
+            type=click.IntRange(1, 1000),
+            default=30,
+            show_default=True,
+            help="Digits to prove of a likelihood, for --level exact.",
+        ),
         click.option("--level", type=levels, default="float", show_default=True, help="How much the proof shows."),
-    ):  # fmt: skip
+    ):
         command = option(command)
     return command
 

@@ -13,9 +13,10 @@ import click
 import numpy as np
 from numpy.typing import NDArray
 
-from convexcls.cli.screen import clean, quoted, say
+from convexcls.cli.screen import quoted, say
 from convexcls.cli.typed import did_you_mean
 from convexcls.data import Given
+from convexcls.wording import clean, listed
 
 Array = NDArray[np.float64]
 
@@ -135,5 +136,4 @@ def _find(names: Sequence[str], name: str, flag: str, path: Path) -> int:
 
 
 def _listed(names: Sequence[str]) -> str:
-    shown = ", ".join(clean(name) for name in names[:20])
-    return shown + (f" and {len(names) - 20} more" if len(names) > 20 else "")
+    return listed(map(clean, names), 20, " and {} more")

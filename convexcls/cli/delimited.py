@@ -19,15 +19,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from convexcls.cli.columns import Choice, Samples, SourceError, Table, choose, whole_where_possible
-from convexcls.cli.screen import quoted, shorten
+from convexcls.cli.screen import quoted
 from convexcls.cli.typed import read_number
 from convexcls.data import GivenCells
 from convexcls.files import open_input
+from convexcls.wording import shorten
 
 LONGEST_LINE = 2**24
 BOMS = {b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
-BINARY = {b"PAR1": "a Parquet file (use --format parquet)", b"PK\x03\x04": "a zip archive or spreadsheet",
-          b"\x1f\x8b": "a gzip archive"}  # fmt: skip
+BINARY = {
+    b"PAR1": "a Parquet file (use --format parquet)",
+    b"PK\x03\x04": "a zip archive or spreadsheet",
+    b"\x1f\x8b": "a gzip archive",
+}
 
 
 def read_csv(path: Path, choice: Choice, exact: bool = False) -> Samples:

@@ -12,7 +12,8 @@ import click
 
 from convexcls.cli.arguments import known_solver, proof_level, solver_option, source_arguments, tolerance
 from convexcls.cli.completion import solvers
-from convexcls.cli.screen import Working, clean, say
+from convexcls.cli.screen import Working, say
+from convexcls.wording import clean
 
 if TYPE_CHECKING:
     from convexcls.certificate import Level
@@ -23,20 +24,40 @@ ENDINGS = (".html", ".htm")
 
 @click.command()
 @source_arguments
-@click.option("-o", "--output", metavar="FILE", type=click.Path(dir_okay=False, writable=True, path_type=Path),
-              help="The page to write (default: the name of SOURCE with -report.html).")  # fmt: skip
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    type=click.Path(dir_okay=False, writable=True, path_type=Path),
+    help="The page to write (default: the name of SOURCE with -report.html).",
+)
 @click.option("--title", help="The page's title (default: that of the gallery problem, or the name of the model).")
 @solver_option
-@click.option("-c", "--compare", "compared", multiple=True, metavar="SOLVER", shell_complete=solvers,
-              help="A solver to compare with; may be repeated (default: all, unless the data are large).")  # fmt: skip
+@click.option(
+    "-c",
+    "--compare",
+    "compared",
+    multiple=True,
+    metavar="SOLVER",
+    shell_complete=solvers,
+    help="A solver to compare with; may be repeated (default: all, unless the data are large).",
+)
 @click.option("--no-compare", is_flag=True, help="Without a comparison of solvers.")
 @click.option("--no-pictures", is_flag=True, help="Without pictures.")
 @tolerance
 @proof_level
 def report(
-    request: Request, output: Path | None, title: str | None, solver: str, compared: tuple[str, ...], no_compare: bool,
-    no_pictures: bool, tol: float, level: Level, digits: int,
-) -> int:  # fmt: skip
+    request: Request,
+    output: Path | None,
+    title: str | None,
+    solver: str,
+    compared: tuple[str, ...],
+    no_compare: bool,
+    no_pictures: bool,
+    tol: float,
+    level: Level,
+    digits: int,
+) -> int:
     """Write the problem, its answer and the proof to an HTML page that needs no network.
 
     The page has the data in brief, the problem beside its dual, the answer, the proof, the samples one by one, several
@@ -53,10 +74,9 @@ def report(
       convexcls report data.csv --model logistic --target sick -o sick.html
       convexcls report data.csv --model soft-margin --param C=10 --compare osqp --compare clarabel
     """
-    from convexcls.cli.outputs import check_output
-    from convexcls.cli.sources import gallery_title, read_problem
+    from convexcls.cli.sources import check_output, gallery_title, read_problem
+    from convexcls.describe.solution import certified
     from convexcls.report import report as make
-    from convexcls.report.reading import certified
 
     target = _target(request.source, output)
     check_output(target, "--output", request)
@@ -72,9 +92,14 @@ def report(
             found = found.at_level(level, digits)
     with Working(f"writing the report of the {problem.name}") as progress:
         make(
-            found, target, title or gallery_title(request), not no_compare and (list(compared) or True),
-            not no_pictures, command_line(), progress,
-        )  # fmt: skip
+            found,
+            target,
+            title or gallery_title(request),
+            not no_compare and (list(compared) or True),
+            not no_pictures,
+            command_line(),
+            progress,
+        )
     say(f"{found.status}; report written to {clean(str(target))}")
     return 0 if certified(found) else 1
 

@@ -12,15 +12,15 @@ import numpy as np
 
 from convexcls.basis import Basis, read_basis
 from convexcls.cli.columns import Choice, Samples, SourceError, choose, missing
-from convexcls.cli.screen import Working, clean, quoted
+from convexcls.cli.screen import Working, quoted
 from convexcls.cli.typed import did_you_mean, model_parameters, read_settings, takes
+from convexcls.files import same_file
 from convexcls.models import Model, by_kind
 from convexcls.rational import read_exactly
+from convexcls.wording import clean
 
-FORMATS = {
-    ".csv": "csv", ".svm": "svmlight", ".svmlight": "svmlight", ".libsvm": "svmlight", ".txt": "svmlight",
-    ".parquet": "parquet", ".pq": "parquet",
-}  # fmt: skip
+ENDINGS = {"csv": (".csv",), "svmlight": (".svm", ".svmlight", ".libsvm", ".txt"), "parquet": (".parquet", ".pq")}
+FORMATS = {ending: name for name, endings in ENDINGS.items() for ending in endings}
 
 
 @dataclass(frozen=True)
@@ -41,10 +41,15 @@ class Request:
     def speaks_of_data(self) -> list[str]:
         """The flags given that only a data file needs."""
         given = {
-            "--model": self.model, "--format": self.format, "--target": self.columns.target,
-            "--features": self.columns.features, "--weight": self.columns.weight, "--param": self.settings,
-            "--no-intercept": not self.intercept, "--basis": self.basis,
-        }  # fmt: skip
+            "--model": self.model,
+            "--format": self.format,
+            "--target": self.columns.target,
+            "--features": self.columns.features,
+            "--weight": self.columns.weight,
+            "--param": self.settings,
+            "--no-intercept": not self.intercept,
+            "--basis": self.basis,
+        }
         return [flag for flag, value in given.items() if value]
 
 
@@ -101,6 +106,16 @@ def input_files(request: Request) -> tuple[Path, ...]:
 
     path = Path(request.source)
     return gallery.files(request.source) if _is_gallery_problem(request.source, path) else (path,)
+
+
+def check_output(target: Path, flag: str, request: Request) -> None:
+    """Refuse a file in no directory, and one that the command reads: nobody's data are written over."""
+    if not target.absolute().parent.is_dir():
+        raise click.UsageError(f"{flag}: there is no directory {str(target.parent)!r}")
+    read = same_file(target, input_files(request))
+    if read is not None:
+        also = "" if target == read else f", the same file as {clean(str(read))}"
+        raise click.UsageError(f"{flag}: {clean(str(target))} is an input of this command{also}; name another file")
 
 
 def gallery_title(request: Request) -> str | None:

@@ -11,9 +11,9 @@ import numpy as np
 
 from convexcls.cli.columns import Samples, SourceError, missing, whole_where_possible
 from convexcls.cli.delimited import check_text
-from convexcls.cli.screen import clean
 from convexcls.data import GivenEntries, Named
 from convexcls.files import open_input
+from convexcls.wording import clean
 
 MOST_FEATURES = 10_000_000
 

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from convexcls.basis import BASES
-from convexcls.cli.screen import clean, say, screen, write
+from convexcls.cli.screen import say, screen
+from convexcls.describe.screen import write
+from convexcls.wording import clean
 
 if TYPE_CHECKING:
     from convexcls.cli.columns import Samples
@@ -21,14 +23,27 @@ if TYPE_CHECKING:
 @click.option("-t", "--target", metavar="COLUMN", help="The column with the labels (default: the last).")
 @click.option("-f", "--features", metavar="A,B,C", help="The columns to use (default: all others).")
 @click.option("-w", "--weight", metavar="COLUMN", help="The column with the weights of the samples.")
-@click.option("-b", "--basis", metavar="BASIS",
-              help=f"The functions of the features that the certificate speaks of: {', '.join(BASES)}.")  # fmt: skip
-@click.option("--format", "file_format", type=click.Choice(["csv", "svmlight", "parquet"]),
-              help="The format of the data file, where its name does not tell.")  # fmt: skip
+@click.option(
+    "-b",
+    "--basis",
+    metavar="BASIS",
+    help=f"The functions of the features that the certificate speaks of: {', '.join(BASES)}.",
+)
+@click.option(
+    "--format",
+    "file_format",
+    type=click.Choice(["csv", "svmlight", "parquet"]),
+    help="The format of the data file, where its name does not tell.",
+)
 def verify(
-    certificate: Path, data: Path, target: str | None, features: str | None, weight: str | None, basis: str | None,
+    certificate: Path,
+    data: Path,
+    target: str | None,
+    features: str | None,
+    weight: str | None,
+    basis: str | None,
     file_format: str | None,
-) -> int:  # fmt: skip
+) -> int:
     """Check a certificate from nothing but the file and the data.
 
     CERTIFICATE is a file that 'convexcls solve --certificate' or certificate.to_json() wrote, DATA the file with the

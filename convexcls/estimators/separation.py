@@ -10,6 +10,7 @@ from convexcls.estimators.errors import NotSeparableError
 from convexcls.estimators.samples import Samples
 from convexcls.separability import separability
 from convexcls.solution import Solution
+from convexcls.wording import listed
 
 #: So many samples of a class are named.
 MOST = 10
@@ -22,10 +23,9 @@ def not_separable(samples: Samples, solution: Solution, intercept: bool) -> NotS
     hull = proof.hull
     if hull is None:  # then it is the solution that says so
         return NotSeparableError(solution.certificate.explain(), solution.certificate, proof)
+    rows = {label: samples.original(np.array(list(weights), dtype=np.intp)) for label, weights in hull.weights.items()}
     named = " and ".join(
-        f"samples {_listed(samples, list(weights))} of {_class(samples, solution, label)}"
-        for label, weights in hull.weights.items()
-        if weights
+        f"samples {listed(own, MOST)} of {_class(samples, solution, label)}" for label, own in rows.items() if own.size
     )
     meet = "have convex hulls that meet" if intercept else "leave no half-space through the origin"
     return NotSeparableError(
@@ -34,11 +34,6 @@ def not_separable(samples: Samples, solution: Solution, intercept: bool) -> NotS
         solution.certificate,
         proof,
     )
-
-
-def _listed(samples: Samples, rows: list[int]) -> str:
-    originals = samples.original(np.array(rows, dtype=np.intp)).tolist()
-    return ", ".join(map(str, originals[:MOST])) + (", ..." if len(originals) > MOST else "")
 
 
 def _class(samples: Samples, solution: Solution, label: Any) -> str:

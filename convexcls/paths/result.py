@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from convexcls.problem import NoAnswer, carry_out
 from convexcls.solution import Solution
+from convexcls.wording import columns
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -143,17 +144,9 @@ class Path:
         return out
 
     def __str__(self) -> str:
-        cells = [[self.parameter, *COLUMNS], *self.table()]
-        widths = [max(len(row[k]) for row in cells) for k in range(len(cells[0]))]
-        lines = [
-            "  ".join(
-                text.ljust(width) if k == 1 else text.rjust(width)
-                for k, (text, width) in enumerate(zip(row, widths, strict=True))
-            ).rstrip()
-            for row in cells
-        ]
-        lines.insert(1, "  ".join("-" * width for width in widths))
-        return "\n".join([*lines, *self.remarks()])
+        titles = [self.parameter, *COLUMNS]
+        right = [k for k, title in enumerate(titles) if title != "verdict"]
+        return "\n".join([*columns(titles, self.table(), right), *self.remarks()])
 
     def _repr_html_(self) -> str:
         return carry_out("html", self)

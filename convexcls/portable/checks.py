@@ -23,6 +23,7 @@ from convexcls.portable.numbers import CertificateError
 from convexcls.portable.parsed import Box, Parsed, Rows
 from convexcls.portable.slacks import kept_names, multiplier_arrays, with_flat_lines, with_slacks
 from convexcls.problem import NoAnswer, Problem
+from convexcls.rational import to_double
 from convexcls.rows import Rows as Matrix
 
 Array = NDArray[np.float64]
@@ -149,7 +150,7 @@ def _falls(parsed: Parsed, problem: Model) -> str:
         return proves_unattained(problem, parsed.direction)
     if {name: len(v) for name, v in parsed.direction.items()} != {v.name: v.size for v in problem.variables}:
         return "the direction does not give one number for every unknown"
-    d = np.concatenate([np.array([_double(u) for u in parsed.direction[v.name]]) for v in problem.variables])
+    d = np.concatenate([np.array([to_double(u) for u in parsed.direction[v.name]]) for v in problem.variables])
     return "" if check_direction(problem, d) is not None else "the objective does not fall along the direction"
 
 
@@ -212,11 +213,11 @@ def _by_residuals(parsed: Parsed, problem: Model, side: str) -> Interval:
     if parsed.level != "float":
         raise CertificateError(short)
     x, multipliers = _in_doubles(parsed, problem)
-    kkt, tol = check_kkt(problem, x, multipliers), _double(parsed.tolerance)
+    kkt, tol = check_kkt(problem, x, multipliers), to_double(parsed.tolerance)
     if not kkt.holds(tol) or doubtful_at_origin(problem, x, multipliers):
         raise CertificateError(f"{short}, and the KKT conditions do not hold in doubles")
     ends = sorted(problem.reported(value) for value in (kkt.dual_objective, kkt.objective))
-    claim = [_double(parsed.claim[name]) for name in ("lower", "upper")]
+    claim = [to_double(parsed.claim[name]) for name in ("lower", "upper")]
     if any(abs(a - b) > tol * kkt.scale for a, b in zip(ends, claim, strict=True)):
         raise CertificateError(f"the objectives are {ends[0]:.17g} and {ends[1]:.17g}, not the claimed ones")
     return None, None
@@ -226,12 +227,5 @@ def _rational(value: float) -> Fraction | None:
     return Fraction(float(value)) if math.isfinite(value) else None
 
 
-def _double(value: Fraction) -> float:
-    try:
-        return value.numerator / value.denominator
-    except OverflowError:
-        return float("inf") if value > 0 else float("-inf")
-
-
 def _shown(value: Fraction) -> str:
-    return f"{_double(value):.17g}"
+    return f"{to_double(value):.17g}"

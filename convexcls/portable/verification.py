@@ -27,6 +27,7 @@ from convexcls.portable.numbers import CertificateError
 from convexcls.portable.parsed import Parsed
 from convexcls.portable.parsing import LARGEST_FILE, parse
 from convexcls.portable.rebuilding import checked_data, rebuilt
+from convexcls.rational import to_double
 
 
 @dataclass(frozen=True)
@@ -163,12 +164,5 @@ def _shown(value: Fraction | None) -> str:
     if value is None:
         return "an unknown number"
     if value.denominator == 1 or len(text := str(value)) > 60:
-        return f"{_double(value):.17g}"
-    return f"{text} = {_double(value):.17g}"
-
-
-def _double(value: Fraction) -> float:
-    try:
-        return value.numerator / value.denominator
-    except OverflowError:
-        return float("inf") if value > 0 else float("-inf")
+        return f"{to_double(value):.17g}"
+    return f"{text} = {to_double(value):.17g}"

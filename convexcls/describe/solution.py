@@ -1,0 +1,317 @@
+"""A solution described: the verdict, the numbers, the classifier. What people read and what programs read stand side by
+side, fact by fact."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from convexcls.certificate import Certificate
+from convexcls.conic import Conic, conic
+from convexcls.describe.certificate import kkt_table
+from convexcls.describe.parts import Column, Fact, Facts, Inline, Mark, Part, Prose, Table
+from convexcls.describe.problem import data_of_problem, title
+from convexcls.paths.result import has_solution
+from convexcls.problem import NoAnswer, Problem
+from convexcls.solution import Solution
+from convexcls.wording import capitalized, count, listed, number, rational_text, seconds, shorten, small
+
+MOST_ROWS = 20
+#: Above this many unknowns or rows, whether the solution is unique is not asked: it takes a dense factorization.
+MAX_UNKNOWNS_FOR_UNIQUENESS = 1000
+#: Intercepts that differ by less, relatively, are one.
+NO_INTERVAL = 1e-6
+MEANING = {
+    "optimal": "this is a minimiser, and no other point does better",
+    "infeasible": "no point satisfies all constraints",
+    "unattained": "there is no minimiser: along a direction the objective falls for ever",
+    "undecided": "this answer is not proved",
+}
+
+
+def answer(s: Solution, most: int | None = MOST_ROWS) -> list[Part]:
+    """All of it: facts, classifier, KKT conditions, the proof in words. Of long lists ``most`` are shown."""
+    parts: list[Part] = [facts(s, most), *classifier(s, most)]
+    table = kkt_table(s.certificate) if has_solution(s) else None
+    parts += [Facts((Fact("kkt", data={"kkt": None}),))] if table is None else [table]
+    rule = s.rule_report
+    report = {"report": rule.to_dict() if hasattr(rule, "to_dict") else None}
+    parts.append(Prose("" if rule is None else str(rule), data=report))
+    words = s.certificate.explain()
+    parts.append(Prose(words, data={"explanation": words, "certificate": s.certificate.summary()}))
+    return parts
+
+
+# ---- the verdict ----------------------------------------------------------------------------------------
+
+
+def certified(s: Solution) -> bool:
+    """Whether the verdict carries a proof."""
+    return s.status != "undecided"
+
+
+def verdict(s: Solution) -> Prose:
+    """The verdict, what it means and how well it is proved."""
+    meaning = MEANING[s.status]
+    if s.problem.sense == "max":
+        meaning = meaning.replace("minimiser", "maximiser").replace("falls", "grows")
+    proved: tuple[Inline, ...] = ("; proved ", how_proved(s.certificate)) if certified(s) else ()
+    return Prose((Mark(s.status.upper(), "badge"), " ", meaning, *proved, "."), "verdict")
+
+
+def how_proved(c: Certificate) -> Inline:
+    """How far the proof reaches."""
+    if c.level != "float":
+        return {"rigorous": "despite rounding", "exact": "in exact arithmetic"}[c.level]
+    if c.status == "optimal":
+        return ("to the tolerance ", Mark(f"{c.tol:.0e}", "whole"))
+    return "on the data as given"
+
+
+# ---- the numbers ----------------------------------------------------------------------------------------
+
+
+def facts(s: Solution, most: int | None = MOST_ROWS) -> Facts:
+    """Problem, solver, verdict; where there is a point, its objective, bounds, intercept and support, of which ``most``
+    rows are named. None at all makes it brief: then the solver is not quoted, either."""
+    c = s.certificate
+    proved: Inline = (" (proved ", how_proved(c), ")") if certified(s) else " (not proved)"
+    steps = f", {count(s.iterations, 'iteration')}" if s.iterations else ""
+    said = f"; it said: {shorten(s.message, 200)}" if s.message and most != 0 else ""
+    labels = getattr(data_of_problem(s.problem), "labels", None)
+    solver = {"solver": s.solver, "iterations": s.iterations, "seconds": s.seconds, "message": s.message}
+    status = {"status": s.status, "certified": certified(s), "tolerance": c.tol, "level": c.level}
+    return Facts(
+        (
+            Fact("problem", title(s.problem), {"problem": s.problem.name, "labels": labels}),
+            Fact("solver", f"{s.solver}{steps}, {seconds(s.seconds)} s{said}", solver),
+            Fact("chosen", s.chosen),
+            Fact("verdict", (Mark(s.status.upper(), "badge"), proved), status),
+            *_optimum(s),
+            _intercept(s),
+            _support(s, most),
+            _boundary(s),
+            Fact("note", _freedom(s)),
+        )
+    )
+
+
+def numbers(s: Solution) -> Facts:
+    """The facts that go with the verdict where that is told in a line of its own; the solver is the last."""
+    solver, *others = facts(s, most=0).without("problem", "verdict", "chosen", "note").items
+    return Facts((*others, solver))
+
+
+def _optimum(s: Solution) -> list[Fact]:
+    """What the level proves of the optimum, the objective at the point, its bound, and what lies between."""
+    c, there = s.certificate, has_solution(s)
+    bounds = {
+        "lower": float(c.lower),
+        "upper": float(c.upper),
+        "optimum": None if c.optimum is None else str(c.optimum),
+    }
+    measured = {name: getattr(s, name) if there else None for name in ("objective", "dual_objective", "gap")}
+    relative = "" if c.kkt is None else f" (relative {small(c.kkt.relative_gap)})"
+    gap = f"{small(s.gap)}{relative}" if c.optimum is None else "0, without rounding"
+    texts = (_proved_optimum(c), number(s.objective), number(s.dual_objective), gap) if there else ("",) * 4
+    labels = ("optimum", "objective", "dual bound", "gap")
+    values = (bounds, *({name: value} for name, value in measured.items()))
+    return [Fact(*one) for one in zip(labels, texts, values, strict=True)]
+
+
+def _proved_optimum(c: Certificate) -> str:
+    if c.level == "float":
+        return ""
+    if c.optimum is not None:
+        return rational_text(c.optimum)
+    if c.enclosure is not None:
+        return str(c.enclosure.optimum_text)
+    return f"between {float(c.lower):.17g} and {float(c.upper):.17g} (relative width {small(c.width)})"
+
+
+def _intercept(s: Solution) -> Fact:
+    value = intercept_value(s) if has_solution(s) else None
+    if value is None:
+        return Fact("intercept", data={"intercept": None, "intercept_interval": None})
+    low, high = _interval(s)
+    free = f", and every other in [{number(low)}, {number(high)}] is as good" if _intercept_is_free(s) else ""
+    return Fact("intercept", number(value) + free, {"intercept": value, "intercept_interval": [low, high]})
+
+
+def _intercept_is_free(s: Solution) -> bool:
+    """Whether the intercept is one of an interval."""
+    value = intercept_value(s) if s.status == "optimal" else None
+    if value is None:
+        return False
+    low, high = _interval(s)
+    return high - low > NO_INTERVAL * max(1.0, abs(value))
+
+
+def intercept_value(s: Solution) -> float | None:
+    """The intercept, None where the model has none."""
+    if in_samples(s.problem):
+        return s.intercept if "intercept" in s.multipliers else None
+    if "coef" not in s.problem.layout:
+        return None
+    if "intercept" not in s.problem.layout:
+        return s.intercept if np.any(s.intercept) else None
+    return s.intercept if s.values["intercept"].size == 1 else None
+
+
+def _interval(s: Solution) -> tuple[float, float]:
+    """The intercepts that are optimal with this coef."""
+    if "intercept" not in s.problem.layout and not in_samples(s.problem):
+        return s.intercept, s.intercept
+    return s.intercept_interval
+
+
+def in_samples(problem: Problem) -> bool:
+    """Whether the coefficients belong to samples, not to features, as those of a kernel do."""
+    return hasattr(problem, "dual_coef_from")
+
+
+def has_support(s: Solution) -> bool:
+    """Whether the model speaks of support points: it has one margin constraint a sample, or one unknown a sample."""
+    rows = any(c.relation == "<=" and c.kind == "samples" and c.name == "margin" for c in s.problem.constraints)
+    return (rows or in_samples(s.problem)) and has_solution(s) and bool(s.multipliers)
+
+
+def _support(s: Solution, most: int | None) -> Fact:
+    if not has_support(s):
+        return Fact("support", data={"support": None})
+    rows = s.support
+    named = listed(rows, rows.size if most is None else most, " and {} more (--all lists them)")
+    text = f"{rows.size} of {getattr(data_of_problem(s.problem), 'n', rows.size)} rows"
+    shown = f", counted from 0: {named}" if rows.size and most != 0 else ""
+    return Fact("support", text + shown, {"support": rows.tolist()})
+
+
+def _boundary(s: Solution) -> Fact:
+    """What conic it is and, where it has an inside, which label is there."""
+    found = conic_of(s) if has_solution(s) else None
+    if found is None:
+        return Fact("boundary", data={"boundary": None})
+    six = {name: getattr(found, name) for name in "abcdef"}
+    measures = {name: getattr(found, name) for name in ("centre", "axes", "angle", "eccentricity", "vertex", "lines")}
+    labels, text = s.data.labels, str(found)
+    if found.kind in ("ellipse", "circle") and labels is not None and found.inside:
+        text += f"; {shorten(repr(labels[int(found.inside > 0)]), 30)} inside"
+    return Fact(
+        "boundary", text, {"boundary": {"kind": found.kind, "coefficients": six, **measures, "text": str(found)}}
+    )
+
+
+def conic_of(s: Solution) -> Conic | None:
+    """The conic on which f(x) = 0, for a quadratic basis in the plane."""
+    if getattr(data_of_problem(s.problem), "basis", None) is None:
+        return None
+    try:
+        return conic(s)
+    except NoAnswer:
+        return None
+
+
+def _freedom(s: Solution) -> str:
+    """That the solution is one of many, where that is known, cheap to find out, and not told of the intercept."""
+    rows = sum(block.size for block in (*s.problem.terms, *s.problem.constraints))
+    few = max(rows, s.problem.size) <= MAX_UNKNOWNS_FOR_UNIQUENESS
+    if s.status != "optimal" or not few or "coef" not in s.problem.layout or _intercept_is_free(s):
+        return ""
+    unique = s.uniqueness
+    return f"this is not the only solution: {unique.reason}" if unique.unique is False else ""
+
+
+# ---- the classifier -------------------------------------------------------------------------------------
+
+
+def classifier(s: Solution, most: int | None = MOST_ROWS) -> list[Part]:
+    """Coefficients by feature, by class, or by support point; the largest of many."""
+    if not has_solution(s):
+        return [Facts((Fact("coef", data={"coef": None}),))]
+    if tables := _by_class(s, most):
+        return [Facts((Fact("coef", data={"coef": None}),)), *tables]
+    return [_coefficients(s, most)]
+
+
+def _coefficients(s: Solution, most: int | None) -> Table:
+    pairs = coefficients(s)
+    kept = list(range(len(pairs)))
+    if most is not None and len(pairs) > most:
+        kept = sorted(sorted(kept, key=lambda k: -abs(pairs[k][1]))[:most])
+    by = "feature" if "coef" in s.problem.layout else "variable"
+    titles = ("support point", "dual coef") if in_samples(s.problem) else (by, "coef" if by == "feature" else "value")
+    largest = max((abs(value) for _, value in pairs), default=0.0) or 1.0
+    columns = (Column(titles[0]), Column(titles[1], "number"), Column("size", "bar", pages_only=True))
+    rows = tuple((shorten(pairs[k][0]), pairs[k][1], pairs[k][1] / largest) for k in kept)
+    cut = f"the {len(kept)} largest of {len(pairs)}" if len(kept) < len(pairs) else ""
+    return Table("coef", "Coefficients", columns, rows, cut, sortable=len(rows) > 8, values={"coef": dict(pairs)})
+
+
+def coefficients(s: Solution) -> list[tuple[str, float]]:
+    """What was solved for, by feature name; by support point; by variable and index where it is neither."""
+    values, data = s.values, data_of_problem(s.problem)
+    if in_samples(s.problem):
+        return [(f"row {i}", float(s.dual_coef[i])) for i in s.support]
+    if "coef" in values and data is not None and values["coef"].size == len(data.features):
+        return [(name, float(v)) for name, v in zip(data.features, values["coef"], strict=True)]
+    return [
+        (v.name if v.size == 1 else f"{v.name}[{k}]", float(value))
+        for v in s.problem.variables
+        if v.name != "slack"
+        for k, value in enumerate(values[v.name])
+    ]
+
+
+# ---- several classes ------------------------------------------------------------------------------------
+
+
+def _by_class(s: Solution, most: int | None) -> list[Table]:
+    """Tables of a solution whose unknowns do not belong to single features, a column for each class or direction; none
+    for other models."""
+    data = data_of_problem(s.problem)
+    if data is None or data.labels is None:
+        return []
+    labels, features = [str(label) for label in data.labels], list(data.features)
+    try:
+        estimates: Any = s.estimates
+    except NoAnswer:
+        estimates = None
+    if hasattr(estimates, "covariance"):
+        one = estimates.covariance.ndim == 2
+        names = ["covariance"] if one else [f"covariance of {name}" for name in labels]
+        matrices = [estimates.covariance] if one else estimates.covariance
+        means = _grid("mean", labels, features, estimates.means, {"prior": estimates.priors}, most)
+        return [means, *(_grid(n, features, features, m, {}, most) for n, m in zip(names, matrices, strict=True))]
+    if "coef_1" in s.problem.layout and estimates is not None:
+        titles = [f"direction {k + 1}" for k in range(len(estimates.ratios))]
+        rows = {"Rayleigh quotient": estimates.ratios}
+        return [_grid("direction", titles, features, estimates.directions, rows, most, (str(estimates),))]
+    if "coef" in s.problem.layout and len(labels) * data.d == s.values["coef"].size and np.ndim(s.coef) == 2:
+        rows = {"intercept": np.asarray(s.intercept)} if "intercept" in s.problem.layout else {}
+        return [_grid("coef", labels, features, s.coef, rows, most)]
+    return []
+
+
+def _grid(
+    name: str,
+    titles: list[str],
+    features: list[str],
+    values: Any,
+    more: Mapping[str, Any],
+    most: int | None,
+    remarks: tuple[str, ...] = (),
+) -> Table:
+    """A row a feature, then further rows that have one number a column; of many rows the first and the last."""
+    names = [*features, *more]
+    matrix = np.vstack([np.asarray(values, dtype=float).T, *(np.asarray(row, dtype=float) for row in more.values())])
+    kept = list(range(len(names)))
+    if most is not None and len(names) > most:
+        kept = [*kept[: most - 1], kept[-1]]
+    columns = (Column(name), *(Column(shorten(title, 20), "number") for title in titles))
+    rows = tuple((shorten(names[k]), *map(float, matrix[k])) for k in kept)
+    cut = f"{len(kept)} of {len(names)} rows" if len(kept) < len(names) else ""
+    by_column = {title: dict(zip(names, matrix[:, k].tolist(), strict=True)) for k, title in enumerate(titles)}
+    heading = "Coefficients by class" if name == "coef" else capitalized(name)
+    return Table(name, heading, columns, rows, cut, remarks, values={name: by_column})

@@ -1,0 +1,105 @@
+"""Descriptions as plain text and as JSON."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from functools import singledispatch
+from typing import Any
+
+import numpy as np
+
+from convexcls.describe.parts import (
+    Facts,
+    Group,
+    Listing,
+    Part,
+    Prose,
+    Section,
+    Statement,
+    Table,
+    data_of,
+    in_letters,
+    shows,
+)
+from convexcls.latex import plain_lines
+from convexcls.wording import clean, columns, indented
+
+#: Names of facts stand in a column of at least this width.
+NARROWEST = 16
+
+
+def to_text(*parts: Part | None) -> str:
+    """The parts with blank lines between; a table by its titles, rows and remarks."""
+    return "\n\n".join(clean(_text(part), keep="\n") for part in parts if shows(part))
+
+
+@singledispatch
+def _text(part: Any) -> str:
+    raise TypeError(f"a {type(part).__name__} is no part of a description")
+
+
+@_text.register
+def _(facts: Facts) -> str:
+    width = max(NARROWEST, *(len(fact.label) + 2 for fact in facts.told), 0)
+    return "\n".join(f"  {fact.label:<{width}}{in_letters(fact.value)}" for fact in facts.told)
+
+
+@_text.register
+def _(table: Table) -> str:
+    shown = table.narrow
+    right = [k for k, column in enumerate(shown.columns) if column.right]
+    lines = columns([in_letters(column.title) for column in shown.columns], shown.cells, right)
+    return "\n".join([*lines, *filter(None, [table.cut, *table.remarks])])
+
+
+@_text.register
+def _(words: Prose) -> str:
+    return in_letters(words.content)
+
+
+@_text.register
+def _(statement: Statement) -> str:
+    return "\n".join([statement.heading, *indented(plain_lines(statement.latex))])
+
+
+@_text.register
+def _(listing: Listing) -> str:
+    return "\n".join(indented(map(in_letters, listing.items)))
+
+
+@_text.register(Group)
+@_text.register(Section)
+def _(several: Group | Section) -> str:
+    inside = to_text(*several.parts)
+    return f"{several.title}\n\n{inside}" if several.title else inside
+
+
+# ---- for programs ---------------------------------------------------------------------------------------
+
+
+def to_json(schema: str, *parts: Part | None) -> str:
+    """What programs read of the parts, as one object that names its schema."""
+    return strict_json({"schema": schema, **data_of(part for part in parts if part is not None)})
+
+
+def strict_json(value: Any) -> str:
+    """JSON as the standard has it: what is not a finite number is null."""
+    return json.dumps(_plain(value), indent=2, allow_nan=False)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {str(k): _plain(v) for k, v in value.items()}
+    if isinstance(value, np.ndarray):
+        return _plain(value.tolist())
+    if isinstance(value, np.generic):
+        return _plain(value.item())
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if value is None or isinstance(value, (bool, int, str)):
+        return value
+    if isinstance(value, Sequence):
+        return [_plain(v) for v in value]
+    return str(value)
