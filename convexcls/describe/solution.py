@@ -64,7 +64,7 @@ def verdict(s: Solution) -> Prose:
 def how_proved(c: Certificate) -> Inline:
     """How far the proof reaches."""
     if c.level != "float":
-        return {"rigorous": "despite rounding", "exact": "in exact arithmetic"}[c.level]
+        return {"rigorous": "despite rounding", "exact": "in exact arithmetic"}[c.level] + f", level {c.level}"
     if c.status == "optimal":
         return ("to the tolerance ", Mark(f"{c.tol:.0e}", "whole"))
     return "on the data as given"
