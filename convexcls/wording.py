@@ -9,6 +9,7 @@ import math
 import unicodedata
 from collections.abc import Collection, Iterable, Sequence
 from fractions import Fraction
+from itertools import islice
 from textwrap import wrap
 from typing import Any
 
@@ -49,8 +50,10 @@ def count(n: int, what: str, more: str = "s") -> str:
 
 def listed(values: Iterable[Any], most: int = 12, more: str = ", ...") -> str:
     """The first values with commas between; ``more`` stands for the others, {} in it for how many these are."""
-    shown = list(map(str, values))
-    return ", ".join(shown[:most]) + (more.format(len(shown) - most) if len(shown) > most else "")
+    rest = iter(values)
+    shown = ", ".join(str(value) for value in islice(rest, most))
+    left = sum(1 for _ in (rest if "{}" in more else islice(rest, 1)))
+    return shown + (more.format(left) if left else "")
 
 
 # ---- numbers --------------------------------------------------------------------------------------------

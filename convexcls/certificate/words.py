@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from convexcls.certificate.level_words import level_words
-from convexcls.wording import listed, paragraph, rational_text
+from convexcls.wording import listed, paragraph, rational_text, shorten
 
 if TYPE_CHECKING:
     from convexcls.certificate.certificate import Certificate
+    from convexcls.certificate.measures import Residual
     from convexcls.problem import Problem
 
 MEANING = {
@@ -101,16 +103,23 @@ def conditions(c: Certificate) -> list[str]:
 
 
 def _worst(c: Certificate, name: str) -> str:
-    """Where a condition is worst: a feature, or a row of a constraint."""
     residual = getattr(c.kkt, name.replace(" ", "_"), None)
     if residual is None or residual.relative == 0:
         return ""
+    return f" (worst at {worst_at(residual, getattr(getattr(c.problem, 'data', None), 'features', ()))})"
+
+
+def worst_at(residual: Residual, features: Sequence[str]) -> str:
+    """Where a condition is worst: a feature, or a row of a constraint."""
+    if not residual.relative_values:
+        return "no constraints"
+    if residual.relative == 0:
+        return "exact"
     block, row = residual.worst
-    features = getattr(getattr(c.problem, "data", None), "features", ())
     size = residual.relative_values[block].size
     if block == "coef" and size == len(features):
-        return f" (worst at {features[row][:30]})"
-    return f" (worst at {block})" if size == 1 else f" (worst at {block} {row})"
+        return f"coef of {shorten(features[row], 30)}"
+    return block if size == 1 else f"{block}, row {row}"
 
 
 def samples_that_matter(c: Certificate) -> list[str]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from convexcls.cli.arguments import (
+    file_option,
     known_solver,
     proof_level,
     solver_option,
@@ -81,12 +82,7 @@ def show(request: Request, dual: bool, latex: bool) -> int:
 @proof_level
 @click.option("--all", "everything", is_flag=True, help="All coefficients and support rows, however many.")
 @click.option("--json", "as_json", is_flag=True, help="The result as JSON.")
-@click.option(
-    "--certificate",
-    metavar="FILE",
-    type=click.Path(dir_okay=False, writable=True, path_type=Path),
-    help="Write the certificate to this file, for 'convexcls verify'.",
-)
+@file_option("--certificate", help="Write the certificate to this file, for 'convexcls verify'.")
 def solve(
     request: Request,
     solver: str,
@@ -118,7 +114,8 @@ def solve(
     """
     from convexcls.cli.sources import check_output
     from convexcls.describe.certificate import likelihood_prose
-    from convexcls.describe.solution import MOST_ROWS, answer, certified
+    from convexcls.describe.classifier import MOST_ROWS
+    from convexcls.describe.solution import answer, certified
 
     settings = solver_settings(solver, options)
     if certificate is not None:
@@ -250,7 +247,8 @@ def validate(request: Request, method: Any, tol: float, everything: bool, as_jso
       convexcls validate data.csv --model logistic --basis quadratic
       convexcls validate data.csv --model soft-margin --param C=10 --json
     """
-    from convexcls.describe.studies import MOST_ROWS, leave_one_out_facts
+    from convexcls.describe.classifier import MOST_ROWS
+    from convexcls.describe.studies import leave_one_out_facts
     from convexcls.validation import leave_one_out
 
     problem = _read(request)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from convexcls.cli.arguments import known_solver, proof_level, solver_option, source_arguments, tolerance
+from convexcls.cli.arguments import file_option, known_solver, proof_level, solver_option, source_arguments, tolerance
 from convexcls.cli.completion import solvers
 from convexcls.cli.screen import Working, say
 from convexcls.wording import clean
@@ -20,28 +20,15 @@ if TYPE_CHECKING:
     from convexcls.cli.sources import Request
 
 ENDINGS = (".html", ".htm")
+COMPARED = "A solver to compare with; may be repeated (default: all, unless the data are large)."
 
 
 @click.command()
 @source_arguments
-@click.option(
-    "-o",
-    "--output",
-    metavar="FILE",
-    type=click.Path(dir_okay=False, writable=True, path_type=Path),
-    help="The page to write (default: the name of SOURCE with -report.html).",
-)
+@file_option("-o", "--output", help="The page to write (default: the name of SOURCE with -report.html).")
 @click.option("--title", help="The page's title (default: that of the gallery problem, or the name of the model).")
 @solver_option
-@click.option(
-    "-c",
-    "--compare",
-    "compared",
-    multiple=True,
-    metavar="SOLVER",
-    shell_complete=solvers,
-    help="A solver to compare with; may be repeated (default: all, unless the data are large).",
-)
+@click.option("-c", "--compare", "compared", multiple=True, metavar="SOLVER", shell_complete=solvers, help=COMPARED)
 @click.option("--no-compare", is_flag=True, help="Without a comparison of solvers.")
 @click.option("--no-pictures", is_flag=True, help="Without pictures.")
 @tolerance

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from convexcls.cli.arguments import known_solver, source_arguments, tolerance
+from convexcls.cli.arguments import file_option, known_solver, source_arguments, tolerance
 from convexcls.cli.screen import Working, say
 from convexcls.files import write_file
 from convexcls.wording import clean
@@ -22,41 +22,19 @@ if TYPE_CHECKING:
 ENDINGS = (".png", ".pdf", ".svg")
 NO_PICTURE = 1
 #: Of one solution; and of a comparison of solvers.
-OF_A_SOLUTION = (
-    "boundary",
-    "hulls",
-    "probability",
-    "trajectory",
-    "projection",
-    "multipliers",
-    "slackness",
-    "losses",
-    "slice",
-    "convergence",
-)
-OF_A_COMPARISON = ("answers",)
-#: Those that draw the features.
+#: Those that draw the features come first.
 OF_FEATURES = ("boundary", "hulls", "probability", "trajectory")
+OF_A_SOLUTION = (*OF_FEATURES, "projection", "multipliers", "slackness", "losses", "slice", "convergence")
+OF_A_COMPARISON = ("answers",)
+KIND = click.Choice([*OF_A_SOLUTION, *OF_A_COMPARISON])
 #: The perceptron's way is that of its rule: other solvers have none to show.
 RULE = {"trajectory": "perceptron"}
 
 
 @click.command()
 @source_arguments
-@click.option(
-    "-k",
-    "--kind",
-    type=click.Choice([*OF_A_SOLUTION, *OF_A_COMPARISON]),
-    help="What to draw (default: what suits the problem best).",
-)
-@click.option(
-    "-o",
-    "--output",
-    required=True,
-    metavar="FILE",
-    help="The file to write: .png, .svg or .pdf.",
-    type=click.Path(dir_okay=False, writable=True, path_type=Path),
-)
+@click.option("-k", "--kind", type=KIND, help="What to draw (default: what suits the problem best).")
+@file_option("-o", "--output", required=True, help="The file to write: .png, .svg or .pdf.")
 @click.option("-s", "--solver", default=None, help="A name from 'convexcls solvers' (default: auto).")
 @click.option("--axes", metavar="A,B", help="Two features to draw, where there are more (default: a projection).")
 @tolerance

@@ -64,7 +64,7 @@ def put(schema: str, parts: Sequence[Part], as_json: bool) -> None:
     if as_json:
         emit(to_json(schema, *parts))
     else:
-        to_rich(screen(), *parts, hint="; --all shows all")
+        to_rich(screen(), *parts, hint=" (--all lists them)")
 
 
 class Working:

@@ -11,7 +11,7 @@ import click
 import numpy as np
 
 from convexcls.basis import Basis, read_basis
-from convexcls.cli.columns import Choice, Samples, SourceError, choose, missing
+from convexcls.cli.columns import ColumnNames, FileContents, SourceError, choose, missing
 from convexcls.cli.screen import Working, quoted
 from convexcls.cli.typed import did_you_mean, model_parameters, read_settings, takes
 from convexcls.files import same_file
@@ -30,7 +30,7 @@ class Request:
     source: str
     model: str | None = None
     format: str | None = None
-    columns: Choice = field(default_factory=Choice)
+    columns: ColumnNames = field(default_factory=ColumnNames)
     settings: tuple[str, ...] = ()
     intercept: bool = True
     basis: str | None = None
@@ -127,7 +127,7 @@ def gallery_title(request: Request) -> str | None:
     return gallery.entry(request.source).title
 
 
-def read_file(request: Request) -> Samples:
+def read_file(request: Request) -> FileContents:
     """What the data file SOURCE holds, weights too, as it is written there."""
     path = Path(request.source)
     _check_file(request.source, path)
@@ -190,7 +190,7 @@ def _model(request: Request) -> type[Any]:
 # ---- files ----------------------------------------------------------------------------------------------
 
 
-def _read(request: Request, path: Path) -> Samples:
+def _read(request: Request, path: Path) -> FileContents:
     form = request.format or FORMATS.get(path.suffix.lower())
     if form is None:
         raise click.UsageError(f"{path.name}: cannot tell its format; give --format csv, svmlight or parquet")
@@ -209,7 +209,7 @@ def _read(request: Request, path: Path) -> Samples:
     return read_svmlight(path, request.exact)
 
 
-def _read_parquet(path: Path, choice: Choice) -> Samples:
+def _read_parquet(path: Path, choice: ColumnNames) -> FileContents:
     try:
         import pandas as pd
         import pyarrow  # noqa: F401
@@ -236,4 +236,4 @@ def _read_parquet(path: Path, choice: Choice) -> Samples:
                 f"{path}, row {int(empty.argmax())}, column {quoted(names[k])} is empty: fill it in or drop the row"
             )
     weights = None if used.weight is None else frame.iloc[:, used.weight]
-    return Samples(frame.iloc[:, used.features], frame.iloc[:, used.target], weights)
+    return FileContents(frame.iloc[:, used.features], frame.iloc[:, used.target], weights)

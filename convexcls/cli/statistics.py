@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from convexcls.cli.arguments import source_arguments, tolerance
+from convexcls.cli.arguments import file_option, source_arguments, tolerance
 from convexcls.cli.picture import check_picture, write_picture
 from convexcls.cli.screen import Working, emit, put, say
 from convexcls.wording import clean
@@ -68,13 +68,7 @@ def summary(request: Request, confidence: float, tol: float, as_json: bool) -> i
 )
 @click.option("--points", type=click.IntRange(2, 10_000), default=13, show_default=True, help="How many, of a range.")
 @tolerance
-@click.option(
-    "--plot",
-    "picture",
-    metavar="FILE",
-    type=click.Path(dir_okay=False, writable=True, path_type=Path),
-    help="Draw the coefficients into this file (.png, .pdf or .svg).",
-)
+@file_option("--plot", "picture", help="Draw the coefficients into this file (.png, .pdf or .svg).")
 @click.option("--json", "as_json", is_flag=True, help="The path as JSON, with all coefficients.")
 def path(request: Request, over: str, points: int, tol: float, picture: Path | None, as_json: bool) -> int:
     """Solve the problem for each value of C, l2 or l1, and prove every answer.

@@ -13,39 +13,8 @@ logistic      2
 """
 
 from convexcls.describe.html import to_html
-from convexcls.describe.parts import (
-    Column,
-    Fact,
-    Facts,
-    Formula,
-    Group,
-    Inline,
-    Listing,
-    Mark,
-    Part,
-    Prose,
-    Section,
-    Statement,
-    Table,
-)
+from convexcls.describe.parts import Column, Fact, Facts, Group, Mark, Part, Prose, Section, Table
 from convexcls.describe.text import strict_json, to_json, to_text
 
-__all__ = [
-    "Column",
-    "Fact",
-    "Facts",
-    "Formula",
-    "Group",
-    "Inline",
-    "Listing",
-    "Mark",
-    "Part",
-    "Prose",
-    "Section",
-    "Statement",
-    "Table",
-    "strict_json",
-    "to_html",
-    "to_json",
-    "to_text",
-]
+__all__ = ["Column", "Fact", "Facts", "Group", "Mark", "Part", "Prose", "Section", "Table"]
+__all__ += ["strict_json", "to_html", "to_json", "to_text"]

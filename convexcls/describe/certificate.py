@@ -3,13 +3,12 @@ the proof in words."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from convexcls.certificate import Certificate, Residual
-from convexcls.certificate.words import MEANING, conditions
+from convexcls.certificate.words import MEANING, conditions, worst_at
 from convexcls.data import Data
 from convexcls.describe.parts import Column, Formula, Group, Inline, Mark, Part, Prose, Section, Table
 from convexcls.describe.problem import data_of_problem
@@ -72,7 +71,7 @@ def kkt_table(certificate: Certificate) -> Table | None:
         absolute = abs(kkt.gap) if residual is None else residual.max
         holds = relative <= certificate.tol
         told = Mark("✓ holds", "holds") if holds else Mark("✗ fails", "fails")
-        where = "" if residual is None else worst(residual, features)
+        where = "" if residual is None else worst_at(residual, features)
         rows.append(
             ((name, Mark(MEANING[name], "small")), told, formulas[name][:MOST_FORMULAS], absolute, relative, where)
         )
@@ -89,19 +88,6 @@ def kkt_table(certificate: Certificate) -> Table | None:
         Column("worst at"),
     )
     return Table("kkt", caption, columns, tuple(rows), values={"kkt": values})
-
-
-def worst(residual: Residual, features: Sequence[str]) -> str:
-    """Where a condition is worst: a feature, or a row of a constraint."""
-    if not residual.relative_values:
-        return "no constraints"
-    if residual.relative == 0:
-        return "exact"
-    block, row = residual.worst
-    size = residual.relative_values[block].size
-    if block == "coef" and size == len(features):
-        return f"coef of {shorten(features[row], 30)}"
-    return block if size == 1 else f"{block}, row {row}"
 
 
 def _formulas(problem: Problem) -> dict[str, list[Inline]]:

@@ -39,11 +39,13 @@ Inline: TypeAlias = "str | Formula | Mark | tuple[Inline, ...]"
 
 @dataclass(frozen=True)
 class Fact:
-    """A name with its value in words; ``data`` is the same for programs. Without words it is for programs alone."""
+    """A name with its value in words; ``data`` is the same for programs. Without words it is for programs alone. It is
+    ``cut`` where the words leave something out."""
 
     label: str
     value: Inline = ""
     data: Mapping[str, Any] = field(default_factory=dict)
+    cut: bool = False
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from convexcls.data import Data
 from convexcls.describe.parts import Column, Fact, Facts, Formula, Group, Listing, Prose, Section, Statement, Table
@@ -121,6 +122,12 @@ def _features(data: Data) -> Table:
         (shorten(data.features[j]), *(float(value) for value in (low[j], mean[j], high[j]))) for j in range(shown)
     )
     return Table("features", "Features", columns, rows, cut_to_first(shown, data.d))
+
+
+def some_of(rows: NDArray[np.intp], most: int | None) -> tuple[str, bool]:
+    """Some rows by their numbers (all for ``most`` None), and whether there are others."""
+    cut = most is not None and rows.size > most
+    return f"counted from 0: {listed(rows, most if cut and most is not None else rows.size, ' and {} more')}", cut
 
 
 def cut_to_first(shown: int, total: int) -> str:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from functools import singledispatch
 from itertools import groupby
 from typing import Any
@@ -33,32 +32,30 @@ ENDLESS = 100_000
 
 
 def to_rich(console: Console, *parts: Part | None, hint: str = "") -> None:
-    """Print the parts with blank lines between. The ``hint`` says how to see the rows that a table leaves out."""
+    """Print the parts with blank lines between. The ``hint`` says how to see what is left out."""
     for k, part in enumerate(filter(shows, parts)):
         if k:
             console.print()
-        if isinstance(part, Table) and part.cut:
-            part = replace(part, cut=part.cut + hint)
-        _print(part, console)
+        _print(part, console, hint)
 
 
 @singledispatch
-def _print(part: Any, console: Console) -> None:
+def _print(part: Any, console: Console, _hint: str) -> None:
     write(console, to_text(part))
 
 
 @_print.register
-def _(facts: Facts, console: Console) -> None:
+def _(facts: Facts, console: Console, hint: str) -> None:
     grid = Grid.grid(padding=(0, 2))
     grid.add_column(no_wrap=True)
     grid.add_column(overflow="fold")
     for fact in facts.told:
-        grid.add_row(Text(fact.label, style="dim"), _styled(fact.value))
+        grid.add_row(Text(clean(fact.label), style="dim"), _styled((fact.value, hint) if fact.cut else fact.value))
     _emit(console, grid, console.width)
 
 
 @_print.register
-def _(table: Table, console: Console) -> None:
+def _(table: Table, console: Console, hint: str) -> None:
     shown = table.narrow
     rows = [
         [_styled(value if isinstance(value, Mark) else text) for value, text in zip(values, texts, strict=True)]
@@ -68,7 +65,7 @@ def _(table: Table, console: Console) -> None:
         if k:
             console.print()
         _emit(console, _grid(shown.columns, rows, part), max(console.width, _width(console, shown.columns, rows, part)))
-    for said in filter(None, (table.cut, *table.remarks)):
+    for said in filter(None, (table.cut and table.cut + hint, *table.remarks)):
         write(console, said)
 
 

@@ -96,11 +96,18 @@ def _series(solution: Solution, data: Data) -> Iterator[Series]:
     yield from _slopes(solution, data)
 
 
+def scores_of(solution: Solution, data: Data) -> Array | None:
+    """The scores of the training samples; None where the model has none."""
+    try:
+        return solution.decision_function(data.samples)
+    except NoAnswer:
+        return None
+
+
 def _scores(solution: Solution, data: Data) -> Iterator[Series]:
     """f(x_i), of several classes the predicted label, and the probability of the own label where there is one."""
-    try:
-        scores = solution.decision_function(data.samples)
-    except NoAnswer:
+    scores = scores_of(solution, data)
+    if scores is None:
         return
     if scores.ndim == 1:
         yield Series(Column(Formula(r"f(x_i)"), "slack"), scores)
@@ -117,7 +124,7 @@ def _blocks(solution: Solution) -> list[Constraint]:
     """The inequalities with one row a sample."""
     if not has_solution(solution):
         return []
-    n = getattr(getattr(solution.problem, "data", None), "n", -1)
+    n = getattr(data_of_problem(solution.problem), "n", -1)
     found = [c for c in solution.problem.constraints if c.relation == "<=" and c.kind == "samples" and c.size == n]
     return [c for c in found if c.name in solution.multipliers][:MOST_BLOCKS]
 
@@ -132,11 +139,8 @@ def _slopes(solution: Solution, data: Data) -> Iterator[Series]:
 
 def _wrong(solution: Solution, data: Data) -> NDArray[np.bool_] | None:
     """Which samples are predicted to be something else; None where nothing is predicted."""
-    if data.labels is None or data.classes is None:
-        return None
-    try:
-        scores = solution.decision_function(data.samples)
-    except NoAnswer:
+    scores = None if data.labels is None else scores_of(solution, data)
+    if scores is None or data.classes is None:
         return None
     if scores.ndim == 1:
         return np.asarray((scores > 0) != (data.classes > 0))
@@ -180,12 +184,8 @@ def rows_that_matter(solution: Solution, data: Data, most: int = MOST) -> list[i
     if solution.problem.variables[0].kind == "samples":  # a kernel's unknowns are the multipliers
         weight = np.abs(solution.values[solution.problem.variables[0].name])
     wrong = _wrong(solution, data)
-    near = np.zeros(data.n)
-    try:
-        scores = solution.decision_function(data.samples)
-        near = np.abs(scores) if scores.ndim == 1 else -scores.max(axis=1)
-    except NoAnswer:
-        pass
+    scores = scores_of(solution, data)
+    near = np.zeros(data.n) if scores is None else np.abs(scores) if scores.ndim == 1 else -scores.max(axis=1)
     order = np.lexsort((near, -weight, ~wrong if wrong is not None else np.zeros(data.n)))
     first = order[: most // 2] if wrong is not None and wrong.sum() > most // 2 else order[:most]
     heavy = np.lexsort((near, -weight))

@@ -3,22 +3,19 @@ side, fact by fact."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import numpy as np
 
 from convexcls.certificate import Certificate
 from convexcls.conic import Conic, conic
 from convexcls.describe.certificate import kkt_table
-from convexcls.describe.parts import Column, Fact, Facts, Inline, Mark, Part, Prose, Table
-from convexcls.describe.problem import data_of_problem, title
+from convexcls.describe.classifier import MOST_ROWS, classifier, in_samples
+from convexcls.describe.parts import Fact, Facts, Inline, Mark, Part, Prose
+from convexcls.describe.problem import data_of_problem, some_of, title
 from convexcls.paths.result import has_solution
-from convexcls.problem import NoAnswer, Problem
+from convexcls.problem import NoAnswer
 from convexcls.solution import Solution
-from convexcls.wording import capitalized, count, listed, number, rational_text, seconds, shorten, small
+from convexcls.wording import count, number, rational_text, seconds, shorten, small
 
-MOST_ROWS = 20
 #: Above this many unknowns or rows, whether the solution is unique is not asked: it takes a dense factorization.
 MAX_UNKNOWNS_FOR_UNIQUENESS = 1000
 #: Intercepts that differ by less, relatively, are one.
@@ -106,19 +103,18 @@ def numbers(s: Solution) -> Facts:
 
 def _optimum(s: Solution) -> list[Fact]:
     """What the level proves of the optimum, the objective at the point, its bound, and what lies between."""
-    c, there = s.certificate, has_solution(s)
-    bounds = {
-        "lower": float(c.lower),
-        "upper": float(c.upper),
-        "optimum": None if c.optimum is None else str(c.optimum),
-    }
-    measured = {name: getattr(s, name) if there else None for name in ("objective", "dual_objective", "gap")}
+    c = s.certificate
+    optimum = None if c.optimum is None else str(c.optimum)
+    bounds = {"lower": float(c.lower), "upper": float(c.upper), "optimum": optimum}
+    if not has_solution(s):
+        return [Fact("optimum", data={**bounds, "objective": None, "dual_objective": None, "gap": None})]
     relative = "" if c.kkt is None else f" (relative {small(c.kkt.relative_gap)})"
-    gap = f"{small(s.gap)}{relative}" if c.optimum is None else "0, without rounding"
-    texts = (_proved_optimum(c), number(s.objective), number(s.dual_objective), gap) if there else ("",) * 4
-    labels = ("optimum", "objective", "dual bound", "gap")
-    values = (bounds, *({name: value} for name, value in measured.items()))
-    return [Fact(*one) for one in zip(labels, texts, values, strict=True)]
+    return [
+        Fact("optimum", _proved_optimum(c), bounds),
+        Fact("objective", number(s.objective), {"objective": s.objective}),
+        Fact("dual bound", number(s.dual_objective), {"dual_objective": s.dual_objective}),
+        Fact("gap", f"{small(s.gap)}{relative}" if optimum is None else "0, without rounding", {"gap": s.gap}),
+    ]
 
 
 def _proved_optimum(c: Certificate) -> str:
@@ -167,11 +163,6 @@ def _interval(s: Solution) -> tuple[float, float]:
     return s.intercept_interval
 
 
-def in_samples(problem: Problem) -> bool:
-    """Whether the coefficients belong to samples, not to features, as those of a kernel do."""
-    return hasattr(problem, "dual_coef_from")
-
-
 def has_support(s: Solution) -> bool:
     """Whether the model speaks of support points: it has one margin constraint a sample, or one unknown a sample."""
     rows = any(c.relation == "<=" and c.kind == "samples" and c.name == "margin" for c in s.problem.constraints)
@@ -182,10 +173,9 @@ def _support(s: Solution, most: int | None) -> Fact:
     if not has_support(s):
         return Fact("support", data={"support": None})
     rows = s.support
-    named = listed(rows, rows.size if most is None else most, " and {} more (--all lists them)")
     text = f"{rows.size} of {getattr(data_of_problem(s.problem), 'n', rows.size)} rows"
-    shown = f", counted from 0: {named}" if rows.size and most != 0 else ""
-    return Fact("support", text + shown, {"support": rows.tolist()})
+    named, cut = some_of(rows, most)
+    return Fact("support", f"{text}, {named}" if rows.size and most != 0 else text, {"support": rows.tolist()}, cut)
 
 
 def _boundary(s: Solution) -> Fact:
@@ -198,9 +188,8 @@ def _boundary(s: Solution) -> Fact:
     labels, text = s.data.labels, str(found)
     if found.kind in ("ellipse", "circle") and labels is not None and found.inside:
         text += f"; {shorten(repr(labels[int(found.inside > 0)]), 30)} inside"
-    return Fact(
-        "boundary", text, {"boundary": {"kind": found.kind, "coefficients": six, **measures, "text": str(found)}}
-    )
+    values = {"kind": found.kind, "coefficients": six, **measures, "text": str(found)}
+    return Fact("boundary", text, {"boundary": values})
 
 
 def conic_of(s: Solution) -> Conic | None:
@@ -221,97 +210,3 @@ def _freedom(s: Solution) -> str:
         return ""
     unique = s.uniqueness
     return f"this is not the only solution: {unique.reason}" if unique.unique is False else ""
-
-
-# ---- the classifier -------------------------------------------------------------------------------------
-
-
-def classifier(s: Solution, most: int | None = MOST_ROWS) -> list[Part]:
-    """Coefficients by feature, by class, or by support point; the largest of many."""
-    if not has_solution(s):
-        return [Facts((Fact("coef", data={"coef": None}),))]
-    if tables := _by_class(s, most):
-        return [Facts((Fact("coef", data={"coef": None}),)), *tables]
-    return [_coefficients(s, most)]
-
-
-def _coefficients(s: Solution, most: int | None) -> Table:
-    pairs = coefficients(s)
-    kept = list(range(len(pairs)))
-    if most is not None and len(pairs) > most:
-        kept = sorted(sorted(kept, key=lambda k: -abs(pairs[k][1]))[:most])
-    by = "feature" if "coef" in s.problem.layout else "variable"
-    titles = ("support point", "dual coef") if in_samples(s.problem) else (by, "coef" if by == "feature" else "value")
-    largest = max((abs(value) for _, value in pairs), default=0.0) or 1.0
-    columns = (Column(titles[0]), Column(titles[1], "number"), Column("size", "bar", pages_only=True))
-    rows = tuple((shorten(pairs[k][0]), pairs[k][1], pairs[k][1] / largest) for k in kept)
-    cut = f"the {len(kept)} largest of {len(pairs)}" if len(kept) < len(pairs) else ""
-    return Table("coef", "Coefficients", columns, rows, cut, sortable=len(rows) > 8, values={"coef": dict(pairs)})
-
-
-def coefficients(s: Solution) -> list[tuple[str, float]]:
-    """What was solved for, by feature name; by support point; by variable and index where it is neither."""
-    values, data = s.values, data_of_problem(s.problem)
-    if in_samples(s.problem):
-        return [(f"row {i}", float(s.dual_coef[i])) for i in s.support]
-    if "coef" in values and data is not None and values["coef"].size == len(data.features):
-        return [(name, float(v)) for name, v in zip(data.features, values["coef"], strict=True)]
-    return [
-        (v.name if v.size == 1 else f"{v.name}[{k}]", float(value))
-        for v in s.problem.variables
-        if v.name != "slack"
-        for k, value in enumerate(values[v.name])
-    ]
-
-
-# ---- several classes ------------------------------------------------------------------------------------
-
-
-def _by_class(s: Solution, most: int | None) -> list[Table]:
-    """Tables of a solution whose unknowns do not belong to single features, a column for each class or direction; none
-    for other models."""
-    data = data_of_problem(s.problem)
-    if data is None or data.labels is None:
-        return []
-    labels, features = [str(label) for label in data.labels], list(data.features)
-    try:
-        estimates: Any = s.estimates
-    except NoAnswer:
-        estimates = None
-    if hasattr(estimates, "covariance"):
-        one = estimates.covariance.ndim == 2
-        names = ["covariance"] if one else [f"covariance of {name}" for name in labels]
-        matrices = [estimates.covariance] if one else estimates.covariance
-        means = _grid("mean", labels, features, estimates.means, {"prior": estimates.priors}, most)
-        return [means, *(_grid(n, features, features, m, {}, most) for n, m in zip(names, matrices, strict=True))]
-    if "coef_1" in s.problem.layout and estimates is not None:
-        titles = [f"direction {k + 1}" for k in range(len(estimates.ratios))]
-        rows = {"Rayleigh quotient": estimates.ratios}
-        return [_grid("direction", titles, features, estimates.directions, rows, most, (str(estimates),))]
-    if "coef" in s.problem.layout and len(labels) * data.d == s.values["coef"].size and np.ndim(s.coef) == 2:
-        rows = {"intercept": np.asarray(s.intercept)} if "intercept" in s.problem.layout else {}
-        return [_grid("coef", labels, features, s.coef, rows, most)]
-    return []
-
-
-def _grid(
-    name: str,
-    titles: list[str],
-    features: list[str],
-    values: Any,
-    more: Mapping[str, Any],
-    most: int | None,
-    remarks: tuple[str, ...] = (),
-) -> Table:
-    """A row a feature, then further rows that have one number a column; of many rows the first and the last."""
-    names = [*features, *more]
-    matrix = np.vstack([np.asarray(values, dtype=float).T, *(np.asarray(row, dtype=float) for row in more.values())])
-    kept = list(range(len(names)))
-    if most is not None and len(names) > most:
-        kept = [*kept[: most - 1], kept[-1]]
-    columns = (Column(name), *(Column(shorten(title, 20), "number") for title in titles))
-    rows = tuple((shorten(names[k]), *map(float, matrix[k])) for k in kept)
-    cut = f"{len(kept)} of {len(names)} rows" if len(kept) < len(names) else ""
-    by_column = {title: dict(zip(names, matrix[:, k].tolist(), strict=True)) for k, title in enumerate(titles)}
-    heading = "Coefficients by class" if name == "coef" else capitalized(name)
-    return Table(name, heading, columns, rows, cut, remarks, values={name: by_column})

@@ -4,24 +4,23 @@ in words."""
 from __future__ import annotations
 
 from itertools import groupby
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from convexcls.compare import COLUMNS as COMPARED
 from convexcls.compare import Comparison
+from convexcls.describe.classifier import MOST_ROWS
 from convexcls.describe.parts import Column, Fact, Facts, Mark, Part, Prose, Table
-from convexcls.describe.problem import title
-from convexcls.inference import Summary
+from convexcls.describe.problem import some_of, title
+from convexcls.inference import Existence, Summary
 from convexcls.inference.writing import cells, head, heading, titles
 from convexcls.paths import Path
 from convexcls.paths.result import COLUMNS as ALONG_A_PATH
+from convexcls.referee import Appraisal, Appraisals
 from convexcls.separability import Separability
 from convexcls.validation import LeaveOneOut
 from convexcls.validation.words import facts, how
-from convexcls.wording import listed
-
-MOST_ROWS = 20
 
 
 def comparison_table(comparison: Comparison) -> Table:
@@ -80,7 +79,7 @@ def summary_parts(summary: Summary) -> list[Part]:
 def leave_one_out_facts(found: LeaveOneOut, most: int | None = MOST_ROWS) -> Facts:
     """What was found, then the rows that are predicted wrongly; programs read every sample's score besides."""
     rows = np.flatnonzero(found.errors == 1) if found.error_count else np.array([], dtype=int)
-    named = listed(rows, rows.size if most is None else most, " and {} more (--all lists them)")
+    named, cut = some_of(rows, most)
     data = {
         "problem": found.problem.name,
         "method": found.method,
@@ -104,7 +103,7 @@ def leave_one_out_facts(found: LeaveOneOut, most: int | None = MOST_ROWS) -> Fac
             Fact("problem", title(found.problem), data),
             Fact("left out", f"each sample in turn, {how(found)}; {found.seconds:.2g} s"),
             *(Fact(name, value) for name, value in facts(found)),
-            Fact("wrong", f"rows, counted from 0: {named}" if rows.size else ""),
+            Fact("wrong", f"rows, {named}" if rows.size else "", cut=cut),
         )
     )
 
@@ -112,18 +111,7 @@ def leave_one_out_facts(found: LeaveOneOut, most: int | None = MOST_ROWS) -> Fac
 # ---- verdicts in words ----------------------------------------------------------------------------------
 
 
-class Verdict(Protocol):
-    """A result that is a verdict with its proof in words: separability, existence, an appraisal."""
-
-    @property
-    def verdict(self) -> str:
-        """In a few words."""
-
-    def explain(self) -> str:
-        """In all words."""
-
-
-def verdict_parts(found: Verdict) -> list[Part]:
+def verdict_parts(found: Separability | Existence | Appraisal | Appraisals) -> list[Part]:
     """The verdict as a badge, then its proof."""
     return [Prose((Mark(found.verdict, "badge"),)), Prose(found.explain())]
 

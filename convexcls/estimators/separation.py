@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from convexcls.estimators.errors import NotSeparableError
-from convexcls.estimators.samples import Samples
+from convexcls.estimators.training import TrainingSamples
 from convexcls.separability import separability
 from convexcls.solution import Solution
 from convexcls.wording import listed
@@ -16,7 +16,7 @@ from convexcls.wording import listed
 MOST = 10
 
 
-def not_separable(samples: Samples, solution: Solution, intercept: bool) -> NotSeparableError:
+def not_separable(samples: TrainingSamples, solution: Solution, intercept: bool) -> NotSeparableError:
     """The error, with a proof in rationals beside that of the solution: few samples, of which none can be left out."""
     data = solution.data
     proof = separability(data.samples, data.given, intercept=intercept)
@@ -36,7 +36,7 @@ def not_separable(samples: Samples, solution: Solution, intercept: bool) -> NotS
     )
 
 
-def _class(samples: Samples, solution: Solution, label: Any) -> str:
+def _class(samples: TrainingSamples, solution: Solution, label: Any) -> str:
     """The class as the caller knows it; with one program for each class, the labels are whether it is that class."""
     if len(samples.classes) == 2:
         return f"class {label!r}"

@@ -22,6 +22,7 @@ from convexcls.referee.own import own_solution
 from convexcls.referee.reading import Array, Fit
 from convexcls.referee.stochastic import penalties, rule_findings
 from convexcls.solution import Solution
+from convexcls.wording import listed
 
 
 def perceptron(fit: Fit) -> list[Claim]:
@@ -72,7 +73,7 @@ def _claim(fit: Fit, subject: str, labels: Any, weights: Array, k: int) -> Claim
 def _count(errors: Any, n: int) -> str:
     if not errors.size:
         return f"it makes no error on its {n} samples"
-    shown = ", ".join(map(str, errors[:5].tolist())) + (", ..." if errors.size > 5 else "")
+    shown = listed(errors, 5)
     return f"{errors.size} of {n} samples are not on their side of the hyperplane (samples {shown})"
 
 

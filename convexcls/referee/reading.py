@@ -13,6 +13,7 @@ from scipy import sparse
 
 from convexcls.data import DataError, check_matrix, finite_doubles
 from convexcls.data.labels import as_vector
+from convexcls.wording import listed
 
 Array = NDArray[np.float64]
 
@@ -165,4 +166,4 @@ def augmented(X: Any, scaling: float) -> Any:
 
 
 def _shown(labels: NDArray[Any]) -> str:
-    return ", ".join(map(str, labels[:6].tolist())) + (", ..." if labels.size > 6 else "")
+    return listed(labels.tolist(), 6)

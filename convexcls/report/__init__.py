@@ -18,12 +18,13 @@ from typing import Any
 from convexcls.compare import Comparison, Row, compare
 from convexcls.describe import Prose, Section, to_html
 from convexcls.describe.certificate import proof
+from convexcls.describe.classifier import classifier
 from convexcls.describe.markup import Html
 from convexcls.describe.multipliers import multipliers
 from convexcls.describe.problem import data_in_brief, formulation
 from convexcls.describe.problem import title as described
 from convexcls.describe.slackness import slackness
-from convexcls.describe.solution import classifier, numbers, verdict
+from convexcls.describe.solution import numbers, verdict
 from convexcls.describe.studies import comparison_table
 from convexcls.files import write_file
 from convexcls.problem import Problem, provides

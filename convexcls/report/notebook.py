@@ -9,9 +9,10 @@ from convexcls.certificate import Certificate
 from convexcls.compare import Comparison
 from convexcls.describe import Group, Mark, Part, Prose, to_html
 from convexcls.describe.certificate import certificate_parts
+from convexcls.describe.classifier import classifier
 from convexcls.describe.markup import Html, tag
 from convexcls.describe.problem import statement
-from convexcls.describe.solution import classifier, numbers, verdict
+from convexcls.describe.solution import numbers, verdict
 from convexcls.describe.studies import comparison_table, path_table, summary_parts, verdict_parts
 from convexcls.inference import Existence, Summary
 from convexcls.paths import Path
