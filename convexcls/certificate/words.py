@@ -106,11 +106,12 @@ def _worst(c: Certificate, name: str) -> str:
     residual = getattr(c.kkt, name.replace(" ", "_"), None)
     if residual is None or residual.relative == 0:
         return ""
-    return f" (worst at {worst_at(residual, getattr(getattr(c.problem, 'data', None), 'features', ()))})"
+    features = getattr(getattr(c.problem, "data", None), "features", ())
+    return f" (worst at {worst_at(residual, features, brief=True)})"
 
 
-def worst_at(residual: Residual, features: Sequence[str]) -> str:
-    """Where a condition is worst: a feature, or a row of a constraint."""
+def worst_at(residual: Residual, features: Sequence[str], brief: bool = False) -> str:
+    """Where a condition is worst: a feature, or a row of a constraint; ``brief`` where lines are full already."""
     if not residual.relative_values:
         return "no constraints"
     if residual.relative == 0:
@@ -118,8 +119,8 @@ def worst_at(residual: Residual, features: Sequence[str]) -> str:
     block, row = residual.worst
     size = residual.relative_values[block].size
     if block == "coef" and size == len(features):
-        return f"coef of {shorten(features[row], 30)}"
-    return block if size == 1 else f"{block}, row {row}"
+        return f"{'' if brief else 'coef of '}{shorten(features[row], 30)}"
+    return block if size == 1 else f"{block}{' ' if brief else ', row '}{row}"
 
 
 def samples_that_matter(c: Certificate) -> list[str]:
