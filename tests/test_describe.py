@@ -11,14 +11,14 @@ from rich.console import Console
 
 import convexcls as cc
 from convexcls import wording
-from convexcls.describe import Column, Fact, Facts, Group, Mark, Prose, Section, Table, to_html, to_json, to_text
+from convexcls.describe import Chapter, Cluster, Column, Fact, Facts, Mark, Prose, Table, to_html, to_json, to_text
 from convexcls.describe.certificate import kkt_table
 from convexcls.describe.parts import Formula, Listing, data_of
 from convexcls.describe.problem import formulation, statement
-from convexcls.describe.screen import to_rich
 from convexcls.describe.slackness import slackness
 from convexcls.describe.solution import answer, facts, numbers
 from convexcls.describe.studies import comparison_table, leave_one_out_facts, separability_prose, summary_parts
+from convexcls.describe.terminal import to_rich
 
 TABLE = Table(
     "fits",
@@ -115,7 +115,7 @@ def test_facts_without_words_are_for_programs_alone():
 
 
 def test_what_is_empty_leaves_no_trace():
-    nothing = [Prose(""), Facts(()), Section("s", "Title", (Prose(""),)), Group((), "beside"), None]
+    nothing = [Prose(""), Facts(()), Chapter("s", "Title", (Prose(""),)), Cluster((), "beside"), None]
     assert to_html(*nothing) == to_text(*nothing) == on_screen(*nothing) == ""
     assert to_text(Prose("one"), *nothing, Prose("two")) == "one\n\ntwo"
 
@@ -133,7 +133,7 @@ def test_formulas_are_mathematics_on_pages_and_letters_elsewhere():
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_names_stay_text_on_every_face(name):
     part = Table("t", name, (Column(name), Column("n", "count")), ((name, 1),), remarks=(name,))
-    parts = (part, Facts((Fact(name, name),)), Prose(name), Section("s", name, (Prose((name, Mark(name, "badge"))),)))
+    parts = (part, Facts((Fact(name, name),)), Prose(name), Chapter("s", name, (Prose((name, Mark(name, "badge"))),)))
     assert not assert_sound(to_html(*parts), written=name).names & {"script", "img"}
     for shown in (to_text(*parts), on_screen(*parts, width=200)):
         assert "\u202e" not in shown

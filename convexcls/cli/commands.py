@@ -20,12 +20,12 @@ from convexcls.cli.arguments import (
 from convexcls.cli.completion import completion
 from convexcls.cli.completion import solvers as solver_names
 from convexcls.cli.listing import demo, problems, solvers
-from convexcls.cli.page import report
 from convexcls.cli.picture import plot
+from convexcls.cli.report import report
 from convexcls.cli.screen import Working, emit, put, say, screen
 from convexcls.cli.statistics import path, summary
 from convexcls.cli.verify import verify
-from convexcls.describe.screen import write
+from convexcls.describe.terminal import write
 from convexcls.files import write_file
 from convexcls.wording import clean
 

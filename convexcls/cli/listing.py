@@ -14,7 +14,7 @@ from convexcls.cli.completion import solvers as solver_names
 from convexcls.cli.screen import say, screen
 from convexcls.cli.typed import describe, solver_options
 from convexcls.describe import Column, Mark, Prose, Table
-from convexcls.describe.screen import to_rich, write
+from convexcls.describe.terminal import to_rich, write
 from convexcls.wording import clean
 
 if TYPE_CHECKING:

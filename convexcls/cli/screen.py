@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from convexcls.describe import Part, to_json
-from convexcls.describe.screen import ENDLESS, to_rich
+from convexcls.describe.terminal import ENDLESS, to_rich
 from convexcls.wording import clean, shorten
 
 BROKEN_PIPE = 141

@@ -10,7 +10,7 @@ import click
 from convexcls.basis import BASES
 from convexcls.cli.arguments import column_options, format_option
 from convexcls.cli.screen import say, screen
-from convexcls.describe.screen import write
+from convexcls.describe.terminal import write
 from convexcls.wording import clean
 
 if TYPE_CHECKING:

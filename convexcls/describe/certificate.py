@@ -10,7 +10,7 @@ import numpy as np
 from convexcls.certificate import Certificate, Residual
 from convexcls.certificate.words import MEANING, conditions, worst_at
 from convexcls.data import Data
-from convexcls.describe.parts import Column, Formula, Group, Inline, Mark, Part, Prose, Section, Table
+from convexcls.describe.parts import Chapter, Cluster, Column, Formula, Inline, Mark, Part, Prose, Table
 from convexcls.describe.problem import data_of_problem
 from convexcls.explain import complementarity, inequalities, multiplier_sign, stationarity
 from convexcls.problem import NoAnswer, Problem
@@ -22,10 +22,10 @@ MOST_WITNESSES = 30
 MOST_FEATURES = 6
 
 
-def proof(solution: Solution) -> Section:
+def proof(solution: Solution) -> Chapter:
     """Why the verdict is true."""
     name = "The proof" if solution.status != "undecided" else "What was measured"
-    return Section("proof", name, (*certificate_parts(solution.certificate), *likelihood_prose(solution)))
+    return Chapter("proof", name, (*certificate_parts(solution.certificate), *likelihood_prose(solution)))
 
 
 def certificate_parts(certificate: Certificate) -> list[Part]:
@@ -35,7 +35,7 @@ def certificate_parts(certificate: Certificate) -> list[Part]:
     said = [line for line in words if line.startswith(" ")]
     if table is None:
         said, kkt = conditions(certificate), kkt_table(certificate)
-        table = None if kkt is None else Group((kkt,), "kkt")
+        table = None if kkt is None else Cluster((kkt,), "kkt")
     said = [line for line in said if line in words]
     if table is None or not said:
         return [Prose("\n".join(words))]

@@ -9,16 +9,16 @@ from typing import Any
 
 from convexcls.describe.markup import Html, formula, join, prose, tag
 from convexcls.describe.parts import (
+    Chapter,
+    Cluster,
     Column,
     Facts,
     Formula,
-    Group,
+    Formulation,
     Listing,
     Mark,
     Part,
     Prose,
-    Section,
-    Statement,
     Table,
     shows,
 )
@@ -109,7 +109,7 @@ def _(words: Prose) -> Html:
 
 
 @_html.register
-def _(statement: Statement) -> Html:
+def _(statement: Formulation) -> Html:
     name = f" · {statement.name}" if statement.name != statement.heading else ""
     shown = tag("div", formula(statement.latex, display=True), class_="scroll", tabindex="0")
     return tag("figure", tag("figcaption", tag("b", statement.heading), name), shown)
@@ -121,7 +121,7 @@ def _(listing: Listing) -> Html:
 
 
 @_html.register
-def _(group: Group) -> Html:
+def _(group: Cluster) -> Html:
     inside = to_html(*group.parts)
     if group.role == "folded":
         return tag("details", tag("summary", group.title), inside)
@@ -129,7 +129,7 @@ def _(group: Group) -> Html:
 
 
 @_html.register
-def _(section: Section) -> Html:
+def _(section: Chapter) -> Html:
     return headed(section.name, section.title, to_html(*section.parts))
 
 

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from convexcls import latex
-from convexcls.describe.parts import Column, Formula, Inline, Section, Table
+from convexcls.describe.parts import Chapter, Column, Formula, Inline, Table
 from convexcls.explain import multiplier_sign
 from convexcls.latex import indexed
 from convexcls.paths.result import has_solution
@@ -23,7 +23,7 @@ PAIRED = (
 )
 
 
-def multipliers(solution: Solution) -> Section:
+def multipliers(solution: Solution) -> Chapter:
     """Every constraint and loss of the problem with its multiplier, then every constraint of the dual with its own: a
     variable of the problem."""
     problem = solution.problem
@@ -36,7 +36,7 @@ def multipliers(solution: Solution) -> Section:
     back = [(block.name, _rule(dual, block), _multiplier(block)) for block in _rules(dual)]
     heading = "Constraints of the dual: their multipliers are the unknowns of the problem, and slacks"
     first = Table("multipliers", "Constraints and losses of the problem, each with its multiplier", PAIRED, tuple(own))
-    return Section("multipliers", "Multipliers", (first, Table("dual", heading, PAIRED[:3], tuple(back))))
+    return Chapter("multipliers", "Multipliers", (first, Table("dual", heading, PAIRED[:3], tuple(back))))
 
 
 def _rules(problem: Problem) -> list[Constraint | NormBound]:

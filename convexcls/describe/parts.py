@@ -1,5 +1,5 @@
-"""What a description is made of: facts, tables, prose and formulas, in groups and sections. Plain data: how it looks is
-the renderers' affair.
+"""What a description is made of: facts, tables, prose and formulas, in clusters and chapters. Plain data: how it looks
+is the renderers' affair.
 
 Words stand beside the values that programs read (``data``, by key), so that text and JSON cannot tell two stories.
 """
@@ -148,7 +148,7 @@ class Prose:
 
 
 @dataclass(frozen=True)
-class Statement:
+class Formulation:
     """A problem as it is written: a heading, its name, its formula."""
 
     heading: str
@@ -164,7 +164,7 @@ class Listing:
 
 
 @dataclass(frozen=True)
-class Group:
+class Cluster:
     """Parts that belong together: ``beside`` each other where there is room, ``formulas`` likewise, the table of the
     ``kkt`` conditions, or ``folded`` under a title until somebody asks."""
 
@@ -174,7 +174,7 @@ class Group:
 
 
 @dataclass(frozen=True)
-class Section:
+class Chapter:
     """Parts under a heading; ``name`` is the heading's address."""
 
     name: str
@@ -182,14 +182,14 @@ class Section:
     parts: tuple[Part, ...]
 
 
-Part: TypeAlias = Facts | Table | Prose | Statement | Listing | Group | Section
+Part: TypeAlias = Facts | Table | Prose | Formulation | Listing | Cluster | Chapter
 
 
 def data_of(parts: Iterable[Part]) -> dict[str, Any]:
     """What programs read of several parts."""
     out: dict[str, Any] = {}
     for part in parts:
-        if isinstance(part, (Group, Section)):
+        if isinstance(part, (Cluster, Chapter)):
             out |= data_of(part.parts)
         elif isinstance(part, (Facts, Table, Prose)):
             out |= part.data
@@ -198,7 +198,7 @@ def data_of(parts: Iterable[Part]) -> dict[str, Any]:
 
 def shows(part: Part | None) -> bool:
     """Whether there is something to see."""
-    if isinstance(part, (Group, Section)):
+    if isinstance(part, (Cluster, Chapter)):
         return any(map(shows, part.parts))
     if isinstance(part, Facts):
         return bool(part.told)

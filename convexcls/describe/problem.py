@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from convexcls.data import Data
-from convexcls.describe.parts import Column, Fact, Facts, Formula, Group, Listing, Prose, Section, Statement, Table
+from convexcls.describe.parts import Chapter, Cluster, Column, Fact, Facts, Formula, Formulation, Listing, Prose, Table
 from convexcls.problem import Problem
 from convexcls.wording import capitalized, count, listed, number, shorten
 
@@ -42,19 +42,19 @@ def title(problem: Problem) -> str:
 # ---- the formula ----------------------------------------------------------------------------------------
 
 
-def statement(problem: Problem, heading: str = "") -> Statement:
+def statement(problem: Problem, heading: str = "") -> Formulation:
     """A problem as it is written."""
     name = capitalized(problem.name)
-    return Statement(heading or name, name, problem.latex())
+    return Formulation(heading or name, name, problem.latex())
 
 
-def formulation(problem: Problem) -> Section:
+def formulation(problem: Problem) -> Chapter:
     """The primal beside the dual, with what the letters stand for."""
     names = ("Primal", "Dual") if problem.sense == "min" else ("The problem as stated", "Its dual")
-    both = Group((statement(problem, names[0]), statement(problem.dual(), names[1])), "formulas")
+    both = Cluster((statement(problem, names[0]), statement(problem.dual(), names[1])), "formulas")
     letters = Listing(tuple((Formula(v.symbol), f" {v.name}, {count(v.size, 'unknown')}") for v in problem.variables))
     notes = " ".join(f"{capitalized(str(note).rstrip('.'))}." for note in getattr(problem, "notes", ()))
-    return Section(
+    return Chapter(
         "formulation", "The problem and its dual", (both, letters, *([Prose(notes, "note")] if notes else []))
     )
 
@@ -62,13 +62,13 @@ def formulation(problem: Problem) -> Section:
 # ---- the data -------------------------------------------------------------------------------------------
 
 
-def data_in_brief(problem: Problem) -> Section | None:
+def data_in_brief(problem: Problem) -> Chapter | None:
     """Rows, features with their ranges, classes with their counts, weights; nothing for a problem without data."""
     data = data_of_problem(problem)
     if data is None:
         return None
     tables = [table for table in (_classes(data), _features(data)) if table is not None]
-    return Section("data", "Data", (_size(data), Group(tuple(tables), "beside")))
+    return Chapter("data", "Data", (_size(data), Cluster(tuple(tables), "beside")))
 
 
 def _size(data: Data) -> Facts:

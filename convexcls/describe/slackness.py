@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from convexcls.data import Data
 from convexcls.describe.multipliers import point_of, pulls
-from convexcls.describe.parts import Column, Formula, Mark, Prose, Section, Table
+from convexcls.describe.parts import Chapter, Column, Formula, Mark, Prose, Table
 from convexcls.describe.problem import data_of_problem
 from convexcls.describe.solution import has_support
 from convexcls.explain import slack as slack_formula
@@ -46,7 +46,7 @@ class Series:
         return shorten(value, 40) if isinstance(value, str) else float(value)
 
 
-def slackness(solution: Solution) -> Section | None:
+def slackness(solution: Solution) -> Chapter | None:
     """The table, with a sentence that says how to read it and what was left out."""
     data = data_of_problem(solution.problem)
     if data is None or not has_solution(solution):
@@ -63,7 +63,7 @@ def slackness(solution: Solution) -> Section | None:
     caption = f"Rows counted from 0; {len(rows)} of {data.n} samples" if len(rows) < data.n else "Rows counted from 0"
     heading = "Complementary slackness, sample by sample" if _blocks(solution) else "Sample by sample"
     table = Table("samples", caption, tuple(columns), tuple(rows), sortable=True)
-    return Section("samples", heading, (_how_to_read(solution, data, len(rows)), table))
+    return Chapter("samples", heading, (_how_to_read(solution, data, len(rows)), table))
 
 
 def _how_to_read(solution: Solution, data: Data, shown: int) -> Prose:

@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 
 from convexcls.describe.parts import (
+    Chapter,
+    Cluster,
     Facts,
-    Group,
+    Formulation,
     Listing,
     Part,
     Prose,
-    Section,
-    Statement,
     Table,
     data_of,
     in_letters,
@@ -60,7 +60,7 @@ def _(words: Prose) -> str:
 
 
 @_text.register
-def _(statement: Statement) -> str:
+def _(statement: Formulation) -> str:
     return "\n".join([statement.heading, *indented(plain_lines(statement.latex))])
 
 
@@ -69,9 +69,9 @@ def _(listing: Listing) -> str:
     return "\n".join(indented(map(in_letters, listing.items)))
 
 
-@_text.register(Group)
-@_text.register(Section)
-def _(several: Group | Section) -> str:
+@_text.register(Cluster)
+@_text.register(Chapter)
+def _(several: Cluster | Chapter) -> str:
     inside = to_text(*several.parts)
     return f"{several.title}\n\n{inside}" if several.title else inside
 

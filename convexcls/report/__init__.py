@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from convexcls.compare import Comparison, Row, compare
-from convexcls.describe import Prose, Section, to_html
+from convexcls.describe import Chapter, Prose, to_html
 from convexcls.describe.certificate import proof
 from convexcls.describe.classifier import classifier
 from convexcls.describe.markup import Html
@@ -99,7 +99,7 @@ def report(
             to_html(
                 data_in_brief(problem),
                 formulation(problem),
-                Section("classifier", "The classifier", tuple(classifier(solution, MOST_COEFFICIENTS))),
+                Chapter("classifier", "The classifier", tuple(classifier(solution, MOST_COEFFICIENTS))),
                 proof(solution),
                 multipliers(solution),
                 slackness(solution),
@@ -117,7 +117,7 @@ def report(
 
 def compared(
     solution: Solution, wanted: bool | Sequence[str], progress: Callable[[Any], None] | None
-) -> Section | None:
+) -> Chapter | None:
     """The solution beside those of other solvers, and what there is to say of who is missing."""
     if wanted is False:
         return None
@@ -134,7 +134,7 @@ def compared(
         said += " The problem is large, so that other solvers are compared only where they are named."
     others = compare(problem, [name for name in names if name != solution.solver], tol, progress)
     side_by_side = comparison_table(Comparison(problem, tol, (own, *others.rows)))
-    return Section("solvers", "Solvers compared", (Prose(said), side_by_side))
+    return Chapter("solvers", "Solvers compared", (Prose(said), side_by_side))
 
 
 def size(problem: Problem) -> int:

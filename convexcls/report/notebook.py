@@ -7,7 +7,7 @@ from typing import Any
 
 from convexcls.certificate import Certificate
 from convexcls.compare import Comparison
-from convexcls.describe import Group, Mark, Part, Prose, to_html
+from convexcls.describe import Cluster, Mark, Part, Prose, to_html
 from convexcls.describe.certificate import certificate_parts
 from convexcls.describe.classifier import classifier
 from convexcls.describe.markup import Html, tag
@@ -51,7 +51,7 @@ def _(solution: Solution) -> list[Part]:
         verdict(solution),
         numbers(solution),
         *classifier(solution, MOST_COEFFICIENTS),
-        Group(tuple(certificate_parts(solution.certificate)), "folded", "The proof"),
+        Cluster(tuple(certificate_parts(solution.certificate)), "folded", "The proof"),
     ]
 
 
