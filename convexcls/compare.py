@@ -10,7 +10,7 @@ from typing import Any
 from convexcls.problem import Problem, carry_out
 from convexcls.solution import Solution
 from convexcls.solve import accepting, solve
-from convexcls.wording import columns, number, seconds, small
+from convexcls.wording import columns, number, plain_values, seconds, small
 
 CONDITIONS = ("stationarity", "primal_feasibility", "dual_feasibility", "complementary_slackness")
 
@@ -100,11 +100,8 @@ class Comparison:
         >>> table.to_dict()["rows"][0]["status"]
         'optimal'
         """
-        out = []
-        for row in self.rows:
-            values = {f.name: getattr(row, f.name) for f in fields(row) if f.name != "solution"}
-            out.append({k: None if isinstance(v, float) and not math.isfinite(v) else v for k, v in values.items()})
-        return {"problem": self.problem.name, "tolerance": self.tol, "rows": out}
+        rows = [{f.name: getattr(row, f.name) for f in fields(row) if f.name != "solution"} for row in self.rows]
+        return {"problem": self.problem.name, "tolerance": self.tol, "rows": plain_values(rows)}
 
     def table(self) -> list[list[str]]:
         """One line of text cells a solver, in the order of ``COLUMNS``.

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import math
 import unicodedata
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from fractions import Fraction
 from itertools import islice
 from textwrap import wrap
 from typing import Any
+
+import numpy as np
 
 #: Lines of prose are at most so long.
 WIDTH = 110
@@ -88,6 +90,23 @@ def rounded_text(value: Fraction, digits: int) -> str:
         return f"{float(value):.{digits}g}"
     except OverflowError:
         return f"about 2^{value.numerator.bit_length() - value.denominator.bit_length()}"
+
+
+def plain_values(value: Any) -> Any:
+    """Values as JSON can hold them: what is not a finite number is None, what is nothing else is text."""
+    if isinstance(value, Mapping):
+        return {str(k): plain_values(v) for k, v in value.items()}
+    if isinstance(value, np.ndarray):
+        return plain_values(value.tolist())
+    if isinstance(value, np.generic):
+        return plain_values(value.item())
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if value is None or isinstance(value, (bool, int, str)):
+        return value
+    if isinstance(value, Sequence):
+        return [plain_values(v) for v in value]
+    return str(value)
 
 
 # ---- lines ----------------------------------------------------------------------------------------------

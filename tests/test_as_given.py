@@ -32,12 +32,20 @@ def rows_of(problem, name):
 @pytest.mark.parametrize(
     ("value", "expected"),
     [
-        (3, Fraction(3)), (0.5, Fraction(1, 2)), (0.1, Fraction(3602879701896397, 36028797018963968)),
-        ("0.1", Fraction(1, 10)), (" -12.5e-3 ", Fraction(-1, 80)), (".5", Fraction(1, 2)), ("7.", Fraction(7)),
-        (Decimal("1e3"), Fraction(1000)), (Fraction(2, 3), Fraction(2, 3)), (np.float32(0.5), Fraction(1, 2)),
-        (np.int64(-4), Fraction(-4)), (True, Fraction(1)),
+        (3, Fraction(3)),
+        (0.5, Fraction(1, 2)),
+        (0.1, Fraction(3602879701896397, 36028797018963968)),
+        ("0.1", Fraction(1, 10)),
+        (" -12.5e-3 ", Fraction(-1, 80)),
+        (".5", Fraction(1, 2)),
+        ("7.", Fraction(7)),
+        (Decimal("1e3"), Fraction(1000)),
+        (Fraction(2, 3), Fraction(2, 3)),
+        (np.float32(0.5), Fraction(1, 2)),
+        (np.int64(-4), Fraction(-4)),
+        (True, Fraction(1)),
     ],
-)  # fmt: skip
+)
 def test_a_number_is_what_it_says(value, expected):
     assert rational.exactly(value) == expected
 

@@ -41,9 +41,17 @@ def test_the_page_has_its_landmarks_and_sections(whole):
     assert {"header", "main", "footer", "section", "h1", "h2", "table", "caption", "math", "svg"} <= whole.names
     headings = [text for name, text in whole.texts if name == "h2"]
     assert headings == [
-        "Pictures", "Data", "The problem and its dual", "The classifier", "The proof", "Multipliers",
-        "Complementary slackness, sample by sample", "More pictures", "Solvers compared", "How to make this again",
-    ]  # fmt: skip
+        "Pictures",
+        "Data",
+        "The problem and its dual",
+        "The classifier",
+        "The proof",
+        "Multipliers",
+        "Complementary slackness, sample by sample",
+        "More pictures",
+        "Solvers compared",
+        "How to make this again",
+    ]
     for name, attributes in whole.tags:
         if name == "section":
             assert attributes["aria-labelledby"]

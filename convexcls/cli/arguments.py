@@ -5,13 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import reduce, wraps
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from convexcls.basis import BASES
 from convexcls.cli import completion
+from convexcls.cli.screen import Working
 from convexcls.models import by_kind
+
+if TYPE_CHECKING:
+    from convexcls.certificate import Level
+    from convexcls.models import Model
+    from convexcls.solution import Solution
 
 Command = Callable[..., Any]
 
@@ -117,3 +123,23 @@ def known_solver(name: str) -> type:
             f"each also on the dual (as {DUAL}clarabel), and auto"
         )
     return solver_class(given)
+
+
+def solved(problem: Model, solver: str, tol: float, settings: dict[str, Any], level: Level, digits: int) -> Solution:
+    """The answer at the level asked for; of an interrupted solver, where it stopped."""
+    from convexcls.solvers import SolverRefused
+
+    with Working(f"solving the {problem.name}", goal=tol) as report:
+        try:
+            found = problem.solve(solver, tol=tol, callback=report, **settings)
+        except Exception as error:  # with options of the user's, each solver fails in a way of its own
+            if not settings or isinstance(error, SolverRefused):
+                raise
+            given = ", ".join(f"{name}={value}" for name, value in settings.items())
+            raise click.UsageError(
+                f"the solver {solver!r} does not take {given} ({type(error).__name__}: {error})"
+            ) from error
+    if level == "float" or found.interrupted:
+        return found
+    with Working(f"proving the answer, level {level}"):
+        return found.at_level(level, digits)

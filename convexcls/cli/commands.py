@@ -12,6 +12,7 @@ from convexcls.cli.arguments import (
     file_option,
     known_solver,
     proof_level,
+    solved,
     solver_option,
     solver_settings,
     source_arguments,
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
     from convexcls.certificate import Level
     from convexcls.cli.sources import Request
     from convexcls.models import Model
-    from convexcls.solution import Solution
 
 
 def _read(request: Request) -> Model:
@@ -121,32 +121,13 @@ def solve(
     if certificate is not None:
         check_output(certificate, "--certificate", request)
     exact = level == "exact" or certificate is not None
-    found = _solved(_read(replace(request, exact=exact)), solver, tol, settings, level, digits)
+    found = solved(_read(replace(request, exact=exact)), solver, tol, settings, level, digits)
     parts = answer(found, None if everything or as_json else MOST_ROWS)
     put("convexcls-solution/1", parts if as_json else [*parts, *likelihood_prose(found)], as_json)
     if certificate is not None:
         write_file(certificate, found.certificate.to_json() + "\n")
         say(f"certificate written to {clean(str(certificate))}")
     return 0 if certified(found) else 1
-
-
-def _solved(problem: Model, solver: str, tol: float, settings: dict[str, Any], level: Level, digits: int) -> Solution:
-    from convexcls.solvers import SolverRefused
-
-    with Working(f"solving the {problem.name}", goal=tol) as report:
-        try:
-            found = problem.solve(solver, tol=tol, callback=report, **settings)
-        except Exception as error:  # with options of the user's, each solver fails in a way of its own
-            if not settings or isinstance(error, SolverRefused):
-                raise
-            given = ", ".join(f"{name}={value}" for name, value in settings.items())
-            raise click.UsageError(
-                f"the solver {solver!r} does not take {given} ({type(error).__name__}: {error})"
-            ) from error
-    if level == "float" or found.interrupted:
-        return found
-    with Working(f"proving the answer, level {level}"):
-        return found.at_level(level, digits)
 
 
 @click.command()

@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from convexcls.cli.arguments import file_option, known_solver, proof_level, solver_option, source_arguments, tolerance
+from convexcls.cli.arguments import (
+    file_option,
+    known_solver,
+    proof_level,
+    solved,
+    solver_option,
+    source_arguments,
+    tolerance,
+)
 from convexcls.cli.completion import solvers
 from convexcls.cli.screen import Working, say
 from convexcls.wording import clean
@@ -72,21 +80,10 @@ def report(
     if compared and no_compare:
         raise click.UsageError("--compare and --no-compare: say one or the other")
     problem = read_problem(replace(request, exact=level == "exact"))
-    with Working(f"solving the {problem.name}", goal=tol) as progress:
-        found = problem.solve(solver, tol=tol, callback=progress).unless_interrupted()
-    if level != "float":
-        with Working(f"proving the answer, level {level}"):
-            found = found.at_level(level, digits)
+    found = solved(problem, solver, tol, {}, level, digits).unless_interrupted()
     with Working(f"writing the report of the {problem.name}") as progress:
-        make(
-            found,
-            target,
-            title or gallery_title(request),
-            not no_compare and (list(compared) or True),
-            not no_pictures,
-            command_line(),
-            progress,
-        )
+        title, others = title or gallery_title(request), not no_compare and (list(compared) or True)
+        make(found, target, title, others, not no_pictures, command_line(), progress)
     say(f"{found.status}; report written to {clean(str(target))}")
     return 0 if certified(found) else 1
 

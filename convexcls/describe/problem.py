@@ -126,8 +126,8 @@ def _features(data: Data) -> Table:
 
 def some_of(rows: NDArray[np.intp], most: int | None) -> tuple[str, bool]:
     """Some rows by their numbers (all for ``most`` None), and whether there are others."""
-    cut = most is not None and rows.size > most
-    return f"counted from 0: {listed(rows, most if cut and most is not None else rows.size, ' and {} more')}", cut
+    shown = rows.size if most is None else most
+    return f"counted from 0: {listed(rows, shown, ' and {} more')}", rows.size > shown
 
 
 def cut_to_first(shown: int, total: int) -> str:

@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import json
-import math
-from collections.abc import Mapping, Sequence
 from functools import singledispatch
 from typing import Any
-
-import numpy as np
 
 from convexcls.describe.parts import (
     Chapter,
@@ -24,7 +20,7 @@ from convexcls.describe.parts import (
     shows,
 )
 from convexcls.latex import plain_lines
-from convexcls.wording import clean, columns, indented
+from convexcls.wording import clean, columns, indented, plain_values
 
 #: Names of facts stand in a column of at least this width.
 NARROWEST = 16
@@ -86,20 +82,4 @@ def to_json(schema: str, *parts: Part | None) -> str:
 
 def strict_json(value: Any) -> str:
     """JSON as the standard has it: what is not a finite number is null."""
-    return json.dumps(_plain(value), indent=2, allow_nan=False)
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {str(k): _plain(v) for k, v in value.items()}
-    if isinstance(value, np.ndarray):
-        return _plain(value.tolist())
-    if isinstance(value, np.generic):
-        return _plain(value.item())
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if value is None or isinstance(value, (bool, int, str)):
-        return value
-    if isinstance(value, Sequence):
-        return [_plain(v) for v in value]
-    return str(value)
+    return json.dumps(plain_values(value), indent=2, allow_nan=False)

@@ -57,10 +57,17 @@ class KernelSVC(WeightedFit, SupportVectors, CertifiedClassifier):
     def _declare(self, X: Named, y: Any, weights: Any) -> Model:
         hard = is_infinite(self.C)
         return KernelSVM(
-            X, y, kernel=self.kernel, C=None if hard else self.C, gamma=self._gamma, degree=self.degree,
-            coef0=self.coef0, intercept=self.fit_intercept, sample_weight=None if hard else weights,
+            X,
+            y,
+            kernel=self.kernel,
+            C=None if hard else self.C,
+            gamma=self._gamma,
+            degree=self.degree,
+            coef0=self.coef0,
+            intercept=self.fit_intercept,
+            sample_weight=None if hard else weights,
             memory_limit=self.memory_limit,
-        )  # fmt: skip
+        )
 
     def _scaled_gamma(self, samples: TrainingSamples) -> float:
         """gamma as a number: 1 / (d var(X)) for "scale", 1/d for "auto"."""

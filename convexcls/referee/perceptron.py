@@ -82,6 +82,8 @@ def _promise(whole: Solution | None) -> list[str]:
     if whole is None or whole.status == "undecided":
         return []
     if whole.status == "optimal" and whole.objective <= 1e-9 * whole.problem.unit:
-        return ["a hyperplane without errors exists (at worst with samples on it): the rule ended before it found it; "
-                "lower tol or raise max_iter"]  # fmt: skip
+        return [
+            "a hyperplane without errors exists (at worst with samples on it): the rule ended before it found it; "
+            "lower tol or raise max_iter"
+        ]
     return ["no hyperplane separates the classes, so the rule cannot keep its promise: it never settles"]

@@ -140,8 +140,10 @@ class Fit:
         """Whether the estimator worked in single precision."""
         kind = getattr(getattr(self.estimator, "coef_", None), "dtype", None)
         if getattr(self.given, "dtype", None) == np.float32:
-            return ["X is single precision (float32): it is taken exactly as it is, but the fit may have been rounded "
-                    "to seven digits"]  # fmt: skip
+            return [
+                "X is single precision (float32): it is taken exactly as it is, but the fit may have been rounded "
+                "to seven digits"
+            ]
         if kind == np.float32:
             return ["coef_ is single precision (float32) and X is not: the fit saw a rounded copy of X"]
         return []
