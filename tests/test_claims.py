@@ -103,8 +103,9 @@ def test_gaussian_classes_that_do_not_vary_in_doubles_only():
     for covariance in ("shared", "by-class"):
         model = cc.GaussianMLE(X, [0, 0, 0, 1, 1, 1], covariance=covariance)
         found = [model.solve(level=level) for level in LEVELS]
-        assert found[0].status == "undecided"
-        assert found[2].status == "optimal"
+        assert found[0].certificate.level != "float"  # doubles alone cannot tell
+        assert [s.status for s in found] == ["optimal"] * 3
+        assert len({round(s.objective, 8) for s in found}) == 1
 
 
 def test_rounded_samples_of_a_kernel():
