@@ -10,10 +10,10 @@ from convexcls.losses import PiecewiseLinear
 from convexcls.problem import Constraint, Problem, Variable
 from convexcls.rows import DenseRows, SparseRows, StackedRows
 from convexcls.scaling import equilibrate
-from convexcls.solvers.central_path import follow
-from convexcls.solvers.interior_point import MOST_UNKNOWNS
-from convexcls.solvers.partition import settle
-from convexcls.solvers.row_reduction import RowReduction
+from convexcls.solvers.rows.central_path import follow
+from convexcls.solvers.rows.finish import settle
+from convexcls.solvers.rows.interior_point import MOST_UNKNOWNS
+from convexcls.solvers.rows.reduction import RowReduction
 
 IP = "interior-point"
 

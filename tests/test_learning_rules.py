@@ -19,7 +19,8 @@ import convexcls as cc
 from convexcls.cli import main
 from convexcls.problem import NoAnswer
 from convexcls.solve import accepting
-from convexcls.solvers import loops, perceptron_rule, solver_class
+from convexcls.solvers import solver_class
+from convexcls.solvers.rules import loops, perceptron_rule
 
 RULES = ("perceptron", "perceptron-batch", "lms", "sgd")
 
@@ -618,7 +619,7 @@ if sys.argv[1] == "plain":
 import json
 import numpy as np
 import convexcls as cc
-from convexcls.solvers import loops
+from convexcls.solvers.rules import loops
 rng = np.random.default_rng(2)
 X = rng.normal(size=(40, 5))
 y = (X @ rng.normal(size=5) > 0).astype(int)

@@ -19,8 +19,8 @@ from convexcls.cli.statistics import read_values
 from convexcls.problem import Problem
 from convexcls.scaling import equilibrate
 from convexcls.solvers import Start
-from convexcls.solvers.continuation import continued, settled
-from convexcls.solvers.soft_rows import soft_rows
+from convexcls.solvers.rows.continuation import continued, settled
+from convexcls.solvers.rows.soft_rows import soft_rows
 from tests.datasets import every_model, overlapping
 
 mpl.use("Agg")

@@ -1,0 +1,107 @@
+"""The two descents of the Newton solver: with the Hessian at every point, and with a stand-in for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from convexcls.solvers.base import Tracer
+from convexcls.solvers.smooth.hessian import newton_step
+from convexcls.solvers.smooth.line_search import backtrack
+from convexcls.solvers.smooth.objective import State
+from convexcls.solvers.smooth.preconditioner import StandIn
+from convexcls.solvers.smooth.quasi_newton import SecantPairs, advance
+from convexcls.solvers.smooth.separation import SEPARATED, may_run_away, separating_direction
+
+Array = NDArray[np.float64]
+Detail = Callable[[State], dict[str, Any]]
+#: The residual aimed at, relative to the tolerance: the check measures it in other ways, some of them less kind, the
+#: less so the nearer the columns are to repeating each other.
+MARGIN = 1e-3
+#: A residual that rounding alone leaves.
+ROUNDED = 1e-15
+LEAST_MARGIN, MOST_MARGIN = 1e-4, 1e-2
+PENALISED = 0.1
+#: Iterations without half the residual, after which a descent with a stand-in gives up.
+PATIENCE = 15
+#: The residual at which a stand-in that was made far away is made again.
+IN_SIGHT = 1e-2
+CONVERGED = "the gradient is as small as rounding allows"
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """Where a descent ended and why; a direction where it found that there is no minimum."""
+
+    state: State
+    message: str
+    finished: bool
+    direction: Array | None = None
+
+
+@dataclass(eq=False)
+class Descent:
+    """A descent from a state, with its trace and its limits."""
+
+    tol: float
+    tracer: Tracer
+    detail: Detail
+
+    def exact(self, state: State, most: int) -> Outcome:
+        """Newton's method with the Hessian of every point, until rounding ends it."""
+        runaway, begun = may_run_away(state.problem), len(self.tracer.lines)
+        shrink, best, stalled, well_conditioned = 1.0, np.inf, 0, True
+        for _ in range(most):
+            residual = self._record(state, shrink)
+            if runaway and (direction := separating_direction(state)) is not None:
+                return Outcome(state, SEPARATED, True, direction)
+            stalled = stalled + 1 if residual > 0.5 * best else 0
+            best = min(best, residual)
+            # where the Hessian is nearly singular, each step gains few digits, and the residual does not show them
+            patience = 1 if well_conditioned else 4
+            done = residual <= (ROUNDED if well_conditioned else 0.0)
+            if done or (residual <= MARGIN * self.tol and stalled >= patience) or stalled >= 30:
+                return Outcome(state, CONVERGED if residual <= self.tol else "no further progress", True)
+            step, well_conditioned = newton_step(state.problem, state.hessian(), state.gradient)
+            state, shrink = backtrack(state, step)
+            if shrink == 0.0:
+                return Outcome(state, "no step along the Newton direction lowers the objective further", True)
+            if len(self.tracer.lines) - begun > 40 and state.moved_most(step) > 0.5:
+                return Outcome(state, "margins keep growing: the classes look separated", True)
+        return Outcome(state, f"stopped after {most} iterations", False)
+
+    def with_stand_in(self, state: State, stand_in: StandIn, most: int) -> Outcome:
+        """L-BFGS around a stand-in for the Hessian, until the residual is well below the tolerance. A stand-in from
+        far away is replaced once, where the end is in sight; what the pairs have learned stays true."""
+        runaway = may_run_away(state.problem)
+        pairs, length, best, stalled = SecantPairs(stand_in.first, stand_in.rough), 1.0, np.inf, 0
+        again = stand_in.again
+        target = self.tol * max(LEAST_MARGIN, MOST_MARGIN * min(1.0, stand_in.first.smallest))
+        for _ in range(most):
+            residual = self._record(state, length)
+            if runaway and (direction := separating_direction(state)) is not None:
+                return Outcome(state, SEPARATED, True, direction)
+            stalled = stalled + 1 if residual > 0.5 * best else 0
+            best = min(best, residual)
+            if residual <= target and state.penalised_gradient() <= PENALISED * self.tol:
+                return Outcome(state, "the gradient is well below the tolerance", True)
+            if stalled >= PATIENCE:
+                return Outcome(state, "no further progress", False)
+            if again is not None and residual <= IN_SIGHT:
+                pairs.preconditioner, again = again(state.x), None
+            step = pairs.direction(state.gradient)
+            new, length = advance(state, step)
+            if length == 0.0:
+                return Outcome(state, "no step lowers the objective further", False)
+            pairs.learn(new.x - state.x, new.gradient - state.gradient)
+            state = new
+        return Outcome(state, f"stopped after {most} iterations", False)
+
+    def _record(self, state: State, length: float) -> float:
+        residual = state.relative_gradient()
+        self.tracer.record(state.objective, residual, length, self.detail(state), point=state.x)
+        return residual

@@ -1,0 +1,29 @@
+"""How far to go along a step: the first length that lowers the objective enough (Armijo)."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from convexcls.solvers.smooth.objective import State
+
+Array = NDArray[np.float64]
+ENOUGH = 1e-4
+SHORTEST = 1e-10
+
+
+def backtrack(state: State, step: Array) -> tuple[State, float]:
+    """The first of the steps 1, 1/2, 1/4, ... that lowers the objective enough, or no step (0.0). A quadratic needs no
+    such care: there the full step is the solution, whatever rounding says of the objective."""
+    function = state.function
+    if function.problem.is_quadratic_program:
+        return function.at(state.x + step), 1.0
+    slope = float(state.gradient @ step)
+    noise = 1e-14 * max(abs(state.objective), function.problem.unit)
+    shrink = 1.0
+    while shrink > SHORTEST:
+        new = function.at(state.x + shrink * step)
+        if np.isfinite(new.objective) and new.objective <= state.objective + ENOUGH * shrink * slope + noise:
+            return new, shrink
+        shrink *= 0.5
+    return state, 0.0
