@@ -19,8 +19,8 @@ from convexcls.cli.statistics import read_values
 from convexcls.problem import Problem
 from convexcls.scaling import equilibrate
 from convexcls.solvers import Start
-from convexcls.solvers.rows.continuation import continued, settled
-from convexcls.solvers.rows.soft_rows import soft_rows
+from convexcls.solvers.rows.continuation import can_be_continued, continued, settled
+from convexcls.solvers.rows.reduction import RowReduction
 from tests.datasets import every_model, overlapping
 
 mpl.use("Agg")
@@ -151,11 +151,11 @@ def test_shrinking_c_pulls_the_coefficients_to_zero():
 # ---- continuation: exact or not at all ------------------------------------------------------------------
 
 
-def test_which_problems_have_soft_rows():
-    reducible = {name for name, p in every_model().items() if soft_rows(p) is not None}
+def test_which_problems_can_be_continued():
+    reducible = {name for name, p in every_model().items() if can_be_continued(p)}
     assert reducible == {
         "hard-margin", "hard-margin-no-intercept", "soft-margin", "soft-margin-no-intercept", "soft-margin-weighted",
-        "squared-hinge",
+        "squared-hinge", "least-absolute", "least-absolute-weighted", "hinge-l1", "squared-l1", "perceptron",
     }  # fmt: skip
 
 
@@ -163,8 +163,8 @@ def test_which_problems_have_soft_rows():
 def test_there_and_back(name):
     problem = equilibrate(every_model()[name]).problem
     s = problem.solve("clarabel")
-    soft = soft_rows(problem)
-    x, multipliers = soft.restored(*soft.reduced(s.x, s.multipliers))
+    reduction = RowReduction.of(problem)
+    x, multipliers = reduction.restored(*reduction.reduced(s.x, s.multipliers))
     np.testing.assert_allclose(x, s.x, atol=1e-9)
     for block, z in multipliers.items():
         np.testing.assert_allclose(z, s.multipliers[block], atol=1e-9)

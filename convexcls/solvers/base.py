@@ -16,11 +16,9 @@ from functools import cache, cached_property, partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexcls.arrays import Array
 from convexcls.problem import Problem
-
-Array = NDArray[np.float64]
 
 
 class SolverRefused(ValueError):
@@ -198,4 +196,14 @@ def refuse_unless_smooth(problem: Problem) -> str:
     for term in problem.terms:
         if term.loss.domain != (-np.inf, np.inf):
             return f"the {term.loss.name} of {term.name!r} is finite only on {term.loss.domain}"
+    return ""
+
+
+def refuse_unless_quadratic(problem: Problem, cones: bool = False) -> str:
+    """The reason why a solver of quadratic programs cannot take the problem."""
+    for t in problem.terms:
+        if not t.is_half_square:
+            return f"it solves quadratic programs, and {t.name!r} has the {t.loss.name} loss"
+    if problem.norm_bounds and not cones:
+        return f"it solves quadratic programs, and {problem.norm_bounds[0].name!r} bounds a norm"
     return ""

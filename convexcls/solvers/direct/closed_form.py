@@ -12,19 +12,17 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import qr, solve_triangular
 from scipy.sparse import issparse
 
+from convexcls.arrays import Array, Indices
 from convexcls.problem import Problem
 from convexcls.rows import Rows
-from convexcls.solvers.base import Answer, Callback, Solver, Tracer
+from convexcls.solvers.base import Answer, Callback, Solver, Tracer, refuse_unless_quadratic
 from convexcls.solvers.direct.normal_equations import by_lsmr, by_normal_equations
-from convexcls.solvers.foreign.quadratic_program import refuse_unless_quadratic
 from convexcls.solvers.smooth.hessian import shortest_solution
 from convexcls.solvers.smooth.objective import SmoothObjective
 
-Array = NDArray[np.float64]
 #: Condition numbers above this are worth refining for.
 REFINE_ABOVE = 1e3
 #: Matrices with so few entries are refined in any case.
@@ -107,7 +105,7 @@ def _stack(problem: Problem) -> tuple[Array, Array]:
     return np.vstack(blocks), np.concatenate(targets)
 
 
-def _refined(matrix: Array, target: Array, order: NDArray[np.intp], rounds: int) -> Array:
+def _refined(matrix: Array, target: Array, order: Indices, rounds: int) -> Array:
     """Least squares with full column rank, refining residual and solution together for so many rounds."""
     ordered = np.ascontiguousarray(matrix[:, order])
     Q, R = np.linalg.qr(ordered)

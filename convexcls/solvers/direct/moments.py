@@ -13,13 +13,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from convexcls.problem import Problem
 from convexcls.rows import one_entry_each
 from convexcls.solvers.base import Answer, Callback, Solver, Tracer
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

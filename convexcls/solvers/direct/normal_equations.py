@@ -13,14 +13,13 @@ leave what a QR factorization would, and that is all that is taken here.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg.lapack import dpocon
 from scipy.sparse.linalg import LinearOperator, lsmr
 
+from convexcls.arrays import Array
 from convexcls.solvers.smooth.hessian import Factor, scaled_hessian
 from convexcls.solvers.smooth.objective import SmoothObjective
 
-Array = NDArray[np.float64]
 #: The condition of the scaled Gram matrix, that of the columns squared, up to which its factor is trusted.
 LARGEST_CONDITION = 1e8
 #: A round that changes the solution by less than this leaves it as good as doubles allow.

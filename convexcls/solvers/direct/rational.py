@@ -8,8 +8,8 @@ from fractions import Fraction
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexcls.arrays import Array
 from convexcls.exact.assemble import assemble
 from convexcls.exact.hints import read_hints
 from convexcls.exact.proof import ExactProof, NoProof
@@ -18,8 +18,6 @@ from convexcls.exact.statement import state
 from convexcls.problem import Problem
 from convexcls.rows import Rows
 from convexcls.solvers.base import Answer, Callback, Solver, Start
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,9 @@ import numpy as np
 from scipy import sparse
 
 from convexcls.problem import Problem
-from convexcls.solvers.base import Answer, Callback, Solver, Start, Tracer
+from convexcls.solvers.base import Answer, Callback, Solver, Start, Tracer, refuse_unless_quadratic
 from convexcls.solvers.foreign.polish import polish
-from convexcls.solvers.foreign.quadratic_program import QuadraticProgram, quadratic_program, refuse_unless_quadratic
+from convexcls.solvers.foreign.quadratic_program import QuadraticProgram, quadratic_program
 from convexcls.solvers.rows.continuation import continued, settled
 
 

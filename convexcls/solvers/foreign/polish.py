@@ -9,14 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.linalg import splu
 
+from convexcls.arrays import Array, Mask
 from convexcls.solvers.foreign.quadratic_program import QuadraticProgram
 from convexcls.solvers.smooth.hessian import shortest_solution
 
-Array = NDArray[np.float64]
 REGULARIZATION = 1e-10
 LARGEST_DENSE = 1500
 
@@ -120,7 +119,7 @@ class _Cone:
 
 
 def _newton_on_cone(
-    qp: QuadraticProgram, cone: _Cone, active: NDArray[np.bool_], z: Array, nu: Array, lam: Array, pair: Array
+    qp: QuadraticProgram, cone: _Cone, active: Mask, z: Array, nu: Array, lam: Array, pair: Array
 ) -> tuple[Array, Array, float]:
     """The point, the multipliers of equations and active rows, and kappa = mu / bound."""
     P, rows = qp.P.toarray(), np.vstack([qp.A.toarray(), qp.G.toarray()[active]])

@@ -13,13 +13,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from convexcls.arrays import Array
 from convexcls.problem import Problem
 from convexcls.rows import Rows
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,16 +62,6 @@ class QuadraticProgram:
         for bound, value in zip(self.problem.norm_bounds, cones, strict=True):
             out[bound.name] = value
         return out
-
-
-def refuse_unless_quadratic(problem: Problem, cones: bool = False) -> str:
-    """The reason why a solver of quadratic programs cannot take the problem."""
-    for t in problem.terms:
-        if not t.is_half_square:
-            return f"it solves quadratic programs, and {t.name!r} has the {t.loss.name} loss"
-    if problem.norm_bounds and not cones:
-        return f"it solves quadratic programs, and {problem.norm_bounds[0].name!r} bounds a norm"
-    return ""
 
 
 def quadratic_program(problem: Problem) -> QuadraticProgram:

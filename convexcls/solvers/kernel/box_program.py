@@ -13,15 +13,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexcls.arrays import Array
 from convexcls.problem import Constraint, Problem
 from convexcls.rows import DiagonalRows, Rows, ScaledRows
 from convexcls.rows.kernel import KernelRows
 from convexcls.rows.row_store import MatrixStore, Store
 from convexcls.solvers.base import Standing
-
-Array = NDArray[np.float64]
 
 
 def why_not_a_box_program(problem: Problem) -> str:

@@ -10,13 +10,10 @@ no bound stops is a direction along which the objective falls for ever.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexcls.arrays import Array, Indices
 from convexcls.solvers.kernel.box_program import BoxProgram
 from convexcls.solvers.kernel.free_set import FreeSet, Settled, lacking, refined, wrong_side
-
-Array = NDArray[np.float64]
-Indices = NDArray[np.intp]
 
 #: A step larger than the point by this factor, and not stopped by a bound, has no end.
 ENDLESS = 1e7

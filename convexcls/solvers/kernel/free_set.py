@@ -16,14 +16,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
+from convexcls.arrays import Array, Indices, Mask
 from convexcls.solvers.kernel.box_program import BoxProgram
-
-Array = NDArray[np.float64]
-Indices = NDArray[np.intp]
-Mask = NDArray[np.bool_]
 
 #: The most rounds, and how many may pass without fewer changes than ever before.
 MOST_ROUNDS, PATIENCE = 40, 4

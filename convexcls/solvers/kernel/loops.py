@@ -7,12 +7,9 @@ module loads numba: import it where a loop is run.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexcls.arrays import Array
 from convexcls.rows.compilation import compiled_fused
-
-Array = NDArray[np.float64]
-Indices = NDArray[np.intp]
 
 #: A curvature below this fraction of the diagonal is none: the two rows are alike.
 TINY = 1e-14

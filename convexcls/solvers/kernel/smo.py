@@ -15,16 +15,14 @@ from functools import partial
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexcls.arrays import Array
 from convexcls.problem import Problem
 from convexcls.solvers.base import Answer, Callback, Solver, Start, Tracer
 from convexcls.solvers.kernel.box_program import BoxProgram, partition, why_not_a_box_program
 from convexcls.solvers.kernel.face_walk import walk
 from convexcls.solvers.kernel.free_set import Settled, settle
 from convexcls.solvers.kernel.working_set import Descent
-
-Array = NDArray[np.float64]
 
 #: The gap, relative to the linear cost, at which the free unknowns are first solved for, and how it shrinks on a miss.
 FIRST_GAP, SHRINK = 1e-2, 0.1

@@ -11,13 +11,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexcls.arrays import Array, Indices, Mask
 from convexcls.solvers.kernel.box_program import BoxProgram
-
-Array = NDArray[np.float64]
-Indices = NDArray[np.intp]
-Mask = NDArray[np.bool_]
 
 
 @dataclass

@@ -13,12 +13,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg.blas import dger
 from scipy.linalg.lapack import dgeqrf, dorgqr, dtrtri
 
-Array = NDArray[np.float64]
-Indices = NDArray[np.intp]
+from convexcls.arrays import Array, Indices
+from convexcls.rows import DenseRows
+from convexcls.solvers.rows.row_program import RowProgram
 
 #: A row depends on the active ones where what they leave of it is shorter than this fraction of it.
 DEPENDENT = 1e-12
@@ -48,6 +48,26 @@ class Pool:
     def reach(self) -> Array:
         """The largest size of each column."""
         return np.maximum(self.rows.max(axis=0), -self.rows.min(axis=0))
+
+    def program(self, free: bool) -> RowProgram:
+        """The problem on these rows, the last coordinate free or not."""
+        n, k = self.rows.shape
+        P = np.eye(k)
+        P[-1, -1] -= free
+        zero = np.zeros(n)
+        return RowProgram(
+            P,
+            np.zeros(k),
+            DenseRows(self.rows),
+            self.rhs,
+            zero,
+            np.full(n, np.inf),
+            zero,
+            np.zeros((0, k)),
+            np.zeros(0),
+            np.ones(n, dtype=bool),
+            self.names,
+        )
 
     def some(self, index: Indices) -> Pool:
         """A smaller pool."""

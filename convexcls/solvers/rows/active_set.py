@@ -13,12 +13,10 @@ from __future__ import annotations
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexcls.arrays import Array, Indices
 from convexcls.solvers.rows.active_rows import EPS, ActiveRows, Pool
 
-Array = NDArray[np.float64]
-Indices = NDArray[np.intp]
 Outcome = Literal["solved", "contradiction", "stalled"]
 
 #: After so many changes, and at least as many as there are unknowns, the inverse is made anew.

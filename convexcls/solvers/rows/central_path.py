@@ -9,17 +9,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import LinAlgError
 
-from convexcls.solvers.rows.path_step import PathPoint, Residuals, Sides, predictor_corrector
+from convexcls.arrays import Array
+from convexcls.solvers.rows.path_step import Bounds, PathPoint, Residuals, predictor_corrector
 from convexcls.solvers.rows.row_program import RowProgram
-
-Array = NDArray[np.float64]
 
 TINY = 1e-300
 #: Sums are relative to at least this share of the largest: what is smaller may be rounding.
-FLOOR = 1e-8
+SMALLEST_SHARE = 1e-8
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,64 +40,65 @@ class PathStop:
 def start_point(program: RowProgram, x: Array, mu: float) -> PathPoint:
     """The point at x in which every pair has the product mu, as far as x allows: a solves
 
-    mu/(high - a) - mu/(a - low) + give a = r."""
+    mu/(high - a) - mu/(a - low) + compliance a = r."""
     r = program.excess(x)
-    low, high, gives = np.isfinite(program.low), np.isfinite(program.high), program.give > 0
-    share, room = _between(program, r, mu)
+    low, high, curved = np.isfinite(program.low), np.isfinite(program.high), program.compliance > 0
+    share, interval = _between(program, r, mu)
     t = _beside(program, r, mu)
-    down = np.where(low & high, share * room, np.where(low, t, 1.0))
-    up = np.where(low & high, (1.0 - share) * room, np.where(high, t, 1.0))
-    a = np.where(low, program.low + down, np.where(high, program.high - up, 0.0))
-    a = np.where(gives & ~low & ~high, np.divide(r, program.give, out=np.zeros_like(r), where=gives), a)
-    under, over = np.where(low, mu / down, 0.0), np.where(high, mu / up, 0.0)
-    return PathPoint(x, np.zeros(program.b.size), a, down, up, under, over)
+    s_low = np.where(low & high, share * interval, np.where(low, t, 1.0))
+    s_high = np.where(low & high, (1.0 - share) * interval, np.where(high, t, 1.0))
+    a = np.where(low, program.low + s_low, np.where(high, program.high - s_high, 0.0))
+    a = np.where(curved & ~low & ~high, np.divide(r, program.compliance, out=np.zeros_like(r), where=curved), a)
+    z_low, z_high = np.where(low, mu / s_low, 0.0), np.where(high, mu / s_high, 0.0)
+    return PathPoint(x, np.zeros(program.b.size), a, s_low, s_high, z_low, z_high)
 
 
 def _between(program: RowProgram, r: Array, mu: float) -> tuple[Array, Array]:
-    """For rows between two bounds how far from the lower one, as a share of the room between them (without give)."""
+    """For rows between two bounds the distance of a from the lower one, as a share of the interval between them, as if
+    the row had no compliance."""
     boxed = np.isfinite(program.low) & np.isfinite(program.high)
-    room = np.where(boxed, program.high - program.low, 1.0)
-    e, k = np.where(boxed, r, 0.0), 2.0 * mu / room
-    return np.clip(0.5 + 0.5 * e / (k + np.sqrt(k * k + e * e)), 1e-8, 1.0 - 1e-8), room
+    interval = np.where(boxed, program.high - program.low, 1.0)
+    e, k = np.where(boxed, r, 0.0), 2.0 * mu / interval
+    return np.clip(0.5 + 0.5 * e / (k + np.sqrt(k * k + e * e)), 1e-8, 1.0 - 1e-8), interval
 
 
 def _beside(program: RowProgram, r: Array, mu: float) -> Array:
-    """For rows with one bound the distance t from it: t (give t - e) = mu, e the excess in its direction; without give
-    the row is at least some way inside."""
-    low, gives = np.isfinite(program.low), program.give > 0
+    """For rows with one bound the distance t from it: t (compliance t - e) = mu, e the excess in its direction; without
+    compliance     the row is at least some way inside."""
+    low, curved = np.isfinite(program.low), program.compliance > 0
     near = np.where(low, program.low, np.where(np.isfinite(program.high), program.high, 0.0))
-    e = np.where(low, 1.0, -1.0) * (r - program.give * near)
-    root = np.sqrt(e * e + 4.0 * mu * program.give)
-    giving = np.divide(e + root, 2.0 * program.give, out=np.zeros_like(e), where=gives & (e > 0))
-    giving = np.where(e > 0, giving, 2.0 * mu / (root - e + TINY))
+    e = np.where(low, 1.0, -1.0) * (r - program.compliance * near)
+    root = np.sqrt(e * e + 4.0 * mu * program.compliance)
+    curving = np.divide(e + root, 2.0 * program.compliance, out=np.zeros_like(e), where=curved & (e > 0))
+    curving = np.where(e > 0, curving, 2.0 * mu / (root - e + TINY))
     inside = max(float(np.sqrt(mu)), 1e-3 * float(np.abs(r).max(initial=0.0)), TINY)
-    return np.maximum(np.where(gives, giving, mu / np.maximum(-e, inside)), 1e-8 * float(np.sqrt(mu)))
+    return np.maximum(np.where(curved, curving, mu / np.maximum(-e, inside)), 1e-8 * float(np.sqrt(mu)))
 
 
 def first_mu(program: RowProgram, x: Array) -> float:
     """The product of the pairs to begin with: excess times multiplier, of typical size."""
     r = program.excess(x)
     typical = float(np.abs(r).mean()) if r.size else 1.0
-    room = program.high - program.low
-    finite = room[np.isfinite(room)]
+    interval = program.high - program.low
+    finite = interval[np.isfinite(interval)]
     multiplier = float(finite.mean()) if finite.size else 1.0
     return 2.0 * (typical or 1.0) * (multiplier or 1.0)
 
 
 def follow(program: RowProgram, x: Array, mu: float | None = None, max_iter: int = 100) -> Iterator[PathStop]:
     """Points on the way to the solution, each nearer to it, until numbers give out or the way ends."""
-    sides, sizes = Sides.of(program), Sizes.of(program)
+    bounds, sizes = Bounds.of(program), Sizes.of(program)
     point = start_point(program, x, first_mu(program, x) if mu is None else mu)
     step = sigma = 1.0
     for _ in range(max_iter):
-        left = Residuals.of(program, point)
-        stop = _measured(program, sizes, point, left, step, sigma)
+        residuals = Residuals.of(program, point)
+        stop = _measured(program, sizes, point, residuals, step, sigma)
         if not np.isfinite(stop.error) or not np.isfinite(point.x).all():
             return
         yield stop
         try:
             with np.errstate(divide="ignore", over="ignore", invalid="ignore"):  # numbers give out: seen above
-                point, step, sigma = predictor_corrector(program, sides, point, left)
+                point, step, sigma = predictor_corrector(program, bounds, point, residuals)
         except LinAlgError:
             return
 
@@ -107,7 +106,7 @@ def follow(program: RowProgram, x: Array, mu: float | None = None, max_iter: int
 @dataclass(frozen=True, eq=False)
 class Sizes:
     """The sizes of what is added up, the same at all points: P, q, A, b, the largest entry of each column of the rows,
-    the largest right-hand side and the largest room between bounds."""
+    the largest right-hand side and the longest interval between bounds."""
 
     P: Array
     q: Array
@@ -115,12 +114,12 @@ class Sizes:
     b: Array
     reach: Array
     side: float
-    room: float
+    interval: float
 
     @classmethod
     def of(cls, program: RowProgram) -> Sizes:
-        room = program.high - program.low
-        room = room[np.isfinite(room)]
+        interval = program.high - program.low
+        interval = interval[np.isfinite(interval)]
         return cls(
             P=np.abs(program.P),
             q=np.abs(program.q),
@@ -128,29 +127,31 @@ class Sizes:
             b=np.abs(program.b),
             reach=program.rows.column_max(),
             side=float(np.abs(program.h).max(initial=0.0)),
-            room=float(room.max()) if room.size else np.inf,
+            interval=float(interval.max()) if interval.size else np.inf,
         )
 
 
-def _measured(program: RowProgram, sizes: Sizes, p: PathPoint, left: Residuals, step: float, sigma: float) -> PathStop:
-    excess = left.rows + program.give * p.a + p.over - p.under
-    cost = float(p.a @ excess - 0.5 * (program.give * p.a) @ p.a)
-    objective = program.smooth(p.x) + cost + left.gap
-    scale = max(abs(objective), abs(objective - left.gap), program.unit) or 1.0
+def _measured(
+    program: RowProgram, sizes: Sizes, p: PathPoint, residuals: Residuals, step: float, sigma: float
+) -> PathStop:
+    excess = residuals.rows + program.compliance * p.a + p.z_high - p.z_low
+    cost = float(p.a @ excess - 0.5 * (program.compliance * p.a) @ p.a)
+    objective = program.quadratic(p.x) + cost + residuals.gap
+    scale = max(abs(objective), abs(objective - residuals.gap), program.unit) or 1.0
     side = max(sizes.side, float(np.abs(excess).max(initial=0.0))) or 1.0
     # where all multipliers may be 0, an objective of one unit gives their size, or their bounds do
-    natural = min(program.unit / side, sizes.room)
+    natural = min(program.unit / side, sizes.interval)
     size = np.abs(p.x)
     summed = sizes.P @ size + sizes.q + sizes.reach * (float(np.abs(p.a).sum()) + natural)
-    infeasibility = float(np.abs(left.rows).max(initial=0.0)) / side
+    infeasibility = float(np.abs(residuals.rows).max(initial=0.0)) / side
     if p.nu.size:
         summed += sizes.A.T @ np.abs(p.nu)
-        infeasibility = max(infeasibility, _largest_share(left.equal, sizes.b + sizes.A @ size))
-    summed += FLOOR * summed.max(initial=0.0)
-    infeasibility = max(infeasibility, _largest_share(left.dual, summed))
-    return PathStop(p, objective, left.gap / scale, infeasibility, step, sigma)
+        infeasibility = max(infeasibility, _largest_share(residuals.equal, sizes.b + sizes.A @ size))
+    summed += SMALLEST_SHARE * summed.max(initial=0.0)
+    infeasibility = max(infeasibility, _largest_share(residuals.dual, summed))
+    return PathStop(p, objective, residuals.gap / scale, infeasibility, step, sigma)
 
 
-def _largest_share(left: Array, summed: Array) -> float:
-    """The largest of what is left, relative to what was added up."""
-    return float((np.abs(left) / np.where(summed > 0, summed, 1.0)).max(initial=0.0))
+def _largest_share(residuals: Array, summed: Array) -> float:
+    """The largest residual, relative to what was added up."""
+    return float((np.abs(residuals) / np.where(summed > 0, summed, 1.0)).max(initial=0.0))

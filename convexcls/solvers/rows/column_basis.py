@@ -11,14 +11,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cholesky, eigh
 
+from convexcls.arrays import Array, Mask
 from convexcls.rows import DenseRows, Rows
 from convexcls.rows.base import row_blocks
 from convexcls.solvers.rows.row_program import RowProgram, working_copy
-
-Array = NDArray[np.float64]
 
 #: Whether columns repeat each other is seen on so many rows.
 SAMPLE = 2000
@@ -31,7 +29,7 @@ ROUNDING = 1e-15
 class RowsInBasis(Rows):
     """RT, lazily; some of its rows are multiplied out, and with them their Gram matrix."""
 
-    def __init__(self, base: Rows, T: Array, null: NDArray[np.bool_]) -> None:
+    def __init__(self, base: Rows, T: Array, null: Mask) -> None:
         self.base, self.shape = base, base.shape
         self.basis = np.where(null, 0.0, T)  # along these no row changes but by rounding
 

@@ -15,13 +15,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexcls.arrays import Array, Indices
 from convexcls.problem import BY_SAMPLE, Constraint, NormBound, Problem
 from convexcls.rows import DiagonalRows, JoinedRows, Rows
-
-Array = NDArray[np.float64]
-Indices = NDArray[np.intp]
 
 #: More unknowns than this are left to solvers that keep matrices sparse.
 LARGEST = 2000

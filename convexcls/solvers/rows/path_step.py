@@ -1,10 +1,12 @@
 """One step of a primal-dual interior-point method on a ``RowProgram``.
 
-With the distances of a from its bounds, down = a - low and up = high - a, and what the row is short of or beyond,
+With the distances of a from its bounds, s_low = a - low and s_high = high - a, and their multipliers z,
 
-    R x - h - give a = over - under,     down under = mu,   up over = mu,
+    R x - h - compliance a = z_high - z_low,     s_low z_low = mu,   s_high z_high = mu,
 
-the Newton equations reduce to the unknowns:  (P + R'DR) dx + A' dnu = ...,  D = 1/(give + under/down + over/up).
+the Newton equations reduce to the unknowns:  (P + R'DR) dx + A' dnu = ...,
+
+    D = 1/(compliance + z_low/s_low + z_high/s_high).
 """
 
 from __future__ import annotations
@@ -12,40 +14,40 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.linalg import LinAlgError
-from scipy.linalg.lapack import dpotrf, dpotrs
 
+from convexcls.arrays import Array, Mask
+from convexcls.solvers.rows.kkt_system import KKTFactor
 from convexcls.solvers.rows.row_program import RowProgram
-
-Array = NDArray[np.float64]
 
 #: A step ends this far short of the bound that limits it.
 SHORT_OF_BOUND = 0.995
 #: Longer steps need no correction.
 LONG_ENOUGH = 0.95
-#: Diagonal entries below this share of the largest are rounding.
-NOISE = 1e-60
 #: Below every curvature: rows whose pairs both vanish are tight.
-SMALLEST = 1e-200
+SMALLEST_CURVATURE = 1e-200
 
 
 @dataclass(frozen=True, eq=False)
 class PathPoint:
-    """A point inside: x, the multipliers of the equations, and for each row its two pairs. ``down`` is 1 and ``under``
-    0 where a has no lower bound, likewise above."""
+    """A point inside: x, the multipliers of the equations, and for each row its two pairs. ``s_low`` is 1 and
+    ``z_low`` 0 where a has no lower bound, likewise above."""
 
     x: Array
     nu: Array
     a: Array
-    down: Array
-    up: Array
-    under: Array
-    over: Array
+    s_low: Array
+    s_high: Array
+    z_low: Array
+    z_high: Array
+
+    @property
+    def iterate(self) -> tuple[Array, Array, Array]:
+        """x, a and nu."""
+        return self.x, self.a, self.nu
 
 
 @dataclass(frozen=True, eq=False)
-class Sides:
+class Bounds:
     """Which bounds there are, as numbers 0 and 1 (one number where all rows agree), and how many."""
 
     low: Array | float
@@ -53,14 +55,14 @@ class Sides:
     count: int
 
     @classmethod
-    def of(cls, program: RowProgram) -> Sides:
+    def of(cls, program: RowProgram) -> Bounds:
         low, high = np.isfinite(program.low), np.isfinite(program.high)
         count = int(low.sum() + high.sum())
         return cls(_common(low), _common(high), count)
 
 
-def _common(there: NDArray[np.bool_]) -> Array | float:
-    return float(there[0]) if there.size and np.all(there == there[0]) else there.astype(float)
+def _common(exists: Mask) -> Array | float:
+    return float(exists[0]) if exists.size and np.all(exists == exists[0]) else exists.astype(float)
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,172 +76,114 @@ class Residuals:
 
     @classmethod
     def of(cls, program: RowProgram, p: PathPoint) -> Residuals:
-        rows = program.excess(p.x) - program.give * p.a - p.over + p.under
-        gap = float(p.down @ p.under + p.up @ p.over)
+        rows = program.excess(p.x) - program.compliance * p.a - p.z_high + p.z_low
+        gap = float(p.s_low @ p.z_low + p.s_high @ p.z_high)
         return cls(program.gradient(p.x, p.a, p.nu), rows, program.A @ p.x - program.b, gap)
 
 
 @dataclass(frozen=True, eq=False)
-class Move:
+class Direction:
     """A direction from a point."""
 
     x: Array
     nu: Array
     a: Array
-    under: Array
-    over: Array
-
-
-class Factor:
-    """The factorization of [[H, A'], [A, 0]] in units in which H has ones on its diagonal. Multiples of
-    A'A are added to H, which changes no solution."""
-
-    def __init__(self, H: Array, A: Array) -> None:
-        diagonal = H.diagonal()
-        counts = diagonal > NOISE * float(diagonal.max(initial=0.0))
-        self.unit = np.where(counts, 1.0 / np.sqrt(np.where(counts, diagonal, 1.0)), 0.0)
-        H = H * self.unit[:, None] * self.unit
-        H.flat[:: H.shape[0] + 1] += ~counts  # nothing moves along these
-        self.A, self.row_unit = A, np.ones(A.shape[0])
-        if A.size:
-            self.A = A * self.unit
-            norms = np.linalg.norm(self.A, axis=1)
-            self.row_unit = 1.0 / np.where(norms > 0, norms, 1.0)
-            self.A = self.A * self.row_unit[:, None]
-            H = H + self.A.T @ self.A
-        self.H = H
-        self.factor = _cholesky(H)
-        if self.A.size:
-            self.through = _solved(self.factor, self.A.T)
-            self.schur = _cholesky(self.A @ self.through)
-
-    def solve(self, f: Array, g: Array) -> tuple[Array, Array]:
-        """dx and dnu with H dx + A'dnu = f, A dx = g."""
-        f = f * self.unit
-        if not self.A.size:
-            x = _solved(self.factor, f)
-            x = x + _solved(self.factor, f - self.H @ x)
-            return np.asarray(x * self.unit), np.zeros(0)
-        g = g * self.row_unit
-        f = f + self.A.T @ g
-        x, nu = self._bordered(f, g)
-        more_x, more_nu = self._bordered(f - self.H @ x - self.A.T @ nu, g - self.A @ x)
-        return (x + more_x) * self.unit, (nu + more_nu) * self.row_unit
-
-    def _bordered(self, f: Array, g: Array) -> tuple[Array, Array]:
-        plain = _solved(self.factor, f)
-        nu = _solved(self.schur, self.A @ plain - g)
-        return np.asarray(plain - self.through @ nu), np.asarray(nu)
-
-
-def _cholesky(matrix: Array) -> Array:
-    """A Cholesky factor, of the matrix with as little added to its diagonal as makes it positive definite."""
-    for shift in (0.0, 1e-15, 1e-13, 1e-11, 1e-9):
-        shifted = matrix if shift == 0 else matrix + shift * max(matrix.shape[0], 1) * np.eye(matrix.shape[0])
-        factor, info = dpotrf(shifted, lower=1, clean=0)
-        if info == 0 and np.isfinite(factor.diagonal()).all():
-            return np.asarray(factor)
-    raise LinAlgError("the system has no finite Cholesky factor")
-
-
-def _solved(factor: Array, target: Array) -> Array:
-    """The solution of a system whose Cholesky factor is given; LAPACK itself, since SciPy's way there costs more than a
-    small system."""
-    return np.asarray(dpotrs(factor, target, lower=1)[0])
+    z_low: Array
+    z_high: Array
 
 
 class Newton:
     """The Newton equations at a point, factored once and solved for several targets."""
 
-    def __init__(self, program: RowProgram, p: PathPoint, left: Residuals) -> None:
-        self.program, self.p, self.left = program, p, left
-        self.D = 1.0 / np.maximum(program.give + p.under / p.down + p.over / p.up, SMALLEST)
-        self.factor = Factor(program.P + program.rows.gram(self.D), program.A)
+    def __init__(self, program: RowProgram, p: PathPoint, residuals: Residuals) -> None:
+        self.program, self.p, self.residuals = program, p, residuals
+        self.D = 1.0 / np.maximum(program.compliance + p.z_low / p.s_low + p.z_high / p.s_high, SMALLEST_CURVATURE)
+        self.factor = KKTFactor(program.P + program.rows.gram(self.D), program.A)
 
-    def move(self, low: Array, high: Array) -> Move:
+    def direction(self, low: Array, high: Array) -> Direction:
         """The direction in which the products of the pairs change by ``low`` and ``high``."""
         p = self.p
-        wanted = self.left.rows + low / p.down - high / p.up
+        wanted = self.residuals.rows + low / p.s_low - high / p.s_high
         pull = self.program.rows.transposed_matmul(self.D * wanted)
-        dx, dnu = self.factor.solve(-self.left.dual - pull, -self.left.equal)
+        dx, dnu = self.factor.solve(-self.residuals.dual - pull, -self.residuals.equal)
         da = self.D * (self.program.rows @ dx + wanted)
-        return Move(dx, dnu, da, (low - p.under * da) / p.down, (high + p.over * da) / p.up)
+        return Direction(dx, dnu, da, (low - p.z_low * da) / p.s_low, (high + p.z_high * da) / p.s_high)
 
 
 def predictor_corrector(
-    program: RowProgram, sides: Sides, p: PathPoint, left: Residuals, corrections: int = 2
+    program: RowProgram, bounds: Bounds, p: PathPoint, residuals: Residuals, corrections: int = 2
 ) -> tuple[PathPoint, float, float]:
     """Mehrotra's step from a point: the next point, the length of the step and how far it was centred."""
-    newton = Newton(program, p, left)
-    below, above = p.down * p.under, p.up * p.over
-    affine = newton.move(-below, -above)
-    length = step_length(sides, p, affine)
-    after = sum(float(product.sum()) for product in _products(sides, p, affine, length))
-    sigma = min(max(after / left.gap, 0.0) ** 3, 1.0) if left.gap > 0 else 0.0
-    target = sigma * left.gap / max(sides.count, 1)
-    low = (target - affine.a * affine.under) * sides.low - below
-    high = (target + affine.a * affine.over) * sides.high - above
-    best = newton.move(low, high)
-    length = step_length(sides, p, best)
+    newton = Newton(program, p, residuals)
+    below, above = p.s_low * p.z_low, p.s_high * p.z_high
+    affine = newton.direction(-below, -above)
+    length = step_length(bounds, p, affine)
+    after = sum(float(product.sum()) for product in _products(bounds, p, affine, length))
+    sigma = min(max(after / residuals.gap, 0.0) ** 3, 1.0) if residuals.gap > 0 else 0.0
+    target = sigma * residuals.gap / max(bounds.count, 1)
+    low = (target - affine.a * affine.z_low) * bounds.low - below
+    high = (target + affine.a * affine.z_high) * bounds.high - above
+    best = newton.direction(low, high)
+    length = step_length(bounds, p, best)
     for _ in range(corrections):
         if length >= LONG_ENOUGH:
             break
         further = min(1.0, 1.08 * length + 0.08)
-        more_low, more_high = _towards_centre(sides, p, best, further, target)
+        more_low, more_high = _towards_centre(bounds, p, best, further, target)
         low, high = low + more_low, high + more_high
-        corrected = newton.move(low, high)
-        reached = step_length(sides, p, corrected)
+        corrected = newton.direction(low, high)
+        reached = step_length(bounds, p, corrected)
         if reached < length + 0.1 * (further - length):
             break
         best, length = corrected, reached
     length *= SHORT_OF_BOUND if length < 1.0 else max(SHORT_OF_BOUND, 1.0 - sigma)
-    return _moved(program, sides, p, best, length), length, sigma
+    return _moved(program, bounds, p, best, length), length, sigma
 
 
-def _products(sides: Sides, p: PathPoint, m: Move, length: float) -> tuple[Array, Array]:
+def _products(bounds: Bounds, p: PathPoint, m: Direction, length: float) -> tuple[Array, Array]:
     """The products of both pairs after a step."""
     return (
-        (p.down + length * m.a * sides.low) * (p.under + length * m.under),
-        (p.up - length * m.a * sides.high) * (p.over + length * m.over),
+        (p.s_low + length * m.a * bounds.low) * (p.z_low + length * m.z_low),
+        (p.s_high - length * m.a * bounds.high) * (p.z_high + length * m.z_high),
     )
 
 
-def _towards_centre(sides: Sides, p: PathPoint, m: Move, length: float, target: float) -> tuple[Array, Array]:
+def _towards_centre(bounds: Bounds, p: PathPoint, m: Direction, length: float, target: float) -> tuple[Array, Array]:
     """What would bring the products that are far from the target after a step back into its neighbourhood (Gondzio
     1996)."""
     out = []
-    for products, there in zip(_products(sides, p, m, length), (sides.low, sides.high), strict=True):
+    for products, exists in zip(_products(bounds, p, m, length), (bounds.low, bounds.high), strict=True):
         missing = np.clip(products, 0.1 * target, 10.0 * target) - products
-        out.append(np.maximum(missing, -10.0 * target) * there)
+        out.append(np.maximum(missing, -10.0 * target) * exists)
     return out[0], out[1]
 
 
-def step_length(sides: Sides, p: PathPoint, m: Move, cap: float = 1.0) -> float:
+def step_length(bounds: Bounds, p: PathPoint, m: Direction, cap: float = 1.0) -> float:
     """The longest step, at most ``cap``, after which nothing is negative."""
     most = 1.0 / cap
-    for value, change, there in (
-        (p.down, m.a, sides.low),
-        (p.up, -m.a, sides.high),
-        (p.under, m.under, sides.low),
-        (p.over, m.over, sides.high),
+    for value, change, exists in (
+        (p.s_low, m.a, bounds.low),
+        (p.s_high, -m.a, bounds.high),
+        (p.z_low, m.z_low, bounds.low),
+        (p.z_high, m.z_high, bounds.high),
     ):
-        if isinstance(there, float):
-            if there and value.size:
+        if isinstance(exists, float):
+            if exists and value.size:
                 most = max(most, -float((change / value).min()))
         else:
             most = max(
-                most, -float(np.divide(change, value, out=np.zeros_like(change), where=there > 0).min(initial=0.0))
+                most, -float(np.divide(change, value, out=np.zeros_like(change), where=exists > 0).min(initial=0.0))
             )
     return 1.0 / most if most > 0 else np.inf
 
 
-def _moved(program: RowProgram, sides: Sides, p: PathPoint, m: Move, length: float) -> PathPoint:
-    down = p.down + length * m.a * sides.low
-    up = p.up - length * m.a * sides.high
+def _moved(program: RowProgram, bounds: Bounds, p: PathPoint, m: Direction, length: float) -> PathPoint:
+    s_low = p.s_low + length * m.a * bounds.low
+    s_high = p.s_high - length * m.a * bounds.high
     a = p.a + length * m.a
     # next to a bound the distance has more digits than a
-    a = np.where(down < up, np.where(sides.low, program.low + down, a), np.where(sides.high, program.high - up, a))
-    return PathPoint(
-        p.x + length * m.x, p.nu + length * m.nu, a, down, up,
-        p.under + length * m.under, p.over + length * m.over,
-    )  # fmt: skip
+    a = np.where(
+        s_low < s_high, np.where(bounds.low, program.low + s_low, a), np.where(bounds.high, program.high - s_high, a)
+    )
+    z_low, z_high = p.z_low + length * m.z_low, p.z_high + length * m.z_high
+    return PathPoint(p.x + length * m.x, p.nu + length * m.nu, a, s_low, s_high, z_low, z_high)

@@ -7,14 +7,12 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexcls.arrays import Array
 from convexcls.problem import BY_SAMPLE, Constraint, Problem
 from convexcls.rows import JoinedRows, Rows, StackedRows
 from convexcls.solvers.rows.row_program import RowProgram
 from convexcls.solvers.rows.sources import HardSource, SlackSource, Source, read_sources
-
-Array = NDArray[np.float64]
 
 #: A source with fewer rows than this is never sampled.
 FEW_ROWS = 1000
@@ -89,11 +87,11 @@ class RowReduction:
             [np.zeros((0, self.width)), *(self._over_kept(c.entries, c.size).to_dense() for c in self.equations)]
         )
         b = np.concatenate([np.zeros(0), *(c.rhs for c in self.equations)])
-        h, low, high, give = (np.concatenate(column) for column in zip(*sides, strict=True))
+        h, low, high, compliance = (np.concatenate(column) for column in zip(*sides, strict=True))
         joined = stack[0] if len(stack) == 1 else StackedRows(stack)
         origin = np.arange(h.size)
         return RowProgram(
-            P, q, joined, h, low, high, give, A, b, np.concatenate(sampled), origin, constant, self.problem.unit
+            P, q, joined, h, low, high, compliance, A, b, np.concatenate(sampled), origin, constant, self.problem.unit
         )
 
     def _by_sample(self, source: Source) -> bool:
@@ -147,8 +145,9 @@ class RowReduction:
         ends = np.cumsum([c.size for c in self.equations])[:-1]
         return {c.name: part for c, part in zip(self.equations, np.split(nu, ends), strict=False)}
 
-    def reduced(self, x: Array, multipliers: Mapping[str, Array]) -> tuple[Array, Array]:
-        """x and a of a point of the problem, or of one that differs in its prices."""
+    def reduced(self, x: Array, multipliers: Mapping[str, Array]) -> tuple[Array, Array, Array]:
+        """x, a and nu of a point of the problem, or of one that differs in its prices."""
         values = self.problem.split(x)
         a = [part for source in self.sources for part in source.reduced(multipliers)]
-        return np.concatenate([values[v] for v in self.kept]), np.concatenate(a)
+        nu = [multipliers.get(c.name, np.zeros(c.size)) for c in self.equations]
+        return np.concatenate([values[v] for v in self.kept]), np.concatenate(a), np.concatenate([np.zeros(0), *nu])

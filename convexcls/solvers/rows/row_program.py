@@ -1,10 +1,12 @@
 """A quadratic program whose unknowns are few and whose rows are many, with the slacks substituted out:
 
     minimise  1/2 x'Px + q'x + sum_i cost_i(R_i x - h_i)    subject to  Ax = b,
-    cost_i(r) = max over low_i <= a <= high_i of  a r - give_i/2 a^2
+    cost_i(r) = max over low_i <= a <= high_i of  a r - compliance_i/2 a^2
 
-A soft margin has 0 <= a <= C, a hard row 0 <= a, the absolute loss -1 <= a <= 1; the squared hinge has 0 <= a and
-gives. At the solution the maximising a are the multipliers of the rows:  Px + q + R'a + A'nu = 0.
+A soft margin has 0 <= a <= C, a hard row 0 <= a, the absolute loss -1 <= a <= 1; the squared hinge has 0 <= a and a
+compliance: one over its curvature. At the solution the maximising a are the multipliers of the rows:
+
+    Px + q + R'a + A'nu = 0.
 """
 
 from __future__ import annotations
@@ -16,11 +18,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
+from convexcls.arrays import Array, Indices, Mask
 from convexcls.rows import JoinedRows, Rows, StackedRows, as_rows
 
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
-Indices = NDArray[np.intp]
+#: On which side of its kinks every row is.
+Partition = NDArray[np.int8]
+#: a is at its lower or upper bound, a = r/compliance, or none of them is possible: the row breaks a constraint.
+LOW, HIGH, CURVED, BROKEN = 0, 1, 2, 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +38,7 @@ class RowProgram:
     h: Array
     low: Array
     high: Array
-    give: Array
+    compliance: Array
     A: Array
     b: Array
     sampled: Mask
@@ -43,7 +47,7 @@ class RowProgram:
     unit: float = 0.0
 
     def excess(self, x: Array) -> Array:
-        """R x - h."""
+        """r = R x - h."""
         return self.rows @ x - self.h
 
     def gradient(self, x: Array, a: Array, nu: Array) -> Array:
@@ -51,23 +55,64 @@ class RowProgram:
         out = self.P @ x + self.q + self.rows.transposed_matmul(a)
         return np.asarray(out + self.A.T @ nu if nu.size else out)
 
-    def smooth(self, x: Array) -> float:
+    def quadratic(self, x: Array) -> float:
         """The objective without the rows."""
         return float(0.5 * x @ (self.P @ x) + self.q @ x) + self.constant
 
     def cost(self, excess: Array) -> float:
         """What the rows cost in all; rows that may not be violated cost nothing."""
-        a = self.best_multipliers(excess, free=0.0)
-        return float(a @ excess - 0.5 * (self.give * a) @ a)
+        a = self.best_multipliers(excess, unbounded=0.0)
+        return float(a @ excess - 0.5 * (self.compliance * a) @ a)
 
-    def best_multipliers(self, excess: Array, free: float = np.inf) -> Array:
-        """The a that maximise a r - give/2 a^2; ``free`` where nothing limits them."""
-        gives = self.give > 0
-        wanted = np.divide(excess, self.give, out=np.where(excess > 0, np.inf, -np.inf), where=gives)
+    def best_multipliers(self, excess: Array, unbounded: float = np.inf) -> Array:
+        """The a that maximise a r - compliance/2 a^2; ``unbounded`` where nothing limits them."""
+        curved = self.compliance > 0
+        wanted = np.divide(excess, self.compliance, out=np.where(excess > 0, np.inf, -np.inf), where=curved)
         out = np.clip(wanted, self.low, self.high)
-        return np.where(np.isfinite(out), out, np.where(excess > 0, free, -free))
+        return np.where(np.isfinite(out), out, np.where(excess > 0, unbounded, -unbounded))
 
-    def on(self, index: Indices, pull: Array, curvature: Array | None = None, constant: float = 0.0) -> RowProgram:
+    @property
+    def open_rows(self) -> Indices:
+        """The rows whose a is not given."""
+        return np.flatnonzero(self.low < self.high)
+
+    @property
+    def can_be_smoothed(self) -> bool:
+        """Whether every row is between two bounds or has a compliance."""
+        boxed = np.isfinite(self.low) & np.isfinite(self.high)
+        return bool(np.all(boxed | (self.compliance > 0)))
+
+    def partition(self, excess: Array) -> Partition:
+        """The side of every row at a point."""
+        if not np.any(self.compliance):
+            out = (excess > 0).astype(np.int8)
+            unbounded = np.where(out == HIGH, np.isinf(self.high), np.isinf(self.low))
+        else:
+            low, high = excess <= self.compliance * self.low, excess >= self.compliance * self.high
+            low, high = low & np.isfinite(self.low), high & np.isfinite(self.high) & ~low
+            out = np.where(low, LOW, np.where(high, HIGH, CURVED)).astype(np.int8)
+            unbounded = (out == CURVED) & (self.compliance == 0)
+        out[unbounded] = BROKEN
+        out[self.low == self.high] = LOW
+        return out
+
+    def distances(self, excess: Array) -> Array:
+        """How far every row is from its nearest kink; infinite where its a is given."""
+        if not np.any(self.compliance):
+            out = np.abs(excess)
+        else:
+            with np.errstate(invalid="ignore"):
+                curved = self.compliance > 0
+                ends = [
+                    np.where(curved, np.abs(excess - np.where(curved, self.compliance * end, 0.0)), np.abs(excess))
+                    for end in (self.low, self.high)
+                ]
+            out = np.minimum(*ends)
+        return np.where(self.low == self.high, np.inf, out)
+
+    def restricted(
+        self, index: Indices, pull: Array | float = 0.0, curvature: Array | None = None, constant: float = 0.0
+    ) -> RowProgram:
         """The program on some of its rows, what the others add to q, P and the objective being known."""
         return replace(
             self,
@@ -77,17 +122,21 @@ class RowProgram:
             h=self.h[index],
             low=self.low[index],
             high=self.high[index],
-            give=self.give[index],
+            compliance=self.compliance[index],
             sampled=self.sampled[index],
             origin=self.origin[index],
             constant=self.constant + constant,
         )
 
+    def in_memory(self) -> RowProgram:
+        """The program with its rows as one array."""
+        return replace(self, rows=working_copy(self.rows, self.origin))
+
     def sample(self, index: Indices, share: float) -> RowProgram:
         """The program in which the sampled rows among these stand for 1/share as many."""
-        part = self.on(index, np.zeros_like(self.q))
+        part = self.restricted(index)
         weight = np.where(part.sampled, 1.0 / share, 1.0)
-        return replace(part, low=part.low * weight, high=part.high * weight, give=part.give / weight)
+        return replace(part, low=part.low * weight, high=part.high * weight, compliance=part.compliance / weight)
 
 
 def working_copy(rows: Rows, index: Indices) -> Rows:

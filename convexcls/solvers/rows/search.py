@@ -1,5 +1,9 @@
-"""The search for the solution of a ``RowProgram``: what it records, what comes out, and its plain form, in which all
-rows are open.
+"""One run of the interior-point method on a ``RowProgram``: the central path with all rows open, what it records, and
+what comes out.
+
+Where there is no solution, multipliers or unknowns grow without end along the path. Divided by their size, they tend to
+a Farkas vector of the rows that have to hold, or to a direction along which the objective falls for ever. They are
+candidates: the check of the answer decides.
 """
 
 from __future__ import annotations
@@ -10,17 +14,17 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from scipy.optimize import linprog
 
+from convexcls.arrays import Array, Indices
 from convexcls.rows import Rows
 from convexcls.solvers.base import Tracer
 from convexcls.solvers.rows.central_path import PathStop, follow
 from convexcls.solvers.rows.column_basis import Unknowns
-from convexcls.solvers.rows.finish import EXACT, settle
-from convexcls.solvers.rows.infeasible_rows import contradiction, runaway
-from convexcls.solvers.rows.row_program import Indices, RowProgram
+from convexcls.solvers.rows.finish import EXACT, finish
+from convexcls.solvers.rows.path_step import PathPoint
+from convexcls.solvers.rows.row_program import RowProgram
 
-Array = NDArray[np.float64]
 #: x, the a of all rows, and nu.
 At = tuple[Array, Array, Array]
 
@@ -28,13 +32,18 @@ At = tuple[Array, Array, Array]
 #: curvature are known later.
 NEAR, NEAR_WITH_CURVATURE = 1e-7, 1e-3
 #: Nothing more is to be had by further steps.
-ENOUGH = 1e-14
+SMALLEST_ERROR = 1e-14
 #: A way that has not become better for so many steps leads nowhere.
-PATIENCE = 12
+MAX_STEPS_WITHOUT_GAIN = 12
+#: Multipliers have to have grown so far, and to cancel so well, to be worth a look.
+GROWN = 1e3
+CANCELS = 1e-5
+#: Rows with a smaller share of the multipliers are left out, at first.
+SMALL_SHARE = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class RowSolution:
     """What came out: a point with its multipliers, or none; then perhaps what shows that there is none."""
 
     x: Array | None
@@ -52,11 +61,18 @@ class NoSolution(Exception):
         super().__init__()
         self.rows, self.a, self.nu = rows, a, nu
 
+    def found(self, size: int) -> RowSolution:
+        """The same as what came out of a program with so many rows."""
+        a = np.zeros(size)
+        a[self.rows] = self.a
+        message = f"{np.count_nonzero(a)} rows contradict each other"
+        return RowSolution(None, a, self.nu, message, farkas=(a, self.nu))
+
 
 @dataclass(eq=False)
-class Search:
-    """The settings and the trace of one search; ``restore`` makes x, a and nu a point of the problem, so that who
-    interrupts the search gets the last one."""
+class Run:
+    """The settings and the trace of one run; ``restore`` makes x, a and nu a point of the problem, so that who
+    interrupts the run gets the last one."""
 
     tracer: Tracer
     max_iter: int
@@ -64,13 +80,10 @@ class Search:
     restore: Callable[[Array, Array, Array], tuple[Array, dict[str, Array]]]
     all_rows: Rows | None = None
 
-    def over(self, unknowns: Unknowns) -> Search:
-        """The same search over other unknowns."""
-        return replace(
-            self,
-            restore=lambda z, a, nu: self.restore(unknowns.back(z), a, nu),
-            all_rows=unknowns.program.rows,
-        )
+    def over(self, unknowns: Unknowns) -> Run:
+        """The same run over other unknowns."""
+        restore, back = self.restore, unknowns.back
+        return replace(self, restore=lambda z, a, nu: restore(back(z), a, nu), all_rows=unknowns.program.rows)
 
     def record(
         self,
@@ -103,34 +116,82 @@ class Search:
                 return
             waited = 0 if stop.error < best else waited + 1
             best = min(best, stop.error)
-            if stop.error <= ENOUGH or waited >= PATIENCE:
+            if stop.error <= SMALLEST_ERROR or waited >= MAX_STEPS_WITHOUT_GAIN:
                 return
 
 
-def solve_whole(program: RowProgram, rows: Indices, x: Array, search: Search) -> Found:
-    """The solution with all rows open whose multipliers are not given."""
-    part, a = program.on(rows, np.zeros_like(program.q)), program.low.copy()
+def solve_whole(program: RowProgram, x: Array | None, run: Run) -> RowSolution:
+    """The solution with all rows open whose multipliers are not given, from a point or from 0."""
+    rows, a = program.open_rows, program.low.copy()
+    part, x = program.restricted(rows), np.zeros_like(program.q) if x is None else x
     near = NEAR_WITH_CURVATURE if part.P.any() else NEAR
     best: PathStop | None = None
     stop: PathStop | None = None
-    for stop in search.walk(part, x, a):
+    for stop in run.walk(part, x, a):
         if best is None or stop.error < best.error:
             best = stop
-        if search.polish and stop.error <= near and (exact := settle(part, stop.point)) is not None:
+        if run.polish and stop.error <= near and (exact := finish(part, *stop.point.iterate)) is not None:
             a[rows] = exact.a
-            steps, objective = len(search.tracer.lines), part.smooth(exact.x) + part.cost(part.excess(exact.x))
-            search.record(objective, EXACT, 1.0, {"rows": rows.size}, (exact.x, a, exact.nu))
-            return Found(exact.x, a, exact.nu, f"exact on its partition after {steps} steps")
-    steps = len(search.tracer.lines)
+            steps, objective = len(run.tracer.lines), part.quadratic(exact.x) + part.cost(part.excess(exact.x))
+            run.record(objective, EXACT, 1.0, {"rows": rows.size}, (exact.x, a, exact.nu))
+            return RowSolution(exact.x, a, exact.nu, f"exact on its partition after {steps} steps")
+    steps = len(run.tracer.lines)
     if best is None or stop is None:
-        return Found(None, a, program.b, "no step was possible")
+        return RowSolution(None, a, program.b, "no step was possible")
     if (direction := runaway(part, stop.point, stop.objective)) is not None:
-        return Found(
-            None,
-            a,
-            program.b,
-            f"the objective falls without end after {steps} steps",
-            direction=direction,
-        )
+        message = f"the objective falls without end after {steps} steps"
+        return RowSolution(None, a, program.b, message, direction=direction)
     a[rows] = best.point.a
-    return Found(best.point.x, a, best.point.nu, f"relative error {best.error:.1e} after {steps} steps")
+    return RowSolution(best.point.x, a, best.point.nu, f"relative error {best.error:.1e} after {steps} steps")
+
+
+def contradiction(program: RowProgram, p: PathPoint, reach: Array) -> tuple[Array, Array] | None:
+    """Multipliers a >= 0 of rows that have to hold, and nu of equations, that add up to 0 <= a negative number, on few
+    rows; None where there is no sign of them."""
+    hard = np.flatnonzero((np.isinf(program.high) | np.isinf(program.low)) & (program.compliance == 0))
+    if not hard.size and not program.b.size:
+        return None
+    a, nu = p.a[hard], p.nu
+    size = max(float(np.abs(a).max(initial=0.0)), float(np.abs(nu).max(initial=0.0)))
+    if size <= GROWN * (float(np.abs(program.q).max(initial=0.0)) + program.unit + 1e-3):
+        return None
+    weights = np.zeros_like(p.a)
+    weights[hard] = a
+    pull = program.rows.T @ weights + program.A.T @ nu
+    summed = reach * float(np.abs(a).sum()) + np.abs(program.A).T @ np.abs(nu)
+    against = float(program.h[hard] @ a + program.b @ nu)
+    sizes = float(np.abs(program.h[hard]) @ np.abs(a) + np.abs(program.b) @ np.abs(nu))
+    if np.any(np.abs(pull) > CANCELS * summed) or not against < -1e-3 * sizes:
+        return None
+    for share in (SMALL_SHARE, 0.0):
+        found = _on_few_rows(program, hard[np.abs(a) > share * np.abs(a).max(initial=0.0)])
+        if found is not None:
+            return found
+    return None
+
+
+def _on_few_rows(program: RowProgram, rows: Indices) -> tuple[Array, Array] | None:
+    """A vertex of the set of contradictions on these rows: it has no more rows than unknowns, and one."""
+    matrix = np.vstack([program.rows[rows].to_dense(), program.A])
+    sides = np.concatenate([program.h[rows], program.b])
+    units = np.abs(matrix).max(axis=0, initial=0.0)
+    system = np.vstack([matrix.T / np.where(units > 0, units, 1.0)[:, None], sides[None, :]])
+    bounds = [
+        *((None if np.isinf(program.low[i]) else 0.0, None if np.isinf(program.high[i]) else 0.0) for i in rows),
+        *((None, None) for _ in program.b),
+    ]
+    target = np.append(np.zeros(matrix.shape[1]), -1.0)
+    found = linprog(np.zeros(sides.size), A_eq=system, b_eq=target, bounds=bounds, method="highs-ds")
+    if found.x is None:
+        return None
+    a = np.zeros(program.h.size)
+    a[rows] = found.x[: rows.size]
+    return a, np.asarray(found.x[rows.size :])
+
+
+def runaway(program: RowProgram, p: PathPoint, objective: float) -> Array | None:
+    """A direction in which x runs away and the objective falls; None where there is no sign of one."""
+    size = float(np.abs(p.x).max(initial=0.0))
+    if size <= GROWN**2 or not objective < -GROWN * max(program.unit, 1.0):
+        return None
+    return np.asarray(p.x / size)

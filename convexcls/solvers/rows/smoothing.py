@@ -1,104 +1,157 @@
-"""From a point near the solution of many rows to one nearer: Newton steps on smoothed rows.
+"""A smooth neighbour of a ``RowProgram``, minimised by Newton's method.
 
-Between its bounds, a row's a jumps where the row is at its kink. Smoothed to the width sigma it rises there,
+The multiplier of a row jumps from low to high where the row is at its kink, r = Rx - h = 0. In the neighbour it rises:
 
-    a_i = clip(middle_i + (room_i/2) r_i/sigma, low_i, high_i),     room = high - low,
+    a_i = clip(offset_i + slope_i r_i, low_i, high_i),
 
-and the program has a second derivative, the weighted Gram matrix of the rows within sigma of their kink: few of many.
-Rows that give are smooth as they are. A step costs two passes over all rows and a Gram matrix of few.
+so that the objective is piecewise quadratic with the Hessian P + R_B' diag(slope_B) R_B, B the rows between their
+bounds: few of many. A step costs two passes over all rows and a Gram matrix of few. There are two neighbours:
+
+    kinks smoothed to a width     slope = (high - low)/(2 width),       offset = (high + low)/2
+    proximal in a, to sigma       slope = 1/sigma,                      offset = a_0
+
+The second is the step of the method of multipliers from a_0 (Rockafellar 1976), which ends at the solution itself; with
+a_0 = 0 it is a squared hinge. Rows with a compliance are smooth as they are: slope = 1/compliance, offset = 0.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import LinAlgError
 
-from convexcls.solvers.rows.flat_point import nearly_flat
-from convexcls.solvers.rows.path_step import Factor
+from convexcls.arrays import Array
+from convexcls.solvers.rows.kkt_system import KKTFactor
 from convexcls.solvers.rows.row_program import RowProgram, working_copy
 
-Array = NDArray[np.float64]
+#: Curvature for unknowns that P does not bend, as a share of what all rows would give: too few of them may bend.
+FLAT = 1e-10
+#: Up to this share of the decrement, that curvature has not shortened the step.
+RIDGE_COUNTS = 1e-6
+#: A full step is taken where it leaves at most this share of the slope, another where it leaves so much.
+FULL_STEP = 0.3
+#: Lengths grow by this factor, to at most so much, until the slope changes its sign.
+LONGER, LONGEST = 4.0, 1e6
+#: A secant is kept so far from both ends, as a share of the distance between them; and so many are tried.
+FROM_ENDS, MAX_SECANTS = 0.1, 20
+#: A step that breaks the equations by less than this has a slope: rounding aside, it moves along them.
+EQUATIONS_HOLD = 1e-9
 
-#: Steps for one width, and how much of the gradient has to go.
-MOST_STEPS = 8
-SMALL_ENOUGH = 0.05
-#: Curvature for directions that none of the few rows bends, and the longest step, in units of typical excesses.
-FLAT = 1e-9
-FARTHEST = 3.0
-
-
-def can_be_smoothed(program: RowProgram) -> bool:
-    """Whether every row is between two bounds or gives."""
-    boxed = np.isfinite(program.low) & np.isfinite(program.high)
-    return bool(np.all(boxed | (program.give > 0)))
+#: Told x, the excess and the length of every step.
+Record = Callable[[Array, Array, float], None]
 
 
 @dataclass(frozen=True, eq=False)
 class Smoothed:
-    """A program whose rows are smoothed to a width."""
+    """The neighbour of a program; ``width`` is the excess over which a multiplier rises."""
 
     program: RowProgram
     slope: Array
     offset: Array
+    width: float
 
     @classmethod
-    def of(cls, program: RowProgram, sigma: float) -> Smoothed:
-        gives = program.give > 0
-        room, middle = program.high - program.low, 0.5 * (program.high + program.low)
-        stiff = np.divide(1.0, program.give, out=np.zeros_like(room), where=gives)
-        slope = np.where(gives, stiff, 0.5 * room / sigma)
-        return cls(program, slope, np.where(gives, 0.0, middle))
+    def to_width(cls, program: RowProgram, width: float) -> Smoothed:
+        """The kinks smoothed to a width."""
+        slope, offset = 0.5 * (program.high - program.low) / width, 0.5 * (program.high + program.low)
+        return cls._where_not_smooth(program, slope, offset, width)
+
+    @classmethod
+    def proximal(cls, program: RowProgram, a: Array, sigma: Array | float, width: float) -> Smoothed:
+        """The neighbour that is proximal in a."""
+        return cls._where_not_smooth(program, 1.0 / sigma + np.zeros_like(a), a, width)
+
+    @classmethod
+    def _where_not_smooth(cls, program: RowProgram, slope: Array, offset: Array, width: float) -> Smoothed:
+        curved = program.compliance > 0
+        if np.any(curved):
+            slope, offset = np.where(curved, 0.0, slope), np.where(curved, 0.0, offset)
+            np.divide(1.0, program.compliance, out=slope, where=curved)
+        return cls(program, slope, offset, width)
 
     def multipliers(self, excess: Array) -> Array:
-        return np.clip(self.offset + self.slope * excess, self.program.low, self.program.high)
+        """The a of an excess."""
+        a = self.slope * excess
+        a += self.offset
+        np.maximum(a, self.program.low, out=a)
+        return np.minimum(a, self.program.high, out=a)
 
-    def step(self, x: Array, nu: Array, excess: Array) -> tuple[Array, Array, Array, float]:
-        """Newton's step with the change of the excess, the new nu, and how far it goes."""
-        program = self.program
-        a = self.multipliers(excess)
-        bending = np.flatnonzero((a > program.low) & (a < program.high))
-        gram = working_copy(program.rows, bending).gram(self.slope[bending])
-        H = program.P + gram
-        H[np.diag_indices_from(H)] += FLAT * gram.diagonal()
-        gradient = program.gradient(x, a, nu)
-        dx, dnu = Factor(H, program.A).solve(-gradient, program.b - program.A @ x)
-        along = program.rows @ dx
-        typical, far = float(np.abs(excess).mean()), float(np.abs(along).mean())
-        length = min(1.0, FARTHEST * typical / far) if far > 0 else 1.0
-        return dx, along, nu + dnu, min(self._length(x, dx, excess, along, a), length)
+    def minimise(
+        self, x: Array, nu: Array, excess: Array, accuracy: float, max_steps: int, record: Record | None = None
+    ) -> tuple[Array, Array, Array]:
+        """x, nu and the excess at the minimum: where Newton's decrement dx'H dx is what moving the rows between their
+        bounds by a small share of the width would make it, or where a full step has crossed no bound."""
+        program, partition, full = self.program, np.zeros(0, dtype=np.int8), False
+        flat = ~(program.P.diagonal() > 0)
+        ridge = FLAT * flat * program.rows.column_max() ** 2 * float(self.slope.sum())
+        for _ in range(max_steps):
+            a = self.multipliers(excess)
+            before, partition = partition, (a > program.low).astype(np.int8) - 2 * (a >= program.high)
+            if full and np.array_equal(partition, before):
+                break
+            between = np.flatnonzero(partition > 0)
+            few, slope = working_copy(program.rows, between), self.slope[between]
+            H = program.P + few.gram(slope)
+            H.flat[:: H.shape[0] + 1] += ridge
+            gradient = program.P @ x + program.q
+            pulls = a[between]
+            if np.count_nonzero(a) == np.count_nonzero(pulls):  # rows at the bound 0 pull at nothing
+                gradient += few.transposed_matmul(pulls)
+            else:
+                gradient += program.rows.transposed_matmul(a)
+            lacking = program.b
+            if nu.size:
+                gradient, lacking = gradient + program.A.T @ nu, program.b - program.A @ x
+            dx, dnu = KKTFactor(H, program.A).solve(-gradient, lacking)
+            along = program.rows @ dx
+            decrement = float(dx @ (H @ dx))
+            if not (np.isfinite(decrement) and np.isfinite(along).all()):
+                raise LinAlgError("the step is not finite")
+            near = decrement <= (accuracy * self.width) ** 2 * float(slope.sum())
+            length = 1.0 if near else self._length(x, dx, excess, along, a, lacking)
+            full = length == 1.0 and float(ridge @ (dx * dx)) <= RIDGE_COUNTS * decrement
+            x, nu, excess = x + length * dx, nu + dnu, excess + length * along
+            if near:
+                break
+            if record is not None:
+                record(x, excess, length)
+        return x, nu, excess
 
-    def _length(self, x: Array, dx: Array, excess: Array, along: Array, a: Array) -> float:
-        """Where the derivative along the step, which only grows, is nearly zero."""
+    def _length(self, x: Array, dx: Array, excess: Array, along: Array, a: Array, lacking: Array) -> float:
+        """Where the derivative along the step, which only grows, is nearly 0; 1 where the step moves onto the
+        equations."""
         program = self.program
-        if np.any(np.abs(program.A @ x - program.b) > 1e-9 * (np.abs(program.A) @ np.abs(x) + np.abs(program.b))):
-            return 1.0  # the step moves onto the equations
+        if lacking.size:
+            size = np.abs(program.A) @ np.abs(x) + np.abs(program.b)
+            if np.any(np.abs(lacking) > EQUATIONS_HOLD * size):
+                return 1.0
         level, growth = float(dx @ (program.P @ x + program.q)), float(dx @ (program.P @ dx))
-        slope = level + float(along @ a)
 
         def derivative(t: float) -> float:
             return level + t * growth + float(along @ self.multipliers(excess + t * along))
 
-        return nearly_flat(derivative, slope, growth=3.0, farthest=1e3, margin=0.1, most=12)
+        return _nearly_flat(derivative, level + float(along @ a))
 
 
-def smoothed_solution(
-    program: RowProgram, x: Array, nu: Array, excess: Array, sigma: float
-) -> tuple[Array, Array, Array]:
-    """x, nu and the excess after Newton's method on the rows smoothed to a width; what was given where it fails."""
-    smooth = Smoothed.of(program, sigma)
-    begin = (x, nu, excess)
-    for _ in range(MOST_STEPS):
-        try:
-            dx, along, next_nu, length = smooth.step(x, nu, excess)
-        except LinAlgError:
-            return begin
-        if not np.all(np.isfinite(dx)) or not np.all(np.isfinite(along)):
-            return begin
-        x, nu, excess = x + length * dx, next_nu, excess + length * along
-        change = length * np.abs(along)
-        if float(np.sqrt(np.mean(np.square(change)))) <= SMALL_ENOUGH * sigma:
+def _nearly_flat(derivative: Callable[[float], float], slope: float) -> float:
+    """A length at which little of the slope at 0 is left: 1 where that will do, else between two lengths with slopes of
+    opposite sign, by secants. Where the slope stays below 0 all the way, only rounding is left of it: then 1."""
+    low, at_low, high, at_high = 0.0, slope, 1.0, derivative(1.0)
+    if not slope < 0 or abs(at_high) <= FULL_STEP * abs(slope):
+        return 1.0
+    while at_high < 0 and high < LONGEST:
+        low, at_low, high = high, at_high, LONGER * high
+        at_high = derivative(high)
+    if not at_high > 0:
+        return 1.0
+    t = high
+    for _ in range(MAX_SECANTS):
+        secant, away = (low * at_high - high * at_low) / (at_high - at_low), FROM_ENDS * (high - low)
+        t = min(max(secant, low + away), high - away)
+        value = derivative(t)
+        if abs(value) <= FULL_STEP * abs(slope):
             break
-    return x, nu, excess
+        low, at_low, high, at_high = (t, value, high, at_high) if value < 0 else (low, at_low, t, value)
+    return t

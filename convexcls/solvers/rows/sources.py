@@ -17,12 +17,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexcls.arrays import Array
 from convexcls.problem import Constraint, Problem
 from convexcls.rows import DiagonalRows, Rows, ScaledRows
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +34,7 @@ class HardSource:
         return self.constraint.entries
 
     def rows(self) -> list[tuple[Array, Array, Array, Array]]:
-        """h, low, high and give of each set of rows."""
+        """h, low, high and compliance of each set of rows."""
         n = self.constraint.size
         return [(self.constraint.rhs, np.zeros(n), np.full(n, np.inf), np.zeros(n))]
 
@@ -44,7 +42,7 @@ class HardSource:
         return {self.constraint.name: np.maximum(a[0], 0.0)}
 
     def reduced(self, multipliers: Mapping[str, Array]) -> list[Array]:
-        return [multipliers.get(self.constraint.name, np.zeros(self.constraint.size))]
+        return [np.maximum(multipliers.get(self.constraint.name, np.zeros(self.constraint.size)), 0.0)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,9 +71,9 @@ class SlackSource:
         if self.squared:
             (line,) = self.lines
             counts = price > 0  # a slack without a price: the row does not count
-            give = np.divide(1.0, price * line.slope**2, out=np.zeros(n), where=counts)
+            compliance = np.divide(1.0, price * line.slope**2, out=np.zeros(n), where=counts)
             side = -line.height / line.slope
-            return [(side * np.sign(line.slope), np.zeros(n), np.where(counts, np.inf, 0.0), give)]
+            return [(side * np.sign(line.slope), np.zeros(n), np.where(counts, np.inf, 0.0), compliance)]
         if len(self.lines) == 2:
             lower, upper = self.lines
             return [(self.kinks[0], price * lower.slope, price * upper.slope, np.zeros(n))]
@@ -123,8 +121,8 @@ class SlackSource:
         """Each a as a number between 0 and 1."""
         out = []
         for values, (_, low, high, _) in zip(a, self.rows(), strict=True):
-            room = high - low
-            share = np.divide(values - low, room, out=np.zeros_like(room), where=room > 0)
+            interval = high - low
+            share = np.divide(values - low, interval, out=np.zeros_like(interval), where=interval > 0)
             out.append(np.where(values >= high, 1.0, np.clip(share, 0.0, 1.0)))
         return out
 

@@ -12,22 +12,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.linalg.blas import dsyrk
-from scipy.linalg.lapack import dposv
 
+from convexcls.arrays import Array, Indices
 from convexcls.solvers.rows.active_rows import Pool
-from convexcls.solvers.rows.flat_point import nearly_flat
-
-Array = NDArray[np.float64]
-Indices = NDArray[np.intp]
+from convexcls.solvers.rows.smoothing import Smoothed
 
 #: The first sigma, as a fraction of the mean square of the columns.
 FIRST = 1e-4
 #: Each sigma is this fraction of the one before.
 NARROWER = 0.2
 #: Newton steps for one sigma, and how many sigmas there are at most.
-STEPS, WIDTHS = 8, 24
+MAX_STEPS_PER_WIDTH, MAX_WIDTHS = 8, 24
 #: Where twice running this share of the loss is left, it will not vanish.
 UNMOVED = 0.9
 
@@ -49,15 +44,17 @@ class SmoothFit:
         return rows if rows.size <= most else rows[np.argsort(-self.u[rows], kind="stable")[:most]]
 
 
-def follow(fit: SmoothFit, pool: Pool, free: bool, enough: float) -> SmoothFit:
+def follow(fit: SmoothFit, pool: Pool, free: bool, enough: float, accuracy: float = 0.0) -> SmoothFit:
     """The fits to a pool for falling sigma, from that of the fit given, until at most so many rows for each unknown
-    have a loss."""
-    v, sigma = fit.v, fit.sigma
+    have a loss; the excess of each to such a share of the typical loss."""
+    program = pool.program(free)
+    v, sigma, excess = fit.v, fit.sigma, pool.excess(fit.v)
     if not sigma > 0.0:
         sigma = FIRST * float(np.einsum("ij,ij->", pool.rows, pool.rows)) / v.size or 1.0
     before, unmoved = np.inf, 0
-    for _ in range(WIDTHS):
-        v, excess = smooth_fit(pool, v, free, sigma)
+    for _ in range(MAX_WIDTHS):
+        squared_hinge = Smoothed.proximal(program, np.zeros_like(excess), sigma, _typical_loss(excess))
+        v, _, excess = squared_hinge.minimise(v, np.zeros(0), excess, accuracy, MAX_STEPS_PER_WIDTH)
         loss = np.maximum(excess, 0.0)
         if np.count_nonzero(loss) <= enough * v.size:
             return SmoothFit(v, loss / sigma, sigma)
@@ -69,44 +66,7 @@ def follow(fit: SmoothFit, pool: Pool, free: bool, enough: float) -> SmoothFit:
     return SmoothFit(v, loss / sigma, sigma, stuck=True)
 
 
-def smooth_fit(pool: Pool, v: Array, free: bool, sigma: float) -> tuple[Array, Array]:
-    """The minimum over v for one sigma, by Newton's method, and A v - h there."""
-    excess = pool.excess(v)
-    bending = np.flatnonzero(excess > 0.0)
-    for _ in range(STEPS):
-        rows = pool.rows[bending]
-        gradient = excess[bending] @ rows + sigma * v
-        if free:
-            gradient[-1] -= sigma * v[-1]
-        step = _newton_step(rows, gradient, sigma, free)
-        if step is None:
-            break
-        along = pool.rows @ step
-        t = _length(v, step, excess, along, sigma, free, float(gradient @ step))
-        v, excess = v + t * step, excess + t * along
-        before, bending = bending, np.flatnonzero(excess > 0.0)
-        if t == 1.0 and np.array_equal(bending, before):
-            break
-    return v, excess
-
-
-def _newton_step(rows: Array, gradient: Array, sigma: float, free: bool) -> Array | None:
-    """The step of least squares on the rows with a loss; None where they do not determine it."""
-    if not rows.size:
-        return None
-    hessian = dsyrk(1.0, rows.T, lower=1)
-    diagonal = np.einsum("ii->i", hessian)
-    diagonal[: diagonal.size - free] += sigma
-    _, step, info = dposv(hessian, -gradient, lower=1)
-    return None if info else np.asarray(step)
-
-
-def _length(v: Array, step: Array, excess: Array, along: Array, sigma: float, free: bool, slope: float) -> float:
-    """Where the derivative along the step, which only grows, nearly vanishes."""
-    stop = v.size - free
-    level, growth = sigma * float(v[:stop] @ step[:stop]), sigma * float(step[:stop] @ step[:stop])
-
-    def derivative(t: float) -> float:
-        return level + t * growth + float(along @ np.maximum(excess + t * along, 0.0))
-
-    return nearly_flat(derivative, slope, share=0.3, most=20, endless=1.0)
+def _typical_loss(excess: Array) -> float:
+    """The root of the mean square of the losses that there are."""
+    loss = excess[excess > 0.0]
+    return float(np.sqrt(loss @ loss / max(loss.size, 1)))

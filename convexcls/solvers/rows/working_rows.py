@@ -9,13 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexcls.arrays import Array, Indices
 from convexcls.solvers.rows.active_rows import ActiveRows, Pool
 from convexcls.solvers.rows.hard_rows import HardRows
-
-Array = NDArray[np.float64]
-Indices = NDArray[np.intp]
 
 #: A feature is centred where its mean is so many times its mean deviation: elsewhere the rows stay as they are.
 OFF_CENTRE = 8.0

@@ -16,8 +16,8 @@ from functools import partial
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexcls.arrays import Array, Indices
 from convexcls.problem import Problem
 from convexcls.solvers.base import Answer, Callback, Solver, Start, Tracer
 from convexcls.solvers.rows.active_rows import EPS, Pool
@@ -25,9 +25,6 @@ from convexcls.solvers.rows.active_set import ActiveSet
 from convexcls.solvers.rows.hard_rows import HardRows, hard_rows
 from convexcls.solvers.rows.start_set import NARROWER, SmoothFit, follow
 from convexcls.solvers.rows.working_rows import WorkingRows
-
-Array = NDArray[np.float64]
-Indices = NDArray[np.intp]
 
 #: Pools have at least this many rows; problems with twice as many are one pool.
 SMALLEST_POOL = 256
@@ -37,6 +34,8 @@ LARGER = 1.2
 CHANGES = 60
 #: How many rows for each unknown may have a loss when the first pools are left, and when the smooth problem is.
 ENOUGH, FINAL = (2.0, 1.5), 1.15
+#: How far each smooth problem is solved on the first pools, as a share of the typical loss.
+ROUGHLY = 0.1
 #: With more violated rows outside the pool than this, the active rows are guessed anew.
 MANY = 8
 
@@ -103,7 +102,7 @@ class _Search:
     def run(self, pool: Pool) -> Answer:
         """From a sample."""
         for enough in ENOUGH if self.most < self._n else ():
-            self.smooth = follow(self.smooth, pool, self.hard.free, enough)
+            self.smooth = follow(self.smooth, pool, self.hard.free, enough, ROUGHLY)
             if self.smooth.stuck:
                 return self._search(pool, self.smooth.likely_rows())
             pool = self._pool_at(self.smooth.v)

@@ -7,6 +7,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from convexcls.arrays import Array, Indices
 from convexcls.certificate import Farkas, check_farkas
 from convexcls.certificate.infeasibility import find_farkas
 from convexcls.certificate.separation import LARGEST_DIMENSION, LARGEST_ENTRIES
@@ -14,7 +15,6 @@ from convexcls.problem import Constraint, Problem
 from convexcls.rows import DiagonalRows, Rows
 from convexcls.separability import strictly
 
-Array = NDArray[np.float64]
 SLACK, MARGIN, SIGN, NORMALIZATION = "slack", "margin", "slack_sign", "normalization"
 
 
@@ -115,7 +115,7 @@ class Criterion:
             z[i] = float(weight)
         return check_farkas(self.separation, {MARGIN: z}) if np.any(z) else None
 
-    def _separation_of(self, rows: NDArray[np.intp]) -> Problem:
+    def _separation_of(self, rows: Indices) -> Problem:
         (margin,) = self.separation.constraints
         chosen = Constraint(MARGIN, {v: r[rows] for v, r in margin.entries.items()}, rhs=-1.0)
         return Problem("some of the rows", self.separation.variables, constraints=[chosen])

@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from convexcls.arrays import Array
 from convexcls.rows.compilation import compiled
 
-Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
 #: The losses that ``descent_pass`` knows.

@@ -7,12 +7,12 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from convexcls.arrays import Array
 from convexcls.losses import Exponential, HalfSquare, Logistic, Loss, SoftmaxMargins
 from convexcls.problem import Problem, Term
 from convexcls.rows import ClassMarginRows, DenseRows
 from convexcls.solvers.rules.samples import samples_of
 
-Array = NDArray[np.float64]
 #: Visit the samples in an order, with steps eta0/tau, tau growing with every visit; x is changed in place. The
 #: arguments are x, order, eta0, tau, growth; the last tau is returned.
 DescentPass = Callable[[Array, NDArray[np.int64], float, float, float], float]

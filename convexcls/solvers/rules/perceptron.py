@@ -7,10 +7,11 @@ from typing import ClassVar
 
 import numpy as np
 
+from convexcls.arrays import Array
 from convexcls.problem import Problem
 from convexcls.solvers.rules.criterion import Criterion
 from convexcls.solvers.rules.perceptron_report import Counts
-from convexcls.solvers.rules.perceptron_rule import Array, Pass, PerceptronRule
+from convexcls.solvers.rules.perceptron_rule import Pass, PerceptronRule
 from convexcls.solvers.rules.samples import samples_of
 from convexcls.solvers.rules.steps import ORDERS, Order, check_choice, orders
 

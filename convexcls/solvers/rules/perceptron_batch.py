@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from convexcls.arrays import Array
 from convexcls.solvers.rules.criterion import Criterion
 from convexcls.solvers.rules.perceptron_report import Counts
-from convexcls.solvers.rules.perceptron_rule import Array, Pass, PerceptronRule
+from convexcls.solvers.rules.perceptron_rule import Pass, PerceptronRule
 
 
 @dataclass(frozen=True)

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from convexcls.arrays import Array, Indices
 from convexcls.certificate import Farkas, check_farkas
 from convexcls.problem import NoAnswer, Problem
 from convexcls.rows import Rows
 
-Array = NDArray[np.float64]
 Counts = NDArray[np.int64]
 ROUNDING = float(np.finfo(float).eps)
 #: Above this many entries a report does not solve for the margin unless it is asked to.
@@ -66,7 +66,7 @@ class PerceptronReport:
 
     rule: str
     separation: Problem
-    used: NDArray[np.intp]
+    used: Indices
     updates: int
     passes: int
     counts: Counts

@@ -8,15 +8,14 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexcls.arrays import Array
 from convexcls.problem import Problem
 from convexcls.solvers.base import Answer, Callback, Solver, Start, Tracer
 from convexcls.solvers.rules.criterion import Criterion, refuse_unless_criterion
 from convexcls.solvers.rules.perceptron_report import Counts, Cycle, PerceptronReport
 from convexcls.solvers.rules.steps import STEPS, Step, check_choice, check_rate, check_whole, random_start, step_size
 
-Array = NDArray[np.float64]
 #: One pass: it changes the weights and the counts in place; returns the updates and the loss met.
 Pass = Callable[[Array, Counts, float], tuple[int, float]]
 

@@ -6,13 +6,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import issparse
 
+from convexcls.arrays import Array
 from convexcls.problem import Block, Problem
 from convexcls.rows import ConstantRows, DenseRows, Rows, ScaledRows, SparseRows
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import issparse
 
+from convexcls.arrays import Array
 from convexcls.problem import Problem, Term
 from convexcls.rows import Rows
 from convexcls.rows.base import row_blocks
@@ -17,7 +17,6 @@ from convexcls.solvers.rules.passes import descent_pass, ridge
 from convexcls.solvers.rules.steps import ORDERS, STEPS, Order, Step, check_choice, check_rate, check_whole, orders
 from convexcls.solvers.smooth.objective import State
 
-Array = NDArray[np.float64]
 Count = Literal["pass", "visit"]
 COUNTS = ("pass", "visit")
 

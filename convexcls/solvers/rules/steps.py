@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from convexcls.arrays import Array
 
 #: ``fixed`` is eta0 throughout, ``decay`` eta0/tau.
 Step = Literal["fixed", "decay"]

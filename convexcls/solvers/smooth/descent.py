@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexcls.arrays import Array
 from convexcls.solvers.base import Tracer
 from convexcls.solvers.smooth.hessian import newton_step
 from convexcls.solvers.smooth.line_search import backtrack
@@ -17,7 +17,6 @@ from convexcls.solvers.smooth.preconditioner import StandIn
 from convexcls.solvers.smooth.quasi_newton import SecantPairs, advance
 from convexcls.solvers.smooth.separation import SEPARATED, may_run_away, separating_direction
 
-Array = NDArray[np.float64]
 Detail = Callable[[State], dict[str, Any]]
 #: The residual aimed at, relative to the tolerance: the check measures it in other ways, some of them less kind, the
 #: less so the nearer the columns are to repeating each other.

@@ -6,14 +6,13 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexcls.arrays import Array
 from convexcls.problem import Problem
 from convexcls.solvers.base import Answer, Callback, Solver, Start, Tracer, refuse_unless_smooth
 from convexcls.solvers.rules.steps import check_choice, check_rate, step_size
 from convexcls.solvers.smooth.objective import State
 
-Array = NDArray[np.float64]
 Steps = Literal["armijo", "fixed", "decay"]
 STEPS = ("armijo", "fixed", "decay")
 WORST_CONDITION = 1e4

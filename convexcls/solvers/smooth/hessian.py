@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg.lapack import dpotrf, dpotrs
 
+from convexcls.arrays import Array
 from convexcls.problem import Problem
 
-Array = NDArray[np.float64]
 #: Pivots of a Hessian with diagonal one below this leave too few digits: columns repeat each other.
 SMALLEST_PIVOT = 1e-7
 WELL_CONDITIONED = 1e-3

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexcls.arrays import Array
 from convexcls.solvers.smooth.objective import State
 
-Array = NDArray[np.float64]
 ENOUGH = 1e-4
 SHORTEST = 1e-10
 

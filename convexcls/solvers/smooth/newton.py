@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexcls.arrays import Array
 from convexcls.problem import Problem
 from convexcls.solvers.base import Answer, Callback, Solver, Start, Tracer, refuse_unless_smooth
 from convexcls.solvers.smooth.descent import Descent, Outcome
@@ -33,7 +33,6 @@ from convexcls.solvers.smooth.preconditioner import (
 )
 from convexcls.solvers.smooth.terms import GeneralTerm, SingleTerm
 
-Array = NDArray[np.float64]
 Hessian = Literal["auto", "exact", "subsampled", "free"]
 SHOW_RESPONSE_UP_TO = 10_000
 #: More unknowns than this make no dense matrix, unless asked for.

@@ -16,15 +16,14 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexcls.arrays import Array
 from convexcls.problem import Problem
 from convexcls.rows import one_entry_each
 from convexcls.solvers.base import Answer, Callback, Solver, Tracer
 from convexcls.solvers.smooth.hessian import shortest_solution
 from convexcls.solvers.smooth.objective import State
 
-Array = NDArray[np.float64]
 LARGEST_SYSTEM = 3000
 
 

@@ -6,14 +6,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexcls.arrays import Array, Indices
 from convexcls.problem import Problem
 from convexcls.rows import Rows
 from convexcls.solvers.smooth.terms import Reading, SmoothTerm, smooth_term
-
-Array = NDArray[np.float64]
-Index = NDArray[np.intp]
 
 
 class SmoothObjective:
@@ -62,7 +59,7 @@ class SmoothObjective:
         runs of samples."""
         rng = np.random.default_rng(seed)
 
-        def chosen(t: SmoothTerm) -> Index:
+        def chosen(t: SmoothTerm) -> Indices:
             count = min(samples, t.samples)
             return np.floor((np.arange(count) + rng.random(count)) * (t.samples / count)).astype(np.intp)
 

@@ -11,13 +11,12 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexcls.arrays import Array
 from convexcls.solvers.smooth.hessian import Factor, scaled_hessian
 from convexcls.solvers.smooth.line_search import backtrack
 from convexcls.solvers.smooth.objective import SmoothObjective, State
 
-Array = NDArray[np.float64]
 #: A share of the samples has this many for each unknown, at least and at most, and this fraction in between.
 FEWEST, MOST, FRACTION = 5, 200, 0.1
 #: With fewer samples for each unknown, their own minimum is no good start, or their weights elsewhere no better.

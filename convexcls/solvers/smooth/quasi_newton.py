@@ -11,13 +11,11 @@ from collections import deque
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexcls.arrays import Array
 from convexcls.solvers.smooth.line_search import ENOUGH, SHORTEST
 from convexcls.solvers.smooth.objective import State
 from convexcls.solvers.smooth.preconditioner import Preconditioner
-
-Array = NDArray[np.float64]
 
 
 @dataclass(eq=False)

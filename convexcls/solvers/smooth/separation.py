@@ -7,12 +7,11 @@ going on along it, every loss falls towards its infimum. That is a proof, and it
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexcls.arrays import Array
 from convexcls.problem import Problem
 from convexcls.solvers.smooth.objective import State
 
-Array = NDArray[np.float64]
 #: A margin counts as positive above this fraction of what it may be at most: rounding has no say in it.
 CLEARLY = 1e-7
 

@@ -11,15 +11,12 @@ from copy import copy
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexcls.arrays import Array, Indices
 from convexcls.losses import SoftmaxMargins
 from convexcls.problem import ROUNDING_ROOM, Problem, Term
 from convexcls.rows import Rows, block_gram
 from convexcls.rows.single import SingleRows
-
-Array = NDArray[np.float64]
-Index = NDArray[np.intp]
 
 
 @dataclass(eq=False)
@@ -84,7 +81,7 @@ class SmoothTerm(ABC):
             margins = margins[np.repeat(self.weights > 0, self.loss.width)]
         return float(margins.min(initial=np.inf))
 
-    def share(self, samples: Index) -> SmoothTerm:
+    def share(self, samples: Indices) -> SmoothTerm:
         """The term over some of its samples, with weights that make up for the others."""
         out = copy(self)
         width = self.loss.width
@@ -96,7 +93,7 @@ class SmoothTerm(ABC):
         return out
 
     @abstractmethod
-    def _take(self, samples: Index, chosen: Index) -> None:
+    def _take(self, samples: Indices, chosen: Indices) -> None:
         """Keep the rows of these samples, and no others."""
 
 
@@ -126,7 +123,7 @@ class GeneralTerm(SmoothTerm):
     def diagonal(self, reading: Reading) -> Array:
         return self.reach**2 * reading.size
 
-    def _take(self, samples: Index, chosen: Index) -> None:
+    def _take(self, samples: Indices, chosen: Indices) -> None:
         self.rows = self.rows[chosen]
 
 
@@ -163,7 +160,7 @@ class SingleTerm(SmoothTerm):
     def diagonal(self, reading: Reading) -> Array:
         return self.single.squares(self.weights * self.curvature(reading))
 
-    def _take(self, samples: Index, chosen: Index) -> None:
+    def _take(self, samples: Indices, chosen: Indices) -> None:
         self.single = self.single[samples]
 
 
@@ -171,7 +168,7 @@ class ScoredTerm(SmoothTerm):
     """The softmax loss of margins, from the scores z = W'[X, 1]' of all classes, one row a class: its gradient is
     (p - e_c)[X, 1], its Hessian has the weights diag(p) - pp' for each sample. The arguments are the probabilities."""
 
-    def __init__(self, term: Term, rows: Rows, reach: Array, single: SingleRows, classes: Index) -> None:
+    def __init__(self, term: Term, rows: Rows, reach: Array, single: SingleRows, classes: Indices) -> None:
         self.single, self.classes = single, classes
         super().__init__(term, rows, reach)
 
@@ -212,11 +209,11 @@ class ScoredTerm(SmoothTerm):
         least = float((mine / np.maximum(others.max(axis=0, initial=0.0), 1e-300)).min(initial=np.inf))
         return float(np.log(least)) if least > 0 else -np.inf
 
-    def _take(self, samples: Index, chosen: Index) -> None:
+    def _take(self, samples: Indices, chosen: Indices) -> None:
         self.single, self.classes = self.single[samples], self.classes[samples]
 
 
-def _softmax(z: Array, classes: Index, p: Array, pull: Array) -> tuple[Array, Array]:
+def _softmax(z: Array, classes: Indices, p: Array, pull: Array) -> tuple[Array, Array]:
     """-log p_c and 1 - p_c for each column of scores, none of them by cancellation; p and p - e_c are written where
     asked. Overwrites z."""
     own = classes, np.arange(z.shape[1])
