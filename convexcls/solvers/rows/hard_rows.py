@@ -1,4 +1,4 @@
-"""Problems of many rows that all have to hold, over few unknowns:
+"""Problems of many rows that all have to hold, over few unknowns: a ``RowProgram`` in which no a has an upper bound,
 
     minimise  1/2 x'Px + q'x   subject to  Rx <= h,
 
@@ -12,16 +12,19 @@ stretched until e|w| = g; and rows of the second that contradict each other prov
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from convexcls.arrays import Array, Indices
 from convexcls.problem import BY_SAMPLE, Constraint, NormBound, Problem
-from convexcls.rows import DiagonalRows, JoinedRows, Rows
+from convexcls.rows import DiagonalRows, Rows
+from convexcls.solvers.rows.reduction import RowReduction
+from convexcls.solvers.rows.row_program import RowProgram, working_copy
 
 #: More unknowns than this are left to solvers that keep matrices sparse.
-LARGEST = 2000
+MAX_DENSE_UNKNOWNS = 2000
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,6 +32,7 @@ class Slab:
     """How the widest slab is stretched: its distance, its norm bound, and their numbers: the reward -q of the distance,
     its ``column`` s, the ``scale`` e and the ``radius`` g."""
 
+    problem: Problem
     distance: str
     bound: NormBound
     reward: float
@@ -36,85 +40,80 @@ class Slab:
     scale: float
     radius: float
 
+    def hard_margin(self) -> Problem:
+        """The problem at the length at which the distance is one."""
+        (block,) = self.problem.constraints
+        entries = {v: rows for v, rows in block.entries.items() if v != self.distance}
+        margin = Constraint(block.name, entries, block.symbol, block.kind, rhs=-self.column)
+        others = [v for v in self.problem.variables if v.name != self.distance]
+        return Problem("slab", others, quadratic=dict.fromkeys(self.bound.entries, 1.0), constraints=[margin])
+
+    def shrunk(self, x: Array) -> Array:
+        """A point of the slab's problem at the distance one, where it has a distance above 0."""
+        distance, place = float(x[self.problem.layout[self.distance]][0]), self.problem.layout[self.distance]
+        others = np.delete(x, np.arange(place.start, place.stop))
+        return others / distance if distance > 0.0 else np.zeros_like(others)
+
+    def stretched(self, x: Array, a: Array, pull: Array) -> tuple[Array, dict[str, Array]]:
+        """The point of the slab's problem and its multipliers, from those of the hard margin: ``pull`` is R'a over the
+        unknowns in the norm bound. Without a, or where rows contradict each other, the slab has the width 0."""
+        (block,), name = self.problem.constraints, self.bound.name
+        (inside,) = self.bound.entries
+        place = self.problem.layout[self.distance]
+        point = np.insert(x, place.start, 0.0)
+        length, total = float(np.linalg.norm(point[self.problem.layout[inside]])), float(a.sum())
+        share = self.reward / (self.column * total) if total > 0.0 else 0.0
+        if not (length > 0.0 and share > 0.0):
+            return np.zeros(self.problem.size), {block.name: share * a, name: np.zeros(self.bound.size + 1)}
+        stretch = self.radius / (self.scale * length)
+        point *= stretch
+        point[place] = stretch
+        pull = pull * (share / self.scale)
+        return point, {block.name: share * a, name: np.append(pull, np.linalg.norm(pull))}
+
 
 @dataclass(frozen=True, eq=False)
 class HardRows:
-    """The problem in the form above, the free unknown last, with the way back."""
+    """The program, the free unknown last, with the way back to the problem."""
 
-    problem: Problem
-    block: Constraint
-    kept: tuple[str, ...]
-    P: Array
-    q: Array
-    rows: JoinedRows
-    h: Array
+    reduction: RowReduction
+    program: RowProgram
     slab: Slab | None
+
+    @property
+    def curvature(self) -> Array:
+        """The diagonal of P."""
+        return self.program.P.diagonal()
 
     @property
     def free(self) -> bool:
         """Whether the last unknown has no curvature."""
-        return not self.P[-1] > 0.0
-
-    def excess(self, x: Array) -> Array:
-        """Rx - h: one pass over the rows."""
-        out = self.rows @ x
-        out -= self.h
-        return out
+        return not self.program.P[-1, -1] > 0.0
 
     def take(self, index: Indices) -> Array:
         """A copy of some rows."""
-        out = np.zeros((index.size, self.P.size))
-        for where, part in self.rows.parts:
-            out[:, where] = part[index].to_dense()
-        return out
+        return working_copy(self.program.rows, index).to_dense()
 
-    def objective(self, x: Array) -> float:
-        """1/2 x'Px + q'x."""
-        return float(0.5 * x @ (self.P * x) + self.q @ x)
-
-    def reduced(self, x: Array) -> Array:
-        """A point of the problem in these unknowns, the slab at distance one where it has one."""
-        values = self.problem.split(x)
-        out = np.concatenate([values[v] for v in self.kept])
-        if self.slab is None:
-            return out
-        distance = float(values[self.slab.distance][0])
-        return out / distance if distance > 0.0 else np.zeros_like(out)
+    def reduced(self, x: Array, multipliers: Mapping[str, Array]) -> tuple[Array, Indices]:
+        """A point of the problem in these unknowns, and the rows that have multipliers."""
+        point, a, _ = self.reduction.reduced(x if self.slab is None else self.slab.shrunk(x), multipliers)
+        return point, np.flatnonzero(a)
 
     def restored(self, x: Array, active: Indices, weights: Array) -> tuple[Array, dict[str, Array]]:
         """The point of the problem, and its multipliers by constraint."""
-        a = np.zeros(self.block.size)
+        a = np.zeros(self.program.h.size)
+        a[active] = weights
+        point, multipliers = self.reduction.restored(x, a, np.zeros(0))
         if self.slab is None:
-            a[active] = weights
-            return self._placed(x), {self.block.name: a}
-        curved = self.P > 0.0
-        slab, length = self.slab, float(np.linalg.norm(x[curved]))
-        if not (length > 0.0 and weights.any()):  # no slab yet
-            return np.zeros(self.problem.size), {self.block.name: a, slab.bound.name: np.zeros(slab.bound.size + 1)}
-        stretch, share = slab.radius / (slab.scale * length), slab.reward / (slab.column * float(weights.sum()))
-        a[active] = share * weights
-        point = self._placed(stretch * x)
-        point[self.problem.layout[slab.distance]] = stretch
-        pull = (self.take(active).T @ a[active])[curved] / slab.scale
-        return point, {self.block.name: a, slab.bound.name: np.append(pull, np.linalg.norm(pull))}
+            return point, multipliers
+        pull = (self.take(active).T @ weights)[self.curvature > 0.0]
+        return self.slab.stretched(point, a, pull)
 
-    def touching(self, rows: Indices, weights: Array) -> tuple[Array, dict[str, Array]]:
-        """The optimum 0 of a slab whose rows contradict each other, and its multipliers."""
-        assert self.slab is not None
-        a = np.zeros(self.block.size)
-        a[rows] = weights * (self.slab.reward / (self.slab.column * float(weights.sum())))
-        return np.zeros(self.problem.size), {
-            self.block.name: a,
-            self.slab.bound.name: np.zeros(self.slab.bound.size + 1),
-        }
-
-    def _placed(self, x: Array) -> Array:
-        out, at = np.zeros(self.problem.size), 0
-        for v in self.kept:
-            where = self.problem.layout[v]
-            size = where.stop - where.start
-            out[where], at = x[at : at + size], at + size
-        return out
+    def contradiction(self, rows: Indices, weights: Array) -> dict[str, Array]:
+        """The Farkas vector of rows that contradict each other."""
+        a = np.zeros(self.program.h.size)
+        a[rows] = weights
+        return self.reduction.restored_farkas(a, np.zeros(0))
 
 
 def hard_rows(problem: Problem) -> HardRows | str:
@@ -126,40 +125,30 @@ def hard_rows(problem: Problem) -> HardRows | str:
     for v in problem.variables:
         if v.kind in BY_SAMPLE:
             return f"it takes few unknowns, and {v.name!r} has one for every sample"
-    if problem.size > LARGEST:
-        return f"it keeps a matrix of the unknowns squared, and there are {problem.size}: at most {LARGEST}"
-    (block,) = problem.constraints
-    slab = _slab(problem, block)
+    if problem.size > MAX_DENSE_UNKNOWNS:
+        return f"it keeps a matrix of the unknowns squared, and there are {problem.size}: at most {MAX_DENSE_UNKNOWNS}"
+    slab = _slab(problem)
     if isinstance(slab, str):
         return slab
-    named = {v.name: v.size for v in problem.variables if slab is None or v.name != slab.distance}
-    if any(isinstance(problem.quadratic.get(v), Rows) for v in named):
-        return "its quadratic part is a matrix, not a diagonal"
-    P = {v: _curvature(problem, v, size, slab) for v, size in named.items()}
-    flat = [v for v in named if not np.all(P[v] > 0.0)]
-    if sum(int(np.sum(P[v] == 0.0)) for v in flat) > 1 or any(named[v] > 1 for v in flat):
-        return "more than one unknown has no curvature: linear programs go to 'highs'"
-    if sum(named.values()) == len(flat):
-        return "no unknown has curvature: linear programs go to 'highs'"
-    if reason := _refuse_flat(problem, block, flat):
-        return reason
-    kept = tuple(v for v in named if v not in flat) + tuple(flat)
-    starts = dict(zip(kept, np.cumsum([0, *(named[v] for v in kept)]).tolist(), strict=False))
-    parts = [(slice(starts[v], starts[v] + named[v]), block.entries[v]) for v in kept if v in block.entries]
-    q = np.concatenate([problem.linear.get(v, np.zeros(named[v])) for v in kept])
-    h = block.rhs if slab is None else np.full(block.size, -slab.column)
-    rows = JoinedRows(block.size, q.size, parts)
-    return HardRows(problem, block, kept, np.concatenate([P[v] for v in kept]), q, rows, h, slab)
-
-
-def _curvature(problem: Problem, v: str, size: int, slab: Slab | None) -> Array:
     if slab is not None:
-        return np.full(size, float(v in slab.bound.entries))
-    return np.asarray(problem.quadratic.get(v, np.zeros(size)))
+        problem = slab.hard_margin()
+    if any(isinstance(p, Rows) for p in problem.quadratic.values()):
+        return "its quadratic part is a matrix, not a diagonal"
+    flat = [v.name for v in problem.variables if not np.all(np.asarray(problem.quadratic.get(v.name, 0.0)) > 0.0)]
+    if len(flat) > 1 or any(problem.variable(v).size > 1 for v in flat):
+        return "more than one unknown has no curvature: linear programs go to 'highs'"
+    if len(flat) == len(problem.variables):
+        return "no unknown has curvature: linear programs go to 'highs'"
+    if reason := _refuse_flat(problem, flat):
+        return reason
+    reduction = RowReduction.of(problem)
+    reduction = RowReduction(problem, reduction.sources, [], [*(v for v in reduction.kept if v not in flat), *flat])
+    return HardRows(reduction, reduction.program(), slab)
 
 
-def _refuse_flat(problem: Problem, block: Constraint, flat: list[str]) -> str:
+def _refuse_flat(problem: Problem, flat: list[str]) -> str:
     """The unknown without curvature has to be held from both sides by the rows alone."""
+    (block,) = problem.constraints
     for v in flat:
         column = block.entries[v] @ np.ones(1) if v in block.entries else np.zeros(1)
         if not (column.min(initial=0.0) < 0.0 < column.max(initial=0.0)):
@@ -169,11 +158,12 @@ def _refuse_flat(problem: Problem, block: Constraint, flat: list[str]) -> str:
     return ""
 
 
-def _slab(problem: Problem, block: Constraint) -> Slab | str | None:
+def _slab(problem: Problem) -> Slab | str | None:
     """The numbers of a widest slab; None where there is no norm bound, a reason where it is another problem."""
     if not problem.norm_bounds:
         return None
     other = "of problems with a norm bound it takes the widest slab between two classes"
+    (block,) = problem.constraints
     if len(problem.norm_bounds) > 1 or problem.quadratic or np.any(block.rhs):
         return other
     (bound,) = problem.norm_bounds
@@ -189,4 +179,4 @@ def _slab(problem: Problem, block: Constraint) -> Slab | str | None:
     reward = -float(problem.linear[rewarded[0]][0])
     if not column.size or not column[0] > 0.0 or np.any(column != column[0]) or not reward > 0.0:
         return other
-    return Slab(rewarded[0], bound, reward, float(column[0]), float(scales[0][0]), bound.bound)
+    return Slab(problem, rewarded[0], bound, reward, float(column[0]), float(scales[0][0]), bound.bound)

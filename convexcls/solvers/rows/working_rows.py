@@ -32,8 +32,8 @@ class WorkingRows:
     @classmethod
     def of(cls, hard: HardRows, sample: Indices) -> tuple[WorkingRows, Pool]:
         """With features centred on a sample of the rows; and this sample."""
-        d = hard.P.size - hard.free
-        P = hard.P[:d]
+        d = hard.program.q.size - hard.free
+        P = hard.curvature[:d]
         rows, centre = hard.take(sample), np.zeros(d)
         reach = np.maximum(rows.max(axis=0), -rows.min(axis=0))
         if hard.free:
@@ -43,7 +43,7 @@ class WorkingRows:
             mean = points.sum(axis=0) / used.size
             far = np.abs(mean) * used.size > OFF_CENTRE * np.abs(points - mean).sum(axis=0)
             centre[far] = mean[far]
-        out = cls(hard, 1.0 / np.sqrt(P), hard.q[:d] / P, centre, reach)
+        out = cls(hard, 1.0 / np.sqrt(P), hard.program.q[:d] / P, centre, reach)
         return out, out._turned_rows(rows, sample)
 
     @property
@@ -55,7 +55,7 @@ class WorkingRows:
         return self._turned_rows(self.hard.take(index), index)
 
     def _turned_rows(self, rows: Array, index: Indices) -> Pool:
-        d, rhs = self.curved, self.hard.h[index]
+        d, rhs = self.curved, self.hard.program.h[index]
         if self.hard.free and np.any(self.centre):
             rows[:, :d] -= rows[:, d:] * self.centre
         if np.any(self.origin):
@@ -92,14 +92,15 @@ class WorkingRows:
 
     def refined(self, found: ActiveRows, rounds: int = 2) -> tuple[Array, Array]:
         """x and the multipliers from the active rows as they are, with residuals in extended precision."""
-        hard = self.hard
+        program, curvature = self.hard.program, self.hard.curvature
         x, u = self.point(found.v), found.multipliers.copy()
-        N = hard.take(found.active).astype(np.longdouble)
-        h, P, q = hard.h[found.active].astype(np.longdouble), hard.P.astype(np.longdouble), hard.q
+        N = self.hard.take(found.active).astype(np.longdouble)
+        h, P = program.h[found.active].astype(np.longdouble), curvature.astype(np.longdouble)
         for _ in range(rounds):
-            force = self._turned(np.asarray(-(P * x + q + N.T @ u), dtype=float))
+            force = self._turned(np.asarray(-(P * x + program.q + N.T @ u), dtype=float))
             short = np.asarray(h - N @ x, dtype=float)
             step, change = found.correction(force, short)
             x, u = x + self._linear(step), u + change
-        unseen = hard.rows.column_max() == 0.0  # no row speaks of these: what rounding left of them is nothing
-        return np.where(unseen[: x.size] & (P > 0), -q / np.where(P > 0, hard.P, 1.0), x), u
+        # no row speaks of these: what rounding left of them is nothing
+        unseen = (program.rows.column_max() == 0.0) & (curvature > 0)
+        return np.where(unseen, -program.q / np.where(curvature > 0, curvature, 1.0), x), u

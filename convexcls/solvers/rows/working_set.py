@@ -68,59 +68,59 @@ class WorkingSetSolver(Solver):
         hard = problem.remembered(hard_rows)
         assert isinstance(hard, HardRows)
         work, sample = WorkingRows.of(hard, self._sample(hard))
-        return _Search(work, self._pool_size(hard), self.max_passes, Tracer(callback)).run(sample)
+        return _Run(work, self._pool_size(hard), self.max_passes, Tracer(callback)).from_sample(sample)
 
     def solve_from(self, start: Start, problem: Problem, tol: float, callback: Callback | None = None) -> Answer:
         hard = problem.remembered(hard_rows)
         assert isinstance(hard, HardRows)
         work, _ = WorkingRows.of(hard, self._sample(hard))
-        given = start.multipliers.get(hard.block.name, np.zeros(hard.block.size))
-        search = _Search(work, self._pool_size(hard), self.max_passes, Tracer(callback))
-        return search.run_from(hard.reduced(start.x), np.flatnonzero(given > 0.0))
+        run = _Run(work, self._pool_size(hard), self.max_passes, Tracer(callback))
+        return run.from_point(*hard.reduced(start.x, start.multipliers))
 
     def _pool_size(self, hard: HardRows) -> int:
-        n, size = hard.rows.shape
+        n, size = hard.program.rows.shape
         most = self.pool or max(SMALLEST_POOL, 4 * size, int(LARGER * np.sqrt(n * size)))
         return n if n <= 2 * most and not self.pool else min(n, most)
 
     def _sample(self, hard: HardRows) -> Indices:
-        n, most = hard.rows.shape[0], self._pool_size(hard)
+        n, most = hard.program.h.size, self._pool_size(hard)
         if most == n:
             return np.arange(n)
         return np.sort(np.random.default_rng(self.seed).choice(n, most, replace=False, shuffle=False))
 
 
-class _Search:
+class _Run:
     """One run: the active set, the passes made so far, and what ends it."""
 
     def __init__(self, work: WorkingRows, most: int, max_passes: int, tracer: Tracer) -> None:
-        self.work, self.hard, self.most, self.max_passes, self.tracer = work, work.hard, most, max_passes, tracer
-        self.found = ActiveSet(work.hard.P.size, work.hard.free)
-        self.smooth = SmoothFit(np.zeros(work.hard.P.size), np.zeros(0))
-        self.side = float(np.abs(work.hard.h).max(initial=0.0))
+        self.work, self.hard, self.program = work, work.hard, work.hard.program
+        self.most, self.max_passes, self.tracer = most, max_passes, tracer
+        self.found = ActiveSet(self.program.q.size, self.hard.free)
+        self.smooth = SmoothFit(np.zeros_like(self.program.q), np.zeros(0))
+        self.side = float(np.abs(self.program.h).max(initial=0.0))
 
-    def run(self, pool: Pool) -> Answer:
+    def from_sample(self, pool: Pool) -> Answer:
         """From a sample."""
         for enough in ENOUGH if self.most < self._n else ():
             self.smooth = follow(self.smooth, pool, self.hard.free, enough, ROUGHLY)
             if self.smooth.stuck:
-                return self._search(pool, self.smooth.likely_rows())
+                return self._solve(pool, self.smooth.likely_rows())
             pool = self._pool_at(self.smooth.v)
         self.smooth = follow(self.smooth, pool, self.hard.free, FINAL if self.most < self._n else ENOUGH[0])
-        return self._search(pool, self.smooth.likely_rows())
+        return self._solve(pool, self.smooth.likely_rows())
 
-    def run_from(self, x: Array, support: Indices) -> Answer:
+    def from_point(self, x: Array, support: Indices) -> Answer:
         """From a point, with the rows that are likely to be active."""
-        rows = self._nearest(self.hard.excess(x), support)
-        return self._search(self.work.pool(rows), np.flatnonzero(np.isin(rows, support))[: self.hard.P.size])
+        rows = self._nearest(self.program.excess(x), support)
+        return self._solve(self.work.pool(rows), np.flatnonzero(np.isin(rows, support))[: self.found.size])
 
     @property
     def _n(self) -> int:
-        return self.hard.rows.shape[0]
+        return self.program.h.size
 
     def _pool_at(self, v: Array) -> Pool:
         x = self.work.point(v)
-        excess = self.hard.excess(x)
+        excess = self.program.excess(x)
         self._record(x, excess, 0, 0)
         return self.work.pool(self._nearest(excess, np.empty(0, dtype=np.intp)))
 
@@ -133,7 +133,7 @@ class _Search:
         chosen[kept] = True
         return np.flatnonzero(chosen)
 
-    def _search(self, pool: Pool, likely: Indices) -> Answer:
+    def _solve(self, pool: Pool, likely: Indices) -> Answer:
         """Solve on the pool, price all rows, take the nearest ones as the next pool, until no row is violated."""
         found, ended = self.found, "too few passes"
         found.begin_with(pool.some(likely))
@@ -144,7 +144,7 @@ class _Search:
                 return self._contradiction()
             found.drop_weak()
             x, u = self.work.refined(found)
-            excess = self.hard.excess(x)
+            excess = self.program.excess(x)
             self._record(x, excess, pool.names.size, found.count, np.maximum(u, 0.0))
             outside = excess > self._noise(x)
             outside[pool.names] = False
@@ -178,7 +178,7 @@ class _Search:
         standing = None
         if u is not None and u.any():
             standing = partial(self.hard.restored, x, self.found.active.copy(), u)
-        self.tracer.record(self.hard.objective(x), worst, 1.0, detail, standing=standing)
+        self.tracer.record(self.program.quadratic(x), worst, 1.0, detail, standing=standing)
 
     def _contradiction(self) -> Answer:
         assert self.found.contradiction is not None
@@ -189,10 +189,8 @@ class _Search:
         if not weights.any():
             return self._answer(None, {}, f"{message} up to rounding only")
         if self.hard.slab is not None:
-            return self._answer(*self.hard.touching(names, weights), message)
-        z = np.zeros(self._n)
-        z[names] = weights
-        return self._answer(None, {}, message, {self.hard.block.name: z})
+            return self._answer(*self.hard.restored(np.zeros_like(self.program.q), names, weights), message)
+        return self._answer(None, {}, message, self.hard.contradiction(names, weights))
 
     def _cancelled(self, names: Indices, weights: Array) -> Array:
         """The weights with N'z = 0 to rounding: refined with residuals in extended precision."""
@@ -202,8 +200,8 @@ class _Search:
         inverse, exact = np.linalg.pinv(columns / unit[:, None]), columns.astype(np.longdouble)
         z = weights / weights.max()
         for _ in range(3):
-            left = np.asarray(exact @ z.astype(np.longdouble), dtype=float)
-            z = z - inverse @ (left / unit)
+            residual = np.asarray(exact @ z.astype(np.longdouble), dtype=float)
+            z = z - inverse @ (residual / unit)
         return np.maximum(z, 0.0)
 
     def _answer(
