@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from convexcls.problem import NoAnswer
 from convexcls.solvers.rules.perceptron_report import PerceptronReport
-from convexcls.solvers.rules.steps import orders, step_size
+from convexcls.solvers.rules.visits import orders, step_size
 
 Array = NDArray[np.float64]
 #: So many updates are replayed, and so many products spent on them.

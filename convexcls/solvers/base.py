@@ -207,3 +207,23 @@ def refuse_unless_quadratic(problem: Problem, cones: bool = False) -> str:
     if problem.norm_bounds and not cones:
         return f"it solves quadratic programs, and {problem.norm_bounds[0].name!r} bounds a norm"
     return ""
+
+
+def check_choice(solver: str, option: str, value: Any, choices: tuple[str, ...]) -> None:
+    """That the option is one of the choices."""
+    if value not in choices:
+        raise ValueError(f"option {option} of solver {solver!r} is {value!r}: choose one of {', '.join(choices)}")
+
+
+def check_whole(solver: str, option: str, value: Any) -> None:
+    """That the option is a whole number from 0 on."""
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        raise ValueError(f"option {option} of solver {solver!r} is {value!r}: it must be a whole number from 0 on")
+
+
+def check_rate(solver: str, option: str, value: Any) -> None:
+    """That the option is a finite number above 0, or None for the default."""
+    if value is None:
+        return
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < np.inf:
+        raise ValueError(f"option {option} of solver {solver!r} is {value!r}: it must be a finite number above 0")

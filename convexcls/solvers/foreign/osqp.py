@@ -10,9 +10,8 @@ from scipy import sparse
 
 from convexcls.problem import Problem
 from convexcls.solvers.base import Answer, Callback, Solver, Start, Tracer, refuse_unless_quadratic
-from convexcls.solvers.foreign.polish import polish
 from convexcls.solvers.foreign.quadratic_program import QuadraticProgram, quadratic_program
-from convexcls.solvers.rows.continuation import continued, settled
+from convexcls.solvers.rows.continuation import continued
 
 
 @dataclass(frozen=True)
@@ -65,9 +64,6 @@ class OSQPSolver(Solver):
             return Answer(None, {}, *hints)  # OSQP fills x with a large number there
         z, dual = np.asarray(found.x), np.asarray(found.y)
         nu, lam = np.split(dual, [qp.b.size])
-        if self.polish:
-            exact = settled(qp.problem, qp.point(z), qp.multipliers(nu, lam))
-            if exact is not None:
-                return Answer(exact[0], exact[1], *hints)
-            z, nu, lam = polish(qp, z, nu, lam)
-        return Answer(qp.point(z), qp.multipliers(nu, lam), *hints)
+        exact = qp.finished(z, nu, lam) if self.polish else None
+        point, multipliers = exact or (qp.point(z), qp.multipliers(nu, lam))
+        return Answer(point, multipliers, *hints)

@@ -17,7 +17,10 @@ from scipy import sparse
 
 from convexcls.arrays import Array
 from convexcls.problem import Problem
-from convexcls.rows import Rows
+from convexcls.rows import Rows, as_rows
+from convexcls.solvers.rows.continuation import settled
+from convexcls.solvers.rows.finish import finish
+from convexcls.solvers.rows.row_program import RowProgram
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +50,22 @@ class QuadraticProgram:
         upper = [known[c.name] for c in self.problem.constraints if c.relation == "<="]
         none = np.zeros(0)
         return np.concatenate([x, *scores]), np.concatenate([none, *equal]), np.concatenate([none, *upper])
+
+    def finished(self, z: Array, nu: Array, lam: Array) -> tuple[Array, dict[str, Array]] | None:
+        """The exact solution next to what a solver found: over the unknowns besides slacks where these are few, else on
+        the matrices as they are, sparse. None where it is not certain."""
+        exact = settled(self.problem, self.point(z), self.multipliers(nu, lam))
+        if exact is not None:
+            return exact
+        found = finish(self.row_program(), z, lam, nu)
+        return None if found is None else (self.point(found.x), self.multipliers(found.nu, found.a))
+
+    def row_program(self) -> RowProgram:
+        """The same as a row program, all rows of which have to hold."""
+        n = self.h.size
+        zero, unbounded, sampled = np.zeros(n), np.full(n, np.inf), np.zeros(n, dtype=bool)
+        rows = (as_rows(self.G), self.h, zero, unbounded, zero)
+        return RowProgram(self.P, self.q, *rows, self.A, self.b, sampled, np.arange(n), unit=self.problem.unit)
 
     def multipliers(self, nu: Array, lam: Array, cones: tuple[Array, ...] = ()) -> dict[str, Array]:
         """Multipliers by constraint block; those of the auxiliary u are dropped."""

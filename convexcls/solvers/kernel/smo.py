@@ -20,9 +20,8 @@ from convexcls.arrays import Array
 from convexcls.problem import Problem
 from convexcls.solvers.base import Answer, Callback, Solver, Start, Tracer
 from convexcls.solvers.kernel.box_program import BoxProgram, partition, why_not_a_box_program
-from convexcls.solvers.kernel.face_walk import walk
-from convexcls.solvers.kernel.free_set import Settled, settle
-from convexcls.solvers.kernel.working_set import Descent
+from convexcls.solvers.kernel.free_set import Settled, settle, walk
+from convexcls.solvers.kernel.iterate import Iterate
 
 #: The gap, relative to the linear cost, at which the free unknowns are first solved for, and how it shrinks on a miss.
 FIRST_GAP, SHRINK = 1e-2, 0.1
@@ -69,7 +68,7 @@ class SMOSolver(Solver):
         if b is None:
             return Answer(None, message="the bounds and the equation exclude each other")
         return _Run(
-            self, program, Descent(program, b, program.gradient(b), self._set_size(program)), Tracer(callback)
+            self, program, Iterate(program, b, program.gradient(b), self._set_size(program)), Tracer(callback)
         ).run(tol)
 
     def _set_size(self, program: BoxProgram) -> int:
@@ -114,7 +113,7 @@ class _Run:
 
     solver: SMOSolver
     program: BoxProgram
-    descent: Descent
+    descent: Iterate
     tracer: Tracer
     lowest: float = np.inf
     smallest: float = np.inf

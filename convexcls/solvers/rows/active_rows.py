@@ -10,15 +10,12 @@ time they are made anew from orthogonal factors of N.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from scipy.linalg.blas import dger
 from scipy.linalg.lapack import dgeqrf, dorgqr, dtrtri
 
 from convexcls.arrays import Array, Indices
-from convexcls.rows import DenseRows
-from convexcls.solvers.rows.row_program import RowProgram
+from convexcls.solvers.rows.pool import Pool
 
 #: A row depends on the active ones where what they leave of it is shorter than this fraction of it.
 DEPENDENT = 1e-12
@@ -29,49 +26,6 @@ WEAK = 1e-13
 #: Working space of the orthogonal factorization, in columns: with less it would not go by blocks.
 WORK = 32
 EPS = float(np.finfo(float).eps)
-
-
-@dataclass(frozen=True, eq=False)
-class Pool:
-    """The rows among which the active ones are chosen, with the numbers they have in the whole problem."""
-
-    rows: Array
-    rhs: Array
-    names: Indices
-
-    def excess(self, v: Array) -> Array:
-        """A v - h."""
-        out = self.rows @ v
-        out -= self.rhs
-        return out
-
-    def reach(self) -> Array:
-        """The largest size of each column."""
-        return np.maximum(self.rows.max(axis=0), -self.rows.min(axis=0))
-
-    def program(self, free: bool) -> RowProgram:
-        """The problem on these rows, the last coordinate free or not."""
-        n, k = self.rows.shape
-        P = np.eye(k)
-        P[-1, -1] -= free
-        zero = np.zeros(n)
-        return RowProgram(
-            P,
-            np.zeros(k),
-            DenseRows(self.rows),
-            self.rhs,
-            zero,
-            np.full(n, np.inf),
-            zero,
-            np.zeros((0, k)),
-            np.zeros(0),
-            np.ones(n, dtype=bool),
-            self.names,
-        )
-
-    def some(self, index: Indices) -> Pool:
-        """A smaller pool."""
-        return Pool(self.rows[index], self.rhs[index], self.names[index])
 
 
 class ActiveRows:

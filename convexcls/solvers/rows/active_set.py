@@ -15,7 +15,8 @@ from typing import Literal
 import numpy as np
 
 from convexcls.arrays import Array, Indices
-from convexcls.solvers.rows.active_rows import EPS, ActiveRows, Pool
+from convexcls.solvers.rows.active_rows import EPS, ActiveRows
+from convexcls.solvers.rows.pool import Pool
 
 Outcome = Literal["solved", "contradiction", "stalled"]
 

@@ -12,11 +12,14 @@ a few times. What is returned is exact to rounding, or nothing is.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from scipy import sparse
 from scipy.linalg import LinAlgError
 
 from convexcls.arrays import Array, Mask
+from convexcls.rows import Rows
 from convexcls.solvers.rows.kkt_system import accurate_factor
 from convexcls.solvers.rows.row_program import RowProgram
 
@@ -93,7 +96,7 @@ def _solved(program: RowProgram, x: Array, a: Array, nu: Array, low: Mask, high:
     H, stiffness = program.P, 1.0 / program.compliance[curved]
     if curved.size:
         H = H + program.rows[curved].gram(stiffness)
-    factor = accurate_factor(H, np.vstack([program.rows[tight].to_dense(), program.A]))
+    factor = accurate_factor(H, _stacked(program.rows[tight], program.A))
     for _ in range(3):
         excess = program.excess(x)
         a[curved] = excess[curved] * stiffness
@@ -106,6 +109,11 @@ def _solved(program: RowProgram, x: Array, a: Array, nu: Array, low: Mask, high:
     return x, a, nu
 
 
+def _stacked(rows: Rows, A: Any) -> Any:
+    """Rows above equations, sparse where these are."""
+    return sparse.vstack([rows.to_matrix(), A], format="csc") if sparse.issparse(A) else np.vstack([rows.to_dense(), A])
+
+
 def _checked(program: RowProgram, x: Array, a: Array, nu: Array, tight: Mask, units: Units) -> Exact | None:
     """The point, if it satisfies every condition to rounding."""
     a = np.clip(a, program.low, program.high)
@@ -113,11 +121,11 @@ def _checked(program: RowProgram, x: Array, a: Array, nu: Array, tight: Mask, un
         nu = np.zeros_like(nu)
     beyond = np.abs(program.excess(x) - program.compliance * a)[tight & (program.high > program.low)]
     gradient = program.gradient(x, a, nu)
-    size = np.abs(program.P) @ np.abs(x) + np.abs(program.q)
+    size = abs(program.P) @ np.abs(x) + np.abs(program.q)
     natural = min(program.unit / units.side, float(units.multiplier.max(initial=0.0)))
     size += units.reach * (float(np.abs(a).sum()) + natural)
-    size += np.abs(program.A).T @ np.abs(nu)
-    sides = np.abs(program.b) + np.abs(program.A) @ np.abs(x)
+    size += abs(program.A).T @ np.abs(nu)
+    sides = np.abs(program.b) + abs(program.A) @ np.abs(x)
     holds = (
         beyond.max(initial=0.0) <= EXACT * units.side
         and bool(np.all(np.abs(gradient) <= EXACT * (size + SMALLEST_SHARE * size.max(initial=0.0))))

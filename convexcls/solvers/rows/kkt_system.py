@@ -7,9 +7,13 @@ by Cholesky factors where a descent needs them, by triangular or orthogonal fact
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from scipy import sparse
 from scipy.linalg import LinAlgError, pinvh, svd
 from scipy.linalg.lapack import dgecon, dgetrf, dgetrs, dpotrf, dpotrs
+from scipy.sparse.linalg import splu
 
 from convexcls.arrays import Array
 
@@ -18,6 +22,8 @@ SMALLEST_DIAGONAL = 1e-60
 #: Systems that are worse conditioned are solved by orthogonal factors, in which smaller singular values are rounding.
 SMALLEST_RECIPROCAL_CONDITION = 1e-13
 SMALLEST_SINGULAR_VALUE = 1e-12
+#: Added to the diagonal of sparse systems, and how often at most what it changed is taken out again.
+REGULARIZATION, MAX_REFINEMENTS = 1e-10, 20
 
 
 class KKTFactor:
@@ -122,8 +128,36 @@ class OrthogonalFactor:
         return x, self.left @ (self.span.T @ (f - self.H @ x) / self.values)
 
 
-def accurate_factor(H: Array, C: Array) -> TriangularFactor | OrthogonalFactor:
-    """Triangular factors where the condition allows them, else orthogonal ones."""
+class SparseFactor:
+    """Sparse triangular factors of the matrix with a little added to its diagonal, which refinement takes out again."""
+
+    def __init__(self, H: Any, C: Any) -> None:
+        n, m = H.shape[0], C.shape[0]
+        self.matrix = sparse.block_array([[H, C.T], [C, sparse.csc_array((m, m))]], format="csc")
+        added = sparse.diags_array(np.concatenate([np.full(n, REGULARIZATION), np.full(m, -REGULARIZATION)]))
+        try:
+            self.factor = splu(sparse.csc_matrix(self.matrix + added))
+        except RuntimeError as error:
+            raise LinAlgError(str(error)) from None
+
+    def solve(self, f: Array, g: Array) -> tuple[Array, Array]:
+        """x and nu, refined until rounding ends it."""
+        target = np.concatenate([f, g])
+        solution = np.zeros_like(target)
+        for _ in range(MAX_REFINEMENTS):
+            step = self.factor.solve(target - self.matrix @ solution)
+            if not np.all(np.isfinite(step)):
+                raise LinAlgError("the solution is not finite")
+            solution = solution + step
+            if np.abs(step).max(initial=0.0) <= 1e-16 * np.abs(solution).max(initial=0.0):
+                break
+        return solution[: f.size], solution[f.size :]
+
+
+def accurate_factor(H: Any, C: Any) -> TriangularFactor | OrthogonalFactor | SparseFactor:
+    """Sparse factors of sparse matrices; of others triangular ones where the condition allows them, else orthogonal."""
+    if sparse.issparse(H):
+        return SparseFactor(H, C)
     if not np.all(np.isfinite(H)) or not np.all(np.isfinite(C)):
         raise LinAlgError("the system is not finite")
     if C.shape[0] <= C.shape[1]:

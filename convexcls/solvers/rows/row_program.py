@@ -29,17 +29,18 @@ LOW, HIGH, CURVED, BROKEN = 0, 1, 2, 3
 
 @dataclass(frozen=True, eq=False)
 class RowProgram:
-    """The program. ``unit`` is an objective that counts as one, where the optimum may be 0; ``sampled`` says which rows
-    are one of many like them, so that some can stand for all; ``origin`` where they stood in the first program."""
+    """The program; P and A are small, or sparse where it is only to be finished. ``unit`` is an objective that counts
+    as one, where the optimum may be 0; ``sampled`` says which rows are one of many like them, so that some can stand
+    for all; ``origin`` where they stood in the first program."""
 
-    P: Array
+    P: Any
     q: Array
     rows: Rows
     h: Array
     low: Array
     high: Array
     compliance: Array
-    A: Array
+    A: Any
     b: Array
     sampled: Mask
     origin: Indices

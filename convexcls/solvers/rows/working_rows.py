@@ -11,8 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from convexcls.arrays import Array, Indices
-from convexcls.solvers.rows.active_rows import ActiveRows, Pool
+from convexcls.solvers.rows.active_rows import ActiveRows
 from convexcls.solvers.rows.hard_rows import HardRows
+from convexcls.solvers.rows.pool import Pool
 
 #: A feature is centred where its mean is so many times its mean deviation: elsewhere the rows stay as they are.
 OFF_CENTRE = 8.0

@@ -20,10 +20,10 @@ import numpy as np
 from convexcls.arrays import Array, Indices
 from convexcls.problem import Problem
 from convexcls.solvers.base import Answer, Callback, Solver, Start, Tracer
-from convexcls.solvers.rows.active_rows import EPS, Pool
+from convexcls.solvers.rows.active_rows import EPS
 from convexcls.solvers.rows.active_set import ActiveSet
 from convexcls.solvers.rows.hard_rows import HardRows, hard_rows
-from convexcls.solvers.rows.start_set import NARROWER, SmoothFit, follow
+from convexcls.solvers.rows.pool import NARROWER, Pool, SmoothFit, follow
 from convexcls.solvers.rows.working_rows import WorkingRows
 
 #: Pools have at least this many rows; problems with twice as many are one pool.

@@ -7,8 +7,8 @@ from typing import ClassVar
 
 from convexcls.arrays import Array
 from convexcls.solvers.rules.criterion import Criterion
+from convexcls.solvers.rules.perceptron import Pass, PerceptronRule
 from convexcls.solvers.rules.perceptron_report import Counts
-from convexcls.solvers.rules.perceptron_rule import Pass, PerceptronRule
 
 
 @dataclass(frozen=True)

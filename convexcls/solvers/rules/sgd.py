@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from convexcls.solvers.base import check_whole
 from convexcls.solvers.rules.sequential import SequentialRule
-from convexcls.solvers.rules.steps import Order, check_whole
+from convexcls.solvers.rules.visits import Order
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,17 @@ import numpy as np
 
 from convexcls.arrays import Array
 from convexcls.problem import Problem
-from convexcls.solvers.base import Answer, Callback, Solver, Start, Tracer, refuse_unless_smooth
-from convexcls.solvers.rules.steps import check_choice, check_rate, step_size
+from convexcls.solvers.base import (
+    Answer,
+    Callback,
+    Solver,
+    Start,
+    Tracer,
+    check_choice,
+    check_rate,
+    refuse_unless_smooth,
+)
+from convexcls.solvers.rules.visits import step_size
 from convexcls.solvers.smooth.objective import State
 
 Steps = Literal["armijo", "fixed", "decay"]

@@ -26,3 +26,23 @@ def backtrack(state: State, step: Array) -> tuple[State, float]:
             return new, shrink
         shrink *= 0.5
     return state, 0.0
+
+
+def advance(state: State, step: Array) -> tuple[State, float]:
+    """The first length, from 1 down, that lowers the objective enough: the next one is where a parabola through what
+    is known has its minimum. Near the solution, where rounding hides the decrease, a smaller slope will do."""
+    function = state.function
+    slope = float(state.gradient @ step)
+    unit = max(abs(state.objective), function.problem.unit)
+    length = 1.0
+    while length > SHORTEST:
+        new = function.at(state.x + length * step)
+        rise = new.objective - state.objective
+        if rise <= ENOUGH * length * slope:
+            return new, length
+        if rise <= 1e-12 * unit and abs(float(new.gradient @ step)) <= 0.9 * abs(slope):
+            return new, length
+        bent = rise - length * slope
+        best = -0.5 * slope * length * length / bent if np.isfinite(bent) and bent > 0 else 0.0
+        length = min(max(best, 0.1 * length), 0.5 * length)
+    return state, 0.0

@@ -17,7 +17,7 @@ from convexcls.solvers.kernel.box_program import BoxProgram
 
 
 @dataclass
-class Descent:
+class Iterate:
     """A point with its gradient, brought forward one working set at a time."""
 
     program: BoxProgram

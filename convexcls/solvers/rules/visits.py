@@ -1,11 +1,15 @@
-"""The rows of a block, laid out for loops that visit one sample at a time."""
+"""How learning rules visit samples: their rows, laid out for loops that take one at a time, the orders of the visits,
+the sizes of the steps, and where they begin."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from itertools import count
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from convexcls.arrays import Array
@@ -62,3 +66,32 @@ def _bare(rows: Rows | None) -> tuple[Rows, Array] | None:
     if not isinstance(rows, ScaledRows):
         return rows, np.ones(rows.shape[0])
     return (rows.base, np.array(rows.left)) if np.all(rows.right == 1.0) else None
+
+
+#: ``fixed`` is eta0 throughout, ``decay`` eta0/tau.
+Step = Literal["fixed", "decay"]
+#: ``cyclic`` visits the samples as they stand, ``random`` in a new order each pass.
+Order = Literal["cyclic", "random"]
+STEPS: tuple[Step, ...] = ("fixed", "decay")
+ORDERS: tuple[Order, ...] = ("cyclic", "random")
+
+
+def step_size(step: str, eta0: float, tau: int) -> float:
+    """eta0, or eta0/tau where the step decays: the sum of all steps is infinite, that of their squares is not."""
+    return eta0 / tau if step == "decay" else eta0
+
+
+def orders(order: Order, n: int, seed: int) -> Iterator[NDArray[np.int64]]:
+    """The order of the samples in each pass, without end. The same seed gives the same orders."""
+    if order == "cyclic":
+        as_they_stand = np.arange(n, dtype=np.int64)
+        for _ in count():
+            yield as_they_stand
+    generator = np.random.default_rng(seed)
+    for _ in count():
+        yield generator.permutation(n)
+
+
+def random_start(size: int, seed: int) -> Array:
+    """Normal deviates in multiples of 1/1024: so coarse that sums with whole numbers stay exact."""
+    return np.asarray(np.round(1024.0 * np.random.default_rng(seed).normal(size=size)) / 1024.0)

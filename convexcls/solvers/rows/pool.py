@@ -1,4 +1,4 @@
-"""Which rows will be active: a guess from a smooth neighbour of the problem, for a pool of rows,
+"""A pool of rows, and which of them will be active: a guess from a smooth neighbour of the problem on the pool,
 
     minimise  1/2 |v|^2 + 1/(2 sigma) sum_i max(0, A_i v - h_i)^2,
 
@@ -14,7 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from convexcls.arrays import Array, Indices
-from convexcls.solvers.rows.active_rows import Pool
+from convexcls.rows import DenseRows
+from convexcls.solvers.rows.row_program import RowProgram
 from convexcls.solvers.rows.smoothing import Smoothed
 
 #: The first sigma, as a fraction of the mean square of the columns.
@@ -25,6 +26,49 @@ NARROWER = 0.2
 MAX_STEPS_PER_WIDTH, MAX_WIDTHS = 8, 24
 #: Where twice running this share of the loss is left, it will not vanish.
 UNMOVED = 0.9
+
+
+@dataclass(frozen=True, eq=False)
+class Pool:
+    """The rows among which the active ones are chosen, with the numbers they have in the whole problem."""
+
+    rows: Array
+    rhs: Array
+    names: Indices
+
+    def excess(self, v: Array) -> Array:
+        """A v - h."""
+        out = self.rows @ v
+        out -= self.rhs
+        return out
+
+    def reach(self) -> Array:
+        """The largest size of each column."""
+        return np.maximum(self.rows.max(axis=0), -self.rows.min(axis=0))
+
+    def program(self, free: bool) -> RowProgram:
+        """The problem on these rows, the last coordinate free or not."""
+        n, k = self.rows.shape
+        P = np.eye(k)
+        P[-1, -1] -= free
+        zero = np.zeros(n)
+        return RowProgram(
+            P,
+            np.zeros(k),
+            DenseRows(self.rows),
+            self.rhs,
+            zero,
+            np.full(n, np.inf),
+            zero,
+            np.zeros((0, k)),
+            np.zeros(0),
+            np.ones(n, dtype=bool),
+            self.names,
+        )
+
+    def some(self, index: Indices) -> Pool:
+        """A smaller pool."""
+        return Pool(self.rows[index], self.rhs[index], self.names[index])
 
 
 @dataclass(frozen=True, eq=False)
