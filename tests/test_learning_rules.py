@@ -322,7 +322,7 @@ def test_what_rounding_stops_is_not_called_a_proof():
 @pytest.mark.parametrize("flipped", [0, 40])
 def test_many_samples_are_asked_about_a_few_at_a_time(flipped, monkeypatch):
     """Above a size, the proof comes from the samples that caused updates; without one, the run goes on."""
-    monkeypatch.setattr(perceptron, "MANY", 50)
+    monkeypatch.setattr(perceptron, "MAX_SAMPLES_TO_ASK_EARLY", 50)
     rng = np.random.default_rng(3)
     X = rng.normal(size=(400, 2))
     y = (X @ [1.0, 2.0] > 0).astype(int)

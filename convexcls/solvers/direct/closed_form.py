@@ -24,11 +24,11 @@ from convexcls.solvers.smooth.hessian import shortest_solution
 from convexcls.solvers.smooth.objective import SmoothObjective
 
 #: Condition numbers above this are worth refining for.
-REFINE_ABOVE = 1e3
+MIN_CONDITION_TO_REFINE = 1e3
 #: Matrices with so few entries are refined in any case.
-CHEAP = 100_000
+MAX_ENTRIES_ALWAYS_REFINED = 100_000
 #: More unknowns than this make no square matrix where the data are sparse.
-LARGEST_DENSE = 2000
+MAX_DENSE_UNKNOWNS = 2000
 
 
 @dataclass(frozen=True)
@@ -68,9 +68,9 @@ class ClosedFormSolver(Solver):
 
     def _least_squares(self, problem: Problem) -> tuple[Array, str]:
         entries = problem.size * sum(t.size for t in problem.terms)
-        if entries > CHEAP:
+        if entries > MAX_ENTRIES_ALWAYS_REFINED:
             function = SmoothObjective(problem)
-            if problem.size > LARGEST_DENSE and _is_sparse(problem):
+            if problem.size > MAX_DENSE_UNKNOWNS and _is_sparse(problem):
                 return by_lsmr(function), "least squares by LSMR, refined"
             if (found := by_normal_equations(function)) is not None:
                 return found, f"full rank {problem.size}"
@@ -81,7 +81,7 @@ class ClosedFormSolver(Solver):
         if rank < matrix.shape[1]:
             x = shortest_solution(matrix, target, self.rank_tol)
             return x, f"rank {rank} of {matrix.shape[1]}: one of many minimisers, the shortest"
-        worth_it = sizes[0] > REFINE_ABOVE * sizes[-1] or matrix.size <= CHEAP
+        worth_it = sizes[0] > MIN_CONDITION_TO_REFINE * sizes[-1] or matrix.size <= MAX_ENTRIES_ALWAYS_REFINED
         rounds = self.refinements if worth_it else 0
         return _refined(matrix, target, order, rounds), f"full rank {rank}"
 

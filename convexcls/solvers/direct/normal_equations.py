@@ -17,14 +17,14 @@ from scipy.linalg.lapack import dpocon
 from scipy.sparse.linalg import LinearOperator, lsmr
 
 from convexcls.arrays import Array
-from convexcls.solvers.smooth.hessian import Factor, scaled_hessian
+from convexcls.solvers.smooth.hessian import CholeskyFactor, scaled_hessian
 from convexcls.solvers.smooth.objective import SmoothObjective
 
 #: The condition of the scaled Gram matrix, that of the columns squared, up to which its factor is trusted.
-LARGEST_CONDITION = 1e8
+MAX_GRAM_CONDITION = 1e8
 #: A round that changes the solution by less than this leaves it as good as doubles allow.
-SETTLED = 1e-13
-ROUNDS = 6
+SMALLEST_RELATIVE_STEP = 1e-13
+MAX_REFINEMENTS = 6
 
 
 def by_normal_equations(function: SmoothObjective) -> Array | None:
@@ -36,18 +36,18 @@ def by_normal_equations(function: SmoothObjective) -> Array | None:
         return None
     scaled, size = scaled_hessian(problem, hessian)
     norm = float(np.abs(scaled).sum(axis=0).max(initial=1.0))
-    factor = Factor.of(scaled, size)
-    if factor is None or _condition(factor, norm) > LARGEST_CONDITION:
+    factor = CholeskyFactor.of(scaled, size)
+    if factor is None or _condition(factor, norm) > MAX_GRAM_CONDITION:
         return None
     step = -factor.solve(state.gradient)
     x, before = step, np.inf
-    for _ in range(ROUNDS):
+    for _ in range(MAX_REFINEMENTS):
         step = -factor.solve(function.at(x).gradient)
         change = float(np.abs(size * step).max(initial=0.0)) / max(float(np.abs(size * x).max(initial=0.0)), 1e-300)
         if not change < 0.5 * before:
             break  # rounding has the last word
         x, before = x + step, change
-        if change <= SETTLED:
+        if change <= SMALLEST_RELATIVE_STEP:
             break
     return x if before <= 1e-10 else None
 
@@ -75,19 +75,19 @@ def by_lsmr(function: SmoothObjective) -> Array:
 
     operator = LinearOperator((int(ends[-1]) + size.size, size.size), matvec=times, rmatvec=transposed, dtype=float)
     x, best = np.zeros(problem.size), np.inf
-    for _ in range(ROUNDS):
+    for _ in range(MAX_REFINEMENTS):
         state = function.at(x)
-        left = state.relative_gradient()
-        if not left < 0.5 * best or left == 0:
+        residual_size = state.relative_gradient()
+        if not residual_size < 0.5 * best or residual_size == 0:
             break
-        best = left
+        best = residual_size
         residual = [-root * r.arguments for (_, root), r in zip(blocks, state.readings, strict=True)]
         target = np.concatenate([*residual, -ridge * x])
         x = x + lsmr(operator, target, atol=1e-14, btol=1e-14, conlim=0.0, maxiter=20 * size.size)[0] / size
     return x
 
 
-def _condition(factor: Factor, norm: float) -> float:
+def _condition(factor: CholeskyFactor, norm: float) -> float:
     """The condition number of the factored matrix, as LAPACK estimates it."""
     reciprocal, info = dpocon(factor.lower, norm, uplo="L")
     return 1.0 / float(reciprocal) if info == 0 and reciprocal > 0 else np.inf

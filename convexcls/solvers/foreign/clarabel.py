@@ -143,11 +143,13 @@ def _newton_on_cone(
         normal = cone.E.T @ inside - bound * cone.f
         stationarity = P @ x + qp.q + rows.T @ y + kappa * normal
         defect = -np.concatenate([stationarity, rows @ x - sides, [(inside @ inside - bound * bound) / 2]])
-        jacobian = np.block([
-            [P + kappa * curvature, rows.T, normal[:, None]],
-            [rows, np.zeros((m, m + 1))],
-            [normal[None, :], np.zeros((1, m + 1))],
-        ])  # fmt: skip
+        jacobian = np.block(
+            [
+                [P + kappa * curvature, rows.T, normal[:, None]],
+                [rows, np.zeros((m, m + 1))],
+                [normal[None, :], np.zeros((1, m + 1))],
+            ]
+        )
         step = shortest_solution(jacobian, defect, 1e-14)
         x, y, kappa = x + step[: x.size], y + step[x.size : x.size + m], kappa + float(step[-1])
     return x, y, kappa

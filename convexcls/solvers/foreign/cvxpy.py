@@ -17,9 +17,25 @@ from convexcls.solvers.base import Answer, Callback, Solver, Tracer
 PREFIX = "cvxpy:"
 #: What the usual backends take: linear, quadratic, second-order cone, exponential cone, semidefinite matrices.
 CONES = {
-    "CLARABEL": 5, "SCS": 5, "MOSEK": 5, "COPT": 5, "ECOS": 4, "QOCO": 3, "GUROBI": 3, "CPLEX": 3, "OSQP": 2,
-    "HIGHS": 2, "PIQP": 2, "PROXQP": 2, "DAQP": 2, "XPRESS": 2, "SCIPY": 1, "GLOP": 1, "PDLP": 1, "GLPK": 1,
-}  # fmt: skip
+    "CLARABEL": 5,
+    "SCS": 5,
+    "MOSEK": 5,
+    "COPT": 5,
+    "ECOS": 4,
+    "QOCO": 3,
+    "GUROBI": 3,
+    "CPLEX": 3,
+    "OSQP": 2,
+    "HIGHS": 2,
+    "PIQP": 2,
+    "PROXQP": 2,
+    "DAQP": 2,
+    "XPRESS": 2,
+    "SCIPY": 1,
+    "GLOP": 1,
+    "PDLP": 1,
+    "GLPK": 1,
+}
 WORDS = {
     1: "linear programs",
     2: "linear and quadratic programs",
@@ -58,10 +74,15 @@ class CvxpySolver(Solver):
         if self.backend == "HIGHS" and not problem.is_linear_program and _beyond(problem):
             return "HiGHS does not survive quadratic programs whose weights and penalties differ by more than 1e100"
         if needed > able:
-            return f"it takes {WORDS[able]}, and the problem has " + {
-                2: "a quadratic objective", 3: "a norm bound", 4: "a loss that needs the exponential cone",
-                5: "a determinant",
-            }[needed]  # fmt: skip
+            return (
+                f"it takes {WORDS[able]}, and the problem has "
+                + {
+                    2: "a quadratic objective",
+                    3: "a norm bound",
+                    4: "a loss that needs the exponential cone",
+                    5: "a determinant",
+                }[needed]
+            )
         return ""
 
     def solve(self, problem: Problem, tol: float, callback: Callback | None = None) -> Answer:
@@ -89,8 +110,11 @@ class CvxpySolver(Solver):
         settings: dict[str, dict[str, Any]] = {
             # near the optimum of a smooth loss, a gap of 1e-8 still leaves a gradient of 1e-4
             "CLARABEL": {
-                "tol_gap_abs": 1e-12, "tol_gap_rel": 1e-12, "tol_feas": 1e-12,
-                "tol_infeas_abs": 1e-14, "tol_infeas_rel": 1e-14,
+                "tol_gap_abs": 1e-12,
+                "tol_gap_rel": 1e-12,
+                "tol_feas": 1e-12,
+                "tol_infeas_abs": 1e-14,
+                "tol_infeas_rel": 1e-14,
             },
             "OSQP": {
                 "eps_abs": max(aim, 1e-9),
@@ -102,7 +126,7 @@ class CvxpySolver(Solver):
             "HIGHS": {"primal_feasibility_tolerance": 1e-9, "dual_feasibility_tolerance": 1e-9},
             "ECOS": {"abstol": aim, "reltol": aim, "feastol": aim},
             "PIQP": {"eps_abs": aim, "eps_rel": aim},
-        }  # fmt: skip
+        }
         if self.backend == "HIGHS" and not problem.is_linear_program:
             # HiGHS adds this to the quadratic form; at its default of 1e-7 least squares lose their digits, and
             # without inequalities the form needs next to none

@@ -34,11 +34,19 @@ class HighsSolver(Solver):
         qp = quadratic_program(problem)
         aim = min(max(tol, 1e-10), 1e-7)
         found = linprog(
-            qp.q, A_ub=qp.G, b_ub=qp.h, A_eq=qp.A, b_eq=qp.b, bounds=(None, None), method=self.method,
+            qp.q,
+            A_ub=qp.G,
+            b_ub=qp.h,
+            A_eq=qp.A,
+            b_eq=qp.b,
+            bounds=(None, None),
+            method=self.method,
             options={
-                "primal_feasibility_tolerance": aim, "dual_feasibility_tolerance": aim, "presolve": self.presolve,
+                "primal_feasibility_tolerance": aim,
+                "dual_feasibility_tolerance": aim,
+                "presolve": self.presolve,
             },
-        )  # fmt: skip
+        )
         if found.x is None:
             return Answer(None, {}, str(found.message), int(getattr(found, "nit", 0) or 0))
         tracer = Tracer(callback)

@@ -48,10 +48,19 @@ class OSQPSolver(Solver):
         aim = max(tol * 0.1, 1e-10)
         solver = osqp.OSQP()
         solver.setup(
-            sparse.csc_matrix(sparse.triu(qp.P, format="csc")), qp.q, rows, lower, upper,
-            verbose=False, eps_abs=aim, eps_rel=aim, eps_prim_inf=1e-12, eps_dual_inf=1e-12,
-            max_iter=self.max_iter, rho=self.rho,
-        )  # fmt: skip
+            sparse.csc_matrix(sparse.triu(qp.P, format="csc")),
+            qp.q,
+            rows,
+            lower,
+            upper,
+            verbose=False,
+            eps_abs=aim,
+            eps_rel=aim,
+            eps_prim_inf=1e-12,
+            eps_dual_inf=1e-12,
+            max_iter=self.max_iter,
+            rho=self.rho,
+        )
         if start is not None:
             z, nu, lam = qp.start(start.x, start.multipliers)
             solver.warm_start(x=z, y=np.concatenate([nu, lam]))

@@ -117,7 +117,7 @@ class BoxProgram:
     def multipliers(self, b: Array, gradient: Array, shift: float, settled: bool) -> dict[str, Array]:
         """The multipliers by block: those of bounds take what is left of the gradient. Where the answer is ``settled``,
         an unknown between its bounds has none: what is left is rounding."""
-        left = (gradient + shift) * self.weight * self.scale  # Qx + q + the equation's multiplier times its row
+        residual = (gradient + shift) * self.weight * self.scale  # Qx + q + the equation's multiplier times its row
         x = self.point(b)
         ends = np.stack([self.low, self.high]) / self.scale
         bottom, top = ends.min(axis=0), ends.max(axis=0)
@@ -129,9 +129,9 @@ class BoxProgram:
             entry = _bound_entries(self.problem, c)
             assert entry is not None
             end = np.where(entry > 0, top, bottom)
-            pulls = (-left / entry > 0) & (c.rhs / entry == end) & ((x == end) | (not settled))
-            out[c.name] = np.where(pulls, -left / entry, 0.0)
-            left = np.where(pulls, 0.0, left)  # of two equal bounds one pulls
+            pulls = (-residual / entry > 0) & (c.rhs / entry == end) & ((x == end) | (not settled))
+            out[c.name] = np.where(pulls, -residual / entry, 0.0)
+            residual = np.where(pulls, 0.0, residual)  # of two equal bounds one pulls
         return out
 
 

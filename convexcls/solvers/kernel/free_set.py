@@ -27,13 +27,15 @@ from convexcls.arrays import Array, Indices, Mask
 from convexcls.solvers.kernel.box_program import BoxProgram
 
 #: The most rounds, and how many may pass without fewer changes than ever before.
-MOST_ROUNDS, PATIENCE = 40, 4
+MAX_ROUNDS, MAX_ROUNDS_WITHOUT_GAIN = 40, 4
 #: Added to the diagonal, relative to it, where rows repeat each other.
 RIDGE = 1e-13
 #: The share of the memory limit for the factorized matrix.
-FACTOR_SHARE = 0.25
+FACTOR_MEMORY_SHARE = 0.25
 #: Pivots below this, relative to the diagonal, are rounding.
 SMALLEST_PIVOT = 1e-13
+#: A step larger than the point by this factor, and not stopped by a bound, has no end.
+ENDLESS_STEP_FACTOR = 1e7
 
 
 def _factorized(program: BoxProgram, index: Indices, ridge: float) -> Any:
@@ -74,7 +76,7 @@ class FreeSet:
     def of(cls, program: BoxProgram, index: Indices) -> FreeSet | None:
         """The factorized equations, of a singular matrix with a little added; None where they do not fit the memory or
         cannot be factorized."""
-        if 8.0 * index.size**2 > FACTOR_SHARE * program.store.limit:
+        if 8.0 * index.size**2 > FACTOR_MEMORY_SHARE * program.store.limit:
             return None
         for ridge in (0.0, RIDGE, 1e3 * RIDGE):
             factor = _factorized(program, index, ridge)
@@ -98,7 +100,7 @@ def settle(program: BoxProgram, b: Array, g: Array, shift: float) -> Settled:
     b, g = b.copy(), g.copy()
     free = (b > program.low) & (b < program.high)
     fewest, waited, rounds = np.inf, 0, 0
-    while rounds < MOST_ROUNDS and waited < PATIENCE:
+    while rounds < MAX_ROUNDS and waited < MAX_ROUNDS_WITHOUT_GAIN:
         rounds += 1
         index = np.flatnonzero(free)
         equations = None
@@ -135,8 +137,8 @@ def _put_on_bounds(program: BoxProgram, b: Array, g: Array, free: Mask, index: I
 
 def wrong_side(program: BoxProgram, b: Array, g: Array, free: Mask, shift: float) -> Array:
     """By how much, beyond rounding, the gradient of each unknown at a bound has the wrong sign; 0 where it has not."""
-    left, noise = g + shift, 1e-13 * (program.unit + abs(shift))
-    inwards = np.maximum(np.where(b < program.high, -left, 0.0), np.where(b > program.low, left, 0.0))
+    residual, noise = g + shift, 1e-13 * (program.unit + abs(shift))
+    inwards = np.maximum(np.where(b < program.high, -residual, 0.0), np.where(b > program.low, residual, 0.0))
     return np.where(~free & (inwards > noise), inwards, 0.0)
 
 
@@ -165,10 +167,6 @@ def refined(program: BoxProgram, b: Array, shift: float, rounds: int, equations:
             break
         b, g, shift = moved, fresh, new_shift
     return Settled(b, g, shift, rounds, True)
-
-
-#: A step larger than the point by this factor, and not stopped by a bound, has no end.
-ENDLESS = 1e7
 
 
 def walk(program: BoxProgram, b: Array, g: Array, shift: float, rounds: int) -> Settled:
@@ -204,9 +202,9 @@ def walk(program: BoxProgram, b: Array, g: Array, shift: float, rounds: int) -> 
 
 def _to_first_bound(program: BoxProgram, b: Array, index: Indices, d: Array) -> tuple[Array, Indices]:
     """The step, shortened to the first bound, and the unknowns that stop there."""
-    room = np.where(d > 0, program.high[index] - b[index], program.low[index] - b[index])
+    distance = np.where(d > 0, program.high[index] - b[index], program.low[index] - b[index])
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        reach = np.where(d != 0, room / d, np.inf)
+        reach = np.where(d != 0, distance / d, np.inf)
     first = float(reach.min())
     if first >= 1:
         return d, np.empty(0, dtype=np.intp)
@@ -215,7 +213,7 @@ def _to_first_bound(program: BoxProgram, b: Array, index: Indices, d: Array) -> 
 
 def _has_no_end(program: BoxProgram, b: Array, d: Array) -> bool:
     size = max(float(np.abs(b).max()), program.unit / (float(program.store.diagonal().max()) or 1.0))
-    return bool(np.abs(d).max() > ENDLESS * size)
+    return bool(np.abs(d).max() > ENDLESS_STEP_FACTOR * size)
 
 
 def _cleaned(index: Indices, d: Array, size: int) -> Array:

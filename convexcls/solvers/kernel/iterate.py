@@ -27,7 +27,7 @@ class Iterate:
     steps: int = 0
     #: A pair of unknowns that can move for ever, if one was found.
     endless: tuple[int, int] | None = None
-    room: Array = field(default_factory=lambda: np.empty(0))
+    memory: Array = field(default_factory=lambda: np.empty(0))
     last: Indices = field(default_factory=lambda: np.empty(0, dtype=np.intp))
 
     def can_rise(self) -> Mask:
@@ -84,9 +84,9 @@ class Iterate:
 
     def _matrix(self, size: int) -> Array:
         """Room for the matrix of a working set, in memory that is used again: new memory costs more than the copy."""
-        if self.room.size < size * size:
-            self.room = np.empty(size * size)
-        return self.room[: size * size].reshape(size, size)
+        if self.memory.size < size * size:
+            self.memory = np.empty(size * size)
+        return self.memory[: size * size].reshape(size, size)
 
     def _working_set(self) -> Indices:
         """The unknowns that violate most, from both sides, and free ones of the last set, which are likely to move

@@ -12,7 +12,7 @@ from convexcls.arrays import Array
 from convexcls.rows.compilation import compiled_fused
 
 #: A curvature below this fraction of the diagonal is none: the two rows are alike.
-TINY = 1e-14
+SMALLEST_CURVATURE = 1e-14
 
 
 @compiled_fused
@@ -42,20 +42,20 @@ def descend_pairs(
                 highest = max(highest, slope)
                 if slope > 0.0:
                     pair = own + diagonal[t]
-                    curvature = max(pair - 2.0 * row[t], TINY * pair)
+                    curvature = max(pair - 2.0 * row[t], SMALLEST_CURVATURE * pair)
                     value = slope * slope / curvature if curvature > 0.0 else np.inf
                     if value > gain:
                         j, gain = t, value
         if j < 0 or highest <= gap:
             return step, -1, -1
         curvature = own + diagonal[j] - 2.0 * row[j]
-        room, other_room = high[i] - b[i], b[j] - low[j]
-        move = (best + g[j]) / curvature if curvature > TINY * (own + diagonal[j]) else np.inf
-        move = min(move, room, other_room)
+        distance, other_distance = high[i] - b[i], b[j] - low[j]
+        move = (best + g[j]) / curvature if curvature > SMALLEST_CURVATURE * (own + diagonal[j]) else np.inf
+        move = min(move, distance, other_distance)
         if move == np.inf:
             return step, i, j
-        b[i] = high[i] if move == room else b[i] + move
-        b[j] = low[j] if move == other_room else b[j] - move
+        b[i] = high[i] if move == distance else b[i] + move
+        b[j] = low[j] if move == other_distance else b[j] - move
         other = K[j]
         i, best = -1, -np.inf
         for t in range(n):
@@ -74,10 +74,10 @@ def descend_singles(
     for step in range(steps):
         i, gain, worst, move = -1, 0.0, 0.0, 0.0
         for t in range(n):
-            room = high[t] - b[t] if g[t] < 0.0 else b[t] - low[t]
-            if room > 0.0 and g[t] != 0.0:
+            distance = high[t] - b[t] if g[t] < 0.0 else b[t] - low[t]
+            if distance > 0.0 and g[t] != 0.0:
                 worst = max(worst, abs(g[t]))
-                size = min(abs(g[t]) / diagonal[t], room) if diagonal[t] > 0.0 else room
+                size = min(abs(g[t]) / diagonal[t], distance) if diagonal[t] > 0.0 else distance
                 value = size * (abs(g[t]) - 0.5 * size * diagonal[t]) if size < np.inf else np.inf
                 if value > gain:
                     i, gain, move = t, value, size

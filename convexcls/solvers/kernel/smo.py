@@ -24,15 +24,15 @@ from convexcls.solvers.kernel.free_set import Settled, settle, walk
 from convexcls.solvers.kernel.iterate import Iterate
 
 #: The gap, relative to the linear cost, at which the free unknowns are first solved for, and how it shrinks on a miss.
-FIRST_GAP, SHRINK = 1e-2, 0.1
+FIRST_GAP, GAP_FACTOR = 1e-2, 0.1
 #: At a gap that is so small, and after so many working sets, pairs are no longer left to themselves.
-CLOSE, MANY_SETS, FEW = 1e-6, 50, 2000
+SMALL_GAP, MAX_SETS_FROM_AFAR, MAX_UNKNOWNS_TO_WALK = 1e-6, 50, 2000
 #: The share of the memory limit for the matrix of a working set.
-SET_SHARE = 0.15
+WORKING_SET_MEMORY_SHARE = 0.15
 #: How many working sets in a row may bring neither the objective nor the gap down.
-PATIENCE = 20
+MAX_SETS_WITHOUT_GAIN = 20
 #: The rounds of the active-set method at a time.
-ROUNDS = 200
+WALK_ROUNDS = 200
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class SMOSolver(Solver):
         ).run(tol)
 
     def _set_size(self, program: BoxProgram) -> int:
-        fitting = int(np.sqrt(min(SET_SHARE * program.store.limit, 1e12) / 8))
+        fitting = int(np.sqrt(min(WORKING_SET_MEMORY_SHARE * program.store.limit, 1e12) / 8))
         return max(min(self.working_set or min(max(2 * program.p.size // 5, 512), 4096), fitting), 2)
 
 
@@ -93,17 +93,17 @@ def _shifted(total: float, b: Array, low: Array, high: Array) -> Array:
     """b + t within the bounds, with t such that the sum is right: found by bisection."""
     finite = [float(np.abs(end[np.isfinite(end)]).max(initial=0.0)) for end in (low, high)]
     reach = 2.0 * (float(np.abs(b).max(initial=0.0)) + abs(total) + max(finite))
-    down, up = -reach, reach
+    least, most = -reach, reach
     for _ in range(100):
-        middle = 0.5 * (down + up)
+        middle = 0.5 * (least + most)
         if np.clip(b + middle, low, high).sum() < total:
-            down = middle
+            least = middle
         else:
-            up = middle
-    b = np.clip(b + up, low, high)
+            most = middle
+    b = np.clip(b + most, low, high)
     lacking = total - float(b.sum())  # by rounding
-    room = (high - b) if lacking > 0 else (b - low)
-    b[int(np.argmax(room))] += lacking
+    distance = (high - b) if lacking > 0 else (b - low)
+    b[int(np.argmax(distance))] += lacking
     return b
 
 
@@ -128,13 +128,18 @@ class _Run:
             found, slow = None, False
             if gap <= wanted:
                 found = settle(self.program, self.descent.b, self.descent.g, self.descent.shift())
-                slow, wanted = not found.optimal and gap <= CLOSE * unit, min(SHRINK * wanted, gap)
+                slow, wanted = not found.optimal and gap <= SMALL_GAP * unit, min(GAP_FACTOR * wanted, gap)
             if found is None or not found.optimal:
                 slow |= self.descent.advance(max(0.1 * gap, 0.5 * wanted))
                 sets += 1
                 if self.descent.endless is not None:
                     return self._endless()
-            if slow or (sets >= MANY_SETS and found is None and gap > FIRST_GAP * unit and self.descent.b.size <= FEW):
+            if slow or (
+                sets >= MAX_SETS_FROM_AFAR
+                and found is None
+                and gap > FIRST_GAP * unit
+                and self.descent.b.size <= MAX_UNKNOWNS_TO_WALK
+            ):
                 found, sets = self._walked(), 0
             if found is not None and (found.optimal or found.direction is not None):
                 return self._settled(found)
@@ -149,7 +154,7 @@ class _Run:
     def _walked(self) -> Settled:
         """Where pairs are slow: the active-set method, whose gain is kept whether it ends or not."""
         descent = self.descent
-        found = walk(self.program, descent.b, descent.g, descent.shift(), ROUNDS)
+        found = walk(self.program, descent.b, descent.g, descent.shift(), WALK_ROUNDS)
         descent.b, descent.g = found.b.copy(), found.g.copy()
         return found
 
@@ -159,7 +164,7 @@ class _Run:
         self.waited = 0 if gap < 0.9 * self.smallest else self.waited + 1
         self.smallest = min(gap, self.smallest)
         fallen = before == np.inf or self.lowest < before - 1e-13 * abs(before)
-        return fallen or (gap > 0 and self.waited < PATIENCE)
+        return fallen or (gap > 0 and self.waited < MAX_SETS_WITHOUT_GAIN)
 
     def _record(self, gap: float) -> None:
         b, g, program = self.descent.b, self.descent.g, self.program

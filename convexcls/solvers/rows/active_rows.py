@@ -22,9 +22,9 @@ DEPENDENT = 1e-12
 #: Below this fraction (squared) a row is projected a second time: the first one lost digits.
 PROJECT_AGAIN = 1e-2
 #: Multipliers below this fraction of the largest are rounding.
-WEAK = 1e-13
+WEAK_MULTIPLIER_SHARE = 1e-13
 #: Working space of the orthogonal factorization, in columns: with less it would not go by blocks.
-WORK = 32
+QR_BLOCK_COLUMNS = 32
 EPS = float(np.finfo(float).eps)
 
 
@@ -79,12 +79,12 @@ class ActiveRows:
             self.H = np.zeros((self.size, self.size), order="F")
             np.fill_diagonal(self.H[: self.curved, : self.curved], 1.0)
             return True
-        factors, tau, _, _ = dgeqrf(np.asfortranarray(self.N[:k].T), lwork=WORK * k)
-        left = np.abs(np.diagonal(factors)[:k])
-        if np.any(left <= DEPENDENT * np.sqrt(np.einsum("ij,ij->i", self.N[:k], self.N[:k]))):
+        factors, tau, _, _ = dgeqrf(np.asfortranarray(self.N[:k].T), lwork=QR_BLOCK_COLUMNS * k)
+        pivots = np.abs(np.diagonal(factors)[:k])
+        if np.any(pivots <= DEPENDENT * np.sqrt(np.einsum("ij,ij->i", self.N[:k], self.N[:k]))):
             return False
         inverse, _ = dtrtri(factors[:k, :k])
-        Y, _, _ = dorgqr(factors, tau, lwork=WORK * k)
+        Y, _, _ = dorgqr(factors, tau, lwork=QR_BLOCK_COLUMNS * k)
         H = Y @ -Y.T
         H.flat[:: self.size + 1] += 1.0
         self.H = H = np.asfortranarray(H)
@@ -147,7 +147,7 @@ class ActiveRows:
 
     def drop_weak(self) -> None:
         """Let rows leave whose multipliers are rounding: they are tight and carry nothing."""
-        weak = self.multipliers <= WEAK * self.multipliers.max(initial=0.0)
+        weak = self.multipliers <= WEAK_MULTIPLIER_SHARE * self.multipliers.max(initial=0.0)
         holds = self.N[: self.count, -1] != 0.0
         if self.free and not np.any(holds & ~weak):  # one of them holds the free coordinate all the same
             weak &= ~holds

@@ -4,7 +4,7 @@
 
 where the last coordinate may be free. The iterate is always the shortest point of the active rows taken as equations,
 with multipliers u >= 0 that prove it. The most violated row joins, rows whose multiplier would fall below 0 leave, and
-the objective only grows. A violated row that the active rows cannot make room for contradicts them: n = -N'w with
+the objective only grows. A violated row that the active rows cannot make slack for contradicts them: n = -N'w with
 w >= 0, so that w and 1 are the weights of a proof.
 """
 
@@ -18,12 +18,12 @@ from convexcls.arrays import Array, Indices
 from convexcls.solvers.rows.active_rows import EPS, ActiveRows
 from convexcls.solvers.rows.pool import Pool
 
-Outcome = Literal["solved", "contradiction", "stalled"]
+Status = Literal["solved", "contradiction", "stalled"]
 
 #: After so many changes, and at least as many as there are unknowns, the inverse is made anew.
-FRESH = 64
+CHANGES_BEFORE_REFACTOR = 64
 #: Of a large pool, so many rows for each unknown are looked at in every step: the most violated ones.
-LOOKED_AT = 4
+ROWS_LOOKED_AT_PER_UNKNOWN = 4
 
 
 class ActiveSet(ActiveRows):
@@ -66,24 +66,24 @@ class ActiveSet(ActiveRows):
         self.count = kept.size
         self.N[: kept.size], self.h[: kept.size] = self.N[kept], self.h[kept]
         self.u[: kept.size], self.names[: kept.size] = self.u[kept], self.names[kept]
-        slope, room = pool.rows[:, -1], pool.rhs - pool.rows[:, :-1] @ self.v[:-1]
+        slope, slack = pool.rows[:, -1], pool.rhs - pool.rows[:, :-1] @ self.v[:-1]
         for side in (-1.0, 1.0):
             rows = np.flatnonzero(side * slope > 0.0)
             if rows.size:
-                asked = room[rows] / slope[rows]
+                asked = slack[rows] / slope[rows]
                 first = int(rows[np.argmin(side * asked)])
-                self.v[-1] = room[first] / slope[first]
+                self.v[-1] = slack[first] / slope[first]
                 self.put(pool.rows[first], pool.rhs[first], pool.names[first], 0.0)
                 break
         self.refactor()
 
     # ---- the method --------------------------------------------------------------------------------------------------
 
-    def improve(self, pool: Pool, most: int) -> Outcome:
+    def improve(self, pool: Pool, most: int) -> Status:
         """Let violated rows of the pool join until there are none, in at most so many changes."""
         self._hold(pool)
         last, reach = self.steps + most, pool.reach()
-        few = LOOKED_AT * self.size
+        few = ROWS_LOOKED_AT_PER_UNKNOWN * self.size
         for _ in range(most):
             excess, noise = pool.excess(self.v), self._noise(pool, reach)
             if not excess.max() > noise:
@@ -95,7 +95,7 @@ class ActiveSet(ActiveRows):
             while excess[worst := int(excess.argmax())] > noise:
                 if (outcome := self._join(looked_at, worst, excess, last)) != "solved":
                     return outcome
-            if self.stale >= FRESH // 2:
+            if self.stale >= CHANGES_BEFORE_REFACTOR // 2:
                 self.refactor()
             self.settle()
             if not self.height() > before:  # what is violated is rounding, more than usual
@@ -108,9 +108,9 @@ class ActiveSet(ActiveRows):
         """What counts as no violation: what rounding may leave of the sums in A v - h."""
         return 8.0 * EPS * (float(reach @ np.abs(self.v)) + float(np.abs(pool.rhs).max()))
 
-    def _join(self, pool: Pool, p: int, excess: Array, last: int) -> Outcome:
+    def _join(self, pool: Pool, p: int, excess: Array, last: int) -> Status:
         """Let row p join: raise its multiplier until it holds, dropping rows whose multipliers reach 0."""
-        n, height, multiplier, fresh = pool.rows[p], float(excess[p]), 0.0, max(FRESH, self.size)
+        n, height, multiplier, fresh = pool.rows[p], float(excess[p]), 0.0, max(CHANGES_BEFORE_REFACTOR, self.size)
         while self.steps < last:
             self.steps += 1
             if self.stale >= fresh:

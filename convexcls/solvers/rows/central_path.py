@@ -15,7 +15,7 @@ from convexcls.arrays import Array
 from convexcls.solvers.rows.path_step import Bounds, PathPoint, Residuals, predictor_corrector
 from convexcls.solvers.rows.row_program import RowProgram
 
-TINY = 1e-300
+SMALLEST_DENOMINATOR = 1e-300
 #: Sums are relative to at least this share of the largest: what is smaller may be rounding.
 SMALLEST_SHARE = 1e-8
 
@@ -70,8 +70,8 @@ def _beside(program: RowProgram, r: Array, mu: float) -> Array:
     e = np.where(low, 1.0, -1.0) * (r - program.compliance * near)
     root = np.sqrt(e * e + 4.0 * mu * program.compliance)
     curving = np.divide(e + root, 2.0 * program.compliance, out=np.zeros_like(e), where=curved & (e > 0))
-    curving = np.where(e > 0, curving, 2.0 * mu / (root - e + TINY))
-    inside = max(float(np.sqrt(mu)), 1e-3 * float(np.abs(r).max(initial=0.0)), TINY)
+    curving = np.where(e > 0, curving, 2.0 * mu / (root - e + SMALLEST_DENOMINATOR))
+    inside = max(float(np.sqrt(mu)), 1e-3 * float(np.abs(r).max(initial=0.0)), SMALLEST_DENOMINATOR)
     return np.maximum(np.where(curved, curving, mu / np.maximum(-e, inside)), 1e-8 * float(np.sqrt(mu)))
 
 

@@ -19,9 +19,9 @@ from convexcls.rows.base import row_blocks
 from convexcls.solvers.rows.row_program import RowProgram, working_copy
 
 #: Whether columns repeat each other is seen on so many rows.
-SAMPLE = 2000
+SAMPLE_ROWS = 2000
 #: Columns whose scaled Gram matrix has pivots above this are left as they are.
-INDEPENDENT = 1e-3
+SMALLEST_INDEPENDENT_PIVOT = 1e-3
 #: Eigenvalues of the scaled Gram matrix below this may be rounding: such a direction is not made longer.
 ROUNDING = 1e-15
 
@@ -67,7 +67,7 @@ class Unknowns:
     @classmethod
     def of(cls, program: RowProgram) -> Unknowns:
         n, k = program.rows.shape
-        some = working_copy(program.rows, np.arange(0, n, max(1, n // max(SAMPLE, 5 * k))))
+        some = working_copy(program.rows, np.arange(0, n, max(1, n // max(SAMPLE_ROWS, 5 * k))))
         if not isinstance(some, DenseRows):
             return cls(program)
         gram = some.gram(np.ones(some.shape[0]))
@@ -99,9 +99,9 @@ class Unknowns:
         return z if self.T is None else np.asarray(self.T @ z)
 
 
-def _without_rounding(left: Array, T: Array) -> Array:
-    """left @ T, with 0 where the products cancel to rounding."""
-    product, summed = left @ T, np.abs(left) @ np.abs(T)
+def _without_rounding(matrix: Array, T: Array) -> Array:
+    """matrix @ T, with 0 where the products cancel to rounding."""
+    product, summed = matrix @ T, np.abs(matrix) @ np.abs(T)
     return np.where(np.abs(product) <= ROUNDING * summed, 0.0, product)
 
 
@@ -112,4 +112,4 @@ def _independent(scaled: Array) -> bool:
         factor = cholesky(scaled[np.ix_(used, used)], lower=True, check_finite=False)
     except LinAlgError:
         return False
-    return bool(factor.diagonal().min(initial=1.0) > INDEPENDENT)
+    return bool(factor.diagonal().min(initial=1.0) > SMALLEST_INDEPENDENT_PIVOT)

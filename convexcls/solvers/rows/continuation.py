@@ -62,8 +62,8 @@ def _follow(reduction: RowReduction, start: Start, tracer: Tracer) -> Answer | N
         def record(x: Array, excess: Array, length: float, width: float = width) -> None:
             tracer.record(program.quadratic(x) + program.cost(excess), width, length)
 
-        left = min(MAX_STEPS_PER_WIDTH, MAX_STEPS - len(tracer.lines))
-        x, nu, excess = smooth.minimise(x, nu, excess, ACCURACY, left, record)
+        steps = min(MAX_STEPS_PER_WIDTH, MAX_STEPS - len(tracer.lines))
+        x, nu, excess = smooth.minimise(x, nu, excess, ACCURACY, steps, record)
         a = smooth.multipliers(excess)
         tight = (a > program.low) & (a < program.high) & (program.compliance == 0)
         if np.count_nonzero(tight) <= MAX_DENSE_UNKNOWNS:

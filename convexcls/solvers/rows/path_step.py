@@ -92,7 +92,7 @@ class Direction:
     z_high: Array
 
 
-class Newton:
+class NewtonEquations:
     """The Newton equations at a point, factored once and solved for several targets."""
 
     def __init__(self, program: RowProgram, p: PathPoint, residuals: Residuals) -> None:
@@ -114,7 +114,7 @@ def predictor_corrector(
     program: RowProgram, bounds: Bounds, p: PathPoint, residuals: Residuals, corrections: int = 2
 ) -> tuple[PathPoint, float, float]:
     """Mehrotra's step from a point: the next point, the length of the step and how far it was centred."""
-    newton = Newton(program, p, residuals)
+    newton = NewtonEquations(program, p, residuals)
     below, above = p.s_low * p.z_low, p.s_high * p.z_high
     affine = newton.direction(-below, -above)
     length = step_length(bounds, p, affine)

@@ -19,13 +19,13 @@ from convexcls.solvers.rows.row_program import RowProgram
 from convexcls.solvers.rows.smoothing import Smoothed
 
 #: The first sigma, as a fraction of the mean square of the columns.
-FIRST = 1e-4
+FIRST_SIGMA_SHARE = 1e-4
 #: Each sigma is this fraction of the one before.
-NARROWER = 0.2
+SIGMA_FACTOR = 0.2
 #: Newton steps for one sigma, and how many sigmas there are at most.
 MAX_STEPS_PER_WIDTH, MAX_WIDTHS = 8, 24
 #: Where twice running this share of the loss is left, it will not vanish.
-UNMOVED = 0.9
+UNMOVED_LOSS_SHARE = 0.9
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +94,7 @@ def follow(fit: SmoothFit, pool: Pool, free: bool, enough: float, accuracy: floa
     program = pool.program(free)
     v, sigma, excess = fit.v, fit.sigma, pool.excess(fit.v)
     if not sigma > 0.0:
-        sigma = FIRST * float(np.einsum("ij,ij->", pool.rows, pool.rows)) / v.size or 1.0
+        sigma = FIRST_SIGMA_SHARE * float(np.einsum("ij,ij->", pool.rows, pool.rows)) / v.size or 1.0
     before, unmoved = np.inf, 0
     for _ in range(MAX_WIDTHS):
         squared_hinge = Smoothed.proximal(program, np.zeros_like(excess), sigma, _typical_loss(excess))
@@ -102,11 +102,11 @@ def follow(fit: SmoothFit, pool: Pool, free: bool, enough: float, accuracy: floa
         loss = np.maximum(excess, 0.0)
         if np.count_nonzero(loss) <= enough * v.size:
             return SmoothFit(v, loss / sigma, sigma)
-        left = float(loss @ loss)
-        unmoved = unmoved + 1 if left > UNMOVED * before else 0
+        remaining = float(loss @ loss)
+        unmoved = unmoved + 1 if remaining > UNMOVED_LOSS_SHARE * before else 0
         if unmoved == 2:
             break
-        before, sigma = left, sigma * NARROWER
+        before, sigma = remaining, sigma * SIGMA_FACTOR
     return SmoothFit(v, loss / sigma, sigma, stuck=True)
 
 

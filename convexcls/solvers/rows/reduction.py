@@ -15,7 +15,7 @@ from convexcls.solvers.rows.row_program import RowProgram
 from convexcls.solvers.rows.sources import HardSource, SlackSource, Source, read_sources
 
 #: A source with fewer rows than this is never sampled.
-FEW_ROWS = 1000
+MIN_SAMPLED_ROWS = 1000
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +77,7 @@ class RowReduction:
             parts = source.rows()
             stack += [rows] * len(parts)
             sides += parts
-            of_samples = rows.shape[0] > FEW_ROWS and self._by_sample(source)
+            of_samples = rows.shape[0] > MIN_SAMPLED_ROWS and self._by_sample(source)
             sampled += [np.full(rows.shape[0], of_samples)] * len(parts)
             if isinstance(source, SlackSource):
                 constant += source.shared_height

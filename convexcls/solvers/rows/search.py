@@ -30,14 +30,14 @@ At = tuple[Array, Array, Array]
 
 #: The exact solution is looked for once the relative errors are below this; the tight rows of a program without
 #: curvature are known later.
-NEAR, NEAR_WITH_CURVATURE = 1e-7, 1e-3
+NEAR_ERROR, NEAR_ERROR_WITH_CURVATURE = 1e-7, 1e-3
 #: Nothing more is to be had by further steps.
 SMALLEST_ERROR = 1e-14
 #: A way that has not become better for so many steps leads nowhere.
 MAX_STEPS_WITHOUT_GAIN = 12
 #: Multipliers have to have grown so far, and to cancel so well, to be worth a look.
-GROWN = 1e3
-CANCELS = 1e-5
+GROWN_FACTOR = 1e3
+CANCELLATION = 1e-5
 #: Rows with a smaller share of the multipliers are left out, at first.
 SMALL_SHARE = 1e-3
 
@@ -124,7 +124,7 @@ def solve_whole(program: RowProgram, x: Array | None, run: Run) -> RowSolution:
     """The solution with all rows open whose multipliers are not given, from a point or from 0."""
     rows, a = program.open_rows, program.low.copy()
     part, x = program.restricted(rows), np.zeros_like(program.q) if x is None else x
-    near = NEAR_WITH_CURVATURE if part.P.any() else NEAR
+    near = NEAR_ERROR_WITH_CURVATURE if part.P.any() else NEAR_ERROR
     best: PathStop | None = None
     stop: PathStop | None = None
     for stop in run.walk(part, x, a):
@@ -153,7 +153,7 @@ def contradiction(program: RowProgram, p: PathPoint, reach: Array) -> tuple[Arra
         return None
     a, nu = p.a[hard], p.nu
     size = max(float(np.abs(a).max(initial=0.0)), float(np.abs(nu).max(initial=0.0)))
-    if size <= GROWN * (float(np.abs(program.q).max(initial=0.0)) + program.unit + 1e-3):
+    if size <= GROWN_FACTOR * (float(np.abs(program.q).max(initial=0.0)) + program.unit + 1e-3):
         return None
     weights = np.zeros_like(p.a)
     weights[hard] = a
@@ -161,7 +161,7 @@ def contradiction(program: RowProgram, p: PathPoint, reach: Array) -> tuple[Arra
     summed = reach * float(np.abs(a).sum()) + np.abs(program.A).T @ np.abs(nu)
     against = float(program.h[hard] @ a + program.b @ nu)
     sizes = float(np.abs(program.h[hard]) @ np.abs(a) + np.abs(program.b) @ np.abs(nu))
-    if np.any(np.abs(pull) > CANCELS * summed) or not against < -1e-3 * sizes:
+    if np.any(np.abs(pull) > CANCELLATION * summed) or not against < -1e-3 * sizes:
         return None
     for share in (SMALL_SHARE, 0.0):
         found = _on_few_rows(program, hard[np.abs(a) > share * np.abs(a).max(initial=0.0)])
@@ -192,6 +192,6 @@ def _on_few_rows(program: RowProgram, rows: Indices) -> tuple[Array, Array] | No
 def runaway(program: RowProgram, p: PathPoint, objective: float) -> Array | None:
     """A direction in which x runs away and the objective falls; None where there is no sign of one."""
     size = float(np.abs(p.x).max(initial=0.0))
-    if size <= GROWN**2 or not objective < -GROWN * max(program.unit, 1.0):
+    if size <= GROWN_FACTOR**2 or not objective < -GROWN_FACTOR * max(program.unit, 1.0):
         return None
     return np.asarray(p.x / size)

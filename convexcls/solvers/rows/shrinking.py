@@ -17,24 +17,24 @@ from convexcls.arrays import Array, Indices, Mask
 from convexcls.rows.base import row_blocks
 from convexcls.solvers.rows.finish import Exact, finish
 from convexcls.solvers.rows.row_program import BROKEN, CURVED, HIGH, Partition, RowProgram
-from convexcls.solvers.rows.search import NEAR, RowSolution, Run, solve_whole
+from convexcls.solvers.rows.search import NEAR_ERROR, RowSolution, Run, solve_whole
 from convexcls.solvers.rows.smoothing import Smoothed
 
 #: Samples have to have so many rows at least, and so many for each unknown; each is so many times the one before.
 SMALLEST_SAMPLE = 600
 ROWS_PER_UNKNOWN = 12
-GROWTH = 4
+SAMPLE_GROWTH = 4
 #: The band, in units of sqrt(k/m).
-BAND = 0.75
+BAND_FACTOR = 0.75
 #: How near a solution on a sample, or on a band that is not the last, has to be.
-ROUGH = 1e-3
-FAIR = 1e-5
-ROUNDS = 12
+ROUGH_ERROR = 1e-3
+FAIR_ERROR = 1e-5
+MAX_ROUNDS = 12
 #: The gradient over all rows, relative to what was added up, where the answer on a band is that of all.
-BALANCED = 1e-13
+BALANCED_GRADIENT = 1e-13
 #: How often rows are smoothed before the band is chosen, each time so much narrower.
-WIDTHS = 3
-NARROWER = 4.0
+SMOOTHED_WIDTHS = 3
+WIDTH_FACTOR = 4.0
 #: How far each time, as a share of the width, and in how many steps.
 ACCURACY, MAX_STEPS_PER_WIDTH = 0.05, 8
 
@@ -43,7 +43,7 @@ def solve_on_few_rows(program: RowProgram, x: Array | None, run: Run) -> RowSolu
     """The solution of the program from a point, or from samples of its rows where they are many; with all rows open
     where neither helps."""
     n, k = program.h.size, program.q.size
-    share = 1.0 if x is None else BAND * float(np.sqrt(k / max(n, 1)))
+    share = 1.0 if x is None else BAND_FACTOR * float(np.sqrt(k / max(n, 1)))
     smallest = max(SMALLEST_SAMPLE, ROWS_PER_UNKNOWN * k)
     if x is None and program.sampled.sum() > 2 * smallest:
         x, share = _from_samples(program, run, smallest)
@@ -56,10 +56,10 @@ def _from_samples(program: RowProgram, run: Run, smallest: int) -> tuple[Array |
     """A point near the solution, and the share of the rows whose side it leaves open."""
     many = np.flatnonzero(program.sampled)
     sizes = [many.size]
-    while sizes[-1] > GROWTH * smallest:
-        sizes.append(sizes[-1] // GROWTH)
+    while sizes[-1] > SAMPLE_GROWTH * smallest:
+        sizes.append(sizes[-1] // SAMPLE_GROWTH)
     if len(sizes) == 1:
-        sizes.append(max(smallest, sizes[0] // GROWTH))
+        sizes.append(max(smallest, sizes[0] // SAMPLE_GROWTH))
     order = np.random.default_rng(0).choice(many, sizes[1], replace=False)
     few = np.flatnonzero(~program.sampled)
     x: Array | None = None
@@ -73,7 +73,7 @@ def _from_samples(program: RowProgram, run: Run, smallest: int) -> tuple[Array |
 
 
 def _share(program: RowProgram, m: int) -> float:
-    return 1.0 if m == 0 else BAND * float(np.sqrt(program.q.size / m))
+    return 1.0 if m == 0 else BAND_FACTOR * float(np.sqrt(program.q.size / m))
 
 
 def _nearest(program: RowProgram, excess: Array, share: float) -> Indices:
@@ -108,7 +108,7 @@ def _roughly(program: RowProgram, x: Array | None, share: float, run: Run) -> Ar
         excess = program.excess(x)
         part, _ = FixedRows.none(program).without(program.partition(excess), _nearest(program, excess, share))
     for stop in run.walk(part, x):
-        if stop.error <= ROUGH:
+        if stop.error <= ROUGH_ERROR:
             return stop.point.x
     return None
 
@@ -120,27 +120,27 @@ def _smoothly(program: RowProgram, x: Array, share: float, times: int, run: Run)
     count = int(np.ceil(share * distance.size))
     width = float(np.partition(distance, count)[count])
     if np.all(program.compliance > 0):  # smooth as it is
-        times, width = 1, width / NARROWER ** (times - 1)
+        times, width = 1, width / WIDTH_FACTOR ** (times - 1)
     for _ in range(times):
         with suppress(LinAlgError):  # then the path begins where it is
             x, nu, excess = Smoothed.to_width(program, width).minimise(x, nu, excess, ACCURACY, MAX_STEPS_PER_WIDTH)
         # on a sample the point is none of the problem's
         at = (x, program.best_multipliers(excess), nu) if program.rows is run.all_rows else None
         run.record(program.quadratic(x) + program.cost(excess), width, 1.0, {"rows": excess.size}, at)
-        width /= NARROWER
-    return x, excess, width * NARROWER
+        width /= WIDTH_FACTOR
+    return x, excess, width * WIDTH_FACTOR
 
 
 def _by_bands(program: RowProgram, x: Array, share: float, run: Run) -> RowSolution:
     """The solution on the rows near their kinks, with more of them until all others are on their side."""
     fixed = FixedRows.none(program)
     if program.can_be_smoothed:
-        x, excess, width = _smoothly(program, x, share, WIDTHS, run)
+        x, excess, width = _smoothly(program, x, share, SMOOTHED_WIDTHS, run)
         band = _within(program, excess, 2.0 * width)
     else:
         excess = program.excess(x)
         band = _nearest(program, excess, share)
-    for round_ in range(ROUNDS):
+    for round_ in range(MAX_ROUNDS):
         if band.size > 0.7 * program.h.size:
             break
         partition = program.partition(excess)
@@ -167,13 +167,13 @@ def _on_band(
     """The point on a band, exact where all other rows are on their side, and those that are not."""
     looked, stop = False, None
     for stop in run.walk(part, x):
-        if not looked and stop.error <= FAIR:
+        if not looked and stop.error <= FAIR_ERROR:
             excess = program.excess(stop.point.x)
             wrong = _wrong(program, excess, band, partition)
             if wrong.size:
                 return stop.point.x, excess, None, wrong
             looked = True
-        if run.polish and stop.error <= NEAR and (exact := finish(part, *stop.point.iterate)) is not None:
+        if run.polish and stop.error <= NEAR_ERROR and (exact := finish(part, *stop.point.iterate)) is not None:
             excess = program.excess(exact.x)
             wrong = _wrong(program, excess, band, partition)
             return exact.x, excess, None if wrong.size else exact, wrong
@@ -208,7 +208,7 @@ def _balanced(program: RowProgram, part: RowProgram, found: RowSolution) -> bool
     gradient = program.gradient(found.x, found.a, found.nu)
     size = np.abs(program.P) @ np.abs(found.x) + np.abs(program.q) + np.abs(program.A).T @ np.abs(found.nu)
     size += part.rows.column_max() * float(np.abs(found.a).sum())
-    return bool(np.all(np.abs(gradient) <= BALANCED * (size + size.max(initial=0.0))))
+    return bool(np.all(np.abs(gradient) <= BALANCED_GRADIENT * (size + size.max(initial=0.0))))
 
 
 @dataclass(eq=False)

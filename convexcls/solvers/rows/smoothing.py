@@ -27,17 +27,17 @@ from convexcls.solvers.rows.kkt_system import KKTFactor
 from convexcls.solvers.rows.row_program import RowProgram, working_copy
 
 #: Curvature for unknowns that P does not bend, as a share of what all rows would give: too few of them may bend.
-FLAT = 1e-10
+FLAT_CURVATURE = 1e-10
 #: Up to this share of the decrement, that curvature has not shortened the step.
-RIDGE_COUNTS = 1e-6
+SMALL_RIDGE_SHARE = 1e-6
 #: A full step is taken where it leaves at most this share of the slope, another where it leaves so much.
-FULL_STEP = 0.3
+MAX_SLOPE_LEFT = 0.3
 #: Lengths grow by this factor, to at most so much, until the slope changes its sign.
-LONGER, LONGEST = 4.0, 1e6
+LENGTH_GROWTH, MAX_LENGTH = 4.0, 1e6
 #: A secant is kept so far from both ends, as a share of the distance between them; and so many are tried.
-FROM_ENDS, MAX_SECANTS = 0.1, 20
+SECANT_MARGIN, MAX_SECANTS = 0.1, 20
 #: A step that breaks the equations by less than this has a slope: rounding aside, it moves along them.
-EQUATIONS_HOLD = 1e-9
+EQUATIONS_TOLERANCE = 1e-9
 
 #: Told x, the excess and the length of every step.
 Record = Callable[[Array, Array, float], None]
@@ -85,7 +85,7 @@ class Smoothed:
         bounds by a small share of the width would make it, or where a full step has crossed no bound."""
         program, partition, full = self.program, np.zeros(0, dtype=np.int8), False
         flat = ~(program.P.diagonal() > 0)
-        ridge = FLAT * flat * program.rows.column_max() ** 2 * float(self.slope.sum())
+        ridge = FLAT_CURVATURE * flat * program.rows.column_max() ** 2 * float(self.slope.sum())
         for _ in range(max_steps):
             a = self.multipliers(excess)
             before, partition = partition, (a > program.low).astype(np.int8) - 2 * (a >= program.high)
@@ -111,7 +111,7 @@ class Smoothed:
                 raise LinAlgError("the step is not finite")
             near = decrement <= (accuracy * self.width) ** 2 * float(slope.sum())
             length = 1.0 if near else self._length(x, dx, excess, along, a, lacking)
-            full = length == 1.0 and float(ridge @ (dx * dx)) <= RIDGE_COUNTS * decrement
+            full = length == 1.0 and float(ridge @ (dx * dx)) <= SMALL_RIDGE_SHARE * decrement
             x, nu, excess = x + length * dx, nu + dnu, excess + length * along
             if near:
                 break
@@ -125,7 +125,7 @@ class Smoothed:
         program = self.program
         if lacking.size:
             size = np.abs(program.A) @ np.abs(x) + np.abs(program.b)
-            if np.any(np.abs(lacking) > EQUATIONS_HOLD * size):
+            if np.any(np.abs(lacking) > EQUATIONS_TOLERANCE * size):
                 return 1.0
         level, growth = float(dx @ (program.P @ x + program.q)), float(dx @ (program.P @ dx))
 
@@ -139,19 +139,19 @@ def _nearly_flat(derivative: Callable[[float], float], slope: float) -> float:
     """A length at which little of the slope at 0 is left: 1 where that will do, else between two lengths with slopes of
     opposite sign, by secants. Where the slope stays below 0 all the way, only rounding is left of it: then 1."""
     low, at_low, high, at_high = 0.0, slope, 1.0, derivative(1.0)
-    if not slope < 0 or abs(at_high) <= FULL_STEP * abs(slope):
+    if not slope < 0 or abs(at_high) <= MAX_SLOPE_LEFT * abs(slope):
         return 1.0
-    while at_high < 0 and high < LONGEST:
-        low, at_low, high = high, at_high, LONGER * high
+    while at_high < 0 and high < MAX_LENGTH:
+        low, at_low, high = high, at_high, LENGTH_GROWTH * high
         at_high = derivative(high)
     if not at_high > 0:
         return 1.0
     t = high
     for _ in range(MAX_SECANTS):
-        secant, away = (low * at_high - high * at_low) / (at_high - at_low), FROM_ENDS * (high - low)
+        secant, away = (low * at_high - high * at_low) / (at_high - at_low), SECANT_MARGIN * (high - low)
         t = min(max(secant, low + away), high - away)
         value = derivative(t)
-        if abs(value) <= FULL_STEP * abs(slope):
+        if abs(value) <= MAX_SLOPE_LEFT * abs(slope):
             break
         low, at_low, high, at_high = (t, value, high, at_high) if value < 0 else (low, at_low, t, value)
     return t

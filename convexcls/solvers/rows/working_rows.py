@@ -16,7 +16,7 @@ from convexcls.solvers.rows.hard_rows import HardRows
 from convexcls.solvers.rows.pool import Pool
 
 #: A feature is centred where its mean is so many times its mean deviation: elsewhere the rows stay as they are.
-OFF_CENTRE = 8.0
+OFF_CENTRE_DEVIATIONS = 8.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +42,7 @@ class WorkingRows:
             used = np.flatnonzero(slope)
             points = rows[used, :d] / slope[used, None]
             mean = points.sum(axis=0) / used.size
-            far = np.abs(mean) * used.size > OFF_CENTRE * np.abs(points - mean).sum(axis=0)
+            far = np.abs(mean) * used.size > OFF_CENTRE_DEVIATIONS * np.abs(points - mean).sum(axis=0)
             centre[far] = mean[far]
         out = cls(hard, 1.0 / np.sqrt(P), hard.program.q[:d] / P, centre, reach)
         return out, out._turned_rows(rows, sample)

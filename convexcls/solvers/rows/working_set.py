@@ -23,21 +23,21 @@ from convexcls.solvers.base import Answer, Callback, Solver, Start, Tracer
 from convexcls.solvers.rows.active_rows import EPS
 from convexcls.solvers.rows.active_set import ActiveSet
 from convexcls.solvers.rows.hard_rows import HardRows, hard_rows
-from convexcls.solvers.rows.pool import NARROWER, Pool, SmoothFit, follow
+from convexcls.solvers.rows.pool import SIGMA_FACTOR, Pool, SmoothFit, follow
 from convexcls.solvers.rows.working_rows import WorkingRows
 
 #: Pools have at least this many rows; problems with twice as many are one pool.
 SMALLEST_POOL = 256
 #: A pool is larger than sqrt(n d) by this factor: below 1, it would not hold the rows that the sample left violated.
-LARGER = 1.2
+POOL_FACTOR = 1.2
 #: So many changes of the active set for each unknown, in one pool, are too many.
-CHANGES = 60
+MAX_CHANGES_PER_UNKNOWN = 60
 #: How many rows for each unknown may have a loss when the first pools are left, and when the smooth problem is.
-ENOUGH, FINAL = (2.0, 1.5), 1.15
+ROWS_PER_UNKNOWN_FIRST, ROWS_PER_UNKNOWN_LAST = (2.0, 1.5), 1.15
 #: How far each smooth problem is solved on the first pools, as a share of the typical loss.
-ROUGHLY = 0.1
+ROUGH_ACCURACY = 0.1
 #: With more violated rows outside the pool than this, the active rows are guessed anew.
-MANY = 8
+VIOLATED_ROWS_TO_RESTART = 8
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ class WorkingSetSolver(Solver):
 
     def _pool_size(self, hard: HardRows) -> int:
         n, size = hard.program.rows.shape
-        most = self.pool or max(SMALLEST_POOL, 4 * size, int(LARGER * np.sqrt(n * size)))
+        most = self.pool or max(SMALLEST_POOL, 4 * size, int(POOL_FACTOR * np.sqrt(n * size)))
         return n if n <= 2 * most and not self.pool else min(n, most)
 
     def _sample(self, hard: HardRows) -> Indices:
@@ -101,12 +101,17 @@ class _Run:
 
     def from_sample(self, pool: Pool) -> Answer:
         """From a sample."""
-        for enough in ENOUGH if self.most < self._n else ():
-            self.smooth = follow(self.smooth, pool, self.hard.free, enough, ROUGHLY)
+        for enough in ROWS_PER_UNKNOWN_FIRST if self.most < self._n else ():
+            self.smooth = follow(self.smooth, pool, self.hard.free, enough, ROUGH_ACCURACY)
             if self.smooth.stuck:
                 return self._solve(pool, self.smooth.likely_rows())
             pool = self._pool_at(self.smooth.v)
-        self.smooth = follow(self.smooth, pool, self.hard.free, FINAL if self.most < self._n else ENOUGH[0])
+        self.smooth = follow(
+            self.smooth,
+            pool,
+            self.hard.free,
+            ROWS_PER_UNKNOWN_LAST if self.most < self._n else ROWS_PER_UNKNOWN_FIRST[0],
+        )
         return self._solve(pool, self.smooth.likely_rows())
 
     def from_point(self, x: Array, support: Indices) -> Answer:
@@ -138,7 +143,7 @@ class _Run:
         found, ended = self.found, "too few passes"
         found.begin_with(pool.some(likely))
         for made in range(self.max_passes):
-            outcome = found.improve(pool, CHANGES * (found.size + 10))
+            outcome = found.improve(pool, MAX_CHANGES_PER_UNKNOWN * (found.size + 10))
             if outcome == "contradiction":
                 self._record(self.work.point(found.v), pool.excess(found.v), pool.names.size, found.count)
                 return self._contradiction()
@@ -153,14 +158,14 @@ class _Run:
                 break
             if made < self.max_passes - 1:
                 pool = self.work.pool(self._nearest(excess, found.active))
-                found = self._restarted(pool) if np.count_nonzero(outside) > MANY else found
+                found = self._restarted(pool) if np.count_nonzero(outside) > VIOLATED_ROWS_TO_RESTART else found
         point, multipliers = self.hard.restored(x, found.active, np.maximum(u, 0.0))
         return self._answer(point, multipliers, f"{ended}: {found.count} active rows, {found.steps} changes")
 
     def _restarted(self, pool: Pool) -> ActiveSet:
         """The active set, or one guessed anew where that is further on: it has the larger optimum."""
-        wider = replace(self.smooth, sigma=self.smooth.sigma / NARROWER)
-        self.smooth = follow(wider, pool, self.hard.free, FINAL)
+        wider = replace(self.smooth, sigma=self.smooth.sigma / SIGMA_FACTOR)
+        self.smooth = follow(wider, pool, self.hard.free, ROWS_PER_UNKNOWN_LAST)
         other = ActiveSet(self.found.size, self.found.free)
         other.begin_with(pool.some(self.smooth.likely_rows()))
         other.steps = self.found.steps

@@ -62,9 +62,16 @@ def perceptron_pass(
 
 @compiled
 def perceptron_pass_sparse(
-    data: Array, columns: Any, ends: Any, factor: Array, bias: float, order: Indices, rate: float, w: Array,
+    data: Array,
+    columns: Any,
+    ends: Any,
+    factor: Array,
+    bias: float,
+    order: Indices,
+    rate: float,
+    w: Array,
     counts: Indices,
-) -> tuple[int, float]:  # fmt: skip
+) -> tuple[int, float]:
     """The same on the rows of a sparse matrix in compressed form (CSR)."""
     d = w.size - 1
     updates, loss = 0, 0.0
@@ -97,9 +104,19 @@ def slope(loss: int, u: float) -> float:
 
 @compiled
 def descent_pass(
-    loss: int, X: Array, factor: Array, bias: float, offset: Array, weights: Array, ridge: Array, order: Indices,
-    eta0: float, tau: float, growth: float, w: Array,
-) -> float:  # fmt: skip
+    loss: int,
+    X: Array,
+    factor: Array,
+    bias: float,
+    offset: Array,
+    weights: Array,
+    ridge: Array,
+    order: Indices,
+    eta0: float,
+    tau: float,
+    growth: float,
+    w: Array,
+) -> float:
     """Visit the samples in the given order, each time a step of eta0/tau down the gradient of the sample's own share
 
         weights_i loss(v_i'w + offset_i) + 1/(2n) sum_j ridge_j w_j^2,
@@ -119,9 +136,17 @@ def descent_pass(
 
 @compiled
 def softmax_pass(
-    X: Array, classes: Indices, bias: float, weights: Array, ridge: Array, order: Indices, eta0: float, tau: float,
-    growth: float, w: Array,
-) -> float:  # fmt: skip
+    X: Array,
+    classes: Indices,
+    bias: float,
+    weights: Array,
+    ridge: Array,
+    order: Indices,
+    eta0: float,
+    tau: float,
+    growth: float,
+    w: Array,
+) -> float:
     """The same for softmax regression: ``w`` and ``ridge`` have one row a class, and the gradient of a sample of class
     c with probabilities p is (p_k - [k = c]) (x_i, bias) in row k."""
     d, n, count = X.shape[1], order.size, w.shape[0]

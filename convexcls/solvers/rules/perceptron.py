@@ -21,9 +21,9 @@ from convexcls.solvers.rules.visits import ORDERS, STEPS, Order, Step, orders, r
 Pass = Callable[[Array, Counts, float], tuple[int, float]]
 
 #: After so many passes a linear program is asked whether the classes can be separated at all.
-PATIENCE = (100, 1000, 10_000)
+PASSES_TO_ASK = (100, 1000, 10_000)
 #: Where there are more samples than this, it is asked only about those that caused updates, and about all at the end.
-MANY = 5000
+MAX_SAMPLES_TO_ASK_EARLY = 5000
 
 
 @dataclass(frozen=True)
@@ -94,9 +94,9 @@ class PerceptronRule(Solver):
                 break
             if repeats and (cycle := watch.look(w, counts, passes, updates)) is not None:
                 break
-            if passes in PATIENCE and not asked:
-                proof = criterion.refute(counts, everywhere=n <= MANY)
-                asked = n <= MANY or proof is not None
+            if passes in PASSES_TO_ASK and not asked:
+                proof = criterion.refute(counts, everywhere=n <= MAX_SAMPLES_TO_ASK_EARLY)
+                asked = n <= MAX_SAMPLES_TO_ASK_EARLY or proof is not None
                 if proof is not None:
                     last_pass = min(last_pass, passes + (-(-self.cycle_visits // n) if repeats else 0))
                     if passes >= last_pass:
@@ -104,9 +104,22 @@ class PerceptronRule(Solver):
         if mistakes and not asked:
             proof = criterion.refute(counts if cycle is None else cycle.counts)
         report = PerceptronReport(
-            self.kind, criterion.separation, criterion.used, updates, passes, counts, w, begin, self.rate, self.step,
-            self.visits, not mistakes, cycle, proof, self.seed,
-        )  # fmt: skip
+            self.kind,
+            criterion.separation,
+            criterion.used,
+            updates,
+            passes,
+            counts,
+            w,
+            begin,
+            self.rate,
+            self.step,
+            self.visits,
+            not mistakes,
+            cycle,
+            proof,
+            self.seed,
+        )
         with np.errstate(over="ignore", invalid="ignore"):
             x, multipliers = criterion.point_of(w)
         return Answer(x, multipliers, _message(report), passes, tuple(tracer.lines), report=report)

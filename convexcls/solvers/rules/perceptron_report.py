@@ -18,7 +18,7 @@ from convexcls.rows import Rows
 Counts = NDArray[np.int64]
 ROUNDING = float(np.finfo(float).eps)
 #: Above this many entries a report does not solve for the margin unless it is asked to.
-LARGEST_UNASKED = 200_000
+MAX_ENTRIES_UNASKED = 200_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,7 +174,7 @@ class PerceptronReport:
         if self.step == "fixed":
             lines.append(f"  {self._counts_in_words()}")
         if bound is None:
-            bound = self.rows.shape[0] * self.rows.shape[1] <= LARGEST_UNASKED
+            bound = self.rows.shape[0] * self.rows.shape[1] <= MAX_ENTRIES_UNASKED
         if bound and self.separated and not self._no_bound():
             lines.append(f"  {self._bound_in_words()}")
         return "\n".join(lines)
@@ -214,13 +214,19 @@ class PerceptronReport:
         """The run as plain values."""
         cycle, proof = self.cycle, self.proof
         return {
-            "rule": self.rule, "order": self.order, "rate": self.rate, "step": self.step,
-            "start": self.start.tolist(), "weights": self.weights.tolist(), "separated": self.separated,
-            "updates": self.updates, "passes": self.passes,
+            "rule": self.rule,
+            "order": self.order,
+            "rate": self.rate,
+            "step": self.step,
+            "start": self.start.tolist(),
+            "weights": self.weights.tolist(),
+            "separated": self.separated,
+            "updates": self.updates,
+            "passes": self.passes,
             "counts": {str(i): int(self.counts[i]) for i in np.flatnonzero(self.counts)},
             "cycle": None if cycle is None else {"passes": cycle.passes, "updates": cycle.updates},
             "proved_not_separable": proof is not None,
-        }  # fmt: skip
+        }
 
 
 def _largest_norm(rows: Rows) -> float:

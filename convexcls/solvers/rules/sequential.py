@@ -33,6 +33,8 @@ from convexcls.solvers.smooth.objective import State
 #: Visit the samples in an order, with steps eta0/tau, tau growing with every visit; x is changed in place. The
 #: arguments are x, order, eta0, tau, growth; the last tau is returned.
 DescentPass = Callable[[Array, NDArray[np.int64], float, float, float], float]
+Count = Literal["pass", "visit"]
+COUNTS = ("pass", "visit")
 
 
 def descent_pass(problem: Problem, term: Term, batch: int) -> DescentPass:
@@ -53,8 +55,10 @@ def _of_scores(problem: Problem, term: Term) -> DescentPass | None:
 
     samples = samples_of(problem, term)
     known: dict[type[Loss], int] = {
-        HalfSquare: loops.HALF_SQUARE, Logistic: loops.LOGISTIC, Exponential: loops.EXPONENTIAL,
-    }  # fmt: skip
+        HalfSquare: loops.HALF_SQUARE,
+        Logistic: loops.LOGISTIC,
+        Exponential: loops.EXPONENTIAL,
+    }
     kind = known.get(type(term.loss))
     if kind is None or samples is None or samples.sparse:
         return None
@@ -121,10 +125,6 @@ def _of_blocks(problem: Problem, term: Term, batch: int) -> DescentPass:
         return tau
 
     return one_pass
-
-
-Count = Literal["pass", "visit"]
-COUNTS = ("pass", "visit")
 
 
 @dataclass(frozen=True)

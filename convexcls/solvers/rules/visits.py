@@ -16,9 +16,16 @@ from convexcls.arrays import Array
 from convexcls.problem import Block, Problem
 from convexcls.rows import ConstantRows, DenseRows, Rows, ScaledRows, SparseRows
 
+#: ``fixed`` is eta0 throughout, ``decay`` eta0/tau.
+Step = Literal["fixed", "decay"]
+#: ``cyclic`` visits the samples as they stand, ``random`` in a new order each pass.
+Order = Literal["cyclic", "random"]
+STEPS: tuple[Step, ...] = ("fixed", "decay")
+ORDERS: tuple[Order, ...] = ("cyclic", "random")
+
 
 @dataclass(frozen=True, eq=False)
-class Samples:
+class SampleMatrix:
     """Sample i is the row ``factor[i] * (matrix[i], bias)``: ``matrix`` is the caller's own, dense or by rows (CSR),
     and ``bias`` is 1, or 0 in a model without intercept."""
 
@@ -37,7 +44,7 @@ class Samples:
         return int(self.matrix.shape[1]) + 1
 
 
-def samples_of(problem: Problem, block: Block) -> Samples | None:
+def samples_of(problem: Problem, block: Block) -> SampleMatrix | None:
     """The samples of a block over ``coef`` and perhaps ``intercept``, the first variables of the problem; None where
     its rows are not made like that. Other variables of the block, such as the slack, are left out."""
     rows = _bare(block.entries.get("coef"))
@@ -51,12 +58,12 @@ def samples_of(problem: Problem, block: Block) -> Samples | None:
     else:
         return None
     if "intercept" not in block.entries:
-        return Samples(matrix, factor, 0.0)
+        return SampleMatrix(matrix, factor, 0.0)
     ones = _bare(block.entries["intercept"])
     follows = problem.layout["intercept"].start == matrix.shape[1]
     if ones is None or not isinstance(ones[0], ConstantRows) or not np.array_equal(ones[1], factor) or not follows:
         return None
-    return Samples(matrix, factor, 1.0)
+    return SampleMatrix(matrix, factor, 1.0)
 
 
 def _bare(rows: Rows | None) -> tuple[Rows, Array] | None:
@@ -66,14 +73,6 @@ def _bare(rows: Rows | None) -> tuple[Rows, Array] | None:
     if not isinstance(rows, ScaledRows):
         return rows, np.ones(rows.shape[0])
     return (rows.base, np.array(rows.left)) if np.all(rows.right == 1.0) else None
-
-
-#: ``fixed`` is eta0 throughout, ``decay`` eta0/tau.
-Step = Literal["fixed", "decay"]
-#: ``cyclic`` visits the samples as they stand, ``random`` in a new order each pass.
-Order = Literal["cyclic", "random"]
-STEPS: tuple[Step, ...] = ("fixed", "decay")
-ORDERS: tuple[Order, ...] = ("cyclic", "random")
 
 
 def step_size(step: str, eta0: float, tau: int) -> float:

@@ -27,9 +27,22 @@ from convexcls.solvers.smooth.objective import State
 from convexcls.solvers.smooth.preconditioner import Preconditioner, StandIn
 
 #: A margin counts as positive above this fraction of what it may be at most: rounding has no say in it.
-CLEARLY = 1e-7
+POSITIVE_MARGIN_SHARE = 1e-7
 
 SEPARATED = "every margin is positive: the classes are separated, and there is no minimum"
+Detail = Callable[[State], dict[str, Any]]
+#: The residual aimed at, relative to the tolerance: the check measures it in other ways, some of them less kind, the
+#: less so the nearer the columns are to repeating each other.
+RESIDUAL_SHARE = 1e-3
+#: A residual that rounding alone leaves.
+ROUNDED_RESIDUAL = 1e-15
+MIN_RESIDUAL_SHARE, MAX_RESIDUAL_SHARE = 1e-4, 1e-2
+PENALISED_SHARE = 0.1
+#: Iterations without half the residual, after which a descent with a stand-in gives up.
+MAX_STEPS_WITHOUT_GAIN = 15
+#: The residual at which a stand-in that was made far away is made again.
+RESIDUAL_TO_RENEW = 1e-2
+CONVERGED = "the gradient is as small as rounding allows"
 
 
 def may_run_away(problem: Problem) -> bool:
@@ -47,7 +60,7 @@ def separating_direction(state: State) -> Array | None:
     least = np.inf
     for t, reading in zip(state.function.terms, state.readings, strict=True):
         smallest = t.smallest_margin(reading)
-        if not smallest > 0 or not smallest > CLEARLY * float(t.reach @ np.abs(state.x)):
+        if not smallest > 0 or not smallest > POSITIVE_MARGIN_SHARE * float(t.reach @ np.abs(state.x)):
             return None
         least = min(least, smallest)
     if np.any(state.curved) or not np.isfinite(least):
@@ -91,21 +104,6 @@ class SecantPairs:
         return -r
 
 
-Detail = Callable[[State], dict[str, Any]]
-#: The residual aimed at, relative to the tolerance: the check measures it in other ways, some of them less kind, the
-#: less so the nearer the columns are to repeating each other.
-MARGIN = 1e-3
-#: A residual that rounding alone leaves.
-ROUNDED = 1e-15
-LEAST_MARGIN, MOST_MARGIN = 1e-4, 1e-2
-PENALISED = 0.1
-#: Iterations without half the residual, after which a descent with a stand-in gives up.
-PATIENCE = 15
-#: The residual at which a stand-in that was made far away is made again.
-IN_SIGHT = 1e-2
-CONVERGED = "the gradient is as small as rounding allows"
-
-
 @dataclass(frozen=True, eq=False)
 class Outcome:
     """Where a descent ended and why; a direction where it found that there is no minimum."""
@@ -136,8 +134,8 @@ class Descent:
             best = min(best, residual)
             # where the Hessian is nearly singular, each step gains few digits, and the residual does not show them
             patience = 1 if well_conditioned else 4
-            done = residual <= (ROUNDED if well_conditioned else 0.0)
-            if done or (residual <= MARGIN * self.tol and stalled >= patience) or stalled >= 30:
+            done = residual <= (ROUNDED_RESIDUAL if well_conditioned else 0.0)
+            if done or (residual <= RESIDUAL_SHARE * self.tol and stalled >= patience) or stalled >= 30:
                 return Outcome(state, CONVERGED if residual <= self.tol else "no further progress", True)
             step, well_conditioned = newton_step(state.problem, state.hessian(), state.gradient)
             state, shrink = backtrack(state, step)
@@ -153,18 +151,18 @@ class Descent:
         runaway = may_run_away(state.problem)
         pairs, length, best, stalled = SecantPairs(stand_in.first, stand_in.rough), 1.0, np.inf, 0
         again = stand_in.again
-        target = self.tol * max(LEAST_MARGIN, MOST_MARGIN * min(1.0, stand_in.first.smallest))
+        target = self.tol * max(MIN_RESIDUAL_SHARE, MAX_RESIDUAL_SHARE * min(1.0, stand_in.first.smallest))
         for _ in range(most):
             residual = self._record(state, length)
             if runaway and (direction := separating_direction(state)) is not None:
                 return Outcome(state, SEPARATED, True, direction)
             stalled = stalled + 1 if residual > 0.5 * best else 0
             best = min(best, residual)
-            if residual <= target and state.penalised_gradient() <= PENALISED * self.tol:
+            if residual <= target and state.penalised_gradient() <= PENALISED_SHARE * self.tol:
                 return Outcome(state, "the gradient is well below the tolerance", True)
-            if stalled >= PATIENCE:
+            if stalled >= MAX_STEPS_WITHOUT_GAIN:
                 return Outcome(state, "no further progress", False)
-            if again is not None and residual <= IN_SIGHT:
+            if again is not None and residual <= RESIDUAL_TO_RENEW:
                 pairs.preconditioner, again = again(state.x), None
             step = pairs.direction(state.gradient)
             new, length = advance(state, step)

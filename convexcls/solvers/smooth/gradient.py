@@ -24,10 +24,10 @@ from convexcls.solvers.smooth.objective import State
 
 Steps = Literal["armijo", "fixed", "decay"]
 STEPS = ("armijo", "fixed", "decay")
-WORST_CONDITION = 1e4
+MAX_CONDITION = 1e4
 #: What rounding may do to an objective, relative to it.
 ROUNDING = 1e-14
-STALLED_AFTER = 2000
+MAX_STEPS_WITHOUT_GAIN = 2000
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class GradientSolver(Solver):
         values = _curvatures(problem)
         positive = values[values > 1e-13 * max(values[-1], 1e-300)]
         condition = float(positive[-1] / positive[0]) if positive.size else 1.0
-        if condition > WORST_CONDITION:
+        if condition > MAX_CONDITION:
             return f"the condition number is {condition:.1e}: gradient descent would take as many iterations"
         return ""
 
@@ -93,7 +93,7 @@ class GradientSolver(Solver):
                 break
             if residual < 0.9 * best:
                 best, last_gain = residual, iteration
-            elif self.step == "armijo" and iteration - last_gain > STALLED_AFTER:
+            elif self.step == "armijo" and iteration - last_gain > MAX_STEPS_WITHOUT_GAIN:
                 message = "the gradient no longer falls"
                 break
             with np.errstate(over="ignore"):

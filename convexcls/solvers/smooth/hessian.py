@@ -16,7 +16,7 @@ WELL_CONDITIONED = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
-class Factor:
+class CholeskyFactor:
     """The Cholesky factor of a Hessian with its rows and columns scaled to diagonal one."""
 
     lower: Array
@@ -24,7 +24,7 @@ class Factor:
     smallest: float
 
     @classmethod
-    def of(cls, scaled: Array, size: Array) -> Factor | None:
+    def of(cls, scaled: Array, size: Array) -> CholeskyFactor | None:
         """The factor of a scaled Hessian, which is overwritten; None where it is not positive definite."""
         if not size.size:
             return cls(scaled, size, 1.0)
@@ -61,7 +61,7 @@ def scaled_hessian(problem: Problem, hessian: Array) -> tuple[Array, Array]:
 def newton_step(problem: Problem, hessian: Array, gradient: Array) -> tuple[Array, bool]:
     """The step, and whether the Hessian was well conditioned."""
     scaled, size = scaled_hessian(problem, hessian)
-    factor = Factor.of(scaled.copy(), size)
+    factor = CholeskyFactor.of(scaled.copy(), size)
     if factor is not None and factor.smallest > SMALLEST_PIVOT:
         return -factor.solve(gradient), factor.smallest > WELL_CONDITIONED
     if not np.all(np.isfinite(scaled)):

@@ -7,8 +7,8 @@ import numpy as np
 from convexcls.arrays import Array
 from convexcls.solvers.smooth.objective import State
 
-ENOUGH = 1e-4
-SHORTEST = 1e-10
+ARMIJO = 1e-4
+SHORTEST_STEP = 1e-10
 
 
 def backtrack(state: State, step: Array) -> tuple[State, float]:
@@ -20,9 +20,9 @@ def backtrack(state: State, step: Array) -> tuple[State, float]:
     slope = float(state.gradient @ step)
     noise = 1e-14 * max(abs(state.objective), function.problem.unit)
     shrink = 1.0
-    while shrink > SHORTEST:
+    while shrink > SHORTEST_STEP:
         new = function.at(state.x + shrink * step)
-        if np.isfinite(new.objective) and new.objective <= state.objective + ENOUGH * shrink * slope + noise:
+        if np.isfinite(new.objective) and new.objective <= state.objective + ARMIJO * shrink * slope + noise:
             return new, shrink
         shrink *= 0.5
     return state, 0.0
@@ -35,10 +35,10 @@ def advance(state: State, step: Array) -> tuple[State, float]:
     slope = float(state.gradient @ step)
     unit = max(abs(state.objective), function.problem.unit)
     length = 1.0
-    while length > SHORTEST:
+    while length > SHORTEST_STEP:
         new = function.at(state.x + length * step)
         rise = new.objective - state.objective
-        if rise <= ENOUGH * length * slope:
+        if rise <= ARMIJO * length * slope:
             return new, length
         if rise <= 1e-12 * unit and abs(float(new.gradient @ step)) <= 0.9 * abs(slope):
             return new, length

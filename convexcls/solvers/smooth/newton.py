@@ -22,9 +22,9 @@ from convexcls.solvers.base import Answer, Callback, Solver, Start, Tracer, refu
 from convexcls.solvers.smooth.descent import Descent, Outcome
 from convexcls.solvers.smooth.objective import SmoothObjective, State
 from convexcls.solvers.smooth.preconditioner import (
-    ENOUGH_TO_RENEW,
-    ENOUGH_TO_START,
-    RIDGE_ON_FEW,
+    RIDGE_ON_FEW_SAMPLES,
+    SAMPLES_PER_UNKNOWN_TO_RENEW,
+    SAMPLES_PER_UNKNOWN_TO_START,
     StandIn,
     diagonal_at,
     factor_of_share,
@@ -34,11 +34,11 @@ from convexcls.solvers.smooth.preconditioner import (
 from convexcls.solvers.smooth.terms import GeneralTerm, SingleTerm
 
 Hessian = Literal["auto", "exact", "subsampled", "free"]
-SHOW_RESPONSE_UP_TO = 10_000
+MAX_ROWS_SHOWN = 10_000
 #: More unknowns than this make no dense matrix, unless asked for.
-LARGEST_DENSE = 2000
+MAX_DENSE_UNKNOWNS = 2000
 #: Gram matrices of so few products are no burden: then every step has its own.
-EASY = 20_000_000
+MAX_EASY_PRODUCTS = 20_000_000
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ class NewtonSolver(Solver):
         else:
             state, stand_in = _prepared(function, start.x, way)
             outcome = descent.with_stand_in(state, stand_in, 30 * self.max_iter)
-            if not outcome.finished and problem.size <= LARGEST_DENSE:
+            if not outcome.finished and problem.size <= MAX_DENSE_UNKNOWNS:
                 outcome = descent.exact(outcome.state, self.max_iter)
         return _answer(outcome, descent.tracer)
 
@@ -89,9 +89,9 @@ class NewtonSolver(Solver):
         if self.hessian != "auto":
             return self.hessian
         size, samples = function.problem.size, sum(t.samples for t in function.terms)
-        if size > LARGEST_DENSE:
+        if size > MAX_DENSE_UNKNOWNS:
             return "free"
-        if function.problem.is_quadratic_program or samples * size * size <= EASY or function.has_matrix:
+        if function.problem.is_quadratic_program or samples * size * size <= MAX_EASY_PRODUCTS or function.has_matrix:
             return "exact"
         return "subsampled"
 
@@ -99,7 +99,7 @@ class NewtonSolver(Solver):
         terms = state.function.terms
         wanted = self.adjusted_response
         if wanted is None:
-            wanted = sum(t.samples * t.loss.width for t in terms) <= SHOW_RESPONSE_UP_TO
+            wanted = sum(t.samples * t.loss.width for t in terms) <= MAX_ROWS_SHOWN
         if not wanted:
             return {}
         out = {}
@@ -119,10 +119,10 @@ def _prepared(function: SmoothObjective, x: Array, way: Hessian) -> tuple[State,
         begun = function.at(x)
         return begun, StandIn(diagonal_at(begun), rough=True)
     count = share_size(samples, size)
-    if np.any(x) or not ENOUGH_TO_START * size <= count < samples:
+    if np.any(x) or not SAMPLES_PER_UNKNOWN_TO_START * size <= count < samples:
         share = function.share(count)
-        if count < ENOUGH_TO_RENEW * size:
-            return function.at(x), StandIn(factor_of_share(share.at(x), RIDGE_ON_FEW), rough=True)
+        if count < SAMPLES_PER_UNKNOWN_TO_RENEW * size:
+            return function.at(x), StandIn(factor_of_share(share.at(x), RIDGE_ON_FEW_SAMPLES), rough=True)
         return function.at(x), StandIn(factor_of_share(share.at(x)), again=lambda y: factor_of_share(share.at(y)))
     near = start_on_share(function, count)
     begun = function.at(near.x)

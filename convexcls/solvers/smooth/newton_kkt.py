@@ -24,7 +24,7 @@ from convexcls.solvers.base import Answer, Callback, Solver, Tracer
 from convexcls.solvers.smooth.hessian import shortest_solution
 from convexcls.solvers.smooth.objective import State
 
-LARGEST_SYSTEM = 3000
+MAX_DENSE_UNKNOWNS = 3000
 
 
 @dataclass(frozen=True)
@@ -40,8 +40,8 @@ class NewtonKKTSolver(Solver):
     def refuses(self, problem: Problem) -> str:
         if problem.norm_bounds or any(c.relation == "<=" for c in problem.constraints):
             return "it works with equations, and the problem has inequalities"
-        if problem.size > LARGEST_SYSTEM:
-            return f"it factors a dense system, and {problem.size} unknowns are more than {LARGEST_SYSTEM}"
+        if problem.size > MAX_DENSE_UNKNOWNS:
+            return f"it factors a dense system, and {problem.size} unknowns are more than {MAX_DENSE_UNKNOWNS}"
         if all(t.is_half_square for t in problem.terms):
             return "the problem is quadratic: closed-form solves it at once"
         if _interior_start(problem) is None:

@@ -13,16 +13,16 @@ from typing import Protocol
 import numpy as np
 
 from convexcls.arrays import Array
-from convexcls.solvers.smooth.hessian import Factor, scaled_hessian
+from convexcls.solvers.smooth.hessian import CholeskyFactor, scaled_hessian
 from convexcls.solvers.smooth.line_search import backtrack
 from convexcls.solvers.smooth.objective import SmoothObjective, State
 
 #: A share of the samples has this many for each unknown, at least and at most, and this fraction in between.
-FEWEST, MOST, FRACTION = 5, 200, 0.1
+MIN_SAMPLES_PER_UNKNOWN, MAX_SAMPLES_PER_UNKNOWN, SAMPLE_FRACTION = 5, 200, 0.1
 #: With fewer samples for each unknown, their own minimum is no good start, or their weights elsewhere no better.
-ENOUGH_TO_START, ENOUGH_TO_RENEW = 20, 8
+SAMPLES_PER_UNKNOWN_TO_START, SAMPLES_PER_UNKNOWN_TO_RENEW = 20, 8
 #: The ridge, relative to the diagonal, on a Hessian from fewer samples than that.
-RIDGE_ON_FEW = 0.1
+RIDGE_ON_FEW_SAMPLES = 0.1
 
 
 class Preconditioner(Protocol):
@@ -60,7 +60,12 @@ class StandIn:
 
 def share_size(samples: int, unknowns: int) -> int:
     """How many of the samples are worth a Hessian."""
-    return min(samples, max(FEWEST * unknowns, min(MOST * unknowns, int(FRACTION * samples))))
+    return min(
+        samples,
+        max(
+            MIN_SAMPLES_PER_UNKNOWN * unknowns, min(MAX_SAMPLES_PER_UNKNOWN * unknowns, int(SAMPLE_FRACTION * samples))
+        ),
+    )
 
 
 def start_on_share(function: SmoothObjective, samples: int, tol: float = 1e-3) -> State:
@@ -68,7 +73,7 @@ def start_on_share(function: SmoothObjective, samples: int, tol: float = 1e-3) -
     size = function.problem.size
     share = function.share(samples)
     x = np.zeros(size)
-    if samples >= 8 * ENOUGH_TO_START * size:
+    if samples >= 8 * SAMPLES_PER_UNKNOWN_TO_START * size:
         x = _few_newton_steps(share.share(samples // 8), x, 30 * tol).x
     return _few_newton_steps(share, x, tol)
 
@@ -91,7 +96,7 @@ def factor_of_share(state: State, least_ridge: float = 0.0) -> Preconditioner:
     for ridge in (least_ridge, 1e-6, 1e-4, 1e-2):
         lifted = scaled.copy()
         lifted[np.diag_indices(size.size)] += ridge
-        factor = Factor.of(lifted, size)
+        factor = CholeskyFactor.of(lifted, size)
         if factor is not None and factor.smallest > 1e-3 * np.sqrt(ridge):
             return factor
     return DiagonalPreconditioner(size * size)
