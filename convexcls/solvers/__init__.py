@@ -1,4 +1,4 @@
-"""The solvers, one file each, and the registry that names them.
+"""The solvers, one file each in the folder of its family, and the registry that names them.
 
 A registry line is ``name: "module:Class"``; the module is imported when the solver is asked for.
 """

@@ -1,8 +1,8 @@
 """The contract of a solver.
 
-A solver is an untrusted worker: it takes a problem in the one form and returns a point with multipliers. What
-it says about its own success is kept as a hint and never believed. A new solver is one file with a subclass
-of ``Solver`` and one line in the registry (``solvers/__init__.py``).
+A solver is an untrusted worker: it takes a problem in the one form and returns a point with multipliers. What it says
+about its own success is kept as a hint and never believed. A new solver is one file in the folder of its family, with a
+subclass of ``Solver``, and one line in the registry (``solvers/__init__.py``).
 """
 
 from __future__ import annotations

@@ -27,6 +27,8 @@ from convexcls.solvers.rows.row_program import RowProgram
 MAX_TIGHT_ROWS = 20000
 #: What is exact to rounding: violations in units of right-hand sides, multipliers and of what was added up.
 EXACT = 1e-11
+#: What is far from it, likewise: then the partition is wrong, and not worth refining for.
+FAR = 1e-7
 #: Sums are relative to at least this share of the largest: what is smaller may be rounding.
 SMALLEST_SHARE = 1e-5
 MAX_ROUNDS = 6
@@ -67,46 +69,71 @@ def finish(program: RowProgram, x: Array, a: Array, nu: Array) -> Exact | None:
     beyond = (excess - program.compliance * a) / units.side
     low = np.isfinite(program.low) & ((a - program.low) / units.multiplier <= -beyond)
     high = np.isfinite(program.high) & ((program.high - a) / units.multiplier <= beyond) & ~low
-    movable = program.high > program.low
+    fewest = program.h.size + 1
     for _ in range(MAX_ROUNDS):
         try:
-            x, a, nu = _solved(program, x, a, nu, low, high)
+            point = _Partition(program, low, high).solved(x, a, nu, excess, units)
         except (LinAlgError, ValueError):  # too large, or numbers that are not finite
             return None
-        tight = ~low & ~high
-        beyond = (program.excess(x) - program.compliance * a) / units.side
-        # the row pushes its multiplier away from the bound it is at, or the multiplier crosses a bound
-        from_low, from_high = low & movable & (beyond > EXACT), high & movable & (beyond < -EXACT)
-        to_low = tight & ((program.low - a) / units.multiplier > EXACT)
-        to_high = tight & ((a - program.high) / units.multiplier > EXACT)
-        if not np.any(from_low | from_high | to_low | to_high):
-            return _checked(program, x, a, nu, tight, units)
-        low, high = (low & ~from_low) | to_low, (high & ~from_high) | to_high
+        x, a, nu, excess, (to_low, to_high, to_tight) = point
+        moved = int(np.count_nonzero(to_low | to_high | to_tight))
+        if not moved:
+            return _checked(program, x, a, nu, ~low & ~high, units)
+        if not moved < fewest:
+            return None
+        fewest = moved
+        low, high = (low & ~to_tight) | to_low, (high & ~to_tight) | to_high
     return None
 
 
-def _solved(program: RowProgram, x: Array, a: Array, nu: Array, low: Mask, high: Mask) -> tuple[Array, Array, Array]:
-    """The solution of the linear system of a partition, by the smallest change of the given point."""
-    between = ~low & ~high
-    smooth = program.compliance > 0
-    curved, tight = np.flatnonzero(between & smooth), np.flatnonzero(between & ~smooth)
-    if tight.size + nu.size > MAX_TIGHT_ROWS:
-        raise LinAlgError("the system is too large")
-    a = np.where(low, program.low, np.where(high, program.high, a))
-    H, stiffness = program.P, 1.0 / program.compliance[curved]
-    if curved.size:
-        H = H + program.rows[curved].gram(stiffness)
-    factor = accurate_factor(H, _stacked(program.rows[tight], program.A))
-    for _ in range(3):
-        excess = program.excess(x)
-        a[curved] = excess[curved] * stiffness
+class _Partition:
+    """The linear system of a partition, factored."""
+
+    def __init__(self, program: RowProgram, low: Mask, high: Mask) -> None:
+        self.program, self.low, self.high = program, low, high
+        self.between = ~low & ~high
+        curved = program.compliance > 0
+        self.curved, self.tight = np.flatnonzero(self.between & curved), np.flatnonzero(self.between & ~curved)
+        if self.tight.size + program.b.size > MAX_TIGHT_ROWS:
+            raise LinAlgError("the system is too large")
+        H, self.stiffness = program.P, 1.0 / program.compliance[self.curved]
+        if self.curved.size:
+            H = H + program.rows[self.curved].gram(self.stiffness)
+        self.factor = accurate_factor(H, _stacked(program.rows[self.tight], program.A))
+
+    def solved(
+        self, x: Array, a: Array, nu: Array, excess: Array, units: Units
+    ) -> tuple[Array, Array, Array, Array, tuple[Mask, Mask, Mask]]:
+        """The solution, by the smallest change of the given point, its excess, and the rows that have to move to
+        another side: refined where none has to move by far."""
+        a = np.where(self.low, self.program.low, np.where(self.high, self.program.high, a))
+        a[self.curved] = excess[self.curved] * self.stiffness
+        for tolerance, steps in ((FAR, 1), (EXACT, 2)):
+            for _ in range(steps):
+                x, a, nu, excess = self._step(x, a, nu, excess)
+            moves = self._moves(a, excess, units, tolerance)
+            if np.any(moves):
+                break
+        return x, a, nu, excess, moves
+
+    def _step(self, x: Array, a: Array, nu: Array, excess: Array) -> tuple[Array, Array, Array, Array]:
+        program, tight = self.program, self.tight
         short = np.concatenate([excess[tight], program.A @ x - program.b])
-        dx, change = factor.solve(-program.gradient(x, a, nu), -short)
-        x = x + dx
+        dx, change = self.factor.solve(-program.gradient(x, a, nu), -short)
+        x, nu, a = x + dx, nu + change[tight.size :], a.copy()
+        excess = program.excess(x)
         a[tight] += change[: tight.size]
-        nu = nu + change[tight.size :]
-    a[curved] = program.excess(x)[curved] * stiffness
-    return x, a, nu
+        a[self.curved] = excess[self.curved] * self.stiffness
+        return x, a, nu, excess
+
+    def _moves(self, a: Array, excess: Array, units: Units, tolerance: float) -> tuple[Mask, Mask, Mask]:
+        """The rows whose multiplier crosses the lower or the upper bound, and those that push it away from theirs."""
+        program, movable = self.program, self.program.high > self.program.low
+        beyond = (excess - program.compliance * a) / units.side
+        to_low = self.between & ((program.low - a) / units.multiplier > tolerance)
+        to_high = self.between & ((a - program.high) / units.multiplier > tolerance)
+        to_tight = movable & ((self.low & (beyond > tolerance)) | (self.high & (beyond < -tolerance)))
+        return to_low, to_high, to_tight
 
 
 def _stacked(rows: Rows, A: Any) -> Any:

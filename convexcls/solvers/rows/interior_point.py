@@ -13,7 +13,7 @@ from convexcls.solvers.rows.column_basis import Unknowns
 from convexcls.solvers.rows.continuation import continued
 from convexcls.solvers.rows.reduction import RowReduction
 from convexcls.solvers.rows.search import NoSolution, RowSolution, Run, solve_whole
-from convexcls.solvers.rows.shrinking import solve_on_few_rows
+from convexcls.solvers.rows.shrinking import can_be_sampled, solve_on_few_rows
 
 #: More unknowns (besides slacks) make the dense systems of every step too large.
 MAX_DENSE_UNKNOWNS = 2500
@@ -61,6 +61,9 @@ class InteriorPointSolver(Solver):
         return self._solve(None, problem, callback)
 
     def solve_from(self, start: Start, problem: Problem, tol: float, callback: Callback | None = None) -> Answer:
+        program = problem.remembered(RowReduction.of).program()
+        if self.shrink and can_be_sampled(program) and not np.all(program.compliance > 0):
+            return self._solve(start, problem, callback)  # few of many rows are quicker than steps over all of them
         return continued(start, problem, callback) or self._solve(start, problem, callback)
 
     def _solve(self, start: Start | None, problem: Problem, callback: Callback | None) -> Answer:

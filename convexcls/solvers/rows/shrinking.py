@@ -39,22 +39,30 @@ WIDTH_FACTOR = 4.0
 ACCURACY, MAX_STEPS_PER_WIDTH = 0.05, 8
 
 
+def can_be_sampled(program: RowProgram) -> bool:
+    """Whether the rows are so many that some can stand for all."""
+    return bool(program.sampled.sum() > 2 * _smallest_sample(program))
+
+
+def _smallest_sample(program: RowProgram) -> int:
+    return max(SMALLEST_SAMPLE, ROWS_PER_UNKNOWN * program.q.size)
+
+
 def solve_on_few_rows(program: RowProgram, x: Array | None, run: Run) -> RowSolution:
     """The solution of the program from a point, or from samples of its rows where they are many; with all rows open
     where neither helps."""
     n, k = program.h.size, program.q.size
     share = 1.0 if x is None else BAND_FACTOR * float(np.sqrt(k / max(n, 1)))
-    smallest = max(SMALLEST_SAMPLE, ROWS_PER_UNKNOWN * k)
-    if x is None and program.sampled.sum() > 2 * smallest:
-        x, share = _from_samples(program, run, smallest)
+    if x is None and can_be_sampled(program):
+        x, share = _from_samples(program, run)
     if x is None or share >= 0.5:
         return solve_whole(program, x, run)
     return _by_bands(program, x, share, run)
 
 
-def _from_samples(program: RowProgram, run: Run, smallest: int) -> tuple[Array | None, float]:
+def _from_samples(program: RowProgram, run: Run) -> tuple[Array | None, float]:
     """A point near the solution, and the share of the rows whose side it leaves open."""
-    many = np.flatnonzero(program.sampled)
+    many, smallest = np.flatnonzero(program.sampled), _smallest_sample(program)
     sizes = [many.size]
     while sizes[-1] > SAMPLE_GROWTH * smallest:
         sizes.append(sizes[-1] // SAMPLE_GROWTH)

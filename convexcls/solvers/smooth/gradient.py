@@ -19,7 +19,6 @@ from convexcls.solvers.base import (
     check_rate,
     refuse_unless_smooth,
 )
-from convexcls.solvers.rules.visits import step_size
 from convexcls.solvers.smooth.objective import State
 
 Steps = Literal["armijo", "fixed", "decay"]
@@ -102,7 +101,7 @@ class GradientSolver(Solver):
                 message = "the gradient is no longer finite" + ("" if self.step == "armijo" else ": lower eta0")
                 break
             if self.step != "armijo":
-                eta = step_size(self.step, eta0, iteration + 1)
+                eta = eta0 / (iteration + 1) if self.step == "decay" else eta0
                 state = State.at(problem, state.x - eta * state.gradient)
                 continue
             found = self._backtrack(state, eta, square)
