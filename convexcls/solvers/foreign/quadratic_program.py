@@ -57,15 +57,9 @@ class QuadraticProgram:
         exact = settled(self.problem, self.point(z), self.multipliers(nu, lam))
         if exact is not None:
             return exact
-        found = finish(self.row_program(), z, lam, nu)
+        program = RowProgram.hard(self.P, self.q, as_rows(self.G), self.h, self.A, self.b, self.problem.unit)
+        found = finish(program, z, lam, nu)
         return None if found is None else (self.point(found.x), self.multipliers(found.nu, found.a))
-
-    def row_program(self) -> RowProgram:
-        """The same as a row program, all rows of which have to hold."""
-        n = self.h.size
-        zero, unbounded, sampled = np.zeros(n), np.full(n, np.inf), np.zeros(n, dtype=bool)
-        rows = (as_rows(self.G), self.h, zero, unbounded, zero)
-        return RowProgram(self.P, self.q, *rows, self.A, self.b, sampled, np.arange(n), unit=self.problem.unit)
 
     def multipliers(self, nu: Array, lam: Array, cones: tuple[Array, ...] = ()) -> dict[str, Array]:
         """Multipliers by constraint block; those of the auxiliary u are dropped."""

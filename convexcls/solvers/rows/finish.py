@@ -36,12 +36,11 @@ MAX_ROUNDS = 6
 
 @dataclass(frozen=True, eq=False)
 class Exact:
-    """A solution: x, a and nu, and which rows are tight."""
+    """A solution."""
 
     x: Array
     a: Array
     nu: Array
-    tight: Mask
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,4 +157,4 @@ def _checked(program: RowProgram, x: Array, a: Array, nu: Array, tight: Mask, un
         and bool(np.all(np.abs(gradient) <= EXACT * (size + SMALLEST_SHARE * size.max(initial=0.0))))
         and bool(np.all(np.abs(program.A @ x - program.b) <= EXACT * sides))
     )
-    return Exact(x, a, nu, tight) if holds else None
+    return Exact(x, a, nu) if holds else None

@@ -158,9 +158,9 @@ def _towards_centre(bounds: Bounds, p: PathPoint, m: Direction, length: float, t
     return out[0], out[1]
 
 
-def step_length(bounds: Bounds, p: PathPoint, m: Direction, cap: float = 1.0) -> float:
-    """The longest step, at most ``cap``, after which nothing is negative."""
-    most = 1.0 / cap
+def step_length(bounds: Bounds, p: PathPoint, m: Direction) -> float:
+    """The longest step, at most 1, after which nothing is negative."""
+    most = 1.0
     for value, change, exists in (
         (p.s_low, m.a, bounds.low),
         (p.s_high, -m.a, bounds.high),
@@ -174,7 +174,7 @@ def step_length(bounds: Bounds, p: PathPoint, m: Direction, cap: float = 1.0) ->
             most = max(
                 most, -float(np.divide(change, value, out=np.zeros_like(change), where=exists > 0).min(initial=0.0))
             )
-    return 1.0 / most if most > 0 else np.inf
+    return 1.0 / most
 
 
 def _moved(program: RowProgram, bounds: Bounds, p: PathPoint, m: Direction, length: float) -> PathPoint:

@@ -1,4 +1,11 @@
-"""A pool of rows, and which of them will be active: a guess from a smooth neighbour of the problem on the pool,
+"""Pools of rows for the active-set method, and which of them will be active.
+
+The method wants unit curvature, no linear cost, and, where there is an intercept, features measured from near the
+samples, so that nothing is lost to an offset:
+
+    x = scale * v - q/P,     free unknown = v_last - centre'x.
+
+Which rows will be active is guessed from a smooth neighbour of the problem on the pool,
 
     minimise  1/2 |v|^2 + 1/(2 sigma) sum_i max(0, A_i v - h_i)^2,
 
@@ -15,6 +22,7 @@ import numpy as np
 
 from convexcls.arrays import Array, Indices
 from convexcls.rows import DenseRows
+from convexcls.solvers.rows.hard_rows import HardRows
 from convexcls.solvers.rows.row_program import RowProgram
 from convexcls.solvers.rows.smoothing import Smoothed
 
@@ -26,6 +34,8 @@ SIGMA_FACTOR = 0.2
 MAX_STEPS_PER_WIDTH, MAX_WIDTHS = 8, 24
 #: Where twice running this share of the loss is left, it will not vanish.
 UNMOVED_LOSS_SHARE = 0.9
+#: A feature is centred where its mean is so many times its mean deviation: elsewhere the rows stay as they are.
+OFF_CENTRE_DEVIATIONS = 8.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,23 +58,10 @@ class Pool:
 
     def program(self, free: bool) -> RowProgram:
         """The problem on these rows, the last coordinate free or not."""
-        n, k = self.rows.shape
+        k = self.rows.shape[1]
         P = np.eye(k)
         P[-1, -1] -= free
-        zero = np.zeros(n)
-        return RowProgram(
-            P,
-            np.zeros(k),
-            DenseRows(self.rows),
-            self.rhs,
-            zero,
-            np.full(n, np.inf),
-            zero,
-            np.zeros((0, k)),
-            np.zeros(0),
-            np.ones(n, dtype=bool),
-            self.names,
-        )
+        return RowProgram.hard(P, np.zeros(k), DenseRows(self.rows), self.rhs, np.zeros((0, k)), np.zeros(0))
 
     def some(self, index: Indices) -> Pool:
         """A smaller pool."""
@@ -114,3 +111,69 @@ def _typical_loss(excess: Array) -> float:
     """The root of the mean square of the losses that there are."""
     loss = excess[excess > 0.0]
     return float(np.sqrt(loss @ loss / max(loss.size, 1)))
+
+
+@dataclass(frozen=True, eq=False)
+class WorkingRows:
+    """The change of unknowns. ``curved`` counts the unknowns with curvature."""
+
+    hard: HardRows
+    scale: Array
+    origin: Array
+    centre: Array
+    #: The largest size of each column, over a sample.
+    reach: Array
+
+    @classmethod
+    def of(cls, hard: HardRows, sample: Indices) -> tuple[WorkingRows, Pool]:
+        """With features centred on a sample of the rows; and this sample."""
+        d = hard.program.q.size - hard.free
+        P = hard.curvature[:d]
+        rows, centre = hard.take(sample), np.zeros(d)
+        reach = np.maximum(rows.max(axis=0), -rows.min(axis=0))
+        if hard.free:
+            slope = rows[:, -1]
+            used = np.flatnonzero(slope)
+            points = rows[used, :d] / slope[used, None]
+            mean = points.sum(axis=0) / used.size
+            far = np.abs(mean) * used.size > OFF_CENTRE_DEVIATIONS * np.abs(points - mean).sum(axis=0)
+            centre[far] = mean[far]
+        out = cls(hard, 1.0 / np.sqrt(P), hard.program.q[:d] / P, centre, reach)
+        return out, out._turned_rows(rows, sample)
+
+    @property
+    def curved(self) -> int:
+        return self.scale.size
+
+    def pool(self, index: Indices) -> Pool:
+        """Some rows in the new unknowns."""
+        return self._turned_rows(self.hard.take(index), index)
+
+    def _turned_rows(self, rows: Array, index: Indices) -> Pool:
+        d, rhs = self.curved, self.hard.program.h[index]
+        if self.hard.free and np.any(self.centre):
+            rows[:, :d] -= rows[:, d:] * self.centre
+        if np.any(self.origin):
+            rhs = rhs + rows[:, :d] @ self.origin
+        if np.any(self.scale != 1.0):
+            rows[:, :d] *= self.scale
+        return Pool(rows, rhs, index)
+
+    def point(self, v: Array) -> Array:
+        """x of v."""
+        return self.linear(v, self.origin)
+
+    def linear(self, v: Array, origin: Array | float = 0.0) -> Array:
+        """The linear part of x of v, less an origin."""
+        d = self.curved
+        x = np.array(v)
+        x[:d] = self.scale * v[:d] - origin
+        x[d:] = v[d:] - (self.centre @ x[:d])
+        return x
+
+    def turned(self, force: Array) -> Array:
+        """The transpose of the linear part: a force on x as one on v."""
+        d = self.curved
+        out = np.array(force)
+        out[:d] = self.scale * (force[:d] - (self.centre * force[d] if self.hard.free else 0.0))
+        return out

@@ -47,6 +47,13 @@ class RowProgram:
     constant: float = 0.0
     unit: float = 0.0
 
+    @classmethod
+    def hard(cls, P: Any, q: Array, rows: Rows, h: Array, A: Any, b: Array, unit: float = 0.0) -> RowProgram:
+        """The program in which all rows have to hold."""
+        n = h.size
+        zero, unbounded, sampled = np.zeros(n), np.full(n, np.inf), np.zeros(n, dtype=bool)
+        return cls(P, q, rows, h, zero, unbounded, zero, A, b, sampled, np.arange(n), unit=unit)
+
     def excess(self, x: Array) -> Array:
         """r = R x - h."""
         return self.rows @ x - self.h

@@ -189,7 +189,7 @@ def _on_band(
         return None
     p = stop.point
     none = np.zeros(0, dtype=np.intp)
-    return p.x, program.excess(p.x), Exact(p.x, p.a, p.nu, np.zeros(0, dtype=bool)), none
+    return p.x, program.excess(p.x), Exact(p.x, p.a, p.nu), none
 
 
 def _wrong(program: RowProgram, excess: Array, band: Indices, partition: Partition) -> Indices:

@@ -23,8 +23,7 @@ from convexcls.solvers.base import Answer, Callback, Solver, Start, Tracer
 from convexcls.solvers.rows.active_rows import EPS
 from convexcls.solvers.rows.active_set import ActiveSet
 from convexcls.solvers.rows.hard_rows import HardRows, hard_rows
-from convexcls.solvers.rows.pool import SIGMA_FACTOR, Pool, SmoothFit, follow
-from convexcls.solvers.rows.working_rows import WorkingRows
+from convexcls.solvers.rows.pool import SIGMA_FACTOR, Pool, SmoothFit, WorkingRows, follow
 
 #: Pools have at least this many rows; problems with twice as many are one pool.
 SMALLEST_POOL = 256
@@ -148,7 +147,7 @@ class _Run:
                 self._record(self.work.point(found.v), pool.excess(found.v), pool.names.size, found.count)
                 return self._contradiction()
             found.drop_weak()
-            x, u = self.work.refined(found)
+            x, u = self._refined()
             excess = self.program.excess(x)
             self._record(x, excess, pool.names.size, found.count, np.maximum(u, 0.0))
             outside = excess > self._noise(x)
@@ -172,6 +171,21 @@ class _Run:
         if other.height() > self.found.height():
             self.found = other
         return self.found
+
+    def _refined(self, rounds: int = 2) -> tuple[Array, Array]:
+        """x and the multipliers from the active rows as they are, with residuals in extended precision."""
+        work, program, curvature, found = self.work, self.program, self.hard.curvature, self.found
+        x, u = work.point(found.v), found.multipliers.copy()
+        N = self.hard.take(found.active).astype(np.longdouble)
+        h, P = program.h[found.active].astype(np.longdouble), curvature.astype(np.longdouble)
+        for _ in range(rounds):
+            force = work.turned(np.asarray(-(P * x + program.q + N.T @ u), dtype=float))
+            short = np.asarray(h - N @ x, dtype=float)
+            step, change = found.correction(force, short)
+            x, u = x + work.linear(step), u + change
+        # no row speaks of these: what rounding left of them is nothing
+        unseen = (program.rows.column_max() == 0.0) & (curvature > 0)
+        return np.where(unseen, -program.q / np.where(curvature > 0, curvature, 1.0), x), u
 
     def _noise(self, x: Array) -> float:
         """What rounding may leave of the sums in Rx - h."""
