@@ -16,32 +16,26 @@ from convexcls.solvers.base import Answer, Callback, Solver, Tracer
 
 PREFIX = "cvxpy:"
 #: What the usual backends take: linear, quadratic, second-order cone, exponential cone, semidefinite matrices.
-CONES = {
-    "CLARABEL": 5,
-    "SCS": 5,
-    "MOSEK": 5,
-    "COPT": 5,
-    "ECOS": 4,
-    "QOCO": 3,
-    "GUROBI": 3,
-    "CPLEX": 3,
-    "OSQP": 2,
-    "HIGHS": 2,
-    "PIQP": 2,
-    "PROXQP": 2,
-    "DAQP": 2,
-    "XPRESS": 2,
-    "SCIPY": 1,
-    "GLOP": 1,
-    "PDLP": 1,
-    "GLPK": 1,
+TAKEN = {
+    1: ("SCIPY", "GLOP", "PDLP", "GLPK"),
+    2: ("OSQP", "HIGHS", "PIQP", "PROXQP", "DAQP", "XPRESS"),
+    3: ("QOCO", "GUROBI", "CPLEX"),
+    4: ("ECOS",),
+    5: ("CLARABEL", "SCS", "MOSEK", "COPT"),
 }
+CONES = {backend: kind for kind, backends in TAKEN.items() for backend in backends}
 WORDS = {
     1: "linear programs",
     2: "linear and quadratic programs",
     3: "linear and quadratic programs, norm bounds",
     4: "everything but determinants",
     5: "everything",
+}
+NEEDED = {
+    2: "a quadratic objective",
+    3: "a norm bound",
+    4: "a loss that needs the exponential cone",
+    5: "a determinant",
 }
 
 
@@ -74,15 +68,7 @@ class CvxpySolver(Solver):
         if self.backend == "HIGHS" and not problem.is_linear_program and _beyond(problem):
             return "HiGHS does not survive quadratic programs whose weights and penalties differ by more than 1e100"
         if needed > able:
-            return (
-                f"it takes {WORDS[able]}, and the problem has "
-                + {
-                    2: "a quadratic objective",
-                    3: "a norm bound",
-                    4: "a loss that needs the exponential cone",
-                    5: "a determinant",
-                }[needed]
-            )
+            return f"it takes {WORDS[able]}, and the problem has {NEEDED[needed]}"
         return ""
 
     def solve(self, problem: Problem, tol: float, callback: Callback | None = None) -> Answer:
@@ -110,11 +96,8 @@ class CvxpySolver(Solver):
         settings: dict[str, dict[str, Any]] = {
             # near the optimum of a smooth loss, a gap of 1e-8 still leaves a gradient of 1e-4
             "CLARABEL": {
-                "tol_gap_abs": 1e-12,
-                "tol_gap_rel": 1e-12,
-                "tol_feas": 1e-12,
-                "tol_infeas_abs": 1e-14,
-                "tol_infeas_rel": 1e-14,
+                **dict.fromkeys(("tol_gap_abs", "tol_gap_rel", "tol_feas"), 1e-12),
+                **dict.fromkeys(("tol_infeas_abs", "tol_infeas_rel"), 1e-14),
             },
             "OSQP": {
                 "eps_abs": max(aim, 1e-9),

@@ -104,21 +104,21 @@ class PerceptronRule(Solver):
         if mistakes and not asked:
             proof = criterion.refute(counts if cycle is None else cycle.counts)
         report = PerceptronReport(
-            self.kind,
-            criterion.separation,
-            criterion.used,
-            updates,
-            passes,
-            counts,
-            w,
-            begin,
-            self.rate,
-            self.step,
-            self.visits,
-            not mistakes,
-            cycle,
-            proof,
-            self.seed,
+            rule=self.kind,
+            separation=criterion.separation,
+            used=criterion.used,
+            updates=updates,
+            passes=passes,
+            counts=counts,
+            weights=w,
+            start=begin,
+            rate=self.rate,
+            step=self.step,
+            order=self.visits,
+            separated=not mistakes,
+            cycle=cycle,
+            proof=proof,
+            seed=self.seed,
         )
         with np.errstate(over="ignore", invalid="ignore"):
             x, multipliers = criterion.point_of(w)
