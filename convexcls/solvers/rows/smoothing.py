@@ -86,6 +86,7 @@ class Smoothed:
         program, partition, full = self.program, np.zeros(0, dtype=np.int8), False
         flat = ~(program.P.diagonal() > 0)
         ridge = FLAT_CURVATURE * flat * program.rows.column_max() ** 2 * float(self.slope.sum())
+        P = program.P + np.diag(ridge)
         for _ in range(max_steps):
             a = self.multipliers(excess)
             before, partition = partition, (a > program.low).astype(np.int8) - 2 * (a >= program.high)
@@ -93,24 +94,22 @@ class Smoothed:
                 break
             between = np.flatnonzero(partition > 0)
             few, slope = working_copy(program.rows, between), self.slope[between]
-            H = program.P + few.gram(slope)
-            H.flat[:: H.shape[0] + 1] += ridge
-            gradient = program.P @ x + program.q
-            pulls = a[between]
-            if np.count_nonzero(a) == np.count_nonzero(pulls):  # rows at the bound 0 pull at nothing
-                gradient += few.transposed_matmul(pulls)
-            else:
-                gradient += program.rows.transposed_matmul(a)
+            H = P + few.gram(slope)
+            own = program.P @ x + program.q
+            # rows at the bound 0 pull at nothing
+            others = np.count_nonzero(a) > np.count_nonzero(pulls := a[between])
+            gradient = own + (program.rows.transposed_matmul(a) if others else few.transposed_matmul(pulls))
             lacking = program.b
             if nu.size:
                 gradient, lacking = gradient + program.A.T @ nu, program.b - program.A @ x
             dx, dnu = KKTFactor(H, program.A).solve(-gradient, lacking)
             along = program.rows @ dx
             decrement = float(dx @ (H @ dx))
-            if not (np.isfinite(decrement) and np.isfinite(along).all()):
+            if not np.isfinite(decrement + along.sum()):
                 raise LinAlgError("the step is not finite")
-            near = decrement <= (accuracy * self.width) ** 2 * float(slope.sum())
-            length = 1.0 if near else self._length(x, dx, excess, along, a, lacking)
+            near = accuracy > 0 and decrement <= (accuracy * self.width) ** 2 * float(slope.sum())
+            onto = nu.size and self._breaks_equations(x, lacking)
+            length = 1.0 if near or onto else self._length(own, dx, excess, along, a)
             full = length == 1.0 and float(ridge @ (dx * dx)) <= SMALL_RIDGE_SHARE * decrement
             x, nu, excess = x + length * dx, nu + dnu, excess + length * along
             if near:
@@ -119,15 +118,14 @@ class Smoothed:
                 record(x, excess, length)
         return x, nu, excess
 
-    def _length(self, x: Array, dx: Array, excess: Array, along: Array, a: Array, lacking: Array) -> float:
-        """Where the derivative along the step, which only grows, is nearly 0; 1 where the step moves onto the
-        equations."""
-        program = self.program
-        if lacking.size:
-            size = np.abs(program.A) @ np.abs(x) + np.abs(program.b)
-            if np.any(np.abs(lacking) > EQUATIONS_TOLERANCE * size):
-                return 1.0
-        level, growth = float(dx @ (program.P @ x + program.q)), float(dx @ (program.P @ dx))
+    def _breaks_equations(self, x: Array, lacking: Array) -> bool:
+        """Whether the equations do not hold: then the step moves onto them, and its slope says nothing."""
+        size = np.abs(self.program.A) @ np.abs(x) + np.abs(self.program.b)
+        return bool(np.any(np.abs(lacking) > EQUATIONS_TOLERANCE * size))
+
+    def _length(self, own: Array, dx: Array, excess: Array, along: Array, a: Array) -> float:
+        """Where the derivative along the step, which only grows, is nearly 0; ``own`` is Px + q."""
+        level, growth = float(dx @ own), float(dx @ (self.program.P @ dx))
 
         def derivative(t: float) -> float:
             return level + t * growth + float(along @ self.multipliers(excess + t * along))
