@@ -11,6 +11,7 @@ from types import ModuleType
 import pytest
 
 from tests.mutants.operators import mutants
+from tests.mutants.session import _first_failure
 from tests.mutants.transplant import transplant
 
 ROOT = Path(__file__).parent.parent
@@ -67,9 +68,16 @@ def test_every_entry_of_the_lists_names_something():
     assert all(why for group in LISTS["equivalent.toml"].values() for why in group.values())
 
 
+def test_nothing_fails_where_no_test_reaches_a_mutant():
+    """Then it survives."""
+    assert _first_failure([]) == {"failed": "", "seconds": {}}
+
+
 def test_a_mutant_takes_the_place_of_its_module(tmp_path, monkeypatch):
     """Whoever has imported a function or a constant of it runs the mutant; the file stays as it is."""
     source = """
+import functools
+
 CAP = 4000
 
 def small(n, most=CAP):
@@ -79,6 +87,10 @@ class Checked:
     @property
     def good(self):
         return small(4000)
+
+    @functools.cached_property
+    def kept(self):
+        return CAP + 1
 """
     path = tmp_path / "trusted_core_for_a_test.py"
     path.write_text(source)
@@ -95,6 +107,8 @@ class Checked:
     transplant(path, found["CAP = 4000 -> CAP = 3999"].source)
     assert user.CAP == 3999
     assert not user.small(4000)
+    transplant(path, found["CAP + 1 -> CAP - 1"].source)
+    assert user.checked.kept == 3999
     transplant(path, source)
     assert user.small(4000)
     assert path.read_text() == source

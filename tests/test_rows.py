@@ -32,7 +32,7 @@ from convexcls.rows import (
 
 QUARTERS = st.integers(-8, 8).map(lambda k: k / 4)
 SQUARES = st.sampled_from([0.0, 0.25, 1.0, 4.0])
-small_blocks = patch.object(base, "BLOCK", 3)
+small_blocks = patch.multiple(base, BLOCK=3, PART=2)
 
 
 def exact(shape) -> st.SearchStrategy[np.ndarray]:
@@ -115,6 +115,7 @@ def test_products(case, data):
         forward, backward = rows @ v, rows.T @ u
         assert np.array_equal(forward, dense @ v)
         assert np.array_equal(backward, dense.T @ u)
+        assert columns or np.array_equal(rows.added_up(u)[0], backward)
         assert np.array_equal(v, before[0])
         assert np.array_equal(u, before[1])
         assert forward.flags.writeable

@@ -8,23 +8,11 @@ import pytest
 import convexcls as cc
 from convexcls.certificate import certify, check_kkt
 from convexcls.certificate.verdict import interrupted
+from tests.small_problems import a, block, over
 
 TOL = 1e-6
 STATIONARITY, PRIMAL, DUAL, SLACKNESS, GAP = (
     "stationarity", "primal feasibility", "dual feasibility", "complementary slackness", "duality gap")  # fmt: skip
-
-
-def block(name, rows, rhs, relation="<=", **more):
-    return cc.Constraint(name, {"x": np.array(rows)}, rhs=rhs, relation=relation, **more)
-
-
-def over(size, *constraints, **parts):
-    """A problem over x."""
-    return cc.Problem("small", [cc.Variable("x", size, "x")], constraints=constraints, **parts)
-
-
-def a(*values):
-    return np.array(values, dtype=float)
 
 
 def failing(problem, x, multipliers):

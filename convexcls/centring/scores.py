@@ -94,15 +94,13 @@ def _pair(problem: Problem) -> tuple[str, str, DenseRows | SparseRows] | None:
     and stands beside the features wherever it stands."""
     for variable in problem.variables:
         c = variable.name
-        blocks = [b for b in (*problem.terms, *problem.constraints, *problem.norm_bounds) if c in b.entries]
-        beside = {v for b in blocks for v in b.entries if v != c and _samples(b, v, c) is not None}
         bounds = any(c in b.bound_entries for b in problem.norm_bounds)
-        if c in problem.quadratic or np.any(problem.linear.get(c, 0.0)) or bounds or len(beside) != 1:
+        if c in problem.quadratic or bounds or np.any(problem.linear.get(c, 0.0)):
             continue
-        (v,) = beside
-        found = [_samples(b, v, c) if v in b.entries else None for b in blocks]
-        if found[0] is not None and all(data is found[0] for data in found):
-            return v, c, found[0]
+        blocks = [b for b in (*problem.terms, *problem.constraints, *problem.norm_bounds) if c in b.entries]
+        found = [(v, data) for b in blocks for v in b.entries if v != c and (data := _samples(b, v, c)) is not None]
+        if len(found) == len(blocks) > 0 and all(v == found[0][0] and data is found[0][1] for v, data in found):
+            return found[0][0], c, found[0][1]
     return None
 
 
@@ -121,10 +119,11 @@ def _without(rows: Rows, ones: Rows, change: Callable[[Rows], Rows], look: bool 
     """``rows`` with the samples X inside them changed, where ``ones`` are the same rows with a column of ones in their
     place; None where they are not. With ``look`` nothing is worked out."""
     if isinstance(rows, ScaledRows) and isinstance(ones, ScaledRows):
-        if not (np.array_equal(rows.left, ones.left) and np.all(rows.right == 1.0) and np.all(ones.right == 1.0)):
+        same = rows.left is ones.left or np.array_equal(rows.left, ones.left)
+        if not (same and np.all(rows.right == 1.0) and np.all(ones.right == 1.0)):
             return None
         inner = _without(rows.base, ones.base, change, look)
-        return None if inner is None else inner.scaled(rows.left)
+        return inner if inner is None or look else inner.scaled(rows.left)
     if isinstance(rows, ClassMarginRows) and isinstance(ones, ClassMarginRows):
         if rows.classes is not ones.classes or (rows.count, rows.other) != (ones.count, -1.0):
             return None

@@ -14,7 +14,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import NamedTuple
+from weakref import ref
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,6 +69,8 @@ def _summed(block: Block) -> dict[str, Rows]:
 def summed_rows(problem: Problem, names: Sequence[str]) -> list[JoinedRows]:
     """The rows over some variables in which these add up."""
     blocks = (*problem.terms, *problem.constraints, *problem.norm_bounds)
+    if len(names) == len(problem.variables) and all(len(_summed(b)) == len(b.entries) for b in blocks):
+        return [problem.rows(b) for b in blocks]  # which are known
     return [rows for b in blocks if (rows := problem.narrow_rows(_summed(b), names)) is not None]
 
 
@@ -80,26 +84,76 @@ class Correction(NamedTuple):
     rounding: float = 0.0
 
 
-def correction(problem: Problem, names: Sequence[str], residual: Ball, enough: float = 0.0) -> Correction:
-    """What removes the residual of these variables. Where a change of the multipliers of a few rows is below
-    ``enough``, that one: it is a larger one, and cheap. A residual of 0 is no exception: where columns differ by less
-    than rounding shows, it is 0 anywhere along their difference, and the correction is infinite."""
-    where = problem.places(names)
-    r, off = residual.mid[where], residual.rad[where]
-    maps = summed_rows(problem, names)
-    if all(map(_orthogonal_columns, maps)) and not problem.gauge:
-        return _column_by_column(maps, r, off)
-    size = np.max([rows.column_max() for rows in maps], axis=0)
-    size = np.where(size > 0, size, 1.0)
-    few = [_thinned(rows, r.size) for rows in maps]
-    if any(rows is not all_rows for rows, all_rows in zip(few, maps, strict=True)):
-        factored = _Factored.of(problem, few, where, size)
-        if factored is not None and (found := _on_few_rows(maps, factored, r, enough)) is not None:
-            return Correction(found, True, factored.largest_change(off))
-    factored = _Factored.of(problem, maps, where, size)
-    if factored is None:
-        return _by_orthogonal_factors(maps, size, r, off)
-    return Correction(factored.change(r), True, factored.largest_change(off))
+class FreeRows:
+    """The rows K over all variables whose residual is measured in multipliers, with what only depends on them."""
+
+    def __init__(self, problem: Problem) -> None:
+        self._problem = ref(problem)  # which remembers this
+        self.gauge = bool(problem.gauge)
+        self.names = problem.remembered(free_variables)
+        self.where = problem.places(self.names) if self.names else np.empty(0, dtype=np.intp)
+        self.maps = summed_rows(problem, self.names)
+
+    @cached_property
+    def squares(self) -> Array | None:
+        """The diagonal of K'K where that is all of it: no row has more than one entry. None where some have."""
+        if self.gauge or not all(map(_orthogonal_columns, self.maps)):
+            return None
+        out = np.zeros(self.where.size)
+        for where, rows in (part for joined in self.maps for part in joined.parts):
+            out[where] += rows.T @ (rows @ np.ones(rows.shape[1]))
+        return out
+
+    @cached_property
+    def largest(self) -> Array:
+        """The largest entry of each column."""
+        return np.asarray(np.max([rows.column_max() for rows in self.maps], axis=0))
+
+    @cached_property
+    def size(self) -> Array:
+        """The same, one for a column of zeros."""
+        return np.where(self.largest > 0, self.largest, 1.0)
+
+    @cached_property
+    def few(self) -> _Factored | None:
+        """Some of the rows with their factor; None where all are taken, or where their columns nearly repeat each
+        other."""
+        few = [_thinned(rows, self.where.size) for rows in self.maps]
+        if all(rows is all_rows for rows, all_rows in zip(few, self.maps, strict=True)):
+            return None
+        return self._factored(few)
+
+    @cached_property
+    def whole(self) -> _Factored | None:
+        """All rows with their factor; None where columns nearly repeat each other."""
+        return self._factored(self.maps)
+
+    @property
+    def independent(self) -> bool:
+        """Whether no column is near a combination of others, but for the directions of the gauge."""
+        if self.squares is not None:
+            return bool(np.all(self.squares > 0))
+        return self.few is not None or self.whole is not None
+
+    def _factored(self, maps: Sequence[JoinedRows]) -> _Factored | None:
+        problem = self._problem()
+        assert problem is not None
+        return _Factored.of(problem, maps, self.where, self.size)
+
+    def correction(self, residual: Ball, enough: float = 0.0) -> Correction:
+        """What removes the residual of these variables. Where a change of the multipliers of a few rows is below
+        ``enough``, that one: it is a larger one, and cheap. A residual of 0 is no exception: where columns differ by
+        less than rounding shows, it is 0 anywhere along their difference, and the correction is infinite."""
+        r, off = residual.mid[self.where], residual.rad[self.where]
+        if self.squares is not None:
+            return _column_by_column(self.squares, self.largest, r, off)
+        if self.few is not None and (found := _on_few_rows(self.maps, self.few, r, enough)) is not None:
+            rounding = self.few.largest_change(off)
+            if found + rounding <= enough or self.whole is None:
+                return Correction(found, True, rounding)
+        if self.whole is None:
+            return _by_orthogonal_factors(self.maps, self.size, r, off)
+        return Correction(self.whole.change(r), True, self.whole.largest_change(off))
 
 
 def _orthogonal_columns(rows: JoinedRows) -> bool:
@@ -110,14 +164,13 @@ def _orthogonal_columns(rows: JoinedRows) -> bool:
     return rows.entries <= rows.shape[0] and bool(np.all(rows.entry_counts()[0] <= 1))
 
 
-def _column_by_column(maps: Sequence[JoinedRows], r: Array, off: Array) -> Correction:
-    """The change where K'K is diagonal and needs no factor; a column of zeros is left out."""
-    squares = np.zeros(r.size)
-    for rows in maps:
-        squares += rows.T @ (rows @ np.ones(r.size))
-    step, unsure = (np.divide(v, squares, out=np.zeros(r.size), where=squares > 0) for v in (r, off))
-    most = max(float((rows.column_max() * unsure).max(initial=0.0)) for rows in maps)
-    return Correction(_largest([rows @ step for rows in maps]), bool(np.all(squares > 0)), most)
+def _column_by_column(squares: Array, largest: Array, r: Array, off: Array) -> Correction:
+    """The change where K'K is diagonal and needs no factor; a column of zeros is left out. A row has one entry, so the
+    largest change of a column is at its largest."""
+    there = squares > 0
+    step, unsure = (np.divide(v, squares, out=np.zeros(r.size), where=there) for v in (np.abs(r), off))
+    change, most = (float((largest * v).max(initial=0.0)) for v in (step, unsure))
+    return Correction(change, bool(there.all()), most)
 
 
 def _thinned(rows: JoinedRows, unknowns: int) -> JoinedRows:
@@ -161,10 +214,17 @@ class _Factored:
     def largest_change(self, off: Array) -> float:
         """At least the same for every r with |r| <= off: the longest row of K times the norm of the inverse times that
         of ``off``, all in units in which K'K has a diagonal of ones."""
+        return self._longest * float(np.linalg.norm(off / self.unit)) / self._smallest if self._smallest > 0 else np.inf
+
+    @cached_property
+    def _smallest(self) -> float:
+        """At most about the smallest eigenvalue."""
         norm = float(np.abs(self.factor.diagonal()).max(initial=0.0))
-        smallest = dpocon(self.factor, norm * norm, uplo="L")[0] * norm * norm / np.sqrt(max(off.size, 1))
-        longest = max(float(np.linalg.norm(rows.column_max() / self.unit)) for rows in self.maps)
-        return longest * float(np.linalg.norm(off / self.unit)) / smallest if smallest > 0 else float("inf")
+        return float(dpocon(self.factor, norm * norm, uplo="L")[0] * norm * norm / np.sqrt(max(self.unit.size, 1)))
+
+    @cached_property
+    def _longest(self) -> float:
+        return max(float(np.linalg.norm(rows.column_max() / self.unit)) for rows in self.maps)
 
 
 def _largest(changes: Sequence[Array]) -> float:

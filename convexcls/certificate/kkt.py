@@ -31,13 +31,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from convexcls.centring import in_centred_form
-from convexcls.certificate.correction import Correction, correction, free_variables
-from convexcls.certificate.measures import KKT, Residual, ratio, ratios
-from convexcls.certificate.products import Gradient, quadratic_value, row_values
-from convexcls.problem import ROUNDING_ROOM, Block, Constraint, NormBound, Problem, Term
-from convexcls.rigorous.rounding import UNIT, Ball, gamma
-from convexcls.rigorous.structure import Structure
-from convexcls.rows import DiagonalRows, JoinedRows, Rows
+from convexcls.certificate.correction import Correction, FreeRows
+from convexcls.certificate.measures import KKT, Measured, Residual, Yardsticks, largest, ratio
+from convexcls.certificate.products import Gradient, plain_values, quadratic_value, row_values
+from convexcls.certificate.sizes import Sizes
+from convexcls.problem import ROUNDING_ROOM, Constraint, NormBound, Problem, Term
+from convexcls.rigorous.rounding import UNIT, Ball, gamma, raised
+from convexcls.rows import DiagonalRows, JoinedRows
 
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -71,156 +71,128 @@ def check_kkt_with_gradient(
         return kkt, check.residual.mid
 
 
-def _acts_one_to_one(problem: Problem, variable: str) -> bool:
-    """Whether every block takes the variable entry by entry, as slacks are taken."""
-    blocks = (*problem.constraints, *problem.terms, *problem.norm_bounds)
-    return all(isinstance(b.entries[variable], DiagonalRows) for b in blocks if variable in b.entries)
-
-
 class _Check:
-    """One measurement: gathers the pieces of the Lagrangian's gradient, then judges them."""
+    """One measurement: gathers the pieces of the Lagrangian's gradient, then judges them. From afar, one bound is
+    enough for the rounding of all rows of a block; ``closely``, each row has its own, in doubled precision where that
+    is needed."""
 
     def __init__(self, problem: Problem, x: Array, multipliers: Mapping[str, Array], tol: float, closely: bool) -> None:
         self.problem, self.x, self.multipliers, self.tol, self.closely = problem, x, multipliers, tol, closely
-        self.gradient = Gradient(problem, x)
-        self.reach = np.zeros(problem.size)  # the largest entry of each column
-        self.natural = np.zeros(problem.size)  # what counts as a pull where multipliers or residuals may be 0
-        self.largest_multiplier = 0.0
-        self.one_to_one = {v.name for v in problem.variables if _acts_one_to_one(problem, v.name)}
+        self.sizes, self.free = problem.remembered(Sizes), problem.remembered(FreeRows)
+        self.gradient = Gradient(problem, x, closely)
+        self.largest_multiplier = self.sizes.multiplier
         losses = sum(self._add_term(term) for term in problem.terms)
-        self.objective = quadratic_value(problem, x, tol) + float(problem.q @ x) + problem.constant + losses
+        curvature = quadratic_value(problem, x, self.gradient.curved, tol)
+        self.objective = curvature + float(problem.q @ x) + problem.constant + losses
         self.scale = max(problem.unit, abs(self.objective) if np.isfinite(self.objective) else 0.0)
         for c in problem.constraints:
             self._add(problem.rows(c), multipliers[c.name])
-            if unit := max(c.unit, float(np.abs(c.rhs).max(initial=0.0))):
-                # where all multipliers may be 0, an objective of one unit gives their size
-                self.natural += problem.rows(c).column_max() * (problem.unit / unit)
-                self.largest_multiplier = max(self.largest_multiplier, problem.unit / unit)
         for b in problem.norm_bounds:
             both = multipliers[b.name]
             self._add(problem.rows(b), -both[:-1])
             self._add(problem.bound_rows(b), -both[-1:])
+        self.residual = Ball(self.gradient.value, self.gradient.rounding)
 
-    def _add(self, rows: JoinedRows, multiplier: Array, size: Array | None = None, off: Array | None = None) -> None:
-        self.reach = np.maximum(self.reach, rows.column_max())
+    def _add(self, rows: JoinedRows, multiplier: Array, size: Array | None = None) -> None:
         self.largest_multiplier = max(self.largest_multiplier, float(np.abs(multiplier).max(initial=0.0)))
-        self.gradient.add(rows, multiplier, size, off)
+        self.gradient.add(rows, multiplier, size)
 
     def _add_term(self, term: Term) -> float:
         """Add the pull of a term; its value."""
         rows, weights = self.problem.rows(term), term.row_weights
-        wanted = DOUBT * self.tol
-        if term.is_half_square:  # where residuals may all be 0, the targets give the size
-            target = ROUNDING_ROOM * term.weights * np.abs(term.offset)
-            if not np.any(target):  # no targets either: a loss of one unit has this slope
-                target = np.sqrt(2.0 * self.problem.unit * term.weights) / max(term.size, 1)
-            self.natural += rows.column_max() * float(target.sum())
-            self.largest_multiplier = max(self.largest_multiplier, float(target.max(initial=0.0)))
-            if self.closely:
-                typical = float(np.abs(rows @ self.x + term.offset).max(initial=0.0))
-                wanted *= max(typical, ROUNDING_ROOM * float(np.abs(term.offset).max(initial=0.0)))
-        wanted = min(wanted, self._wanted_by_curved(term)) if self.closely else np.inf
-        u = row_values(rows, self.x, term, "offset", wanted)
-        slopes = np.where(weights > 0, term.loss.slope(u.mid), 0.0)
-        sizes = np.where(weights > 0, weights * term.loss.slope_size(u.mid, slopes), 0.0)
-        own = 1 if term.is_half_square else SLOPE_ROUNDING  # of a square the slope is the argument
-        off = own * UNIT * sizes + weights * self._slope_error(term, u)
-        self._add(rows, weights * slopes, sizes, off)
-        return term.value(u.mid)
+        rad: Array | float
+        if self.closely:
+            ball = row_values(rows, self.x, term, "offset", self._wanted(term))
+            u, rad = ball.mid, ball.rad
+        else:
+            u, rad = plain_values(rows, self.x, term, "offset")
+        slopes = term.loss.slope(u)
+        sizes = weights * term.loss.slope_size(u, slopes)
+        if term.counted.size < weights.size:  # what has no weight does not count, even where it is infinite
+            slopes, sizes = np.where(weights > 0, slopes, 0.0), np.where(weights > 0, sizes, 0.0)
+        self._add(rows, weights * slopes, sizes)
+        if self.sizes.curved.size:  # to the others, the rounding of slopes is a change of multipliers as small
+            own = 1 if term.is_half_square else SLOPE_ROUNDING  # of a square the slope is the argument
+            off = own * UNIT * sizes + np.where(weights > 0, weights * _slope_error(term, u, rad), 0.0)
+            self.gradient.inherit(rows, off if self.closely else float(off.sum()))
+        return term.value(u)
 
-    def _wanted_by_curved(self, term: Term) -> float:
-        """How closely arguments have to be known so that the gradient of unknowns with curvature is: that of x_j counts
-        relative to sqrt(2 f p_j), and takes all slopes times the largest entry of its column."""
-        reach = self.problem.rows(term).column_max()
-        felt = (self.diagonal > 0) & (reach > 0)
-        if not felt.any():
-            return np.inf
-        least = max(self.problem.unit, 0.5 * float(self.x @ self.gradient.curved))
-        size = float(np.min(np.sqrt(2.0 * least * self.diagonal[felt]) / reach[felt]))
-        return DOUBT * self.tol * size / float(term.row_weights.sum())
-
-    @staticmethod
-    def _slope_error(term: Term, u: Ball) -> Array:
-        """How far slopes may be off because their arguments are."""
+    def _wanted(self, term: Term) -> float:
+        """How closely the arguments of a term have to be known: relative to their own size where it is a square, and so
+        that the gradient of unknowns with curvature is known. That of x_j counts relative to sqrt(2 f p_j), and takes
+        all slopes times the largest entry of its column."""
+        rows, curved, wanted = self.problem.rows(term), self.sizes.curved, DOUBT * self.tol
         if term.is_half_square:
-            return u.rad
-        bend = np.abs(term.loss.curvature(u.mid))
-        error = bend * u.rad if bend.ndim == 1 else (bend @ u.rad.reshape(*bend.shape[:2], 1)).ravel()
-        return np.where(np.isfinite(error), 2.0 * error, 0.0)
+            typical = float(np.abs(rows @ self.x + term.offset).max(initial=0.0))
+            wanted *= max(typical, ROUNDING_ROOM * float(np.abs(term.offset).max(initial=0.0)))
+        felt = curved[rows.column_max()[curved] > 0]
+        if not felt.size:
+            return wanted
+        least = max(self.problem.unit, 0.5 * float(self.x @ self.gradient.curved))
+        size = float(np.min(np.sqrt(2.0 * least * self.sizes.diagonal[felt]) / rows.column_max()[felt]))
+        return min(wanted, DOUBT * self.tol * size / float(term.row_weights.sum()))
 
     # ---- the whole ------------------------------------------------------------------------------------------------
 
     def run(self) -> KKT:
-        self.residual = Ball(self.gradient.value, self.gradient.rounding)
         primal, signs, products = self._constraints()
         free, needed = self._needed_correction()
         stationarity = self._stationarity(free, needed)
-        gap = self._gap()
+        gap, rounding = self._gap()
         dependent = tuple(free) if np.isinf(needed.size) else ()
         return KKT(
-            stationarity, primal, signs, products, self.objective, self.objective - float(gap.mid), self.scale,
-            dependent, ratio(float(gap.rad), self.scale),
+            stationarity, primal, signs, products, self.objective, self.objective - gap, self.scale,
+            dependent, ratio(rounding, self.scale),
         )  # fmt: skip
-
-    @cached_property
-    def diagonal(self) -> Array:
-        """P where it is diagonal, 0 elsewhere."""
-        out = np.zeros(self.problem.size)
-        for v, p in self.problem.quadratic.items():
-            if not isinstance(p, Rows):
-                out[self.problem.layout[v]] = p
-        return out
 
     @cached_property
     def radii(self) -> dict[str, float]:
         """The radius of the ball that a variable is bound to, where it is not 0: then only exact signs tell
         (``origin.py``)."""
-        balls = self.problem.remembered(Structure).balls
-        return {v: float(b.bound) for v, b in balls.items() if np.any(self.x[self.problem.layout[v]])}
+        return {v: float(b.bound) for v, b in self.sizes.balls.items() if np.any(self.x[self.problem.layout[v]])}
 
     def _refine(self, columns: Flags) -> None:
         """Work out some entries of the gradient again, in doubled precision."""
         places = np.flatnonzero(columns)
-        if self.closely and places.size:
+        if places.size:
             better = self.gradient.refined(places)
             mid, rad = self.residual.mid.copy(), self.residual.rad.copy()
             closer = better.rad < rad[places]
             mid[places[closer]], rad[places[closer]] = better.mid[closer], better.rad[closer]
             self.residual = Ball(mid, rad)
 
-    def _gap(self) -> Ball:
+    def _gap(self) -> tuple[float, float]:
         """What all residuals together cost, with the rounding of that number."""
-        c, x, p = self.residual, self.x, self.diagonal
-        curved = p > 0
-        twice = np.where(curved, 2.0 * p, 1.0)
-        costs = np.where(curved, c.mid**2 / twice, c.mid * x)
-        off = np.where(curved, (np.abs(c.mid) + c.rad) ** 2 / twice - costs, c.rad * np.abs(x))
-        low, high = self.problem.remembered(Structure).limits
-        boxed = ~curved & np.isfinite(low) & np.isfinite(high)
-        if boxed.any():  # c (x - x') for the worst x' within the bounds
-            way = np.where(c.mid > 0, x - low, high - x)
-            worst, unsure = np.where(boxed, np.abs(c.mid) * way, costs), np.where(boxed, c.rad * (high - low), off)
-            if boxed.all() and (bound := self._mass(low)) < np.inf:
-                price = bound / -self.problem.q
-                lost, doubt = (float(np.max(part * price, initial=0.0)) for part in (-c.mid, c.rad))
-                if lost + doubt + float((costs + off).sum()) < float((worst + unsure).sum()):
-                    worst, unsure = costs.copy(), off.copy()
-                    worst[0] += lost
-                    unsure[0] += doubt
-            costs, off = worst, unsure
+        c, x, curved = self.residual, self.x, self.sizes.curved
+        costs, off = c.mid * x, c.rad * np.abs(x)
+        if curved.size:
+            mid, rad, twice = c.mid[curved], c.rad[curved], 2.0 * self.sizes.diagonal[curved]
+            costs[curved], off[curved] = mid**2 / twice, (2.0 * np.abs(mid) + rad) * rad / twice
+        if self.sizes.boxed is not None:
+            costs, off = self._boxed(self.sizes.boxed, costs, off)
         for v, radius in self.radii.items():  # the same within a ball
             where = self.problem.layout[v]
             costs[where] = c.mid[where] * x[where]
             off[where] = c.rad[where] * np.abs(x[where])
             costs[where.start] += radius * float(np.linalg.norm(c.mid[where]))
             off[where.start] += radius * float(np.linalg.norm(c.rad[where]))
-        parts, rounding = [costs, *self.norm_products], float(off.sum())
-        for excess, multiplier in self.excesses:
-            parts.append(-multiplier * excess.mid)
-            rounding += float(np.abs(multiplier) @ excess.rad)
-        every = np.concatenate(parts)
-        rounding += gamma(every.size + 8) * float(np.abs(every).sum())
-        return Ball(np.asarray(float(every.sum())), np.asarray(rounding))
+        size = float(np.abs(costs).sum()) + self.cost_size
+        rounding = float(off.sum()) + self.cost_rounding + gamma(costs.size + self.costs_added + 8) * size
+        return float(costs.sum()) + self.cost, rounding
+
+    def _boxed(self, boxed: Flags, costs: Array, off: Array) -> tuple[Array, Array]:
+        """The costs where unknowns are bounded: c (x - x') for the worst x' within the bounds."""
+        c, x, (low, high) = self.residual, self.x, self.sizes.structure.limits
+        way = np.where(c.mid > 0, x - low, high - x)
+        worst, unsure = np.where(boxed, np.abs(c.mid) * way, costs), np.where(boxed, c.rad * (high - low), off)
+        if boxed.all() and (bound := self._mass(low)) < np.inf:
+            price = bound / -self.problem.q
+            lost, doubt = (float(np.max(part * price, initial=0.0)) for part in (-c.mid, c.rad))
+            if lost + doubt + float((costs + off).sum()) < float((worst + unsure).sum()):
+                worst, unsure = costs.copy(), off.copy()
+                worst[0] += lost
+                unsure[0] += doubt
+        return worst, unsure
 
     def _mass(self, low: Array) -> float:
         """At least -q'x at every optimum, infinite where none is known: where 0 is feasible and x >= 0, shrinking an
@@ -233,140 +205,149 @@ class _Check:
     # ---- stationarity ---------------------------------------------------------------------------------------------
 
     def _stationarity(self, free: list[str], needed: Correction) -> Residual:
-        curved = self.diagonal > 0
         reference = self._references(free, needed)
-        self._refine(self._in_doubt(reference))
-        # the rounding of slopes is, to an unknown without curvature, a change of multipliers of the same small size
-        c = self.residual.widened(np.where(curved, self.gradient.inherited, 0.0))
+        if self.closely:
+            self._refine(self._in_doubt(reference))
+        c, curved = self.residual, self.sizes.curved
+        if curved.size:
+            rad = c.rad.copy()
+            rad[curved] = raised(rad[curved] + self.gradient.inherited[curved])
+            c = Ball(c.mid, rad)
         change, rounding = ratio(needed.size, self.largest_multiplier), ratio(needed.rounding, self.largest_multiplier)
-        values, relatives, roundings = {}, {}, {}
+        sizes, blocks = np.abs(c.mid), {}
         for v, where in self.problem.layout.items():
-            values[v] = np.abs(c.mid[where])
-            relatives[v], roundings[v] = ratios(values[v], reference[where]), ratios(c.rad[where], reference[where])
+            by = ((1.0, reference[where]),)
+            unsure, least = largest(c.rad[where], by), 0.0
             if v in free:
-                seen = (values[v] > 0) | np.isinf(change)
-                relatives[v] = np.where(seen, np.maximum(relatives[v], change), relatives[v])
-                roundings[v] = np.maximum(roundings[v], rounding)
-        return Residual(values, relatives, roundings)
+                unsure, least = max(unsure, rounding), change
+            blocks[v] = Measured.of(sizes[where], by, unsure, least)
+        return Residual(blocks)
 
     def _in_doubt(self, reference: Array) -> Flags:
         """The entries whose rounding could decide a verdict, alone or by what they add to the gap."""
-        c, curved = self.residual, self.diagonal > 0
-        effect = np.where(curved, 0.0, c.rad * np.abs(self.x))
+        c, effect = self.residual, self.residual.rad * np.abs(self.x)
+        effect[self.sizes.curved] = 0.0
         if effect.sum() <= DOUBT * self.tol * self.scale:
             effect[:] = 0.0
         return ~(c.rad <= DOUBT * self.tol * reference) & (c.rad > 0) | (effect > 0)
 
     def _references(self, free: list[str], needed: Correction) -> Array:
-        """What the gradient is measured against, entry by entry."""
-        out = np.empty(self.problem.size)
-        units = 1.0 / np.where(self.reach > 0, self.reach, 1.0)
+        """What the gradient is measured against, entry by entry: the sum of absolute values of what was added up, or
+        the effect on the objective; of unknowns with curvature the largest p|x| of the block."""
+        out = self.gradient.sizes + self.sizes.pull
         for v, where in self.problem.layout.items():
-            curved, x = self.diagonal[where] > 0, np.abs(self.x[where])
-            summed = self.gradient.sizes[where] + self.natural[where]
-            if v in self.one_to_one:  # slacks: entries alike, so the largest of them gives the size
-                summed = np.full(summed.shape, summed.max(initial=0.0))
-            flat = summed
+            summed = out[where]
+            if v in self.sizes.one_to_one:  # slacks: entries alike, so the largest of them gives the size
+                summed[:] = summed.max(initial=0.0)
+            curved = self.sizes.curved_by.get(v)
+            typical = None if curved is None else self._typical(where, curved, summed)
             if v not in free or not needed.whole:
-                x = np.maximum(x, self.radii.get(v, 0.0))
-                flat = np.minimum(summed, np.where(x > 0, self.scale / np.where(x > 0, x, 1.0), np.inf))
-            if curved.any():
-                pulls = np.maximum(np.abs(self.gradient.curved[where]), np.abs(self.problem.q[where]))
-                size = (units[where] * pulls)[curved].max()
-                typical = np.minimum(np.sqrt(2 * self.scale * self.diagonal[where]), summed)
-                flat = np.where(curved, np.maximum(size / units[where], typical), flat)
-            out[where] = flat
+                x = np.maximum(np.abs(self.x[where]), self.radii.get(v, 0.0))
+                np.fmin(summed, self.scale / x, out=summed)  # infinite, or not a number, where x is 0
+            if typical is not None:
+                summed[curved] = typical[curved]
         return out
+
+    def _typical(self, where: slice, curved: Flags, summed: Array) -> Array:
+        units = self.sizes.column_units[where]
+        pulls = np.maximum(np.abs(self.gradient.curved[where]), np.abs(self.problem.q[where]))
+        size = (pulls / units)[curved].max()
+        return np.maximum(size * units, np.minimum(np.sqrt(2 * self.scale * self.sizes.diagonal[where]), summed))
 
     def _needed_correction(self) -> tuple[list[str], Correction]:
         """The variables whose residual is measured in multipliers, and by how much these would have to change."""
-        free = self.problem.remembered(free_variables) if np.all(np.isfinite(self.residual.mid)) else []
-        places = self.problem.places(free) if free else np.empty(0, dtype=np.intp)
-        if not np.any(self.gradient.pulled[places]):  # a sum of zeros is zero without rounding
-            return free, Correction(0.0, True)
+        rows = self.free
+        if not rows.names or not np.all(np.isfinite(self.residual.mid)):
+            return [], Correction(0.0, True)
+        if not np.any(self.gradient.magnitude[rows.where]):  # a sum of zeros is zero without rounding
+            return rows.names, Correction(0.0, True)
         enough = 0.5 * self.tol * self.largest_multiplier
-        needed = correction(self.problem, free, self.residual, enough)
+        needed = rows.correction(self.residual, enough)
         if self.closely and not needed.size + needed.rounding <= enough:
             flags = np.zeros(self.problem.size, dtype=bool)
-            flags[places] = True
+            flags[rows.where] = True
             self._refine(flags)
-            needed = correction(self.problem, free, self.residual, enough)
-        return free, needed
+            needed = rows.correction(self.residual, enough)
+        return rows.names, needed
 
     # ---- constraints ----------------------------------------------------------------------------------------------
 
     def _constraints(self) -> tuple[Residual, Residual, Residual]:
-        primal, signs, products = _Measures(), _Measures(), _Measures()
-        self.excesses: list[tuple[Ball, Array]] = []
-        self.norm_products: list[Array] = []
+        self.primal: dict[str, Measured] = {}
+        self.signs: dict[str, Measured] = {}
+        self.slackness: dict[str, Measured] = {}
+        self.cost = self.cost_size = self.cost_rounding = 0.0  # of products of multipliers and residuals
+        self.costs_added = 0
         for c in self.problem.constraints:
-            multiplier = self.multipliers[c.name]
-            largest = float(np.abs(multiplier).max(initial=0.0))
-            unit, price = self._unit(c), max(largest, self._slack_cost(c))
-            excess = self._excess(c, unit, price)
-            if bend := self._slack_curvature(c):  # of a squared slack the last part costs most
-                price = max(price, bend * float(np.max(excess.mid + excess.rad, initial=0.0)))
-            self.excesses.append((excess, multiplier))
-            equal = c.relation == "=="
-            violation = np.abs(excess.mid) if equal else np.maximum(excess.mid, 0.0)
-            off = excess.rad if equal else np.maximum(excess.mid + excess.rad, 0.0) - violation
-            primal.add(c.name, violation, *self._priced(violation, off, unit, price))
-            wrong = np.zeros(c.size) if equal else np.maximum(-multiplier, 0.0)
-            floor = self._natural_multiplier(c, float(np.max(unit, initial=0.0)))
-            signs.add(c.name, wrong, ratios(wrong, max(largest, floor)), np.zeros(c.size))
-            product = np.zeros(c.size) if equal else np.abs(multiplier * excess.mid)
-            off = np.zeros(c.size) if equal else np.abs(multiplier) * excess.rad
-            products.add(c.name, product, ratios(product, self.scale), ratios(off, self.scale))
+            self._constraint(c)
         for b in self.problem.norm_bounds:
-            self._norm_bound(b, primal, signs, products)
-        return primal.residual(), signs.residual(), products.residual()
+            self._norm_bound(b)
+        return Residual(self.primal), Residual(self.signs), Residual(self.slackness)
+
+    def _constraint(self, c: Constraint) -> None:
+        multiplier, equal = self.multipliers[c.name], c.relation == "=="
+        size, nothing = np.abs(multiplier), np.zeros(c.size)
+        most = float(size.max(initial=0.0))
+        unit, price = self._unit(c), max(most, self.sizes.slack_costs[c.name])
+        mid, rad = self._excess(c, unit, price)
+        if bend := self.sizes.slack_curvatures[c.name]:  # of a squared slack the last part costs most
+            price = max(price, bend * float(np.max(mid + rad, initial=0.0)))
+        violation = np.abs(mid) if equal else np.maximum(mid, 0.0)
+        off: Array | float
+        if isinstance(rad, float):  # the same for all rows that may be violated
+            near = c.size if equal else int(np.count_nonzero(mid > -rad))
+            off, share = rad if near else 0.0, float(near)
+        else:
+            off = rad if equal else np.maximum(mid + rad, 0.0) - violation
+            share = _share(off)
+        self.primal[c.name] = Measured.of(
+            violation, self._priced(unit, price, _share(violation)), largest(off, self._priced(unit, price, share))
+        )
+        floor = max(most, self.sizes.natural_multiplier(c, float(np.max(unit, initial=0.0))))
+        self.signs[c.name] = Measured.of(nothing if equal else np.maximum(-multiplier, 0.0), ((1.0, floor),))
+        products = multiplier * mid
+        self._add_products(-float(products.sum()), sizes := np.abs(products), size, rad)
+        unsure = 0.0 if equal else float(np.max(size * rad, initial=0.0)) if isinstance(rad, np.ndarray) else most * rad
+        by = ((1.0, self.scale),)
+        self.slackness[c.name] = Measured.of(nothing if equal else sizes, by, ratio(unsure, self.scale))
+
+    def _add_products(self, total: float, sizes: Array, multipliers: Array, rad: Array | float) -> None:
+        """Add what products of multipliers and residuals cost: their sum, with the sizes of the parts and the rounding
+        of the residuals."""
+        self.cost += total
+        self.cost_size += float(sizes.sum())
+        self.cost_rounding += float(multipliers.sum()) * rad if isinstance(rad, float) else float(multipliers @ rad)
+        self.costs_added += sizes.size
 
     def _unit(self, c: Constraint) -> Array | float:
         """What counts as one: the right-hand side; of a homogeneous block the size of its own left-hand side."""
-        unit = max(c.unit, float(np.abs(c.rhs).max(initial=0.0)))
-        if unit:
+        if unit := self.sizes.units[c.name]:
             return unit
         sizes = abs(self.problem.rows(c)) @ np.abs(self.x)
         if all(isinstance(r, DiagonalRows) for r in c.entries.values()):  # a bound: that of the whole block
             return float(np.max(sizes, initial=0.0))
         return sizes
 
-    def _excess(self, c: Constraint, unit: Array | float, price: float) -> Ball:
+    def _excess(self, c: Constraint, unit: Array | float, price: float) -> tuple[Array, Array | float]:
         """Gx - h with so little rounding that the violation, and what all of it costs, can be told."""
         rows = self.problem.rows(c)
         if not self.closely:
-            return row_values(rows, self.x, c, "rhs", np.inf)
+            return plain_values(rows, self.x, c, "rhs")
         share = DOUBT * self.tol * self.scale
         allowed = share / price if price > 0 else np.inf
-        if bend := self._slack_curvature(c):
-            allowed = min(allowed, float(np.sqrt(share / bend / max(c.size, 1))))
+        if bend := self.sizes.slack_curvatures[c.name]:
+            allowed = min(allowed, float(np.sqrt(share / bend)))
         excess = row_values(rows, self.x, c, "rhs", np.minimum(DOUBT * self.tol * unit, allowed))
         near = int(np.count_nonzero(excess.mid + excess.rad > 0)) if c.relation == "<=" else c.size
         if near > 1 and float(excess.rad.max(initial=0.0)) * near > allowed:
-            return row_values(rows, self.x, c, "rhs", np.minimum(DOUBT * self.tol * unit, allowed / near))
-        return excess
+            excess = row_values(rows, self.x, c, "rhs", np.minimum(DOUBT * self.tol * unit, allowed / near))
+        return excess.mid, excess.rad
 
-    def _priced(self, violation: Array, off: Array, unit: Array | float, price: float) -> tuple[Array, Array]:
-        """Violations relative to the unit, or by what it costs to repair them all, and the same of their rounding."""
-        return _shared(violation, unit, price, self.scale), _shared(off, unit, price, self.scale)
+    def _priced(self, unit: Array | float, price: float, share: float) -> Yardsticks:
+        """Violations count relative to the unit, and by what it costs to repair them all."""
+        return (1.0, unit), (price * share, self.scale)
 
-    def _slack_cost(self, block: Block) -> float:
-        """The largest cost of a slack of the block, or of an unknown that it bounds."""
-        bounded = [v for v, rows in block.entries.items() if isinstance(rows, DiagonalRows)]
-        costs = [np.abs(self.problem.linear[v]).max(initial=0.0) for v in bounded if v in self.problem.linear]
-        return float(max(costs, default=0.0))
-
-    def _slack_curvature(self, block: Block) -> float:
-        """The largest curvature of a slack of the block."""
-        slacks = [v for v in block.entries if v in self.problem.remembered(Structure).slacks]
-        return float(max((self.diagonal[self.problem.layout[v]].max(initial=0.0) for v in slacks), default=0.0))
-
-    def _natural_multiplier(self, block: Block, unit: float) -> float:
-        """The size of multipliers where all of them may be 0: the cost of a slack or what an objective of one unit
-        gives."""
-        return self._slack_cost(block) or (self.problem.unit / unit if unit > 0 else 0.0)
-
-    def _norm_bound(self, b: NormBound, primal: _Measures, signs: _Measures, products: _Measures) -> None:
+    def _norm_bound(self, b: NormBound) -> None:
         rows, bounding = self.problem.rows(b), self.problem.bound_rows(b)
         inside = rows @ self.x + b.offset
         bound = float((bounding @ self.x)[0]) + b.bound
@@ -376,40 +357,33 @@ class _Check:
         sizes = float(np.linalg.norm(reach)) + float((abs(bounding) @ np.abs(self.x))[0]) + abs(b.bound)
         rounding = gamma(rows.row_length + 16) * sizes
         unit = max(abs(bound), abs(b.bound), float(reach.max(initial=0.0)))
-        largest = float(np.abs(both).max(initial=0.0))
+        most = float(np.abs(both).max(initial=0.0))
+        by = self._priced(unit, most, 1.0)
         violation = np.array([max(0.0, float(np.linalg.norm(inside)) - bound)])
-        primal.add(b.name, violation, *self._priced(violation, np.array([rounding]), unit, largest))
-        wrong = np.array([max(0.0, float(np.linalg.norm(u)) - mu)])
-        length = ratios(
-            np.array([gamma(u.size + 4) * float(np.linalg.norm(u))]), max(largest, self._natural_multiplier(b, unit))
-        )
-        signs.add(b.name, wrong, ratios(wrong, max(largest, self._natural_multiplier(b, unit))), length)
-        product = np.array([abs(float(u @ inside) + mu * bound)])
-        self.norm_products.append(np.array([float(u @ inside) + mu * bound]))
+        self.primal[b.name] = Measured.of(violation, by, largest(rounding, by))
+        floor = max(most, self.sizes.natural_multiplier(b, unit))
+        length = float(np.linalg.norm(u))
+        wrong = np.array([max(0.0, length - mu)])
+        self.signs[b.name] = Measured.of(wrong, ((1.0, floor),), ratio(gamma(u.size + 4) * length, floor))
+        product = np.array([float(u @ inside) + mu * bound])
+        self._add_products(float(product[0]), np.abs(product), product, 0.0)
         # u'inside + mu bound = 0 leaves a direction free by the root of the tolerance; its only solution does not
-        product = np.maximum(product, float(np.linalg.norm(mu * inside + bound * u)))
-        products.add(
-            b.name, product, ratios(product, self.scale), ratios(np.array([2.0 * largest * rounding]), self.scale)
-        )
+        product = np.maximum(np.abs(product), float(np.linalg.norm(mu * inside + bound * u)))
+        by = ((1.0, self.scale),)
+        self.slackness[b.name] = Measured.of(product, by, largest(2.0 * most * rounding, by))
 
 
-class _Measures:
-    """Residuals of one condition as they are found, block by block."""
-
-    def __init__(self) -> None:
-        self.values: dict[str, Array] = {}
-        self.relatives: dict[str, Array] = {}
-        self.roundings: dict[str, Array] = {}
-
-    def add(self, name: str, values: Array, relatives: Array, roundings: Array) -> None:
-        self.values[name], self.relatives[name], self.roundings[name] = values, relatives, roundings
-
-    def residual(self) -> Residual:
-        return Residual(self.values, self.relatives, self.roundings)
+def _slope_error(term: Term, u: Array, rad: Array | float) -> Array | float:
+    """How far slopes may be off because their arguments are."""
+    if term.is_half_square:
+        return rad
+    bend = np.abs(term.loss.curvature(u))
+    if bend.ndim == 1:
+        return 2.0 * bend * rad
+    return 2.0 * (bend @ np.broadcast_to(rad, u.shape).reshape(*bend.shape[:2], 1)).ravel()
 
 
-def _shared(values: Array, unit: Array | float, price: float, scale: float) -> Array:
-    """Relative to the unit, or times the price relative to the scale; the largest pays for all of them."""
-    largest = float(values.max(initial=0.0))
-    share = float(values.sum()) / largest if 0 < largest < np.inf else 1.0
-    return np.maximum(ratios(values, unit), ratios(values * (price * share), scale))
+def _share(values: Array) -> float:
+    """How many times the largest all of them are: it pays for all."""
+    top = float(values.max(initial=0.0))
+    return float(values.sum()) / top if 0 < top < np.inf else 1.0

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,10 +14,46 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 
 
-@dataclass(frozen=True, eq=False)
+#: What numbers are measured by: (factor, size) measures v by factor v / size, and the largest of several counts.
+Yardsticks = tuple[tuple[Array | float, Array | float], ...]
+
+
+class Measured(NamedTuple):
+    """The residuals of one block: ``values`` are absolute, ``yardsticks`` say what they are relative to. ``rounding``
+    is how far a relative one may be off at most; where anything is left, or ``least`` is infinite, it is at least
+    ``least``."""
+
+    values: Array
+    yardsticks: Yardsticks
+    rounding: float
+    least: float
+    #: The largest absolute residual, and the largest relative one.
+    max: float
+    relative: float
+
+    @classmethod
+    def of(cls, values: Array, yardsticks: Yardsticks, rounding: float = 0.0, least: float = 0.0) -> Measured:
+        """The residuals with the largest of them."""
+        top = float(values.max(initial=0.0))
+        alike = all(isinstance(size, float) and isinstance(factor, float) for factor, size in yardsticks)
+        relative = largest(top if alike else values, yardsticks)
+        if relative < least and (top > 0 or math.isinf(least)):
+            relative = least
+        return cls(values, yardsticks, rounding, least, top, relative)
+
+    @property
+    def relatives(self) -> Array:
+        """All relative residuals."""
+        out = np.zeros(self.values.shape)
+        with np.errstate(all="ignore"):
+            for factor, size in self.yardsticks:
+                np.maximum(out, ratios(self.values * factor, size), out=out)
+        return np.where((self.values > 0) | np.isinf(self.least), np.maximum(out, self.least), out)
+
+
 class Residual:
-    """One of the four conditions: ``values`` are absolute residuals by block, ``max`` the largest,
-    ``relative`` the largest relative one.
+    """One of the four conditions, by block: ``values`` are absolute residuals, ``max`` is the largest,
+    ``relative`` the largest relative one, ``bound`` the same with all that rounding may hide.
 
     >>> import convexcls as cc
     >>> s = cc.SoftMarginSVM([[0], [1], [2], [3]], [0, 1, 0, 1]).solve()
@@ -24,41 +62,39 @@ class Residual:
     (['margin', 'slack_sign'], True)
     """
 
-    values: Mapping[str, Array]
-    relative_values: Mapping[str, Array]
-    #: How far rounding may have put each relative residual off.
-    rounding_values: Mapping[str, Array] = field(default_factory=dict)
+    def __init__(self, blocks: Mapping[str, Measured]) -> None:
+        self.blocks = blocks
+        every = blocks.values()
+        self.max = max((block.max for block in every), default=0.0)
+        self.relative = max((block.relative for block in every), default=0.0)
+        self.bound = max((block.relative + block.rounding for block in every), default=0.0)
+
+    @property
+    def values(self) -> dict[str, Array]:
+        """The absolute residuals."""
+        return {name: block.values for name, block in self.blocks.items()}
 
     @cached_property
-    def max(self) -> float:
-        """The largest absolute residual."""
-        return _largest(self.values)
+    def relative_values(self) -> dict[str, Array]:
+        """The relative residuals."""
+        return {name: block.relatives for name, block in self.blocks.items()}
 
-    @cached_property
-    def relative(self) -> float:
-        """The largest relative residual."""
-        return _largest(self.relative_values)
-
-    @cached_property
-    def bound(self) -> float:
-        """The largest relative residual, with all that rounding may hide."""
-        both = {b: v + self.rounding_values.get(b, 0.0) for b, v in self.relative_values.items()}
-        return _largest(both)
+    @property
+    def roundings(self) -> dict[str, float]:
+        """How far rounding may have put a relative residual off, at most."""
+        return {name: block.rounding for name, block in self.blocks.items()}
 
     @property
     def worst(self) -> tuple[str, int]:
         """The block and the row with the largest relative residual; an empty name where nothing is to be satisfied."""
-        if not self.relative_values:
+        if not self.blocks:
             return "", 0
-        block = max(self.relative_values, key=lambda b: float(self.relative_values[b].max(initial=-1.0)))
+        block = max(self.blocks, key=lambda b: self.blocks[b].relative if self.blocks[b].values.size else -1.0)
         return block, int(np.argmax(self.relative_values[block]))
 
     def by_block(self) -> dict[str, tuple[float, float]]:
         """The largest absolute and relative residual of each block."""
-        return {
-            b: (float(v.max(initial=0.0)), float(self.relative_values[b].max(initial=0.0)))
-            for b, v in self.values.items()
-        }
+        return {name: (block.max, block.relative) for name, block in self.blocks.items()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,19 +176,29 @@ class KKT:
         return all(value <= tol for value in self.bounds().values())
 
 
-def _largest(values: Mapping[str, Array]) -> float:
-    return max((float(v.max(initial=0.0)) for v in values.values()), default=0.0)
+def largest(values: Array | float, yardsticks: Yardsticks) -> float:
+    """The largest of the numbers, measured; infinite where it cannot be told."""
+    out = 0.0
+    for factor, size in yardsticks:
+        if isinstance(values, float):
+            most = factor if isinstance(factor, float) else float(factor.max(initial=0.0))
+            least = size if isinstance(size, float) else float(size.min(initial=math.inf))
+            out = max(out, ratio(values * most, least))
+        else:
+            scaled = values if isinstance(factor, float) and factor == 1.0 else values * factor
+            out = max(out, float(ratios(scaled, size).max(initial=0.0)))
+    return out
 
 
 def ratio(value: float, scale: float) -> float:
     """value / scale, 0 of nothing, infinite where it cannot be told."""
-    if not np.isfinite(value) or not np.isfinite(scale):
-        return float("inf")
-    return 0.0 if value == 0 else float("inf") if scale == 0 else value / scale
+    if value == 0:
+        return 0.0
+    return value / scale if math.isfinite(value) and math.isfinite(scale) and scale else math.inf
 
 
 def ratios(values: Array, scales: Array | float) -> Array:
-    """The same for each entry."""
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        out = np.where(values == 0, 0.0, values / scales)
-    return np.where(np.isnan(out), np.inf, out)
+    """The same for each entry, but 0 of what is finite where the scale is infinite."""
+    out = np.divide(values, scales, out=np.zeros(values.shape), where=values != 0)
+    np.copyto(out, np.inf, where=np.isnan(out))
+    return out

@@ -13,16 +13,17 @@ from __future__ import annotations
 
 from fractions import Fraction
 from functools import cached_property
+from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
 from convexcls.problem import Block, Problem
-from convexcls.rigorous.entries import EntryError, entry_error
+from convexcls.rigorous.entries import EntryError, entry_error, error_from_afar
 from convexcls.rigorous.products import factors
 from convexcls.rigorous.rounding import ETA, UNIT, Ball, gamma, raised
-from convexcls.rows import CentredRows, DiagonalRows, JoinedRows, Rows
+from convexcls.rows import CentredRows, JoinedRows, Rows
 from convexcls.rows.doubled import Doubled, dots, product_error, total, two_product
 
 Array = NDArray[np.float64]
@@ -36,27 +37,75 @@ CHUNK = 1_000_000
 MOST_RATIONALS = 20_000
 #: Matrices of more rows are not multiplied in doubled precision.
 MOST_DOUBLED = 2_000
-#: Columns are added up in so many parts, of at least so many rows, which keeps the bound small.
-PARTS, BLOCK = 256, 1024
+#: Of fewer rows all are multiplied, even where few count.
+MANY = 2000
 
 
-#: How far the entries of rows are off that were centred or added up, as long as the rows are there.
+#: What is known of rows, as long as they are there.
 _KNOWN: WeakKeyDictionary[Rows, EntryError] = WeakKeyDictionary()
+_FACTS: WeakKeyDictionary[Rows, dict[bool, Facts]] = WeakKeyDictionary()
+
+
+class Facts(NamedTuple):
+    """What the bounds of products with some rows need, whatever they are multiplied with."""
+
+    #: How far entries may be from those that were given: relative to their size, and by column; 0 where by none.
+    relative: float
+    absolute: Array | float
+
+
+def facts(rows: JoinedRows, closely: bool = True) -> Facts:
+    """What is known of the rows; how far entries are off that were centred or added up may be bounded from afar, which
+    takes no time, or ``closely``."""
+    known = _FACTS.setdefault(rows, {})
+    if closely not in known:
+        known[closely] = Facts(*_entry_errors(rows, closely))
+    return known[closely]
+
+
+def _entry_errors(rows: JoinedRows, closely: bool) -> tuple[float, Array | float]:
+    relative, absolute = 0.0, np.zeros(rows.shape[1])
+    for where, part in rows.parts:
+        if np.isfinite(part.rounding):
+            relative = max(relative, part.rounding * UNIT * 1.01)
+            continue
+        f = factors(part)
+        error = _error_of(f.core.whole if isinstance(f.core, CentredRows) else f.core, closely)
+        largest = 1.0 if f.left is None else float(np.abs(f.left).max(initial=0.0))
+        absolute[where] = largest * error.absolute * (1.0 if f.right is None else np.abs(f.right)) * 1.01
+        relative = max(relative, error.relative)
+    return relative, absolute if np.any(absolute) else 0.0
+
+
+def _error_of(core: Rows, closely: bool) -> EntryError:
+    if core not in _KNOWN and not closely and (afar := error_from_afar(core)) is not None:
+        return afar
+    if core not in _KNOWN:
+        _KNOWN[core] = entry_error(core)
+    return _KNOWN[core]
+
+
+def plain_values(rows: JoinedRows, x: Array, block: Block, field: str, closely: bool = False) -> tuple[Array, float]:
+    """R x + offset, or R x - rhs, in doubles, with one bound for all rows, from the largest entries of the columns."""
+    side = getattr(block, field)
+    mid = rows @ x
+    mid = mid - side if field == "rhs" else mid + side
+    known, k = facts(rows, closely), rows.row_length + BESIDES
+    largest = rows.largest_reach(x) + float(np.abs(side).max(initial=0.0))
+    off = 0.0 if isinstance(known.absolute, float) else float(known.absolute @ np.abs(x))
+    rad = float(raised((gamma(k) + known.relative) * largest + off)) + (8 * k * ETA if largest > 0 or x.any() else 0.0)
+    return mid, rad if np.isfinite(rad) and np.isfinite(mid.sum()) else np.inf
 
 
 def row_values(rows: JoinedRows, x: Array, block: Block, field: str, wanted: Array | float) -> Ball:
     """R x + offset, or R x - rhs, with bounds of at most ``wanted`` where that can be had."""
+    mid, largest = plain_values(rows, x, block, field, closely=True)
+    if np.all(largest <= wanted):
+        return Ball(mid, np.full(mid.shape, largest))
     sign = -1.0 if field == "rhs" else 1.0
-    side = sign * getattr(block, field)
-    mid = rows @ x + side
-    k = rows.row_length + BESIDES
-    relative, absolute = entry_errors(rows)
-    g = gamma(k) + relative
-    off = float(absolute @ np.abs(x)) + (4 * k * ETA if np.any(x) else 0.0)
-    rad = raised(g * (rows.reach(x) + np.abs(side)) + off)
-    if np.all(rad <= wanted):
-        return Ball(mid, rad)
-    rad = raised(g * (abs(rows) @ np.abs(x) + np.abs(side)) + off)
+    k, known = rows.row_length + BESIDES, facts(rows)
+    off = float(np.sum(known.absolute * np.abs(x))) + (4 * k * ETA if np.any(x) else 0.0)
+    rad = raised((gamma(k) + known.relative) * (abs(rows) @ np.abs(x) + np.abs(getattr(block, field))) + off)
     rad = np.where(np.isfinite(mid), rad, np.inf)
     wanted = np.broadcast_to(wanted, rad.shape)
     doubt = np.flatnonzero(~(rad <= wanted))
@@ -73,23 +122,6 @@ def row_values(rows: JoinedRows, x: Array, block: Block, field: str, wanted: Arr
     return Ball(mid, rad)
 
 
-def entry_errors(rows: JoinedRows) -> tuple[float, Array]:
-    """How far entries may be from those that were given: relative to their size, and by column."""
-    relative, absolute = 0.0, np.zeros(rows.shape[1])
-    for where, part in rows.parts:
-        if np.isfinite(part.rounding):
-            relative = max(relative, part.rounding * UNIT * 1.01)
-            continue
-        f = factors(part)
-        core = f.core.whole if isinstance(f.core, CentredRows) else f.core
-        if (error := _KNOWN.get(core)) is None:
-            error = _KNOWN[core] = entry_error(core)
-        largest = 1.0 if f.left is None else float(np.abs(f.left).max(initial=0.0))
-        absolute[where] = largest * error.absolute * (1.0 if f.right is None else np.abs(f.right)) * 1.01
-        relative = max(relative, error.relative)
-    return relative, absolute
-
-
 def _dot(row: list[Fraction], column: list[Fraction]) -> Fraction:
     return sum((a * v for a, v in zip(row, column, strict=True) if a and v), Fraction(0))
 
@@ -103,13 +135,13 @@ def _rounded(value: Fraction) -> tuple[float, float]:
     return near, 0.0 if Fraction(near) == value else UNIT * abs(near) + ETA
 
 
-def quadratic_value(problem: Problem, x: Array, tol: float) -> float:
-    """1/2 x'Px; of a matrix P in doubled precision, or by its root, where doubles might miss ``tol`` of it."""
+def quadratic_value(problem: Problem, x: Array, moved: Array, tol: float) -> float:
+    """1/2 x'Px, given ``moved`` = Px; of a matrix P in doubled precision, or by its root, where doubles might miss
+    ``tol`` of it."""
     total = 0.0
     for v, p in problem.quadratic.items():
         own = x[problem.layout[v]]
-        moved = p @ own if isinstance(p, Rows) else p * own
-        value = float(own @ moved)
+        value = float(own @ moved[problem.layout[v]])
         if isinstance(p, Rows) and np.all(np.isfinite(own)):
             off = gamma(2 * own.size + BESIDES) * float(np.abs(own) @ (abs(p) @ np.abs(own)))
             if off > 0.1 * tol * max(abs(value), abs(float(problem.q @ x))) and p.shape[0] <= MOST_DOUBLED:
@@ -132,43 +164,40 @@ class Gradient:
     """P x + q + sum of R_k' z_k over blocks of rows, with the sum of absolute values beside it, from which its rounding
     follows. The columns in doubt are added up once more in doubled precision."""
 
-    def __init__(self, problem: Problem, x: Array) -> None:
-        self.problem, self.x = problem, x
+    def __init__(self, problem: Problem, x: Array, closely: bool = True) -> None:
+        self.problem, self.x, self.closely = problem, x, closely
         self.curved = problem.apply_quadratic(x)  # P x
         self.pull = problem.q.copy()  # the sum without P x
         self.magnitude = np.abs(problem.q)  # the same sum of absolute values
         self.errors = np.zeros(problem.size)  # what comes of the rounding of the entries
         self.inherited = np.zeros(problem.size)  # what comes of the rounding of the z
         self.lengths = np.full(problem.size, float(BESIDES))  # how many numbers are added up
-        self.pulled = self.magnitude > 0  # where anything but zeros was added up
         self.parts: list[tuple[JoinedRows, Array]] = []
 
-    def add(self, rows: JoinedRows, z: Array, size: Array | None = None, off: Array | None = None) -> None:
-        """Add R'z; ``size`` are the sizes of z, against which its rounding is judged; ``off`` is how far each z may be
-        from what it stands for."""
+    def add(self, rows: JoinedRows, z: Array, size: Array | None = None) -> None:
+        """Add R'z; ``size`` are the sizes of z, against which its rounding is judged."""
+        known = facts(rows, self.closely)
         size = np.abs(z) if size is None else size
-        used = np.flatnonzero(size)
-        if 2 * used.size < z.size and off is None:  # most rows of a margin are far from it
+        many = self.closely or z.size > MANY
+        if many and 2 * np.count_nonzero(size) < z.size:  # most rows of a margin are far from it
+            used = np.flatnonzero(size)
             rows, z, size = rows[used], z[used], size[used]
         self.parts.append((rows, z))
-        n = rows.shape[0]
-        length = max(BLOCK, n // PARTS)
-        if n <= length:
-            self.pull += rows.T @ z
-        else:
-            for where, part in rows.parts:
-                self.pull[where] += _in_parts(part, z, length)
-        if off is None:
-            added = abs(rows).T @ size
-        else:
-            added, inherited = (abs(rows).T @ np.column_stack([size, off])).T
-            self.inherited += inherited
+        pull, lengths = rows.added_up(z)
+        added = abs(rows).T @ size
+        self.pull += pull
         self.magnitude += added
-        self.pulled |= added > 0
-        relative, absolute = entry_errors(rows)
-        self.errors += relative * added + absolute * float(size.sum())
-        for where, part in rows.parts:
-            self.lengths[where] += 1 if isinstance(part, DiagonalRows) else min(n, length) + PARTS + 1
+        self.lengths += lengths
+        if known.relative or not isinstance(known.absolute, float):
+            self.errors += known.relative * added + known.absolute * float(size.sum())
+
+    def inherit(self, rows: JoinedRows, off: Array | float) -> None:
+        """Bear in mind that the z of these rows may be ``off`` from what they stand for: each by as much, or, where it
+        is one number, all of them together."""
+        if isinstance(off, float):
+            self.inherited += rows.column_max() * off
+        else:
+            self.inherited += abs(rows).T @ off
 
     @property
     def value(self) -> Array:
@@ -239,14 +268,6 @@ class Gradient:
                         sums[j] += row[j] * factor
         found = [_rounded(sums[j]) for j in columns.tolist()]
         return np.array([mid for mid, _ in found]), np.array([rad for _, rad in found])
-
-
-def _in_parts(rows: Rows, z: Array, length: int) -> Array:
-    """R'z, so many rows at a time."""
-    if isinstance(rows, DiagonalRows):
-        return rows.T @ z
-    starts = range(0, z.size, length)
-    return sum((rows[s : s + length].T @ z[s : s + length] for s in starts), np.zeros(rows.shape[1]))
 
 
 def _gather(parts: list[list[float]], places: Places, entries: Doubled, z: Array) -> Array:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from convexcls.centring import centre, in_centred_form
 from convexcls.certificate import exact
-from convexcls.certificate.correction import free_variables, summed_rows
+from convexcls.certificate.correction import FreeRows, free_variables, summed_rows
 from convexcls.problem import Problem
 from convexcls.rows import DenseRows
 
@@ -56,6 +56,8 @@ def shortest(problem: Problem, x: Array) -> tuple[Array, str] | None:
 def _flat_directions(problem: Problem) -> Array | None:
     """A basis, one a column, of the directions of the free unknowns that no row sees, those of the gauge left out; None
     where there is none."""
+    if problem.remembered(FreeRows).independent:
+        return None
     names = problem.remembered(free_variables)
     # rows that were added up from others see no more than these; the point is judged again in any case
     maps = [rows for rows in summed_rows(problem, names) if np.isfinite(rows.rounding)]

@@ -8,7 +8,6 @@ what fell short.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -66,7 +65,7 @@ def certify(
             None,
         )
     exists = attained is not None and attained >= PROOF
-    if not exists and _may_be_unattained(problem, kkt, tol):
+    if not exists:
         way = (check_direction(problem, direction) if direction is not None else None) or find_direction(problem)
         if way is not None:
             return replace(judged, status="unattained", direction=way, reason=""), x, own
@@ -110,7 +109,8 @@ def _by_separability(
     if not stand_in:
         return judged, judged.x, own
     note = "the solver's point was not accepted; a plane with no sample on its wrong side proves that the optimum is 0"
-    multipliers = dict(found.multipliers or {})
+    assert found.multipliers is not None
+    multipliers = dict(found.multipliers)
     best = replace(
         bare, status="optimal", kkt=found.kkt, x=found.x, multipliers=multipliers, notes=(*judged.notes, note)
     )
@@ -126,13 +126,6 @@ def interrupted(
     reason = f"the solver was interrupted; this is its point after {iteration} iteration(s)"
     notes = tuple(getattr(problem, "notes", ()))
     return Certificate("undecided", problem, tol, kkt, reason=reason, notes=notes, x=x, multipliers=dict(multipliers))
-
-
-def _may_be_unattained(problem: Problem, kkt: KKT | None, tol: float) -> bool:
-    """A direction is looked for where a loss may run to its infimum, or the objective may be unbounded."""
-    if needs_attainment_proof(problem):
-        return True
-    return kkt is None or not math.isfinite(kkt.objective) or not kkt.holds(tol)
 
 
 def _judge_point(

@@ -14,6 +14,7 @@ from convexcls.models.base import Model, Values, sample_rows
 from convexcls.models.discriminants import Discriminants, discriminants
 from convexcls.problem import ROUNDING_ROOM, Constraint, Label, Term, Variable
 from convexcls.rows import CentredRows, Rows, as_rows
+from convexcls.rows.doubled import UNIT
 from convexcls.rows.scores import rounding, row_products, settled
 from convexcls.rows.sums import RoundedRows
 
@@ -63,7 +64,8 @@ class FisherLDA(Model):
         if not np.isfinite(unit) or not np.isfinite(squares):
             raise DataError("the squares of the features overflow: divide X by its largest value")
         chosen = (0,) if count == 2 else _independent(differences)
-        apart = RoundedRows(differences[list(chosen)], partial(_exact_differences, centred, chosen))
+        afar = partial(_difference_error, centred) if np.isfinite(centred.base.rounding) else None
+        apart = RoundedRows(differences[list(chosen)], partial(_exact_differences, centred, chosen), afar=afar)
         blocks = [_direction(k, centred, apart, count) for k in range(len(chosen))]
         super().__init__(
             data=data,
@@ -163,6 +165,13 @@ def _difference(centred: CentredRows, k: int) -> Array:
         counts = {g: int((centred.groups == g).sum()) for g in (0, k)}
         difference[j] = float(sums[k] / counts[k] - sums[0] / counts[0])
     return difference
+
+
+def _difference_error(centred: CentredRows) -> Array:
+    """How far a difference of means may be off, by column: both means, the entries as they were given, and the
+    subtraction."""
+    given = centred.base.rounding * (np.abs(centred.origin) + centred.span())
+    return np.asarray(2.0 * centred.mean_error() + 2.04 * UNIT * (given + 2.0 * np.abs(centred.means).max(axis=0)))
 
 
 def _exact_differences(centred: CentredRows, chosen: tuple[int, ...]) -> list[list[Fraction]]:

@@ -225,6 +225,8 @@ class Term(Block):
 
     def value(self, u: Array) -> float:
         """The weighted sum of the losses at the arguments u, without those that have no weight."""
+        if self.counted.size == u.size:
+            return float(self.weights @ self.loss.value(u))
         counts = self.weights > 0
         return float(self.weights[counts] @ self.loss.value(u[self.counted]))
 

@@ -52,18 +52,31 @@ def entry_error(rows: Rows) -> EntryError:
     return EntryError(rows.rounding * UNIT * 1.01, np.zeros(rows.shape[1]))
 
 
-def _centring_error(rows: CentredRows) -> Array:
+def error_from_afar(rows: Rows) -> EntryError | None:
+    """A bound that takes no time, from how the rows were worked out; None where none is known."""
+    if isinstance(rows, CentredRows):
+        return EntryError(0.0, _centring_error(rows, rows.whole.mean_error()))
+    if isinstance(rows, RoundedRows) and rows.afar is not None:
+        return EntryError(0.0, rows.afar())
+    return None
+
+
+def _centring_error(rows: CentredRows, mean: Array | None = None) -> Array:
     """Of rows minus the mean of their group: two subtractions, the mean, and the rounding of the data themselves."""
     whole = rows.whole
-    reach = 1.01 * (whole.column_max() + np.abs(whole.means).max(axis=0, initial=0.0))  # at least |x - origin|
+    reach = whole.span()
     given = whole.base.rounding * UNIT * 2.0 * (np.abs(whole.origin) + reach) if whole.base.rounding else 0.0
-    if whole.entries <= LARGE:
-        origin = [Fraction(v) for v in whole.origin.tolist()]
-        exact = [[m - o for m, o in zip(row, origin, strict=True)] for row in whole.exact_means]
-        mean = _against(whole.means, exact)
-    else:
-        mean = _distance(whole.means, _means(whole)).max(axis=0)
+    mean = _mean_error(whole) if mean is None else mean
     return np.asarray(raised(mean + 4 * UNIT * reach + 2.0 * given + 8 * ETA))
+
+
+def _mean_error(rows: CentredRows) -> Array:
+    """Of the means of all groups."""
+    if rows.entries > LARGE:
+        return np.asarray(_distance(rows.means, _means(rows)).max(axis=0))
+    origin = [Fraction(v) for v in rows.origin.tolist()]
+    exact = [[m - o for m, o in zip(row, origin, strict=True)] for row in rows.exact_means]
+    return _against(rows.means, exact)
 
 
 def _means(rows: CentredRows) -> Ball:

@@ -14,6 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
+from weakref import ref
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,7 +47,7 @@ class Structure:
     """The parts of one problem."""
 
     def __init__(self, problem: Problem) -> None:
-        self.problem = problem
+        self._problem = ref(problem)  # which remembers this: a cycle would keep its data until they are collected
         self.slacks = {v.name: rows for v in problem.variables if (rows := _rows_of_slack(problem, v.name))}
         self.diagonal = np.zeros(problem.size)  # the curvature of each unknown
         for v, p in problem.quadratic.items():
@@ -58,6 +59,13 @@ class Structure:
         bounds = {c.name for c in self.bounds}
         self.rows = [c for c in problem.constraints if c.name not in bounds]
         self.balls = {_only(b): b for b in problem.norm_bounds if _is_ball(b)}
+
+    @property
+    def problem(self) -> Problem:
+        """The problem itself."""
+        problem = self._problem()
+        assert problem is not None
+        return problem
 
     @property
     def unknown(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from fractions import Fraction
@@ -20,6 +21,8 @@ Counts = NDArray[np.intp]
 
 #: Rows are worked on in blocks of this many, small enough for the second-level cache.
 BLOCK = 2048
+#: Sums over rows that are to be known closely are made of so many rows at a time.
+PART = 256
 #: As many rows side by side make one long row.
 FOLD = 32
 
@@ -38,6 +41,11 @@ class Rows(ABC):
     @abstractmethod
     def transposed_matmul(self, u: Array) -> Array:
         """``R.T @ u``; written as such by callers."""
+
+    def added_up(self, u: Array) -> tuple[Array, Array | int]:
+        """``R.T @ u``, with how many numbers at most are added up, one after the other, by column: what
+        its rounding is bounded by. Dense rows are added up in parts, which keeps that number small."""
+        return self.transposed_matmul(u), self.shape[0]
 
     @abstractmethod
     def gram(self, weights: Array) -> Array:
@@ -124,9 +132,9 @@ class Rows(ABC):
         """At least the number of entries that a row adds up."""
         return self.shape[1]
 
-    def reach(self, x: Array) -> Array:
-        """At least |R_i| |x| for each row, from the largest entries of the columns: at no pass over the data."""
-        return np.broadcast_to(self.column_max() @ np.abs(x), (self.shape[0],))
+    def largest_reach(self, x: Array) -> float:
+        """At least |R_i| |x| for every row, from the largest entries of the columns: at no pass over the data."""
+        return float(self.column_max() @ np.abs(x))
 
     @property
     def T(self) -> Rows:
@@ -186,6 +194,50 @@ def column_by_column(right: Array, values: Array) -> Array:
 def row_blocks(n: int) -> Iterator[slice]:
     """The rows 0 to n, a block at a time."""
     return (slice(start, min(start + BLOCK, n)) for start in range(0, n, BLOCK))
+
+
+def added_up_in_parts(matrix: Array, u: Array) -> tuple[Array, int]:
+    """``matrix.T @ u`` of a dense array, ``PART`` rows at a time, with the number of additions in a row."""
+    n, d = matrix.shape
+    count = n // PART
+    if count < 2 or not d:
+        return matrix.T @ u, n
+    if not matrix.flags.c_contiguous:
+        out = np.zeros((d, *u.shape[1:]))
+        for rows in row_blocks(n):
+            out += matrix[rows].T @ u[rows]
+        return out, additions(n)
+    whole = count * PART
+    left = np.ascontiguousarray(u[:whole].reshape(count, PART, -1).transpose(0, 2, 1))
+    sums = np.matmul(left, matrix[:whole].reshape(count, PART, d)).reshape(count, -1)
+    total = _folded(sums).reshape(-1, d).T.reshape(d, *u.shape[1:])
+    return total + matrix[whole:].T @ u[whole:], PART + _folds(count)
+
+
+def total_in_parts(u: Array) -> tuple[Array, int]:
+    """The sums of the columns of u, or of a vector, in the same way."""
+    count = u.shape[0] // PART
+    if count < 2:
+        return np.asarray(u.sum(axis=0)), u.shape[0]
+    whole = count * PART
+    sums = u[:whole].reshape(count, PART, -1).sum(axis=1)
+    return _folded(sums).reshape(u.shape[1:]) + u[whole:].sum(axis=0), PART + _folds(count)
+
+
+def _folded(sums: Array) -> Array:
+    """The sums of the parts, added up in parts once more."""
+    fold = math.isqrt(sums.shape[0])
+    inner = sums[: fold * fold].reshape(fold, fold, -1).sum(axis=0).sum(axis=0)
+    return np.asarray(inner + sums[fold * fold :].sum(axis=0))
+
+
+def _folds(count: int) -> int:
+    return 4 * math.isqrt(count) + 3
+
+
+def additions(n: int) -> int:
+    """So many numbers at most are added up, one after the other, in a sum over n rows by blocks."""
+    return min(n, BLOCK) + n // BLOCK + 1
 
 
 def rows_selected(n: int, index: Any) -> int:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from convexcls.rows.base import Array, Rows
+from convexcls.rows.base import Array, Rows, added_up_in_parts
 
 
 class BlockedRows(Rows):
@@ -28,3 +28,10 @@ class BlockedRows(Rows):
         for rows, block in self.blocks():
             out += block.T @ u[rows]
         return out
+
+    def added_up(self, u: Array) -> tuple[Array, Array | int]:
+        out, most, count = np.zeros((self.shape[1], *u.shape[1:])), 0, 0
+        for rows, block in self.blocks():
+            part, length = added_up_in_parts(block, u[rows])
+            out, most, count = out + part, max(most, length), count + 1
+        return out, most + count

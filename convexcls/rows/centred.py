@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from convexcls.rows.base import Array, Rows, row_blocks
+from convexcls.rows.base import Array, Rows, additions, row_blocks
 from convexcls.rows.blocked import BlockedRows
 from convexcls.rows.dense import DenseRows
-from convexcls.rows.doubled import Doubled
+from convexcls.rows.doubled import ETA, UNIT, Doubled
 
 
 class CentredRows(BlockedRows):
@@ -43,6 +43,16 @@ class CentredRows(BlockedRows):
         shifted = cls(base, origin, np.zeros((count, base.shape[1])), groups)
         means = np.vstack([shifted.T @ np.where(groups == k, 1.0 / (groups == k).sum(), 0.0) for k in range(count)])
         return cls(base, origin, means, groups)
+
+    def mean_error(self) -> Array:
+        """How far the means may be off, by column: a sum of x_i - origin, each times 1/n_k, with four roundings besides
+        those of the sum."""
+        k = additions(self.shape[0]) + 4
+        return np.asarray(1.02 * k * UNIT * self.span() + 2 * self.shape[0] * ETA)
+
+    def span(self) -> Array:
+        """At least |x_i - origin|, by column."""
+        return np.asarray(1.01 * (self.whole.column_max() + np.abs(self.means).max(axis=0, initial=0.0)))
 
     def blocks(self) -> Iterator[tuple[slice, Array]]:
         for rows in row_blocks(self.shape[0]):

@@ -43,11 +43,18 @@ class ClassMarginRows(Rows):
     def transposed_matmul(self, u: Array) -> Array:
         if u.ndim > 1:
             return np.stack([self.transposed_matmul(column) for column in u.T], axis=1)
-        by_class = np.zeros((self.base.shape[0], self.count))
-        pulls = u.reshape(-1, self.count - 1)
-        np.put_along_axis(by_class, self.classes[:, None], pulls.sum(axis=1, keepdims=True), axis=1)
-        np.put_along_axis(by_class, self.others, self.other * pulls, axis=1)
-        return np.asarray((self.base.T @ by_class).T).ravel()
+        return np.asarray((self.base.T @ self._by_class(u)).T).ravel()
+
+    def added_up(self, u: Array) -> tuple[Array, Array | int]:
+        total, length = self.base.added_up(self._by_class(u))
+        return np.asarray(total.T).ravel(), int(np.max(length)) + self.count
+
+    def _by_class(self, u: Array) -> Array:
+        """What each sample adds to the coefficients of each class, in units of itself."""
+        out, pulls = np.zeros((self.base.shape[0], self.count)), u.reshape(-1, self.count - 1)
+        np.put_along_axis(out, self.classes[:, None], pulls.sum(axis=1, keepdims=True), axis=1)
+        np.put_along_axis(out, self.others, self.other * pulls, axis=1)
+        return out
 
     def gram(self, weights: Array) -> Array:
         blocks = np.zeros((self.base.shape[0], self.count - 1, self.count - 1))

@@ -20,6 +20,7 @@ from convexcls.rows.base import (
 )
 from convexcls.rows.dense import DenseRows
 from convexcls.rows.doubled import Doubled
+from convexcls.rows.plain import DiagonalRows
 
 #: Joined rows with fewer entries are written out.
 WRITTEN_OUT = 20_000
@@ -71,6 +72,10 @@ class ScaledRows(Rows):
         inner = self.base.transposed_matmul(column_by_column(self.left, u) * u)
         return np.asarray(column_by_column(self.right, inner) * inner)
 
+    def added_up(self, u: Array) -> tuple[Array, Array | int]:
+        inner, length = self.base.added_up(column_by_column(self.left, u) * u)
+        return np.asarray(column_by_column(self.right, inner) * inner), length
+
     def gram(self, weights: Array) -> Array:
         inner = self.base.gram(weights * self.left**2)
         return inner * self.right[:, None] * self.right
@@ -99,9 +104,6 @@ class ScaledRows(Rows):
     @property
     def row_length(self) -> int:
         return self.base.row_length
-
-    def reach(self, x: Array) -> Array:
-        return np.asarray(np.abs(self.left) * self.base.reach(self.right * x))
 
     def _largest_by_column(self) -> Array:
         sizes = np.abs(self.left)
@@ -193,6 +195,10 @@ class JoinedRows(Rows):
         n, d = self.shape
         return DenseRows(self._filled()) if n * d <= WRITTEN_OUT else None
 
+    @cached_property
+    def _sizes(self) -> DenseRows:
+        return DenseRows(np.abs(self.to_dense()))
+
     def _filled(self) -> Array:
         out = np.zeros(self.shape)
         for where, rows in self.parts:
@@ -219,6 +225,24 @@ class JoinedRows(Rows):
             out[where] += rows.T @ u
         return out
 
+    def added_up(self, u: Array) -> tuple[Array, Array | int]:
+        if self._written_out is not None:
+            return self._written_out.transposed_matmul(u), self._lengths
+        out, lengths = np.zeros(self.shape[1]), np.zeros(self.shape[1])
+        for where, rows in self.parts:
+            part, length = rows.added_up(u)
+            out[where] += part
+            lengths[where] += length if isinstance(rows, DiagonalRows) else length + 1
+        return out, lengths
+
+    @cached_property
+    def _lengths(self) -> Array:
+        """How many entries a column of the rows written out may have."""
+        out = np.zeros(self.shape[1])
+        for where, rows in self.parts:
+            out[where] += 1 if isinstance(rows, DiagonalRows) else rows.shape[0] + 1
+        return out
+
     def gram(self, weights: Array) -> Array:
         if self._written_out is not None:
             return self._written_out.gram(weights)
@@ -237,7 +261,7 @@ class JoinedRows(Rows):
 
     def __abs__(self) -> Rows:
         if self._written_out is not None:
-            return abs(self._written_out)
+            return self._sizes
         return JoinedRows(*self.shape, [(where, abs(rows)) for where, rows in self.parts])
 
     def rational(self, index: Any = None) -> list[list[Fraction]]:
@@ -262,8 +286,8 @@ class JoinedRows(Rows):
     def row_length(self) -> int:
         return sum(rows.row_length for _, rows in self.parts)
 
-    def reach(self, x: Array) -> Array:
-        return sum((rows.reach(x[where]) for where, rows in self.parts), np.zeros(self.shape[0]))
+    def largest_reach(self, x: Array) -> float:
+        return sum(rows.largest_reach(x[where]) for where, rows in self.parts)
 
     def _largest_by_column(self) -> Array:
         out = np.zeros(self.shape[1])

@@ -10,7 +10,7 @@ from scipy.linalg.blas import dsyrk
 
 from convexcls.data import Given
 from convexcls.rows.as_given import AsGiven
-from convexcls.rows.base import BLOCK, Array, Rows, largest_size, row_blocks
+from convexcls.rows.base import BLOCK, Array, Rows, added_up_in_parts, largest_size, row_blocks
 from convexcls.rows.blocked import BlockedRows
 
 #: So many entries stay in the second-level cache.
@@ -32,6 +32,9 @@ class DenseRows(AsGiven):
 
     def transposed_matmul(self, u: Array) -> Array:
         return np.asarray(self.array.T @ u)
+
+    def added_up(self, u: Array) -> tuple[Array, Array | int]:
+        return added_up_in_parts(self.array, u)
 
     def gram(self, weights: Array) -> Array:
         return _gram_by_blocks(self.array.__getitem__, self.shape, weights)

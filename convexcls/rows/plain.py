@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from convexcls.rows.base import Array, Counts, Rows, column_by_column, rows_selected
+from convexcls.rows.base import Array, Counts, Rows, column_by_column, rows_selected, total_in_parts
 
 
 class DiagonalRows(Rows):
@@ -35,14 +35,17 @@ class DiagonalRows(Rows):
     def row_length(self) -> int:
         return 1
 
-    def reach(self, x: Array) -> Array:
-        return np.abs(self.values * x)
+    def largest_reach(self, x: Array) -> float:
+        return float(np.abs(self.values * x).max(initial=0.0))
 
     def __matmul__(self, v: Array) -> Array:
         return np.asarray(column_by_column(self.values, v) * v)
 
     def transposed_matmul(self, u: Array) -> Array:
         return self @ u
+
+    def added_up(self, u: Array) -> tuple[Array, Array | int]:
+        return self @ u, 1
 
     def gram(self, weights: Array) -> Array:
         return np.diag(weights * self.values**2)
@@ -83,8 +86,8 @@ class PickedRows(Rows):
     def row_length(self) -> int:
         return 1
 
-    def reach(self, x: Array) -> Array:
-        return np.abs(self.values * x[self.columns])
+    def largest_reach(self, x: Array) -> float:
+        return float(np.abs(self.values * x[self.columns]).max(initial=0.0))
 
     def __matmul__(self, v: Array) -> Array:
         return np.asarray(column_by_column(self.values, v) * v[self.columns])
@@ -93,6 +96,9 @@ class PickedRows(Rows):
         out = np.zeros((self.shape[1], *u.shape[1:]))
         np.add.at(out, self.columns, column_by_column(self.values, u) * u)
         return out
+
+    def added_up(self, u: Array) -> tuple[Array, Array | int]:
+        return self.transposed_matmul(u), int(np.bincount(self.columns).max(initial=0))
 
     def gram(self, weights: Array) -> Array:
         return np.diag(np.bincount(self.columns, weights * self.values**2, self.shape[1]))
@@ -139,6 +145,10 @@ class ConstantRows(Rows):
 
     def transposed_matmul(self, u: Array) -> Array:
         return np.asarray(u.sum(axis=0, keepdims=True))
+
+    def added_up(self, u: Array) -> tuple[Array, Array | int]:
+        total, length = total_in_parts(u)
+        return total[None], length
 
     def gram(self, weights: Array) -> Array:
         return np.full((1, 1), weights.sum())

@@ -36,6 +36,15 @@ class SparseRows(AsGiven):
     def transposed_matmul(self, u: Array) -> Array:
         return np.asarray(self.matrix.T @ u)
 
+    def added_up(self, u: Array) -> tuple[Array, Array | int]:
+        return self.transposed_matmul(u), self._longest_column
+
+    @cached_property
+    def _longest_column(self) -> int:
+        if self.matrix.format == "csr":
+            return int(np.bincount(self.matrix.indices).max(initial=0))
+        return int(np.diff(self.matrix.indptr).max(initial=0))
+
     def gram(self, weights: Array) -> Array:
         weighted = sparse.diags_array(np.sqrt(weights)) @ self.matrix
         return np.asarray((weighted.T @ weighted).toarray())

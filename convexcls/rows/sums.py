@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
-from convexcls.rows.base import Array, Rows, row_blocks
+from convexcls.rows.base import Array, Rows, additions, row_blocks
 from convexcls.rows.composed import ScaledRows
 from convexcls.rows.dense import DenseRows
+from convexcls.rows.doubled import ETA, UNIT
 from convexcls.rows.plain import ConstantRows
 
 #: The lower half of a double's 53 bits.
@@ -57,10 +58,16 @@ class RoundedRows(DenseRows):
     """Rows of doubles that were worked out from data, and rounded; ``exactly`` works them out without."""
 
     def __init__(
-        self, array: Array, exactly: Callable[[], list[list[Fraction]]], source: tuple[Rows, Array] | None = None
+        self,
+        array: Array,
+        exactly: Callable[[], list[list[Fraction]]],
+        source: tuple[Rows, Array] | None = None,
+        afar: Callable[[], Array] | None = None,
     ) -> None:
         super().__init__(array)
         self.exactly = exactly
+        #: A bound on the rounding by column that takes no time, where one is known.
+        self.afar = afar
         #: The rows and weights that were added up, of a single sum.
         self.source = source
 
@@ -78,7 +85,16 @@ class RoundedRows(DenseRows):
 
 def summed(rows: Rows, weights: Array) -> RoundedRows:
     """One row, R' weights: rounded, until it is asked for without rounding."""
-    return RoundedRows(_added_up(rows, weights)[None, :], partial(_exact_row, rows, weights), (rows, weights))
+    afar = partial(_sum_error, rows, weights) if np.isfinite(rows.rounding) else None
+    return RoundedRows(_added_up(rows, weights)[None, :], partial(_exact_row, rows, weights), (rows, weights), afar)
+
+
+def _sum_error(rows: Rows, weights: Array) -> Array:
+    """How far ``_added_up`` may be off: of each product by its own rounding and that of the entry, and those of the
+    sum; of sparse rows no blocks are made."""
+    n = rows.shape[0]
+    k = (n if issparse(rows[:1].to_matrix()) else additions(n)) + rows.rounding + 4
+    return np.asarray(1.02 * k * UNIT * rows.column_max() * np.abs(weights).sum() + 8 * n * ETA)
 
 
 def _added_up(rows: Rows, weights: Array) -> Array:

@@ -55,7 +55,7 @@ def _replaced(old: Any, new: Any, path: str) -> bool:
 
 
 def _function(value: Any) -> Any:
-    """The function behind a property, a static method or a wrapper."""
-    for name in ("fget", "__func__", "__wrapped__"):
+    """The function behind a property, cached or not, a static method or a wrapper."""
+    for name in ("fget", "func", "__func__", "__wrapped__"):
         value = getattr(value, name, None) or value
     return value

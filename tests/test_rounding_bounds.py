@@ -1,0 +1,245 @@
+"""The bounds on rounding that the KKT measures carry: as large as the sums they stand for, and no larger than asked.
+
+In units of 2^-53: a sum of k products is off by k times the sum of their sizes; twelve more are counted besides. A sum
+over rows that are no diagonal counts one more. One bound is enough for all rows of a block: that of the largest.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import convexcls as cc
+from convexcls.certificate import check_kkt
+from convexcls.losses import HalfSquare, Logistic, SoftmaxMargins
+from convexcls.rows import DiagonalRows
+from tests.small_problems import a, block, over
+
+ULP = 2.0**-53
+#: A tolerance that rounding does not reach: nothing is looked at twice.
+LOOSE = 1e9
+
+
+def assert_near(found, wanted):
+    """In units of 2^-53, to a quarter; what is 0 is 0."""
+    np.testing.assert_allclose(np.asarray(found) / ULP, wanted, rtol=0.25, atol=0)
+
+
+def one_to_one(name, size, value, rhs, relation="<="):
+    return cc.Constraint(name, {"x": DiagonalRows.identity(size, value)}, rhs=rhs, relation=relation)
+
+
+# ---- rows and cones -----------------------------------------------------------------------------------------------
+
+#: On its side, beyond it by 2, and far within; 14 (8 + the largest rhs) roundings each.
+ROWS = ([[2.0, 0.0], [0.0, 2.0], [1.0, 1.0]], [2.0, 4.0, 100.0])
+
+
+def test_rows():
+    """Relative to the unit, 100, or by the price, 2, of all rows that may be violated; a product by its multiplier."""
+    for relation, near, product in (("<=", 2, 3024), ("==", 3, 0)):
+        problem = over(2, block("row", *ROWS, relation))
+        found = check_kkt(problem, a(1, 3), {"row": np.zeros(3)}, LOOSE).primal_feasibility
+        assert_near(found.roundings["row"], 15.12)
+        kkt = check_kkt(problem, a(1, 3), {"row": a(-0.5, 0.25, 2)}, LOOSE)
+        assert_near(kkt.primal_feasibility.roundings["row"], 2 * near * 1512)
+        assert_near(kkt.complementary_slackness.roundings["row"], product)
+
+
+def test_squared_slacks_cost_what_rounding_may_hide():
+    """16 (2^31) roundings of the row cost half its square, 10^6 times, over."""
+    problem, x, multipliers = squared_slack()
+    found = check_kkt(problem, x, multipliers, LOOSE).primal_feasibility
+    assert_near(found.roundings["row"], [1e6 * (16 * 2**31) ** 2 * ULP])
+
+
+#: f, g and sizes: the norm of what is added up in both entries, sqrt(41), what is in the bound, and its constant.
+@pytest.mark.parametrize(
+    ("f", "g", "sizes", "unit"),
+    [([0.5, -1.0], 0.25, 4 + 0.25, 5), ([0.5, -1.0], -10.0, 4 + 10, 14), ([40.0, -40.0], 1.0, 200 + 1, 199)],
+)
+def test_cones(f, g, sizes, unit):
+    rows = {"x": np.array([[-2.0, 0.0], [0.0, 1.0]])}
+    bound = cc.NormBound("cone", rows, offset=a(-1, 1), bound_entries={"x": [f]}, bound=g)
+    problem = over(2, norm_bounds=[bound])
+    sizes += 41**0.5
+    kkt = check_kkt(problem, a(-2, 3), {"cone": a(0, 0, 0)}, LOOSE)
+    assert_near(kkt.primal_feasibility.roundings["cone"], [18 * sizes / unit])
+    kkt = check_kkt(problem, a(-2, 3), {"cone": a(0.3, -0.4, 0.25)}, LOOSE)
+    assert_near(kkt.dual_feasibility.roundings["cone"], [6 * 0.5 / 0.4])
+    assert_near(kkt.complementary_slackness.roundings["cone"], [2 * 0.4 * 18 * sizes])
+    problem = over(2, norm_bounds=[bound], unit=2.0 * unit)
+    kkt = check_kkt(problem, a(-2, 3), {"cone": a(0.3, -0.4, 0.25)}, LOOSE)
+    assert_near(kkt.dual_feasibility.roundings["cone"], [6 * 0.5 / 2])
+
+
+# ---- the gradient -------------------------------------------------------------------------------------------------
+
+
+def absolute(kkt, variable="x"):
+    """How far rounding may have put the gradient off."""
+    s = kkt.stationarity
+    return s.roundings[variable] * s.values[variable] / s.relative_values[variable]
+
+
+BIG = 2.0**20
+SOFTMAX = SoftmaxMargins(2)
+
+
+@pytest.mark.parametrize(
+    ("loss", "weights", "off"),
+    [(Logistic(), 3.0, 2 * 3 / 4 * 28), (HalfSquare(), 3.0, 3 * 28), (SOFTMAX, 1.0, 2 * 2 * 28 / 3)],
+)
+def test_slopes_are_off_where_their_arguments_are(loss, weights, off):
+    """u = 2^20 - 2^20 is off by 28 2^20 roundings, its slope by twice the curvature times that: of a curved unknown it
+    counts, of one without curvature it is a small change of multipliers."""
+    rows = np.array([[BIG, -BIG]] * loss.width)
+    term = cc.Term("rows", {"x": rows}, loss=loss, weights=weights)
+    curved = over(2, terms=[term], quadratic={"x": [1.0, 1.0]})
+    assert_near(absolute(check_kkt(curved, a(1, 1), {}, LOOSE)) / BIG**2, [off, off])
+    flat = over(2, terms=[term], linear={"x": [0.5, 0.5]})
+    assert np.all(absolute(check_kkt(flat, a(1, 1), {}, LOOSE)) < 1e4 * BIG * ULP)
+
+
+@pytest.mark.parametrize(
+    ("loss", "x", "q", "off"),
+    [(Logistic(), [1, 1], [0.5, -2.5], 8 * 1.5 / 2.5), (HalfSquare(), [3, 1], [-9.0, 5.0], 6 / 9)],
+)
+def test_slopes_are_rounded_themselves(loss, x, q, off):
+    """Where all else is known exactly: 8 roundings of a slope, 1 of an argument times a weight, relative to q."""
+    term = cc.Term("rows", {"x": [[1.0, -1.0]]}, loss=loss, weights=3.0)
+    problem = over(2, terms=[term], quadratic={"x": [1.0, 1.0]}, linear={"x": q})
+    found = check_kkt(problem, np.array(x, dtype=float), {}, 0.0).stationarity
+    assert not found.values["x"].any()
+    assert_near(found.roundings["x"], [off, off])
+
+
+def test_a_slope_that_may_be_anything_proves_nothing():
+    """e^700 has a curvature of 1e304; what the argument may be off makes the slope one of any size."""
+    term = cc.Term("rows", {"x": [[1e22, -1e22]] * 2}, offset=[-700.0, -700.0], loss=cc.losses.Exponential())
+    problem = over(2, terms=[term], quadratic={"x": [1.0, 1.0]})
+    assert np.all(np.isinf(check_kkt(problem, a(1, 1), {}, LOOSE).stationarity.roundings["x"]))
+
+
+def test_a_change_of_multipliers_is_off_as_the_gradient_is():
+    for rows, multiplier, off in (([[1.0]] * 3, 0.25, 16 * 0.75 / 2.25), ([[2.0]], 0.25, 14 * 0.5 / 4 * 2 / 0.75)):
+        rhs = 2.0 if len(rows) == 3 else 4.0
+        problem = over(1, block("row", rows, rhs), unit=3.0)
+        found = check_kkt(problem, a(3), {"row": np.full(len(rows), multiplier)}, LOOSE).stationarity
+        assert_near(found.roundings["x"], [off])
+
+
+# ---- the gap ------------------------------------------------------------------------------------------------------
+
+
+def boxed(size, low, high, **parts):
+    return over(size, one_to_one("low", size, -1.0, -low), one_to_one("high", size, 1.0, high), **parts)
+
+
+ALTERNATING = np.tile([1.0, -1.0], 100)
+MATRIX = np.array([[2.0, 1.0], [1.0, 2.0]])
+BALL = cc.NormBound("ball", {"x": DiagonalRows.identity(2)}, bound=5.0)
+#: name: (problem, point, multipliers, roundings relative to the scale)
+GAPS = {
+    "a flat unknown": (over(1, linear={"x": [3.0]}), [-1e3], {}, 12 + 9),
+    "a curved unknown": (
+        over(1, linear={"x": [-1.0]}, quadratic={"x": [1e-6]}), [0], {}, 12e6 + 9 * 0.5e6),
+    "bounds": (
+        boxed(1, -1e3, 1e3, linear={"x": [3.0]}), [0], {"low": a(1), "high": a(1)},
+        14 * 5 * 2000 + 13 * 2e3 + 11 * 5e3),
+    "mass": (
+        boxed(2, 0.0, 2.0, linear={"x": [-1.0, -2.0]}, quadratic={"x": MATRIX}, unit=0.5), [0.1, 0.5],
+        {"low": a(1, 1), "high": a(1, 1)}, (16 * (3.7 * 1.58 + 3.7 * 0.1 + 5.1 * 0.5) + 13 * 5.2 + 14 * 5.13) / 0.79),
+    "a ball": (
+        over(2, norm_bounds=[BALL], linear={"x": [-3.0, -4.0]}), [-3, 0], {"ball": a(-3.3, -4.4, 5.5)},
+        13 * (6.3 * 3 + 5 * 10.5) / 9 + 11 * 39 / 9),
+    "an equation": (
+        over(1, one_to_one("tie", 1, 1.0, 1e3, "=="), linear={"x": [2.0]}, constant=-2e3), [1e3], {"tie": a(-2)},
+        13 * 4 * 1e3 + 13 * 2e3 * 2),
+    "a sum of many": (
+        over(200, one_to_one("tie", 200, 1.0, 2.0, "==")), np.ones(200), {"tie": ALTERNATING}, 408 * 400 + 8000 + 2700),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", GAPS)
+def test_gaps(name):
+    problem, x, multipliers, off = GAPS[name]
+    assert_near(check_kkt(problem, np.array(x, dtype=float), multipliers, LOOSE).gap_rounding, off)
+
+
+# ---- what rounding hides is looked at more closely ----------------------------------------------------------------
+
+GIANT = 2.0**30
+CANCEL = [[GIANT, -GIANT, 1.0]]  # at (1, 1, 0) it is 0, to 4e-6 in doubles
+
+
+def squared_slack():
+    row = cc.Constraint("row", {"x": np.array(CANCEL), "s": DiagonalRows.identity(1, -1.0)}, unit=1e6)
+    names = [cc.Variable("x", 3, "x"), cc.Variable("s", 1, "s")]
+    problem = cc.Problem("slack", names, constraints=[row], quadratic={"s": [1e6]})
+    return problem, a(1, 1, 0, 0), {"row": a(0)}
+
+
+def priced(multiplier, unit):
+    """Only what the row costs asks for digits."""
+    costs = {"x": (-multiplier * np.array(CANCEL[0])).tolist()}
+    return over(3, block("row", CANCEL, 0.0, unit=1e6), linear=costs, unit=unit), a(1, 1, 0), {"row": a(multiplier)}
+
+
+def many(relation="<="):
+    """Each of a hundred rows is known well enough, all together are not."""
+    rows = np.tile([[2.0**17, -(2.0**17)]], (100, 1))
+    costs = {"x": (-rows.sum(axis=0)).tolist()}
+    return over(2, block("row", rows, 0.0, relation, unit=1e6), linear=costs), a(1, 1), {"row": np.ones(100)}
+
+
+def pinned(p, x, slope, **parts):
+    """One unknown between a row and its opposite, whose multipliers 1 and 1 + slope / 2^30 nearly cancel."""
+    rows = block("row", [[GIANT], [-GIANT]], [GIANT * x, -GIANT * x])
+    curved = {"quadratic": {"x": [p]}} if p else {}
+    return over(1, rows, **curved, **parts), a(x), {"row": a(1, 1 + slope / GIANT)}
+
+
+def tilted():
+    """Columns that differ by a hundredth: a rounding of the gradient is a larger change of multipliers."""
+    rows = np.column_stack([[100.0, 101.0, 102.0, 103.0], np.ones(4)])
+    return over(2, block("tie", rows, 0.0, "==")), a(0, 0), {"tie": a(1, -1, -1, 1)}
+
+
+def opposite(reach, p, weight, unit):
+    """Two losses that balance each other, of an argument 2^17 - 2^17, and an unknown with little curvature."""
+    rows = np.array([[2.0**17, -(2.0**17), reach, 0.25]])
+    term = cc.Term("rows", {"x": np.vstack([rows, -rows])}, loss=Logistic(), weights=weight)
+    return over(4, terms=[term], quadratic={"x": [0.0, 0.0, p, 1.0]}, unit=unit), a(1, 1, 0, 0), {}
+
+
+#: name: (problem, point, multipliers), tolerance
+CLOSELY = {
+    "a row, of its unit": ((over(3, block("row", CANCEL, 1e-6)), a(1, 1, 1e-6), {"row": a(0)}), 1e-8),
+    "a row, by its price": (priced(1.0, 1.0), 1e-8),
+    "a row, by a high price": (priced(1e4, 1.0), 1e-8),
+    "a row, of a small objective": (priced(1.0, 1e-6), 1e-8),
+    "a row, by its squared slack": (squared_slack(), 1e-8),
+    "many rows": (many(), 1e-8),
+    "many equations": (many("=="), 1e-8),
+    "a curved unknown": (pinned(1.0, 1.0, 1.0), 1e-8),
+    "a curved unknown, hardly": (pinned(2.0**-20, 1.0, 2.0**-20, unit=0.0), 1e-8),
+    "a flat unknown, by its effect": (pinned(0.0, -1024.0, 0.0), 1e-8),
+    "a flat unknown, far away": (pinned(0.0, 2.0**20, 0.0), 1e-8),
+    "a change of multipliers": (tilted(), 1e-11),
+    "an argument": (opposite(1.0, 1e-8, 1.0, 1.0), 1e-8),
+    "an argument, of a long column": (opposite(1e3, 1e-2, 1.0, 1.0), 1e-8),
+    "an argument, with weight": (opposite(1.0, 1e-4, 1e3, 1.0), 1e-8),
+    "an argument, of a small unit": (opposite(1.0, 1e-12, 1e-6, 1e-6), 1e-8),
+}
+
+
+@pytest.mark.parametrize("name", CLOSELY)
+def test_what_rounding_hides_is_looked_at_more_closely(name):
+    """In doubles alone some bound is above the tolerance; with more digits all are far below it."""
+    (problem, x, multipliers), tol = CLOSELY[name]
+    loosely = check_kkt(problem, x, multipliers, LOOSE)
+    closely = check_kkt(problem, x, multipliers, tol)
+    assert max(loosely.measures().values()) <= 1e-14
+    assert max(loosely.bounds().values()) > 2 * tol
+    assert max(closely.bounds().values()) < 0.5 * tol
