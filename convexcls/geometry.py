@@ -121,6 +121,7 @@ def uniqueness(problem: Problem, x: Array, multipliers: Mapping[str, Array]) -> 
     """
     judged = [v.name for v in problem.variables if v.kind not in BY_SAMPLE] or [v.name for v in problem.variables]
     rank, columns = _design_rank(problem)
+    noticed = _noticed(problem, x, multipliers)
     fixed: list[Array] = []
     free: list[tuple[Rows, Array]] = []
     for v, p in problem.quadratic.items():
@@ -136,7 +137,7 @@ def uniqueness(problem: Problem, x: Array, multipliers: Mapping[str, Array]) -> 
             continue
         slack = c.rhs - rows @ x
         unit = max(c.unit, float(np.abs(c.rhs).max(initial=0.0))) or 1.0
-        tight = positive_multipliers(multipliers[c.name], slack, unit)
+        tight = positive_multipliers(multipliers[c.name], slack, unit) & noticed[c.name]
         fixed.append(rows[np.flatnonzero(tight)].to_dense())
         free.append((rows[np.flatnonzero(~tight)], np.maximum(slack[~tight], 0.0)))
     stack = np.vstack([problem.null_directions, *fixed])  # a gauge is a choice, not a freedom
@@ -151,6 +152,18 @@ def uniqueness(problem: Problem, x: Array, multipliers: Mapping[str, Array]) -> 
     if other is None:
         return Uniqueness(True, rank, columns, "no other point satisfies what every solution shares")
     return Uniqueness(False, rank, columns, "the set of solutions is larger than a point", x + other)
+
+
+def _noticed(problem: Problem, x: Array, multipliers: Mapping[str, Array]) -> dict[str, NDArray[np.bool_]]:
+    """Which multipliers count in the gradient of the Lagrangian: sum_j |a_ij| z_i / s_j is above 1e-6, where s_j is the
+    sum of the sizes that are added up in its entry j. The largest multiplier of a block may itself be a rounding error,
+    as those of slack >= 0 are where every sample is at its cost."""
+    rows = {c.name: abs(problem.rows(c)) for c in problem.constraints}
+    parts = [rows[name].T @ np.abs(multipliers[name]) for name in rows]
+    size = np.abs(problem.q) + np.abs(problem.apply_quadratic(x)) + sum(parts, np.zeros(problem.size))
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        inverse = np.where(size > 0, 1.0 / size, 0.0)
+        return {name: (rows[name] @ inverse) * multipliers[name] > NEGLIGIBLE for name in rows}
 
 
 def _design_rank(problem: Problem) -> tuple[int, int]:

@@ -93,19 +93,24 @@ class Solution:
 
     @property
     def objective(self) -> float:
-        """The objective at the point, in the sense in which the problem is written; NaN without a point."""
-        kkt = self.certificate.kkt
-        return float("nan") if kkt is None or self.x is None else self.problem.reported(kkt.objective)
+        """The objective at the point, in the sense in which the problem is written; NaN without a point. Where the
+        optimum is proved without rounding it is the double nearest to that: rounding the point may cost more."""
+        return float("nan") if self.x is None else self.certificate.objective
 
     @property
     def dual_objective(self) -> float:
-        """The bound that the multipliers give."""
+        """The bound that the multipliers give; where the optimum is proved without rounding, that."""
+        if (proved := self.certificate.nearest_optimum) is not None:
+            return proved
         kkt = self.certificate.kkt
         return float("nan") if kkt is None or self.x is None else self.problem.reported(kkt.dual_objective)
 
     @property
     def gap(self) -> float:
-        """Primal minus dual objective (minimised form)."""
+        """Primal minus dual objective (minimised form); where the optimum is proved without rounding, what is left
+        open of it."""
+        if self.certificate.nearest_optimum is not None:
+            return float(self.certificate.upper - self.certificate.lower)
         kkt = self.certificate.kkt
         return float("nan") if kkt is None or self.x is None else kkt.gap
 

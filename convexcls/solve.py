@@ -62,8 +62,9 @@ def solve(
     proof: ``float``, ``rigorous`` or ``exact`` (of a likelihood to ``digits`` decimal digits).
 
     ``tol`` is the relative tolerance of the verdict, and what the solver is asked to aim at. ``auto`` takes
-    the solvers that suit the problem in turn, until an answer is proved; with ``max_iter`` the first of them, with that
-    limit, and no other. ``dual:NAME`` gives the dual to the solver and maps its answer back. ``start`` is where to
+    the solvers that suit the problem in turn, until an answer is proved; what residuals in doubles leave open is proved
+    at a higher level where that is possible. With ``max_iter`` it takes the first of them, with that limit, and no
+    other. ``dual:NAME`` gives the dual to the solver and maps its answer back. ``start`` is where to
     begin, for solvers that can: a solution of a similar problem, or values by variable (0 for those left out).
 
     ``callback`` is called with every line of the solver's trace; ``options`` are the solver's own.
@@ -77,7 +78,15 @@ def solve(
         raise ValueError(f"tol is {tol!r}: it must be a number between 0 and 1")
     check_level(level)
     found = _solve(problem, solver, tol, callback, start, options)
-    return found if level == "float" or found.interrupted else found.at_level(level, digits)
+    shown = level == "float" and (solver != "auto" or LIMIT in options)  # for what it is, proved or not
+    return found if shown or found.interrupted else found.at_level(level, digits)
+
+
+@provides("answer")
+@np.errstate(all="ignore")
+def answer(problem: Problem) -> Solution:
+    """The answer of ``auto``, judged in doubles alone: what proofs begin with."""
+    return _solve(problem, "auto", 1e-8, None, None, {})
 
 
 def _solve(

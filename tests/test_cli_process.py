@@ -78,7 +78,11 @@ def test_a_full_disk_is_told():
 def test_interruption(tmp_path):
     os.mkfifo(tmp_path / "slow.csv")
     args = [*COMMAND, "solve", str(tmp_path / "slow.csv"), "-m", "hard-margin"]
-    child = subprocess.Popen(args, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=ENV)
+    # a job in the background ignores SIGINT, and so do its children unless they are told otherwise
+    child = subprocess.Popen(
+        args, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=ENV,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )  # fmt: skip
     with child, (tmp_path / "slow.csv").open("w"):  # opens when the child has opened it, and is about to read
         child.send_signal(signal.SIGINT)
         out, err = child.communicate(timeout=30)

@@ -7,7 +7,7 @@ are compared on the first principal components.
 
 import warnings
 from functools import cache
-from itertools import combinations
+from itertools import combinations, islice
 
 import numpy as np
 import pytest
@@ -188,8 +188,9 @@ def test_the_learning_rule_takes_the_steps_of_scikit_learn(name):
 @pytest.mark.parametrize("name", LOADERS)
 def test_linear_programs_reach_the_known_optimum(name):
     """Minimisers need not be unique, so predictions may differ; the optimum may not. The absolute deviations are those
-    of a quantile regression; the perceptron criterion is 0 exactly where a hyperplane separates the classes."""
-    for number, (X, y) in enumerate(pairs(whole(name))):
+    of a quantile regression; the perceptron criterion is 0 exactly where a hyperplane separates the classes. Every
+    fifth pair of digits: they take longest."""
+    for number, (X, y) in enumerate(islice(pairs(whole(name)), 0, None, 5 if name == "digits" else 1)):
         absolute = cc.LeastAbsoluteClassifier().fit(X, y)
         criterion = cc.PerceptronClassifier(method="lp").fit(X, y)
         assert absolute.certificate_.holds(1e-6)

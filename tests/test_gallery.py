@@ -107,16 +107,6 @@ def test_solver_finds_the_known_answer(name, solver):
     assert faults(name, solver) == []
 
 
-def test_the_matrix_has_no_wrong_cell():
-    columns = sorted({solver for _, solver in CELLS})
-    table = [" " * 28 + " ".join(f"{solver:>14}" for solver in columns)]
-    for name in NAMES:
-        cells = [solved(name, s).status + "!" * bool(faults(name, s)) if s in SOLVERS[name] else "" for s in columns]
-        table.append(f"{name:28}" + " ".join(f"{cell:>14}" for cell in cells))
-    print("\n".join(table))
-    assert "!" not in "".join(table), "\n".join(table)
-
-
 @pytest.mark.parametrize("name", with_verdict["optimal"])
 def test_strong_duality(name):
     known, dual = ENTRIES[name].known, ENTRIES[name].problem.dual().solve()

@@ -8,7 +8,7 @@ import pytest
 from scipy import sparse
 
 import convexcls as cc
-from convexcls.geometry import positive_multipliers
+from convexcls.geometry import positive_multipliers, uniqueness
 
 APART = np.array([[1.0, 2.0], [2.0, 3.0], [3.0, 3.0], [2.0, 1.0], [3.0, 2.0], [4.0, 1.0]])
 SIGNS = np.array([1, 1, 1, -1, -1, -1])
@@ -201,6 +201,13 @@ def test_linear_programs_with_many_solutions():
 
 def test_the_soft_margins_interval_is_not_unique():
     assert_another_solution(cc.SoftMarginSVM(ROW, ROW_Y, C=1 / 16).solve())
+
+
+def test_multipliers_that_are_rounding_errors_fix_nothing():
+    """Every sample is at its cost, so that the multipliers of slack >= 0 are 0: another kernel may leave 1e-16."""
+    solution = cc.SoftMarginSVM(ROW, ROW_Y, C=1 / 16).solve()
+    noise = {**solution.multipliers, "slack_sign": np.full(4, 2.0**-52)}
+    assert uniqueness(solution.problem, solution.x, noise).unique is False
 
 
 def test_a_repeated_feature_leaves_least_squares_undetermined():

@@ -302,7 +302,7 @@ def test_refusals():
         cc.LogisticMLE(X, y).solve(IP)
     with pytest.raises(cc.SolverRefused, match="inside of inequalities, and the problem has none"):
         cc.LeastSquares(X, y).solve(IP)
-    wide = sparse.random_array((50, MAX_DENSE_UNKNOWNS + 1), density=0.001, rng=0)
+    wide = sparse.random_array((50, MAX_DENSE_UNKNOWNS + 1), density=0.001, random_state=0)
     with pytest.raises(cc.SolverRefused, match="up to 2500 unknowns"):
         cc.SoftMarginSVM(wide, np.arange(50) % 2).solve(IP)
 

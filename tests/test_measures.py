@@ -66,6 +66,22 @@ def homogeneous(**entries):
     return cc.Problem("homogeneous", variables(*entries), constraints=[row], unit=1.0)
 
 
+def assert_largest(kkt):
+    """What is compared with the tolerance is the largest of all, with its rounding; the worst row has it."""
+    for name in list(kkt.measures())[:4]:
+        found = getattr(kkt, name.replace(" ", "_"))
+        relative = {b: float(np.max(v, initial=0.0)) for b, v in found.relative_values.items()}
+        most = max(relative.values(), default=0.0)
+        assert found.relative == kkt.measures()[name] == pytest.approx(most, rel=1e-12)
+        assert most <= kkt.bounds()[name] * (1 + 1e-12)
+        assert kkt.bounds()[name] <= most * (1 + 1e-12) + max(map(np.max, found.roundings.values()), default=0.0)
+        assert found.max == max((float(np.max(v, initial=0.0)) for v in found.values.values()), default=0.0)
+        block_name, row = found.worst
+        assert found.relative_values[block_name][row] == most if relative else (block_name, row) == ("", 0)
+    assert kkt.worst == max(kkt.measures().values())
+    assert not kkt.all_but_columns_hold(1e9)
+
+
 PRIMAL, DUAL, SLACKNESS = "primal_feasibility", "dual_feasibility", "complementary_slackness"
 #: name: (problem, point, multipliers, condition, block, its relative residuals)
 FEASIBILITY = {
@@ -125,8 +141,9 @@ FEASIBILITY = {
 @pytest.mark.parametrize("name", FEASIBILITY)
 def test_feasibility_signs_and_products(name):
     problem, x, multipliers, condition, block_name, wanted = FEASIBILITY[name]
-    found = getattr(check_kkt(problem, x, multipliers), condition).relative_values[block_name]
-    np.testing.assert_allclose(found, wanted, rtol=1e-9, atol=1e-12)
+    kkt = check_kkt(problem, x, multipliers)
+    np.testing.assert_allclose(getattr(kkt, condition).relative_values[block_name], wanted, rtol=1e-9, atol=1e-12)
+    assert_largest(kkt)
 
 
 def cone(x, f, g, size=1.0, unit=1.0, **more):
@@ -158,8 +175,9 @@ CONES = {
 def test_cones(name):
     f, g, size, unit, multipliers, condition, wanted = CONES[name]
     problem, x = cone([-2, 3], f, g, size, unit)
-    found = getattr(check_kkt(problem, x, {"cone": a(*multipliers)}), condition).relative_values["cone"]
-    np.testing.assert_allclose(found, [wanted], rtol=1e-9, atol=1e-12)
+    kkt = check_kkt(problem, x, {"cone": a(*multipliers)})
+    np.testing.assert_allclose(getattr(kkt, condition).relative_values["cone"], [wanted], rtol=1e-9, atol=1e-12)
+    assert_largest(kkt)
 
 
 def test_the_bound_of_a_cone_pulls():
@@ -265,6 +283,7 @@ def test_stationarity(name):
     kkt = check_kkt(problem, x, multipliers)
     np.testing.assert_allclose(getattr(kkt, condition).relative_values[variable], wanted, rtol=1e-9, atol=1e-12)
     assert kkt.dependent == ()
+    assert_largest(kkt)
 
 
 def boxed(low, high, q, *others, x=((2.0, 1.0), (1.0, 2.0)), **more):
@@ -391,6 +410,7 @@ def test_columns_that_doubles_cannot_tell_apart_are_named():
         assert kkt.dependent == ("x",)
         assert np.all(np.isinf(kkt.stationarity.relative_values["x"]))
         assert kkt.all_but_columns_hold(1e-6)
+        assert not kkt.all_but_columns_hold(0.0)  # the gap is rounded
         certificate = certify(problem, np.array(x), {}, 1e-6)[0]
         assert certificate.status == "undecided"
         assert "columns of x depend on each other up to rounding" in certificate.reason

@@ -190,6 +190,6 @@ def test_sparse_samples_are_drawn():
     from scipy import sparse
 
     rng = np.random.default_rng(3)
-    X = sparse.random_array((60, 3000), density=0.01, rng=rng, format="csr")
+    X = sparse.random_array((60, 3000), density=0.01, random_state=rng, format="csr")
     solution = cc.LogisticMLE(X, np.arange(60) % 2, l2=1.0).solve()
     assert {"boundary", "projection", "probability"} <= {p.name for p in pictures(solution)}

@@ -14,6 +14,8 @@ from test_verifier_bounds import guess, weighty
 
 import convexcls as cc
 from convexcls.exact.dual_bound import dual_bound
+from convexcls.exact.linearised import linearised_bound, single_ends
+from convexcls.exact.statement import state
 from convexcls.exact.true_bounds import MOST_ENTRIES, NEAR, affordable, true_bounds
 
 dot = oracle.dot
@@ -208,21 +210,133 @@ def test_samples_with_other_lines_have_no_bound():
     assert dual_bound(statement([[1]], [0], samples=[([0.0], [0.0], (line,) * 3)]), {}) == 0
 
 
+# ---- over a box, by the curvature at a point -------------------------------------------------------------------
+
+
+def test_the_ends_of_single_unknowns():
+    """3 z_1 <= 6, z_1 <= 1, -2 z_2 <= 4 (z_2 >= -2), -z_2 <= 1; rows of two unknowns or none say nothing."""
+    rows = [[F(v) for v in row] for row in ([3, 0, -6], [1, 0, -1], [0, -2, -4], [0, -1, -1], [1, 1, 0], [0, 0, 5])]
+    assert single_ends(rows, 2) == single_ends(rows[::-1], 2) == ([None, -1], [1, None])
+    assert single_ends([rows[0], rows[2]], 2) == ([None, -2], [2, None])
+    assert single_ends([], 1) == ([None], [None])
+
+
+def over_a_box(seed):
+    """A program over a box with or without ends, a point, and perhaps a multiplier of its equation."""
+    rng = random.Random(seed)
+    size = rng.randint(1, 4)
+    roots = [[F(rng.randint(-2, 2)) for _ in range(size)] for _ in range(rng.randint(1, size))]
+    H = [[sum(r[j] * r[k] for r in roots) for k in range(size)] for j in range(size)]
+    kinds = rng.choice(((1, 1), (1, 0), (0, 1), (0, 0), None))
+    low, high = [None] * size, [None] * size
+    for j in range(size):
+        below, above = kinds or rng.choice(((1, 1), (1, 0), (0, 1)))
+        low[j] = F(rng.randint(-2, 0)) if below else None
+        high[j] = F(rng.choice((0, 1, 2, 50))) if above else None
+    equation = [F(rng.choice((-1, 0, 1, 2))) for _ in range(size)] + [F(rng.randint(-1, 1))]
+    equation = equation if rng.random() < 0.7 else None
+    g, z = [F(rng.randint(-2, 2)) for _ in range(size)], [F(rng.randint(-2, 4), rng.randint(1, 3)) for _ in range(size)]
+    given = {"equal": {0: F(rng.randint(-2, 2), 3)}} if rng.random() < 0.5 else {}
+    return H, g, F(rng.randint(-1, 1)), low, high, equation, z, given
+
+
+def boxed(H, g, constant, low, high, equation):
+    ends = [
+        [*(F(sign * (j == k)) for k in range(len(g))), -sign * end]
+        for side, sign in ((low, -1), (high, 1))
+        for j, end in enumerate(side)
+        if end is not None
+    ]
+    return statement(
+        H, g, constant, [block("equal", [equation])] if equation else [], [block("below", ends)] if ends else []
+    )
+
+
+def by_the_curve(H, g, constant, low, high, equation, z, given):
+    """The best of constant + t b e - t^2/2 z'Hz + min (g + t (Hz + b a))'x over all b and t that are tried."""
+    size, h = range(len(g)), [dot(row, z) for row in H]
+    *a, e = equation or [F(0)] * (len(g) + 1)
+    tried = {F(0)}
+    if any([*a, e]):
+        tried = {-(g[j] + h[j]) / a[j] for j in size if a[j]} | set(given.get("equal", {}).values())
+        up, down = [(h[j], a[j]) for j in size if a[j] > 0], [(h[j], a[j]) for j in size if a[j] < 0]
+        if up and down:
+            tried.add((min(down)[0] - min(up)[0]) / (min(up)[1] - min(down)[1]))
+    best = None
+    for b in tried:
+        for capped in (True, False):
+            t = F(1)
+            for j in size:
+                pull = h[j] + b * a[j]
+                if (high[j] is None or not capped) and g[j] + t * pull < 0 < pull:
+                    t = -g[j] / pull
+                if low[j] is None and g[j] + t * pull > 0 > pull:
+                    t = -g[j] / pull
+            r = [g[j] + t * (h[j] + b * a[j]) for j in size]
+            ends = [low[j] if r[j] > 0 else high[j] for j in size if r[j]]
+            if None not in ends:
+                value = constant + t * b * e - t * t * dot(h, z) / 2 + dot([v for v in r if v], ends)
+                best = value if best is None else max(best, value)
+    return best
+
+
+@pytest.mark.parametrize("seed", range(0, 1200, 40))
+def test_the_bound_over_a_box_is_what_its_formula_says(seed):
+    for k in range(seed, seed + 40):
+        *stated, z, given = over_a_box(k)
+        assert linearised_bound(boxed(*stated), z, given) == by_the_curve(*stated, z, given), k
+
+
+def test_bounds_over_a_box_that_are_the_optimum():
+    """1/2 z^2 - z over 0 <= z, by any point; with z_1 = z_2 and a matrix of rank one; with a bound far away."""
+    one = boxed([[F(1)]], [F(-1)], F(0), [F(0)], [None], None)
+    assert linearised_bound(one, [F(1)], {}) == linearised_bound(one, [F(1, 9)], {}) == F(-1, 2)
+    assert linearised_bound(one, [F(0)], {}) is None
+    pair = boxed([[F(1), F(1)], [F(1), F(1)]], [F(-1)] * 2, F(3), [F(0)] * 2, [None] * 2, [F(1), F(-1), F(0)])
+    assert linearised_bound(pair, [F(1, 4)] * 2, {}) == 3 - F(1, 2)
+    far = boxed([[F(1)]], [F(-1)], F(0), [F(0)], [F(10**9)], None)
+    assert linearised_bound(far, [1 - F(1, 10**6)], {}) == F(-1, 2)
+
+
+def test_only_a_box_is_one():
+    line = block("first", [[F(1), F(1)]])
+    assert linearised_bound(statement([[1]], [0], samples=[([1.0], [0.0], (line, line))]), [F(0)], {}) is None
+    two = [block("equal", [[F(1), F(0)], [F(2), F(0)]])]
+    assert linearised_bound(statement([[1]], [0], equalities=two), [F(0)], {}) is None
+    assert linearised_bound(statement([[1]], [0], equalities=[block("equal", [[F(1), F(0)]])]), [F(0)], {}) == 0
+    for row, bound in (([1, 1, 0], None), ([0, 0, 0], None), ([0, 1, 0], 0)):
+        inner = [block("below", [list(map(F, row))])]
+        assert linearised_bound(statement([[1, 0], [0, 1]], [0, 0], inequalities=inner), [F(0)] * 2, {}) == bound
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_no_point_of_a_kernel_machine_shows_more_than_the_optimum(seed):
+    rng = random.Random(seed)
+    X = [[rng.randint(-3, 3)] for _ in range(5)]
+    y, intercept = [0, 1, 1, 0, 1], seed % 2 == 0
+    signs = [2 * k - 1 for k in y]
+    optimum = oracle.soft_margin(X, signs, F(2), "hinge", intercept)[0]
+    problem = cc.KernelSVM(X, y, kernel="linear", C=2.0, intercept=intercept)
+    for _ in range(5):
+        point = {"margin": [F(rng.randint(-1, 9), 4) for _ in range(5)]}
+        assert true_bounds(problem, point, {"intercept": {0: F(rng.randint(-2, 2))}})[0] <= -optimum
+
+
 # ---- the upper bound -----------------------------------------------------------------------------------------
 
 
-def upper(stated, z, tolerance=NEAR, monkeypatch=None):
+def upper(stated, z, monkeypatch):
     module = sys.modules["convexcls.exact.true_bounds"]
     monkeypatch.setattr(module, "state", lambda problem: problem)
     stated.kept = ("z",)
-    return true_bounds(stated, {"z": [F(v) for v in z]}, {}, tolerance)[1:]
+    return true_bounds(stated, {"z": [F(v) for v in z]}, {})[1:]
 
 
 def test_the_upper_bound_is_the_objective_at_a_feasible_point(monkeypatch):
     """1/2 z'Hz + g'z + constant + c max(lines) + p/2 max(0, line)^2."""
 
-    def at(stated, *z, tolerance=NEAR):
-        return upper(stated, z, tolerance, monkeypatch)
+    def at(stated, *z):
+        return upper(stated, z, monkeypatch)
 
     plain = statement([[2, 1], [1, 4]], [1, -1], F(1, 2))
     assert at(plain, 3, 2) == ((2 * 9 + 2 * 6 + 4 * 4) / F(2) + 3 - 2 + F(1, 2),) * 2
@@ -248,13 +362,14 @@ def test_the_upper_bound_is_the_objective_at_a_feasible_point(monkeypatch):
     assert at(least, 2, 1) == (F(5, 2), F(5, 2))
     assert at(least, 0, 1) == (None, F(1, 2))
     assert at(least, 3, -2) == (18 + 8, F(13, 2))
-    # not scaled where a row says at most, or where there are equations
+    # not scaled where a row says at most, or where there are equations: moved within the bounds of single unknowns
     mixed = statement(
         [[1, 0], [0, 1]], [0, 0], inequalities=[block("below", [[F(-1), F(0), F(2)], [F(1), F(0), F(-3)]])]
     )
     assert at(mixed, 3, 0) == (F(9, 2), F(9, 2))
     assert at(mixed, 2, 0) == (2, 2)
     assert at(mixed, 4, 0) == (None, 8)
+    assert at(mixed, 3 + F(1, 10**6), 0)[0] == F(9, 2)
     assert at(mixed, 1, 0) == (None, F(1, 2))
     zero = statement([[1, 0], [0, 1]], [0, 0], inequalities=[block("below", [[F(-1), F(0), F(0)]])])
     assert at(zero, 3, 0) == (F(9, 2), F(9, 2))
@@ -267,42 +382,55 @@ def test_the_upper_bound_is_the_objective_at_a_feasible_point(monkeypatch):
     assert at(both, 1, 1) == (None, 1)
 
 
-def test_a_point_is_scaled_up_within_the_tolerance_where_a_line_is_short(monkeypatch):
-    """A line 1 - z that rounding left above 0 costs more than the rest: at z / (1 - gap) it costs nothing."""
+def test_a_point_is_scaled_onto_its_equation(monkeypatch):
+    """10^6 (z_1 - z_2)^2 / 2 with z_1 + 3 z_2 = 8: the multiple of (2 + e, 2) costs nothing, the nearest point does."""
+    steep = statement(
+        [[10**6, -(10**6)], [-(10**6), 10**6]], [0, 0], equalities=[block("equal", [[F(1), F(3), F(-8)]])]
+    )
+    assert upper(steep, [1, 1], monkeypatch) == (0, 0)
+    assert upper(steep, [4, 4], monkeypatch) == (0, 0)
+    for row in ([F(0), F(2), F(-4)], [F(2), F(0), F(-4)]):
+        along = statement([[1, -1], [-1, 1]], [0, 0], equalities=[block("equal", [row])])
+        assert upper(along, [1, 1], monkeypatch) == (0, 0)
+    level = statement([[1, 0], [0, 1]], [0, 0], equalities=[block("equal", [[F(1), F(-1), F(0)]])])
+    assert upper(level, [1, 0], monkeypatch) == (F(1, 4), F(1, 2))  # 0 is not a multiple of any use
+    # a multiple that leaves a bound is not taken, nor one where there are equations that it does not satisfy
+    held = statement(
+        [[1, 0], [0, 0]], [0, 0], equalities=[block("equal", [[F(0), F(1), F(-2)]])],
+        inequalities=[block("below", [[F(1), F(0), F(-1)]])])  # fmt: skip
+    assert upper(held, [1, 1], monkeypatch) == (F(1, 2), F(1, 2))
+    both = [block("equal", [[F(1), F(0), F(-2)], [F(0), F(1), F(-3)]])]
+    assert upper(statement([[1, 0], [0, 1]], [0, 0], equalities=both), [1, 1], monkeypatch) == (F(13, 2), 1)
+    flat = [block("equal", [[F(1), F(-1), F(0)], [F(1), F(1), F(-2)]])]
+    assert upper(statement([[1, 0], [0, 1]], [0, 0], equalities=flat), [3, 3], monkeypatch) == (1, 9)
+    assert upper(statement([[1, 0], [0, 1]], [0, 0], equalities=flat), [0, 0], monkeypatch) == (1, 0)
+
+
+def test_what_moves_is_what_has_room(monkeypatch):
+    """z_1 + z_2 + z_3 = 10 from (3, 5, 1) with 0 <= z_1 <= 16/5, 0 <= z_2 <= 10: room for 1/5, 5 and 1. No multiple
+    of the point is within the bounds."""
+    ends = [[1, 0, 0, F(-16, 5)], [-1, 0, 0, 0], [0, 1, 0, -10], [0, -1, 0, 0]]
+    tied = statement(
+        [[1, 0, 0], [0, 1, 0], [0, 0, 1]], [0] * 3, equalities=[block("equal", [[F(1)] * 3 + [F(-10)]])],
+        inequalities=[block("below", [list(map(F, row)) for row in ends])])  # fmt: skip
+    step = 1 / (F(1, 5) + 5 + 1)
+    moved = [3 + step / 5, 5 + 5 * step, 1 + step]
+    assert upper(tied, [3, 5, 1], monkeypatch) == (dot(moved, moved) / 2, F(35, 2))
+    # without an equation a point outside by rounding is moved to the bounds, and to no other multiple of itself
+    for linear, end, z, inside in (([-9], [2, 9], 2 - NEAR, 2), ([0], [-1, 3], 3 + NEAR, 3)):
+        rows = [[F(-1), F(end[0])], [F(1), F(-end[1])]]
+        within = statement([[1]], linear, inequalities=[block("below", rows)])
+        assert upper(within, [z], monkeypatch)[0] == F(inside**2, 2) + linear[0] * inside
+
+
+def test_the_objective_is_told_at_the_point_itself(monkeypatch):
+    """A line 1 - z that rounding left above 0 costs what it costs, though z / (1 - gap) would cost less."""
     margins = block("first", [[F(-1), F(1)], [F(-2), F(1)]])
     flat = block("second", [[F(0), F(0)]] * 2)
     stated = statement([[1]], [0], samples=[([1e9, 1e9], [0.0, 0.0], (margins, flat))])
-    gap = F(1, 10**7)
-    assert upper(stated, [1 - gap], NEAR, monkeypatch) == (F(1, 2), F(1, 2))
-    for gap, tolerance in ((NEAR, NEAR), (F(1, 10), F(1, 10)), (2 * NEAR, NEAR)):
+    for gap in (F(1, 10**20), F(1, 10**7), F(1, 10)):
         value = (1 - gap) ** 2 / 2 + 10**9 * gap
-        assert upper(stated, [1 - gap], tolerance, monkeypatch) == (value, value)
-    assert upper(stated, [F(99, 100)], F(1, 50), monkeypatch) == (F(1, 2), F(1, 2))
-    assert upper(stated, [1], NEAR, monkeypatch) == (F(1, 2), F(1, 2))
-    # the largest of the stretches is taken, and never with constraints
-    two = block("first", [[F(-1), F(0), F(1)], [F(0), F(-1), F(1)]])
-    level = block("second", [[F(0)] * 3] * 2)
-    pair = statement([[1, 0], [0, 1]], [0, 0], samples=[([1e9, 1e9], [0.0, 0.0], (two, level))])
-    near = [1 - F(1, 10**7), 1 - F(1, 10**8)]
-    assert upper(pair, near, NEAR, monkeypatch)[0] == (1 + (near[1] / near[0]) ** 2) / 2
-    held = statement(
-        [[1]], [0], inequalities=[block("below", [[F(1), F(-5)]])], samples=[([1e9, 1e9], [0.0, 0.0], (margins, flat))]
-    )
-    assert upper(held, [1 - F(1, 10**7)], NEAR, monkeypatch)[0] == (1 - F(1, 10**7)) ** 2 / 2 + 100
-    tied = statement(
-        [[1]], [0], equalities=[block("equal", [[F(1), F(-1)]])], samples=[([1.0, 1.0], [0.0, 0.0], (margins, flat))]
-    )
-    assert upper(tied, [1], NEAR, monkeypatch) == (F(1, 2), F(1, 2))
-    short = statement(
-        [[1, 0], [0, 1]], [0, 0], equalities=[block("equal", [[F(0), F(1), F(-1)]])],
-        samples=[([1e9], [0.0], (block("first", [[F(-1), F(0), F(1)]]), block("second", [[F(0)] * 3])))])  # fmt: skip
-    assert upper(short, [1 - F(1, 10**7), 1], NEAR, monkeypatch)[0] == ((1 - F(1, 10**7)) ** 2 + 1) / 2 + 100
-    assert F(1, 10**6) == NEAR
-    # lines that do not say at least are left alone
-    other = statement(
-        [[1]], [0], samples=[([1.0], [0.0], (block("first", [[F(1), F(-1)]]), block("second", [[F(0), F(0)]])))]
-    )
-    assert upper(other, [1 + F(1, 10**7)], NEAR, monkeypatch)[0] == (1 + F(1, 10**7)) ** 2 / 2 + F(1, 10**7)
+        assert upper(stated, [1 - gap], monkeypatch) == (value, value)
 
 
 # ---- the optimum lies between them ----------------------------------------------------------------------------
@@ -339,6 +467,19 @@ def test_the_optimum_lies_between_the_bounds_whatever_the_numbers(seed):
         contained(cc.PerceptronCriterion(X, y, sample_weight=doubles), point, multipliers, optimum)
 
 
+def test_the_better_of_two_lower_bounds_is_taken():
+    """A kernel of rank one: by the multipliers a little off there is little, by the point there is all; and the other
+    way round."""
+    problem = cc.KernelSVM([[1.0], [2.0], [-1.0]], [1, 1, 0], kernel="linear", C=1.0, intercept=False)
+    point, multipliers = {"margin": [F(1, 2), F(0), F(1, 2)]}, {"margin_sign": {1: F(1)}}
+    assert true_bounds(problem, point, multipliers)[:2] == (F(-1, 2), F(-1, 2))
+    off = {"slack": {0: F(1), 1: F(1), 2: F(1)}}
+    assert dual_bound(state(problem), off) < F(-1, 2)
+    assert true_bounds(problem, point, off)[0] == F(-1, 2)
+    assert true_bounds(problem, {"margin": [F(9)] * 3}, multipliers)[0] == F(-1, 2)
+    assert linearised_bound(state(problem), [F(9)] * 3, {}) < F(-1, 2)
+
+
 def test_what_is_affordable():
     def problem(n, d, **more):
         return cc.HardMarginSVM(np.ones((n, d)), [0] + [1] * (n - 1), **more)
@@ -352,3 +493,6 @@ def test_what_is_affordable():
     assert affordable(cc.LeastSquares(np.ones((40_000, 4)), [0] + [1] * 39_999, intercept=False))
     assert not affordable(cc.LeastSquares(np.ones((40_001, 4)), [0] + [1] * 40_000, intercept=False))
     assert affordable(cc.KernelSVM([[0.0], [1.0]], [0, 1], kernel="linear"))
+    assert affordable(cc.LeastSquares(np.ones((4, 70)), [0, 1, 1, 1], l2=1.0))  # of a kernel only is the matrix counted
+    for n, fits in ((60, True), (61, False)):
+        assert affordable(cc.KernelSVM(np.ones((n, 1)), [0] + [1] * (n - 1), kernel="linear")) is fits

@@ -14,11 +14,12 @@ from scipy import sparse
 
 import convexcls as cc
 from convexcls.data import check_data
-from convexcls.portable import certificate_dict, data_digest, digest, exact_proofs, parse
+from convexcls.portable import certificate_dict, data_digest, digest, found_proofs, parse
 from convexcls.portable import verification as verification_module
 from convexcls.portable.checks import check_claim
 from convexcls.portable.digest import entry_text, label_text
-from convexcls.portable.exact_proofs import exact_direction, exact_farkas, proves_infeasible, proves_unattained
+from convexcls.portable.exact_proofs import proves_infeasible, proves_unattained
+from convexcls.portable.found_proofs import exact_direction, exact_farkas
 from convexcls.portable.slacks import (
     flat_lines,
     kept_names,
@@ -105,9 +106,9 @@ def test_contradictions_are_written_so_that_they_cancel_exactly():
 def test_what_is_too_large_is_written_as_it_was_found(monkeypatch):
     rounded = {"sign": np.array([1 / 3, 1 / 3 + 1e-16]), "sum": np.array([-1 / 3 - 2e-16])}
     as_found = {"sign": {0: F(1 / 3), 1: F(1 / 3 + 1e-16)}, "sum": {0: F(-1 / 3 - 2e-16)}}
-    assert exact_proofs.LARGEST == 40_000
+    assert found_proofs.LARGEST == 40_000
     for largest, found in ((6, False), (5, True)):  # three multipliers of rows with two entries
-        monkeypatch.setattr(exact_proofs, "LARGEST", largest)
+        monkeypatch.setattr(found_proofs, "LARGEST", largest)
         assert (exact_farkas(NEVER, rounded) == as_found) is found
 
     def falling(rows):
@@ -117,7 +118,7 @@ def test_what_is_too_large_is_written_as_it_was_found(monkeypatch):
     way, row = np.array([3.0, -1.0, 0.0]), [0.1, 0.3, 0.2]
     assert F(0.1) * 3 != F(0.3)
     for largest, count, found in ((9, 1, False), (8, 1, True), (9, 300, False), (9, 301, True)):
-        monkeypatch.setattr(exact_proofs, "LARGEST", largest)
+        monkeypatch.setattr(found_proofs, "LARGEST", largest)
         exact = exact_direction(falling([row] * count), way)["x"]
         assert exact[:2] == [3, -1]
         assert (exact[2] == 0) is found
@@ -149,7 +150,10 @@ def test_a_direction_is_one_exactly():
     assert "curves along 'x'" in falls(program((-1.0, 0.0), quadratic={"x": [0.0, 1.0]}), 1, 1)
     ball = cc.NormBound("ball", {"x": np.eye(2)}, bound=1.0)
     assert "no norm bound" in falls(program((-1.0, 0.0), norm_bounds=[ball]), 1, 0)
-    assert "no matrix" in falls(program((-1.0, 0.0), quadratic={"x": np.diag([0.0, 1.0])}), 1, 0)
+    matrix = program((-1.0, 0.0), quadratic={"x": np.array([[1.0, -1.0], [-1.0, 1.0]])})
+    assert falls(matrix, 1, 1) == ""
+    assert "curves along 'x'" in falls(matrix, 1, 1 + F(1, 2**80))
+    assert "curves along 'x'" in falls(matrix, 1, 0)
     held = program((-1.0, 0.0), constraints=[below("cap", [[0.0, 0.0], [1.0, -1.0]], 1.0)])
     assert "leaves the constraint 'cap' at row 1" in falls(held, 1, 0)
     assert falls(held, 1, 1) == falls(held, 1, 2) == ""
@@ -295,14 +299,17 @@ def test_directions_that_are_checked_in_doubles():
     sizes = "one number for every unknown"
     assert sizes in verdict(problem, inner | {"direction": way | {"precision": ["1", "-1"]}}, Z, y)
     assert sizes in verdict(problem, inner | {"direction": way | {"more": []}}, Z, y)
-    for other in (cc.KernelSVM(X, Y, kernel="linear", C=1.0), cc.MaxMargin(X, Y)):
+    for other, said in (
+        (cc.KernelSVM(X, Y, kernel="linear", C=1.0), "curves along 'margin'"),
+        (cc.MaxMargin(X, Y), "does not fall"),
+    ):
         inner = certificate_dict(other.solve().certificate)
         for name in ("point", "multipliers"):
             del inner[name]
         inner |= {"verdict": "unattained", "claim": {}}
         assert sizes in verdict(other, inner | {"direction": {"coef": []}})
         ones = {v.name: ["1"] * v.size for v in other.variables}
-        assert "does not fall" in verdict(other, inner | {"direction": ones})
+        assert said in verdict(other, inner | {"direction": ones})
 
 
 def test_the_unit_counts_where_the_optimum_is_zero():
@@ -426,6 +433,23 @@ def test_undecided_claims_nothing():
 
 
 # ---- what follows -----------------------------------------------------------------------------------------------
+
+
+def test_a_slack_is_what_its_lines_ask_for_and_no_mixture():
+    variables = [cc.Variable("x", 2, "x"), cc.Variable("s", 2, "s")]
+    x, cost = np.eye(2), {"s": [1.0, 1.0]}
+    mixed = cc.Constraint("line", {"x": x, "s": [[-1.0, 0.5], [0.0, -1.0]]}, rhs=0.0)
+    assert slack_names(cc.Problem("p", variables, linear=cost, constraints=[mixed])) == ()
+    lines = [cc.Constraint(name, {"x": sign * x, "s": DiagonalRows.identity(2, -1.0)}, rhs=rhs)
+             for name, sign, rhs in (("above", 1.0, 3.0), ("below", -1.0, 5.0))]  # fmt: skip
+    problem = cc.Problem("p", variables, linear=cost, constraints=lines)
+    assert slack_names(problem) == ("s",)
+    assert with_slacks(problem, {"x": [F(0), F(-4)]}).tolist() == [
+        0.0,
+        -4.0,
+        -3.0,
+        -1.0,
+    ]  # below 0, where that is enough
 
 
 def test_slacks_and_the_multipliers_of_their_signs_follow():

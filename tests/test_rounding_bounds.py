@@ -156,6 +156,9 @@ GAPS = {
     "an equation": (
         over(1, one_to_one("tie", 1, 1.0, 1e3, "=="), linear={"x": [2.0]}, constant=-2e3), [1e3], {"tie": a(-2)},
         13 * 4 * 1e3 + 13 * 2e3 * 2),
+    "losses": (
+        over(1, terms=[cc.Term("fit", {"x": [[2.0**30]] * 2}, offset=-(2.0**30), weights=3.0)]), [1], {},
+        0.5 * 2 * 3 * (13 * 2**31) ** 2 * ULP),
     "a sum of many": (
         over(200, one_to_one("tie", 200, 1.0, 2.0, "==")), np.ones(200), {"tie": ALTERNATING}, 408 * 400 + 8000 + 2700),
 }  # fmt: skip
@@ -213,6 +216,12 @@ def opposite(reach, p, weight, unit):
     return over(4, terms=[term], quadratic={"x": [0.0, 0.0, p, 1.0]}, unit=unit), a(1, 1, 0, 0), {}
 
 
+def fitted(h=2.0**-9):
+    """Residuals h and -h of targets near 2^30: what they may be off costs more of the objective than the tolerance."""
+    fit = cc.Term("fit", {"x": [[GIANT], [GIANT]]}, offset=[h - GIANT, -h - GIANT])
+    return over(1, terms=[fit], unit=0.0), a(1), {}
+
+
 #: name: (problem, point, multipliers), tolerance
 CLOSELY = {
     "a row, of its unit": ((over(3, block("row", CANCEL, 1e-6)), a(1, 1, 1e-6), {"row": a(0)}), 1e-8),
@@ -227,6 +236,7 @@ CLOSELY = {
     "a flat unknown, by its effect": (pinned(0.0, -1024.0, 0.0), 1e-8),
     "a flat unknown, far away": (pinned(0.0, 2.0**20, 0.0), 1e-8),
     "a change of multipliers": (tilted(), 1e-11),
+    "residuals, by what they cost": (fitted(), 1e-8),
     "an argument": (opposite(1.0, 1e-8, 1.0, 1.0), 1e-8),
     "an argument, of a long column": (opposite(1e3, 1e-2, 1.0, 1.0), 1e-8),
     "an argument, with weight": (opposite(1.0, 1e-4, 1e3, 1.0), 1e-8),
@@ -243,3 +253,33 @@ def test_what_rounding_hides_is_looked_at_more_closely(name):
     assert max(loosely.measures().values()) <= 1e-14
     assert max(loosely.bounds().values()) > 2 * tol
     assert max(closely.bounds().values()) < 0.5 * tol
+
+
+@pytest.mark.parametrize("relation", ["<=", "=="])
+@pytest.mark.parametrize(("side", "counts"), [(0.0, True), (-1e-6, True), (1e-2, False)])
+def test_where_digits_do_not_count_none_are_asked_for(relation, side, counts):
+    """One block has to be looked at closely; of the other, on its side, beyond it or far within, the rounding of
+    doubles, 15 times 2^31, is little of its unit, and of the objective at its multiplier."""
+    blocks = block("row", CANCEL, 1e-6), block("other", CANCEL, side, relation, unit=1e6)
+    for multiplier in (0.0, 2.0**-29):
+        problem = over(3, *blocks, linear={"x": -multiplier * np.array(CANCEL[0])})
+        kkt = check_kkt(problem, a(1, 1, 0), {"row": a(0), "other": a(multiplier)}, 1e-7)
+        assert np.max(kkt.primal_feasibility.roundings["row"]) < 1e-9
+        counted = (counts or relation == "==") * 15 * 2**31 / 1e6
+        assert_near(np.max(kkt.primal_feasibility.roundings["other"]), counted)
+        product = (relation == "<=") * multiplier * 15 * 2**31
+        assert_near(np.max(kkt.complementary_slackness.roundings["other"]), product)
+
+
+def test_the_tolerance_is_2e_10_where_none_is_named():
+    """2^19 of 16 roundings are 9e-10 and looked at again, 2^15 of them 6e-11 and left."""
+    for size, least, most in ((2.0**18, 0.0, 1e-13), (2.0**14, 1e-11, 1e-10)):
+        problem = over(3, block("row", [[size, -size, 1.0]], 1.0))
+        bound = check_kkt(problem, a(1, 1, 1), {"row": a(0)}).primal_feasibility.bound
+        assert least <= bound <= most
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_a_point_that_is_no_number_has_measures_that_do_not_hold(value):
+    for problem, x, multipliers in (squared_slack(), many(), pinned(1.0, 1.0, 1.0), tilted(), fitted()):
+        assert not check_kkt(problem, np.where(np.arange(x.size) == 0, value, x), multipliers).holds(1e6)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import subprocess
 import sys
 import tracemalloc
@@ -401,7 +402,8 @@ def test_exponentials():
     )
     block = np.vstack([x, x[::-1], np.abs(x)])
     exponentiate(block, slice(0, 3), slice(0, x.size))
-    expected = np.where(x < -708, 0.0, np.exp(np.maximum(x, -708)))
+    # by the C library: NumPy's own takes another way on each processor and is off by a last digit here and there
+    expected = [0.0 if v < -708 else math.exp(v) for v in x.tolist()]
     np.testing.assert_allclose(block[0], expected, rtol=3e-16)
     np.testing.assert_array_equal(block[1], block[0][::-1])
     assert np.all(block[2] == 1.0)

@@ -115,3 +115,13 @@ def test_what_stands_in_comes_with_its_multipliers():
     assert not multipliers["margin"].any()
     assert not multipliers["normalization"].any()
     assert certify(loose, x, multipliers, stand_in=False)[0].status == "optimal"
+
+
+def test_arguments_that_doubles_round_away_do_not_make_an_optimum():
+    """Both residuals are h = 2^-9 in size and cancel, in doubles; in truth both are 2^-12 less, which costs 1/64 of the
+    objective. No double is nearer to the minimiser, 3 + 2^-52."""
+    b, h = 2.0**40 + 2.0**-12, 2.0**-9
+    fit = cc.Term("fit", {"x": [[b], [b]]}, offset=[h - 3 * b, -h - 3 * b])
+    problem = over(1, terms=[fit], unit=0.0)
+    certificate, _, _ = certify(problem, a(3), {})
+    assert certificate.status == "undecided"

@@ -130,13 +130,17 @@ def test_bounds_of_least_squares(seed):
 
 
 def repaired(rows, weights, low, z, nu):
-    """z clipped to its box, moved by -W R s onto sum_i (z_i - nu w_i) r_i = 0, and the part of the middle it needs."""
+    """z clipped to its box, moved by -W R s onto sum_i (z_i - nu w_i) r_i = 0, W the room in the box or, where that is
+    not enough, the weights; and the part of the middle it needs."""
     clipped = [max(b, min(a, w)) for a, b, w in zip(z, low, weights, strict=True)]
     columns = list(zip(*rows, strict=True))
     excess = [dot(c, [a - nu * w for a, w in zip(clipped, weights, strict=True)]) for c in columns]
-    gram = [[dot(weights, [a * b for a, b in zip(c, e, strict=True)]) for e in columns] for c in columns]
-    step = oracle.solve_linear(gram, excess)
-    fit = [a - w * dot(r, step) for a, w, r in zip(clipped, weights, rows, strict=True)]
+    for give in ([min(a - b, w - a) for a, b, w in zip(clipped, low, weights, strict=True)], weights):
+        gram = [[dot(give, [a * b for a, b in zip(c, e, strict=True)]) for e in columns] for c in columns]
+        step = oracle.solve_linear(gram, excess)
+        if step is not None:
+            break
+    fit = [a - g * dot(r, step) for a, g, r in zip(clipped, give, rows, strict=True)]
     part = F(0)
     for a, w, b in zip(fit, weights, low, strict=True):
         beyond, half = max(a - w, b - a), (w - b) / 2

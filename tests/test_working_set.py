@@ -122,7 +122,7 @@ def test_rows_that_do_not_matter_leave_the_free_minimum():
 
 def test_sparse_rows_give_the_same():
     rng = np.random.default_rng(1)
-    X = sparse.random_array((2500, 30), density=0.15, rng=rng, format="csr")
+    X = sparse.random_array((2500, 30), density=0.15, random_state=rng, format="csr")
     scores = X @ rng.normal(size=30)
     kept = np.abs(scores) > 0.1
     X, y = X[kept], np.sign(scores[kept])

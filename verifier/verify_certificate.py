@@ -55,8 +55,7 @@ def numbers(texts):
     """``p`` or ``p/q`` as it is; text with a point or an exponent is the double nearest to it."""
     values, below = [], 1
     for text in texts:
-        text = text if type(text) is str else ""
-        found = RATIONAL.fullmatch(text)
+        found = RATIONAL.fullmatch(text := text if type(text) is str else "")
         demand(found or (DECIMAL.fullmatch(text) and math.isfinite(float(text))), "a number is not written as one")
         values.append(Fraction(int(found[1]), int(found[2] or 1)) if found else Fraction(float(text)))
         below = math.lcm(below, values[-1].denominator)
@@ -122,8 +121,7 @@ def canonical(value):
     if type(value) is Fraction:
         double = abs(value) < 2**1023 and value.numerator / value.denominator == value
         return float(value).hex() if double else str(value)
-    text = str(value).strip()
-    return str(Fraction(text)) if DECIMAL.fullmatch(text) else json.dumps(text)
+    return str(Fraction(text)) if DECIMAL.fullmatch(text := str(value).strip()) else json.dumps(text)
 
 
 def digest(rows, targets, weights):
@@ -205,9 +203,11 @@ def kink_bounds(rows, weights, targets, point, low, z, nu, total):
     It is at least -sum_i z_i t_i - nu total for all low <= z <= weights with sum_i (z_i - nu weights_i) r_i = 0: such
     are z = 0, nu = 0 where low = -weights, and z = weights/2, nu = 1/2 where low = t = 0, in the middle of the box."""
     u, kept = [dot(r, point) - t for r, t in zip(rows, targets, strict=True)], [*map(max, low, map(min, z, weights))]
-    excess = pull(rows, [a - nu * w for a, w in zip(kept, weights, strict=True)])
-    step = solve(rows, weights, [ZERO] * len(point), excess) if any(excess) else excess
-    fit = [a - w * dot(r, step) for a, w, r in zip(kept, weights, rows, strict=True)]
+    room = [min(a - b, w - a) for a, b, w in zip(kept, low, weights, strict=True)]  # which may not be enough to move
+    excess, ridge = pull(rows, [a - nu * w for a, w in zip(kept, weights, strict=True)]), [ZERO] * len(point)
+    steps = ((give, solve(rows, give, ridge, excess)) for give in (room, weights))
+    fits = ([a - g * dot(r, step) for a, g, r in zip(kept, give, rows, strict=True)] for give, step in steps)
+    fit = next(f for f in fits if not any(pull(rows, [a - nu * w for a, w in zip(f, weights, strict=True)])))
     out = [(max(a - w, b - a, ZERO), (w - b) / 2) for a, w, b in zip(fit, weights, low, strict=True)]
     part = max(v / (v + room) if v else ZERO for v, room in out)  # so much of the middle brings all into the box
     lower = (part - 1) * (dot(fit, targets) + nu * total) - part * total / 2
@@ -255,14 +255,13 @@ def verify(text, rows, labels, weights=None):
     if found["verdict"] == "infeasible":
         return "infeasible: multiplied and added up as stated, the constraints contradict each other", None, None
     demand(upper is not None and upper < 2**1000, "the point is not feasible, and no multiple of it is", 1)
-    room, claim, level = found["tolerance"] * max(upper, unit), found["claim"], found["level"]
+    room, level, (low, high, *more) = found["tolerance"] * max(upper, unit), found["level"], found["claim"].values()
     if level == "exact":
-        exact = untouched and {lower} == {lower, upper, *claim.values()}
+        exact = untouched and {lower} == {lower, upper, low, high, *more}
         demand(exact, "point and multipliers do not prove the claimed optimum exactly", 1)
         return f"optimal, and the optimum is exactly {upper}", lower, upper
     words = f"the optimum lies between {float(max(lower, ZERO)):.17g} and {float(upper):.17g}"
     demand(upper - lower <= room and abs(value - upper) <= room, f"{words}: that is all that is proved", 1)
-    low, high = claim["lower"], claim["upper"]
     near = max(abs(low - lower), abs(high - upper)) <= room and (level == "float" or low <= lower <= upper <= high)
     demand(near, f"{words}: the claim is another", 1)
     return f"optimal to the relative tolerance {float(found['tolerance'])}, and {words}", lower, upper

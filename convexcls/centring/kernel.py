@@ -73,10 +73,12 @@ def centred_kernel(problem: Problem) -> CentredKernel | None:
         return None
     data, signs = moved(seen[0], shift), seen[1]
     root = data.scaled(signs).T
+    blur = (0.0, np.inf) if root.rounding else Q.blur  # the rounding of samples is that of what they were
+    Q = KernelRows(Q.store.on_linear(data.to_matrix()), Q.factor, weight=Q.weight, root=root, blur=blur)
     centred = Problem(
         problem.name,
         problem.variables,
-        quadratic={name: KernelRows(Q.store.on_linear(data.to_matrix()), Q.factor, weight=Q.weight, root=root)},
+        quadratic={name: Q},
         linear=problem.linear,
         constraints=problem.constraints,
         constant=problem.constant,

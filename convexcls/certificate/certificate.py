@@ -120,6 +120,30 @@ class Certificate:
         return -self.exact.optimum if self.problem.sense == "max" else self.exact.optimum
 
     @property
+    def nearest_optimum(self) -> float | None:
+        """The double nearest to the optimum, where that is known exactly or enclosed; None where it is not."""
+        if self.status != "optimal" or (self.exact is None and self.enclosure is None):
+            return None
+        try:
+            return float((Fraction(self.lower) + Fraction(self.upper)) / 2)
+        except OverflowError:
+            return None
+
+    @property
+    def objective(self) -> float:
+        """The objective at the point, in the sense in which the problem is written: as measured, within what is proved
+        of it. Where the optimum is proved without rounding the double nearest to that: rounding the point may cost
+        more. NaN without a point."""
+        if (proved := self.nearest_optimum) is not None:
+            return proved
+        if self.kkt is None or self.x is None:
+            return math.nan
+        measured, known = self.kkt.objective, self.bounds
+        if self.status == "optimal" and known is not None and known.at_point is not None:
+            measured = min(max(measured, known.lower), known.at_point)
+        return self.problem.reported(measured)
+
+    @property
     def width(self) -> float:
         """How far apart the bounds are, relative to the optimum or to the problem's unit."""
         low, high = self._interval

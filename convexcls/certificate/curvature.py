@@ -24,6 +24,8 @@ Array = NDArray[np.float64]
 LARGEST_MATRIX = 1_000_000
 #: Kernel matrices of more samples are not worked out in rationals.
 LARGEST_EXACT_KERNEL = 200
+#: Kernels whose matrix is regular for any samples that differ (Micchelli 1986).
+STRICTLY_DEFINITE = ("rbf", "laplacian")
 
 
 def curvature_rows(problem: Problem) -> list[JoinedRows]:
@@ -62,17 +64,31 @@ def vanishes_exactly(problem: Problem, direction: Array) -> bool:
 
 
 def vanishes_as_given(problem: Problem, direction: Array) -> bool:
-    """Whether Q d = 0 for the kernel matrix of the samples as they were given, where that is a matrix of rationals: its
-    doubles may be singular where it is not. True where there is no such matrix, or a known root."""
-    matrices = [p for p in problem.quadratic.values() if isinstance(p, Rows)]
-    if not matrices or any(_root(p) is not p for p in matrices):
+    """Whether Q d = 0 for the kernel of the samples as they were given: its doubles may be singular where it is not.
+
+    Samples that are equal cancel each other in any kernel. Others never do in a kernel that is strictly positive
+    definite; of one that takes rationals to rationals Q d is worked out. True where there is no kernel of samples, or a
+    known root of samples that doubles hold.
+    """
+    matrices = [p for p in problem.quadratic.values() if isinstance(p, KernelRows)]
+    kernel, data = getattr(problem, "kernel", None), getattr(problem, "data", None)
+    if not matrices or kernel is None or data is None:
         return True
-    if all(isinstance(p, KernelRows) and _cancels_by_samples(p, direction) for p in matrices):
+    if data.exact_matrix is None and any(_root(p) is not p for p in matrices):
         return True
-    if problem.size > LARGEST_EXACT_KERNEL:
+    pulls = matrices[0].factor * direction
+    used = np.flatnonzero(pulls)
+    totals: dict[tuple[Fraction, ...], Fraction] = {}
+    for sample, pull in zip(data.exact_rows(used), pulls[used].tolist(), strict=True):
+        totals[tuple(sample)] = totals.get(tuple(sample), Fraction(0)) + Fraction(pull)
+    if not any(totals.values()):
+        return True
+    if kernel.kind in STRICTLY_DEFINITE:
         return False
     from convexcls.exact.kernel_matrix import exact_kernel
 
+    if problem.size > LARGEST_EXACT_KERNEL:
+        return kernel.kind == "precomputed"
     matrix = exact_kernel(problem)
     if matrix is None:
         return True

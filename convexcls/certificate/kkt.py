@@ -9,7 +9,8 @@ stationarity         of a coordinate with curvature p > 0, relative to the large
                      (``correction.py``) or, where that cannot be told, the effect |r_j x_j| on the objective
 primal feasibility   relative to the block's unit (its right-hand side), and what it costs to repair all of the block,
                      at its largest multiplier or the cost of its slacks, relative to the objective
-dual feasibility     every multiplier's sign, relative to the block's largest multiplier
+dual feasibility     every multiplier's sign, relative to the block's largest multiplier, or to a natural one where all
+                     may be 0
 complementarity      every row's product, relative to the objective
 gap                  relative to the objective, or to the problem's unit where the optimum may be 0
 
@@ -19,7 +20,9 @@ gap is the sum of what the residuals cost,
 
     f(x) - dual = lambda'(h - Gx) + nu'(b - Ax) + sum over curved j of c_j^2 / 2 p_j + sum over the others of c_j x_j,
 
-c the gradient of the Lagrangian: the same number as the difference of the objectives, without its cancellation.
+c the gradient of the Lagrangian: the same number as the difference of the objectives, without its cancellation. A slope
+is a multiplier of its loss; where its argument is off by e, it is that of another argument, and by the inequality of
+Fenchel and Young costs at most e^2 times half the curvature between: that is part of the gap's rounding.
 """
 
 from __future__ import annotations
@@ -81,6 +84,7 @@ class _Check:
         self.sizes, self.free = problem.remembered(Sizes), problem.remembered(FreeRows)
         self.gradient = Gradient(problem, x, closely)
         self.largest_multiplier = self.sizes.multiplier
+        self.losses_rounding = 0.0
         losses = sum(self._add_term(term) for term in problem.terms)
         curvature = quadratic_value(problem, x, self.gradient.curved, tol)
         self.objective = curvature + float(problem.q @ x) + problem.constant + losses
@@ -111,26 +115,32 @@ class _Check:
         if term.counted.size < weights.size:  # what has no weight does not count, even where it is infinite
             slopes, sizes = np.where(weights > 0, slopes, 0.0), np.where(weights > 0, sizes, 0.0)
         self._add(rows, weights * slopes, sizes)
+        error = np.where(weights > 0, weights * _slope_error(term, u, rad), 0.0)
+        self.losses_rounding += 0.5 * float((error * rad).sum())
         if self.sizes.curved.size:  # to the others, the rounding of slopes is a change of multipliers as small
             own = 1 if term.is_half_square else SLOPE_ROUNDING  # of a square the slope is the argument
-            off = own * UNIT * sizes + np.where(weights > 0, weights * _slope_error(term, u, rad), 0.0)
+            off = own * UNIT * sizes + error
             self.gradient.inherit(rows, off if self.closely else float(off.sum()))
         return term.value(u)
 
     def _wanted(self, term: Term) -> float:
-        """How closely the arguments of a term have to be known: relative to their own size where it is a square, and so
-        that the gradient of unknowns with curvature is known. That of x_j counts relative to sqrt(2 f p_j), and takes
-        all slopes times the largest entry of its column."""
-        rows, curved, wanted = self.problem.rows(term), self.sizes.curved, DOUBT * self.tol
+        """How closely the arguments of a term have to be known: relative to their own size where it is a square; so
+        that their rounding costs little; and so that the gradient of unknowns with curvature is known. That of x_j
+        counts relative to sqrt(2 f p_j), and takes all slopes times the largest entry of its column."""
+        rows, weights, curved, wanted = self.problem.rows(term), term.row_weights, self.sizes.curved, DOUBT * self.tol
+        least, weight = max(self.problem.unit, 0.5 * float(self.x @ self.gradient.curved)), float(weights.sum())
+        u = rows @ self.x + term.offset
         if term.is_half_square:
-            typical = float(np.abs(rows @ self.x + term.offset).max(initial=0.0))
-            wanted *= max(typical, ROUNDING_ROOM * float(np.abs(term.offset).max(initial=0.0)))
+            offset = float(np.abs(term.offset).max(initial=0.0))
+            wanted *= max(float(np.abs(u).max(initial=0.0)), ROUNDING_ROOM * offset)
+        bend = 0.5 * float(np.where(weights > 0, weights * _slope_error(term, u, 1.0), 0.0).sum())
+        if bend > 0:
+            wanted = min(wanted, float(np.sqrt(DOUBT * self.tol * max(least, term.value(u)) / bend)))
         felt = curved[rows.column_max()[curved] > 0]
         if not felt.size:
             return wanted
-        least = max(self.problem.unit, 0.5 * float(self.x @ self.gradient.curved))
         size = float(np.min(np.sqrt(2.0 * least * self.sizes.diagonal[felt]) / rows.column_max()[felt]))
-        return min(wanted, DOUBT * self.tol * size / float(term.row_weights.sum()))
+        return min(wanted, DOUBT * self.tol * size / weight)
 
     # ---- the whole ------------------------------------------------------------------------------------------------
 
@@ -177,7 +187,12 @@ class _Check:
             costs[where.start] += radius * float(np.linalg.norm(c.mid[where]))
             off[where.start] += radius * float(np.linalg.norm(c.rad[where]))
         size = float(np.abs(costs).sum()) + self.cost_size
-        rounding = float(off.sum()) + self.cost_rounding + gamma(costs.size + self.costs_added + 8) * size
+        rounding = (
+            float(off.sum())
+            + self.losses_rounding
+            + self.cost_rounding
+            + gamma(costs.size + self.costs_added + 8) * size
+        )
         return float(costs.sum()) + self.cost, rounding
 
     def _boxed(self, boxed: Flags, costs: Array, off: Array) -> tuple[Array, Array]:
@@ -303,8 +318,8 @@ class _Check:
         self.primal[c.name] = Measured.of(
             violation, self._priced(unit, price, _share(violation)), largest(off, self._priced(unit, price, share))
         )
-        floor = max(most, self.sizes.natural_multiplier(c, float(np.max(unit, initial=0.0))))
-        self.signs[c.name] = Measured.of(nothing if equal else np.maximum(-multiplier, 0.0), ((1.0, floor),))
+        wrong = nothing if equal else np.maximum(-multiplier, 0.0)
+        self.signs[c.name] = Measured.of(wrong, ((1.0, self._sign_unit(c, most, unit)),))
         products = multiplier * mid
         self._add_products(-float(products.sum()), sizes := np.abs(products), size, rad)
         unsure = 0.0 if equal else float(np.max(size * rad, initial=0.0)) if isinstance(rad, np.ndarray) else most * rad
@@ -346,6 +361,14 @@ class _Check:
     def _priced(self, unit: Array | float, price: float, share: float) -> Yardsticks:
         """Violations count relative to the unit, and by what it costs to repair them all."""
         return (1.0, unit), (price * share, self.scale)
+
+    def _sign_unit(self, c: Constraint, most: float, unit: Array | float) -> float:
+        """What a multiplier of the wrong sign is measured against: the largest of the block or, where all may be 0, a
+        natural one. That is no more than what one unit of the right-hand side may cost: a slack costs far more where no
+        sample needs one."""
+        natural = self.sizes.natural_multiplier(c, float(np.max(unit, initial=0.0)))
+        side = self.sizes.units[c.name]
+        return max(most, min(natural, 2.0 * self.scale / side) if side > 0 else natural)
 
     def _norm_bound(self, b: NormBound) -> None:
         rows, bounding = self.problem.rows(b), self.problem.bound_rows(b)

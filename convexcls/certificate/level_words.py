@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal, localcontext
 from fractions import Fraction
 from textwrap import wrap
 from typing import TYPE_CHECKING
@@ -11,6 +12,7 @@ if TYPE_CHECKING:
 
 #: Longer rationals are shown by their first digits.
 LONGEST = 60
+DIGITS = 15
 MOST = 8
 
 
@@ -72,7 +74,7 @@ def _exact(c: Certificate) -> list[str]:
             lines.append(
                 f"  multipliers of {name}: {shown}" + (f", and {len(rows) - MOST} more" if len(rows) > MOST else "")
             )
-    return lines
+    return [*lines, *_in_doubles(c)]
 
 
 def _enclosed(c: Certificate) -> list[str]:
@@ -85,7 +87,20 @@ def _enclosed(c: Certificate) -> list[str]:
     for v in c.problem.variables:
         if v.name in e.coefficients and v.size <= MOST:
             lines.append(f"  {v.name}: {', '.join(e.text(v.name))}")
-    return [*lines, *wrap(f"{e.proof}.", 110)]
+    return [*lines, *wrap(f"{e.proof}.", 110), *_in_doubles(c)]
+
+
+def _in_doubles(c: Certificate) -> list[str]:
+    """A warning where doubles have no room for the solution."""
+    if c.kkt is None or c.kkt.holds(c.tol):
+        return []
+    bounds = c.kkt.bounds()
+    worst = max(bounds, key=lambda name: bounds[name])
+    return wrap(
+        "This is proved of the numbers above, not of their nearest doubles, which is what a solution's coef, intercept "
+        f"and values are: rounded so, {worst} may be {bounds[worst]:.1e}, above the tolerance {c.tol:.0e}.",
+        110,
+    )
 
 
 def rational_text(value: Fraction, longest: int = LONGEST) -> str:
@@ -93,4 +108,6 @@ def rational_text(value: Fraction, longest: int = LONGEST) -> str:
     text = str(value)
     if len(text) <= longest:
         return text
-    return f"{float(value):.15g}... (a rational of {len(str(value.denominator))} digits)"
+    with localcontext(prec=DIGITS):  # a double may have no room for it
+        first = Decimal(value.numerator) / Decimal(value.denominator)
+    return f"{first.normalize():g}... (a rational of {len(str(value.denominator))} digits)"

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from convexcls.problem import Constraint, Problem
+from convexcls.rows.least_squares import least_squares
 
 Array = NDArray[np.float64]
 
@@ -77,7 +78,7 @@ def refine(system: Array, target: Array, solution: Array) -> Array:
     long_system = system.astype(np.longdouble)
     for _ in range(3):
         defect = np.asarray(target - long_system @ solution.astype(np.longdouble), dtype=float)
-        solution = solution + np.linalg.lstsq(system, defect, rcond=1e-12)[0]
+        solution = solution + least_squares(system, defect, 1e-12)
     return solution
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -83,6 +83,10 @@ class Residual:
     def roundings(self) -> dict[str, float]:
         """How far rounding may have put a relative residual off, at most."""
         return {name: block.rounding for name, block in self.blocks.items()}
+
+    def bound_of(self, blocks: Iterable[str]) -> float:
+        """The largest relative residual of some blocks, with all that rounding may hide."""
+        return max((self.blocks[b].relative + self.blocks[b].rounding for b in blocks), default=0.0)
 
     @property
     def worst(self) -> tuple[str, int]:

@@ -4,11 +4,13 @@ meet: a solver can only come near such a point, and near is not a proof."""
 from __future__ import annotations
 
 from collections.abc import Mapping
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from convexcls import rational
 from convexcls.certificate import exact
 from convexcls.certificate.linear_program import (
     LARGEST_SYSTEM,
@@ -43,7 +45,7 @@ def find_origin_multipliers(problem: Problem) -> dict[str, Array] | None:
     z[np.abs(z) <= 1e-11] = 0.0
     if 0 < support.size <= LARGEST_SYSTEM:
         z[support] = refine(columns[support].toarray().T, target, z[support])
-    if not _stationary(columns, z, target, equal):
+    if not _stationary(problem, columns, z, target, equal):
         return None
     out = by_block(problem.constraints, z)
     out.update({b.name: np.zeros(b.size + 1) for b in problem.norm_bounds})
@@ -60,20 +62,33 @@ def doubtful_at_origin(problem: Problem, x: Array, multipliers: Mapping[str, Arr
     scale = column_scale(problem)
     z = np.concatenate([multipliers[c.name] for c in problem.constraints])
     equal = np.concatenate([np.full(c.size, c.relation == "==") for c in problem.constraints])
-    return not _stationary(constraint_matrix(problem, scale), z, -problem.q * scale, equal)
+    return not _stationary(problem, constraint_matrix(problem, scale), z, -problem.q * scale, equal)
 
 
-def _stationary(columns: Any, z: Array, target: Array, equal: NDArray[np.bool_]) -> bool:
+def _stationary(problem: Problem, columns: Any, z: Array, target: Array, equal: NDArray[np.bool_]) -> bool:
     """Whether columns'z is the target down to rounding and, where z uses few rows, whether these reach it exactly."""
-    support = np.flatnonzero(z)
-    system = columns[support].toarray().T
-    if system.size <= exact.LARGEST:
-        solution = exact.solve(system, list(target))
-        if solution is None or any(value < 0 for value, free in zip(solution, equal[support], strict=True) if not free):
-            return False
+    if not _reached_exactly(problem, z):
+        return False
     left_over = np.abs(columns.T @ z - target)
     within = left_over <= ZERO * (abs(columns).T @ np.abs(z) + np.abs(target))
     return bool(np.all(within) and not np.any(z[~equal] < 0))
+
+
+def _reached_exactly(problem: Problem, z: Array) -> bool:
+    """Whether the rows in use, as they were given, add up to -q with multipliers of the right sign; taken as true where
+    they are many."""
+    if np.count_nonzero(z) * problem.size > exact.LARGEST:
+        return True
+    rows: list[list[Fraction]] = []
+    signed: list[bool] = []
+    for c, own in zip(problem.constraints, by_block(problem.constraints, z).values(), strict=True):
+        if (used := np.flatnonzero(own)).size:
+            rows += problem.rows(c).rational(used)
+            signed += [c.relation == "<="] * used.size
+    if not rows:
+        return not np.any(problem.q)
+    found = rational.solve([list(column) for column in zip(*rows, strict=True)], [-Fraction(q) for q in problem.q])
+    return found is not None and all(value >= 0 for value, bound in zip(found, signed, strict=True) if bound)
 
 
 def _origin_is_feasible(problem: Problem) -> bool:

@@ -24,7 +24,8 @@ from convexcls.rigorous.entries import EntryError, entry_error, error_from_afar
 from convexcls.rigorous.products import factors
 from convexcls.rigorous.rounding import ETA, UNIT, Ball, gamma, raised
 from convexcls.rows import CentredRows, JoinedRows, Rows
-from convexcls.rows.doubled import Doubled, dots, product_error, total, two_product
+from convexcls.rows.doubled import LARGEST, LEAST, Doubled, dots, product_error, total, two_product
+from convexcls.rows.kernel import KernelRows
 
 Array = NDArray[np.float64]
 Places = NDArray[np.intp]
@@ -37,6 +38,8 @@ CHUNK = 1_000_000
 MOST_RATIONALS = 20_000
 #: Matrices of more rows are not multiplied in doubled precision.
 MOST_DOUBLED = 2_000
+#: Kernels of more samples are not worked out in rationals.
+MOST_EXACT_KERNEL = 60
 #: Of fewer rows all are multiplied, even where few count.
 MANY = 2000
 
@@ -144,20 +147,51 @@ def quadratic_value(problem: Problem, x: Array, moved: Array, tol: float) -> flo
         value = float(own @ moved[problem.layout[v]])
         if isinstance(p, Rows) and np.all(np.isfinite(own)):
             off = gamma(2 * own.size + BESIDES) * float(np.abs(own) @ (abs(p) @ np.abs(own)))
-            if off > 0.1 * tol * max(abs(value), abs(float(problem.q @ x))) and p.shape[0] <= MOST_DOUBLED:
-                value = _doubled_value(p, own)
+            off += float(np.abs(own) @ _kernel_error(p, own))
+            little = off <= 0.1 * tol * max(abs(value), abs(float(problem.q @ x)))
+            if not little and p.shape[0] <= MOST_DOUBLED:
+                value = _doubled_value(problem, p, own)
         total += 0.5 * value
     return total
 
 
-def _doubled_value(p: Rows, x: Array) -> float:
+def _doubled_value(problem: Problem, p: Rows, x: Array) -> float:
     root = getattr(p, "root", None)
-    rows: Rows = p if root is None else root
-    nothing = Doubled(*np.zeros((2, rows.shape[0], 1)))
-    moved, _ = dots(rows.doubled(slice(None)), x, nothing)
     if root is not None:
+        moved, _ = _product(root.doubled(slice(None)), x)
         return float(moved @ moved) * float(getattr(p, "weight", 1.0))
+    known = _exact_kernel(problem, p)
+    moved, _ = _product(p.doubled(slice(None)) if known is None else known, x)
     return total(np.concatenate(two_product(moved, x)).tolist())
+
+
+def _product(rows: Doubled, x: Array) -> tuple[Array, Array]:
+    """R x, rounded once, with a bound on what that is off."""
+    moved, rad = dots(rows, x, Doubled(*np.zeros((2, rows.high.shape[0], 1))))
+    return moved, raised(rad + UNIT * np.abs(moved))
+
+
+def _kernel_error(p: Rows, x: Array) -> Array:
+    """How far P x may be off because the values of a kernel are."""
+    spread = p.spread() if isinstance(p, KernelRows) else np.zeros(p.shape[0])
+    return np.asarray(spread * float(spread @ np.abs(x)))
+
+
+def _exact_kernel(problem: Problem, p: Rows) -> Doubled | None:
+    """The matrix of a kernel that takes rationals to rationals, of the samples as they were given; None where it is
+    another one, or large."""
+    if p.shape[0] > MOST_EXACT_KERNEL or not (isinstance(p, KernelRows) and any(p.blur)):
+        return None
+    return problem.remembered(_doubled_kernel)
+
+
+def _doubled_kernel(problem: Problem) -> Doubled | None:
+    from convexcls.exact.kernel_matrix import exact_kernel
+
+    matrix = exact_kernel(problem)
+    if matrix is None or any(v and not LEAST < abs(v) < LARGEST for row in matrix for v in row):
+        return None
+    return Doubled.of(matrix, len(matrix))
 
 
 class Gradient:
@@ -213,6 +247,7 @@ class Gradient:
                 where = self.problem.layout[v]
                 out[where] = self.magnitude[where] + abs(p) @ np.abs(self.x[where])
                 self.lengths[where] += p.shape[0]
+                self.errors[where] += _kernel_error(p, self.x[where])
         return out
 
     @property
@@ -230,8 +265,15 @@ class Gradient:
             where = np.arange(self.problem.size)[self.problem.layout[v]]
             mine = np.flatnonzero(np.isin(columns, where))
             inside = columns[mine] - where[0] if where.size else mine
-            if isinstance(p, Rows):
-                entries, z = p.doubled(inside), self.x[where]  # P is symmetric
+            if isinstance(p, KernelRows) and p.root is not None:
+                z, rad = _product(p.root.doubled(slice(None)), self.x[where])
+                entries, z = p.root.T.doubled(inside), p.weight * z
+                off[mine] += 1.01 * abs(p.weight) * (abs(p.root.T[inside]) @ rad)
+            elif isinstance(p, Rows):
+                known, z = _exact_kernel(self.problem, p), self.x[where]
+                # P is symmetric
+                entries = p.doubled(inside) if known is None else Doubled(*(part[inside] for part in known))
+                off[mine] += _kernel_error(p, z)[inside] if known is None else 0.0
             else:
                 entries, z = Doubled(p[inside][:, None], np.zeros((inside.size, 1))), self.x[columns[mine]][:, None]
             off[mine] += _gather(parts, mine, entries, z)
@@ -246,6 +288,8 @@ class Gradient:
         rad = np.where(np.isfinite(mid), rad, np.inf)
         entries_in_all = sum(rows.shape[0] * rows.shape[1] for rows, _ in self.parts)
         given = all(np.all(np.isfinite(z)) for _, z in self.parts)
+        # the values of a kernel that are blurred are no better in rationals
+        given &= not any(isinstance(p, KernelRows) and any(p.blur) for p in self.problem.quadratic.values())
         if not np.all(np.isfinite(rad)) and entries_in_all <= MOST_RATIONALS and given:
             mid, rad = self._rational(columns)
         return Ball(mid, rad)

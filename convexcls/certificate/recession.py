@@ -22,6 +22,7 @@ from convexcls.certificate.linear_program import (
 )
 from convexcls.problem import Constraint, Problem, Term
 from convexcls.rows import Rows
+from convexcls.rows.least_squares import least_squares
 
 Array = NDArray[np.float64]
 
@@ -155,7 +156,7 @@ def _flattened(problem: Problem, direction: Array) -> Array:
             flat.append(rows[still].to_dense())
     system = np.vstack(flat)
     for _ in range(2):
-        direction = direction - np.linalg.lstsq(system, system @ direction, rcond=1e-12)[0]
+        direction = direction - least_squares(system, system @ direction, 1e-12)
     return direction
 
 

@@ -18,6 +18,7 @@ from convexcls.certificate import exact
 from convexcls.certificate.correction import FreeRows, free_variables, summed_rows
 from convexcls.problem import Problem
 from convexcls.rows import DenseRows
+from convexcls.rows.least_squares import least_squares
 
 Array = NDArray[np.float64]
 
@@ -46,7 +47,7 @@ def shortest(problem: Problem, x: Array) -> tuple[Array, str] | None:
         return None
     point, where = np.array(point), form.places(names)
     measured = np.isin(where, form.places(long))
-    step = np.linalg.lstsq(free[measured], -point[where][measured], rcond=None)[0]
+    step = least_squares(free[measured], -point[where][measured])
     point[where] += free @ step
     centred = problem.remembered(centre)
     moved = point if centred is None else np.array(centred.restore(point, {})[0])
@@ -71,7 +72,9 @@ def _flat_directions(problem: Problem) -> Array | None:
         return None
     whole = np.vstack([*(rows.to_dense() for rows in maps), gauge])
     found = _null_space(whole)
-    return found if found.shape[1] and exact.rank(whole) == width - found.shape[1] else None
+    if not found.shape[1] or not np.all(np.isfinite(found)):  # a unit may leave a direction no room in doubles
+        return None
+    return found if exact.rank(whole) == width - found.shape[1] else None
 
 
 def _null_space(matrix: Array) -> Array:

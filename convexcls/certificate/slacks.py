@@ -21,21 +21,25 @@ Array = NDArray[np.float64]
 SHARE = 0.01
 #: Slacks below this fraction of their unit may come of rounding.
 ROUNDED = 1e-6
+#: A factor nearer to 1 than this is 1.
+EPSILON = 2.0**-52
 
 
 def settled(problem: Problem, x: Array, tol: float) -> Array:
     """The point with its slacks at their lowest values, where those given are farther from them than the tolerance
     leaves room for. Where slacks of a rounding cost more than that, the point is stretched by as much: then they are
-    0, and what the stretching adds is a rounding of the objective."""
+    0, and what the stretching adds is a rounding of the objective. The stretched point is rounded, too, so that a
+    little more may be needed."""
     slacks = problem.remembered(Structure).slacks
     if not slacks or x.shape != (problem.size,) or not np.all(np.isfinite(x)):
         return x
     with np.errstate(all="ignore"):
         out, stretch = _lowest(problem, x, slacks, tol)
-        if stretch > 1.0:
-            other, _ = _lowest(problem, _stretched(problem, x, stretch), slacks, tol)
-            out = min(out, other, key=problem.objective)
-    return out if np.all(np.isfinite(out)) else x
+        best, more, tried = out, stretch, 1.0
+        while more > 0.0 and tried * stretch < tol:
+            other, more = _lowest(problem, _stretched(problem, x, 1.0 + tried * stretch), slacks, tol)
+            best, tried = min(best, other, key=problem.objective), 4.0 * tried
+    return best if np.all(np.isfinite(best)) else x
 
 
 def _stretched(problem: Problem, x: Array, factor: float) -> Array:
@@ -47,9 +51,9 @@ def _stretched(problem: Problem, x: Array, factor: float) -> Array:
 def _lowest(
     problem: Problem, x: Array, slacks: Mapping[str, tuple[Constraint, ...]], tol: float
 ) -> tuple[Array, float]:
-    """The point with its lowest slacks, and the factor by which those of a rounding vanish: 1 where they cost
-    little."""
-    bare, out, stretch = x.copy(), x.copy(), 1.0
+    """The point with its lowest slacks, and how far it has to be stretched, as a fraction of it, so that those of a
+    rounding vanish: 0 where they cost little."""
+    bare, out, stretch = x.copy(), x.copy(), 0.0
     for v in slacks:
         bare[problem.layout[v]] = 0.0
     objective = max(problem.objective(x), problem.unit)
@@ -74,5 +78,5 @@ def _lowest(
         if isinstance(p, np.ndarray):
             paid += 0.5 * float(p[rounded] @ out[where][rounded] ** 2)
         if rounded.any() and paid > SHARE * tol * least:
-            stretch = max(stretch, 1.0 + 2.0 * float(out[where][rounded].max()) / unit)
+            stretch = max(stretch, 2.0 * float(out[where][rounded].max()) / unit, EPSILON)
     return out, stretch

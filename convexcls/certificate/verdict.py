@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,9 +26,14 @@ from convexcls.certificate.origin import doubtful_at_origin, find_origin_multipl
 from convexcls.certificate.recession import check_direction, find_direction
 from convexcls.certificate.separating import Separating
 from convexcls.certificate.separation import separation_of
+from convexcls.enclosure import falling_direction, least_value, value_at
 from convexcls.problem import Problem
 
 Array = NDArray[np.float64]
+#: The moments of larger tables are not worked out of the entries as given.
+MOST_AS_GIVEN = 20_000
+#: The bits of the logarithms in such an objective.
+BITS = 128
 
 
 def certify(
@@ -64,7 +71,7 @@ def certify(
             None,
             None,
         )
-    exists = attained is not None and attained >= PROOF
+    exists = (attained is not None and attained >= PROOF) or _exists_as_given(problem)
     if not exists:
         way = (check_direction(problem, direction) if direction is not None else None) or find_direction(problem)
         if way is not None:
@@ -89,9 +96,40 @@ def _objection(
     """Why an optimum that doubles show does not stand; empty where it does."""
     if doubtful_at_origin(problem, x, multipliers):
         return "x = 0 satisfies the conditions to rounding, not exactly: the optimum may be a little away from it"
+    if _misses_as_given(problem, x, kkt, tol):
+        return "the conditions hold for the data rounded to doubles, not for the data as given"
     if separating is not None and not separating.agrees(x, kkt, tol):
         return "the conditions hold to rounding, but whether the classes are separable, in rationals, contradicts them"
     return ""
+
+
+def _moments(problem: Any) -> list[Any] | None:
+    """The moments of Gaussian classes whose samples doubles round, worked out of the samples as given; None of others:
+    there the doubles are as good."""
+    data = getattr(problem, "data", None)
+    if data is None or data.exact_matrix is None or not hasattr(problem, "moments_as_given"):
+        return None
+    return list(problem.moments_as_given()) if data.n * data.d <= MOST_AS_GIVEN else None
+
+
+def _exists_as_given(problem: Problem) -> bool:
+    """Whether these moments have an optimum."""
+    parts = problem.remembered(_moments)
+    return parts is not None and falling_direction(parts) is None
+
+
+def _misses_as_given(problem: Problem, x: Array, kkt: KKT, tol: float) -> bool:
+    """Whether these moments have their optimum elsewhere, or the objective there is another than was measured."""
+    if (parts := problem.remembered(_moments)) is None:
+        return False
+    if falling_direction(parts) is not None:
+        return True
+    here = value_at(parts, {v: [Fraction(u) for u in x[where].tolist()] for v, where in problem.layout.items()}, BITS)
+    if here is None:
+        return True
+    least = least_value(parts, BITS)[0]
+    off = max(here[1] - least, abs(here[1] - Fraction(kkt.objective)))
+    return off > Fraction(tol) * max(abs(least), Fraction(problem.unit))
 
 
 def _by_separability(

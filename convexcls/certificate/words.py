@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from convexcls.certificate.level_words import level_words, rational_text
+from convexcls.exact.kernel_matrix import has_exact_kernel
+from convexcls.rows.kernel import KernelRows
 
 if TYPE_CHECKING:
     from convexcls.certificate.certificate import Certificate
@@ -35,14 +37,10 @@ def explain_certificate(certificate: Certificate) -> str:
         "undecided": _undecided,
     }[certificate.status]
     lines = level_words(certificate) or tell(certificate)
-    kernel = getattr(certificate.problem, "kernel", None)
-    by_doubles = certificate.level == "float" or getattr(kernel, "kind", "linear") not in (
-        "linear",
-        "poly",
-        "polynomial",
-    )
-    if by_doubles and _rounds(certificate.problem):
+    if speaks_of_doubles(certificate):
         lines += ["Note: this certificate speaks of the data rounded to doubles."]
+    if certificate.level == "exact" and _kernel_of_doubles(certificate.problem):
+        lines += ["Note: this certificate speaks of the kernel's values rounded to doubles."]
     lines += [f"Note: {note}." for note in certificate.notes]
     return "\n".join(lines)
 
@@ -70,12 +68,37 @@ def _optimal(c: Certificate) -> list[str]:
     return lines
 
 
+def speaks_of_doubles(certificate: Certificate) -> bool:
+    """Whether what is proved is proved of the data rounded to doubles: at the level float where numbers were worked out
+    of them, at the level exact of a kernel whose values are not rational."""
+    problem = certificate.problem
+    if certificate.level == "float":
+        return _rounds(problem)
+    return certificate.level == "exact" and _given_exactly(problem) and _kernel_of_doubles(problem)
+
+
 def _rounds(problem: Problem) -> bool:
-    """Whether the level float speaks of rounded data. The entries of rows are judged as they were given; numbers that
-    were worked out of them, such as a kernel's values or the moments of classes, as the doubles that they are."""
+    """Whether the level float speaks of rounded data. The entries of rows and the values of a kernel are judged as
+    those that were given; numbers that were worked out of them, such as the moments of classes, as the doubles that
+    they are."""
     blocks = (*problem.terms, *problem.constraints, *problem.norm_bounds)
-    given = getattr(getattr(problem, "data", None), "exact_matrix", None)
-    return given is not None and not any(rows.rounding for b in blocks for rows in b.entries.values())
+    judged = any(rows.rounding for b in blocks for rows in b.entries.values()) or _blurred(problem)
+    return _given_exactly(problem) and not judged
+
+
+def _given_exactly(problem: Problem) -> bool:
+    """Whether some entry of the data was given as a number that doubles round."""
+    return getattr(getattr(problem, "data", None), "exact_matrix", None) is not None
+
+
+def _blurred(problem: Problem) -> bool:
+    """Whether a check knows how far the values of a kernel are from those of the samples as given."""
+    return any(isinstance(p, KernelRows) and any(p.blur) for p in problem.quadratic.values())
+
+
+def _kernel_of_doubles(problem: Problem) -> bool:
+    """Whether the values of a kernel are no rationals: then a proof in rationals speaks of the doubles next to them."""
+    return _blurred(problem) and not has_exact_kernel(problem)
 
 
 def bounds_formula(c: Certificate) -> str | None:

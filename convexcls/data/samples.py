@@ -64,6 +64,12 @@ class Data:
         return Named(self.matrix, self.features, given=self.exact_matrix)
 
     @property
+    def rounded(self) -> Data:
+        """The same data with every entry the double nearest to it."""
+        expanded = None if self.expanded is None else replace(self.expanded, given=None)
+        return replace(self, exact_matrix=None, exact_reals=None, expanded=expanded)
+
+    @property
     def basis(self) -> Any:
         """The basis that made the features; None where they are the caller's own."""
         return None if self.expanded is None else self.expanded.basis

@@ -18,7 +18,7 @@ from convexcls.enclosure.moments import (
     value_at,
 )
 from convexcls.enclosure.result import Enclosure
-from convexcls.enclosure.root import enclose_root
+from convexcls.enclosure.root import enclose_root, root_interval
 
 __all__ = [
     "Enclosure",
@@ -35,5 +35,6 @@ __all__ = [
     "least_value",
     "matched",
     "proof_words",
+    "root_interval",
     "value_at",
 ]

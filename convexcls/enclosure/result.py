@@ -51,9 +51,9 @@ class Enclosure:
         return not self.pinned
 
     @property
-    def nearest(self) -> dict[str, list[float]]:
-        """The doubles nearest to the middle of each interval, by variable."""
-        return {v: [float((low + high) / 2) for low, high in box] for v, box in self.coefficients.items()}
+    def middle(self) -> dict[str, list[Fraction]]:
+        """The middle of each interval, by variable."""
+        return {v: [(low + high) / 2 for low, high in box] for v, box in self.coefficients.items()}
 
     @property
     def optimum_text(self) -> str:

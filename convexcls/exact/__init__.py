@@ -1,6 +1,7 @@
 """Exact proofs of quadratic and linear programs, and of widest margins: the solution itself, in rationals."""
 
 from convexcls.exact.check import check
+from convexcls.exact.kernel_matrix import exact_kernel
 from convexcls.exact.proof import ExactProof, NoProof
 from convexcls.exact.prove import prove
 from convexcls.exact.true_bounds import affordable, true_bounds
@@ -13,6 +14,7 @@ __all__ = [
     "Widest",
     "affordable",
     "check",
+    "exact_kernel",
     "prove",
     "prove_widest",
     "proved_square",

@@ -34,7 +34,7 @@ def _from_own_answer(statement: Statement) -> Search:
     problem = statement.problem
     if not problem.constraints:  # then there is nothing to guess
         return Search.start(statement, read_hints(statement, None, None))
-    answer = carry_out("solve", problem)
+    answer = carry_out("answer", problem)
     farkas = answer.certificate.farkas
     multipliers = dict(answer.multipliers) if farkas is None else dict(farkas.multipliers)
     return Search.start(statement, read_hints(statement, answer.x, multipliers))

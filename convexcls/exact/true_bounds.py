@@ -5,9 +5,10 @@ With the slacks worked out by hand (``exact/statement.py``) the program is
     minimise  1/2 z'Hz + g'z + constant + sum_i cost_i(z)   subject to   A z = b,  G z <= h,
 
 and a sample costs c_i max(line_1, line_2) or p_i/2 max(0, line)^2. **Upper bound**: the objective at a feasible point.
-The point is moved onto A z = b, by unknowns that have room, and scaled where all rows of G say "at least". **Lower
-bound**: the minimum of the Lagrangian, with multipliers that are made dual feasible first (``dual_bound.py``). Both
-bounds hold whatever the numbers are; wrong numbers only leave them far apart.
+The point is scaled to satisfy A z = b, or moved there by unknowns that have room, and scaled where all rows of G say
+"at least". **Lower bound**: the minimum of the Lagrangian, with multipliers that are made dual feasible first
+(``dual_bound.py``), or what the curvature at the point shows (``linearised.py``), whichever is more. The bounds hold
+whatever the numbers are; wrong numbers only leave them far apart.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 
 from convexcls.exact.dual_bound import HALF, ZERO, Vector, costs, dot, dual_bound, rows
+from convexcls.exact.linearised import linearised_bound, single_ends
 from convexcls.exact.statement import Statement, state
 from convexcls.problem import Problem
 from convexcls.rational import solve
@@ -25,7 +27,7 @@ from convexcls.rows import Rows
 MOST_ENTRIES = 200_000
 #: A larger matrix of the objective (of a kernel) is not looked into.
 MOST_KERNEL_ROWS = 60
-#: A multiple of a point that is this near to it is the point, to rounding.
+#: A point that is this near to its bounds, relative to its size, is within them, to rounding.
 NEAR = Fraction(1, 10**6)
 
 
@@ -42,18 +44,15 @@ def true_bounds(
     problem: Problem,
     point: Mapping[str, Vector],
     multipliers: Mapping[str, Mapping[int, Fraction]],
-    tolerance: Fraction = NEAR,
 ) -> tuple[Fraction | None, Fraction | None, Fraction]:
     """A lower and an upper bound of the minimised objective (None: none could be shown), and the objective at the point
-    as it is, or at a multiple of it within the relative tolerance. ``NoProof`` (a ValueError) where the problem is no
-    quadratic program."""
+    as it is. ``NoProof`` (a ValueError) where the problem is no quadratic program."""
     statement = state(problem)
     z = [value for name in statement.kept for value in point[name]]
-    moved = _feasible(statement, z)
-    tried = [] if moved is None else [moved, *_stretched(statement, moved, tolerance)]
-    upper = min((_objective(statement, near) for near in tried), default=None)
-    value = _objective(statement, z) if moved != z or upper is None else upper
-    return dual_bound(statement, multipliers), upper, value
+    near, value = _feasible(statement, z), _objective(statement, z)
+    upper = min((value if moved == z else _objective(statement, moved) for moved in near), default=None)
+    lower = [dual_bound(statement, multipliers), linearised_bound(statement, z, multipliers)]
+    return max((bound for bound in lower if bound is not None), default=None), upper, value
 
 
 # ---- the upper bound ------------------------------------------------------------------------------------
@@ -69,35 +68,33 @@ def _objective(statement: Statement, z: Vector) -> Fraction:
     return total
 
 
-def _stretched(statement: Statement, z: Vector, tolerance: Fraction) -> list[Vector]:
-    """The point scaled up within the relative tolerance, so that lines (1 - m_i of a margin) that rounding left above 0
-    reach it: where features are large, a slack of rounding costs more than all else."""
-    if statement.equalities or statement.inequalities:
-        return []
-    missed = [
-        row[-1] / -reach
-        for samples in statement.samples
-        for line in samples.lines
-        for row in rows(line)
-        if row[-1] > 0 and 0 < row[-1] + (reach := dot(row[:-1], z)) < row[-1] * tolerance
-    ]
-    return [[max(missed) * value for value in z]] if missed else []
-
-
-def _feasible(statement: Statement, z: Vector) -> Vector | None:
-    """A point that satisfies the constraints, near z; None where there is no simple way to one."""
+def _feasible(statement: Statement, z: Vector) -> list[Vector]:
+    """Points that satisfy the constraints, near z; none where there is no simple way to one."""
     equations = [row for block in statement.equalities for row in rows(block)]
     bounds = [row for block in statement.inequalities for row in rows(block)]
-    if equations:
-        moved = _onto(equations, *_within(bounds, z))
-        if moved is None:
-            return None
-        z = moved
     reached = [-dot(row[:-1], z) for row in bounds]
     if not equations and bounds and all(row[-1] > 0 < value for row, value in zip(bounds, reached, strict=True)):
-        scale = max(row[-1] / value for row, value in zip(bounds, reached, strict=True))
-        return [scale * value for value in z]
-    return z if all(row[-1] <= value for row, value in zip(bounds, reached, strict=True)) else None
+        return [_scaled_beyond(bounds, z)]
+    inside, room = _within(bounds, z)
+    if any(abs(v - u) > NEAR * max(map(abs, z)) for u, v in zip(z, inside, strict=True)):
+        return []  # the point itself is not one of the box, to rounding
+    tried = [_scaled_onto(equations, z), _onto(equations, inside, room)]
+    held = [near for near in tried if near is not None and all(dot(row, [*near, Fraction(1)]) <= 0 for row in bounds)]
+    return [z] if z in held else held
+
+
+def _scaled_beyond(bounds: list[Vector], z: Vector) -> Vector:
+    """The multiple of z that just satisfies rows that all say "at least"."""
+    scale = max(row[-1] / -dot(row[:-1], z) for row in bounds)
+    return [scale * value for value in z]
+
+
+def _scaled_onto(equations: list[Vector], z: Vector) -> Vector | None:
+    """The multiple of z that satisfies the equations; None where there is none. It moves no row beyond what rounding
+    makes of its own value, however large the features are."""
+    scale = next((-row[-1] / reach for row in equations if row[-1] and (reach := dot(row[:-1], z))), Fraction(1))
+    scaled = [scale * value for value in z]
+    return None if any(dot(row, [*scaled, Fraction(1)]) for row in equations) else scaled
 
 
 def _onto(equations: list[Vector], z: Vector, room: Vector) -> Vector | None:
@@ -115,19 +112,10 @@ def _onto(equations: list[Vector], z: Vector, room: Vector) -> Vector | None:
 
 def _within(bounds: list[Vector], z: Vector) -> tuple[Vector, Vector]:
     """The point, moved within the bounds of single unknowns, and how far each may move either way: 1 without any."""
-    low: dict[int, Fraction] = {}
-    high: dict[int, Fraction] = {}
-    for row in bounds:
-        places = [j for j, value in enumerate(row[:-1]) if value]
-        if len(places) == 1:
-            (j,) = places
-            end = -row[-1] / row[j]
-            if row[j] > 0:
-                high[j] = min(end, high.get(j, end))
-            else:
-                low[j] = max(end, low.get(j, end))
-    inside = [min(max(v, low.get(j, v)), high.get(j, v)) for j, v in enumerate(z)]
-    room = [
-        min((abs(v - side[j]) for side in (low, high) if j in side), default=Fraction(1)) for j, v in enumerate(inside)
-    ]
+    inside, room = [], []
+    for v, *ends in zip(z, *single_ends(bounds, len(z)), strict=True):
+        low, high = ends
+        raised = v if low is None else max(v, low)
+        inside.append(raised if high is None else min(raised, high))
+        room.append(min((abs(inside[-1] - end) for end in ends if end is not None), default=Fraction(1)))
     return inside, room

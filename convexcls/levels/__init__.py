@@ -5,17 +5,26 @@ rigorous   bounds on the optimum that hold despite rounding (``rigorous``); wher
 exact      the rational solution of a linear or quadratic program (``exact``), or an enclosure of the optimum of a
            likelihood or of a widest margin to as many digits as are asked for (``enclosure``)
 
-What a level cannot show is undecided at that level, and the certificate says why.
+What a level cannot show, a higher one may: then the certificate is of that level. What none can show is undecided, and
+the certificate says why.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from convexcls.certificate import LEVELS, Certificate, Level
+from convexcls.levels.size import moderate, small
 
 __all__ = ["DIGITS", "check_level", "raise_level"]
 
 #: The digits of an enclosure where nobody asks for others.
 DIGITS = 30
+BEYOND_DOUBLES = "bounds at a point of doubles do not prove it: this is the proof of the level exact"
+NO_ROOM = (
+    "there is an optimum (level='exact' proves it), but the doubles nearest to it are not within the tolerance: "
+    "measure features from near their middle, leave out one that nearly depends on others, or add a penalty"
+)
 
 
 def check_level(level: str) -> None:
@@ -26,10 +35,39 @@ def check_level(level: str) -> None:
 
 def raise_level(certificate: Certificate, level: Level, digits: int = DIGITS, stand_in: bool = False) -> Certificate:
     """A certificate of the level ``float``, raised to another one. With ``stand_in`` the exact solution, rounded, may
-    stand in for a point that the level ``rigorous`` cannot prove."""
+    stand in for a point that is not proved, and what a level leaves open is proved at a higher one where that is
+    possible: the certificate then is of that level."""
     check_level(level)
     if level == "float":
+        return _beyond_doubles(certificate) if stand_in and certificate.status == "undecided" else certificate
+    found = _raised(certificate, level, digits, stand_in)
+    if level == "exact" or not stand_in or found.status != "undecided" or not small(certificate.problem):
+        return found
+    exact = _raised(certificate, "exact", digits, stand_in)
+    return replace(exact, notes=(*exact.notes, BEYOND_DOUBLES)) if exact.holds() else found
+
+
+def _beyond_doubles(certificate: Certificate) -> Certificate:
+    """A verdict that residuals in doubles leave open, by bounds of the optimum. Where there is an optimum that no
+    doubles near it attain, the reason says so."""
+    from convexcls.levels.attained import at_attaining_point
+    from convexcls.levels.bounded import bounded, bounded_here
+
+    if NO_ROOM in certificate.reason:
         return certificate
+    if small(certificate.problem):
+        found = raise_level(certificate, "rigorous", stand_in=True)
+    else:
+        found = bounded_here(certificate) if moderate(certificate.problem) else bounded(certificate)
+    if found.status == "undecided":
+        return certificate
+    if found.level != "exact" or found.status != "optimal":
+        return found
+    attained = at_attaining_point(found, certificate.x)
+    return attained or replace(certificate, reason=f"{NO_ROOM}; {certificate.reason}")
+
+
+def _raised(certificate: Certificate, level: Level, digits: int, stand_in: bool) -> Certificate:
     # loaded where they are asked for: most answers are judged in doubles
     from convexcls.levels.bounded import bounded, bounded_finer
     from convexcls.levels.by_moments import by_moments, has_moments

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from fractions import Fraction
 
@@ -11,6 +12,7 @@ from convexcls.certificate import Certificate, needs_attainment_proof
 from convexcls.levels.exactly import exactly
 from convexcls.levels.finer import finer_bounds
 from convexcls.rigorous import Bounds, bounds
+from convexcls.rigorous.structure import Structure
 
 #: Larger problems are not proved exactly where only bounds in doubles were asked for: rows times unknowns.
 MOST_ENTRIES = 20_000
@@ -36,16 +38,27 @@ def bounded(c: Certificate) -> Certificate:
 
 
 def far_off(c: Certificate) -> str:
-    """Why the point is not the one that the bounds speak of: they may be narrow by a multiple of it, or by the origin.
-    A multiple within the tolerance is the point itself, to rounding. Empty where all is well."""
+    """Why the point is not the one that the bounds speak of: they may be narrow by a multiple of it, by the origin, or
+    by a point near it that satisfies equations and bounds. What is within the tolerance of it is the point itself.
+    Empty where all is well."""
     size = max(abs(c.bounds.lower), abs(c.bounds.upper), c.problem.unit)
     if c.bounds.at_point is None:  # a dual, whose bounds are those of the primal
         above = 0.0 if c.kkt is None else abs(c.kkt.objective - c.bounds.lower)
         return "" if above <= c.tol * size else f"the objective at the point is {above:.1e} away from the optimum"
     if not abs(c.bounds.stretch - 1.0) <= c.tol:
         return f"the point violates its constraints; {c.bounds.stretch:.6g} times it does not"
+    if not (violation := _violation(c)) <= c.tol:
+        return f"the point violates its equations or bounds by {violation:.1e}, above the tolerance {c.tol:.0e}"
     above = c.bounds.at_point - c.bounds.lower
     return "" if above <= c.tol * size else f"the objective at the point is up to {above:.1e} above the optimum"
+
+
+def _violation(c: Certificate) -> float:
+    """How far the point is from its equations and the bounds of its unknowns, at most: bounds of the optimum are those
+    of a point next to it that satisfies them."""
+    moved = [b.name for b in c.problem.constraints if b.relation == "=="]
+    moved += [b.name for b in c.problem.remembered(Structure).bounds]
+    return 0.0 if not moved else math.inf if c.kkt is None else c.kkt.primal_feasibility.bound_of(moved)
 
 
 def bounded_finer(c: Certificate) -> Certificate:
@@ -68,9 +81,15 @@ def bounded_finer(c: Certificate) -> Certificate:
     return _finer(again) or c
 
 
+def bounded_here(c: Certificate) -> Certificate:
+    """Bounds from the point and the multipliers at hand, finer ones where doubles do not do; no other point."""
+    found = bounded(c)
+    return (_finer(found) or found) if found.status == "undecided" else found
+
+
 def _finer(c: Certificate) -> Certificate | None:
     """The certificate by bounds in rationals or balls; None where they do not prove its point either."""
-    if c.x is None or not _on_equations(c):
+    if c.x is None or not np.all(np.isfinite(c.x)):
         return None
     point = {name: [Fraction(v) for v in part.tolist()] for name, part in c.problem.split(c.x).items()}
     given = {
@@ -78,23 +97,15 @@ def _finer(c: Certificate) -> Certificate | None:
         for name, z in (c.multipliers or {}).items()
         if np.all(np.isfinite(z))
     }
-    found = finer_bounds(c.problem, point, given, Fraction(c.tol)) if np.all(np.isfinite(c.x)) else None
+    found = finer_bounds(c.problem, point, given)
     if found is None:
         return None
     low, high, value = found
     room = Fraction(c.tol) * max(abs(low), abs(high), Fraction(c.problem.unit))
-    if high - low > room or abs(value - high) > room:
+    if high - low > room or abs(value - high) > room or not _violation(c) <= c.tol:
         return None
     ends = rounded_down(low), -rounded_down(-high)
     return replace(c, status="optimal", reason="", bounds=Bounds(*ends, at_point=ends[1]))
-
-
-def _on_equations(c: Certificate) -> bool:
-    """Whether the point satisfies its equations to the tolerance: along a direction without curvature one that does
-    not may have the same objective as one that does."""
-    equal = [b.name for b in c.problem.constraints if b.relation == "=="]
-    known = {} if c.kkt is None else c.kkt.primal_feasibility.relative_values
-    return all(name in known and float(np.max(known[name], initial=0.0)) <= c.tol for name in equal)
 
 
 def rounded_down(value: Fraction) -> float:

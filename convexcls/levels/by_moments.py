@@ -21,7 +21,7 @@ from convexcls.enclosure import (
 )
 from convexcls.exact import ExactProof
 from convexcls.levels.bounded import far_off, rounded_down
-from convexcls.levels.exactly import at, proved
+from convexcls.levels.exactly import BEYOND_RANGE, at, proved
 from convexcls.problem import NoAnswer, Problem
 from convexcls.rigorous import Bounds
 
@@ -48,9 +48,11 @@ def by_moments(c: Certificate, level: Level, digits: int, stand_in: bool) -> Cer
         if level == "rigorous":
             return _bounded(c, parts, stand_in)
         found = enclose_moments(c.problem, parts, digits)
-        return at(replace(c, status="optimal", level="exact", reason="", enclosure=found), found.nearest)
+        return at(replace(c, status="optimal", level="exact", reason="", enclosure=found), found.middle)
     except NoAnswer as error:
         return replace(c, status="undecided", level=level, reason=str(error))
+    except OverflowError:
+        return replace(c, status="undecided", level=level, reason=BEYOND_RANGE)
 
 
 def _bounded(c: Certificate, parts: Sequence[Moments], stand_in: bool) -> Certificate:

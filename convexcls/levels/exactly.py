@@ -10,12 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from convexcls.certificate import Certificate, Level, check_kkt
+from convexcls.certificate.curvature import vanishes_as_given
 from convexcls.certificate.separation import separation_of
 from convexcls.enclosure import enclose, enclose_root
-from convexcls.exact import ExactProof, NoProof, Widest, prove, prove_widest, widest
+from convexcls.exact import ExactProof, NoProof, Widest, affordable, prove, prove_widest, widest
+from convexcls.exact.kernel_matrix import has_exact_kernel
 from convexcls.problem import NoAnswer, Problem
+from convexcls.rows.kernel import KernelRows
 
 Array = NDArray[np.float64]
+
+BEYOND_RANGE = "the solution is known, but some of its numbers are beyond the range of doubles"
 
 
 def exactly(c: Certificate, digits: int) -> Certificate:
@@ -31,9 +36,11 @@ def exactly(c: Certificate, digits: int) -> Certificate:
         if (separated := _separated(problem)) is not None:
             return proved(c, separated)
         found = enclose(problem, c.x, digits)
-        return at(replace(c, status="optimal", level="exact", reason="", enclosure=found), found.nearest)
+        return at(replace(c, status="optimal", level="exact", reason="", enclosure=found), found.middle)
     except (NoProof, NoAnswer) as error:
         return replace(c, status="undecided", level="exact", reason=str(error))
+    except OverflowError:
+        return replace(c, status="undecided", level="exact", reason=BEYOND_RANGE)
 
 
 def refuted(c: Certificate, level: Level) -> Certificate:
@@ -62,7 +69,7 @@ def _widest(c: Certificate, parts: Widest, digits: int) -> Certificate:
         return proved(c, proof)
     found = enclose_root(proof.square, proof.ray, digits, proof)
     raised = replace(c, status="optimal", level="exact", reason="", notes=_added(c, proof.notes), enclosure=found)
-    return at(raised, found.nearest, _multipliers(c.problem, proof.multipliers))
+    return at(raised, found.middle, proof.multipliers)
 
 
 def _added(c: Certificate, notes: Sequence[str]) -> tuple[str, ...]:
@@ -71,29 +78,53 @@ def _added(c: Certificate, notes: Sequence[str]) -> tuple[str, ...]:
 
 def proved(c: Certificate, proof: ExactProof) -> Certificate:
     """The certificate of an exact proof, with the doubles nearest to its rationals."""
+    if reason := _true_of_doubles_only(c, proof):
+        raise NoAnswer(reason)
     raised = replace(c, status=proof.verdict, level="exact", exact=proof, reason="", notes=_added(c, proof.notes))
     if proof.verdict != "optimal":
         return raised
-    # slacks follow from the point: those of the answer stay where there is one
-    point = proof.point if c.x is not None else {**proof.point, **proof.slacks()}
-    try:
-        return at(raised, point, _multipliers(c.problem, proof.multipliers))
-    except OverflowError:
-        raise NoAnswer(
-            "the optimum is known in rationals, but some of its numbers are beyond the range of doubles"
-        ) from None
+    # slacks follow from the point: of a large problem those of the answer stay where there is one
+    whole = len(proof.point) == len(c.problem.variables) or (c.x is not None and not affordable(c.problem))
+    point = proof.point if whole else {**proof.point, **proof.slacks()}
+    return at(raised, point, proof.multipliers)
+
+
+def _true_of_doubles_only(c: Certificate, proof: ExactProof) -> str:
+    """Why a proof on the values of a kernel as doubles (of exp, say, there are no others) does not stand for the kernel
+    itself: these values, each off by its rounding, may have another optimum. Empty where all is well."""
+    kernels = [(v, p) for v, p in c.problem.quadratic.items() if isinstance(p, KernelRows) and any(p.blur)]
+    if not kernels or has_exact_kernel(c.problem):
+        return ""
+    ((name, p),) = kernels
+    if proof.verdict == "unattained":
+        size = max(map(abs, proof.direction[name]))
+        direction = np.array([float(value / size) for value in proof.direction[name]])
+        return "" if vanishes_as_given(c.problem, direction) else "the kernel's values are singular by rounding only"
+    spread = p.spread()
+    if np.all(np.isfinite(spread)):
+        pairs = zip(spread.tolist(), proof.point[name], strict=True)
+        reach = sum((Fraction(e) * Fraction(alpha) for e, alpha in pairs), Fraction(0))  # alpha >= 0
+        if reach**2 / 2 <= Fraction(c.tol) * abs(proof.optimum or Fraction(0)):
+            return ""
+    return "the rounding of the kernel's values may change the optimum by more than the tolerance"
 
 
 def at(
-    c: Certificate, point: Mapping[str, Sequence[Fraction | float]], multipliers: Mapping[str, Array] | None = None
+    c: Certificate,
+    point: Mapping[str, Sequence[Fraction | float]],
+    multipliers: Mapping[str, Mapping[int, Fraction]] | None = None,
 ) -> Certificate:
-    """The certificate at another point, of which variables that it does not name are left as they are."""
+    """The certificate at the doubles nearest to another point, of which variables that it does not name are left as
+    they are; ``NoAnswer`` where there are none."""
     problem = c.problem
     x = np.zeros(problem.size) if c.x is None else c.x.copy()
-    for name, values in point.items():
-        x[problem.layout[name]] = [float(value) for value in values]
-    given = dict(multipliers or {})
-    return replace(c, x=x, multipliers=given, kkt=check_kkt(problem, x, given), attained=None)
+    try:
+        for name, values in point.items():
+            x[problem.layout[name]] = [float(value) for value in values]
+        given = {} if multipliers is None else _multipliers(problem, multipliers)
+    except OverflowError:
+        raise NoAnswer(BEYOND_RANGE) from None
+    return replace(c, x=x, multipliers=given, kkt=check_kkt(problem, x, given, c.tol), attained=None)
 
 
 def _multipliers(problem: Problem, exact: Mapping[str, Mapping[int, Fraction]]) -> dict[str, Array]:

@@ -229,7 +229,7 @@ def _quadratic(kernel: Kernel, data: Data, limit: float) -> KernelRows:
     else:
         raise MatrixTooLarge(data.n, limit, f"that the {kernel.name} kernel is positive semidefinite is seen only from")
     root = sample_rows(data).scaled(data.signs).T if kernel.kind == "linear" else None
-    return KernelRows(store, data.signs, root=root)
+    return KernelRows(store, data.signs, root=root, blur=kernel.blur(data.matrix, data.exact_matrix is not None))
 
 
 def _constraints(data: Data, C: float | None, intercept: bool) -> list[Constraint]:

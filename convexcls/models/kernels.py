@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -32,6 +33,8 @@ FORMULAS: dict[str, tuple[str, tuple[str, ...]]] = {
 }
 #: k(x, z) and k(z, x) may differ by this fraction of sqrt(k(x, x) k(z, z)), from rounding.
 SYMMETRIC = 1e-10
+#: The relative rounding of a double, and the least of them.
+UNIT, TINY = 2.0**-53, 5e-324
 #: Distances between so many pairs are worked out one by one.
 FEW_PAIRS = 250_000
 
@@ -137,6 +140,33 @@ class Kernel:
         small it is itself. 0 for a kernel whose entries are taken as they are."""
         return np.sqrt(self.diagonal(X)) if self.semidefinite else np.zeros(X.shape[0])
 
+    def blur(self, X: Any, rounded: bool) -> tuple[float, float]:
+        """How far a computed k(x, z) may be off: relative to sqrt(k(x, x) k(z, z)), and beside that; ``rounded`` where
+        the samples themselves were. 0 for a kernel whose values are taken as they are.
+
+        A sum of d products is off by d u |x|'|z|, u = 2^-53, and a power p of it by p times as much; all of that is at
+        most the root by Cauchy and Schwarz. Of exp(-t) an error e of t costs e exp(-t), and t exp(-t) < 0.4: relative
+        errors of t, at most (d + 6) u, cost 0.4 of themselves. Where squared distances are sums of products, or the
+        samples are rounded, the error of t is one of the samples' size r: (d + 8) u gamma (2 r)^2, or 4 u sqrt(gamma) r
+        since sqrt(t) exp(-t) < 1/2.
+        """
+        if not self.semidefinite or self.kind == "precomputed":
+            return 0.0, 0.0
+        n, d = X.shape
+        if self.kind in ("poly", "polynomial", "linear"):
+            power, gamma = (1.0, 1.0) if self.kind == "linear" else (self.degree, self.gamma)
+            return UNIT * power * (d + 6 + 2 * rounded), TINY * (power * (1.0 + gamma) * d + 64)
+        units = 2.0 * d + 16 if self.kind == "cosine" else 0.4 * (d + 6) + 2
+        if self.kind == "rbf":
+            centre = 0.0 if sparse.issparse(X) else X.mean(axis=0)
+            if sparse.issparse(X) or n * n > FEW_PAIRS:
+                units += 4.0 * self.gamma * (d + 8) * _radius(X, centre) ** 2
+            if rounded:
+                units += 4.0 * math.sqrt(self.gamma) * _radius(X, 0.0)
+        elif rounded:
+            units = math.inf
+        return UNIT * units, 64 * TINY
+
     def check(self, X: Any) -> None:
         """A ``DataError`` where a kernel that is known to be semidefinite does not take the samples: no entry of its
         matrix is larger than the largest on its diagonal."""
@@ -173,6 +203,13 @@ class Kernel:
                 f"another kernel{advice}"
             )
         return K
+
+
+def _radius(X: Any, centre: Any) -> float:
+    """The largest distance of a row from the centre."""
+    with np.errstate(over="ignore"):
+        squares = X.multiply(X).sum(axis=1) if sparse.issparse(X) else np.square(X - centre).sum(axis=1)
+    return float(np.sqrt(np.max(squares, initial=0.0)))
 
 
 def _squared_distances(A: Array, B: Array) -> Array:

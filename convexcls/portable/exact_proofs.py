@@ -1,4 +1,4 @@
-"""Proofs that there is no optimum, in rationals: written so that they hold exactly, and checked so.
+"""Proofs that there is no optimum, checked in rationals.
 
 infeasible   multipliers z (>= 0 on inequalities) with sum_i z_i K_i = 0 and sum_i z_i k_i < 0 for the constraints
              K_i x <= k_i, K_i x = k_i
@@ -9,121 +9,22 @@ unattained   a direction d along which no constraint is ever violated, nothing c
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
-from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
-from convexcls.certificate import Certificate
-from convexcls.certificate.linear_program import POSITIVE
-from convexcls.enclosure import falling_direction
-from convexcls.exact import ExactProof, NoProof, prove, prove_widest, widest
-from convexcls.portable.gaussian import has_moments, moments
+from convexcls.certificate import check_direction
+from convexcls.exact import exact_kernel
+from convexcls.exact.dual_bound import dot
+from convexcls.portable.gaussian import falls_by_moments, has_moments
+from convexcls.portable.numbers import double_of
 from convexcls.portable.slacks import Blocks
 from convexcls.problem import Problem, Term
-from convexcls.rational import null_space
 from convexcls.rows import Rows
 from convexcls.rows.signs import exact_signs
 
-Array = NDArray[np.float64]
-
-#: Systems with more entries are not solved in rationals: the numbers are written as they were found.
+#: Larger matrices of the objective are not worked out in rationals.
 LARGEST = 40_000
-
-
-def settled(certificate: Certificate) -> Certificate:
-    """A certificate that the widest margin is 0, with the multipliers that prove it: rounded ones prove a little less.
-    Others as they are."""
-    x, parts = certificate.x, widest(certificate.problem)
-    if parts is None or certificate.exact is not None or certificate.status != "optimal" or x is None or x.any():
-        return certificate
-    with suppress(NoProof):
-        proof = prove_widest(parts, x, certificate.multipliers)
-        if isinstance(proof, ExactProof) and proof.optimum == 0:
-            return replace(certificate, exact=proof)
-    return certificate
-
-
-def farkas_of(certificate: Certificate) -> Blocks:
-    """The multipliers of a contradiction, exact ones where they are known or can be found."""
-    problem, farkas = certificate.problem, certificate.farkas
-    if certificate.exact is not None:
-        return dict(certificate.exact.multipliers)
-    assert farkas is not None
-    if farkas.exactly is not None:
-        return farkas.exactly
-    found = exact_farkas(problem, farkas.multipliers)
-    if proves_infeasible(problem, found):
-        with suppress(NoProof):
-            proof = prove(problem, None, farkas.multipliers)
-            return proof.multipliers if proof.verdict == "infeasible" else found
-    return found
-
-
-def direction_of(certificate: Certificate) -> Mapping[str, Sequence[Fraction]]:
-    """A direction without a minimum, an exact one where it is known or can be found."""
-    problem, known = certificate.problem, certificate.direction
-    if certificate.exact is not None and set(certificate.exact.direction) == set(problem.layout):
-        return dict(certificate.exact.direction)
-    if has_moments(problem) and (way := falling_direction(problem.remembered(moments))) is not None:
-        return way
-    assert known is not None
-    if known.exactly is not None:
-        return {name: known.exactly[where] for name, where in problem.layout.items()}
-    return exact_direction(problem, known.x)
-
-
-def exact_farkas(problem: Problem, multipliers: Mapping[str, Array]) -> dict[str, dict[int, Fraction]]:
-    """Multipliers that cancel exactly, near those given; those given where none were found."""
-    used = [(c, i) for c in problem.constraints for i in np.flatnonzero(multipliers.get(c.name, [])).tolist()]
-    given = [Fraction(float(multipliers[c.name][i])) for c, i in used]
-    z = None
-    if len(used) * problem.size <= LARGEST:
-        rows = [problem.rows(c).rational(np.array([i]))[0] for c, i in used]
-        columns = [list(column) for column in zip(*rows, strict=True) if any(column)]
-        z = _nearby(columns, given)
-    out: dict[str, dict[int, Fraction]] = {}
-    for (c, i), value, exact in zip(used, given, z or given, strict=True):
-        fits = z is not None and (exact >= 0 or c.relation == "==")
-        out.setdefault(c.name, {})[i] = exact if fits else value
-    return out
-
-
-def exact_direction(problem: Problem, direction: Array) -> dict[str, list[Fraction]]:
-    """A direction along which what should not move stays exactly, near the one given; the one given where none was
-    found."""
-    given = [Fraction(value) for value in direction.tolist()]
-    exact = None
-    if problem.size**2 <= LARGEST:
-        still: list[list[Fraction]] = []
-        for block in (*problem.terms, *problem.constraints):
-            rows: Rows = problem.rows(block)
-            moved, size = rows @ direction, abs(rows) @ np.abs(direction)
-            flat = np.flatnonzero(np.abs(moved) <= POSITIVE * size)
-            if flat.size * problem.size > 100 * LARGEST:
-                still = []
-                break
-            still += rows.rational(flat)
-        exact = _nearby(still, given) if still else given
-    return {name: (exact or given)[where] for name, where in problem.layout.items()}
-
-
-def _nearby(rows: Sequence[Sequence[Fraction]], given: Sequence[Fraction]) -> list[Fraction] | None:
-    """A vector that every row annihilates: its free entries as given, the others solved for. Those with the largest
-    entries are kept free, so that what is solved for stays small. None where there is only 0."""
-    distinct = [list(row) for row in dict.fromkeys(tuple(row) for row in rows) if any(row)]
-    if not distinct:
-        return list(given)
-    order = sorted(range(len(given)), key=lambda j: abs(given[j]))
-    basis = null_space([[row[j] for j in order] for row in distinct])
-    out = [Fraction(0)] * len(given)
-    for vector in basis:
-        free = max(k for k, value in enumerate(vector) if value)  # a one, where the others have a zero
-        for k, value in enumerate(vector):
-            out[order[k]] += given[order[free]] * value
-    return out if any(out) else None
 
 
 def proves_infeasible(problem: Problem, multipliers: Blocks) -> str:
@@ -148,16 +49,49 @@ def proves_infeasible(problem: Problem, multipliers: Blocks) -> str:
     return "" if value < 0 else "multiplied and added up, the constraints do not contradict each other"
 
 
+def falls(problem: Problem, direction: Mapping[str, list[Fraction]]) -> str:
+    """Why the direction does not prove that there is no minimum, in rationals where possible; empty where it does."""
+    if has_moments(problem):
+        return falls_by_moments(problem, direction)
+    if _in_rationals(problem) and all(t.is_half_square or t.loss.slopes[1] == 0 for t in problem.terms):
+        return proves_unattained(problem, direction)
+    if {name: len(v) for name, v in direction.items()} != {v.name: v.size for v in problem.variables}:
+        return "the direction does not give one number for every unknown"
+    d = np.array([double_of(u) for v in problem.variables for u in direction[v.name]])
+    return "" if check_direction(problem, d) is not None else "the objective does not fall along the direction"
+
+
+def _in_rationals(problem: Problem) -> bool:
+    """Whether a direction of the problem can be checked in rationals."""
+    matrices = [p for p in problem.quadratic.values() if isinstance(p, Rows)]
+    return not problem.norm_bounds and (not matrices or problem.size**2 <= LARGEST)
+
+
+def matrices_of(problem: Problem) -> dict[str, list[list[Fraction]]]:
+    """The rows over all of x that vanish where a matrix of the objective does: a kernel's of the samples as given."""
+    out = {}
+    for v, p in problem.quadratic.items():
+        if isinstance(p, Rows):
+            start, left = problem.layout[v].start, problem.size - problem.layout[v].stop
+            matrix = exact_kernel(problem) or p.rational()
+            out[v] = [[Fraction(0)] * start + row + [Fraction(0)] * left for row in matrix]
+    return out
+
+
 def proves_unattained(problem: Problem, direction: Mapping[str, list[Fraction]]) -> str:
     """Why the direction does not prove that there is no minimum; empty where it does."""
     sizes = {v.name: v.size for v in problem.variables}
     if {name: len(values) for name, values in direction.items()} != sizes:
         return "the direction does not give one number for every unknown"
     d = [value for v in problem.variables for value in direction[v.name]]
-    if problem.norm_bounds or any(isinstance(p, Rows) for p in problem.quadratic.values()):
-        return "a direction is checked exactly only where there is no norm bound and no matrix of the objective"
+    if not _in_rationals(problem):
+        return "a direction is checked exactly only where there is no norm bound and no large matrix of the objective"
     for v, p in problem.quadratic.items():
-        if any(curve and value for curve, value in zip(np.asarray(p).tolist(), direction[v], strict=True)):
+        if isinstance(p, Rows):
+            curved = any(dot(row, d) for row in matrices_of(problem)[v])
+        else:
+            curved = any(curve and value for curve, value in zip(p.tolist(), direction[v], strict=True))
+        if curved:
             return f"the objective curves along {v!r}"
     for c in problem.constraints:
         signs = exact_signs(problem.rows(c), d)

@@ -12,6 +12,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from convexcls.portable.numbers import double_of
 from convexcls.problem import Constraint, Problem
 from convexcls.rows import DiagonalRows, Rows
 
@@ -86,7 +87,7 @@ def with_slacks(problem: Problem, point: Mapping[str, list[Fraction]]) -> Array:
     """All of x in doubles, from the variables that a certificate states."""
     x = np.zeros(problem.size)
     for name, values in point.items():
-        x[problem.layout[name]] = [_double(value) for value in values]
+        x[problem.layout[name]] = [double_of(value) for value in values]
     for name in slack_names(problem):
         where = problem.layout[name]
         heights = [problem.rows(c) @ x - c.rhs for c in lines_of(problem, name)]
@@ -101,12 +102,5 @@ def multiplier_arrays(problem: Problem, multipliers: Blocks) -> dict[str, Array]
     out = {name: np.zeros(size) for name, size in sizes.items()}
     for name, rows in multipliers.items():
         for i, value in rows.items():
-            out[name][i] = _double(value)
+            out[name][i] = double_of(value)
     return out
-
-
-def _double(value: Fraction) -> float:
-    try:
-        return value.numerator / value.denominator
-    except OverflowError:
-        return float("inf") if value > 0 else float("-inf")

@@ -23,7 +23,7 @@ from convexcls.data import Data
 from convexcls.files import open_input
 from convexcls.portable.checks import check_claim
 from convexcls.portable.digest import data_digest, label_texts
-from convexcls.portable.numbers import CertificateError
+from convexcls.portable.numbers import CertificateError, double_of
 from convexcls.portable.parsed import Parsed
 from convexcls.portable.parsing import LARGEST_FILE, parse
 from convexcls.portable.rebuilding import checked_data, rebuilt
@@ -32,7 +32,8 @@ from convexcls.portable.rebuilding import checked_data, rebuilt
 @dataclass(frozen=True)
 class Verification:
     """Whether a certificate is accepted; if not, the ``reasons``. ``lower`` and ``upper`` are what is proved of the
-    optimum, in the sense in which the model reports it, None where nothing is.
+    optimum, in the sense in which the model reports it, None where nothing is. Where the data are ``rounded``, it is
+    proved of the doubles nearest to them.
 
     >>> import convexcls as cc
     >>> X, y = [[0], [1], [2]], ["a", "b", "a"]
@@ -48,6 +49,7 @@ class Verification:
     lower: Fraction | None = None
     upper: Fraction | None = None
     parsed: Parsed | None = None
+    rounded: bool = False
 
     def __bool__(self) -> bool:
         return self.accepted
@@ -57,7 +59,8 @@ class Verification:
         if not self.accepted:
             return "REFUSED. The certificate does not prove what it claims: " + "; ".join(self.reasons) + "."
         assert self.parsed is not None
-        head = f"ACCEPTED. The {self.parsed.model} problem on these data ({self.parsed.samples} samples) is"
+        data = "these data rounded to doubles" if self.rounded else "these data"
+        head = f"ACCEPTED. The {self.parsed.model} problem on {data} ({self.parsed.samples} samples) is"
         if self.parsed.verdict != "optimal":
             how = {
                 "infeasible": "infeasible: multiplied as the certificate says and added up, its constraints contradict "
@@ -101,12 +104,14 @@ def verify(certificate: Any, X: Any, y: Any, sample_weight: Any = None) -> Verif
 def verify_parsed(parsed: Parsed, X: Any, y: Any, sample_weight: Any = None) -> Verification:
     """The same for a certificate that has been read."""
     try:
-        data = checked_data(parsed, X, y, sample_weight)
-        _compare(parsed, data)
+        given = checked_data(parsed, X, y, sample_weight)
+        data = _spoken_of(parsed, given)
+        if rounded := data is not given:
+            X, y = data.samples, y if data.labels is not None else data.target
         lower, upper = check_claim(parsed, rebuilt(parsed, X, y, sample_weight))
     except CertificateError as error:
         return Verification(False, (str(error),), parsed=parsed)
-    return Verification(True, (), lower, upper, parsed)
+    return Verification(True, (), lower, upper, parsed, rounded)
 
 
 def speaks_of(parsed: Parsed, X: Any, y: Any, sample_weight: Any = None) -> bool:
@@ -116,6 +121,19 @@ def speaks_of(parsed: Parsed, X: Any, y: Any, sample_weight: Any = None) -> bool
     except CertificateError:
         return False
     return True
+
+
+def _spoken_of(parsed: Parsed, given: Data) -> Data:
+    """The data as they were given or as doubles, whichever the certificate speaks of."""
+    try:
+        _compare(parsed, given)
+        return given
+    except CertificateError:
+        if given.exact_matrix is None and given.exact_reals is None:
+            raise
+    rounded = given.rounded
+    _compare(parsed, rounded)
+    return rounded
 
 
 def _compare(parsed: Parsed, data: Data) -> None:
@@ -163,12 +181,5 @@ def _shown(value: Fraction | None) -> str:
     if value is None:
         return "an unknown number"
     if value.denominator == 1 or len(text := str(value)) > 60:
-        return f"{_double(value):.17g}"
-    return f"{text} = {_double(value):.17g}"
-
-
-def _double(value: Fraction) -> float:
-    try:
-        return value.numerator / value.denominator
-    except OverflowError:
-        return float("inf") if value > 0 else float("-inf")
+        return f"{double_of(value):.17g}"
+    return f"{text} = {double_of(value):.17g}"

@@ -9,12 +9,14 @@ from fractions import Fraction
 from typing import Any
 
 from convexcls.certificate import Certificate
+from convexcls.certificate.words import speaks_of_doubles
 from convexcls.enclosure import Enclosure
 from convexcls.losses import BY_NAME
 from convexcls.models import Model, by_kind
 from convexcls.portable.digest import data_digest, label_texts
-from convexcls.portable.exact_proofs import direction_of, farkas_of, settled
-from convexcls.portable.numbers import CertificateError, write_number
+from convexcls.portable.exact_proofs import falls
+from convexcls.portable.found_proofs import direction_of, farkas_of, settled
+from convexcls.portable.numbers import CertificateError, read_number, write_number
 from convexcls.portable.parsing import LONGEST_TEXT, MOST_NOTES, SCHEMA, parse
 from convexcls.portable.rebuilding import written_parameter
 from convexcls.portable.slacks import flat_lines, kept_names
@@ -22,6 +24,8 @@ from convexcls.problem import NoAnswer, provides
 
 #: The share of the tolerance by which bounds are stated wider than they were shown.
 ROOM = 0.01
+#: No more of the tolerance lies between them, so that whoever finds other bounds between these is near both.
+MOST = 0.999
 Numbers = Mapping[str, Mapping[int, Fraction | float]]
 
 
@@ -41,14 +45,15 @@ def certificate_dict(certificate: Certificate) -> dict[str, Any]:
     problem = _model(certificate.problem)
     certificate = settled(certificate)
     notes = [*certificate.notes, *([certificate.reason] if certificate.reason else [])]
-    data = problem.data
+    proof = _proof(certificate)
+    data = problem.data.rounded if _of_doubles(certificate, proof) else problem.data
     out: dict[str, Any] = {
         "schema": SCHEMA,
         "level": certificate.level,
         "verdict": certificate.status,
         "model": problem.kind,
         "parameters": {name: written_parameter(value) for name, value in problem.parameters.items()},
-        "tolerance": write_number(min(certificate.tol, 1e-4)),
+        "tolerance": write_number(_tolerance(certificate)),
         "data": {
             "sha256": data_digest(data),
             "samples": str(data.n),
@@ -59,7 +64,15 @@ def certificate_dict(certificate: Certificate) -> dict[str, Any]:
         "claim": _claim(certificate),
         "notes": [note[:LONGEST_TEXT] for note in notes[:MOST_NOTES]],
     }
-    return out | _proof(certificate)
+    return out | proof
+
+
+def _of_doubles(certificate: Certificate, proof: Mapping[str, Any]) -> bool:
+    """Whether a file has to speak of the data rounded to doubles: a direction may hold of them as given, too."""
+    if not speaks_of_doubles(certificate) or "direction" not in proof:
+        return speaks_of_doubles(certificate)
+    way = {name: [read_number(v, name) for v in values] for name, values in proof["direction"].items()}
+    return bool(falls(certificate.problem, way))
 
 
 def _model(problem: Any) -> Model:
@@ -83,6 +96,11 @@ def _model(problem: Any) -> Model:
     return problem
 
 
+def _tolerance(certificate: Certificate) -> float:
+    """No wider one is written."""
+    return min(certificate.tol, 1e-4)
+
+
 def _claim(certificate: Certificate) -> dict[str, str]:
     """What is claimed of the optimum, in the sense in which the model reports its objective."""
     if certificate.status != "optimal":
@@ -98,8 +116,9 @@ def _claim(certificate: Certificate) -> dict[str, str]:
         raise NoAnswer("this certificate has no finite bounds to state")
     low, high = float(lower), float(upper)
     if certificate.level == "rigorous":  # room for others, who add up in another order or repair the numbers otherwise
-        room = max(high - low, ROOM * certificate.tol * max(abs(low), abs(high), certificate.problem.unit))
-        low, high = low - room, high + room
+        allowed = _tolerance(certificate) * max(abs(low), abs(high), certificate.problem.unit)
+        room = min(max(high - low, ROOM * allowed), (MOST * allowed - (high - low)) / 2)
+        low, high = low - max(room, 0.0), high + max(room, 0.0)
     return {"lower": write_number(float(low)), "upper": write_number(float(high))}
 
 

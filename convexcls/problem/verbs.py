@@ -9,6 +9,7 @@ from typing import Any
 #: The module that provides each verb. It is imported when the verb is first asked for, so that ``import convexcls``
 #: does not wait for what may never be used.
 PROVIDERS = {
+    "answer": "convexcls.solve",
     "dual": "convexcls.duality",
     "explain": "convexcls.explain",
     "existence": "convexcls.inference.existence",

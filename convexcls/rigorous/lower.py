@@ -29,6 +29,7 @@ from convexcls.rigorous.multipliers import Unit, central, central_room, moved_un
 from convexcls.rigorous.products import Part
 from convexcls.rigorous.rounding import UNIT, Ball, raised, upward_sum
 from convexcls.rigorous.stationarity import Correction, System, correction, system
+from convexcls.rows.least_squares import least_squares
 
 Array = NDArray[np.float64]
 Places = NDArray[np.intp]
@@ -195,7 +196,7 @@ def _balanced(e: Evaluation, side: Side, solved: System) -> Side:
         return side
     unit = solved.size[solved.places]
     rows = [e.problem.joined(c.entries, c.size).to_dense()[:, solved.places] / unit for c in equal]
-    moves = np.linalg.lstsq(np.vstack(rows).T, -side.costs.mid[solved.places] / unit, rcond=None)[0]
+    moves = least_squares(np.vstack(rows).T, -side.costs.mid[solved.places] / unit)
     lost, start = side.lost, 0
     parts: dict[str, list[Part]] = {}
     for c in equal:

@@ -1,7 +1,8 @@
 """Quadratic forms 1/2 x'Px with a matrix P: products as balls, and a lower bound of the least eigenvalue.
 
-The entries of P are taken as the doubles that they are; only the linear kernel, which knows its root R, is taken as
-R'R. A matrix of doubles that ought to be positive semidefinite may miss it by rounding, so that is not assumed: where a
+The entries of P are taken as the doubles that they are; the linear kernel, which knows its root R, as R'R, and other
+kernels as what they are on the samples as given, within the ``spread`` of their values: these are positive
+semidefinite. A matrix of doubles that ought to be so may miss it by rounding, so that is not assumed: where a
 Cholesky factorization of B = P - sI runs through in doubles, B is at most gamma_{n+1} tr B / (1 - gamma_{n+1}) away
 from a positive semidefinite matrix (Rump 2006), and the least eigenvalue of P is at least s less that.
 """
@@ -31,6 +32,7 @@ class Quadratic:
 
     rows: Rows
     is_root: bool
+    spread: Array | None = None
 
     @classmethod
     def of(cls, p: Rows) -> Quadratic | None:
@@ -40,11 +42,14 @@ class Quadratic:
         if p.shape[0] > LARGEST or p.beyond_memory:
             return None
         dense = p.to_dense()
-        return cls(DenseRows(dense), False) if np.array_equal(dense, dense.T) else None
+        spread = p.spread() if isinstance(p, KernelRows) and any(p.blur) else None
+        return cls(DenseRows(dense), False, spread) if np.array_equal(dense, dense.T) else None
 
     def at(self, x: Ball) -> tuple[Ball, Ball]:
         """P x and x'Px / 2."""
         first = _times(self.rows, x)
+        if self.spread is not None:
+            first = first.widened(raised(2.0 * self.spread * float(self.spread @ x.size)))
         square = first.squared().total() if self.is_root else (x * first).total()
         value = Ball(0.5 * square.mid, raised(0.5 * square.rad + ETA))
         return (_times(self.rows.T, first) if self.is_root else first), value
@@ -52,7 +57,10 @@ class Quadratic:
     @cached_property
     def least(self) -> float:
         """A lower bound of the least eigenvalue."""
-        return 0.0 if self.is_root else least_eigenvalue(self.rows.to_dense())
+        if self.is_root:
+            return 0.0
+        least = least_eigenvalue(self.rows.to_dense())
+        return least if self.spread is None else max(0.0, least - 1.01 * float(self.spread @ self.spread))
 
     @property
     def passes(self) -> int:

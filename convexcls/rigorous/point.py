@@ -19,6 +19,7 @@ from convexcls.rigorous.rounding import UNIT, Ball, gamma, raised
 from convexcls.rigorous.structure import Structure, stated
 from convexcls.rigorous.system import Gram
 from convexcls.rows import Rows
+from convexcls.rows.least_squares import least_squares
 
 Array = NDArray[np.float64]
 
@@ -67,7 +68,7 @@ class _Repair:
             for _ in range(2):
                 room = self._room(x)
                 step = self._step(x, room)
-                if step is None or not np.all(np.isfinite(step)):
+                if not np.all(np.isfinite(step)):
                     break
                 low, high = self.structure.limits
                 x = np.clip(x + step, low, high)
@@ -122,12 +123,9 @@ class _Repair:
         side = (1.0 if f.right is None else np.abs(f.right)) * (1.0 if f.left is None else np.abs(f.left).max())
         return np.asarray(raised((error.absolute + error.relative * f.core.column_max()) * side))
 
-    def _step(self, x: Array, room: Array) -> Array | None:
+    def _step(self, x: Array, room: Array) -> Array:
         matrix = self._matrix(room).matrix
-        try:
-            v = np.asarray(np.linalg.lstsq(matrix, self._left(x).mid, rcond=None)[0], dtype=np.float64)
-        except np.linalg.LinAlgError:
-            return None
+        v = least_squares(matrix, self._left(x).mid)
         pulled = [self._dense(c)[0].T @ part for c, part in zip(self.equalities, self._cut(v), strict=True)]
         return np.asarray(room * np.sum(pulled, axis=0))
 

@@ -22,6 +22,9 @@ class KernelRows(Rows):
     Of the linear kernel ``root`` is R with Q = R'R. Multiplying out halves the digits, so where Q d = 0 has to be told
     from a small number, R d = 0 is asked instead.
 
+    ``blur`` says how far the values in the store may be from those of the kernel of the samples as they were given:
+    see ``spread``.
+
     A product with Q is made from the rows of K where the vector is not 0, and the last one is remembered.
     """
 
@@ -37,8 +40,10 @@ class KernelRows(Rows):
         root: Rows | None = None,
         absolute: bool = False,
         memory: _Products | None = None,
+        blur: tuple[float, float] = (0.0, 0.0),
     ) -> None:
         self.store, self.factor, self.weight, self.root, self.absolute = store, factor, weight, root, absolute
+        self.blur = blur
         self.shape = (store.size, store.size)
         self.memory = _Products(store) if memory is None else memory
 
@@ -67,7 +72,14 @@ class KernelRows(Rows):
     def __abs__(self) -> Rows:
         if self.absolute:
             return self
-        return KernelRows(self.store, np.abs(self.factor), weight=abs(self.weight), absolute=True, memory=self.memory)
+        return KernelRows(
+            self.store,
+            np.abs(self.factor),
+            weight=abs(self.weight),
+            absolute=True,
+            memory=self.memory,
+            blur=self.blur,
+        )
 
     def scaled(self, left: Array | float = 1.0, right: Array | float = 1.0) -> Rows:
         """``diag(left) Q diag(right)``: of this kind again where left is a multiple of right."""
@@ -84,7 +96,15 @@ class KernelRows(Rows):
             root=root,
             absolute=self.absolute,
             memory=self.memory,
+            blur=self.blur,
         )
+
+    def spread(self) -> Array:
+        """e with |true Q_ij - Q_ij| <= e_i e_j: a value k(x, z) is known to ``blur[0]`` of sqrt(k(x, x) k(z, z)), and
+        to ``blur[1]`` where that underflows. 0 where the values are what was given."""
+        relative, absolute = (math.sqrt(part) for part in self.blur)
+        sizes = relative * np.sqrt(np.abs(self.store.diagonal())) + absolute if any(self.blur) else 0.0
+        return np.asarray(math.sqrt(abs(self.weight)) * np.abs(self.factor) * sizes)
 
     @property
     def beyond_memory(self) -> str:

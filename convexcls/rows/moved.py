@@ -1,4 +1,4 @@
-"""Samples measured from elsewhere: a number subtracted from each column, where that is exact."""
+"""Samples measured from elsewhere: a number subtracted from each column, where that is exact or rounded once."""
 
 from __future__ import annotations
 
@@ -55,13 +55,22 @@ def _middle(low: Array, high: Array) -> Array:
 
 
 def moved(rows: DenseRows | SparseRows, shift: Array) -> Rows:
-    """``R - 1 shift'`` for a shift that ``far_columns`` found."""
+    """``R - 1 shift'`` for a shift that ``far_columns`` found. Of entries that doubles round, the differences are
+    rounded, not the entries: what they differ by may be all that they say."""
     given = None if rows.given is None else GivenMoved(rows.given, tuple(Fraction(s) for s in shift.tolist()))
     if isinstance(rows, DenseRows):
-        return MovedRows(rows.array - shift, given)
+        return DenseRows(rows.array - shift if given is None else _rounded(given, rows.shape[0]), given)
     matrix = rows.matrix.tocsc(copy=True)
-    matrix.data -= np.repeat(shift, np.diff(matrix.indptr))
-    return MovedSparseRows(matrix, given)
+    columns = np.repeat(np.arange(shift.size), np.diff(matrix.indptr))
+    if given is None:
+        matrix.data -= shift[columns]
+    else:
+        matrix.data = _rounded(given, rows.shape[0])[matrix.indices, columns]
+    return SparseRows(matrix, given)
+
+
+def _rounded(given: GivenMoved, n: int) -> Array:
+    return np.array([[float(value) for value in given.row(i)] for i in range(n)])
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,25 +88,3 @@ class GivenMoved:
 
     def columns(self, chosen: Any) -> GivenMoved:
         return GivenMoved(self.table.columns(chosen), tuple(self.shift[j] for j in np.asarray(chosen).tolist()))
-
-
-class MovedRows(DenseRows):
-    """Dense samples measured from elsewhere."""
-
-    def __getitem__(self, index: Any) -> DenseRows:
-        return MovedRows(self.array[index], self.given_at(index))
-
-    @property
-    def rounding(self) -> float:
-        return 0.0 if self.given is None else float("inf")  # relative to a difference
-
-
-class MovedSparseRows(SparseRows):
-    """Sparse samples measured from elsewhere, where every row has an entry."""
-
-    def __getitem__(self, index: Any) -> SparseRows:
-        return MovedSparseRows(self._by_row[index], self.given_at(index))
-
-    @property
-    def rounding(self) -> float:
-        return 0.0 if self.given is None else float("inf")

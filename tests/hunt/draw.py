@@ -61,7 +61,9 @@ class Case:
 
     @property
     def rounds(self) -> bool:
-        """Whether some entry is not a double."""
+        """Whether some entry, or some value of the kernel, is not a double."""
+        if self.parameters.get("kernel") == "rbf":
+            return True
         cells = [v for row in self.table for v in row] + (self.y if self.parameters.get("coding") == "real" else [])
         return any(rational(v) != rational(float(v)) for v in cells)
 

@@ -8,10 +8,11 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from flint import arb, ctx
 
 from tests.hunt.densities import Gaussian, Logistic, Softmax
 from tests.hunt.draw import Case
-from tests.hunt.likelihood import ball
+from tests.hunt.likelihood import PRECISION, ball
 from tests.hunt.linear import Fisher, LeastAbsolute, LeastSquares, Perceptron
 from tests.hunt.margins import HardMargin, Kernel, MaxMargin, SoftMargin
 from tests.hunt.oracle import Misstated, Question, Truth, Unknown, rational
@@ -32,6 +33,8 @@ QUESTIONS: dict[str, type[Question]] = {
 }
 #: A point may be off by so many tolerances: the measures of a certificate are relative to slightly other sizes.
 FACTOR = 4.0
+#: What a claim says that does not hold of the doubles which the solution shows.
+NOT_OF_DOUBLES = "not of their nearest doubles"
 
 
 @dataclass(frozen=True)
@@ -53,7 +56,7 @@ class Judge:
         parameters = dict(self.case.parameters)
         if self.case.model == "FisherLDA":
             parameters["chosen"] = self.problem.chosen
-        if parameters.get("kernel") == "rbf":
+        if parameters.get("kernel") == "rbf" and rounded:
             parameters["matrix"] = [exactly(row) for row in self.problem.quadratic["margin"].to_dense()]
         return QUESTIONS[self.case.model](self.case.samples(rounded), parameters, self.problem.unit)
 
@@ -68,15 +71,15 @@ class Judge:
         return question, question.truth()
 
     def verdict(self, solution: Any) -> Verdict:
-        """Whether what the solution claims is true of the data as given; a certificate that says that it speaks of the
-        data rounded to doubles may be true of these."""
+        """Whether what the solution claims is true of the data as given. Only of a kernel that is not rational a proof
+        in rationals may speak of its values as doubles, where it says so."""
         certificate = solution.certificate
         if certificate.status == "undecided":
             return Verdict("undecided", certificate.reason)
         try:
             why = self.falsehood(solution)
             if why and self.case.rounds and not self.falsehood(solution, rounded=True):
-                told = "rounded to doubles" in certificate.explain()
+                told = certificate.level == "exact" and "kernel's values rounded to doubles" in _words(solution)
                 why = "" if told else f"{why} (true of the data rounded to doubles)"
         except Unknown as error:
             return Verdict("unjudged", str(error))
@@ -98,28 +101,54 @@ def falsehood(solution: Any, question: Question, truth: Truth) -> str:
         return f"claims {certificate.status}, it is {truth.status}{optimum}"
     if truth.status != "optimal":
         return ""
+    if told := _told_objective(solution, question, truth):
+        return told
     if certificate.exact is not None:
-        return _false_exactly(certificate, question, truth)
+        return _false_exactly(certificate, question, truth) or _false_in_doubles(solution, question, truth)
     if certificate.level != "float" and not question.contains(certificate.lower, certificate.upper, truth):
         return f"bounds {certificate.lower!r}, {certificate.upper!r} leave the optimum {_short(truth.lower)} out"
-    if certificate.enclosure is not None:  # the claim is the enclosure; its nearest doubles may have too few digits
-        return ""
-    room, errors = FACTOR * certificate.tol, point_errors(solution, question, truth)
-    worst = max(errors, key=lambda name: errors[name])
-    if not errors[worst] <= room:
-        return f"{worst} off by {errors[worst] / certificate.tol:.3g} tolerances, the optimum is {_short(truth.lower)}"
-    return ""
+    if certificate.enclosure is not None:
+        return _false_in_doubles(solution, question, truth)
+    return _off_at_point(solution, question, truth)
 
 
-def point_errors(solution: Any, question: Question, truth: Truth) -> dict[str, float]:
-    """The relative errors of the point, and of the objective as it is told where there are no bounds beside it."""
+def _told_objective(solution: Any, question: Question, truth: Truth) -> str:
+    """At every level the objective as it is told is the optimum, to the tolerance or to the least double."""
+    try:
+        with ctx.workprec(PRECISION):
+            if abs(ball(rational(solution.objective)) - ball(truth.lower)) <= arb(2) ** -1074:
+                return ""
+        off = question.off(rational(solution.objective), truth)
+    except (OverflowError, ValueError):
+        return f"the objective is told as {solution.objective}"
+    return _beyond("told objective", off, solution, truth)
+
+
+def _off_at_point(solution: Any, question: Question, truth: Truth) -> str:
+    """What is off at the point of doubles."""
     try:
         errors = question.errors(read_point(solution), truth)
-        if solution.certificate.level == "float":
-            errors["told objective"] = question.off(rational(solution.objective), truth)
     except (OverflowError, ValueError):
-        return {"finiteness": float("inf")}
-    return errors
+        return "the point is not finite"
+    worst = max(errors, key=lambda name: errors[name])
+    return _beyond(worst, errors[worst], solution, truth)
+
+
+def _beyond(name: str, off: float, solution: Any, truth: Truth) -> str:
+    tol = solution.certificate.tol
+    return (
+        "" if off <= FACTOR * tol else f"{name} off by {off / tol:.3g} tolerances, the optimum is {_short(truth.lower)}"
+    )
+
+
+def _false_in_doubles(solution: Any, question: Question, truth: Truth) -> str:
+    """The claim is of rationals or of an enclosure: where their nearest doubles are off, it has to say so."""
+    off = _off_at_point(solution, question, truth)
+    return f"{off}, which it does not tell" if off and NOT_OF_DOUBLES not in _words(solution) else ""
+
+
+def _words(solution: Any) -> str:
+    return " ".join(solution.certificate.explain().split())
 
 
 def _false_exactly(certificate: Any, question: Question, truth: Truth) -> str:

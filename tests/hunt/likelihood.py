@@ -17,8 +17,9 @@ from flint import arb, arb_mat, ctx, fmpq
 
 from tests.hunt.pivoting import ONE, ZERO, independent_columns, minimise
 
-#: Bits of all balls, and the relative width of bounds that are narrow enough to judge by.
-PRECISION = 320
+#: Bits of all balls, more of them where penalties of 1e-300 stand beside 1, and the relative width of bounds that are
+#: narrow enough to judge by.
+PRECISION, MORE = 320, (320, 2560)
 NARROW = arb(2) ** -60
 MOST_STEPS = 3000
 
@@ -62,8 +63,15 @@ class Likelihood:
     def bounds(self) -> tuple[Any, Any] | None:
         """A lower and an upper bound of an attained minimum; None where they do not come close to each other."""
         reduced = self._independent()
-        with ctx.workprec(PRECISION):
-            return _Newton(reduced).bounds()
+        for bits in MORE:
+            with ctx.workprec(bits):
+                try:
+                    found = _Newton(reduced).bounds()
+                except ZeroDivisionError:  # a Hessian that so many bits cannot tell from a singular one
+                    continue
+                if found is not None:
+                    return found
+        return None
 
     def _independent(self) -> Likelihood:
         """The same in unknowns of unit size, those without a penalty only as many as matter."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
+from math import isqrt
 from typing import Any
 
 from flint import ctx, fmpq
@@ -13,6 +14,7 @@ from tests.hunt.pivoting import ONE, ZERO, Vector, dot, minimise
 
 #: A value of the Gaussian kernel in doubles may be off by this.
 KERNEL_ROUNDING = fmpq(1, 2**48)
+KERNEL_BITS, LEAST_EXPONENT = 400, 5000
 
 
 def diagonal(values: Vector) -> list[Vector]:
@@ -91,8 +93,11 @@ class MaxMargin(HardMargin):
         hard = super().truth()
         if hard.status == "infeasible":
             return Truth.at(ZERO)
+        square = 1 / (2 * hard.lower)
+        if (root := rational_root(square)) is not None:
+            return Truth.at(root)
         with ctx.workprec(PRECISION):
-            distance = 1 / (2 * ball(hard.lower)).sqrt()
+            distance = ball(square).sqrt()
             return Truth("optimal", distance.lower(), distance.upper())
 
     def errors(self, point: Point, truth: Truth) -> dict[str, float]:
@@ -101,12 +106,27 @@ class MaxMargin(HardMargin):
         square = dot(point["coef"], point["coef"])
         out = {"norm bound": relative(square - 1, fmpq(2)), "objective": self.off(distance, truth)}
         short = [distance - m for m in scores(rows, v)]
-        if truth.rational:  # 0: a margin is judged by what was added up for it
+        if truth.rational and not truth.lower:  # a margin of 0 is judged by what was added up for it
             sizes = [dot([abs(a) for a in row], [abs(b) for b in v]) + abs(distance) for row in rows]
             out["margin"] = max(map(relative, short, sizes), default=0.0)
         else:
             out["margin"] = worst(short, truth.lower)
         return out
+
+
+def nearest(value: Any) -> Any:
+    """The middle of a ball, as a rational."""
+    mantissa, exponent = value.mid().man_exp()
+    if exponent < -LEAST_EXPONENT:  # nothing beside the kernel's other values
+        return ZERO
+    power = fmpq(2) ** abs(int(exponent))
+    return fmpq(mantissa) * power if exponent >= 0 else fmpq(mantissa) / power
+
+
+def rational_root(square: Any) -> Any | None:
+    """The root of a positive rational, None where it is not rational."""
+    root = fmpq(isqrt(int(square.p)), isqrt(int(square.q)))
+    return root if root * root == square else None
 
 
 class Kernel(Question):
@@ -138,15 +158,19 @@ class Kernel(Question):
         raise AssertionError(f"the {name} kernel is not rational")
 
     def _gaussian(self) -> list[Vector]:
-        """The doubles that the problem holds, which is what its proofs speak of, if they are the kernel's values."""
+        """The kernel's values to 400 bits; or the doubles that the problem holds, where a claim says that it speaks of
+        these, if they are the kernel's values."""
         rows, signs, gamma = self.samples.rows, self.samples.signs, rational(self.parameters["gamma"])
-        Q = self.parameters["matrix"]
+        held, n = self.parameters.get("matrix"), len(rows)
+        Q = [[ZERO] * n for _ in range(n)] if held is None else held
         for i, a in enumerate(rows):
             for j, b in enumerate(rows):
                 apart = gamma * sum(((x - z) ** 2 for x, z in zip(a, b, strict=True)), ZERO)
-                with ctx.workprec(PRECISION):
-                    off = abs(ball(signs[i] * signs[j] * Q[i][j]) - ball(-apart).exp())
-                    if not off < ball(KERNEL_ROUNDING):
+                with ctx.workprec(KERNEL_BITS):
+                    value = ball(signs[i] * signs[j]) * ball(-apart).exp()
+                    if held is None:
+                        Q[i][j] = nearest(value)
+                    elif not abs(ball(Q[i][j]) - value) < ball(KERNEL_ROUNDING):
                         raise Misstated(f"k(x, z) of rows {i} and {j} is not {float(ball(Q[i][j]).mid())}")
         return Q
 

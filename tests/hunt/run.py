@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import signal
+import tempfile
 import traceback
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -28,7 +30,7 @@ LEVELS = ("float", "rigorous", "exact")
 #: Errors that tell a user what is wrong with the data or the request, and what to do.
 CLEAR = (cc.DataError, cc.ProblemError, cc.NoAnswer, cc.SolverRefused, cc.MatrixTooLarge)
 #: What the hunt is for; a fault is one of its own.
-BAD = ("wrong", "crash", "hang", "refused", "warning", "fault")
+BAD = ("wrong", "crash", "hang", "refused", "warning", "output", "fault")
 STAND_ALONE = tuple(verify_certificate.MODELS)
 
 
@@ -133,10 +135,10 @@ class Runner:
 
     def step(self, what: str, action: Callable[[], Any]) -> Any:
         """The result of an action; None where it raises, which is recorded, as is every warning."""
-        with warnings.catch_warnings(record=True) as caught:
+        with warnings.catch_warnings(record=True) as caught, tempfile.TemporaryFile() as written:
             warnings.simplefilter("always")
             try:
-                with limit(self.limit):
+                with limit(self.limit), redirected(written):
                     return action()
             except CLEAR as error:
                 self.add("error", f"{what}: {error}")
@@ -151,10 +153,27 @@ class Runner:
                 told = {f"{w.category.__name__}: {w.message} ({_place(w.filename, w.lineno)})" for w in caught}
                 for words in sorted(told):
                     self.add("warning", f"{what}: {words}")
+                written.seek(0)
+                if text := written.read().decode(errors="replace").strip():
+                    self.add("output", f"{what}: {text[:200]}")
         return None
 
     def add(self, kind: str, words: str = "") -> None:
         self.records.append(Record(kind, self.case, self.solver, self.level, " ".join(words.split())))
+
+
+@contextmanager
+def redirected(file: Any) -> Iterator[None]:
+    """Whatever is written to the two streams, by libraries in C too, goes to a file."""
+    kept = {number: os.dup(number) for number in (1, 2)}
+    try:
+        for number in kept:
+            os.dup2(file.fileno(), number)
+        yield
+    finally:
+        for number, copy in kept.items():
+            os.dup2(copy, number)
+            os.close(copy)
 
 
 def _place(filename: str, line: int | None) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, ClassVar
@@ -13,6 +14,7 @@ import numpy as np
 from convexcls.cvxpy_form import cvxpy_form
 from convexcls.problem import Problem
 from convexcls.solvers.base import Answer, Callback, Solver, Tracer
+from convexcls.solvers.foreign.quiet import quiet
 
 PREFIX = "cvxpy:"
 #: What the usual backends take: linear, quadratic, second-order cone, exponential cone, semidefinite matrices.
@@ -78,7 +80,8 @@ class CvxpySolver(Solver):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # "may be inaccurate" is for our own check to say
             try:
-                form.problem.solve(solver=self.backend, **{**self._settings(problem, tol), **self.raw})
+                with nullcontext() if self.raw.get("verbose") else quiet():
+                    form.problem.solve(solver=self.backend, **{**self._settings(problem, tol), **self.raw})
             except (cvxpy.error.SolverError, ValueError, ArithmeticError) as error:
                 return Answer(None, {}, f"{type(error).__name__}: {error}")
         tracer = Tracer(callback)

@@ -11,6 +11,7 @@ from scipy import sparse
 from convexcls.problem import Problem
 from convexcls.solvers.base import Answer, Callback, Solver, Start, Tracer, refuse_unless_quadratic
 from convexcls.solvers.foreign.quadratic_program import QuadraticProgram, quadratic_program
+from convexcls.solvers.foreign.quiet import quiet
 from convexcls.solvers.rows.continuation import continued
 
 
@@ -47,24 +48,25 @@ class OSQPSolver(Solver):
         upper = np.concatenate([qp.b, qp.h])
         aim = max(tol * 0.1, 1e-10)
         solver = osqp.OSQP()
-        solver.setup(
-            sparse.csc_matrix(sparse.triu(qp.P, format="csc")),
-            qp.q,
-            rows,
-            lower,
-            upper,
-            verbose=False,
-            eps_abs=aim,
-            eps_rel=aim,
-            eps_prim_inf=1e-12,
-            eps_dual_inf=1e-12,
-            max_iter=self.max_iter,
-            rho=self.rho,
-        )
-        if start is not None:
-            z, nu, lam = qp.start(start.x, start.multipliers)
-            solver.warm_start(x=z, y=np.concatenate([nu, lam]))
-        found = solver.solve(raise_error=False)
+        with quiet():
+            solver.setup(
+                sparse.csc_matrix(sparse.triu(qp.P, format="csc")),
+                qp.q,
+                rows,
+                lower,
+                upper,
+                verbose=False,
+                eps_abs=aim,
+                eps_rel=aim,
+                eps_prim_inf=1e-12,
+                eps_dual_inf=1e-12,
+                max_iter=self.max_iter,
+                rho=self.rho,
+            )
+            if start is not None:
+                z, nu, lam = qp.start(start.x, start.multipliers)
+                solver.warm_start(x=z, y=np.concatenate([nu, lam]))
+            found = solver.solve(raise_error=False)
         info = found.info
         tracer = Tracer(callback)
         tracer.record(info.obj_val, max(info.prim_res, info.dual_res))

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from scipy.linalg import LinAlgError, pinvh, svd
+from scipy.linalg import LinAlgError, pinvh
 from scipy.linalg.lapack import dgecon, dgetrf, dgetrs, dpotrf, dpotrs
 from scipy.sparse.linalg import splu
 
@@ -115,7 +115,8 @@ class OrthogonalFactor:
 
     def __init__(self, H: Array, C: Array) -> None:
         self.H, k = H, H.shape[0]
-        left, values, right = svd(C, full_matrices=C.shape[0] < k, lapack_driver="gesdd", check_finite=False)
+        # SciPy's refuses empty matrices before 1.14
+        left, values, right = np.linalg.svd(C, full_matrices=C.shape[0] < k)
         rank = int(np.sum(values > SMALLEST_SINGULAR_VALUE * values.max(initial=0.0)))
         self.left, self.values, self.span, self.across = left[:, :rank], values[:rank], right[:rank].T, right[rank:].T
         curvature = self.across.T @ H @ self.across

@@ -69,7 +69,10 @@ class GradientSolver(Solver):
     def refuses(self, problem: Problem) -> str:
         if (reason := refuse_unless_smooth(problem)) or self.step != "armijo":
             return reason
-        values = _curvatures(problem)
+        try:
+            values = _curvatures(problem)
+        except np.linalg.LinAlgError as error:
+            return str(error)
         positive = values[values > 1e-13 * max(values[-1], 1e-300)]
         condition = float(positive[-1] / positive[0]) if positive.size else 1.0
         if condition > MAX_CONDITION:

@@ -9,6 +9,7 @@ from scipy.linalg.lapack import dpotrf, dpotrs
 
 from convexcls.arrays import Array
 from convexcls.problem import Problem
+from convexcls.rows.least_squares import least_squares
 
 #: Pivots of a Hessian with diagonal one below this leave too few digits: columns repeat each other.
 SMALLEST_PIVOT = 1e-7
@@ -43,10 +44,11 @@ class CholeskyFactor:
 
 
 def shortest_solution(matrix: Array, target: Array, cutoff: float) -> Array:
-    """The shortest z with ‖matrix z - target‖ least. LAPACK may not come back from numbers that are not finite."""
-    if not (np.all(np.isfinite(matrix)) and np.all(np.isfinite(target))):
-        raise np.linalg.LinAlgError("the system is not finite")
-    return np.asarray(np.linalg.lstsq(matrix, target, rcond=cutoff)[0], dtype=float)
+    """The shortest z with ‖matrix z - target‖ least."""
+    found = least_squares(matrix, target, cutoff)
+    if not np.all(np.isfinite(found)):
+        raise np.linalg.LinAlgError("the system has no finite solution")
+    return found
 
 
 def scaled_hessian(problem: Problem, hessian: Array) -> tuple[Array, Array]:
