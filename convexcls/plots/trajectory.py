@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from convexcls.plots import style
 from convexcls.plots.display import Display
 from convexcls.plots.field import Frame, frame_of
+from convexcls.plots.from_solution import Shown
 from convexcls.plots.points import NOBODY, Points, set_frame
-from convexcls.plots.reading import Shown
 from convexcls.plots.replay import replay
 from convexcls.plots.thinning import thinned
 from convexcls.plots.view import View, choose_view

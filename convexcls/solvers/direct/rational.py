@@ -16,6 +16,7 @@ from convexcls.exact.proof import ExactProof, NoProof
 from convexcls.exact.search import Search
 from convexcls.exact.statement import state
 from convexcls.problem import Problem
+from convexcls.rational import to_double
 from convexcls.rows import Rows
 from convexcls.solvers.base import Answer, Callback, Solver, Start
 
@@ -75,19 +76,12 @@ def _rounded(problem: Problem, proof: ExactProof) -> Answer:
 def _over_all(problem: Problem, values: Mapping[str, Sequence[Fraction]]) -> Array:
     out = np.zeros(problem.size)
     for name, own in values.items():
-        out[problem.layout[name]] = [_double(v) for v in own]
+        out[problem.layout[name]] = [to_double(v) for v in own]
     return out
 
 
 def _by_row(problem: Problem, multipliers: Mapping[str, Mapping[int, Fraction]]) -> dict[str, Array]:
     out = {c.name: np.zeros(c.size) for c in problem.constraints}
     for name, rows in multipliers.items():
-        out[name][list(rows)] = [_double(v) for v in rows.values()]
+        out[name][list(rows)] = [to_double(v) for v in rows.values()]
     return out
-
-
-def _double(value: Fraction) -> float:
-    try:
-        return float(value)
-    except OverflowError:
-        return float("inf") if value > 0 else float("-inf")

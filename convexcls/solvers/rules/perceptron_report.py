@@ -14,6 +14,7 @@ from convexcls.arrays import Array, Indices
 from convexcls.certificate import Farkas, check_farkas
 from convexcls.problem import NoAnswer, Problem
 from convexcls.rows import Rows
+from convexcls.wording import count, listed
 
 Counts = NDArray[np.int64]
 ROUNDING = float(np.finfo(float).eps)
@@ -32,7 +33,7 @@ class Cycle:
     counts: Counts
 
     def __str__(self) -> str:
-        return f"{_counted(self.passes, 'pass', 'es')} with {_counted(self.updates, 'update')}"
+        return f"{count(self.passes, 'pass', 'es')} with {count(self.updates, 'update')}"
 
 
 @dataclass(frozen=True)
@@ -83,7 +84,7 @@ class PerceptronReport:
     @property
     def made(self) -> str:
         """The updates and passes in words."""
-        return f"{_counted(self.updates, 'update')} in {_counted(self.passes, 'pass', 'es')}"
+        return f"{count(self.updates, 'update')} in {count(self.passes, 'pass', 'es')}"
 
     @property
     def rows(self) -> Rows:
@@ -163,7 +164,7 @@ class PerceptronReport:
 
     def explain(self, bound: bool | None = None) -> str:
         """The run in words; ``bound`` says whether to solve for the margin (by default where that is quick)."""
-        begun = "at 0" if not np.any(self.start) else f"at {_listed(self.start)}"
+        begun = "at 0" if not np.any(self.start) else f"at ({listed((f'{v:g}' for v in self.start), 6)})"
         rate = f"rate {self.rate:g}" if self.step == "fixed" else f"rate {self.rate:g}/pass"
         order = f", {self.order} order" if self.rule == "on-line" else ""
         lines = [
@@ -190,7 +191,7 @@ class PerceptronReport:
         rows = int(np.count_nonzero(self.proof.multipliers["margin"]))
         return (
             "no hyperplane has all samples strictly on their right side: proved by "
-            f"{_counted(rows, 'sample')} whose rows y_i (x_i, 1) combine to 0 with positive weights{cycle}"
+            f"{count(rows, 'sample')} whose rows y_i (x_i, 1) combine to 0 with positive weights{cycle}"
         )
 
     def _counts_in_words(self) -> str:
@@ -233,12 +234,3 @@ def _largest_norm(rows: Rows) -> float:
     """max ‖v_i‖, a block of rows at a time."""
     blocks = (abs(rows[k : k + 4096]).to_dense() for k in range(0, rows.shape[0], 4096))
     return max(float(np.linalg.norm(block, axis=1).max()) for block in blocks)
-
-
-def _counted(n: int, what: str, more: str = "s") -> str:
-    return f"{n} {what}{'' if n == 1 else more}"
-
-
-def _listed(values: Array) -> str:
-    shown = ", ".join(f"{v:g}" for v in values[:6])
-    return f"({shown}{', ...' if values.size > 6 else ''})"

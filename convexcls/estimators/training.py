@@ -18,7 +18,7 @@ Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class Samples:
+class TrainingSamples:
     """Samples with their labels. ``numbers`` are the labels as places in ``classes``; ``weights`` is None where all are
     one, and ``own_weights`` are those without the weights of the classes; ``rows`` are the caller's rows that these
     are, None where all are."""
@@ -36,7 +36,7 @@ class Samples:
         return index if self.rows is None else self.rows[index]
 
 
-def taken(estimator: Any, X: Any, y: Any, sample_weight: Any, sparse: bool) -> Samples:
+def taken(estimator: Any, X: Any, y: Any, sample_weight: Any, sparse: bool) -> TrainingSamples:
     """The samples that a fit counts: those with a weight. Leaving a sample out and giving it weight 0 are the same."""
     matrix, labels = validate_data(estimator, X, y, **_format(sparse))
     if labels.dtype.kind not in "iubSU":  # what are whole numbers or words are classes, without looking at all of them
@@ -58,7 +58,7 @@ def taken(estimator: Any, X: Any, y: Any, sample_weight: Any, sparse: bool) -> S
         weights = by_class[numbers] * (1.0 if weights is None else weights)
     if weights is not None and np.all(weights == 1.0):
         weights = None
-    return Samples(named, labels, classes, numbers, weights, own_weights, rows)
+    return TrainingSamples(named, labels, classes, numbers, weights, own_weights, rows)
 
 
 def _class_weights(

@@ -6,11 +6,13 @@ import platform
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 
-from convexcls.data import Data
+from convexcls.describe import Fact, Facts, Prose, to_html
+from convexcls.describe.html import headed
+from convexcls.describe.markup import Html, tag
+from convexcls.describe.problem import data_of_problem
 from convexcls.models import Model
 from convexcls.portable.digest import data_digest
 from convexcls.problem import Problem
-from convexcls.report.markup import Html, facts, section, tag
 from convexcls.solution import Solution
 
 PACKAGES = ("numpy", "scipy", "clarabel", "osqp", "highspy", "cvxpy", "matplotlib", "math-core")
@@ -23,16 +25,10 @@ def provenance_section(solution: Solution, command: str | None, own_version: str
     made = command or python_command(solution)
     versions = [("convexcls", own_version), ("Python", platform.python_version())]
     versions += [(name, found) for name in PACKAGES if (found := _version(name))]
-    pairs = [("made on", datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"))]
-    if digest := _digest(solution.problem):
-        pairs.append(("SHA-256 of the data", digest))
-    return section(
-        "provenance",
-        "How to make this again",
-        tag("pre", tag("code", made)),
-        facts(pairs),
-        tag("p", "Made with " + ", ".join(f"{name} {found}" for name, found in versions) + ".", class_="versions"),
-    )
+    now = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
+    when = Facts((Fact("made on", now), Fact("SHA-256 of the data", _digest(solution.problem))))
+    using = Prose("Made with " + ", ".join(f"{name} {found}" for name, found in versions) + ".", "versions")
+    return headed("provenance", "How to make this again", tag("pre", tag("code", made)), to_html(when, using))
 
 
 def python_command(solution: Solution) -> str:
@@ -52,7 +48,7 @@ def _written(value: object) -> str:
 
 
 def _digest(problem: Problem) -> str:
-    data: Data | None = getattr(problem, "data", None)
+    data = data_of_problem(problem)
     if data is None or (data.matrix.nnz if data.sparse else data.n * data.d) > MOST_ENTRIES:
         return ""
     return data_digest(data)

@@ -8,7 +8,8 @@ import re
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from convexcls.report.markup import Html, section, tag
+from convexcls.describe.html import headed
+from convexcls.describe.markup import Html, tag
 from convexcls.solution import Solution
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ def pictures_sections(solution: Solution) -> tuple[Html, Html]:
     """The most telling pictures, to begin with, and all others; without matplotlib a sentence that says so."""
     if find_spec("matplotlib") is None:
         missing = tag("p", "Pictures need matplotlib: pip install 'convexcls[report]'.")
-        return section("pictures", "Pictures", missing), Html("")
+        return headed("pictures", "Pictures", missing), Html("")
     from convexcls.plots import pictures
 
     shown = [figure(picture) for picture in pictures(solution)]
@@ -32,7 +33,7 @@ def pictures_sections(solution: Solution) -> tuple[Html, Html]:
 
 
 def _gallery(name: str, heading: str, shown: list[Html]) -> Html:
-    return section(name, heading, tag("div", *shown, class_="gallery")) if shown else Html("")
+    return headed(name, heading, tag("div", *shown, class_="gallery")) if shown else Html("")
 
 
 def figure(picture: Picture) -> Html:

@@ -10,33 +10,49 @@ from typing import TYPE_CHECKING
 
 import click
 
-from convexcls.cli.arguments import known_solver, proof_level, solver_option, source_arguments, tolerance
+from convexcls.cli.arguments import (
+    file_option,
+    known_solver,
+    proof_level,
+    solved,
+    solver_option,
+    source_arguments,
+    tolerance,
+)
 from convexcls.cli.completion import solvers
-from convexcls.cli.screen import Working, clean, say
+from convexcls.cli.screen import Working, say
+from convexcls.wording import clean
 
 if TYPE_CHECKING:
     from convexcls.certificate import Level
     from convexcls.cli.sources import Request
 
 ENDINGS = (".html", ".htm")
+COMPARED = "A solver to compare with; may be repeated (default: all, unless the data are large)."
 
 
 @click.command()
 @source_arguments
-@click.option("-o", "--output", metavar="FILE", type=click.Path(dir_okay=False, writable=True, path_type=Path),
-              help="The page to write (default: the name of SOURCE with -report.html).")  # fmt: skip
+@file_option("-o", "--output", help="The page to write (default: the name of SOURCE with -report.html).")
 @click.option("--title", help="The page's title (default: that of the gallery problem, or the name of the model).")
 @solver_option
-@click.option("-c", "--compare", "compared", multiple=True, metavar="SOLVER", shell_complete=solvers,
-              help="A solver to compare with; may be repeated (default: all, unless the data are large).")  # fmt: skip
+@click.option("-c", "--compare", "compared", multiple=True, metavar="SOLVER", shell_complete=solvers, help=COMPARED)
 @click.option("--no-compare", is_flag=True, help="Without a comparison of solvers.")
 @click.option("--no-pictures", is_flag=True, help="Without pictures.")
 @tolerance
 @proof_level
 def report(
-    request: Request, output: Path | None, title: str | None, solver: str, compared: tuple[str, ...], no_compare: bool,
-    no_pictures: bool, tol: float, level: Level, digits: int,
-) -> int:  # fmt: skip
+    request: Request,
+    output: Path | None,
+    title: str | None,
+    solver: str,
+    compared: tuple[str, ...],
+    no_compare: bool,
+    no_pictures: bool,
+    tol: float,
+    level: Level,
+    digits: int,
+) -> int:
     """Write the problem, its answer and the proof to an HTML page that needs no network.
 
     The page has the data in brief, the problem beside its dual, the answer, the proof, the samples one by one, several
@@ -53,10 +69,9 @@ def report(
       convexcls report data.csv --model logistic --target sick -o sick.html
       convexcls report data.csv --model soft-margin --param C=10 --compare osqp --compare clarabel
     """
-    from convexcls.cli.outputs import check_output
-    from convexcls.cli.sources import gallery_title, read_problem
+    from convexcls.cli.sources import check_output, gallery_title, read_problem
+    from convexcls.describe.solution import certified
     from convexcls.report import report as make
-    from convexcls.report.reading import certified
 
     target = _target(request.source, output)
     check_output(target, "--output", request)
@@ -65,16 +80,10 @@ def report(
     if compared and no_compare:
         raise click.UsageError("--compare and --no-compare: say one or the other")
     problem = read_problem(replace(request, exact=level == "exact"))
-    with Working(f"solving the {problem.name}", goal=tol) as progress:
-        found = problem.solve(solver, tol=tol, callback=progress).unless_interrupted()
-    if level != "float":
-        with Working(f"proving the answer, level {level}"):
-            found = found.at_level(level, digits)
+    found = solved(problem, solver, tol, {}, level, digits).unless_interrupted()
     with Working(f"writing the report of the {problem.name}") as progress:
-        make(
-            found, target, title or gallery_title(request), not no_compare and (list(compared) or True),
-            not no_pictures, command_line(), progress,
-        )  # fmt: skip
+        title, others = title or gallery_title(request), not no_compare and (list(compared) or True)
+        make(found, target, title, others, not no_pictures, command_line(), progress)
     say(f"{found.status}; report written to {clean(str(target))}")
     return 0 if certified(found) else 1
 

@@ -14,22 +14,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from convexcls.data import Data
+from convexcls.describe.multipliers import point_of, pulls
+from convexcls.describe.parts import Chapter, Column, Formula, Mark, Prose, Table
+from convexcls.describe.problem import data_of_problem
+from convexcls.describe.solution import has_support
 from convexcls.explain import slack as slack_formula
 from convexcls.latex import indexed
+from convexcls.paths.result import has_solution
 from convexcls.problem import Constraint, NoAnswer
-from convexcls.report.formulas import formula
-from convexcls.report.markup import Column, Content, Html, join, section, table, tag
-from convexcls.report.reading import has_support, point_of, pulls, solved
-from convexcls.report.text import shorten, small
 from convexcls.solution import Solution
+from convexcls.wording import shorten
 
 Array = NDArray[np.float64]
 MOST = 60
 #: Less slack than this, where the margin is one, is what rounding leaves.
 NO_SLACK = 1e-8
-#: Of smaller numbers two digits are enough.
-TINY = 1e-6
 MOST_BLOCKS = 2
+WRONG = "wrong side"
 
 
 @dataclass(frozen=True)
@@ -39,38 +40,33 @@ class Series:
     column: Column
     values: NDArray[Any]
 
-    def cell(self, i: int) -> str:
+    def cell(self, i: int) -> str | float:
         """The entry of a sample."""
         value = self.values[i]
-        if isinstance(value, str):
-            return shorten(value, 40)
-        return small(float(value)) if abs(value) < TINY else f"{value:.6g}"
+        return shorten(value, 40) if isinstance(value, str) else float(value)
 
 
-def samples_section(solution: Solution) -> Html:
+def slackness(solution: Solution) -> Chapter | None:
     """The table, with a sentence that says how to read it and what was left out."""
-    data: Data | None = getattr(solution.problem, "data", None)
-    if data is None or not solved(solution):
-        return Html("")
+    data = data_of_problem(solution.problem)
+    if data is None or not has_solution(solution):
+        return None
     series = list(_series(solution, data))
     state = _states(solution, data)
     chosen = rows_that_matter(solution, data)
-    columns = [Column("row", number=True, head=True), *(one.column for one in series)]
-    rows: list[list[Content]] = [[str(i), *(one.cell(i) for one in series)] for i in chosen]
+    columns = [Column("row", "count"), *(one.column for one in series)]
+    rows: list[tuple[Any, ...]] = [(i, *(one.cell(i) for one in series)) for i in chosen]
     if state is not None:
         columns.append(Column("where it lies"))
-        for i, row in zip(chosen, rows, strict=True):
-            row.append(tag("span", state[i], class_="state fails" if state[i] == "wrong side" else "state"))
+        marks = [Mark(state[i], "fails" if state[i] == WRONG else "state") for i in chosen]
+        rows = [(*row, mark) for row, mark in zip(rows, marks, strict=True)]
     caption = f"Rows counted from 0; {len(rows)} of {data.n} samples" if len(rows) < data.n else "Rows counted from 0"
-    return section("samples", _heading(solution), _reading(solution, data, len(rows)),
-                   table(caption, columns, rows, sortable=True))  # fmt: skip
+    heading = "Complementary slackness, sample by sample" if _blocks(solution) else "Sample by sample"
+    table = Table("samples", caption, tuple(columns), tuple(rows), sortable=True)
+    return Chapter("samples", heading, (_how_to_read(solution, data, len(rows)), table))
 
 
-def _heading(solution: Solution) -> str:
-    return "Complementary slackness, sample by sample" if _blocks(solution) else "Sample by sample"
-
-
-def _reading(solution: Solution, data: Data, shown: int) -> Html:
+def _how_to_read(solution: Solution, data: Data, shown: int) -> Prose:
     words = []
     if _blocks(solution):
         words.append("Slack times multiplier is zero in every row: a sample has room, or it holds the answer in place.")
@@ -79,49 +75,56 @@ def _reading(solution: Solution, data: Data, shown: int) -> Html:
             f"Of {data.n} samples these are the {shown} that matter: those on the wrong side, those with the largest "
             "multipliers or losses, then those nearest to the boundary."
         )
-    return tag("p", " ".join(words)) if words else Html("")
+    return Prose(" ".join(words))
 
 
 def _series(solution: Solution, data: Data) -> Iterator[Series]:
     if data.labels is not None:
         yield Series(Column("label"), np.array([str(v) for v in data.labels], dtype=object)[data.classes])
     else:
-        yield Series(Column("target", number=True), data.target)
+        yield Series(Column("target", "slack"), data.target)
     if data.weighted:
-        yield Series(Column("weight", number=True), data.weights)
+        yield Series(Column("weight", "slack"), data.weights)
     yield from _scores(solution, data)
     for c in _blocks(solution):
         slack = c.rhs - solution.problem.rows(c) @ point_of(solution)
         z = solution.multipliers[c.name]
-        title = join([tag("small", formula(slack_formula(solution.problem, c))), "slack"])
-        yield Series(Column(title, number=True), slack)
-        yield Series(Column(formula(indexed(c.symbol, c.kind)), number=True), z)
-        yield Series(Column("product", number=True), slack * z)
+        title = (Mark(Formula(slack_formula(solution.problem, c)), "small"), "slack")
+        yield Series(Column(title, "slack"), slack)
+        yield Series(Column(Formula(indexed(c.symbol, c.kind)), "slack"), z)
+        yield Series(Column("product", "slack"), slack * z)
     yield from _slopes(solution, data)
+
+
+def scores_of(solution: Solution, data: Data) -> Array | None:
+    """The scores of the training samples; None where the model has none."""
+    try:
+        return solution.decision_function(data.samples)
+    except NoAnswer:
+        return None
 
 
 def _scores(solution: Solution, data: Data) -> Iterator[Series]:
     """f(x_i), of several classes the predicted label, and the probability of the own label where there is one."""
-    try:
-        scores = solution.decision_function(data.samples)
-    except NoAnswer:
+    scores = scores_of(solution, data)
+    if scores is None:
         return
     if scores.ndim == 1:
-        yield Series(Column(formula(r"f(x_i)"), number=True), scores)
+        yield Series(Column(Formula(r"f(x_i)"), "slack"), scores)
     else:
         yield Series(Column("predicted"), np.array([str(v) for v in data.labels or ()], dtype=object)[scores.argmax(1)])
     convert = getattr(solution.problem, "probabilities", None)
     likely = None if convert is None or data.classes is None else convert(scores)
     if likely is not None:
         own = np.asarray(likely)[np.arange(data.n), data.classes]
-        yield Series(Column("probability of its label", number=True), own)
+        yield Series(Column("probability of its label", "slack"), own)
 
 
 def _blocks(solution: Solution) -> list[Constraint]:
     """The inequalities with one row a sample."""
-    if not solved(solution):
+    if not has_solution(solution):
         return []
-    n = getattr(getattr(solution.problem, "data", None), "n", -1)
+    n = getattr(data_of_problem(solution.problem), "n", -1)
     found = [c for c in solution.problem.constraints if c.relation == "<=" and c.kind == "samples" and c.size == n]
     return [c for c in found if c.name in solution.multipliers][:MOST_BLOCKS]
 
@@ -130,17 +133,14 @@ def _slopes(solution: Solution, data: Data) -> Iterator[Series]:
     """The multipliers of losses of one argument a sample: minus their slopes, or their slopes."""
     for term in solution.problem.terms:
         if term.kind == "samples" and term.size == data.n and term.loss.width == 1:
-            title = join([tag("small", formula(indexed(term.symbol, term.kind))), "pull"])
-            yield Series(Column(title, number=True), pulls(solution, term))
+            title = (Mark(Formula(indexed(term.symbol, term.kind)), "small"), "pull")
+            yield Series(Column(title, "slack"), pulls(solution, term))
 
 
 def _wrong(solution: Solution, data: Data) -> NDArray[np.bool_] | None:
     """Which samples are predicted to be something else; None where nothing is predicted."""
-    if data.labels is None or data.classes is None:
-        return None
-    try:
-        scores = solution.decision_function(data.samples)
-    except NoAnswer:
+    scores = None if data.labels is None else scores_of(solution, data)
+    if scores is None or data.classes is None:
         return None
     if scores.ndim == 1:
         return np.asarray((scores > 0) != (data.classes > 0))
@@ -159,7 +159,7 @@ def _states(solution: Solution, data: Data) -> NDArray[np.object_] | None:
         inside = _slack_variable(solution, data)
         if inside is not None:
             state[inside] = "inside the margin"
-    state[wrong] = "wrong side"
+    state[wrong] = WRONG
     return state
 
 
@@ -184,12 +184,8 @@ def rows_that_matter(solution: Solution, data: Data, most: int = MOST) -> list[i
     if solution.problem.variables[0].kind == "samples":  # a kernel's unknowns are the multipliers
         weight = np.abs(solution.values[solution.problem.variables[0].name])
     wrong = _wrong(solution, data)
-    near = np.zeros(data.n)
-    try:
-        scores = solution.decision_function(data.samples)
-        near = np.abs(scores) if scores.ndim == 1 else -scores.max(axis=1)
-    except NoAnswer:
-        pass
+    scores = scores_of(solution, data)
+    near = np.zeros(data.n) if scores is None else np.abs(scores) if scores.ndim == 1 else -scores.max(axis=1)
     order = np.lexsort((near, -weight, ~wrong if wrong is not None else np.zeros(data.n)))
     first = order[: most // 2] if wrong is not None and wrong.sum() > most // 2 else order[:most]
     heavy = np.lexsort((near, -weight))
