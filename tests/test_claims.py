@@ -12,7 +12,7 @@ from convexcls.certificate import certify
 from convexcls.certificate.level_words import rational_text
 from convexcls.levels import raise_level
 from convexcls.rows.least_squares import least_squares
-from convexcls.solvers.quiet import quiet
+from convexcls.solvers.foreign.quiet import quiet
 
 PRICES = [[57703.26, 30856.41, 10016.0], [368.91, 98234.72, 14.85], [414.14, 7.27, 1119.52]]
 LEVELS = ("float", "rigorous", "exact")
