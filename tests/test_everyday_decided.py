@@ -15,6 +15,7 @@ from convexcls.centring import centre
 from convexcls.centring.scores import CentredScores
 from convexcls.certificate.slacks import settled
 from convexcls.exact.doubles import doubles_near
+from convexcls.levels.attained import at_attaining_point
 from convexcls.rational.lattice import nearest_multiples
 from tests.hunt.draw import Case
 from tests.hunt.judge import Judge
