@@ -11,10 +11,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from convexcls.arrays import Array
 from convexcls.cvxpy_form import cvxpy_form
 from convexcls.problem import Problem
 from convexcls.solvers.base import Answer, Callback, Solver, Tracer
-from convexcls.solvers.foreign.quiet import quiet
+from convexcls.solvers.foreign.quiet import beyond_range, quiet
 
 PREFIX = "cvxpy:"
 #: What the usual backends take: linear, quadratic, second-order cone, exponential cone, semidefinite matrices.
@@ -67,7 +68,8 @@ class CvxpySolver(Solver):
             except cvxpy.error.SolverError as error:
                 return f"cvxpy says: {error}"
             return ""
-        if self.backend == "HIGHS" and not problem.is_linear_program and _beyond(problem):
+        # HiGHS 1.15 writes out of bounds there, and the process dies
+        if self.backend == "HIGHS" and not problem.is_linear_program and beyond_range(*_sizes(problem)):
             return "HiGHS does not survive quadratic programs whose weights and penalties differ by more than 1e100"
         if needed > able:
             return f"it takes {WORDS[able]}, and the problem has {NEEDED[needed]}"
@@ -77,10 +79,11 @@ class CvxpySolver(Solver):
         import cvxpy
 
         form = cvxpy_form(problem)
+        extreme = beyond_range(*_sizes(problem), *_largest_entries(problem))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # "may be inaccurate" is for our own check to say
             try:
-                with nullcontext() if self.raw.get("verbose") else quiet():
+                with quiet() if extreme and not self.raw.get("verbose") else nullcontext():
                     form.problem.solve(solver=self.backend, **{**self._settings(problem, tol), **self.raw})
             except (cvxpy.error.SolverError, ValueError, ArithmeticError) as error:
                 return Answer(None, {}, f"{type(error).__name__}: {error}")
@@ -125,13 +128,17 @@ class CvxpySolver(Solver):
         return out
 
 
-def _beyond(problem: Problem) -> bool:
-    """Whether the coefficients of the quadratic objective leave the range in which HiGHS does not write out of bounds
-    (version 1.15: the process dies)."""
-    parts = [*(t.weights for t in problem.terms), *(p for p in problem.quadratic.values() if isinstance(p, np.ndarray))]
-    sizes = np.abs(np.concatenate([np.zeros(0), *parts]))
-    sizes = sizes[sizes > 0]
-    return bool(sizes.size) and bool(sizes.max() > 1e50 or sizes.min() < 1e-50)
+def _sizes(problem: Problem) -> list[Array]:
+    """The coefficients of the objective."""
+    diagonals = (p for p in problem.quadratic.values() if isinstance(p, np.ndarray))
+    return [*(t.weights for t in problem.terms), *diagonals]
+
+
+def _largest_entries(problem: Problem) -> list[Array]:
+    """The largest entries of all rows, and what they are compared with."""
+    blocks = (*problem.terms, *problem.constraints, *problem.norm_bounds)
+    sides = [*(t.offset for t in problem.terms), *(c.rhs for c in problem.constraints), problem.q]
+    return [*(problem.rows(b).column_max() for b in blocks), *sides]
 
 
 #: Measured on the gallery; a first-order method stops early, an interior point does not.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -11,7 +12,7 @@ from scipy import sparse
 from convexcls.problem import Problem
 from convexcls.solvers.base import Answer, Callback, Solver, Start, Tracer, refuse_unless_quadratic
 from convexcls.solvers.foreign.quadratic_program import QuadraticProgram, quadratic_program
-from convexcls.solvers.foreign.quiet import quiet
+from convexcls.solvers.foreign.quiet import beyond_range, quiet
 from convexcls.solvers.rows.continuation import continued
 
 
@@ -48,7 +49,8 @@ class OSQPSolver(Solver):
         upper = np.concatenate([qp.b, qp.h])
         aim = max(tol * 0.1, 1e-10)
         solver = osqp.OSQP()
-        with quiet():
+        extreme = beyond_range(qp.P.data, qp.q, rows.data, qp.b, qp.h)
+        with quiet() if extreme else nullcontext():
             solver.setup(
                 sparse.csc_matrix(sparse.triu(qp.P, format="csc")),
                 qp.q,
