@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
-import numpy as np
-
 from convexcls.problem import Problem, carry_out
 from convexcls.solution import Solution
 from convexcls.solve import accepting, solve
+from convexcls.wording import columns, number, plain_values, seconds, small
 
+CONDITIONS = ("stationarity", "primal_feasibility", "dual_feasibility", "complementary_slackness")
+
+#: The last five are relative.
 COLUMNS = (
-    ("solver", "solver"),
-    ("status", "verdict"),
-    ("objective", "objective"),
-    ("gap", "gap"),
-    ("stationarity", "stationarity"),
-    ("primal_feasibility", "primal feas."),
-    ("dual_feasibility", "dual feas."),
-    ("complementary_slackness", "compl. slack."),
-    ("support", "support"),
-    ("iterations", "iterations"),
-    ("seconds", "seconds"),
+    *("solver", "verdict", "objective", "support", "steps", "seconds"),
+    *("gap", "stationarity", "primal", "dual", "slackness"),
 )
 
 
@@ -50,17 +44,35 @@ class Row:
     def of(cls, s: Solution) -> Row:
         """The row of a solution."""
         kkt = s.certificate.kkt if s.x is not None else None
-        nan = float("nan")
+        stationarity, primal, dual, slackness = (
+            math.nan if kkt is None else getattr(kkt, name).relative for name in CONDITIONS
+        )
         rows = any(c.relation == "<=" and c.kind == "samples" for c in s.problem.constraints)
+        support = int(s.support.size) if rows and s.x is not None and s.multipliers else None
+        found = (s.objective, s.dual_objective, s.gap)
         return cls(
-            s.solver, s.status, s.objective, s.dual_objective, s.gap,
-            nan if kkt is None else kkt.stationarity.relative,
-            nan if kkt is None else kkt.primal_feasibility.relative,
-            nan if kkt is None else kkt.dual_feasibility.relative,
-            nan if kkt is None else kkt.complementary_slackness.relative,
-            int(s.support.size) if rows and s.x is not None and s.multipliers else None,
-            s.iterations, s.seconds, s.message, s,
-        )  # fmt: skip
+            s.solver,
+            s.status,
+            *found,
+            stationarity,
+            primal,
+            dual,
+            slackness,
+            support,
+            s.iterations,
+            s.seconds,
+            s.message,
+            s,
+        )
+
+    def cells(self) -> list[str]:
+        """The row as text, in the order of ``COLUMNS``; residuals only where the verdict rests on them."""
+        kkt = self.solution.certificate.kkt if self.status in ("optimal", "undecided") else None
+        relative = math.nan if kkt is None or self.solution.x is None else kkt.relative_gap
+        measures = (getattr(self, name) if kkt is not None else math.nan for name in CONDITIONS)
+        support = "-" if self.support is None else str(self.support)
+        first = [self.solver, self.status, number(self.objective), support, str(self.iterations), seconds(self.seconds)]
+        return [*first, *map(small, (relative, *measures))]
 
 
 @dataclass(frozen=True)
@@ -88,44 +100,33 @@ class Comparison:
         >>> table.to_dict()["rows"][0]["status"]
         'optimal'
         """
-        out = []
-        for row in self.rows:
-            values = {f.name: getattr(row, f.name) for f in fields(row) if f.name != "solution"}
-            out.append({k: None if isinstance(v, float) and not np.isfinite(v) else v for k, v in values.items()})
-        return {"problem": self.problem.name, "tolerance": self.tol, "rows": out}
+        rows = [{f.name: getattr(row, f.name) for f in fields(row) if f.name != "solution"} for row in self.rows]
+        return {"problem": self.problem.name, "tolerance": self.tol, "rows": plain_values(rows)}
+
+    def table(self) -> list[list[str]]:
+        """One line of text cells a solver, in the order of ``COLUMNS``.
+
+        >>> import convexcls as cc
+        >>> table = cc.compare(cc.HardMarginSVM([[0], [2]], [0, 1]), ["clarabel", "osqp"])
+        >>> [line[:3] for line in table.table()]
+        [['clarabel', 'optimal', '0.5'], ['osqp', 'optimal', '0.5']]
+        """
+        return [row.cells() for row in self.rows]
 
     def to_text(self) -> str:
-        """The table as text.
+        """The table as text; the gap and the four residuals are relative.
 
         >>> import convexcls as cc
         >>> table = cc.compare(cc.HardMarginSVM([[0], [1], [2]], [0, 1, 0]), ["clarabel"])
         >>> table.to_text().splitlines()[2].split()[:2]
         ['clarabel', 'infeasible']
         """
-        cells = [[title for _, title in COLUMNS]]
-        cells += [[cell(name, getattr(row, name)) for name, _ in COLUMNS] for row in self.rows]
-        widths = [max(len(line[k]) for line in cells) for k in range(len(COLUMNS))]
-        lines = [
-            "  ".join(text.ljust(width) for text, width in zip(line, widths, strict=True)).rstrip() for line in cells
-        ]
-        lines.insert(1, "  ".join("-" * width for width in widths))
-        return "\n".join(lines)
+        return "\n".join(columns(COLUMNS, self.table(), range(2, len(COLUMNS))))
 
     __str__ = to_text
 
     def _repr_html_(self) -> str:
         return carry_out("html", self)
-
-
-def cell(name: str, value: Any) -> str:
-    """One entry of the table as text."""
-    if value is None or (isinstance(value, float) and np.isnan(value)):
-        return "-"
-    if name in ("objective", "dual_objective"):
-        return f"{value:.10g}"
-    if name == "seconds":
-        return f"{value:.4f}"
-    return f"{value:.1e}" if isinstance(value, float) else str(value)
 
 
 def compare(

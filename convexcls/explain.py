@@ -19,6 +19,7 @@ from convexcls.duality import Dual, Step
 from convexcls.latex import Piece, indexed, plain
 from convexcls.problem import BY_SAMPLE, Constraint, Kind, Label, NormBound, Problem, Term, Variable, provides
 from convexcls.rows import DiagonalRows, Rows
+from convexcls.wording import capitalized, count, listed
 
 
 @provides("explain")
@@ -33,11 +34,11 @@ def explain(problem: Problem) -> str:
 
 
 def _heading(problem: Problem) -> str:
-    title = problem.name[0].upper() + problem.name[1:]
+    title = capitalized(problem.name)
     data = getattr(problem, "data", None)
     if data is None:
         return title
-    shape = f"{data.n} samples, {data.d} feature{'s' if data.d != 1 else ''}"
+    shape = f"{data.n} samples, {count(data.d, 'feature')}"
     return f"{title}\n{shape}{_labels(data.labels)}{', weighted' if data.weighted else ''}"
 
 
@@ -47,8 +48,7 @@ def _labels(labels: tuple[object, ...] | None) -> str:
         return ""
     if len(labels) == 2:
         return f"; y = -1 for {labels[0]!r}, +1 for {labels[1]!r}"
-    shown = ", ".join(repr(label) for label in labels[:6]) + (", …" if len(labels) > 6 else "")
-    return f"; {len(labels)} classes: {shown}"
+    return f"; {len(labels)} classes: {listed(map(repr, labels), 6, ', …')}"
 
 
 def statement_lines(problem: Problem) -> list[str]:
@@ -75,7 +75,7 @@ def _variables(problem: Problem) -> str:
     for v in problem.variables:
         p = problem.quadratic.get(v.name)
         role = "" if p is None else ", with a quadratic cost"
-        lines.append(f"{v.name:<14} {plain(indexed(v.symbol, v.kind)):<4} {v.size} unknown{'s' * (v.size != 1)}{role}")
+        lines.append(f"{v.name:<14} {plain(indexed(v.symbol, v.kind)):<4} {count(v.size, 'unknown')}{role}")
     return f"Variables ({problem.size} in all)\n" + _indented(lines)
 
 
@@ -90,8 +90,8 @@ def _constraint_table(problem: Problem) -> str:
         u, r = plain(b.symbol), plain(b.radius_symbol)
         lines.append(f"{b.name:<14} 1 norm bound, multiplier ({u}, {r}) with ‖{u}‖ ≤ {r}")
     for t in problem.terms:
-        count = t.weights.size
-        lines.append(f"{t.name:<14} {count} loss term{'s' * (count != 1)} ({t.loss.name}), slope {_slope(t)}")
+        terms = count(t.weights.size, "loss term")
+        lines.append(f"{t.name:<14} {terms} ({t.loss.name}), slope {_slope(t)}")
     return ("Constraints and losses, with their multipliers\n" + _indented(lines)) if lines else ""
 
 
@@ -115,7 +115,7 @@ def _convexity(problem: Problem) -> str:
     )
     strict = [v for v, p in problem.quadratic.items() if not isinstance(p, Rows) and np.all(np.asarray(p) > 0)]
     more = f"; strictly convex in {', '.join(strict)}, so that part of a solution is unique" if strict else ""
-    return f"Convexity\n  {kind[0].upper()}{kind[1:]}: every KKT point is a global optimum{more}."
+    return f"Convexity\n  {capitalized(kind)}: every KKT point is a global optimum{more}."
 
 
 # ---- Lagrangian and KKT -----------------------------------------------------------------------------------

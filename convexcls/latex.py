@@ -306,13 +306,44 @@ def norm_bound(problem: Problem, b: NormBound) -> str:
 # ---- plain text -----------------------------------------------------------------------------------------
 
 WORDS = {
-    r"\alpha": "α", r"\beta": "β", r"\lambda": "λ", r"\mu": "μ", r"\nu": "ν", r"\xi": "ξ", r"\eta": "η",
-    r"\tau": "τ", r"\theta": "θ", r"\rho": "ρ", r"\psi": "ψ", r"\phi": "φ", r"\sum": "Σ", r"\le": "≤",
-    r"\ge": "≥", r"\log": "log", r"\max": "max", r"\min": "min", r"\|": "‖", r"\tfrac12": "½", r"\cdot": "·",
-    r"\left": "", r"\right": "", r"\quad": "  ", r"\dots": "…", r"\,": " ", r"\ ": " ", r"\{": "{", r"\}": "}",
-    r"\nabla": "∇", r"\infty": "∞", r"\Lambda": "Λ", r"\Omega": "Ω", r"\Pi": "Π", r"\det": "det", r"\otimes": "⊗",
+    r"\alpha": "α",
+    r"\beta": "β",
+    r"\lambda": "λ",
+    r"\mu": "μ",
+    r"\nu": "ν",
+    r"\xi": "ξ",
+    r"\eta": "η",
+    r"\tau": "τ",
+    r"\theta": "θ",
+    r"\rho": "ρ",
+    r"\psi": "ψ",
+    r"\phi": "φ",
+    r"\sum": "Σ",
+    r"\le": "≤",
+    r"\ge": "≥",
+    r"\log": "log",
+    r"\max": "max",
+    r"\min": "min",
+    r"\|": "‖",
+    r"\tfrac12": "½",
+    r"\cdot": "·",
+    r"\left": "",
+    r"\right": "",
+    r"\quad": "  ",
+    r"\dots": "…",
+    r"\,": " ",
+    r"\ ": " ",
+    r"\{": "{",
+    r"\}": "}",
+    r"\nabla": "∇",
+    r"\infty": "∞",
+    r"\Lambda": "Λ",
+    r"\Omega": "Ω",
+    r"\Pi": "Π",
+    r"\det": "det",
+    r"\otimes": "⊗",
     r"\ne": "≠",
-}  # fmt: skip
+}
 SUBSCRIPTS = dict(zip("0123456789ijk", "₀₁₂₃₄₅₆₇₈₉ᵢⱼₖ", strict=True))
 SUPERSCRIPTS = dict(zip("0123456789+-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻", strict=True))
 
@@ -343,3 +374,9 @@ def plain(formula: str) -> str:
     text = re.sub(r"e\^\{([^{}]*)\}", r"exp(\1)", text)
     text = re.sub(r"\^\{\((\d+)\)\}", r"⁽\1⁾", text)
     return re.sub(r" +", " ", text).strip()
+
+
+def plain_lines(latex: str) -> list[str]:
+    """A formula in letters, an aligned one in its lines."""
+    inside = latex.replace(r"\begin{aligned}", "").replace(r"\end{aligned}", "")
+    return [plain(line.replace("&", " ").strip()) for line in inside.split(r"\\")]

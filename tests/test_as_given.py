@@ -11,7 +11,7 @@ from scipy import sparse
 
 import convexcls as cc
 from convexcls import rational
-from convexcls.cli.columns import Choice
+from convexcls.cli.columns import ColumnNames
 from convexcls.cli.sources import Request, read_problem
 from convexcls.rational import elimination
 from convexcls.rows import DenseRows, Rows, as_rows, expansion
@@ -32,12 +32,20 @@ def rows_of(problem, name):
 @pytest.mark.parametrize(
     ("value", "expected"),
     [
-        (3, Fraction(3)), (0.5, Fraction(1, 2)), (0.1, Fraction(3602879701896397, 36028797018963968)),
-        ("0.1", Fraction(1, 10)), (" -12.5e-3 ", Fraction(-1, 80)), (".5", Fraction(1, 2)), ("7.", Fraction(7)),
-        (Decimal("1e3"), Fraction(1000)), (Fraction(2, 3), Fraction(2, 3)), (np.float32(0.5), Fraction(1, 2)),
-        (np.int64(-4), Fraction(-4)), (True, Fraction(1)),
+        (3, Fraction(3)),
+        (0.5, Fraction(1, 2)),
+        (0.1, Fraction(3602879701896397, 36028797018963968)),
+        ("0.1", Fraction(1, 10)),
+        (" -12.5e-3 ", Fraction(-1, 80)),
+        (".5", Fraction(1, 2)),
+        ("7.", Fraction(7)),
+        (Decimal("1e3"), Fraction(1000)),
+        (Fraction(2, 3), Fraction(2, 3)),
+        (np.float32(0.5), Fraction(1, 2)),
+        (np.int64(-4), Fraction(-4)),
+        (True, Fraction(1)),
     ],
-)  # fmt: skip
+)
 def test_a_number_is_what_it_says(value, expected):
     assert rational.exactly(value) == expected
 
@@ -140,9 +148,9 @@ def test_the_text_of_a_file_is_taken_exactly_where_asked(tmp_path, name):
     }
     path = tmp_path / name
     path.write_text(lines[name])
-    exact = read_problem(Request(str(path), "hard-margin", columns=Choice(), exact=True)).data
+    exact = read_problem(Request(str(path), "hard-margin", columns=ColumnNames(), exact=True)).data
     assert exact.exact_rows() == [[Fraction(1, 10), 2], [Fraction(3, 10), Fraction(1, 1000)], [-7, 0]]
-    rounded = read_problem(Request(str(path), "hard-margin", columns=Choice())).data
+    rounded = read_problem(Request(str(path), "hard-margin", columns=ColumnNames())).data
     assert rounded.exact_rows()[0] == [Fraction(0.1), 2]
     assert rounded.exact_matrix is None
 

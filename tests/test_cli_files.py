@@ -16,11 +16,11 @@ from click.testing import CliRunner
 from rich.console import Console
 
 from convexcls.cli import main
-from convexcls.cli.screen import Working, clean
-from convexcls.cli.tables import number, small
+from convexcls.cli.screen import Working
 from convexcls.cli.typed import convert, describe, guess, model_parameters, read_settings
 from convexcls.models import by_kind
 from convexcls.solvers import Iteration
+from convexcls.wording import clean, number, small
 
 ROWS = [(0.0, 0.0, "no"), (1.0, 1.0, "no"), (2.0, 2.0, "yes"), (3.0, 1.0, "yes")]
 
@@ -189,12 +189,21 @@ def test_a_missing_extra_says_what_to_install(module, name, extra, tmp_path, mon
 @pytest.mark.parametrize(
     ("text", "hint", "value"),
     [
-        ("3", int, 3), ("1e3", int, 1000), ("3", float, 3.0), ("yes", bool, True), ("False", bool, False),
-        ("none", int | None, None), ("7", int | None, 7), ("0.5", float | Literal["scale"], 0.5),
-        ("scale", float | Literal["scale"], "scale"), ("None", Literal["a"] | None, None), ("x", Any, "x"),
-        ("x", str | dict[str, int], "x"), ("a", Literal["a", "b"], "a"),
+        ("3", int, 3),
+        ("1e3", int, 1000),
+        ("3", float, 3.0),
+        ("yes", bool, True),
+        ("False", bool, False),
+        ("none", int | None, None),
+        ("7", int | None, 7),
+        ("0.5", float | Literal["scale"], 0.5),
+        ("scale", float | Literal["scale"], "scale"),
+        ("None", Literal["a"] | None, None),
+        ("x", Any, "x"),
+        ("x", str | dict[str, int], "x"),
+        ("a", Literal["a", "b"], "a"),
     ],
-)  # fmt: skip
+)
 def test_conversion_by_type(text, hint, value):
     found = convert(text, hint)
     assert found == value

@@ -6,9 +6,9 @@ from datasets import SEPARABLE, every_model, overlapping
 from html_checks import HOSTILE, assert_sound
 
 import convexcls as cc
+from convexcls.describe.markup import formula
 from convexcls.explain import complementarity, inequalities, lagrangian, multiplier_sign, slack, stationarity
 from convexcls.problem import Constraint
-from convexcls.report.formulas import formula
 
 MODELS = every_model()
 
@@ -109,9 +109,9 @@ def test_the_slack_is_what_the_formula_says():
 
 
 def test_without_math_core_formulas_are_plain_text(monkeypatch):
-    from convexcls.report import formulas
+    from convexcls.describe import markup
 
-    monkeypatch.setattr(formulas, "_converter", lambda: None)
+    monkeypatch.setattr(markup, "_converter", lambda: None)
     page = assert_sound(cc.HardMarginSVM(*SEPARABLE).solve().report(compare=False, pictures=False).html)
     assert "math" not in page.names
     assert "yᵢ (xᵢᵀ β + β₀) ≥ 1" in page.text

@@ -9,10 +9,11 @@ from html_checks import HOSTILE, Page, assert_sound
 
 import convexcls as cc
 from convexcls import gallery
+from convexcls.describe import to_html
+from convexcls.describe.markup import Html, prose, tag
+from convexcls.describe.problem import statement
+from convexcls.describe.slackness import rows_that_matter
 from convexcls.report import page as report_page
-from convexcls.report.markup import Html, prose, tag
-from convexcls.report.sections.formulation import statement
-from convexcls.report.sections.samples import rows_that_matter
 
 MODELS = every_model()
 
@@ -40,9 +41,17 @@ def test_the_page_has_its_landmarks_and_sections(whole):
     assert {"header", "main", "footer", "section", "h1", "h2", "table", "caption", "math", "svg"} <= whole.names
     headings = [text for name, text in whole.texts if name == "h2"]
     assert headings == [
-        "Pictures", "Data", "The problem and its dual", "The classifier", "The proof", "Multipliers",
-        "Complementary slackness, sample by sample", "More pictures", "Solvers compared", "How to make this again",
-    ]  # fmt: skip
+        "Pictures",
+        "Data",
+        "The problem and its dual",
+        "The classifier",
+        "The proof",
+        "Multipliers",
+        "Complementary slackness, sample by sample",
+        "More pictures",
+        "Solvers compared",
+        "How to make this again",
+    ]
     for name, attributes in whole.tags:
         if name == "section":
             assert attributes["aria-labelledby"]
@@ -77,7 +86,7 @@ def test_the_font_knows_every_sign_that_our_formulas_use():
         assert font["name"].getDebugName(1) == report_page.MATH_FONT
     for problem in MODELS.values():
         for form in (problem, problem.dual()):
-            page = Page(statement(form, ""))
+            page = Page(to_html(statement(form)))
             signs = {c for name, text in page.texts if name in ("mi", "mo", "mn", "mtext") for c in text}
             assert signs - known <= {"\u0303"}
 
@@ -288,7 +297,7 @@ def test_compare_takes_no_single_name(twenty):
 
 
 def test_the_lines_of_python_make_it_again(twenty):
-    from convexcls.report.sections.provenance import python_command
+    from convexcls.report.provenance import python_command
 
     lines = python_command(twenty).replace(".report('report.html')", "")
     names = {"X": twenty.data.matrix, "y": twenty.data.given}

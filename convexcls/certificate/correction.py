@@ -302,16 +302,11 @@ def _by_rationals(maps: Sequence[JoinedRows], r: Array, off: Array) -> Correctio
     if not np.all(np.isfinite(off)):
         return Correction(float("inf"), False)
     return Correction(
-        _double(change([Fraction(r[j]) for j in kept])), True, _double(sum(map(change, units), Fraction(0)))
+        rational.to_double(change([Fraction(r[j]) for j in kept])),
+        True,
+        rational.to_double(sum(map(change, units), Fraction(0))),
     )
 
 
 def _dot(a: Sequence[Fraction], b: Sequence[Fraction]) -> Fraction:
     return sum((x * y for x, y in zip(a, b, strict=True) if x and y), Fraction(0))
-
-
-def _double(value: Fraction) -> float:
-    try:
-        return float(value)
-    except OverflowError:
-        return float("inf")

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from decimal import Decimal, localcontext
-from fractions import Fraction
-from textwrap import wrap
 from typing import TYPE_CHECKING
+
+from convexcls.wording import listed, paragraph, rational_text
 
 if TYPE_CHECKING:
     from convexcls.certificate.certificate import Certificate
 
-#: Longer rationals are shown by their first digits.
-LONGEST = 60
-DIGITS = 15
 MOST = 8
 
 
@@ -31,7 +27,7 @@ def _bounded(c: Certificate) -> list[str]:
     verdict = f"UNDECIDED: {c.reason}" if c.status == "undecided" else "OPTIMAL, proved despite rounding"
     distance = c.bounds.distance
     lines = [
-        *wrap(f"{verdict}. The optimum of this problem ({c.problem.name}) lies between", 110),
+        *paragraph(f"{verdict}. The optimum of this problem ({c.problem.name}) lies between"),
         f"  {float(c.lower):.17g}   the dual objective of multipliers made exactly feasible, rounded down, and",
         f"  {float(c.upper):.17g}   the objective of a point made exactly feasible, rounded up:",
         f"a relative width of {c.width:.1e}. Every sum in both was taken with a bound on its rounding error.",
@@ -53,12 +49,11 @@ def _exact(c: Certificate) -> list[str]:
     lines = [
         f"OPTIMAL, proved in exact arithmetic. The optimum of this problem ({c.problem.name}) is",
         f"  {rational_text(optimum)}",
-        *wrap(
+        *paragraph(
             "on the data as given: a double is the dyadic rational that it is, decimals are what they say. The point "
             "satisfies every constraint, no multiplier has the wrong sign, the gradient of the Lagrangian is 0, and "
             "every multiplier is positive only where its constraint is tight. So primal and dual objective are the "
-            f"same rational number: the gap is {proof.gap}.",
-            110,
+            f"same rational number: the gap is {proof.gap}."
         ),
     ]
     if "coef" in proof.point and len(proof.point["coef"]) <= MOST:
@@ -69,11 +64,9 @@ def _exact(c: Certificate) -> list[str]:
         )
     for name, rows in proof.multipliers.items():
         if rows and name != "slack_sign":
-            largest = sorted(rows, key=lambda i: -abs(rows[i]))[:MOST]
-            shown = ", ".join(f"row {i}: {rational_text(rows[i], 24)}" for i in largest)
-            lines.append(
-                f"  multipliers of {name}: {shown}" + (f", and {len(rows) - MOST} more" if len(rows) > MOST else "")
-            )
+            largest = sorted(rows, key=lambda i: -abs(rows[i]))
+            shown = listed((f"row {i}: {rational_text(rows[i], 24)}" for i in largest), MOST, ", and {} more")
+            lines.append(f"  multipliers of {name}: {shown}")
     return [*lines, *_in_doubles(c)]
 
 
@@ -87,7 +80,7 @@ def _enclosed(c: Certificate) -> list[str]:
     for v in c.problem.variables:
         if v.name in e.coefficients and v.size <= MOST:
             lines.append(f"  {v.name}: {', '.join(e.text(v.name))}")
-    return [*lines, *wrap(f"{e.proof}.", 110), *_in_doubles(c)]
+    return [*lines, *paragraph(f"{e.proof}."), *_in_doubles(c)]
 
 
 def _in_doubles(c: Certificate) -> list[str]:
@@ -96,18 +89,7 @@ def _in_doubles(c: Certificate) -> list[str]:
         return []
     bounds = c.kkt.bounds()
     worst = max(bounds, key=lambda name: bounds[name])
-    return wrap(
+    return paragraph(
         "This is proved of the numbers above, not of their nearest doubles, which is what a solution's coef, intercept "
-        f"and values are: rounded so, {worst} may be {bounds[worst]:.1e}, above the tolerance {c.tol:.0e}.",
-        110,
+        f"and values are: rounded so, {worst} may be {bounds[worst]:.1e}, above the tolerance {c.tol:.0e}."
     )
-
-
-def rational_text(value: Fraction, longest: int = LONGEST) -> str:
-    """A rational as it is where it is short, else its first digits."""
-    text = str(value)
-    if len(text) <= longest:
-        return text
-    with localcontext(prec=DIGITS):  # a double may have no room for it
-        first = Decimal(value.numerator) / Decimal(value.denominator)
-    return f"{first.normalize():g}... (a rational of {len(str(value.denominator))} digits)"

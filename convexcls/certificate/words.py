@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from textwrap import wrap
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from convexcls.certificate.level_words import level_words, rational_text
+from convexcls.certificate.level_words import level_words
 from convexcls.exact.kernel_matrix import has_exact_kernel
 from convexcls.rows.kernel import KernelRows
+from convexcls.wording import listed, paragraph, rational_text, shorten
 
 if TYPE_CHECKING:
     from convexcls.certificate.certificate import Certificate
+    from convexcls.certificate.measures import Residual
     from convexcls.problem import Problem
 
 MEANING = {
@@ -24,8 +26,10 @@ MEANING = {
 }
 
 
-#: So many samples are named.
+#: So many samples, and so many rows of a contradiction, are named.
 MOST_SAMPLES = 8
+MOST_ROWS = 12
+MORE = ", and {} more"
 
 
 def explain_certificate(certificate: Certificate) -> str:
@@ -122,16 +126,24 @@ def conditions(c: Certificate) -> list[str]:
 
 
 def _worst(c: Certificate, name: str) -> str:
-    """Where a condition is worst: a feature, or a row of a constraint."""
     residual = getattr(c.kkt, name.replace(" ", "_"), None)
     if residual is None or residual.relative == 0:
         return ""
-    block, row = residual.worst
     features = getattr(getattr(c.problem, "data", None), "features", ())
+    return f" (worst at {worst_at(residual, features, brief=True)})"
+
+
+def worst_at(residual: Residual, features: Sequence[str], brief: bool = False) -> str:
+    """Where a condition is worst: a feature, or a row of a constraint; ``brief`` where lines are full already."""
+    if not residual.relative_values:
+        return "no constraints"
+    if residual.relative == 0:
+        return "exact"
+    block, row = residual.worst
     size = residual.relative_values[block].size
     if block == "coef" and size == len(features):
-        return f" (worst at {features[row][:30]})"
-    return f" (worst at {block})" if size == 1 else f" (worst at {block} {row})"
+        return f"{'' if brief else 'coef of '}{shorten(features[row], 30)}"
+    return block if size == 1 else f"{block}{' ' if brief else ', row '}{row}"
 
 
 def samples_that_matter(c: Certificate) -> list[str]:
@@ -144,12 +156,11 @@ def samples_that_matter(c: Certificate) -> list[str]:
     total = any(block.relation == "==" for block in c.problem.constraints)  # a sum over all samples: each one matters
     if not rows.size or total or margin.size != c.problem.data.n:  # type: ignore[attr-defined]
         return []
-    largest = sorted(rows.tolist(), key=lambda i: -margin[i])[:MOST_SAMPLES]
-    shown = ", ".join(f"{i} ({margin[i]:.4g})" for i in largest)
-    more = f", and {rows.size - len(largest)} more" if rows.size > len(largest) else ""
+    largest = sorted(rows.tolist(), key=lambda i: -margin[i])
+    shown = listed((f"{i} ({margin[i]:.4g})" for i in largest), MOST_SAMPLES, MORE)
     return paragraph(
         f"What holds the answer in place are {rows.size} of {margin.size} samples (row and multiplier, largest first): "
-        f"{shown}{more}. All others could be left out without changing it."
+        f"{shown}. All others could be left out without changing it."
     )
 
 
@@ -162,8 +173,8 @@ def _infeasible(c: Certificate) -> list[str]:
         f"{_exactness(residual)}."
     )
     for name, rows in weights.items():
-        shown = ", ".join(f"row {i}: {value}" for i, value in list(rows.items())[:12])
-        lines.append(f"  {name}: {shown}" + (f", and {len(rows) - 12} more" if len(rows) > 12 else ""))
+        shown = listed((f"row {i}: {value}" for i, value in rows.items()), MOST_ROWS, MORE)
+        lines.append(f"  {name}: {shown}")
     if c.problem.kind == "perceptron" and set(weights) == {"normalization"}:
         free = " and sum_i y_i = 0" if "intercept" in c.problem.layout else ""
         lines += paragraph(
@@ -201,11 +212,6 @@ def _in_rationals(c: Certificate) -> str:
     return ", proved in exact arithmetic" if c.exact is not None else ""
 
 
-def paragraph(text: str) -> list[str]:
-    """The text in lines of a width that can be read."""
-    return wrap(text, 110)
-
-
 def _exactness(residual: float) -> str:
     return "exactly" if residual == 0 else f"to {residual:.0e} of what is added up"
 
@@ -241,14 +247,14 @@ def _inseparable(c: Certificate) -> list[str]:
     if c.problem.kind != "kernel" or c.direction is None:
         return []
     used = np.flatnonzero(c.direction.x)
-    shown = ", ".join(f"row {i}: {c.direction.x[i]:.6g}" for i in used[:12])
+    shown = listed((f"row {i}: {c.direction.x[i]:.6g}" for i in used), MOST_ROWS, MORE)
     meaning = (
         "divided by their sum in each class, a point of one class's hull equals one of the other's"
         if any(b.name == "intercept" for b in c.problem.constraints)
         else "the samples, those of the first class negated, average to zero"
     )
     return [
-        f"  margin: {shown}" + (f", and {used.size - 12} more" if used.size > 12 else ""),
+        f"  margin: {shown}",
         "No hyperplane in the feature space of the kernel separates the classes (the primal is infeasible): with these",
         f"weights, {meaning}.",
         f"The curvature along it is zero {_exactness(c.direction.residual)}. With C, a soft margin, a maximum exists.",

@@ -19,7 +19,8 @@ import click
 
 from convexcls import __version__
 from convexcls.cli.commands import ALL
-from convexcls.cli.screen import BROKEN_PIPE, clean, drop_stdout, say
+from convexcls.cli.screen import BROKEN_PIPE, drop_stdout, say
+from convexcls.wording import clean
 
 BAD_INPUT, BUG, INTERRUPTED = 2, 3, 130
 

@@ -13,9 +13,10 @@ import click
 import numpy as np
 from numpy.typing import NDArray
 
-from convexcls.cli.screen import clean, quoted, say
+from convexcls.cli.screen import quoted, say
 from convexcls.cli.typed import did_you_mean
 from convexcls.data import Given
+from convexcls.wording import clean, listed
 
 Array = NDArray[np.float64]
 
@@ -32,7 +33,7 @@ def missing(path: Path, what: str, extra: str) -> SourceError:
 
 
 @dataclass(frozen=True)
-class Choice:
+class ColumnNames:
     """The columns asked for; None where the command line does not say."""
 
     target: str | None = None
@@ -50,7 +51,7 @@ class Used:
 
 
 @dataclass(frozen=True, eq=False)
-class Samples:
+class FileContents:
     """What a file holds: features (with names where they have any), target, weights; the target also as text, where
     numbers are to be taken as they are written."""
 
@@ -61,7 +62,7 @@ class Samples:
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class Frame:
     """Numbers with column names, in the shape in which the toolkit takes data frames, and their text where that is to
     be taken exactly."""
 
@@ -86,7 +87,7 @@ def whole_where_possible(numbers: Array) -> NDArray[Any]:
     return numbers.astype(np.int64) if whole else numbers
 
 
-def choose(names: Sequence[str], choice: Choice, path: Path) -> Used:
+def choose(names: Sequence[str], choice: ColumnNames, path: Path) -> Used:
     """The columns to use. Without a target the last column is it, which is said on stderr; without features
     all other columns are."""
     repeated = sorted(name for name, times in Counter(names).items() if times > 1)
@@ -135,5 +136,4 @@ def _find(names: Sequence[str], name: str, flag: str, path: Path) -> int:
 
 
 def _listed(names: Sequence[str]) -> str:
-    shown = ", ".join(clean(name) for name in names[:20])
-    return shown + (f" and {len(names) - 20} more" if len(names) > 20 else "")
+    return listed(map(clean, names), 20, " and {} more")

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from convexcls.cli.arguments import (
+    file_option,
     known_solver,
     proof_level,
+    solved,
     solver_option,
     solver_settings,
     source_arguments,
@@ -18,19 +20,20 @@ from convexcls.cli.arguments import (
 )
 from convexcls.cli.completion import completion
 from convexcls.cli.completion import solvers as solver_names
-from convexcls.cli.page import report
+from convexcls.cli.listing import demo, problems, solvers
 from convexcls.cli.picture import plot
-from convexcls.cli.screen import Working, clean, emit, say, screen, write
-from convexcls.cli.separate import separability
+from convexcls.cli.report import report
+from convexcls.cli.screen import Working, emit, put, say, screen
 from convexcls.cli.statistics import path, summary
 from convexcls.cli.verify import verify
+from convexcls.describe.terminal import write
 from convexcls.files import write_file
+from convexcls.wording import clean
 
 if TYPE_CHECKING:
     from convexcls.certificate import Level
     from convexcls.cli.sources import Request
     from convexcls.models import Model
-    from convexcls.solution import Solution
 
 
 def _read(request: Request) -> Model:
@@ -67,18 +70,30 @@ def show(request: Request, dual: bool, latex: bool) -> int:
 @click.command()
 @source_arguments
 @solver_option
-@click.option("-o", "--option", "options", metavar="NAME=VALUE", multiple=True,
-              help="An option of the solver, for example max_iter=500. May be repeated.")  # fmt: skip
+@click.option(
+    "-o",
+    "--option",
+    "options",
+    metavar="NAME=VALUE",
+    multiple=True,
+    help="An option of the solver, for example max_iter=500. May be repeated.",
+)
 @tolerance
 @proof_level
 @click.option("--all", "everything", is_flag=True, help="All coefficients and support rows, however many.")
 @click.option("--json", "as_json", is_flag=True, help="The result as JSON.")
-@click.option("--certificate", metavar="FILE", type=click.Path(dir_okay=False, writable=True, path_type=Path),
-              help="Write the certificate to this file, for 'convexcls verify'.")  # fmt: skip
+@file_option("--certificate", help="Write the certificate to this file, for 'convexcls verify'.")
 def solve(
-    request: Request, solver: str, options: tuple[str, ...], tol: float, level: Level, digits: int, everything: bool,
-    as_json: bool, certificate: Path | None,
-) -> int:  # fmt: skip
+    request: Request,
+    solver: str,
+    options: tuple[str, ...],
+    tol: float,
+    level: Level,
+    digits: int,
+    everything: bool,
+    as_json: bool,
+    certificate: Path | None,
+) -> int:
     """Solve the problem and prove the answer.
 
     Levels of proof: 'float' measures the KKT conditions and the gap; 'rigorous' bounds the optimum despite rounding;
@@ -97,49 +112,64 @@ def solve(
       convexcls solve data.csv --model logistic --solver newton --option max_iter=50 --json
       convexcls solve data.svm --model hard-margin --level exact --certificate proof.json
     """
-    from convexcls.cli.answer import show_solution
-    from convexcls.cli.outputs import check_output
-    from convexcls.cli.plain import solution_dict, strict_json
-    from convexcls.report.reading import certified
+    from convexcls.cli.sources import check_output
+    from convexcls.describe.certificate import likelihood_prose
+    from convexcls.describe.classifier import MOST_ROWS
+    from convexcls.describe.solution import answer, certified
 
     settings = solver_settings(solver, options)
     if certificate is not None:
         check_output(certificate, "--certificate", request)
     exact = level == "exact" or certificate is not None
-    found = _solved(_read(replace(request, exact=exact)), solver, tol, settings, level, digits)
-    if as_json:
-        emit(strict_json(solution_dict(found)))
-    else:
-        show_solution(screen(), found, everything)
+    found = solved(_read(replace(request, exact=exact)), solver, tol, settings, level, digits)
+    parts = answer(found, None if everything or as_json else MOST_ROWS)
+    put("convexcls-solution/1", parts if as_json else [*parts, *likelihood_prose(found)], as_json)
     if certificate is not None:
         write_file(certificate, found.certificate.to_json() + "\n")
         say(f"certificate written to {clean(str(certificate))}")
     return 0 if certified(found) else 1
 
 
-def _solved(problem: Model, solver: str, tol: float, settings: dict[str, Any], level: Level, digits: int) -> Solution:
-    from convexcls.solvers import SolverRefused
+@click.command()
+@source_arguments
+@click.option("--json", "as_json", is_flag=True, help="The verdict and its proof as JSON, numbers as p/q.")
+def separability(request: Request, as_json: bool) -> int:
+    """Say whether hyperplanes separate the classes, and prove it.
 
-    with Working(f"solving the {problem.name}", goal=tol) as report:
-        try:
-            found = problem.solve(solver, tol=tol, callback=report, **settings)
-        except Exception as error:  # with options of the user's, each solver fails in a way of its own
-            if not settings or isinstance(error, SolverRefused):
-                raise
-            given = ", ".join(f"{name}={value}" for name, value in settings.items())
-            raise click.UsageError(
-                f"the solver {solver!r} does not take {given} ({type(error).__name__}: {error})"
-            ) from error
-    if level == "float" or found.interrupted:
-        return found
-    with Working(f"proving the answer, level {level}"):
-        return found.at_level(level, digits)
+    Strictly separable: a hyperplane has every sample on its side. Weakly separable: none is on the wrong side, but some
+    lie on it whatever hyperplane is taken. Overlapping: neither. Numbers are taken as they are written in the file, and
+    the proof is in exact arithmetic.
+
+    SOURCE is a problem of the gallery (a name from 'convexcls problems', or a .toml file), or a data file (CSV with a
+    header, svmlight, Parquet). It needs no --model.
+
+    \b
+    Examples:
+      convexcls separability xor_hard_margin
+      convexcls separability data.csv --target label
+      convexcls separability data.csv --basis quadratic --json
+    """
+    from convexcls.cli.sources import read_samples
+    from convexcls.describe.studies import separability_prose
+    from convexcls.separability import separability as run
+
+    X, y = read_samples(replace(request, exact=True))
+    with Working("looking for a hyperplane, or a proof that there is none"):
+        found = run(X, y, intercept=request.intercept)
+    put("convexcls-separability/1", [separability_prose(found)], as_json)
+    return 0
 
 
 @click.command()
 @source_arguments
-@click.option("-s", "--solver", "solvers", multiple=True, shell_complete=solver_names,
-              help="A solver to compare; may be repeated (default: all that take the problem).")  # fmt: skip
+@click.option(
+    "-s",
+    "--solver",
+    "solvers",
+    multiple=True,
+    shell_complete=solver_names,
+    help="A solver to compare; may be repeated (default: all that take the problem).",
+)
 @tolerance
 @click.option("--json", "as_json", is_flag=True, help="The table as JSON.")
 def compare(request: Request, solvers: tuple[str, ...], tol: float, as_json: bool) -> int:
@@ -156,9 +186,8 @@ def compare(request: Request, solvers: tuple[str, ...], tol: float, as_json: boo
       convexcls compare data.csv --model soft-margin --solver osqp --solver clarabel
       convexcls compare data.csv --model logistic --param l2=1 --tol 1e-6
     """
-    from convexcls.cli.listing import show_comparison
-    from convexcls.cli.plain import strict_json
     from convexcls.compare import compare as run
+    from convexcls.describe.studies import comparison_parts
 
     for name in solvers:
         if name != "auto":
@@ -166,18 +195,19 @@ def compare(request: Request, solvers: tuple[str, ...], tol: float, as_json: boo
     problem = _read(request)
     with Working(f"comparing solvers on the {problem.name}") as report:
         comparison = run(problem, list(solvers) or None, tol=tol, callback=report)
-    if as_json:
-        emit(strict_json(comparison.to_dict()))
-    else:
-        show_comparison(screen(), comparison)
+    put("convexcls-comparison/1", comparison_parts(comparison), as_json)
     return 0 if any(row.status != "undecided" for row in comparison.rows) else 1
 
 
 @click.command()
 @source_arguments
-@click.option("--method", type=click.Choice(["auto", "hat", "newton", "one-step", "refit"]), default="auto",
-              show_default=True,
-              help="How: 'auto' takes an exact one; 'one-step' is quick and states its error.")  # fmt: skip
+@click.option(
+    "--method",
+    type=click.Choice(["auto", "hat", "newton", "one-step", "refit"]),
+    default="auto",
+    show_default=True,
+    help="How: 'auto' takes an exact one; 'one-step' is quick and states its error.",
+)
 @tolerance
 @click.option("--all", "everything", is_flag=True, help="All misclassified rows, however many.")
 @click.option("--json", "as_json", is_flag=True, help="The result as JSON, with every sample's score.")
@@ -198,70 +228,16 @@ def validate(request: Request, method: Any, tol: float, everything: bool, as_jso
       convexcls validate data.csv --model logistic --basis quadratic
       convexcls validate data.csv --model soft-margin --param C=10 --json
     """
-    from convexcls.cli.plain import strict_json
-    from convexcls.cli.validation import show_validation, validation_dict
+    from convexcls.describe.classifier import MOST_ROWS
+    from convexcls.describe.studies import leave_one_out_facts
     from convexcls.validation import leave_one_out
 
     problem = _read(request)
     with Working(f"leaving out samples of the {problem.name}") as report:
         found = leave_one_out(problem, method=method, tol=tol, progress=None if report is None else report.count)
-    if as_json:
-        emit(strict_json(validation_dict(found)))
-    else:
-        show_validation(screen(), found, everything)
+    put("convexcls-validation/1", [leave_one_out_facts(found, None if everything else MOST_ROWS)], as_json)
     return 1 if found.undetermined else 0
 
 
-@click.command()
-@click.argument("name", required=False, shell_complete=solver_names)
-def solvers(name: str | None) -> int:
-    """List the solvers: what each takes and the relative accuracy it promises.
-
-    With a NAME, that solver and its options.
-
-    \b
-    Examples:
-      convexcls solvers
-      convexcls solvers osqp
-    """
-    from convexcls.cli.listing import show_solver, show_solvers
-
-    if name is None:
-        show_solvers(screen())
-    else:
-        show_solver(screen(), known_solver(name))
-    return 0
-
-
-@click.command()
-def problems() -> int:
-    """List the gallery: problems with known answers.
-
-    \b
-    Examples:
-      convexcls problems
-      convexcls solve two_points
-    """
-    from convexcls.cli.listing import show_problems
-
-    show_problems(screen())
-    return 0
-
-
-@click.command()
-def demo() -> int:
-    """Show on two small problems what convexcls does: state, solve, compare, prove.
-
-    \b
-    Example:
-      convexcls demo
-    """
-    from convexcls.cli.demo import run
-
-    return run(screen())
-
-
-ALL = (
-    show, solve, report, separability, compare, validate, summary, path, plot, verify, solvers, problems, demo,
-    completion,
-)  # fmt: skip
+STUDIES = (separability, compare, validate, summary, path)
+ALL = (show, solve, report, *STUDIES, plot, verify, solvers, problems, demo, completion)

@@ -18,19 +18,23 @@ from typing import Any, BinaryIO, TextIO
 import numpy as np
 from numpy.typing import NDArray
 
-from convexcls.cli.columns import Choice, Samples, SourceError, Table, choose, whole_where_possible
-from convexcls.cli.screen import quoted, shorten
+from convexcls.cli.columns import ColumnNames, FileContents, Frame, SourceError, choose, whole_where_possible
+from convexcls.cli.screen import quoted
 from convexcls.cli.typed import read_number
 from convexcls.data import GivenCells
 from convexcls.files import open_input
+from convexcls.wording import shorten
 
 LONGEST_LINE = 2**24
 BOMS = {b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
-BINARY = {b"PAR1": "a Parquet file (use --format parquet)", b"PK\x03\x04": "a zip archive or spreadsheet",
-          b"\x1f\x8b": "a gzip archive"}  # fmt: skip
+BINARY = {
+    b"PAR1": "a Parquet file (use --format parquet)",
+    b"PK\x03\x04": "a zip archive or spreadsheet",
+    b"\x1f\x8b": "a gzip archive",
+}
 
 
-def read_csv(path: Path, choice: Choice, exact: bool = False) -> Samples:
+def read_csv(path: Path, choice: ColumnNames, exact: bool = False) -> FileContents:
     """The chosen columns of a CSV file; ``exact`` keeps the text of the numbers beside the doubles."""
     with open_input(path) as raw:
         check_text(raw, path)
@@ -99,7 +103,7 @@ def _csv_error(error: csv.Error) -> str:
     return next((said for key, said in words.items() if key in str(error)), str(error))
 
 
-def _read(text: TextIO, path: Path, choice: Choice, exact: bool) -> Samples:
+def _read(text: TextIO, path: Path, choice: ColumnNames, exact: bool) -> FileContents:
     records = _records(text, path)
     first = next(records, None)
     if first is None:
@@ -199,7 +203,7 @@ class _Body:
             "numbers or leave it out with --features"
         )
 
-    def samples(self) -> Samples:
+    def samples(self) -> FileContents:
         """Everything read, checked."""
         if not self.targets:
             raise SourceError(f"{self.path}: there is a header but no sample below it")
@@ -212,9 +216,9 @@ class _Body:
                 f"{self.path}, line {self.lines[row]} (row {row}), column {name} is {what}: fill it in or drop the row"
             )
         given = None if self.text is None else GivenCells(np.array(self.text, dtype=object))
-        table = Table([self.names[k] for k in self.features], matrix, given)
+        table = Frame([self.names[k] for k in self.features], matrix, given)
         weights = None if self.weight is None else np.array(self.weights)
-        return Samples(table, labels(self.targets), weights, None if self.text is None else self.targets)
+        return FileContents(table, labels(self.targets), weights, None if self.text is None else self.targets)
 
 
 def labels(cells: Sequence[str]) -> NDArray[Any]:

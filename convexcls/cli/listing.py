@@ -1,86 +1,76 @@
-"""Tables of solvers, of gallery problems, and of several solvers' answers to one problem."""
+"""The commands ``solvers``, ``problems`` and ``demo``: what there is, and what it looks like."""
 
 from __future__ import annotations
 
 import inspect
-import math
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
-from rich.console import Console
+import click
 
+from convexcls.cli.arguments import known_solver
 from convexcls.cli.columns import SourceError
-from convexcls.cli.screen import clean, say, write
-from convexcls.cli.tables import Column, number, seconds, show_table, small
+from convexcls.cli.completion import solvers as solver_names
+from convexcls.cli.screen import say, screen
 from convexcls.cli.typed import describe, solver_options
-from convexcls.compare import Comparison, Row
-from convexcls.gallery import Number
+from convexcls.describe import Column, Mark, Prose, Table
+from convexcls.describe.terminal import to_rich, write
+from convexcls.wording import clean
+
+if TYPE_CHECKING:
+    from convexcls.gallery import Number
 
 LONGEST_OPTIMUM = 12
-MEANING = (
-    "The last five columns are relative: duality gap, stationarity, primal and dual feasibility,\n"
-    "complementary slackness."
-)
+SHOWN = ("working-set", "interior-point", "clarabel", "osqp", "cvxpy:CLARABEL", "cvxpy:SCS")
+PROMISE = """\
+A promise is a relative accuracy on problems of ordinary scale. Whatever a solver says, its answer is
+checked on the data as given. Options of one: convexcls solvers NAME. On the dual: dual:NAME, as dual:osqp.
+A learning rule is shown for what it does: it is compared with others only where it is named."""
 
 
-def show_comparison(console: Console, comparison: Comparison) -> None:
-    """One line a solver, then what fell short of a proof."""
-    columns = [
-        Column("solver"), Column("verdict"), Column("objective", number=True), Column("support", number=True),
-        Column("steps", number=True), Column("seconds", number=True), Column("gap", number=True, begins=True),
-        *(Column(title, number=True) for title in ("stationarity", "primal", "dual", "slackness")),
-    ]  # fmt: skip
-    show_table(console, columns, [_cells(row) for row in comparison.rows])
-    console.print()
-    write(console, f"{MEANING} An optimum is proved where all are at most {comparison.tol:.0e}.")
-    if any(row.status in ("infeasible", "unattained") for row in comparison.rows):
-        write(console, "Infeasible and unattained are proved by other means, which 'convexcls solve' shows.")
-    for row in comparison.rows:
-        if row.status == "undecided":
-            reason = row.solution.certificate.reason or row.message
-            write(console, f"  {row.solver} is not proved: {reason}")
+@click.command()
+@click.argument("name", required=False, shell_complete=solver_names)
+def solvers(name: str | None) -> int:
+    """List the solvers: what each takes and the relative accuracy it promises.
+
+    With a NAME, that solver and its options.
+
+    \b
+    Examples:
+      convexcls solvers
+      convexcls solvers osqp
+    """
+    from convexcls.solve import solvers as known
+
+    if name is not None:
+        _show_solver(known_solver(name))
+        return 0
+    rows = tuple((info.name, info.accepts, f"{info.promise:.0e}") for info in known())
+    columns = (Column("solver"), Column("takes", "words"), Column("promises", "number"))
+    to_rich(screen(), Table("solvers", "Solvers", columns, rows), Prose(PROMISE))
+    return 0
 
 
-def _cells(row: Row) -> list[str]:
-    kkt = row.solution.certificate.kkt if row.solution.x is not None else None
-    gap = math.nan if kkt is None else kkt.relative_gap
-    speaks = row.status in ("optimal", "undecided")
-    measures = (gap, row.stationarity, row.primal_feasibility, row.dual_feasibility, row.complementary_slackness)
-    return [
-        row.solver, row.status, number(row.objective), "-" if row.support is None else str(row.support),
-        str(row.iterations), seconds(row.seconds), *(small(value if speaks else math.nan) for value in measures),
-    ]  # fmt: skip
-
-
-def show_solvers(console: Console) -> None:
-    """All solvers, what they take, what they promise."""
-    from convexcls.solve import solvers
-
-    rows = [[info.name, info.accepts, f"{info.promise:.0e}"] for info in solvers()]
-    show_table(console, [Column("solver"), Column("takes", words=True), Column("promises", number=True)], rows)
-    console.print()
-    write(
-        console,
-        "A promise is a relative accuracy on problems of ordinary scale. Whatever a solver says, its answer is\n"
-        "checked on the data as given. Options of one: convexcls solvers NAME. On the dual: dual:NAME, as dual:osqp.\n"
-        "A learning rule is shown for what it does: it is compared with others only where it is named.",
-    )
-
-
-def show_solver(console: Console, cls: type) -> None:
+def _show_solver(cls: type) -> None:
     """One solver with its options."""
-    write(console, f"{cls.name}: {cls.accepts}; promises {cls.promise:.0e}")  # type: ignore[attr-defined]
-    write(console, inspect.cleandoc(cls.__doc__ or ""))
-    options = solver_options(cls)
-    if not options:
-        write(console, "It has no options.")
-        return
-    rows = [[o.name, str(o.default), describe(o.hint)] for o in options.values()]
-    console.print()
-    show_table(console, [Column("option"), Column("default"), Column("value", words=True)], rows)
+    told = f"{cls.name}: {cls.accepts}; promises {cls.promise:.0e}"  # type: ignore[attr-defined]
+    words = f"{told}\n{inspect.cleandoc(cls.__doc__ or '')}"
+    rows = tuple((o.name, str(o.default), describe(o.hint)) for o in solver_options(cls).values())
+    if not rows:
+        words += "\nIt has no options."
+    columns = (Column("option"), Column("default"), Column("value", "words"))
+    to_rich(screen(), Prose(words), Table("options", "Options", columns, rows))
 
 
-def show_problems(console: Console) -> None:
-    """The gallery; an entry that cannot be read is named on stderr."""
+@click.command()
+def problems() -> int:
+    """List the gallery: problems with known answers.
+
+    \b
+    Examples:
+      convexcls problems
+      convexcls solve two_points
+    """
     from convexcls import gallery
 
     rows, broken = [], 0
@@ -92,14 +82,16 @@ def show_problems(console: Console) -> None:
             broken += 1
             continue
         data, optimum = e.problem.data, _optimum(e.known.optimum)
-        rows.append([name, e.problem.kind, str(data.n), str(data.d), e.known.verdict, optimum, e.title])
-    columns = [
-        Column("name"), Column("model"), Column("n", number=True), Column("d", number=True), Column("verdict"),
-        Column("optimum"), Column("title", words=True, begins=True),
-    ]  # fmt: skip
-    show_table(console, columns, rows)
+        rows.append((name, e.problem.kind, data.n, data.d, Mark(e.known.verdict, "word"), optimum, e.title))
+    titles = (
+        Column(title, "count" if title in ("n", "d") else "text")
+        for title in ["name", "model", "n", "d", "verdict", "optimum"]
+    )
+    columns = (*titles, Column("title", "words", begins=True))
+    to_rich(screen(), Table("problems", "The gallery", columns, tuple(rows)))
     if broken:
         raise SourceError(f"{broken} of the gallery's problems cannot be read")
+    return 0
 
 
 def _optimum(known: Number | None) -> str:
@@ -111,3 +103,50 @@ def _optimum(known: Number | None) -> str:
         return text
     digits = f"{float(known):.6g}"
     return digits if known.exact and Fraction(digits) == known.value else digits + "…"
+
+
+@click.command()
+def demo() -> int:
+    """Show on two small problems what convexcls does: state, solve, compare, prove.
+
+    \b
+    Example:
+      convexcls demo
+    """
+    from convexcls import gallery
+    from convexcls.compare import compare
+    from convexcls.describe.solution import certified
+    from convexcls.describe.studies import comparison_parts
+
+    console = screen()
+    first = gallery.entry(_pick("twenty_points", "two_points"))
+    write(console, f"1. {first.title}\n", "bold")
+    write(console, "A classifier is declared as a convex program. This one:\n")
+    write(console, first.problem.explain().rstrip("\n"))
+    write(console, "\nSeveral solvers work on it. None is believed: every answer is measured on the data as given.\n")
+    comparison = compare(first.problem, list(SHOWN))
+    to_rich(console, *comparison_parts(comparison))
+    best = next((row.solution for row in comparison.rows if certified(row.solution)), comparison.rows[0].solution)
+    if first.known.optimum is not None:
+        write(console, f"The optimum is known exactly: {first.known.optimum} = {float(first.known.optimum):.10g}.")
+    write(console, f"\nThe proof of the answer of {best.solver}, in words:\n")
+    write(console, best.certificate.explain())
+
+    second = gallery.entry(_pick("xor_hard_margin"))
+    write(console, f"\n2. {second.title}\n", "bold")
+    write(console, "Where there is no answer, that is proved as well, by numbers that anyone can add up:\n")
+    answer = second.problem.solve()
+    write(console, answer.certificate.explain())
+    write(console, "\nNext: convexcls problems, convexcls solve NAME, convexcls show NAME --dual")
+    return 0 if certified(best) and certified(answer) else 1
+
+
+def _pick(*names: str) -> str:
+    """The first of these that the gallery has."""
+    from convexcls import gallery
+
+    known = gallery.entries()
+    for name in names:
+        if name in known:
+            return name
+    raise SourceError(f"the gallery has no problem {' or '.join(names)}")

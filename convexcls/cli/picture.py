@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from convexcls.cli.arguments import known_solver, source_arguments, tolerance
-from convexcls.cli.screen import Working, clean, say
+from convexcls.cli.arguments import file_option, known_solver, source_arguments, tolerance
+from convexcls.cli.screen import Working, say
 from convexcls.files import write_file
+from convexcls.wording import clean
 
 if TYPE_CHECKING:
     from convexcls.cli.sources import Request
@@ -21,23 +22,19 @@ if TYPE_CHECKING:
 ENDINGS = (".png", ".pdf", ".svg")
 NO_PICTURE = 1
 #: Of one solution; and of a comparison of solvers.
-OF_A_SOLUTION = (
-    "boundary", "hulls", "probability", "trajectory", "projection", "multipliers", "slackness", "losses", "slice",
-    "convergence",
-)  # fmt: skip
-OF_A_COMPARISON = ("answers",)
-#: Those that draw the features.
+#: Those that draw the features come first.
 OF_FEATURES = ("boundary", "hulls", "probability", "trajectory")
+OF_A_SOLUTION = (*OF_FEATURES, "projection", "multipliers", "slackness", "losses", "slice", "convergence")
+OF_A_COMPARISON = ("answers",)
+KIND = click.Choice([*OF_A_SOLUTION, *OF_A_COMPARISON])
 #: The perceptron's way is that of its rule: other solvers have none to show.
 RULE = {"trajectory": "perceptron"}
 
 
 @click.command()
 @source_arguments
-@click.option("-k", "--kind", type=click.Choice([*OF_A_SOLUTION, *OF_A_COMPARISON]),
-              help="What to draw (default: what suits the problem best).")  # fmt: skip
-@click.option("-o", "--output", required=True, metavar="FILE", help="The file to write: .png, .svg or .pdf.",
-              type=click.Path(dir_okay=False, writable=True, path_type=Path))  # fmt: skip
+@click.option("-k", "--kind", type=KIND, help="What to draw (default: what suits the problem best).")
+@file_option("-o", "--output", required=True, help="The file to write: .png, .svg or .pdf.")
 @click.option("-s", "--solver", default=None, help="A name from 'convexcls solvers' (default: auto).")
 @click.option("--axes", metavar="A,B", help="Two features to draw, where there are more (default: a projection).")
 @tolerance
@@ -114,7 +111,7 @@ def _pair(axes: str | None) -> tuple[str, str] | None:
 
 def check_picture(picture: Path, flag: str, request: Request) -> None:
     """Refuse a file that could not be written, before anything is solved."""
-    from convexcls.cli.outputs import check_output
+    from convexcls.cli.sources import check_output
 
     if picture.suffix.lower() not in ENDINGS:
         raise click.UsageError(f"{flag} {picture.name!r}: the name must end in {', '.join(ENDINGS)}")

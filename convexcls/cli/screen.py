@@ -1,33 +1,24 @@
-"""The two output streams: results on stdout, messages and progress on stderr.
-
-Whatever comes from a file (feature names, labels) may hold markup or terminal escapes: it passes ``clean``
-and is printed as text, never as markup.
-"""
+"""The two output streams: results on stdout, messages and progress on stderr."""
 
 from __future__ import annotations
 
 import math
 import os
-import re
 import sys
-import textwrap
 import threading
-from collections.abc import Iterator
-from itertools import groupby
+from collections.abc import Sequence
 from types import TracebackType
 from typing import Any, NoReturn, Self
 
 import click
 from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-from rich.text import Text
 
-from convexcls.report.text import clean as clean
-from convexcls.report.text import shorten as shorten
+from convexcls.describe import Part, to_json
+from convexcls.describe.terminal import ENDLESS, to_rich
+from convexcls.wording import clean, shorten
 
 BROKEN_PIPE = 141
-#: The width of a pipe: wide enough that nothing is ever cut.
-ENDLESS = 100_000
 
 
 def quoted(text: str) -> str:
@@ -68,34 +59,12 @@ def screen(stderr: bool = False) -> Console:
     return console
 
 
-def write(console: Console, text: str, style: str = "") -> None:
-    """Paragraphs and formulas. Where a line is too long for the screen, its paragraph is filled anew; an indented
-    line continues at its own indent, or below its last column."""
-    for line in _fitted(clean(text, keep="\n").split("\n"), max(console.width, 20)):
-        console.print(Text(line, style=style), soft_wrap=True)
-
-
-def _fitted(lines: list[str], width: int) -> Iterator[str]:
-    for is_paragraph, group in groupby(lines, key=lambda line: line[:1].strip() != ""):
-        block = list(group)
-        if all(len(line) <= width for line in block):
-            yield from block
-        elif is_paragraph:
-            yield from _wrap(" ".join(block), width, 0)
-        else:
-            for line in block:
-                yield from _wrap(line, width, _indent(line, width)) if len(line) > width else [line]
-
-
-def _indent(line: str, width: int) -> int:
-    columns = [found.end() for found in re.finditer(r"\S\s{3,}", line) if found.end() <= 2 * width // 3]
-    return columns[-1] if columns else len(line) - len(line.lstrip()) + 2
-
-
-def _wrap(line: str, width: int, indent: int) -> list[str]:
-    return textwrap.wrap(
-        line, width, subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False
-    )  # fmt: skip
+def put(schema: str, parts: Sequence[Part], as_json: bool) -> None:
+    """A described result on stdout: for programs as JSON of that schema, else for people."""
+    if as_json:
+        emit(to_json(schema, *parts))
+    else:
+        to_rich(screen(), *parts, hint=" (--all lists them)")
 
 
 class Working:
@@ -112,9 +81,12 @@ class Working:
         self.goal, self.first = goal, 0.0
         self.console = console or screen(stderr=True)
         self.bar = Progress(
-            SpinnerColumn(), TimeElapsedColumn(), TextColumn("{task.description}", markup=False),
-            console=self.console, transient=True,
-        )  # fmt: skip
+            SpinnerColumn(),
+            TimeElapsedColumn(),
+            TextColumn("{task.description}", markup=False),
+            console=self.console,
+            transient=True,
+        )
         self.what = clean(what)
         self.task = self.bar.add_task(self.what)
         self.lock, self.shown, self.over = threading.Lock(), False, False

@@ -11,16 +11,16 @@ import click
 import numpy as np
 
 from convexcls.basis import Basis, read_basis
-from convexcls.cli.columns import Choice, Samples, SourceError, choose, missing
-from convexcls.cli.screen import Working, clean, quoted
+from convexcls.cli.columns import ColumnNames, FileContents, SourceError, choose, missing
+from convexcls.cli.screen import Working, quoted
 from convexcls.cli.typed import did_you_mean, model_parameters, read_settings, takes
+from convexcls.files import same_file
 from convexcls.models import Model, by_kind
 from convexcls.rational import read_exactly
+from convexcls.wording import clean
 
-FORMATS = {
-    ".csv": "csv", ".svm": "svmlight", ".svmlight": "svmlight", ".libsvm": "svmlight", ".txt": "svmlight",
-    ".parquet": "parquet", ".pq": "parquet",
-}  # fmt: skip
+ENDINGS = {"csv": (".csv",), "svmlight": (".svm", ".svmlight", ".libsvm", ".txt"), "parquet": (".parquet", ".pq")}
+FORMATS = {ending: name for name, endings in ENDINGS.items() for ending in endings}
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Request:
     source: str
     model: str | None = None
     format: str | None = None
-    columns: Choice = field(default_factory=Choice)
+    columns: ColumnNames = field(default_factory=ColumnNames)
     settings: tuple[str, ...] = ()
     intercept: bool = True
     basis: str | None = None
@@ -41,10 +41,15 @@ class Request:
     def speaks_of_data(self) -> list[str]:
         """The flags given that only a data file needs."""
         given = {
-            "--model": self.model, "--format": self.format, "--target": self.columns.target,
-            "--features": self.columns.features, "--weight": self.columns.weight, "--param": self.settings,
-            "--no-intercept": not self.intercept, "--basis": self.basis,
-        }  # fmt: skip
+            "--model": self.model,
+            "--format": self.format,
+            "--target": self.columns.target,
+            "--features": self.columns.features,
+            "--weight": self.columns.weight,
+            "--param": self.settings,
+            "--no-intercept": not self.intercept,
+            "--basis": self.basis,
+        }
         return [flag for flag, value in given.items() if value]
 
 
@@ -103,6 +108,16 @@ def input_files(request: Request) -> tuple[Path, ...]:
     return gallery.files(request.source) if _is_gallery_problem(request.source, path) else (path,)
 
 
+def check_output(target: Path, flag: str, request: Request) -> None:
+    """Refuse a file in no directory, and one that the command reads: nobody's data are written over."""
+    if not target.absolute().parent.is_dir():
+        raise click.UsageError(f"{flag}: there is no directory {str(target.parent)!r}")
+    read = same_file(target, input_files(request))
+    if read is not None:
+        also = "" if target == read else f", the same file as {clean(str(read))}"
+        raise click.UsageError(f"{flag}: {clean(str(target))} is an input of this command{also}; name another file")
+
+
 def gallery_title(request: Request) -> str | None:
     """The title of the gallery problem that SOURCE names; None for a data file."""
     from convexcls import gallery
@@ -112,7 +127,7 @@ def gallery_title(request: Request) -> str | None:
     return gallery.entry(request.source).title
 
 
-def read_file(request: Request) -> Samples:
+def read_file(request: Request) -> FileContents:
     """What the data file SOURCE holds, weights too, as it is written there."""
     path = Path(request.source)
     _check_file(request.source, path)
@@ -175,7 +190,7 @@ def _model(request: Request) -> type[Any]:
 # ---- files ----------------------------------------------------------------------------------------------
 
 
-def _read(request: Request, path: Path) -> Samples:
+def _read(request: Request, path: Path) -> FileContents:
     form = request.format or FORMATS.get(path.suffix.lower())
     if form is None:
         raise click.UsageError(f"{path.name}: cannot tell its format; give --format csv, svmlight or parquet")
@@ -194,7 +209,7 @@ def _read(request: Request, path: Path) -> Samples:
     return read_svmlight(path, request.exact)
 
 
-def _read_parquet(path: Path, choice: Choice) -> Samples:
+def _read_parquet(path: Path, choice: ColumnNames) -> FileContents:
     try:
         import pandas as pd
         import pyarrow  # noqa: F401
@@ -221,4 +236,4 @@ def _read_parquet(path: Path, choice: Choice) -> Samples:
                 f"{path}, row {int(empty.argmax())}, column {quoted(names[k])} is empty: fill it in or drop the row"
             )
     weights = None if used.weight is None else frame.iloc[:, used.weight]
-    return Samples(frame.iloc[:, used.features], frame.iloc[:, used.target], weights)
+    return FileContents(frame.iloc[:, used.features], frame.iloc[:, used.target], weights)

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from convexcls.cli.arguments import source_arguments, tolerance
+from convexcls.cli.arguments import file_option, source_arguments, tolerance
 from convexcls.cli.picture import check_picture, write_picture
-from convexcls.cli.screen import Working, clean, emit, say, screen, write
+from convexcls.cli.screen import Working, emit, put, say
+from convexcls.wording import clean
 
 if TYPE_CHECKING:
     from convexcls.cli.sources import Request
-    from convexcls.paths import Path as SolutionPath
 
 NOT_PROVED = 1
 
@@ -40,8 +40,8 @@ def summary(request: Request, confidence: float, tol: float, as_json: bool) -> i
       convexcls summary data.csv --model logistic --target sick --confidence 0.99
       convexcls summary data.csv --model least-squares --param coding=real --json
     """
-    from convexcls.cli.plain import strict_json
     from convexcls.cli.sources import read_problem
+    from convexcls.describe import strict_json
     from convexcls.problem import NoAnswer
 
     if not 0 < confidence < 1:
@@ -60,12 +60,15 @@ def summary(request: Request, confidence: float, tol: float, as_json: bool) -> i
 
 @click.command()
 @source_arguments
-@click.option("--over", required=True, metavar="NAME=VALUES",
-              help="What varies: C=0.01..100 (evenly on a logarithmic scale) or l2=0,0.1,1 (listed).")  # fmt: skip
+@click.option(
+    "--over",
+    required=True,
+    metavar="NAME=VALUES",
+    help="What varies: C=0.01..100 (evenly on a logarithmic scale) or l2=0,0.1,1 (listed).",
+)
 @click.option("--points", type=click.IntRange(2, 10_000), default=13, show_default=True, help="How many, of a range.")
 @tolerance
-@click.option("--plot", "picture", metavar="FILE", type=click.Path(dir_okay=False, writable=True, path_type=Path),
-              help="Draw the coefficients into this file (.png, .pdf or .svg).")  # fmt: skip
+@file_option("--plot", "picture", help="Draw the coefficients into this file (.png, .pdf or .svg).")
 @click.option("--json", "as_json", is_flag=True, help="The path as JSON, with all coefficients.")
 def path(request: Request, over: str, points: int, tol: float, picture: Path | None, as_json: bool) -> int:
     """Solve the problem for each value of C, l2 or l1, and prove every answer.
@@ -83,8 +86,8 @@ def path(request: Request, over: str, points: int, tol: float, picture: Path | N
       convexcls path data.csv --model logistic --over l2=0,0.1,1,10
       convexcls path data.csv --model soft-margin --over C=1e-3..1e3 --plot path.png
     """
-    from convexcls.cli.plain import strict_json
     from convexcls.cli.sources import read_problem
+    from convexcls.describe.studies import path_table
     from convexcls.paths import path as follow
     from convexcls.plots import PathDisplay
 
@@ -100,10 +103,7 @@ def path(request: Request, over: str, points: int, tol: float, picture: Path | N
     with Working(f"following the {problem.name}") as report:
         settings[name] = values
         found = follow(type(problem), problem.data.samples, problem.data.given, tol=tol, progress=report, **settings)
-    if as_json:
-        emit(strict_json(found.to_dict()))
-    else:
-        show_path(found)
+    put("convexcls-path/1", [path_table(found)], as_json)
     if picture is not None:
         write_picture(PathDisplay.of(found), picture)
     return 0 if found.proved else NOT_PROVED
@@ -133,15 +133,3 @@ def read_values(over: str, points: int) -> tuple[str, list[float]]:
     import numpy as np
 
     return name, np.geomspace(low, high, points).tolist()
-
-
-def show_path(found: SolutionPath) -> None:
-    """One line a value, then what the table cannot show."""
-    from convexcls.cli.tables import Column, show_table
-    from convexcls.paths.result import COLUMNS
-
-    console = screen()
-    columns = [Column(title, number=title != "verdict") for title in (found.parameter, *COLUMNS)]
-    show_table(console, columns, found.table())
-    for remark in found.remarks():
-        write(console, remark)

@@ -9,16 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from convexcls.cli.columns import Samples, SourceError, missing, whole_where_possible
+from convexcls.cli.columns import FileContents, SourceError, missing, whole_where_possible
 from convexcls.cli.delimited import check_text
-from convexcls.cli.screen import clean
 from convexcls.data import GivenEntries, Named
 from convexcls.files import open_input
+from convexcls.wording import clean
 
 MOST_FEATURES = 10_000_000
 
 
-def read_svmlight(path: Path, exact: bool = False) -> Samples:
+def read_svmlight(path: Path, exact: bool = False) -> FileContents:
     """The samples of an svmlight file; ``exact`` keeps the text of the numbers beside the doubles."""
     try:
         from sklearn.datasets import load_svmlight_file
@@ -38,11 +38,11 @@ def read_svmlight(path: Path, exact: bool = False) -> Samples:
         raise SourceError(f"{path}: names feature {X.shape[1]:,}; at most {MOST_FEATURES:,} are taken")
     labels = whole_where_possible(y)
     if not exact:
-        return Samples(X, labels)
+        return FileContents(X, labels)
     lines = list(_lines(text.decode("utf-8")))
     features = tuple(f"x{j + 1}" for j in range(X.shape[1]))
     named = Named(X, features, given=GivenEntries(_entries(lines, path), X.shape[1]))
-    return Samples(named, labels, target_text=[line[0] for line in lines])
+    return FileContents(named, labels, target_text=[line[0] for line in lines])
 
 
 def _lines(text: str) -> Iterator[list[str]]:

@@ -8,27 +8,26 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from convexcls.basis import BASES
-from convexcls.cli.screen import clean, say, screen, write
+from convexcls.cli.arguments import column_options, format_option
+from convexcls.cli.screen import say, screen
+from convexcls.describe.terminal import write
+from convexcls.wording import clean
 
 if TYPE_CHECKING:
-    from convexcls.cli.columns import Samples
+    from convexcls.cli.columns import FileContents
     from convexcls.portable import Parsed
+
+
+BASIS = f"The functions of the features that the certificate speaks of: {', '.join(BASES)}."
 
 
 @click.command()
 @click.argument("certificate", type=click.Path(path_type=Path))
 @click.argument("data", type=click.Path(path_type=Path))
-@click.option("-t", "--target", metavar="COLUMN", help="The column with the labels (default: the last).")
-@click.option("-f", "--features", metavar="A,B,C", help="The columns to use (default: all others).")
-@click.option("-w", "--weight", metavar="COLUMN", help="The column with the weights of the samples.")
-@click.option("-b", "--basis", metavar="BASIS",
-              help=f"The functions of the features that the certificate speaks of: {', '.join(BASES)}.")  # fmt: skip
-@click.option("--format", "file_format", type=click.Choice(["csv", "svmlight", "parquet"]),
-              help="The format of the data file, where its name does not tell.")  # fmt: skip
-def verify(
-    certificate: Path, data: Path, target: str | None, features: str | None, weight: str | None, basis: str | None,
-    file_format: str | None,
-) -> int:  # fmt: skip
+@column_options
+@click.option("-b", "--basis", metavar="BASIS", help=BASIS)
+@format_option
+def verify(certificate: Path, data: Path, basis: str | None, file_format: str | None, **columns: str | None) -> int:
     """Check a certificate from nothing but the file and the data.
 
     CERTIFICATE is a file that 'convexcls solve --certificate' or certificate.to_json() wrote, DATA the file with the
@@ -44,12 +43,12 @@ def verify(
       convexcls verify proof.json data.csv
       convexcls verify proof.json data.csv --target label --weight count
     """
-    from convexcls.cli.columns import Choice
+    from convexcls.cli.columns import ColumnNames
     from convexcls.cli.sources import Request, read_file
     from convexcls.portable.verification import verify_parsed
 
     parsed = _parsed(certificate)
-    request = Request(str(data), "", file_format, Choice(target, features, weight), exact=True, basis=basis)
+    request = Request(str(data), "", file_format, ColumnNames(**columns), exact=True, basis=basis)
     samples = read_file(request)
     X, y = _spoken_of(parsed, samples, basis)
     found = verify_parsed(parsed, X, y, samples.weights)
@@ -70,14 +69,14 @@ def _parsed(path: Path) -> Parsed:
         raise SourceError(f"{clean(str(path))}: {error.strerror or error}") from None
 
 
-def _spoken_of(parsed: Parsed, samples: Samples, basis: str | None) -> tuple[Any, Any]:
+def _spoken_of(parsed: Parsed, samples: FileContents, basis: str | None) -> tuple[Any, Any]:
     """The samples as they are written or as doubles, whichever the certificate speaks of."""
     from dataclasses import replace
 
     import numpy as np
 
     from convexcls.basis import read_basis
-    from convexcls.cli.columns import Table
+    from convexcls.cli.columns import Frame
     from convexcls.portable.verification import speaks_of
     from convexcls.rational import read_exactly
 
@@ -87,7 +86,7 @@ def _spoken_of(parsed: Parsed, samples: Samples, basis: str | None) -> tuple[Any
         y = np.array([read_exactly(text) for text in samples.target_text], dtype=object)
     if speaks_of(parsed, lift(X), y, samples.weights):
         return lift(X), y
-    rounded = replace(X, given=None) if isinstance(X, Table) else getattr(X, "matrix", X)
+    rounded = replace(X, given=None) if isinstance(X, Frame) else getattr(X, "matrix", X)
     if speaks_of(parsed, lift(rounded), samples.y, samples.weights):
         say("the certificate speaks of the data rounded to doubles")
         return lift(rounded), samples.y

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from convexcls.data.numbers import DataError, as_array, describe, is_missing, plain
+from convexcls.wording import listed
 
 
 def as_vector(values: Any, name: str, n: int) -> NDArray[Any]:
@@ -49,7 +50,7 @@ def class_numbers(target: NDArray[Any]) -> tuple[NDArray[np.intp], tuple[Any, ..
 
 def check_label_count(labels: tuple[Any, ...], n: int, several: bool) -> None:
     """Refuse one label only; more than two unless ``several`` are meant; and as many labels as samples."""
-    shown = ", ".join(map(describe, labels[:6])) + (", ..." if len(labels) > 6 else "")
+    shown = listed(map(describe, labels), 6)
     if len(labels) < 2:
         raise DataError(f"y has one label only ({shown}), two are needed: give samples of both classes")
     if len(labels) > 2 and not several:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from convexcls.data.given import Given
+from convexcls.wording import listed
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +41,7 @@ class Named:
         return np.array(self.matrix, dtype=dtype) if copy else np.asarray(self.matrix, dtype=dtype)
 
     def __repr__(self) -> str:
-        shown = ", ".join(self.features[:8]) + (", ..." if len(self.features) > 8 else "")
+        shown = listed(self.features, 8)
         return f"<{len(self)} samples of {shown}>"
 
 

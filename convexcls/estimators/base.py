@@ -17,7 +17,7 @@ from convexcls.certificate import Level
 from convexcls.data import Named
 from convexcls.estimators.errors import UncertifiedWarning
 from convexcls.estimators.progress import CallbackSupportMixin, Progress, with_callbacks
-from convexcls.estimators.samples import Samples, given, taken
+from convexcls.estimators.training import TrainingSamples, given, taken
 from convexcls.models import Model
 from convexcls.models.options import check_choice
 from convexcls.problem import NoAnswer
@@ -58,10 +58,10 @@ class CertifiedClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         """The model on these samples; ``weights`` is None where all are one."""
         raise NotImplementedError
 
-    def _read(self, samples: Samples, solutions: tuple[Solution, ...]) -> None:
+    def _read(self, samples: TrainingSamples, solutions: tuple[Solution, ...]) -> None:
         """Keep what scikit-learn's counterpart keeps, in its shapes."""
 
-    def _refused(self, samples: Samples, solution: Solution) -> NoAnswer:
+    def _refused(self, samples: TrainingSamples, solution: Solution) -> NoAnswer:
         """The error where the program is proved to have no solution."""
         return NoAnswer(solution.certificate.explain())
 
@@ -110,7 +110,7 @@ class CertifiedClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         self._read(samples, solutions)
         return self
 
-    def _problems(self, samples: Samples) -> tuple[Model, ...]:
+    def _problems(self, samples: TrainingSamples) -> tuple[Model, ...]:
         """The program; of several classes, where asked for, one for each class against the rest."""
         check_choice("multi_class", getattr(self, "multi_class", None), (None, "ovr"))
         if len(samples.classes) == 2 or self._several:
@@ -124,7 +124,7 @@ class CertifiedClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             self._declare(samples.X, samples.numbers == k, samples.weights) for k in range(len(samples.classes))
         )
 
-    def _settled(self, samples: Samples, problem: Model, k: int, callback: Callback | None) -> Solution:
+    def _settled(self, samples: TrainingSamples, problem: Model, k: int, callback: Callback | None) -> Solution:
         """The solution of program k: raises where it has none, warns where it is not proved."""
         solution = self._solved(problem, k, callback)
         if solution.status in ("infeasible", "unattained"):

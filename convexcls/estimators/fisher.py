@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from convexcls.data import Named
 from convexcls.estimators.base import Array, CertifiedClassifier
-from convexcls.estimators.samples import Samples, given
+from convexcls.estimators.training import TrainingSamples, given
 from convexcls.models import FisherLDA, Model
 from convexcls.rows.scores import linear_scores, row_products
 from convexcls.solution import Solution
@@ -46,7 +46,7 @@ class FisherClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Certif
     def _declare(self, X: Named, y: Any, weights: Any) -> Model:
         return FisherLDA(X, y)
 
-    def _read(self, samples: Samples, solutions: tuple[Solution, ...]) -> None:
+    def _read(self, samples: TrainingSamples, solutions: tuple[Solution, ...]) -> None:
         (solution,) = solutions
         model: Any = solution.problem
         counts = np.bincount(samples.numbers).astype(float)

@@ -11,7 +11,7 @@ from convexcls.data import Named
 from convexcls.estimators.base import Array, CertifiedClassifier
 from convexcls.estimators.errors import NoMaximumError
 from convexcls.estimators.probabilities import Probabilities
-from convexcls.estimators.samples import Samples
+from convexcls.estimators.training import TrainingSamples
 from convexcls.models import GaussianMLE, Model
 from convexcls.models.options import check_choice
 from convexcls.solution import Solution
@@ -50,7 +50,7 @@ class GaussianClassifier(Probabilities, CertifiedClassifier):
         kind: Any = self.covariance.replace("_", "-")
         return GaussianMLE(X, y, covariance=kind, unbiased=self.unbiased)
 
-    def _read(self, samples: Samples, solutions: tuple[Solution, ...]) -> None:
+    def _read(self, samples: TrainingSamples, solutions: tuple[Solution, ...]) -> None:
         (solution,) = solutions
         found = solution.estimates
         self.means_, self.covariance_ = found.means, found.covariance
@@ -64,7 +64,7 @@ class GaussianClassifier(Probabilities, CertifiedClassifier):
     def _scores(self, X: Named) -> Array:
         return super()._scores(X) + self._moved
 
-    def _refused(self, samples: Samples, solution: Solution) -> NoMaximumError:
+    def _refused(self, samples: TrainingSamples, solution: Solution) -> NoMaximumError:
         return NoMaximumError(
             "the likelihood has no maximum, which is proved (see .certificate of this error): some combination of the "
             "features does not vary within a class, so that its variance is estimated as 0. Leave features out, or "

@@ -8,9 +8,9 @@ from typing import Any, Literal
 from convexcls.data import Named
 from convexcls.estimators.errors import NotSeparableError
 from convexcls.estimators.linear import LinearClassifier
-from convexcls.estimators.samples import Samples
 from convexcls.estimators.separation import not_separable
 from convexcls.estimators.supporting import SupportVectors
+from convexcls.estimators.training import TrainingSamples
 from convexcls.estimators.weighted import WeightedFit
 from convexcls.models import HardMarginSVM, Model
 from convexcls.solution import Solution
@@ -38,5 +38,5 @@ class HardMarginSVC(WeightedFit, SupportVectors, LinearClassifier):
     def _declare(self, X: Named, y: Any, weights: Any) -> Model:
         return HardMarginSVM(X, y, intercept=self.fit_intercept)
 
-    def _refused(self, samples: Samples, solution: Solution) -> NotSeparableError:
+    def _refused(self, samples: TrainingSamples, solution: Solution) -> NotSeparableError:
         return not_separable(samples, solution, self.fit_intercept)

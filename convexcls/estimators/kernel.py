@@ -12,12 +12,13 @@ from scipy import sparse
 from convexcls.data import Named
 from convexcls.estimators.base import Array, CertifiedClassifier
 from convexcls.estimators.errors import NotSeparableError
-from convexcls.estimators.samples import Samples
 from convexcls.estimators.supporting import SupportVectors
+from convexcls.estimators.training import TrainingSamples
 from convexcls.estimators.weighted import WeightedFit
 from convexcls.models import KernelSVM, Model
 from convexcls.models.options import check_positive, is_infinite
 from convexcls.solution import Solution
+from convexcls.wording import listed
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -49,19 +50,26 @@ class KernelSVC(WeightedFit, SupportVectors, CertifiedClassifier):
     multi_class: Literal["ovr"] | None = None
     memory_limit: float = 1e9
 
-    def _problems(self, samples: Samples) -> tuple[Model, ...]:
+    def _problems(self, samples: TrainingSamples) -> tuple[Model, ...]:
         self._gamma = self._scaled_gamma(samples)
         return super()._problems(samples)
 
     def _declare(self, X: Named, y: Any, weights: Any) -> Model:
         hard = is_infinite(self.C)
         return KernelSVM(
-            X, y, kernel=self.kernel, C=None if hard else self.C, gamma=self._gamma, degree=self.degree,
-            coef0=self.coef0, intercept=self.fit_intercept, sample_weight=None if hard else weights,
+            X,
+            y,
+            kernel=self.kernel,
+            C=None if hard else self.C,
+            gamma=self._gamma,
+            degree=self.degree,
+            coef0=self.coef0,
+            intercept=self.fit_intercept,
+            sample_weight=None if hard else weights,
             memory_limit=self.memory_limit,
-        )  # fmt: skip
+        )
 
-    def _scaled_gamma(self, samples: Samples) -> float:
+    def _scaled_gamma(self, samples: TrainingSamples) -> float:
         """gamma as a number: 1 / (d var(X)) for "scale", 1/d for "auto"."""
         d = samples.X.shape[1]
         if not isinstance(self.gamma, str):
@@ -73,7 +81,7 @@ class KernelSVC(WeightedFit, SupportVectors, CertifiedClassifier):
         variance = 1.0 if self.gamma == "auto" else _variance(samples.X.matrix, samples.own_weights)
         return 1.0 / (d * variance) if np.isfinite(variance) and variance > 0 else 1.0
 
-    def _read(self, samples: Samples, solutions: tuple[Solution, ...]) -> None:
+    def _read(self, samples: TrainingSamples, solutions: tuple[Solution, ...]) -> None:
         super()._read(samples, solutions)
         self.intercept_ = np.array([solution.intercept for solution in solutions])
         if self.kernel == "linear":
@@ -84,10 +92,10 @@ class KernelSVC(WeightedFit, SupportVectors, CertifiedClassifier):
             X = Named(X.matrix[:, self._rows], tuple(X.features[j] for j in self._rows))
         return super()._scores(X)
 
-    def _refused(self, samples: Samples, solution: Solution) -> NotSeparableError:
+    def _refused(self, samples: TrainingSamples, solution: Solution) -> NotSeparableError:
         direction = solution.certificate.direction
         rows = np.empty(0, dtype=np.intp) if direction is None else np.flatnonzero(direction.x > 0)
-        shown = ", ".join(map(str, samples.original(rows)[:10].tolist())) + (", ..." if rows.size > 10 else "")
+        shown = listed(samples.original(rows), 10)
         called = f"{self.kernel} kernel" if isinstance(self.kernel, str) else "kernel"
         return NotSeparableError(
             f"no hyperplane in the feature space of the {called} has every sample strictly on the side of "

@@ -10,7 +10,7 @@ from convexcls.data import Named
 from convexcls.estimators.base import Array, CertifiedClassifier, outside
 from convexcls.estimators.errors import NoMaximumError, NoMaximumWarning
 from convexcls.estimators.probabilities import Probabilities
-from convexcls.estimators.samples import Samples
+from convexcls.estimators.training import TrainingSamples
 from convexcls.estimators.weighted import WeightedFit
 from convexcls.inference import Existence, existence
 from convexcls.models import Model
@@ -18,6 +18,7 @@ from convexcls.models.options import check_choice, check_positive, is_infinite
 from convexcls.problem import NoAnswer
 from convexcls.solution import Solution
 from convexcls.solvers import Callback
+from convexcls.wording import listed
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -38,7 +39,7 @@ class LikelihoodClassifier(WeightedFit, Probabilities, CertifiedClassifier):
         l2 = 0.0 if is_infinite(self.C) else 1.0 / check_positive("C", self.C)
         return self._declare_penalised(X, y, weights, l2)
 
-    def _settled(self, samples: Samples, problem: Model, k: int, callback: Callback | None) -> Solution:
+    def _settled(self, samples: TrainingSamples, problem: Model, k: int, callback: Callback | None) -> Solution:
         try:
             return super()._settled(samples, problem, k, callback)
         except NoMaximumError as refusal:
@@ -52,7 +53,7 @@ class LikelihoodClassifier(WeightedFit, Probabilities, CertifiedClassifier):
         penalised = self._declare_penalised(data.samples, data.given, weights, l2)
         return super()._settled(samples, penalised, k, callback)
 
-    def _refused(self, samples: Samples, solution: Solution) -> NoAnswer:
+    def _refused(self, samples: TrainingSamples, solution: Solution) -> NoAnswer:
         try:
             found = existence(solution.problem)
         except NoAnswer:  # of too many coefficients it is not told what becomes of each
@@ -63,7 +64,7 @@ class LikelihoodClassifier(WeightedFit, Probabilities, CertifiedClassifier):
 
 def _told(found: Existence) -> str:
     runs = list(found.infinite.items())
-    shown = ", ".join(f"{name} ({way})" for name, way in runs[:6]) + (", ..." if len(runs) > 6 else "")
+    shown = listed((f"{name} ({way})" for name, way in runs), 6)
     return (
         f"the likelihood has no maximum ({found.verdict}, proved): these coefficients run to infinity: {shown}. With a "
         f'penalty it has one: try C={1.0 / found.ridge:g}, or on_unattained="warn"'

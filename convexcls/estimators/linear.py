@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from convexcls.estimators.base import CertifiedClassifier
-from convexcls.estimators.samples import Samples
+from convexcls.estimators.training import TrainingSamples
 from convexcls.solution import Solution
 
 
@@ -19,7 +19,7 @@ class LinearClassifier(CertifiedClassifier):
 
     fit_intercept: bool = True
 
-    def _read(self, samples: Samples, solutions: tuple[Solution, ...]) -> None:
+    def _read(self, samples: TrainingSamples, solutions: tuple[Solution, ...]) -> None:
         super()._read(samples, solutions)
         self.coef_ = np.vstack([solution.coef for solution in solutions])
         thresholds = [solution.problem.threshold for solution in solutions]  # type: ignore[attr-defined]

@@ -14,8 +14,8 @@ from convexcls.data import Named
 from convexcls.estimators.base import Array, outside
 from convexcls.estimators.errors import NotSeparableError, UncertifiedWarning
 from convexcls.estimators.linear import BinaryLinearClassifier
-from convexcls.estimators.samples import Samples
 from convexcls.estimators.separation import not_separable
+from convexcls.estimators.training import TrainingSamples
 from convexcls.models import Model, PerceptronCriterion
 from convexcls.models.options import check_choice
 from convexcls.rows.scores import linear_scores
@@ -84,7 +84,7 @@ class PerceptronClassifier(BinaryLinearClassifier):
         intercept = {"intercept": self.intercept_[[k]]} if self.fit_intercept else {}
         return {"coef": coef[k], **intercept}
 
-    def _settled(self, samples: Samples, problem: Model, k: int, callback: Callback | None) -> Solution:
+    def _settled(self, samples: TrainingSamples, problem: Model, k: int, callback: Callback | None) -> Solution:
         if self.method == "lp":
             return super()._settled(samples, problem, k, callback)
         solution = self._solved(problem, k, callback)
@@ -93,10 +93,10 @@ class PerceptronClassifier(BinaryLinearClassifier):
             warn(f"{type(self).__name__}: {told}", UncertifiedWarning, stacklevel=outside())
         return solution
 
-    def _refused(self, samples: Samples, solution: Solution) -> NotSeparableError:
+    def _refused(self, samples: TrainingSamples, solution: Solution) -> NotSeparableError:
         return not_separable(samples, solution, self.fit_intercept)
 
-    def _read(self, samples: Samples, solutions: tuple[Solution, ...]) -> None:
+    def _read(self, samples: TrainingSamples, solutions: tuple[Solution, ...]) -> None:
         """The weights as the rule left them; the solution of the criterion has them scaled to mean margin one."""
         if self.method == "lp":
             super()._read(samples, solutions)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from convexcls.estimators.samples import given
+from convexcls.estimators.training import given
 
 Array = NDArray[np.float64]
 

@@ -7,25 +7,25 @@ from typing import Any
 import numpy as np
 
 from convexcls.estimators.errors import NotSeparableError
-from convexcls.estimators.samples import Samples
+from convexcls.estimators.training import TrainingSamples
 from convexcls.separability import separability
 from convexcls.solution import Solution
+from convexcls.wording import listed
 
 #: So many samples of a class are named.
 MOST = 10
 
 
-def not_separable(samples: Samples, solution: Solution, intercept: bool) -> NotSeparableError:
+def not_separable(samples: TrainingSamples, solution: Solution, intercept: bool) -> NotSeparableError:
     """The error, with a proof in rationals beside that of the solution: few samples, of which none can be left out."""
     data = solution.data
     proof = separability(data.samples, data.given, intercept=intercept)
     hull = proof.hull
     if hull is None:  # then it is the solution that says so
         return NotSeparableError(solution.certificate.explain(), solution.certificate, proof)
+    rows = {label: samples.original(np.array(list(weights), dtype=np.intp)) for label, weights in hull.weights.items()}
     named = " and ".join(
-        f"samples {_listed(samples, list(weights))} of {_class(samples, solution, label)}"
-        for label, weights in hull.weights.items()
-        if weights
+        f"samples {listed(own, MOST)} of {_class(samples, solution, label)}" for label, own in rows.items() if own.size
     )
     meet = "have convex hulls that meet" if intercept else "leave no half-space through the origin"
     return NotSeparableError(
@@ -36,12 +36,7 @@ def not_separable(samples: Samples, solution: Solution, intercept: bool) -> NotS
     )
 
 
-def _listed(samples: Samples, rows: list[int]) -> str:
-    originals = samples.original(np.array(rows, dtype=np.intp)).tolist()
-    return ", ".join(map(str, originals[:MOST])) + (", ..." if len(originals) > MOST else "")
-
-
-def _class(samples: Samples, solution: Solution, label: Any) -> str:
+def _class(samples: TrainingSamples, solution: Solution, label: Any) -> str:
     """The class as the caller knows it; with one program for each class, the labels are whether it is that class."""
     if len(samples.classes) == 2:
         return f"class {label!r}"

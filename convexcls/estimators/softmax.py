@@ -11,7 +11,7 @@ from convexcls.data import Named, class_numbers
 from convexcls.estimators.base import Array
 from convexcls.estimators.likelihood import LikelihoodClassifier
 from convexcls.estimators.linear import LinearClassifier
-from convexcls.estimators.samples import Samples
+from convexcls.estimators.training import TrainingSamples
 from convexcls.models import Model, SoftmaxMLE
 from convexcls.solution import Solution
 
@@ -44,7 +44,7 @@ class SoftmaxClassifier(LikelihoodClassifier, LinearClassifier):
         two = len(class_numbers(y)[1]) == 2
         return SoftmaxMLE(X, y, l2=2.0 * l2 if two else l2, intercept=self.fit_intercept, sample_weight=weights)
 
-    def _read(self, samples: Samples, solutions: tuple[Solution, ...]) -> None:
+    def _read(self, samples: TrainingSamples, solutions: tuple[Solution, ...]) -> None:
         super()._read(samples, solutions)
         if len(self.classes_) == 2:
             self.coef_ = self.coef_[[1]] - self.coef_[[0]]

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from convexcls.estimators.samples import Samples
+from convexcls.estimators.training import TrainingSamples
 from convexcls.solution import Solution
 
 
@@ -23,7 +23,7 @@ class SupportVectors:
     solution_: Any
     _rows: NDArray[np.intp] | None
 
-    def _read(self, samples: Samples, solutions: tuple[Solution, ...]) -> None:
+    def _read(self, samples: TrainingSamples, solutions: tuple[Solution, ...]) -> None:
         super()._read(samples, solutions)  # type: ignore[misc]
         self._rows = samples.rows
 

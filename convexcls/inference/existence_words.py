@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from convexcls.certificate.words import paragraph
+from convexcls.wording import listed, paragraph
 
 if TYPE_CHECKING:
     from convexcls.inference.existence import Existence
@@ -22,7 +22,7 @@ def explain(found: Existence) -> str:
     lines = _existing(found) if found.exists else _missing(found)
     if found.unidentified:
         lines += paragraph(
-            f"No data fix {_listed(found.unidentified)}: these columns depend on others. Leave one of them out to make "
+            f"No data fix {listed(found.unidentified)}: these columns depend on others. Leave one of them out to make "
             "the rest unique."
         )
     return "\n".join(lines)
@@ -63,7 +63,3 @@ def _missing(found: Existence) -> list[str]:
         "2.5 over one standard deviation of a feature is then not unusual), and see how the answer depends on it."
     )
     return lines
-
-
-def _listed(names: list[str]) -> str:
-    return ", ".join(names[:MOST_NAMED]) + (", ..." if len(names) > MOST_NAMED else "")

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from convexcls.problem import carry_out
+from convexcls.wording import plain_values
 
 Array = NDArray[np.float64]
 
@@ -118,8 +119,7 @@ class Summary:
 
     def to_dict(self) -> dict[str, Any]:
         """All of it as plain values; what is not a finite number is None."""
-        values = {"schema": "convexcls-summary/1", **asdict(self)}
-        return _plain(values)
+        return plain_values({"schema": "convexcls-summary/1", **asdict(self)})
 
     def __str__(self) -> str:
         from convexcls.inference.writing import to_text
@@ -128,13 +128,3 @@ class Summary:
 
     def _repr_html_(self) -> str:
         return carry_out("html", self)
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {name: _plain(v) for name, v in value.items()}
-    if isinstance(value, (tuple, list, np.ndarray)):
-        return [_plain(v) for v in value]
-    if isinstance(value, np.generic):
-        value = value.item()
-    return None if isinstance(value, float) and not np.isfinite(value) else value

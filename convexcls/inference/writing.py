@@ -1,15 +1,14 @@
-"""A summary as text and as HTML, arranged as users of statsmodels know it: a head in two columns, then the table."""
+"""A summary as text, arranged as users of statsmodels know it: a head in two columns, then the table."""
 
 from __future__ import annotations
 
-import textwrap
-from html import escape
 from itertools import groupby
 from typing import Any
 
 import numpy as np
 
 from convexcls.inference.summary import Coefficient, Summary
+from convexcls.wording import paragraph, shorten
 
 WIDTH = 78
 LONGEST_NAME = 32
@@ -17,43 +16,27 @@ LONGEST_NAME = 32
 
 def to_text(s: Summary) -> str:
     """The summary in lines of 78 characters, or more where names are long."""
-    names = [_shortened(c.name) for c in s.coefficients]
-    headings = [_heading(c.equation) for c in s.coefficients]
+    names = [shorten(c.name, LONGEST_NAME) for c in s.coefficients]
+    headings = [heading(c.equation) for c in s.coefficients]
     first = max(12, *(len(text) for text in (*names, *headings)))
     width = max(WIDTH, first + 66)
     lines = [s.title.center(width).rstrip(), "=" * width]
     half = (width - 2) // 2
-    for left, right in _head(s):
+    for left, right in head(s):
         lines.append((_pair(left, half) + "  " + _pair(right, width - half - 2)).rstrip())
     lines.append("=" * width)
     for equation, group in groupby(s.coefficients, key=lambda c: c.equation):
-        lines += [_line(_heading(equation), _columns(s), first), "-" * width]
-        lines += [_line(_shortened(c.name), _cells(c), first) for c in group]
+        lines += [_line(heading(equation), titles(s), first), "-" * width]
+        lines += [_line(shorten(c.name, LONGEST_NAME), cells(c), first) for c in group]
         lines.append("-" * width if equation is not None else "=" * width)
     lines[-1] = "=" * width
     for note in s.notes:
-        lines += textwrap.wrap(note, width)
+        lines += paragraph(note, width=width)
     return "\n".join(lines)
 
 
-def to_html(s: Summary) -> str:
-    """The same as two tables."""
-    head = "".join(
-        "<tr>" + "".join(f"<th>{escape(name)}</th><td>{escape(value)}</td>" for name, value in pair) + "</tr>"
-        for pair in _head(s)
-    )
-    body = ""
-    for equation, group in groupby(s.coefficients, key=lambda c: c.equation):
-        titles = "".join(f"<th>{escape(text)}</th>" for text in (_heading(equation), *_columns(s)))
-        body += f"<tr>{titles}</tr>"
-        for c in group:
-            cells = "".join(f"<td>{escape(text)}</td>" for text in _cells(c))
-            body += f"<tr><th>{escape(c.name)}</th>{cells}</tr>"
-    notes = "".join(f"<p>{escape(note)}</p>" for note in s.notes)
-    return f"<table><caption>{escape(s.title)}</caption>{head}</table><table>{body}</table>{notes}"
-
-
-def _head(s: Summary) -> list[tuple[tuple[str, str], tuple[str, str]]]:
+def head(s: Summary) -> list[tuple[tuple[str, str], tuple[str, str]]]:
+    """The fit as a whole: names and values, two pairs a line."""
     fit = [
         ("Model:", s.model),
         ("Solver:", s.solver),
@@ -84,21 +67,25 @@ def _head(s: Summary) -> list[tuple[tuple[str, str], tuple[str, str]]]:
     return list(zip(fit, quality, strict=True))
 
 
-def _columns(s: Summary) -> list[str]:
+def titles(s: Summary) -> list[str]:
+    """The titles of the columns."""
     low, high = (1 - s.confidence) / 2, (1 + s.confidence) / 2
     return ["coef", "std err", s.statistic, f"P>|{s.statistic}|", f"[{low:.4g}", f"{high:.4g}]"]
 
 
-def _cells(c: Coefficient) -> list[str]:
+def cells(c: Coefficient) -> list[str]:
+    """The numbers of a coefficient, in the order of the titles."""
     p = "nan" if np.isnan(c.p_value) else f"{c.p_value:.3f}"
     return [
-        _number(c.estimate, 4), _number(c.standard_error, 3), _number(c.statistic, 3), p, _number(c.low, 3),
-        _number(c.high, 3),
-    ]  # fmt: skip
+        _number(c.estimate, 4),
+        *(_number(value, 3) for value in (c.standard_error, c.statistic)),
+        p,
+        *(_number(value, 3) for value in (c.low, c.high)),
+    ]
 
 
-def _line(name: str, cells: list[str], first: int) -> str:
-    return name.rjust(first) if not cells else name.ljust(first) + "".join(cell.rjust(11) for cell in cells)
+def _line(name: str, texts: list[str], first: int) -> str:
+    return name.ljust(first) + "".join(text.rjust(11) for text in texts)
 
 
 def _pair(pair: tuple[str, str], width: int) -> str:
@@ -106,13 +93,9 @@ def _pair(pair: tuple[str, str], width: int) -> str:
     return f"{name} {value.rjust(width - len(name) - 1)}" if name else " " * width
 
 
-def _heading(equation: Any) -> str:
-    return "" if equation is None else f"y={_shortened(str(equation))}"
-
-
-def _shortened(name: str) -> str:
-    shown = name if name.isprintable() else name.encode("unicode_escape").decode()
-    return shown if len(shown) <= LONGEST_NAME else shown[: LONGEST_NAME - 1] + "…"
+def heading(equation: Any) -> str:
+    """The label whose log-odds an equation is about; nothing where there is one only."""
+    return "" if equation is None else f"y={shorten(str(equation), LONGEST_NAME)}"
 
 
 def _number(value: float | None, digits: int) -> str:

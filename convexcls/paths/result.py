@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from convexcls.problem import NoAnswer, carry_out
 from convexcls.solution import Solution
+from convexcls.wording import columns, plain_values
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -108,10 +109,10 @@ class Path:
                 self.parameter: float(value),
                 "status": s.status,
                 "reason": s.certificate.reason or None,
-                "objective": _finite(objective),
-                "relative_gap": _finite(gap),
-                "coef": None if (coef := _coef(s)) is None else coef.tolist(),
-                "intercept": np.asarray(s.intercept).tolist() if has_solution(s) else None,
+                "objective": objective,
+                "relative_gap": gap,
+                "coef": _coef(s),
+                "intercept": s.intercept if has_solution(s) else None,
                 "support": _support(s),
                 "iterations": s.iterations,
                 "seconds": s.seconds,
@@ -119,7 +120,12 @@ class Path:
             }
             for value, s, objective, gap in zip(self.values, self.solutions, self.objective, self.gap, strict=True)
         ]
-        return {"schema": "convexcls-path/1", "model": self.model, "parameter": self.parameter, "points": rows}
+        return {
+            "schema": "convexcls-path/1",
+            "model": self.model,
+            "parameter": self.parameter,
+            "points": plain_values(rows),
+        }
 
     def table(self) -> list[list[str]]:
         """One line of text cells a value, in the order of ``COLUMNS`` after the value itself.
@@ -143,17 +149,9 @@ class Path:
         return out
 
     def __str__(self) -> str:
-        cells = [[self.parameter, *COLUMNS], *self.table()]
-        widths = [max(len(row[k]) for row in cells) for k in range(len(cells[0]))]
-        lines = [
-            "  ".join(
-                text.ljust(width) if k == 1 else text.rjust(width)
-                for k, (text, width) in enumerate(zip(row, widths, strict=True))
-            ).rstrip()
-            for row in cells
-        ]
-        lines.insert(1, "  ".join("-" * width for width in widths))
-        return "\n".join([*lines, *self.remarks()])
+        titles = [self.parameter, *COLUMNS]
+        right = [k for k, title in enumerate(titles) if title != "verdict"]
+        return "\n".join([*columns(titles, self.table(), right), *self.remarks()])
 
     def _repr_html_(self) -> str:
         return carry_out("html", self)
@@ -206,7 +204,3 @@ def _support(s: Solution) -> int | None:
     """How many samples hold the answer in place; None where the model has no rows of samples."""
     rows = any(c.relation == "<=" and c.kind == "samples" for c in s.problem.constraints)
     return int(s.support.size) if rows and has_solution(s) else None
-
-
-def _finite(value: float) -> float | None:
-    return float(value) if np.isfinite(value) else None

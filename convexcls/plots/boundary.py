@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from convexcls.plots import style
 from convexcls.plots.display import Display, solutions_of
 from convexcls.plots.field import Field, Frame, feet, field_of, frame_of, score_of
-from convexcls.plots.points import NOBODY, Points, set_frame
-from convexcls.plots.reading import (
+from convexcls.plots.from_solution import (
     SEVERAL_BORDERS,
     Shown,
     equation,
@@ -24,6 +23,7 @@ from convexcls.plots.reading import (
     slab,
     verdict_words,
 )
+from convexcls.plots.points import NOBODY, Points, set_frame
 from convexcls.plots.thinning import evenly, thinned
 from convexcls.plots.together import check_together, one_vs_rest_samples, together
 from convexcls.plots.view import View, choose_view

@@ -14,8 +14,8 @@ from convexcls.models import HardMarginSVM
 from convexcls.plots import style
 from convexcls.plots.display import Display
 from convexcls.plots.field import Frame, frame_of
+from convexcls.plots.from_solution import Shown
 from convexcls.plots.points import Points, set_frame
-from convexcls.plots.reading import Shown
 from convexcls.plots.thinning import thinned
 from convexcls.plots.view import View, choose_view
 from convexcls.problem import NoAnswer

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from convexcls.losses import BY_NAME, Loss, SoftmaxMargins, ZeroOne
 from convexcls.plots import style
 from convexcls.plots.display import Display
-from convexcls.plots.reading import check_point
+from convexcls.plots.from_solution import check_point
 from convexcls.plots.thinning import evenly
 from convexcls.problem import NoAnswer
 from convexcls.solution import Solution

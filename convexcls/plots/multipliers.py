@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from convexcls.plots import style
 from convexcls.plots.display import Display
-from convexcls.plots.reading import box, sample_multipliers
+from convexcls.plots.from_solution import box, sample_multipliers
 from convexcls.problem import NoAnswer
 from convexcls.solution import Solution
 

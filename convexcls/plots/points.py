@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from convexcls.plots import style
 from convexcls.plots.field import Frame
-from convexcls.plots.reading import Shown
+from convexcls.plots.from_solution import Shown
 from convexcls.plots.view import View
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from convexcls.plots import style
 from convexcls.plots.display import Display
 from convexcls.plots.field import Field, Frame, field_of, frame_of
+from convexcls.plots.from_solution import check_point, linear_coef, misclassified, shown_samples
 from convexcls.plots.points import Points, set_frame
-from convexcls.plots.reading import check_point, linear_coef, misclassified, shown_samples
 from convexcls.plots.thinning import thinned
 from convexcls.plots.view import View, choose_view
 from convexcls.solution import Solution

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from convexcls.plots import style
 from convexcls.plots.display import Display
-from convexcls.plots.reading import check_point
+from convexcls.plots.from_solution import check_point
 from convexcls.problem import NoAnswer, Problem
 from convexcls.solution import Solution
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from convexcls.data import DataError
-from convexcls.plots.reading import Shown, check_point, training_samples
+from convexcls.plots.from_solution import Shown, check_point, training_samples
 from convexcls.solution import Solution
 
 Array = NDArray[np.float64]

@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 from convexcls.plots import style
 from convexcls.plots.display import Display
 from convexcls.plots.field import Frame, frame_of
+from convexcls.plots.from_solution import Shown
 from convexcls.plots.points import NOBODY, Points, set_frame
-from convexcls.plots.reading import Shown
 from convexcls.plots.replay import replay
 from convexcls.plots.thinning import thinned
 from convexcls.plots.view import View, choose_view
 from convexcls.problem import NoAnswer
 from convexcls.solution import Solution
-from convexcls.solvers.perceptron_report import PerceptronReport
+from convexcls.solvers.rules.perceptron_report import PerceptronReport
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from convexcls.plots.style import plain
+from convexcls.wording import listed
 
 Array = NDArray[np.float64]
 Index = NDArray[np.intp]
@@ -94,7 +95,7 @@ def _feature(names: Sequence[str], feature: Any) -> int:
             return list(names).index(feature)
     elif isinstance(feature, (int, np.integer)) and 0 <= feature < len(names):
         return int(feature)
-    shown = ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
+    shown = listed(names, 8)
     raise ValueError(f"there is no feature {feature!r}: the features are 0 to {len(names) - 1}, named {shown}")
 
 

@@ -14,10 +14,11 @@ from convexcls.models import Model
 from convexcls.portable.bounds import Bounds, bounds_of, in_doubles
 from convexcls.portable.exact_proofs import falls, proves_infeasible
 from convexcls.portable.gaussian import enclosed_by_moments, has_moments
-from convexcls.portable.numbers import CertificateError, double_of
+from convexcls.portable.numbers import CertificateError
 from convexcls.portable.parsed import Box, Parsed
 from convexcls.portable.slacks import kept_names, with_flat_lines
 from convexcls.problem import NoAnswer, Problem
+from convexcls.rational import to_double
 
 #: An enclosure need not settle any number of digits to be true.
 NO_DIGITS = -sys.maxsize
@@ -146,15 +147,15 @@ def _by_residuals(parsed: Parsed, problem: Model, side: str) -> Interval:
     if parsed.level != "float":
         raise CertificateError(short)
     x, multipliers = in_doubles(parsed, problem)
-    kkt, tol = check_kkt(problem, x, multipliers), double_of(parsed.tolerance)
+    kkt, tol = check_kkt(problem, x, multipliers), to_double(parsed.tolerance)
     if not kkt.holds(tol) or doubtful_at_origin(problem, x, multipliers):
         raise CertificateError(f"{short}, and the KKT conditions do not hold in doubles")
     ends = sorted(problem.reported(value) for value in (kkt.dual_objective, kkt.objective))
-    claim = [double_of(parsed.claim[name]) for name in ("lower", "upper")]
+    claim = [to_double(parsed.claim[name]) for name in ("lower", "upper")]
     if any(abs(a - b) > tol * kkt.scale for a, b in zip(ends, claim, strict=True)):
         raise CertificateError(f"the objectives are {ends[0]:.17g} and {ends[1]:.17g}, not the claimed ones")
     return None, None
 
 
 def _shown(value: Fraction) -> str:
-    return f"{double_of(value):.17g}"
+    return f"{to_double(value):.17g}"

@@ -17,9 +17,9 @@ from convexcls.certificate import check_direction
 from convexcls.exact import exact_kernel
 from convexcls.exact.dual_bound import dot
 from convexcls.portable.gaussian import falls_by_moments, has_moments
-from convexcls.portable.numbers import double_of
 from convexcls.portable.slacks import Blocks
 from convexcls.problem import Problem, Term
+from convexcls.rational import to_double
 from convexcls.rows import Rows
 from convexcls.rows.signs import exact_signs
 
@@ -57,7 +57,7 @@ def falls(problem: Problem, direction: Mapping[str, list[Fraction]]) -> str:
         return proves_unattained(problem, direction)
     if {name: len(v) for name, v in direction.items()} != {v.name: v.size for v in problem.variables}:
         return "the direction does not give one number for every unknown"
-    d = np.array([double_of(u) for v in problem.variables for u in direction[v.name]])
+    d = np.array([to_double(u) for v in problem.variables for u in direction[v.name]])
     return "" if check_direction(problem, d) is not None else "the objective does not fall along the direction"
 
 

@@ -68,14 +68,6 @@ def nearest_double(value: Fraction) -> float | None:
     return double if double == value else None
 
 
-def double_of(value: Fraction) -> float:
-    """The double nearest to a rational, infinite beyond the range of doubles."""
-    try:
-        return value.numerator / value.denominator
-    except OverflowError:
-        return math.inf if value > 0 else -math.inf
-
-
 def _digits(value: Fraction) -> str:
     if max(value.numerator.bit_length(), value.denominator.bit_length()) > 3.32 * MOST_DIGITS:
         raise CertificateError(

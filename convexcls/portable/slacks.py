@@ -12,8 +12,8 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from convexcls.portable.numbers import double_of
 from convexcls.problem import Constraint, Problem
+from convexcls.rational import to_double
 from convexcls.rows import DiagonalRows, Rows
 
 Array = NDArray[np.float64]
@@ -87,7 +87,7 @@ def with_slacks(problem: Problem, point: Mapping[str, list[Fraction]]) -> Array:
     """All of x in doubles, from the variables that a certificate states."""
     x = np.zeros(problem.size)
     for name, values in point.items():
-        x[problem.layout[name]] = [double_of(value) for value in values]
+        x[problem.layout[name]] = [to_double(value) for value in values]
     for name in slack_names(problem):
         where = problem.layout[name]
         heights = [problem.rows(c) @ x - c.rhs for c in lines_of(problem, name)]
@@ -102,5 +102,5 @@ def multiplier_arrays(problem: Problem, multipliers: Blocks) -> dict[str, Array]
     out = {name: np.zeros(size) for name, size in sizes.items()}
     for name, rows in multipliers.items():
         for i, value in rows.items():
-            out[name][i] = double_of(value)
+            out[name][i] = to_double(value)
     return out

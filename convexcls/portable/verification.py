@@ -23,10 +23,11 @@ from convexcls.data import Data
 from convexcls.files import open_input
 from convexcls.portable.checks import check_claim
 from convexcls.portable.digest import data_digest, label_texts
-from convexcls.portable.numbers import CertificateError, double_of
+from convexcls.portable.numbers import CertificateError
 from convexcls.portable.parsed import Parsed
 from convexcls.portable.parsing import LARGEST_FILE, parse
 from convexcls.portable.rebuilding import checked_data, rebuilt
+from convexcls.rational import to_double
 
 
 @dataclass(frozen=True)
@@ -181,5 +182,5 @@ def _shown(value: Fraction | None) -> str:
     if value is None:
         return "an unknown number"
     if value.denominator == 1 or len(text := str(value)) > 60:
-        return f"{double_of(value):.17g}"
-    return f"{text} = {double_of(value):.17g}"
+        return f"{to_double(value):.17g}"
+    return f"{text} = {to_double(value):.17g}"

@@ -16,7 +16,7 @@ from convexcls.rational.elimination import (
     reduced,
     solve,
 )
-from convexcls.rational.numbers import LONGEST_TEXT, exactly, has_flint, read_exactly
+from convexcls.rational.numbers import LONGEST_TEXT, exactly, has_flint, read_exactly, to_double
 
 __all__ = [
     "LONGEST_TEXT",
@@ -32,4 +32,5 @@ __all__ = [
     "read_exactly",
     "reduced",
     "solve",
+    "to_double",
 ]

@@ -53,3 +53,11 @@ def read_exactly(text: str) -> Fraction:
 def has_flint() -> bool:
     """Whether python-flint is installed."""
     return find_spec("flint") is not None
+
+
+def to_double(value: Fraction) -> float:
+    """The nearest double; an infinity where there is none."""
+    try:
+        return value.numerator / value.denominator
+    except OverflowError:
+        return float("inf") if value > 0 else float("-inf")

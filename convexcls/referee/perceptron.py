@@ -22,6 +22,7 @@ from convexcls.referee.own import own_solution
 from convexcls.referee.reading import Array, Fit
 from convexcls.referee.stochastic import penalties, rule_findings
 from convexcls.solution import Solution
+from convexcls.wording import listed
 
 
 def perceptron(fit: Fit) -> list[Claim]:
@@ -72,7 +73,7 @@ def _claim(fit: Fit, subject: str, labels: Any, weights: Array, k: int) -> Claim
 def _count(errors: Any, n: int) -> str:
     if not errors.size:
         return f"it makes no error on its {n} samples"
-    shown = ", ".join(map(str, errors[:5].tolist())) + (", ..." if errors.size > 5 else "")
+    shown = listed(errors, 5)
     return f"{errors.size} of {n} samples are not on their side of the hyperplane (samples {shown})"
 
 
@@ -81,6 +82,8 @@ def _promise(whole: Solution | None) -> list[str]:
     if whole is None or whole.status == "undecided":
         return []
     if whole.status == "optimal" and whole.objective <= 1e-9 * whole.problem.unit:
-        return ["a hyperplane without errors exists (at worst with samples on it): the rule ended before it found it; "
-                "lower tol or raise max_iter"]  # fmt: skip
+        return [
+            "a hyperplane without errors exists (at worst with samples on it): the rule ended before it found it; "
+            "lower tol or raise max_iter"
+        ]
     return ["no hyperplane separates the classes, so the rule cannot keep its promise: it never settles"]

@@ -13,6 +13,7 @@ from scipy import sparse
 
 from convexcls.data import DataError, check_matrix, finite_doubles
 from convexcls.data.labels import as_vector
+from convexcls.wording import listed
 
 Array = NDArray[np.float64]
 
@@ -139,8 +140,10 @@ class Fit:
         """Whether the estimator worked in single precision."""
         kind = getattr(getattr(self.estimator, "coef_", None), "dtype", None)
         if getattr(self.given, "dtype", None) == np.float32:
-            return ["X is single precision (float32): it is taken exactly as it is, but the fit may have been rounded "
-                    "to seven digits"]  # fmt: skip
+            return [
+                "X is single precision (float32): it is taken exactly as it is, but the fit may have been rounded "
+                "to seven digits"
+            ]
         if kind == np.float32:
             return ["coef_ is single precision (float32) and X is not: the fit saw a rounded copy of X"]
         return []
@@ -165,4 +168,4 @@ def augmented(X: Any, scaling: float) -> Any:
 
 
 def _shown(labels: NDArray[Any]) -> str:
-    return ", ".join(map(str, labels[:6].tolist())) + (", ..." if labels.size > 6 else "")
+    return listed(labels.tolist(), 6)

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from convexcls.certificate.measures import Residual
-from convexcls.certificate.words import MEANING
+from convexcls.certificate.words import MEANING, worst_at
 from convexcls.problem import BY_SAMPLE, Problem
 from convexcls.referee.appraisal import Appraisal, relative
 from convexcls.solution import Solution
@@ -77,20 +77,14 @@ def _where(a: Appraisal) -> str:
 
 def _table(a: Appraisal) -> list[str]:
     """A line for each condition: largest residual, relative one, where it is, what the condition means."""
-    k = a.kkt
-    residuals: dict[str, Residual] = {
-        "stationarity": k.stationarity,
-        "primal feasibility": k.primal_feasibility,
-        "dual feasibility": k.dual_feasibility,
-        "complementary slackness": k.complementary_slackness,
-    }
+    features = getattr(getattr(a.problem, "data", None), "features", ())
     lines = [f"  {'condition':<24}{'largest':>10}{'relative':>10}  {'where':<20}meaning"]
-    for name, residual in residuals.items():
-        block, row = residual.worst
-        where = f"{block}[{row}]" if block and residual.max > 0 else "-"
-        lines.append(f"  {name:<24}{residual.max:>10.1e}{residual.relative:>10.1e}  {where:<20}{MEANING[name]}")
-    gap = f"  {'duality gap':<24}{k.gap:>10.1e}{k.relative_gap:>10.1e}  {'-':<20}{MEANING['duality gap']}"
-    return [*lines, gap]
+    for name, share in a.kkt.measures().items():
+        residual: Residual | None = getattr(a.kkt, name.replace(" ", "_"), None)
+        largest = a.kkt.gap if residual is None else residual.max
+        where = "-" if residual is None or residual.max == 0 else worst_at(residual, features)
+        lines.append(f"  {name:<24}{largest:>10.1e}{share:>10.1e}  {where:<20}{MEANING[name]}")
+    return lines
 
 
 def _samples(a: Appraisal) -> list[str]:

@@ -16,27 +16,30 @@ from pathlib import Path
 from typing import Any
 
 from convexcls.compare import Comparison, Row, compare
+from convexcls.describe import Chapter, Prose, to_html
+from convexcls.describe.certificate import proof
+from convexcls.describe.classifier import classifier
+from convexcls.describe.markup import Html
+from convexcls.describe.multipliers import multipliers
+from convexcls.describe.problem import data_in_brief, formulation
+from convexcls.describe.problem import title as described
+from convexcls.describe.slackness import slackness
+from convexcls.describe.solution import numbers, verdict
+from convexcls.describe.studies import comparison_table
 from convexcls.files import write_file
 from convexcls.problem import Problem, provides
 from convexcls.report import notebook as notebook
-from convexcls.report.markup import Html
 from convexcls.report.page import document
-from convexcls.report.reading import title as described
-from convexcls.report.sections.classifier import classifier_section
-from convexcls.report.sections.comparison import comparison_section
-from convexcls.report.sections.data import data_section
-from convexcls.report.sections.formulation import formulation_section
-from convexcls.report.sections.pairing import pairing_section
-from convexcls.report.sections.pictures import pictures_sections
-from convexcls.report.sections.proof import proof_section
-from convexcls.report.sections.provenance import provenance_section
-from convexcls.report.sections.samples import samples_section
-from convexcls.report.sections.verdict import numbers, verdict_line
+from convexcls.report.pictures import pictures_sections
+from convexcls.report.provenance import provenance_section
 from convexcls.solution import Solution
 from convexcls.solve import accepting
+from convexcls.wording import capitalized
 
 #: A problem of more coefficients than this is not given to all solvers unasked: some would take minutes.
-LARGEST_FOR_ALL = 50_000
+MAX_COEFFICIENTS_FOR_ALL = 50_000
+MOST_COEFFICIENTS = 30
+JUDGED = "Each answer is judged by the toolkit's own check on the problem as stated, not by what its solver says."
 
 
 @dataclass(frozen=True)
@@ -80,8 +83,8 @@ def report(
     with: True takes all that accept the problem, where that is not too large. ``command`` is what the page says to make
     it again, ``progress`` hears of every step."""
     problem = solution.problem
-    table, remark = compared(solution, compare, progress)
-    heading = title or problem.name[:1].upper() + problem.name[1:]
+    table = compared(solution, compare, progress)
+    heading = title or capitalized(problem.name)
     if progress is not None:
         progress("writing")
     from convexcls import __version__
@@ -90,17 +93,19 @@ def report(
     html = document(
         heading,
         described(problem),
-        [verdict_line(solution), numbers(solution)],
+        to_html(verdict(solution), numbers(solution)),
         [
             first,
-            data_section(problem),
-            formulation_section(problem),
-            classifier_section(solution),
-            proof_section(solution),
-            pairing_section(solution),
-            samples_section(solution),
+            to_html(
+                data_in_brief(problem),
+                formulation(problem),
+                Chapter("classifier", "The classifier", tuple(classifier(solution, MOST_COEFFICIENTS))),
+                proof(solution),
+                multipliers(solution),
+                slackness(solution),
+            ),
             others,
-            Html("") if table is None else comparison_section(table, remark),
+            to_html(table),
         ],
         provenance_section(solution, command, __version__),
     )
@@ -112,23 +117,24 @@ def report(
 
 def compared(
     solution: Solution, wanted: bool | Sequence[str], progress: Callable[[Any], None] | None
-) -> tuple[Comparison | None, str]:
+) -> Chapter | None:
     """The solution beside those of other solvers, and what there is to say of who is missing."""
     if wanted is False:
-        return None, ""
+        return None
     if isinstance(wanted, str):
         raise TypeError(f"compare is {wanted!r}: give a list of solvers, True for all or False for none")
     problem, tol = solution.problem, solution.certificate.tol
-    own, remark = Row.of(solution), ""
+    own, said = Row.of(solution), JUDGED
     if wanted is not True:
         names = list(wanted)
-    elif size(problem) <= LARGEST_FOR_ALL:
+    elif size(problem) <= MAX_COEFFICIENTS_FOR_ALL:
         names = [info.name for info in accepting(problem)]
     else:
         names = []
-        remark = "The problem is large, so that other solvers are compared only where they are named."
+        said += " The problem is large, so that other solvers are compared only where they are named."
     others = compare(problem, [name for name in names if name != solution.solver], tol, progress)
-    return Comparison(problem, tol, (own, *others.rows)), remark
+    side_by_side = comparison_table(Comparison(problem, tol, (own, *others.rows)))
+    return Chapter("solvers", "Solvers compared", (Prose(said), side_by_side))
 
 
 def size(problem: Problem) -> int:

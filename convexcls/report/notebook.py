@@ -1,4 +1,4 @@
-"""What notebooks show: the sections of the report, compact, for a problem, a solution, a certificate and the rest."""
+"""What notebooks show: the parts of the report, compact, for a problem, a solution, a certificate and the rest."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ from typing import Any
 
 from convexcls.certificate import Certificate
 from convexcls.compare import Comparison
+from convexcls.describe import Cluster, Mark, Part, Prose, to_html
+from convexcls.describe.certificate import certificate_parts
+from convexcls.describe.classifier import classifier
+from convexcls.describe.markup import Html, tag
+from convexcls.describe.problem import statement
+from convexcls.describe.solution import numbers, verdict
+from convexcls.describe.studies import comparison_table, path_table, summary_parts, verdict_parts
 from convexcls.inference import Existence, Summary
-from convexcls.inference.writing import to_html
 from convexcls.paths import Path
-from convexcls.paths.result import COLUMNS
 from convexcls.problem import Problem, provides
 from convexcls.referee import Appraisal, Appraisals
-from convexcls.report.markup import Column, Content, Html, prose, table, tag
 from convexcls.report.page import resource
-from convexcls.report.sections.classifier import classifier_table
-from convexcls.report.sections.comparison import comparison_table
-from convexcls.report.sections.formulation import statement
-from convexcls.report.sections.proof import certificate_prose
-from convexcls.report.sections.verdict import badge, numbers, verdict_line
 from convexcls.separability import Separability
 from convexcls.solution import Solution
+from convexcls.wording import capitalized
 
 MOST_COEFFICIENTS = 10
 
@@ -29,59 +29,55 @@ MOST_COEFFICIENTS = 10
 @provides("html")
 def html(thing: Any) -> str:
     """One of our results for a notebook: no script, nothing from outside."""
-    return tag("div", Html(f"<style>{resource('notebook.css')}</style>"), *sections(thing), class_="convexcls")
+    style = Html(f"<style>{resource('notebook.css')}</style>")
+    return tag("div", style, to_html(*parts(thing)), class_="convexcls")
 
 
 @singledispatch
-def sections(thing: Any) -> list[Html]:
-    """The parts that a result is shown by."""
+def parts(thing: Any) -> list[Part]:
+    """What a result is shown by."""
     raise TypeError(f"nothing is known of how to show a {type(thing).__name__}")
 
 
-@sections.register
-def _(problem: Problem) -> list[Html]:
-    return [statement(problem, problem.name[:1].upper() + problem.name[1:])]
+@parts.register
+def _(problem: Problem) -> list[Part]:
+    return [statement(problem)]
 
 
-@sections.register
-def _(solution: Solution) -> list[Html]:
+@parts.register
+def _(solution: Solution) -> list[Part]:
     return [
-        tag("p", tag("b", solution.problem.name[:1].upper() + solution.problem.name[1:])),
-        verdict_line(solution),
+        Prose(Mark(capitalized(solution.problem.name), "strong")),
+        verdict(solution),
         numbers(solution),
-        classifier_table(solution, MOST_COEFFICIENTS),
-        tag("details", tag("summary", "The proof"), certificate_prose(solution.certificate)),
+        *classifier(solution, MOST_COEFFICIENTS),
+        Cluster(tuple(certificate_parts(solution.certificate)), "folded", "The proof"),
     ]
 
 
-@sections.register
-def _(certificate: Certificate) -> list[Html]:
-    return [tag("p", badge(certificate.status)), certificate_prose(certificate)]
+@parts.register
+def _(certificate: Certificate) -> list[Part]:
+    return [Prose(Mark(certificate.status.upper(), "badge")), *certificate_parts(certificate)]
 
 
-@sections.register
-def _(comparison: Comparison) -> list[Html]:
+@parts.register
+def _(comparison: Comparison) -> list[Part]:
     return [comparison_table(comparison)]
 
 
-@sections.register
-def _(path: Path) -> list[Html]:
-    titles = (path.parameter, *COLUMNS)
-    columns = [Column(name, number=name != "verdict", head=k == 0) for k, name in enumerate(titles)]
-    rows: list[list[Content]] = [list(row) for row in path.table()]
-    for row, status in zip(rows, path.statuses, strict=True):
-        row[1] = tag("span", status, class_=f"word {status}")
-    return [table(f"{path.model} along {path.parameter}", columns, rows), *(tag("p", r) for r in path.remarks())]
+@parts.register
+def _(path: Path) -> list[Part]:
+    return [path_table(path)]
 
 
-@sections.register
-def _(summary: Summary) -> list[Html]:
-    return [Html(to_html(summary))]
+@parts.register
+def _(summary: Summary) -> list[Part]:
+    return summary_parts(summary)
 
 
-@sections.register(Separability)
-@sections.register(Existence)
-@sections.register(Appraisal)
-@sections.register(Appraisals)
-def _(told: Any) -> list[Html]:
-    return [tag("p", tag("strong", told.verdict, class_="badge")), prose(told.explain())]
+@parts.register(Separability)
+@parts.register(Existence)
+@parts.register(Appraisal)
+@parts.register(Appraisals)
+def _(found: Any) -> list[Part]:
+    return verdict_parts(found)

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 from importlib.resources import files
 
-from convexcls.report.markup import Html, join, tag
+from convexcls.describe.markup import Html, join, tag
 
 PACKAGE = "convexcls.report"
 #: The family under which the page knows its math font.
@@ -21,7 +21,7 @@ def resource(name: str) -> str:
     return files(PACKAGE).joinpath(name).read_text(encoding="utf-8")
 
 
-def document(title: str, subtitle: str, top: Iterable[Html], sections: Iterable[Html], foot: Html) -> str:
+def document(title: str, subtitle: str, top: Html, sections: Iterable[Html], foot: Html) -> str:
     """A whole HTML document."""
     script = resource("sortable.js")
     head = [
@@ -33,14 +33,18 @@ def document(title: str, subtitle: str, top: Iterable[Html], sections: Iterable[
         tag("title", title),
         Html(f"<style>{font_face()}{resource('report.css')}</style>"),
     ]
-    parts = [part for part in sections if part]
     body = [
-        tag("header", tag("p", "convexcls report", class_="kind"), tag("h1", title),
-            tag("p", subtitle, class_="subtitle"), *top),
-        tag("main", *parts),
+        tag(
+            "header",
+            tag("p", "convexcls report", class_="kind"),
+            tag("h1", title),
+            tag("p", subtitle, class_="subtitle"),
+            top,
+        ),
+        tag("main", *sections),
         tag("footer", foot),
         Html(f"<script>{script}</script>"),
-    ]  # fmt: skip
+    ]
     whole = tag("html", tag("head", *head), "\n", tag("body", *join_lines(body)), lang="en")
     return f"<!DOCTYPE html>\n{whole}\n"
 

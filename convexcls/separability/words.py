@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from fractions import Fraction
-from textwrap import wrap
-from typing import Any
 
 from convexcls.separability.result import Separability
+from convexcls.wording import listed, paragraph, rounded_text
 
-#: Lines are as long as this at the most.
-WIDTH = 110
 #: Longer lists are cut.
 MOST_NAMED = 12
 #: Longer fractions are shown rounded.
@@ -27,7 +24,7 @@ def explain(told: Separability) -> str:
 def _two(told: Separability) -> list[str]:
     first, second = map(repr, told.labels)
     if told.verdict == "strictly separable":
-        return _filled(
+        return paragraph(
             f"STRICTLY SEPARABLE. The hyperplane f(x) = 0 with f(x) = {_formula(told)} has every sample of {second} "
             f"above and every sample of {first} below it, none nearer than {told.margin:.6g}. All signs are worked out "
             "without rounding, on the data as given.",
@@ -35,17 +32,17 @@ def _two(told: Separability) -> list[str]:
             "solution.",
         )
     if told.verdict == "weakly separable":
-        lines = _filled(
+        lines = paragraph(
             f"WEAKLY SEPARABLE (quasi-complete separation). With f(x) = {_formula(told)} no sample of {second} is "
             f"below and none of {first} above 0, but these are at 0 exactly, as along every such hyperplane: samples "
-            f"{_listed(told.rows_on_it)} ({told.rows_on_it.size} of {told.samples.size}). The proof that they cannot "
-            f"be moved off it: weights > 0 on samples {_listed(told.weights)} add up to 0.",
+            f"{listed(told.rows_on_it)} ({told.rows_on_it.size} of {told.samples.size}). The proof that they cannot "
+            f"be moved off it: weights > 0 on samples {listed(told.weights)} add up to 0.",
             "No hard margin exists, and neither does the maximum of the likelihood; the perceptron criterion is 0.",
         )
     else:
-        lines = _filled(
+        lines = paragraph(
             "OVERLAPPING. No hyperplane has all samples on their sides, not even with some on it. The proof: weights > "
-            f"0 on samples {_listed(told.weights)} add up to 0, and every other sample depends on these; so a "
+            f"0 on samples {listed(told.weights)} add up to 0, and every other sample depends on these; so a "
             "hyperplane that has no sample on the wrong side has all of them on it.",
             "No hard margin exists; the maximum of the likelihood does; the perceptron criterion is above 0.",
         )
@@ -79,19 +76,15 @@ def _several(told: Separability) -> list[str]:
         "overlapping": "OVERLAPPING. No linear scores give every sample at least a tie for its own class, unless they "
         "tie for all samples and classes. The maximum of the likelihood of softmax regression exists.",
     }[told.verdict]
-    lines = _filled(meaning)
+    lines = paragraph(meaning)
     if told.verdict != "overlapping":
         lines.append("The likelihood of softmax regression has no maximum.")
     if told.weights:
         on = f"{len(told.weights)} margins (sample, other class)"
-        lines += _filled(f"Weights > 0 on {on} add up to 0: {_listed(told.weights)}.")
+        lines += paragraph(f"Weights > 0 on {on} add up to 0: {listed(told.weights)}.")
     lines.append("Two classes at a time:")
     lines += [f"  {a!r} and {b!r}: {verdict.verdict}" for (a, b), verdict in told.pairs.items()]
     return lines
-
-
-def _filled(*paragraphs: str) -> list[str]:
-    return [line for text in paragraphs for line in wrap(text, WIDTH)]
 
 
 def _formula(told: Separability) -> str:
@@ -104,20 +97,9 @@ def _formula(told: Separability) -> str:
 
 
 def _numbers(values: Iterable[Fraction]) -> str:
-    shown = [_number(v) for v in values]
-    return ", ".join(shown if len(shown) <= MOST_NAMED else [*shown[:MOST_NAMED], "..."])
+    return listed(map(_number, values), MOST_NAMED)
 
 
 def _number(value: Fraction) -> str:
     text = str(value)
-    if len(text) <= LONGEST:
-        return text
-    try:
-        return f"{float(value):.10g}"
-    except OverflowError:
-        return f"about 2^{value.numerator.bit_length() - value.denominator.bit_length()}"
-
-
-def _listed(values: Iterable[Any]) -> str:
-    shown = list(map(str, values))
-    return ", ".join(shown) if len(shown) <= MOST_NAMED else ", ".join(shown[:MOST_NAMED]) + ", ..."
+    return text if len(text) <= LONGEST else rounded_text(value, 10)

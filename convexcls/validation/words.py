@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from convexcls.wording import listed
+
 if TYPE_CHECKING:
     from convexcls.validation.result import LeaveOneOut
 
@@ -79,6 +81,5 @@ def reasons(result: LeaveOneOut) -> list[str]:
     out = []
     for reason, count in counts.most_common(MOST_REASONS):
         rows = [row for row, r in sorted(result.undetermined.items()) if r == reason]
-        listed = ", ".join(map(str, rows[:10])) + (", ..." if count > 10 else "")
-        out.append(f"{'row' if count == 1 else 'rows'} {listed}: {reason}")
+        out.append(f"{'row' if count == 1 else 'rows'} {listed(rows, 10)}: {reason}")
     return out

@@ -1,0 +1,140 @@
+"""Descriptions as HTML, for pages and notebooks: no script, nothing from outside."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import singledispatch
+from math import isfinite
+from typing import Any
+
+from convexcls.describe.markup import Html, formula, join, prose, tag
+from convexcls.describe.parts import (
+    Chapter,
+    Cluster,
+    Column,
+    Facts,
+    Formula,
+    Formulation,
+    Listing,
+    Mark,
+    Part,
+    Prose,
+    Table,
+    shows,
+)
+
+#: A verdict is told by its sign and its word; the colour only repeats them.
+SIGNS = {"optimal": "✓", "infeasible": "∅", "unattained": "∞", "undecided": "?"}
+
+
+def to_html(*parts: Part | None) -> Html:
+    """The parts one after another; what is empty leaves nothing."""
+    return join(_html(part) for part in parts if shows(part))
+
+
+def inline(content: Any) -> Html:
+    """What stands in a line; of a list, one below the other."""
+    if isinstance(content, Formula):
+        return formula(content.latex)
+    if isinstance(content, list):
+        return join(tag("div", inline(one)) for one in content)
+    if isinstance(content, tuple):
+        return join(map(inline, content))
+    return _marked(content) if isinstance(content, Mark) else join([content])
+
+
+def _marked(mark: Mark) -> Html:
+    words = inline(mark.content)
+    status = str(mark.content).lower()
+    signed = join([f"{SIGNS[status]} ", words]) if status in SIGNS else words
+    kind = f" {status}" if status in SIGNS else ""
+    if mark.role == "badge":
+        return tag("strong", signed, class_=f"badge{kind}")
+    if mark.role == "word":
+        return tag("span", signed, class_=f"word{kind}")
+    if mark.role in ("small", "strong"):
+        return tag({"small": "small", "strong": "b"}[mark.role], words)
+    return tag("span", words, class_=mark.role)
+
+
+@singledispatch
+def _html(part: Any) -> Html:
+    raise TypeError(f"a {type(part).__name__} is no part of a description")
+
+
+@_html.register
+def _(facts: Facts) -> Html:
+    pairs = (tag("div", tag("dt", fact.label), tag("dd", inline(fact.value))) for fact in facts.told)
+    return tag("dl", *pairs, class_="facts")
+
+
+@_html.register
+def _(table: Table) -> Html:
+    """It scrolls by itself where the page is too narrow for it."""
+    body = (tag("tr", *_cells(table.columns, row)) for row in table.rows)
+    head = tag("tr", *(tag("th", inline(c.title), scope="col", class_=_kind(c)) for c in table.columns))
+    caption = tag("caption", inline(table.title), f", {table.cut}" if table.cut else None)
+    whole = tag(
+        "table", caption, tag("thead", head), tag("tbody", *body), class_="sortable" if table.sortable else None
+    )
+    return join([tag("div", whole, class_="scroll", tabindex="0"), *map(prose, table.remarks)])
+
+
+def _cells(columns: Iterable[Column], row: Iterable[Any]) -> Iterable[Html]:
+    for k, (column, value) in enumerate(zip(columns, row, strict=True)):
+        plain = isinstance(value, (int, float, type(None)))
+        shown = _bar(value) if column.format == "bar" else inline(column.text(value) if plain else value)
+        yield tag("td" if k else "th", shown, scope=None if k else "row", class_=_kind(column))
+
+
+def _kind(column: Column) -> str | None:
+    return "number" if column.right else "words" if column.format == "words" else None
+
+
+def _bar(share: float) -> Html:
+    """The size as a bar that grows from the middle; words for who cannot see it are in the number beside it."""
+    if not isfinite(share):
+        return Html("")
+    width, left = 50 * abs(share), 50 - 50 * max(-share, 0.0)
+    return tag(
+        "span", tag("span", style=f"margin-left:{left:.1f}%;width:{width:.1f}%"), class_="bar", aria_hidden="true"
+    )
+
+
+@_html.register
+def _(words: Prose) -> Html:
+    if isinstance(words.content, str) and not words.role:
+        return prose(words.content)
+    return tag("p", inline(words.content), class_=words.role or None)
+
+
+@_html.register
+def _(statement: Formulation) -> Html:
+    name = f" · {statement.name}" if statement.name != statement.heading else ""
+    shown = tag("div", formula(statement.latex, display=True), class_="scroll", tabindex="0")
+    return tag("figure", tag("figcaption", tag("b", statement.heading), name), shown)
+
+
+@_html.register
+def _(listing: Listing) -> Html:
+    return tag("ul", *(tag("li", inline(item)) for item in listing.items), class_="letters")
+
+
+@_html.register
+def _(group: Cluster) -> Html:
+    inside = to_html(*group.parts)
+    if group.role == "folded":
+        return tag("details", tag("summary", group.title), inside)
+    return tag("div", inside, class_=group.role)
+
+
+@_html.register
+def _(section: Chapter) -> Html:
+    return headed(section.name, section.title, to_html(*section.parts))
+
+
+def headed(name: str, heading: str, *contents: Html) -> Html:
+    """A landmark of the page with its heading; nothing where it has no contents."""
+    if not any(contents):
+        return Html("")
+    return tag("section", tag("h2", heading, id=name), *contents, aria_labelledby=name)

@@ -1,0 +1,221 @@
+"""What a description is made of: facts, tables, prose and formulas, in clusters and chapters. Plain data: how it looks
+is the renderers' affair.
+
+Words stand beside the values that programs read (``data``, by key), so that text and JSON cannot tell two stories.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, TypeAlias
+
+from convexcls.latex import plain
+from convexcls.wording import number, seconds, small
+
+#: Smaller slacks are what rounding leaves: two digits are enough.
+TINY = 1e-6
+
+
+@dataclass(frozen=True)
+class Formula:
+    """A formula as LaTeX."""
+
+    latex: str
+
+
+@dataclass(frozen=True)
+class Mark:
+    """Words in a role: a verdict as a ``badge`` or a ``word``, a condition that ``holds`` or ``fails``, the ``state``
+    of a sample, a number that stays ``whole``, a ``strong`` word, a ``small`` remark (only pages have room for it)."""
+
+    content: Inline
+    role: Literal["badge", "word", "holds", "fails", "state", "whole", "strong", "small"]
+
+
+#: What stands in a line: words, formulas, marked words, and these one after another.
+Inline: TypeAlias = "str | Formula | Mark | tuple[Inline, ...]"
+
+
+@dataclass(frozen=True)
+class Fact:
+    """A name with its value in words; ``data`` is the same for programs. Without words it is for programs alone. It is
+    ``cut`` where the words leave something out."""
+
+    label: str
+    value: Inline = ""
+    data: Mapping[str, Any] = field(default_factory=dict)
+    cut: bool = False
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Names with their values, one pair a line."""
+
+    items: tuple[Fact, ...]
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """All that programs read."""
+        return {key: value for fact in self.items for key, value in fact.data.items()}
+
+    @property
+    def told(self) -> list[Fact]:
+        """Those that have words."""
+        return [fact for fact in self.items if fact.value]
+
+    def without(self, *labels: str) -> Facts:
+        """All facts but these."""
+        return Facts(tuple(fact for fact in self.items if fact.label not in labels))
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column's title and how its cells are written; the first column of a table names its rows.
+
+    ``words`` may be broken into lines. Numbers stand to the right: a ``count``, a ``number`` with ten digits,
+    ``digits`` with six, a ``slack`` likewise but for what rounding leaves, a residual as a ``small`` number,
+    ``seconds``. A ``bar`` is a share of the largest, with its sign. ``key`` is the name for programs (by default the
+    title). Columns ``pages_only`` are left out where lines are short; where not all columns fit, a new part of the
+    table begins at one that ``begins``.
+    """
+
+    title: Inline
+    format: Literal["text", "words", "count", "number", "digits", "slack", "small", "seconds", "bar"] = "text"
+    key: str = ""
+    pages_only: bool = False
+    begins: bool = False
+
+    @property
+    def right(self) -> bool:
+        """Whether its cells are aligned to the right."""
+        return self.format not in ("text", "words", "bar")
+
+    def text(self, value: Any) -> str:
+        """A cell in letters; what is words already stays as it is."""
+        if value is None:
+            return "-"
+        if not isinstance(value, float):
+            return in_letters(value)
+        if self.format == "digits" or (self.format == "slack" and not abs(value) < TINY):
+            return number(value, 6)
+        return {"small": small, "slack": small, "seconds": seconds}.get(self.format, number)(value)
+
+
+@dataclass(frozen=True)
+class Table:
+    """Titled columns with rows of values. ``cut`` says which rows are shown where not all are, ``remarks`` what there
+    is to say below. Programs read ``values``: by default the rows by key, under the table's ``name``."""
+
+    name: str
+    title: Inline
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Any, ...], ...]
+    cut: str = ""
+    remarks: tuple[str, ...] = ()
+    sortable: bool = False
+    values: Mapping[str, Any] | None = None
+
+    @property
+    def data(self) -> Mapping[str, Any]:
+        """All that programs read."""
+        if self.values is not None:
+            return self.values
+        keys = [column.key or in_letters(column.title) for column in self.columns]
+        return {self.name: [dict(zip(keys, map(_bare, row), strict=True)) for row in self.rows]}
+
+    @property
+    def narrow(self) -> Table:
+        """Without the columns that only pages have room for."""
+        kept = [k for k, column in enumerate(self.columns) if not column.pages_only]
+        rows = tuple(tuple(row[k] for k in kept) for row in self.rows)
+        return replace(self, columns=tuple(self.columns[k] for k in kept), rows=rows)
+
+    @property
+    def cells(self) -> list[list[str]]:
+        """All cells in letters."""
+        return [[c.text(value) for c, value in zip(self.columns, row, strict=True)] for row in self.rows]
+
+
+@dataclass(frozen=True)
+class Prose:
+    """Words. Text that was written in lines has blank lines between paragraphs, and indented lines for lists and
+    formulas; words with formulas and marks among them are one paragraph."""
+
+    content: Inline
+    role: Literal["", "verdict", "note", "versions"] = ""
+    data: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Formulation:
+    """A problem as it is written: a heading, its name, its formula."""
+
+    heading: str
+    name: str
+    latex: str
+
+
+@dataclass(frozen=True)
+class Listing:
+    """Short items, such as what the letters of a formula stand for."""
+
+    items: tuple[Inline, ...]
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """Parts that belong together: ``beside`` each other where there is room, ``formulas`` likewise, the table of the
+    ``kkt`` conditions, or ``folded`` under a title until somebody asks."""
+
+    parts: tuple[Part, ...]
+    role: Literal["beside", "formulas", "kkt", "folded"]
+    title: str = ""
+
+
+@dataclass(frozen=True)
+class Chapter:
+    """Parts under a heading; ``name`` is the heading's address."""
+
+    name: str
+    title: str
+    parts: tuple[Part, ...]
+
+
+Part: TypeAlias = Facts | Table | Prose | Formulation | Listing | Cluster | Chapter
+
+
+def data_of(parts: Iterable[Part]) -> dict[str, Any]:
+    """What programs read of several parts."""
+    out: dict[str, Any] = {}
+    for part in parts:
+        if isinstance(part, (Cluster, Chapter)):
+            out |= data_of(part.parts)
+        elif isinstance(part, (Facts, Table, Prose)):
+            out |= part.data
+    return out
+
+
+def shows(part: Part | None) -> bool:
+    """Whether there is something to see."""
+    if isinstance(part, (Cluster, Chapter)):
+        return any(map(shows, part.parts))
+    if isinstance(part, Facts):
+        return bool(part.told)
+    return bool(part.rows if isinstance(part, Table) else part.content if isinstance(part, Prose) else part)
+
+
+def in_letters(content: Any) -> str:
+    """Words and formulas in letters; small remarks are left out, lists are joined."""
+    if isinstance(content, Formula):
+        return plain(content.latex)
+    if isinstance(content, Mark):
+        return "" if content.role == "small" else in_letters(content.content)
+    if isinstance(content, (tuple, list)):
+        return ("" if isinstance(content, tuple) else "; ").join(map(in_letters, content))
+    return str(content)
+
+
+def _bare(value: Any) -> Any:
+    """A cell for programs."""
+    return in_letters(value) if isinstance(value, (Formula, Mark, tuple, list)) else value

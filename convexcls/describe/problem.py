@@ -1,0 +1,135 @@
+"""A problem described: its name and data, its formula beside the dual's."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from convexcls.data import Data
+from convexcls.describe.parts import Chapter, Cluster, Column, Fact, Facts, Formula, Formulation, Listing, Prose, Table
+from convexcls.problem import Problem
+from convexcls.wording import capitalized, count, listed, number, shorten
+
+MOST_FEATURES = 30
+MOST_CLASSES = 30
+MOST_LABELS_NAMED = 7
+
+
+def data_of_problem(problem: Problem) -> Data | None:
+    """The samples that the problem was declared on; None where it was stated by hand."""
+    return getattr(problem, "data", None)
+
+
+def title(problem: Problem) -> str:
+    """The problem's name with its parameters and its data."""
+    data = data_of_problem(problem)
+    parameters = getattr(problem, "parameters", {})
+    settings = [f"{k}={v}" for k, v in parameters.items() if k != "intercept"]
+    settings += ["no intercept"] if parameters.get("intercept") is False else []
+    name = problem.name + (f" ({', '.join(settings)})" if settings else "")
+    if data is None:
+        return name
+    counts = f"{count(data.n, 'sample')}, {count(data.d, 'feature')}"
+    if data.basis is not None and data.expanded is not None:
+        counts += f" made by {data.basis!r} of {len(data.expanded.inputs)}"
+    names = [shorten(repr(label), 30) for label in data.labels or ()]
+    if len(names) > MOST_LABELS_NAMED:
+        names = [*names[: MOST_LABELS_NAMED - 1], f"{len(names) - MOST_LABELS_NAMED + 1} more"]
+    labels = " and ".join(filter(None, [", ".join(names[:-1]), names[-1]])) if names else ""
+    return f"{name}: {counts}" + (f"; labels {labels}" if labels else "")
+
+
+# ---- the formula ----------------------------------------------------------------------------------------
+
+
+def statement(problem: Problem, heading: str = "") -> Formulation:
+    """A problem as it is written."""
+    name = capitalized(problem.name)
+    return Formulation(heading or name, name, problem.latex())
+
+
+def formulation(problem: Problem) -> Chapter:
+    """The primal beside the dual, with what the letters stand for."""
+    names = ("Primal", "Dual") if problem.sense == "min" else ("The problem as stated", "Its dual")
+    both = Cluster((statement(problem, names[0]), statement(problem.dual(), names[1])), "formulas")
+    letters = Listing(tuple((Formula(v.symbol), f" {v.name}, {count(v.size, 'unknown')}") for v in problem.variables))
+    notes = " ".join(f"{capitalized(str(note).rstrip('.'))}." for note in getattr(problem, "notes", ()))
+    return Chapter(
+        "formulation", "The problem and its dual", (both, letters, *([Prose(notes, "note")] if notes else []))
+    )
+
+
+# ---- the data -------------------------------------------------------------------------------------------
+
+
+def data_in_brief(problem: Problem) -> Chapter | None:
+    """Rows, features with their ranges, classes with their counts, weights; nothing for a problem without data."""
+    data = data_of_problem(problem)
+    if data is None:
+        return None
+    tables = [table for table in (_classes(data), _features(data)) if table is not None]
+    return Chapter("data", "Data", (_size(data), Cluster(tuple(tables), "beside")))
+
+
+def _size(data: Data) -> Facts:
+    pairs = [Fact("samples", str(data.n)), Fact("features", str(data.d))]
+    if data.basis is not None:
+        inputs = data.expanded.inputs if data.expanded is not None else ()
+        shown = listed((shorten(name, 30) for name in inputs), 6, ", …")
+        pairs.append(Fact("made by", f"{data.basis!r} of {shown}"))
+    if data.sparse:
+        share = data.matrix.nnz / max(data.n * data.d, 1)
+        pairs.append(Fact("entries that are not zero", f"{data.matrix.nnz} ({100 * share:.2g} %)"))
+    if data.labels is None:
+        pairs.append(Fact("target", f"real, from {number(data.target.min())} to {number(data.target.max())}"))
+    if data.weighted:
+        low, high = data.weights.min(), data.weights.max()
+        pairs.append(Fact("weights", f"from {number(low)} to {number(high)}, sum {number(data.weights.sum())}"))
+    return Facts(tuple(pairs))
+
+
+def _classes(data: Data) -> Table | None:
+    """Each label with its count and, of two, its sign."""
+    if data.labels is None or data.classes is None:
+        return None
+    counts = np.bincount(data.classes, minlength=len(data.labels))
+    total = np.bincount(data.classes, data.weights, minlength=len(data.labels))
+    columns = [Column("label"), Column("samples", "count"), Column("share", "number")]
+    columns += [Column("y", "count")] if data.signs is not None else []
+    columns += [Column("weight", "number")] if data.weighted else []
+    rows = []
+    for k, label in enumerate(data.labels[:MOST_CLASSES]):
+        row = [shorten(str(label)), int(counts[k]), f"{100 * counts[k] / data.n:.1f} %"]
+        row += [("-1", "+1")[k]] if data.signs is not None else []
+        row += [float(total[k])] if data.weighted else []
+        rows.append(tuple(row))
+    return Table("classes", "Classes", tuple(columns), tuple(rows), cut_to_first(len(rows), len(data.labels)))
+
+
+def _features(data: Data) -> Table:
+    """Each feature with its range; the first of many."""
+    shown = min(data.d, MOST_FEATURES)
+    part = data.matrix[:, :shown]
+    if data.sparse:
+        low, high = (np.asarray(m.toarray()).ravel() for m in (part.min(axis=0), part.max(axis=0)))
+        mean = np.asarray(part.mean(axis=0)).ravel()
+    else:
+        values = np.asarray(part, dtype=float)
+        with np.errstate(over="ignore", invalid="ignore"):
+            low, high, mean = values.min(axis=0), values.max(axis=0), values.mean(axis=0)
+    columns = (Column("feature"), *(Column(name, "digits") for name in ("least", "mean", "largest")))
+    rows = tuple(
+        (shorten(data.features[j]), *(float(value) for value in (low[j], mean[j], high[j]))) for j in range(shown)
+    )
+    return Table("features", "Features", columns, rows, cut_to_first(shown, data.d))
+
+
+def some_of(rows: NDArray[np.intp], most: int | None) -> tuple[str, bool]:
+    """Some rows by their numbers (all for ``most`` None), and whether there are others."""
+    shown = rows.size if most is None else most
+    return f"counted from 0: {listed(rows, shown, ' and {} more')}", rows.size > shown
+
+
+def cut_to_first(shown: int, total: int) -> str:
+    """That only the first are shown, where that is so."""
+    return f"the first {shown} of {total}" if shown < total else ""

@@ -1,0 +1,212 @@
+"""A solution described: the verdict, the numbers, the classifier. What people read and what programs read stand side by
+side, fact by fact."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from convexcls.certificate import Certificate
+from convexcls.conic import Conic, conic
+from convexcls.describe.certificate import kkt_table
+from convexcls.describe.classifier import MOST_ROWS, classifier, in_samples
+from convexcls.describe.parts import Fact, Facts, Inline, Mark, Part, Prose
+from convexcls.describe.problem import data_of_problem, some_of, title
+from convexcls.paths.result import has_solution
+from convexcls.problem import NoAnswer
+from convexcls.solution import Solution
+from convexcls.wording import count, number, rational_text, seconds, shorten, small
+
+#: Above this many unknowns or rows, whether the solution is unique is not asked: it takes a dense factorization.
+MAX_UNKNOWNS_FOR_UNIQUENESS = 1000
+#: Intercepts that differ by less, relatively, are one.
+NO_INTERVAL = 1e-6
+MEANING = {
+    "optimal": "this is a minimiser, and no other point does better",
+    "infeasible": "no point satisfies all constraints",
+    "unattained": "there is no minimiser: along a direction the objective falls for ever",
+    "undecided": "this answer is not proved",
+}
+
+
+def answer(s: Solution, most: int | None = MOST_ROWS) -> list[Part]:
+    """All of it: facts, classifier, KKT conditions, the proof in words. Of long lists ``most`` are shown."""
+    parts: list[Part] = [facts(s, most), *classifier(s, most)]
+    table = kkt_table(s.certificate) if has_solution(s) else None
+    parts += [Facts((Fact("kkt", data={"kkt": None}),))] if table is None else [table]
+    rule = s.rule_report
+    report = {"report": rule.to_dict() if hasattr(rule, "to_dict") else None}
+    parts.append(Prose("" if rule is None else str(rule), data=report))
+    words = s.certificate.explain()
+    parts.append(Prose(words, data={"explanation": words, "certificate": s.certificate.summary()}))
+    return parts
+
+
+# ---- the verdict ----------------------------------------------------------------------------------------
+
+
+def certified(s: Solution) -> bool:
+    """Whether the verdict carries a proof."""
+    return s.status != "undecided"
+
+
+def verdict(s: Solution) -> Prose:
+    """The verdict, what it means and how well it is proved."""
+    meaning = MEANING[s.status]
+    if s.problem.sense == "max":
+        meaning = meaning.replace("minimiser", "maximiser").replace("falls", "grows")
+    proved: tuple[Inline, ...] = ("; proved ", how_proved(s.certificate)) if certified(s) else ()
+    return Prose((Mark(s.status.upper(), "badge"), " ", meaning, *proved, "."), "verdict")
+
+
+def how_proved(c: Certificate) -> Inline:
+    """How far the proof reaches."""
+    if c.level != "float":
+        return {"rigorous": "despite rounding", "exact": "in exact arithmetic"}[c.level] + f", level {c.level}"
+    if c.status == "optimal":
+        return ("to the tolerance ", Mark(f"{c.tol:.0e}", "whole"))
+    return "on the data as given"
+
+
+# ---- the numbers ----------------------------------------------------------------------------------------
+
+
+def facts(s: Solution, most: int | None = MOST_ROWS) -> Facts:
+    """Problem, solver, verdict; where there is a point, its objective, bounds, intercept and support, of which ``most``
+    rows are named. None at all makes it brief: then the solver is not quoted, either."""
+    c = s.certificate
+    proved: Inline = (" (proved ", how_proved(c), ")") if certified(s) else " (not proved)"
+    steps = f", {count(s.iterations, 'iteration')}" if s.iterations else ""
+    said = f"; it said: {shorten(s.message, 200)}" if s.message and most != 0 else ""
+    labels = getattr(data_of_problem(s.problem), "labels", None)
+    solver = {"solver": s.solver, "iterations": s.iterations, "seconds": s.seconds, "message": s.message}
+    status = {"status": s.status, "certified": certified(s), "tolerance": c.tol, "level": c.level}
+    return Facts(
+        (
+            Fact("problem", title(s.problem), {"problem": s.problem.name, "labels": labels}),
+            Fact("solver", f"{s.solver}{steps}, {seconds(s.seconds)} s{said}", solver),
+            Fact("chosen", s.chosen),
+            Fact("verdict", (Mark(s.status.upper(), "badge"), proved), status),
+            *_optimum(s),
+            _intercept(s),
+            _support(s, most),
+            _boundary(s),
+            Fact("note", _freedom(s)),
+        )
+    )
+
+
+def numbers(s: Solution) -> Facts:
+    """The facts that go with the verdict where that is told in a line of its own; the solver is the last."""
+    solver, *others = facts(s, most=0).without("problem", "verdict", "chosen", "note").items
+    return Facts((*others, solver))
+
+
+def _optimum(s: Solution) -> list[Fact]:
+    """What the level proves of the optimum, the objective at the point, its bound, and what lies between."""
+    c = s.certificate
+    optimum = None if c.optimum is None else str(c.optimum)
+    bounds = {"lower": float(c.lower), "upper": float(c.upper), "optimum": optimum}
+    if not has_solution(s):
+        return [Fact("optimum", data={**bounds, "objective": None, "dual_objective": None, "gap": None})]
+    relative = "" if c.kkt is None else f" (relative {small(c.kkt.relative_gap)})"
+    return [
+        Fact("optimum", _proved_optimum(c), bounds),
+        Fact("objective", number(s.objective), {"objective": s.objective}),
+        Fact("dual bound", number(s.dual_objective), {"dual_objective": s.dual_objective}),
+        Fact("gap", f"{small(s.gap)}{relative}" if optimum is None else "0, without rounding", {"gap": s.gap}),
+    ]
+
+
+def _proved_optimum(c: Certificate) -> str:
+    if c.level == "float":
+        return ""
+    if c.optimum is not None:
+        return rational_text(c.optimum)
+    if c.enclosure is not None:
+        return str(c.enclosure.optimum_text)
+    return f"between {float(c.lower):.17g} and {float(c.upper):.17g} (relative width {small(c.width)})"
+
+
+def _intercept(s: Solution) -> Fact:
+    value = intercept_value(s) if has_solution(s) else None
+    if value is None:
+        return Fact("intercept", data={"intercept": None, "intercept_interval": None})
+    low, high = _interval(s)
+    free = f", and every other in [{number(low)}, {number(high)}] is as good" if _intercept_is_free(s) else ""
+    return Fact("intercept", number(value) + free, {"intercept": value, "intercept_interval": [low, high]})
+
+
+def _intercept_is_free(s: Solution) -> bool:
+    """Whether the intercept is one of an interval."""
+    value = intercept_value(s) if s.status == "optimal" else None
+    if value is None:
+        return False
+    low, high = _interval(s)
+    return high - low > NO_INTERVAL * max(1.0, abs(value))
+
+
+def intercept_value(s: Solution) -> float | None:
+    """The intercept, None where the model has none."""
+    if in_samples(s.problem):
+        return s.intercept if "intercept" in s.multipliers else None
+    if "coef" not in s.problem.layout:
+        return None
+    if "intercept" not in s.problem.layout:
+        return s.intercept if np.any(s.intercept) else None
+    return s.intercept if s.values["intercept"].size == 1 else None
+
+
+def _interval(s: Solution) -> tuple[float, float]:
+    """The intercepts that are optimal with this coef."""
+    if "intercept" not in s.problem.layout and not in_samples(s.problem):
+        return s.intercept, s.intercept
+    return s.intercept_interval
+
+
+def has_support(s: Solution) -> bool:
+    """Whether the model speaks of support points: it has one margin constraint a sample, or one unknown a sample."""
+    rows = any(c.relation == "<=" and c.kind == "samples" and c.name == "margin" for c in s.problem.constraints)
+    return (rows or in_samples(s.problem)) and has_solution(s) and bool(s.multipliers)
+
+
+def _support(s: Solution, most: int | None) -> Fact:
+    if not has_support(s):
+        return Fact("support", data={"support": None})
+    rows = s.support
+    text = f"{rows.size} of {getattr(data_of_problem(s.problem), 'n', rows.size)} rows"
+    named, cut = some_of(rows, most)
+    return Fact("support", f"{text}, {named}" if rows.size and most != 0 else text, {"support": rows.tolist()}, cut)
+
+
+def _boundary(s: Solution) -> Fact:
+    """What conic it is and, where it has an inside, which label is there."""
+    found = conic_of(s) if has_solution(s) else None
+    if found is None:
+        return Fact("boundary", data={"boundary": None})
+    six = {name: getattr(found, name) for name in "abcdef"}
+    measures = {name: getattr(found, name) for name in ("centre", "axes", "angle", "eccentricity", "vertex", "lines")}
+    labels, text = s.data.labels, str(found)
+    if found.kind in ("ellipse", "circle") and labels is not None and found.inside:
+        text += f"; {shorten(repr(labels[int(found.inside > 0)]), 30)} inside"
+    values = {"kind": found.kind, "coefficients": six, **measures, "text": str(found)}
+    return Fact("boundary", text, {"boundary": values})
+
+
+def conic_of(s: Solution) -> Conic | None:
+    """The conic on which f(x) = 0, for a quadratic basis in the plane."""
+    if getattr(data_of_problem(s.problem), "basis", None) is None:
+        return None
+    try:
+        return conic(s)
+    except NoAnswer:
+        return None
+
+
+def _freedom(s: Solution) -> str:
+    """That the solution is one of many, where that is known, cheap to find out, and not told of the intercept."""
+    rows = sum(block.size for block in (*s.problem.terms, *s.problem.constraints))
+    few = max(rows, s.problem.size) <= MAX_UNKNOWNS_FOR_UNIQUENESS
+    if s.status != "optimal" or not few or "coef" not in s.problem.layout or _intercept_is_free(s):
+        return ""
+    unique = s.uniqueness
+    return f"this is not the only solution: {unique.reason}" if unique.unique is False else ""

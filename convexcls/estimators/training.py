@@ -1,0 +1,101 @@
+"""X, y and weights as scikit-learn takes them, made into what the models take: checked once, copied never."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import get_tags
+from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import validate_data
+
+from convexcls.data import DataError, Named, check_matrix, check_weights, class_numbers, feature_names, given_table
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingSamples:
+    """Samples with their labels. ``numbers`` are the labels as places in ``classes``; ``weights`` is None where all are
+    one, and ``own_weights`` are those without the weights of the classes; ``rows`` are the caller's rows that these
+    are, None where all are."""
+
+    X: Named
+    y: NDArray[Any]
+    classes: NDArray[Any]
+    numbers: NDArray[np.intp]
+    weights: Array | None = None
+    own_weights: Array | None = None
+    rows: NDArray[np.intp] | None = None
+
+    def original(self, index: NDArray[np.intp]) -> NDArray[np.intp]:
+        """The caller's rows that some of the samples are."""
+        return index if self.rows is None else self.rows[index]
+
+
+def taken(estimator: Any, X: Any, y: Any, sample_weight: Any, sparse: bool) -> TrainingSamples:
+    """The samples that a fit counts: those with a weight. Leaving a sample out and giving it weight 0 are the same."""
+    matrix, labels = validate_data(estimator, X, y, **_format(sparse))
+    if labels.dtype.kind not in "iubSU":  # what are whole numbers or words are classes, without looking at all of them
+        check_classification_targets(labels)
+    weights = None if sample_weight is None else check_weights(sample_weight, matrix.shape[0])
+    named = Named(matrix, _names(estimator, matrix.shape[1]), given=given_table(X))
+    rows = None
+    if weights is not None and not np.all(weights > 0):
+        rows = np.flatnonzero(weights > 0)
+        named = _chosen(named, rows, get_tags(estimator).input_tags.pairwise)
+        labels, weights = labels[rows], weights[rows]
+    numbers, distinct = class_numbers(labels)
+    classes = np.array(distinct, dtype=labels.dtype)
+    if classes.size < 2:
+        raise DataError(f"y has one class only ({distinct[0]!r}): give samples of two classes or more")
+    own_weights = weights
+    if getattr(estimator, "class_weight", None) is not None:
+        by_class = _class_weights(estimator.class_weight, classes, labels, numbers, weights)
+        weights = by_class[numbers] * (1.0 if weights is None else weights)
+    if weights is not None and np.all(weights == 1.0):
+        weights = None
+    return TrainingSamples(named, labels, classes, numbers, weights, own_weights, rows)
+
+
+def _class_weights(
+    spec: Any, classes: NDArray[Any], labels: NDArray[Any], numbers: NDArray[np.intp], weights: Array | None
+) -> Array:
+    """The weight of each class; "balanced" counts samples by their weights, which scikit-learn does not always do."""
+    if spec != "balanced":
+        by_class = np.asarray(compute_class_weight(spec, classes=classes, y=labels), dtype=float)
+        for label, weight in zip(classes.tolist(), by_class.tolist(), strict=True):
+            if not 0 < weight < np.inf:
+                raise ValueError(
+                    f"class_weight of class {label!r} is {weight}: it must be a number above 0; to do without a class, "
+                    "leave out its samples"
+                )
+        return by_class
+    counts = np.bincount(numbers, weights=weights)
+    return np.asarray(counts.sum() / (counts.size * counts))
+
+
+def _chosen(samples: Named, rows: NDArray[np.intp], pairwise: bool) -> Named:
+    """Some of the samples; of a kernel matrix, their columns too."""
+    if not pairwise:
+        return samples.take(rows)
+    return Named(samples.matrix[rows][:, rows], tuple(samples.features[i] for i in rows))
+
+
+def given(estimator: Any, X: Any, sparse: bool) -> Named:
+    """Samples to be predicted."""
+    matrix = check_matrix(validate_data(estimator, X, reset=False, **_format(sparse)))
+    return Named(matrix, _names(estimator, matrix.shape[1]))
+
+
+def _format(sparse: bool) -> dict[str, Any]:
+    """What is asked of a matrix. That it is finite is checked by the models, whose error names the entry."""
+    return {"accept_sparse": ("csr", "csc") if sparse else False, "dtype": np.float64, "ensure_all_finite": False}
+
+
+def _names(estimator: Any, d: int) -> tuple[str, ...]:
+    known = getattr(estimator, "feature_names_in_", None)
+    return feature_names(None, d) if known is None else tuple(map(str, known))
