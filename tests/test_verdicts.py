@@ -144,3 +144,15 @@ def test_perceptron_with_a_total_that_rounding_takes_away():
     assert min(margins) >= 0
     total = sum(Fraction(a) * m for a, m in zip(w, margins, strict=True))
     assert abs(total / Fraction(sum(w)) - 1) <= Fraction(1, 10**8)
+
+
+def test_a_penalty_holds_no_intercept_of_one_class():
+    """Only one class has weight: with a penalty, too, the intercept runs away. All levels say so, and verify it."""
+    X, y, w = [[0.8, 2.0], [-0.4, 0.0], [0.7, 2.0], [0.6, -2.0]], [1, 0, 1, 1], [2.5, 0.0, 1.0, 1.0]
+    for model in (cc.LogisticMLE, cc.SoftmaxMLE):
+        for level in ("float", "rigorous", "exact"):
+            certificate = model(X, y, l2=1.0, sample_weight=w).solve(level=level).certificate
+            assert (certificate.status, certificate.level) == ("unattained", level)
+            assert cc.verify(certificate.to_json(), X, y, w).accepted
+        held = model(X, y, l2=1.0, sample_weight=[2.5, 0.5, 1.0, 1.0]).solve(level="exact")
+        assert held.status == "optimal"
