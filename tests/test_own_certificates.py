@@ -85,3 +85,25 @@ def test_bounds_leave_room_for_other_repairs() -> None:
     text = certificate.to_json()
     assert cc.verify(text, X, y, w).accepted
     verify_certificate.verify(text, [[str(v) for v in row] for row in X], ["0", "1"], ["0.5", "1"])
+
+
+def test_bounds_that_hang_on_how_residuals_are_repaired() -> None:
+    """Features of 1e14 beside others of 1: rounded multipliers leave a gap of 1e-7, which each verifier closes in its
+    own way."""
+    X = [
+        [-48597415994500.0, 5.68207825341709e-07, -0.8089837605217887],
+        [200161227578501.78, 1.704623476025127e-06, -0.165214789149258],
+        [-94060186680225.52, -5.68207825341709e-07, 0.09539065804039043],
+        [-94395057310791.39, 1.136415650683418e-06, -0.21443031192871287],
+        [39763989354540.72, 1.704623476025127e-06, 0.19336062142524799],
+        [122687035347814.55, 0.0, -0.2851019381872655],
+        [24968419869377.695, -1.704623476025127e-06, -0.356954392926943],
+        [70064114698985.17, 5.68207825341709e-07, -0.3783794376499193],
+    ]
+    y = [1, 0, 0, 0, 0, 1, 1, 0]
+    for level in ("float", "rigorous", "exact"):
+        s = cc.SoftMarginSVM(X, y, C=0.01).solve(level=level)
+        assert s.status == "optimal"
+        text = s.certificate.to_json()
+        assert cc.verify(text, X, y).accepted
+        verify_certificate.verify(text, [[repr(v) for v in row] for row in X], [str(v) for v in y])

@@ -32,7 +32,7 @@ ROOM = 0.01
 MOST = 0.999
 #: Residuals repaired in another way cost about so many times what they measure.
 REPAIRED = 4.0
-MOVED = "point and multipliers of the level float do not prove bounds within the tolerance: these are others, near them"
+MOVED = "point and multipliers of the answer do not prove as much by themselves: these are others, near them"
 Numbers = Mapping[str, Mapping[int, Fraction | float]]
 
 
@@ -75,15 +75,22 @@ def certificate_dict(certificate: Certificate) -> dict[str, Any]:
 
 
 def _provable(certificate: Certificate) -> Certificate:
-    """A certificate of the level float whose numbers show no bounds within the tolerance, as one of a higher level if
-    the problem is small: a violation within it may cost twice as much, and so may the rounding of a kernel. Others as
-    they are."""
-    measured = certificate.level == "float" and certificate.status == "optimal" and certificate.exact is None
-    if not measured or speaks_of_doubles(certificate) or not small(certificate.problem):
+    """A certificate whose numbers do not show so much by themselves, as one of a higher level if the problem is small.
+    Of the level float, where their bounds are not within the tolerance: a violation within it may cost twice as much,
+    and so may the rounding of a kernel. Of the level rigorous, where residuals are above it: bounds then hang on how
+    these are repaired, which others do otherwise. Any other as it is."""
+    level, kkt = certificate.level, certificate.kkt
+    if certificate.status != "optimal" or level == "exact" or certificate.exact is not None:
         return certificate
-    if bounded_here(certificate).status == "optimal":
+    if speaks_of_doubles(certificate) or not small(certificate.problem):
         return certificate
-    raised = raise_level(certificate, "rigorous", stand_in=True)
+    shown = (
+        bounded_here(certificate).status == "optimal" if level == "float" else kkt is None or kkt.holds(certificate.tol)
+    )
+    if shown:
+        return certificate
+    measured = replace(certificate, level="float", bounds=None)
+    raised = raise_level(measured, "rigorous" if level == "float" else "exact", stand_in=True)
     return replace(raised, notes=(*raised.notes, MOVED)) if raised.status == "optimal" else certificate
 
 
