@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import convexcls as cc
+from convexcls.exact import falling
 from convexcls.portable import bounds, certificate_dict, checks, exact_proofs, parse
 from convexcls.portable.bounds import Bounds, bounds_of
 from convexcls.portable.exact_proofs import falls
@@ -321,13 +322,13 @@ def test_a_direction_of_a_kernel_is_checked_in_rationals(monkeypatch: pytest.Mon
     assert "one number" in falls(problem, {"margin": [F(1)] * 2})
     assert "leaves the constraint" in falls(problem, {"margin": [F(-1), F(-2), F(-1)]})
     # one that is too large is checked in doubles, which do not see that
-    monkeypatch.setattr(exact_proofs, "LARGEST", 8)
+    monkeypatch.setattr(falling, "LARGEST", 8)
     assert falls(problem, way) == ""
     assert "does not fall" in falls(problem, {"margin": [F(1), F(2), F(2)]})
     assert "one number" in falls(problem, {"margin": [F(1)] * 2})
-    assert "no large matrix" in exact_proofs.proves_unattained(problem, way)
-    monkeypatch.setattr(exact_proofs, "LARGEST", 9)
-    assert exact_proofs.proves_unattained(problem, way) == ""
+    assert "no large matrix" in falling.proves_unattained(problem, way)
+    monkeypatch.setattr(falling, "LARGEST", 9)
+    assert falling.proves_unattained(problem, way) == ""
 
 
 def test_a_kernel_is_that_of_the_samples_as_given() -> None:
@@ -350,7 +351,7 @@ def test_matrices_of_some_unknowns() -> None:
 
 
 def test_what_has_no_matrix_is_never_too_large(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(exact_proofs, "LARGEST", 1)
+    monkeypatch.setattr(falling, "LARGEST", 1)
     tie = cc.Constraint("tie", {"x": [[1.0, -1.0, 0.0]]}, rhs=0.0, relation="==")
     for quadratic in ({}, {"x": [0.0, 0.0, 1.0]}):
         problem = cc.Problem("p", [cc.Variable("x", 3, "x")], linear={"x": [-1.0, 0.0, 0.0]}, constraints=[tie],
@@ -417,4 +418,4 @@ def test_real_targets_are_rounded_with_the_rest() -> None:
 
 
 def test_how_large_a_matrix_is_worked_out() -> None:
-    assert exact_proofs.LARGEST == 40_000
+    assert falling.LARGEST == 40_000
