@@ -20,7 +20,7 @@ CASES: dict[str, list[tuple[int, str, str]]] = {
     "bounds as the level has them": [(672, "cvxpy:SCS", "rigorous"), (1918, "cvxpy:CLARABEL", "rigorous")],
     "a claim wider than the tolerance": [(999, "auto", "rigorous"), (1568, "auto", "rigorous")],
     "a minimum that is enclosed": [(3585, "cvxpy:SCS", "rigorous"), (737, "newton", "rigorous")],
-    "data rounded to doubles": [(2007, "auto", "float"), (3486, "auto", "float"), (3705, "auto", "float")],
+    "data that doubles round": [(2007, "auto", "float"), (3486, "auto", "float"), (3705, "auto", "float")],
 }
 
 
