@@ -385,7 +385,7 @@ THIRDS = [[F(-2, 3)], [F(-1, 3)], [F(1, 3)], [F(2, 3)]]
 
 
 def test_the_values_of_a_kernel_are_judged_as_given() -> None:
-    """A check knows how far the doubles of a kernel are from its values: the file has the digest of the data as given."""
+    """Checks know how far the doubles of a kernel are from its values: the file has the digest of the data as given."""
     doubles = [[float(v) for v in row] for row in THIRDS]
     for level in ("float", "rigorous", "exact"):
         text = cc.KernelSVM(THIRDS, MIXED, kernel="linear", C=1.0).solve(level=level).certificate.to_json()
@@ -396,7 +396,7 @@ def test_the_values_of_a_kernel_are_judged_as_given() -> None:
 
 
 def test_a_certificate_of_rounded_data_is_one_of_rounded_data() -> None:
-    """The values of an rbf kernel are not rational: at the level exact the file speaks of doubles and has their digest."""
+    """The values of an rbf kernel are not rational: at the level exact the file speaks of doubles, by their digest."""
     problem = cc.KernelSVM(THIRDS, MIXED, kernel="rbf", C=1.0)
     text = problem.solve(level="exact").certificate.to_json()
     doubles = [[float(v) for v in row] for row in THIRDS]

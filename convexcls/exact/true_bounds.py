@@ -5,10 +5,10 @@ With the slacks worked out by hand (``exact/statement.py``) the program is
     minimise  1/2 z'Hz + g'z + constant + sum_i cost_i(z)   subject to   A z = b,  G z <= h,
 
 and a sample costs c_i max(line_1, line_2) or p_i/2 max(0, line)^2. **Upper bound**: the objective at a feasible point.
-The point is scaled to satisfy A z = b, or moved there by unknowns that have room, and scaled where all rows of G say
-"at least". **Lower bound**: the minimum of the Lagrangian, with multipliers that are made dual feasible first
-(``dual_bound.py``), or what the curvature at the point shows (``linearised.py``), whichever is more. The bounds hold
-whatever the numbers are; wrong numbers only leave them far apart.
+The point is scaled to satisfy A z = b, or moved there by unknowns that have room; where all rows of G say "at least",
+its intercept is put in the middle and it is scaled. **Lower bound**: the minimum of the Lagrangian, with multipliers
+that are made dual feasible first (``dual_bound.py``), or what the curvature at the point shows (``linearised.py``),
+whichever is more. The bounds hold whatever the numbers are; wrong numbers only leave them far apart.
 """
 
 from __future__ import annotations
@@ -72,15 +72,33 @@ def _feasible(statement: Statement, z: Vector) -> list[Vector]:
     """Points that satisfy the constraints, near z; none where there is no simple way to one."""
     equations = [row for block in statement.equalities for row in rows(block)]
     bounds = [row for block in statement.inequalities for row in rows(block)]
-    reached = [-dot(row[:-1], z) for row in bounds]
-    if not equations and bounds and all(row[-1] > 0 < value for row, value in zip(bounds, reached, strict=True)):
-        return [_scaled_beyond(bounds, z)]
+    if not equations and bounds and all(row[-1] > 0 for row in bounds):
+        middle = _centred(statement, bounds, z)
+        if all(dot(row[:-1], middle) < 0 for row in bounds):
+            return [_scaled_beyond(bounds, middle)]
     inside, room = _within(bounds, z)
     if any(abs(v - u) > NEAR * max(map(abs, z)) for u, v in zip(z, inside, strict=True)):
         return []  # the point itself is not one of the box, to rounding
     tried = [_scaled_onto(equations, z), _onto(equations, inside, room)]
     held = [near for near in tried if near is not None and all(dot(row, [*near, Fraction(1)]) <= 0 for row in bounds)]
     return [z] if z in held else held
+
+
+def _centred(statement: Statement, bounds: list[Vector], z: Vector) -> Vector:
+    """z with an unknown that costs nothing, such as an intercept, in the middle between the rows that want it larger
+    and those that want it smaller: -R z / s is of all rows R z + s <= 0 least at one on either side."""
+    if statement.samples:
+        return z
+    out = list(z)
+    for j in range(statement.size):
+        pulls = [-row[j] / row[-1] for row in bounds]
+        costs_nothing = not any(statement.quadratic[j]) and not statement.linear[j]
+        if not costs_nothing or max(pulls) <= 0 or set(pulls) != {max(pulls), -max(pulls)}:
+            continue
+        reached = [(dot(row[:-1], out) / -row[-1], pull > 0) for row, pull in zip(bounds, pulls, strict=True)]
+        larger, smaller = (min(reach for reach, up in reached if up is side) for side in (True, False))
+        out[j] += (smaller - larger) / (2 * max(pulls))
+    return out
 
 
 def _scaled_beyond(bounds: list[Vector], z: Vector) -> Vector:
