@@ -48,7 +48,11 @@ CASES: dict[str, list[tuple[str, str, str]]] = {
         ("60601:342", "clarabel", "float"),
         ("60601:342", "osqp", "rigorous"),
     ],
-    "an intercept off the middle": [("771:962", "dual:clarabel", "float")],
+    "an intercept off the middle": [
+        ("771:962", "dual:clarabel", "float"),
+        ("31337:1983", "dual:interior-point", "float"),
+    ],
+    "multipliers lost beside heavy samples": [("51717:6173", "highs", "float"), ("51717:13176", "dual:highs", "float")],
     "data that doubles round": [
         ("4242:2007", "auto", "float"),
         ("4242:3486", "auto", "float"),

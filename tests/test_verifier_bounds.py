@@ -8,6 +8,7 @@ import json
 import math
 import random
 from fractions import Fraction as F
+from math import prod
 
 import exact as oracle
 import pytest
@@ -156,8 +157,8 @@ def repaired(rows, weights, low, z, nu, total):
     room = [min(a - b, w - a) for a, b, w in zip(clipped, low, weights, strict=True)]
     out = []
     for give, loose in [(room, F(0)), (weights, F(0))] + [(room, 1 / sum(weights))] * bool(total):
-        gram = [[dot(give, [a * b for a, b in zip(c, e, strict=True)]) + loose * g * h
-                 for e, h in zip(columns, drift, strict=True)] for c, g in zip(columns, drift, strict=True)]  # fmt: skip
+        each = [*zip(columns, drift, strict=True)]
+        gram = [[sum(map(prod, zip(give, c, e, strict=True))) + loose * g * h for e, h in each] for c, g in each]
         step = oracle.solve_linear(gram, excess)
         if step is None:
             continue
@@ -245,6 +246,43 @@ def test_the_unit_is_what_the_objective_is_at_nothing():
                 for sign in (1, -1):
                     inner["claim"] = {"lower": "0", "upper": "0", end: str(sign * unit * room)}
                     assert judged(problem, inner)[0] == accepted, (problem.kind, end, sign, accepted)
+
+
+@pytest.mark.parametrize("target", [1.0, -1.0])
+def test_multipliers_of_light_samples_may_be_lost_beside_those_of_heavy_ones(target):
+    """above + below is the weight of a sample: where both are rounded to 0, either end of its range is tried."""
+    light, half = 2.0**-40, {0: F(1, 2), 1: F(1, 2)}
+    problem = cc.LeastAbsolute(
+        [[1.0], [1.0], [2.0]], [0.0, 0.0, target], coding="real", intercept=False, sample_weight=[1.0, 1.0, light]
+    )
+    rows = {"residual_above": half, "residual_below": half}
+    found = judged(problem, certificate(problem, F(light), {"coef": [0]}, rows, level="float"))
+    assert found[0], found
+    assert found[2:] == (F(light), F(light))
+
+
+def test_multipliers_of_an_intercept_are_balanced_by_those_with_room():
+    """Of a capped sample and a lighter class with room, the lighter class is raised: the capped one stays."""
+    caps, rows, signs = [F(1), F(5), F(5)], [[F(-1), F(-1)], [F(2), F(1)], [F(3), F(1)]], [-1, 1, 1]
+    v, hinge = [F(0), F(0)], {"loss": "hinge"}
+    for alpha, best in (
+        ([F(1), F(1, 2), F(0)], [F(1), F(1), F(0)]),  # by the one inside its range
+        ([F(1), F(5), F(0)], [F(1), F(1), F(0)]),  # by the heavier class
+        ([F(1), F(0), F(0)], [F(1), F(1, 2), F(1, 2)]),  # by the lighter class at the end of its range
+    ):
+        w = [dot(best, column) for column in zip(*rows, strict=True)][:1]
+        lower, *_, untouched = alone.margin_bounds(rows, signs, 1, v, alpha, caps, hinge, TOLERANCE)
+        assert lower == sum(best) - dot(w, w) / 2
+        assert not untouched
+
+
+def test_the_multiplier_of_the_normalization_is_repaired_with_the_others():
+    """Heavy samples on the plane and light ones at the end of their range leave only nu to be moved."""
+    rows, weights, nothing = [[F(-1)], [F(2)]], [F(1000), F(1)], [F(0)] * 2
+    z, total = [F(0), F(1)], F(1001)  # 2 - nu (2 - 1000) = 0
+    for nu in (F(-2, 998), F(-2, 998) * (1 + F(1, 10**6))):
+        lower = alone.kink_bounds(rows, weights, nothing, [F(1)], nothing, z, nu, total)[0]
+        assert lower == F(2, 998) * total
 
 
 def test_targets_of_zero_and_one():

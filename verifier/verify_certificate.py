@@ -254,8 +254,10 @@ def bounds(found, table, targets, doubles):
         return dot(weights, [v * v for v in t]) / 20_000, *square_bounds(rows, weights, t, d, point, parameters["l2"])
     above, below, low = given["residual_above"], given["residual_below"], [-w for w in weights]
     demand(found["level"] != "exact" or [*map(Fraction.__add__, above, below)] == weights, "above + below != weight", 1)
-    z = [a - b for a, b in zip(above, below, strict=True)]
-    return dot(weights, map(abs, t)), *kink_bounds(rows, weights, t, point, low, z, ZERO, ZERO)
+    each = zip(above, below, weights, strict=True)  # above + below = weight up to rounding, which is all of a light one
+    ways = zip(*((a - b, 2 * a - w, w - 2 * b) for a, b, w in each), strict=True)
+    found = [kink_bounds(rows, weights, t, point, low, [*z], ZERO, ZERO) for z in dict.fromkeys(ways)]
+    return dot(weights, map(abs, t)), *max(found, key=lambda ends: ends[0])
 
 
 def verify(text, rows, labels, weights=None):
