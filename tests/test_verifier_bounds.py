@@ -78,8 +78,8 @@ def test_bounds_of_hard_margins(seed):
     lower, upper, value, untouched = alone.margin_bounds(rows, signs, d, v, given, None, {}, TOLERANCE)
     bounds = [sum(alpha) ** 2 / (2 * dot(w, w)) if any(w) else 0 for alpha, w in zip(fits, pulls, strict=True)]
     assert lower == max(bounds)
-    assert upper == (size / reach**2 if reach > 0 else None)
-    assert value == size
+    assert upper == (size / reach**2 if min(m) > 0 else None)
+    assert value == (size / min(m) if 0 < min(m) < 1 else size)
     assert untouched == (fits == [given] and min(m) == 1 and sum(given) == dot(pulls[0], pulls[0]))
     optimum = oracle.hard_margin(X, signs, intercept)
     if optimum is not None:
@@ -283,6 +283,21 @@ def test_the_multiplier_of_the_normalization_is_repaired_with_the_others():
     for nu in (F(-2, 998), F(-2, 998) * (1 + F(1, 10**6))):
         lower = alone.kink_bounds(rows, weights, nothing, [F(1)], nothing, z, nu, total)[0]
         assert lower == F(2, 998) * total
+
+
+@pytest.mark.parametrize(
+    ("off", "accepted"), [(F(9, 100_000), True), (F(11, 100_000), False), (F(-11, 100_000), False)]
+)
+def test_an_intercept_may_be_off_the_middle_by_the_tolerance(off, accepted):
+    """The bounds are those of the intercept in the middle; margins of the point itself may fall short by 1e-4."""
+    problem = cc.HardMarginSVM([[0.0], [2.0]], [0, 1])
+    inner = certificate(
+        problem, F(1, 2), {"coef": [1], "intercept": [off - 1]}, {"margin": {0: F(1, 2), 1: F(1, 2)}}, level="float"
+    )
+    assert judged(problem, inner)[0] is accepted
+    found = cc.verify(json.dumps(inner), [[0.0], [2.0]], [0, 1])
+    assert found.accepted is accepted
+    assert accepted or found.reasons == ("the point is too far from being feasible",)
 
 
 def test_targets_of_zero_and_one():

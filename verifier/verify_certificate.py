@@ -190,9 +190,10 @@ def margin_bounds(rows, signs, d, point, alpha, caps, kind, tolerance):
     sums = [(sum(fit, ZERO), dot(w := pull(rows, fit)[:d], w)) for fit in fits]
     if caps is None:  # the best multiples of the point, its intercept in the middle, and of the multipliers
         ends = [min(v for v, side in zip(m, sides, strict=True) if side == s) for s in set(sides)]
-        upper = size / (sum(ends) / len(ends)) ** 2 if sum(ends) > 0 else None
+        upper = size / (sum(ends) / len(ends)) ** 2 if min(m) > 0 else None
         lower = max(total**2 / (2 * bend) if bend else ZERO for total, bend in sums)
-        return lower, upper, size, fits == [alpha] and min(m) == 1 and sums[0][0] == sums[0][1]
+        value = size / min(1, min(m)) if upper else size  # so much the point itself falls short
+        return lower, upper, value, fits == [alpha] and min(m) == 1 and sums[0][0] == sums[0][1]
     stretch = 1 / min((v for v in m if v > 1 - tolerance), default=Fraction(1))  # lest rounding costs slack
     value, other = (t * t * size + dot(caps, [max(1 - t * v, ZERO) ** (1 + squared) for v in m]) for t in (1, stretch))
     squares = [sum((a * a / (2 * c) for a, c in zip(fit, caps, strict=True) if a and squared), ZERO) for fit in fits]

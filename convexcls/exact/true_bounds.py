@@ -46,11 +46,13 @@ def true_bounds(
     multipliers: Mapping[str, Mapping[int, Fraction]],
 ) -> tuple[Fraction | None, Fraction | None, Fraction]:
     """A lower and an upper bound of the minimised objective (None: none could be shown), and the objective at the point
-    as it is. ``NoProof`` (a ValueError) where the problem is no quadratic program."""
+    as it is: times the least multiple of the point that has margins large enough, where it falls short of them.
+    ``NoProof`` (a ValueError) where the problem is no quadratic program."""
     statement = state(problem)
     z = [value for name in statement.kept for value in point[name]]
     near, value = _feasible(statement, z), _objective(statement, z)
     upper = min((value if moved == z else _objective(statement, moved) for moved in near), default=None)
+    value *= max(_multiple(statement, z) or 1, 1)
     lower = [dual_bound(statement, multipliers), linearised_bound(statement, z, multipliers)]
     return max((bound for bound in lower if bound is not None), default=None), upper, value
 
@@ -72,10 +74,10 @@ def _feasible(statement: Statement, z: Vector) -> list[Vector]:
     """Points that satisfy the constraints, near z; none where there is no simple way to one."""
     equations = [row for block in statement.equalities for row in rows(block)]
     bounds = [row for block in statement.inequalities for row in rows(block)]
-    if not equations and bounds and all(row[-1] > 0 for row in bounds):
+    if _multiple(statement, z) is not None:
         middle = _centred(statement, bounds, z)
-        if all(dot(row[:-1], middle) < 0 for row in bounds):
-            return [_scaled_beyond(bounds, middle)]
+        scale = _multiple(statement, middle)
+        return [] if scale is None else [[scale * value for value in middle]]
     inside, room = _within(bounds, z)
     if any(abs(v - u) > NEAR * max(map(abs, z)) for u, v in zip(z, inside, strict=True)):
         return []  # the point itself is not one of the box, to rounding
@@ -101,10 +103,13 @@ def _centred(statement: Statement, bounds: list[Vector], z: Vector) -> Vector:
     return out
 
 
-def _scaled_beyond(bounds: list[Vector], z: Vector) -> Vector:
-    """The multiple of z that just satisfies rows that all say "at least"."""
-    scale = max(row[-1] / -dot(row[:-1], z) for row in bounds)
-    return [scale * value for value in z]
+def _multiple(statement: Statement, z: Vector) -> Fraction | None:
+    """The multiple of z that just satisfies the constraints, where all of them are rows that say "at least"."""
+    bounds = [row for block in statement.inequalities for row in rows(block)]
+    reached = [-dot(row[:-1], z) for row in bounds]
+    if statement.equalities or not bounds or not all(r[-1] > 0 < v for r, v in zip(bounds, reached, strict=True)):
+        return None
+    return max(row[-1] / value for row, value in zip(bounds, reached, strict=True))
 
 
 def _scaled_onto(equations: list[Vector], z: Vector) -> Vector | None:
