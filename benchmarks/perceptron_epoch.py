@@ -18,8 +18,8 @@ import numpy as np
 from sklearn.linear_model import Perceptron
 
 import convexcls as cc
-from convexcls.solvers.criterion import Criterion
-from convexcls.solvers.perceptron import PerceptronSolver
+from convexcls.solvers.rules.criterion import Criterion
+from convexcls.solvers.rules.perceptron import PerceptronSolver
 
 SAMPLES, FEATURES, MARGIN, EPOCHS = 100_000, 50, 1e-3, 10
 

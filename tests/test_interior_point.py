@@ -10,10 +10,10 @@ from convexcls.losses import PiecewiseLinear
 from convexcls.problem import Constraint, Problem, Variable
 from convexcls.rows import DenseRows, SparseRows, StackedRows
 from convexcls.scaling import equilibrate
-from convexcls.solvers.central_path import follow
-from convexcls.solvers.interior_point import MOST_UNKNOWNS
-from convexcls.solvers.partition import settle
-from convexcls.solvers.row_reduction import RowReduction
+from convexcls.solvers.rows.central_path import follow
+from convexcls.solvers.rows.finish import finish
+from convexcls.solvers.rows.interior_point import MAX_DENSE_UNKNOWNS
+from convexcls.solvers.rows.reduction import RowReduction
 
 IP = "interior-point"
 
@@ -302,7 +302,7 @@ def test_refusals():
         cc.LogisticMLE(X, y).solve(IP)
     with pytest.raises(cc.SolverRefused, match="inside of inequalities, and the problem has none"):
         cc.LeastSquares(X, y).solve(IP)
-    wide = sparse.random_array((50, MOST_UNKNOWNS + 1), density=0.001, random_state=0)
+    wide = sparse.random_array((50, MAX_DENSE_UNKNOWNS + 1), density=0.001, random_state=0)
     with pytest.raises(cc.SolverRefused, match="up to 2500 unknowns"):
         cc.SoftMarginSVM(wide, np.arange(50) % 2).solve(IP)
 
@@ -366,8 +366,8 @@ def test_there_and_back():
         problem = every_model()[name]
         s = problem.solve("clarabel")
         reduction = RowReduction.of(problem)
-        x, a = reduction.reduced(s.x, s.multipliers)
-        point, multipliers = reduction.restored(x, a, np.zeros(reduction.height))
+        x, a, nu = reduction.reduced(s.x, s.multipliers)
+        point, multipliers = reduction.restored(x, a, nu)
         np.testing.assert_allclose(point, s.x, atol=1e-8)
         for block, z in multipliers.items():
             np.testing.assert_allclose(z, s.multipliers[block], atol=1e-8)
@@ -381,7 +381,7 @@ def test_the_objective_of_the_rows_is_that_of_the_problem():
         program = reduction.program()
         x = rng.normal(size=program.q.size)
         point, _ = reduction.restored(x, program.low, np.zeros(reduction.height))
-        value = program.smooth(x) + program.cost(program.excess(x))
+        value = program.quadratic(x) + program.cost(program.excess(x))
         assert value == pytest.approx(problem.objective(point), rel=1e-12)
 
 
@@ -389,13 +389,13 @@ def test_a_point_far_from_the_solution_is_not_settled():
     reduction = RowReduction.of(every_model()["soft-margin"])
     program = reduction.program()
     stops = list(follow(program, np.zeros(program.q.size)))
-    exact = settle(program, stops[-1].point)
+    exact = finish(program, *stops[-1].point.iterate)
     assert exact is not None
-    value = program.smooth(exact.x) + program.cost(program.excess(exact.x))
+    value = program.quadratic(exact.x) + program.cost(program.excess(exact.x))
     for stop in stops:  # exact or not at all
-        early = settle(program, stop.point)
+        early = finish(program, *stop.point.iterate)
         if early is not None:
-            assert program.smooth(early.x) + program.cost(program.excess(early.x)) == pytest.approx(value, rel=1e-12)
+            assert program.quadratic(early.x) + program.cost(program.excess(early.x)) == pytest.approx(value, rel=1e-12)
 
 
 def test_stacked_rows_are_one_matrix():

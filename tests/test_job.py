@@ -12,7 +12,7 @@ import convexcls as cc
 from convexcls.choice import choices
 from convexcls.job import Job
 from convexcls.solvers import REGISTRY
-from convexcls.solvers.row_reduction import RowReduction
+from convexcls.solvers.rows.reduction import RowReduction
 
 X, Y = overlapping(60, 3, seed=5)
 
@@ -170,7 +170,7 @@ def test_a_solution_without_a_point_is_no_start():
 
 
 def test_a_failure_of_a_solvers_arithmetic_is_an_answer(monkeypatch):
-    from convexcls.solvers.newton import NewtonSolver
+    from convexcls.solvers.smooth.newton import NewtonSolver
 
     def fails(*args, **more):
         raise np.linalg.LinAlgError("the Hessian is not finite")

@@ -19,7 +19,8 @@ import convexcls as cc
 from convexcls.cli import main
 from convexcls.problem import NoAnswer
 from convexcls.solve import accepting
-from convexcls.solvers import loops, perceptron_rule, solver_class
+from convexcls.solvers import solver_class
+from convexcls.solvers.rules import loops, perceptron
 
 RULES = ("perceptron", "perceptron-batch", "lms", "sgd")
 
@@ -287,7 +288,7 @@ def test_the_length_of_a_cycle_is_the_shortest():
 
 def test_brents_search_on_a_known_sequence():
     """0, 1, ..., 9 and then 3, 4, 5, 6, 7, 8, 9 over and over: a tail of three, a cycle of seven."""
-    watch = perceptron_rule.CycleWatch()
+    watch = perceptron.CycleWatch()
     for k in range(1, 100):
         value = np.array([float(k if k < 10 else 3 + (k - 3) % 7)])
         if (cycle := watch.look(value, np.array([k]), k, 2 * k)) is not None:
@@ -321,7 +322,7 @@ def test_what_rounding_stops_is_not_called_a_proof():
 @pytest.mark.parametrize("flipped", [0, 40])
 def test_many_samples_are_asked_about_a_few_at_a_time(flipped, monkeypatch):
     """Above a size, the proof comes from the samples that caused updates; without one, the run goes on."""
-    monkeypatch.setattr(perceptron_rule, "MANY", 50)
+    monkeypatch.setattr(perceptron, "MAX_SAMPLES_TO_ASK_EARLY", 50)
     rng = np.random.default_rng(3)
     X = rng.normal(size=(400, 2))
     y = (X @ [1.0, 2.0] > 0).astype(int)
@@ -589,7 +590,7 @@ def test_the_trace_has_a_line_a_pass_and_is_thinned_later():
     assert [line.detail["pass"] for line in seen] == list(range(1, solution.rule_report.passes + 1))
     assert seen[-1].detail["updates"] == solution.rule_report.updates
     assert seen[-1].objective == seen[-1].residual == 0
-    shown = [k for k in range(1, 20_001) if perceptron_rule._is_shown(k)]
+    shown = [k for k in range(1, 20_001) if perceptron._is_shown(k)]
     assert shown[:1000] == list(range(1, 1001))
     assert shown[1000:1900] == list(range(1010, 10_001, 10))
     assert shown[1900:] == list(range(10_100, 20_001, 100))
@@ -618,7 +619,7 @@ if sys.argv[1] == "plain":
 import json
 import numpy as np
 import convexcls as cc
-from convexcls.solvers import loops
+from convexcls.solvers.rules import loops
 rng = np.random.default_rng(2)
 X = rng.normal(size=(40, 5))
 y = (X @ rng.normal(size=5) > 0).astype(int)

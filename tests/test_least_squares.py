@@ -7,9 +7,9 @@ from scipy.linalg import lstsq
 
 import convexcls as cc
 from convexcls.scaling import equilibrate
-from convexcls.solvers import closed_form
-from convexcls.solvers.normal_equations import by_normal_equations
-from convexcls.solvers.state import SmoothObjective
+from convexcls.solvers.direct import closed_form
+from convexcls.solvers.direct.normal_equations import by_normal_equations
+from convexcls.solvers.smooth.objective import SmoothObjective
 
 
 def drawn(n=4000, d=30, seed=1):

@@ -12,8 +12,8 @@ import convexcls as cc
 from convexcls.losses import BY_NAME, Logistic
 from convexcls.scaling import equilibrate
 from convexcls.solvers import solver_class
-from convexcls.solvers.state import SmoothObjective, State
-from convexcls.solvers.terms import GeneralTerm, ScoredTerm, SingleTerm, smooth_term
+from convexcls.solvers.smooth.objective import SmoothObjective, State
+from convexcls.solvers.smooth.terms import GeneralTerm, ScoredTerm, SingleTerm, smooth_term
 
 WAYS = ("exact", "subsampled", "free")
 

@@ -19,8 +19,8 @@ from convexcls.cli.statistics import read_values
 from convexcls.problem import Problem
 from convexcls.scaling import equilibrate
 from convexcls.solvers import Start
-from convexcls.solvers.continuation import continued, settled
-from convexcls.solvers.soft_rows import soft_rows
+from convexcls.solvers.rows.continuation import can_be_continued, continued, settled
+from convexcls.solvers.rows.reduction import RowReduction
 from tests.datasets import every_model, overlapping
 
 mpl.use("Agg")
@@ -151,31 +151,50 @@ def test_shrinking_c_pulls_the_coefficients_to_zero():
 # ---- continuation: exact or not at all ------------------------------------------------------------------
 
 
-def test_which_problems_have_soft_rows():
-    reducible = {name for name, p in every_model().items() if soft_rows(p) is not None}
-    assert reducible == {
-        "hard-margin", "hard-margin-no-intercept", "soft-margin", "soft-margin-no-intercept", "soft-margin-weighted",
-        "squared-hinge",
-    }  # fmt: skip
+CONTINUED = (
+    "hard-margin", "hard-margin-no-intercept", "soft-margin", "soft-margin-no-intercept", "soft-margin-weighted",
+    "squared-hinge", "least-absolute", "least-absolute-weighted", "hinge-l1", "squared-l1", "perceptron",
+)  # fmt: skip
+
+
+def test_which_problems_can_be_continued():
+    assert {name for name, p in every_model().items() if can_be_continued(p)} == set(CONTINUED)
 
 
 @pytest.mark.parametrize("name", ["hard-margin", "soft-margin", "soft-margin-weighted", "squared-hinge"])
 def test_there_and_back(name):
     problem = equilibrate(every_model()[name]).problem
     s = problem.solve("clarabel")
-    soft = soft_rows(problem)
-    x, multipliers = soft.restored(*soft.reduced(s.x, s.multipliers))
+    reduction = RowReduction.of(problem)
+    x, multipliers = reduction.restored(*reduction.reduced(s.x, s.multipliers))
     np.testing.assert_allclose(x, s.x, atol=1e-9)
     for block, z in multipliers.items():
         np.testing.assert_allclose(z, s.multipliers[block], atol=1e-9)
 
 
-@pytest.mark.parametrize("name", ["hard-margin", "soft-margin", "soft-margin-no-intercept", "squared-hinge"])
+@pytest.mark.parametrize("name", CONTINUED)
 def test_continued_from_nothing_it_is_a_solver(name):
     problem = every_model()[name]
     answer = continued(Start(np.zeros(problem.size)), problem)
     assert answer is not None
     assert problem.objective(answer.x) == pytest.approx(problem.solve("clarabel").objective, rel=1e-12)
+
+
+@pytest.mark.parametrize("name", CONTINUED)
+def test_continued_from_the_solution_it_makes_no_step(name):
+    problem = every_model()[name]
+    s = problem.solve("clarabel")
+    answer = continued(Start(np.array(s.x), s.multipliers), problem)
+    assert answer is not None
+    assert answer.iterations == 0
+
+
+@pytest.mark.parametrize("loss", ["hinge", "absolute"])
+def test_costs_without_curvature_are_continued_along_their_penalty(loss):
+    X, y = overlapping(80, 4)
+    path = cc.path(cc.EmpiricalRisk, X, y, loss=loss, l1=[8.0, 2.0, 0.5], solver="interior-point")
+    assert path.statuses == ("optimal",) * 3
+    assert all("continued" in s.message for s in path.solutions[1:])
 
 
 def test_a_wrong_partition_is_not_taken_for_the_solution():

@@ -7,6 +7,7 @@ weights that are squares), so that "the same" means the same bits, whatever the 
 from __future__ import annotations
 
 import tracemalloc
+from fractions import Fraction
 from unittest.mock import patch
 
 import numpy as np
@@ -16,7 +17,9 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import sparse
 
+from convexcls.data import GivenCells
 from convexcls.rows import (
+    ClassMarginRows,
     ConstantRows,
     DenseRows,
     DiagonalRows,
@@ -25,6 +28,7 @@ from convexcls.rows import (
     Rows,
     ScaledRows,
     SparseRows,
+    StackedRows,
     TransposedRows,
     as_rows,
     base,
@@ -370,3 +374,33 @@ def test_wide_sparse_rows_stay_sparse():
 def test_row_blocks_cover_everything_once():
     for n in (0, 1, 2047, 2048, 2049, 10_000):
         assert [i for block in base.row_blocks(n) for i in range(n)[block]] == list(range(n))
+
+
+# ---- entries that doubles round ---------------------------------------------------------------------------
+
+
+def rounded_samples() -> DenseRows:
+    cells = np.array([[Fraction(2**61 + 3 * i + j) for j in range(2)] for i in range(5)], dtype=object)
+    return DenseRows(cells.astype(float), GivenCells(cells))
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda rows: rows,
+        lambda rows: SparseRows(sparse.csr_array(rows.array), rows.given),
+        lambda rows: rows.scaled(np.array([1.0, -1.0, 1.0, 1.0, -1.0]), np.array([2.0, 0.5])),
+        lambda rows: rows.T,
+        lambda rows: rows.scaled(np.array([1.0, -1.0, 1.0, 1.0, -1.0])).T,
+        lambda rows: JoinedRows(5, 3, [(slice(0, 2), rows), (slice(2, 3), ConstantRows(5))]),
+        lambda rows: StackedRows([rows, rows.scaled(-1.0)]),
+        lambda rows: ClassMarginRows(rows, np.array([0, 1, 2, 2, 0]), 3),
+    ],
+    ids=["dense", "sparse", "scaled", "transposed", "scaled and transposed", "joined", "stacked", "class margins"],
+)
+def test_some_rows_know_their_entries_as_given(make):
+    """What is chosen from rows says of itself what the rows say of it."""
+    rows = make(rounded_samples())
+    for index in ([0, 1], slice(0, 2), np.arange(rows.shape[0]) == 1):
+        assert rows[index].rational() == rows.rational(index)
+        assert rows[index].rounding == rows.rounding > 0

@@ -23,7 +23,7 @@ from convexcls.rows import DiagonalRows, as_rows
 from convexcls.rows.exponential import exponentiate
 from convexcls.rows.kernel import KernelRows
 from convexcls.rows.row_store import MatrixStore, MatrixTooLarge, RowStore
-from convexcls.solvers import free_set, smo_loops
+from convexcls.solvers.kernel import free_set, loops
 
 
 def nonlinear(n: int, d: int = 4, seed: int = 0):
@@ -436,7 +436,7 @@ def test_the_loops_run_uncompiled():
     K = pairwise.rbf_kernel(X300[:30], gamma=0.5)
     y = np.where(Y300[:30] == "yes", 1.0, -1.0)
     low, high = np.minimum(y, 0.0), np.maximum(y, 0.0)
-    for loop in (smo_loops.descend_pairs, smo_loops.descend_singles):
+    for loop in (loops.descend_pairs, loops.descend_singles):
         found = []
         for run in (loop, getattr(loop, "py_func", loop)):
             b, g = np.zeros(30), -y.copy()
@@ -467,7 +467,7 @@ def test_without_numba_the_answer_is_the_same():
 
 def test_a_free_set_solves_its_equations():
     problem = cc.KernelSVM(X300, Y300, gamma=0.5, C=1.0)
-    from convexcls.solvers.smo_form import BoxProgram
+    from convexcls.solvers.kernel.box_program import BoxProgram
 
     program = BoxProgram.of(problem)
     index, g = np.arange(40), np.random.default_rng(0).normal(size=40)

@@ -9,10 +9,9 @@ import convexcls as cc
 from convexcls.certificate.infeasibility import check_farkas
 from convexcls.problem import Constraint, NormBound, Problem, Variable
 from convexcls.rows import DiagonalRows
-from convexcls.solvers.active_rows import Pool
-from convexcls.solvers.active_set import ActiveSet
-from convexcls.solvers.start_set import SmoothFit, follow
-from convexcls.solvers.working_set import WorkingSetSolver
+from convexcls.solvers.rows.active_set import ActiveSet
+from convexcls.solvers.rows.pool import Pool, SmoothFit, follow
+from convexcls.solvers.rows.working_set import WorkingSetSolver
 
 EXACT = 1e-12
 

@@ -113,7 +113,7 @@ def known_solver(name: str) -> type:
 
     given, names, more = name.removeprefix(DUAL), list(REGISTRY), [f"{CVXPY}<BACKEND>"]
     if given.lower().startswith(CVXPY):
-        from convexcls.solvers.cvxpy_backend import backends
+        from convexcls.solvers.foreign.cvxpy import backends
 
         given = CVXPY + given[len(CVXPY) :].upper()
         names, more = [*names, *(CVXPY + backend for backend in backends())], []

@@ -41,10 +41,23 @@ def raise_level(certificate: Certificate, level: Level, digits: int = DIGITS, st
     if level == "float":
         return _beyond_doubles(certificate) if stand_in and certificate.status == "undecided" else certificate
     found = _raised(certificate, level, digits, stand_in)
-    if level == "exact" or not stand_in or found.status != "undecided" or not small(certificate.problem):
+    if not stand_in or not small(certificate.problem):
         return found
-    exact = _raised(certificate, "exact", digits, stand_in)
+    if level == "exact":
+        return _shown(found, certificate)
+    if found.status != "undecided":
+        return found
+    exact = _shown(_raised(certificate, "exact", digits, stand_in), certificate)
     return replace(exact, notes=(*exact.notes, BEYOND_DOUBLES)) if exact.holds() else found
+
+
+def _shown(exact: Certificate, given: Certificate) -> Certificate:
+    """An exact optimum at doubles that attain it where its nearest doubles do not, and where there are any."""
+    if exact.status != "optimal" or exact.kkt is None or exact.kkt.holds(exact.tol):
+        return exact
+    from convexcls.levels.attained import at_attaining_point
+
+    return at_attaining_point(exact, given.x) or exact
 
 
 def _beyond_doubles(certificate: Certificate) -> Certificate:

@@ -35,7 +35,7 @@ def at_attaining_point(c: Certificate, given: Array | None) -> Certificate | Non
 
 def _tried(c: Certificate, given: Array | None) -> Iterator[Array | None]:
     yield given
-    yield c.x
+    yield c.x if c.x is None else settled(c.problem, c.x, c.tol)
     if c.problem.is_quadratic_program:
         for factor in STRETCHED if c.problem.remembered(Structure).slacks else STRETCHED[:1]:
             x = doubles_near(c.exact, Fraction(c.tol), factor)

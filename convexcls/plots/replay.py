@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from convexcls.problem import NoAnswer
-from convexcls.solvers.perceptron_report import PerceptronReport
-from convexcls.solvers.steps import orders, step_size
+from convexcls.solvers.rules.perceptron_report import PerceptronReport
+from convexcls.solvers.rules.visits import orders, step_size
 
 Array = NDArray[np.float64]
 #: So many updates are replayed, and so many products spent on them.

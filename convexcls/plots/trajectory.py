@@ -18,7 +18,7 @@ from convexcls.plots.thinning import thinned
 from convexcls.plots.view import View, choose_view
 from convexcls.problem import NoAnswer
 from convexcls.solution import Solution
-from convexcls.solvers.perceptron_report import PerceptronReport
+from convexcls.solvers.rules.perceptron_report import PerceptronReport
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,8 +7,19 @@ from typing import Any
 
 import numpy as np
 
-from convexcls.data import Given
+from convexcls.data import Given, GivenCells
 from convexcls.rows.base import Rows
+
+
+def given_cells(rows: Rows, index: Any) -> GivenCells | None:
+    """Some rows as they were given, for other rows that hold the same entries; None where the doubles are exact."""
+    if not rows.rounding:
+        return None
+    exact = rows.rational(index)
+    cells = np.empty((len(exact), rows.shape[1]), dtype=object)
+    for i, row in enumerate(exact):
+        cells[i] = row
+    return GivenCells(cells)
 
 
 class AsGiven(Rows):

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from convexcls.rows.as_given import given_cells
 from convexcls.rows.base import Array, Rows
 from convexcls.rows.composed import JoinedRows, ScaledRows, cross_gram
 from convexcls.rows.sparse import SparseRows
@@ -69,9 +70,10 @@ class ClassMarginRows(Rows):
             whole = samples[:: self.count - 1]
             if np.array_equal(samples, np.repeat(whole, self.count - 1)):
                 return ClassMarginRows(self.base[whole], self.classes[whole], self.count, self.other)
-        return self._picked(chosen)
+        return SparseRows(self._picked(chosen), given_cells(self, chosen))
 
-    def _picked(self, chosen: NDArray[np.intp]) -> SparseRows:
+    def _picked(self, chosen: NDArray[np.intp]) -> Any:
+        """Some rows as a sparse matrix."""
         samples, place = np.divmod(chosen, self.count - 1)
         d, m = self.base.shape[1], chosen.size
         matrix = sparse.csr_array(self.base[samples].to_matrix())
@@ -80,7 +82,7 @@ class ClassMarginRows(Rows):
             columns = matrix.indices + np.repeat(classes, np.diff(matrix.indptr)) * d
             return sparse.csr_array((scale * matrix.data, columns, matrix.indptr), shape=(m, self.shape[1]))
 
-        return SparseRows(at(self.classes[samples], 1.0) + at(self.others[samples, place], self.other))
+        return at(self.classes[samples], 1.0) + at(self.others[samples, place], self.other)
 
     def __abs__(self) -> Rows:
         return ClassMarginRows(abs(self.base), self.classes, self.count, abs(self.other))
@@ -106,7 +108,7 @@ class ClassMarginRows(Rows):
         return np.tile(self.base.column_max(), self.count)  # every sample has a row that touches each class
 
     def to_matrix(self) -> Any:
-        return self._picked(np.arange(self.shape[0])).matrix
+        return self._picked(np.arange(self.shape[0]))
 
     def to_dense(self) -> Array:
         (n, d), K = self.base.shape, self.count

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from convexcls.rows.as_given import given_cells
 from convexcls.rows.base import (
     Array,
     Counts,
@@ -147,7 +148,8 @@ class TransposedRows(Rows):
         return as_rows(self.to_matrix()).gram(weights)
 
     def __getitem__(self, index: Any) -> Rows:
-        return as_rows(self.to_matrix())[index]
+        chosen = np.atleast_1d(np.arange(self.shape[0])[index])
+        return as_rows(self.to_matrix()[chosen], given_cells(self, chosen))
 
     def __abs__(self) -> Rows:
         return TransposedRows(abs(self.base))

@@ -1,4 +1,4 @@
-"""The solvers, one file each, and the registry that names them.
+"""The solvers, one file each in the folder of its family, and the registry that names them.
 
 A registry line is ``name: "module:Class"``; the module is imported when the solver is asked for.
 """
@@ -10,22 +10,22 @@ from importlib import import_module
 from convexcls.solvers.base import Answer, Callback, Iteration, Solver, SolverRefused, Standing, Start, Tracer
 
 REGISTRY: dict[str, str] = {
-    "closed-form": "convexcls.solvers.closed_form:ClosedFormSolver",
-    "moments": "convexcls.solvers.moments:MomentsSolver",
-    "newton": "convexcls.solvers.newton:NewtonSolver",
-    "newton-kkt": "convexcls.solvers.newton_kkt:NewtonKKTSolver",
-    "gradient": "convexcls.solvers.gradient:GradientSolver",
-    "smo": "convexcls.solvers.smo:SMOSolver",
-    "highs": "convexcls.solvers.highs:HighsSolver",
-    "working-set": "convexcls.solvers.working_set:WorkingSetSolver",
-    "clarabel": "convexcls.solvers.clarabel:ClarabelSolver",
-    "osqp": "convexcls.solvers.osqp:OSQPSolver",
-    "interior-point": "convexcls.solvers.interior_point:InteriorPointSolver",
-    "rational": "convexcls.solvers.rational:RationalSolver",
-    "perceptron": "convexcls.solvers.perceptron:PerceptronSolver",
-    "perceptron-batch": "convexcls.solvers.perceptron_batch:PerceptronBatchSolver",
-    "lms": "convexcls.solvers.lms:LMSSolver",
-    "sgd": "convexcls.solvers.sgd:SGDSolver",
+    "closed-form": "convexcls.solvers.direct.closed_form:ClosedFormSolver",
+    "moments": "convexcls.solvers.direct.moments:MomentsSolver",
+    "newton": "convexcls.solvers.smooth.newton:NewtonSolver",
+    "newton-kkt": "convexcls.solvers.smooth.newton_kkt:NewtonKKTSolver",
+    "gradient": "convexcls.solvers.smooth.gradient:GradientSolver",
+    "smo": "convexcls.solvers.kernel.smo:SMOSolver",
+    "highs": "convexcls.solvers.foreign.highs:HighsSolver",
+    "working-set": "convexcls.solvers.rows.working_set:WorkingSetSolver",
+    "clarabel": "convexcls.solvers.foreign.clarabel:ClarabelSolver",
+    "osqp": "convexcls.solvers.foreign.osqp:OSQPSolver",
+    "interior-point": "convexcls.solvers.rows.interior_point:InteriorPointSolver",
+    "rational": "convexcls.solvers.direct.rational:RationalSolver",
+    "perceptron": "convexcls.solvers.rules.perceptron:PerceptronSolver",
+    "perceptron-batch": "convexcls.solvers.rules.perceptron_batch:PerceptronBatchSolver",
+    "lms": "convexcls.solvers.rules.lms:LMSSolver",
+    "sgd": "convexcls.solvers.rules.sgd:SGDSolver",
 }
 CVXPY = "cvxpy:"
 
@@ -33,7 +33,7 @@ CVXPY = "cvxpy:"
 def solver_class(name: str) -> type[Solver]:
     """The solver of that name; ``cvxpy:<BACKEND>`` for every backend of cvxpy."""
     if name.lower().startswith(CVXPY):
-        from convexcls.solvers.cvxpy_backend import cvxpy_solver
+        from convexcls.solvers.foreign.cvxpy import cvxpy_solver
 
         return cvxpy_solver(name[len(CVXPY) :].upper())
     if name not in REGISTRY:
@@ -48,7 +48,7 @@ def solver_class(name: str) -> type[Solver]:
 
 def solver_names() -> list[str]:
     """The names of all solvers that are installed."""
-    from convexcls.solvers.cvxpy_backend import backends
+    from convexcls.solvers.foreign.cvxpy import backends
 
     return [*REGISTRY, *(CVXPY + backend for backend in backends())]
 

@@ -1,8 +1,8 @@
 """The contract of a solver.
 
-A solver is an untrusted worker: it takes a problem in the one form and returns a point with multipliers. What
-it says about its own success is kept as a hint and never believed. A new solver is one file with a subclass
-of ``Solver`` and one line in the registry (``solvers/__init__.py``).
+A solver is an untrusted worker: it takes a problem in the one form and returns a point with multipliers. What it says
+about its own success is kept as a hint and never believed. A new solver is one file in the folder of its family, with a
+subclass of ``Solver``, and one line in the registry (``solvers/__init__.py``).
 """
 
 from __future__ import annotations
@@ -16,11 +16,9 @@ from functools import cache, cached_property, partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexcls.arrays import Array
 from convexcls.problem import Problem
-
-Array = NDArray[np.float64]
 
 
 class SolverRefused(ValueError):
@@ -199,3 +197,33 @@ def refuse_unless_smooth(problem: Problem) -> str:
         if term.loss.domain != (-np.inf, np.inf):
             return f"the {term.loss.name} of {term.name!r} is finite only on {term.loss.domain}"
     return ""
+
+
+def refuse_unless_quadratic(problem: Problem, cones: bool = False) -> str:
+    """The reason why a solver of quadratic programs cannot take the problem."""
+    for t in problem.terms:
+        if not t.is_half_square:
+            return f"it solves quadratic programs, and {t.name!r} has the {t.loss.name} loss"
+    if problem.norm_bounds and not cones:
+        return f"it solves quadratic programs, and {problem.norm_bounds[0].name!r} bounds a norm"
+    return ""
+
+
+def check_choice(solver: str, option: str, value: Any, choices: tuple[str, ...]) -> None:
+    """That the option is one of the choices."""
+    if value not in choices:
+        raise ValueError(f"option {option} of solver {solver!r} is {value!r}: choose one of {', '.join(choices)}")
+
+
+def check_whole(solver: str, option: str, value: Any) -> None:
+    """That the option is a whole number from 0 on."""
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        raise ValueError(f"option {option} of solver {solver!r} is {value!r}: it must be a whole number from 0 on")
+
+
+def check_rate(solver: str, option: str, value: Any) -> None:
+    """That the option is a finite number above 0, or None for the default."""
+    if value is None:
+        return
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < np.inf:
+        raise ValueError(f"option {option} of solver {solver!r} is {value!r}: it must be a finite number above 0")

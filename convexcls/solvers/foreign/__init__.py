@@ -1,0 +1,4 @@
+"""Solvers of other people, called with plain matrices; what they return is finished on its active set.
+
+Imports ``solvers.rows`` and below.
+"""

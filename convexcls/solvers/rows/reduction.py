@@ -1,0 +1,153 @@
+"""From a problem to its ``RowProgram`` and back: slacks are substituted out, and put back with their multipliers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from convexcls.arrays import Array
+from convexcls.problem import BY_SAMPLE, Constraint, Problem
+from convexcls.rows import JoinedRows, Rows, StackedRows
+from convexcls.solvers.rows.row_program import RowProgram
+from convexcls.solvers.rows.sources import HardSource, SlackSource, Source, read_sources
+
+#: A source with fewer rows than this is never sampled.
+MIN_SAMPLED_ROWS = 1000
+
+
+@dataclass(frozen=True, eq=False)
+class RowReduction:
+    """A problem read as unknowns, sources of rows and equations."""
+
+    problem: Problem
+    sources: list[Source]
+    equations: list[Constraint]
+    kept: list[str]
+
+    @classmethod
+    def of(cls, problem: Problem) -> RowReduction:
+        return cls(problem, *read_sources(problem))
+
+    @property
+    def width(self) -> int:
+        """The number of unknowns that are left."""
+        return sum(self.problem.variable(v).size for v in self.kept)
+
+    @property
+    def height(self) -> int:
+        """The number of equations."""
+        return sum(c.size for c in self.equations)
+
+    def _columns(self) -> dict[str, slice]:
+        out, start = {}, 0
+        for v in self.kept:
+            out[v] = slice(start, start + self.problem.variable(v).size)
+            start = out[v].stop
+        return out
+
+    def _over_kept(self, entries: Mapping[str, Rows], height: int) -> JoinedRows:
+        columns = self._columns()
+        return JoinedRows(height, self.width, [(columns[v], rows) for v, rows in entries.items() if v in columns])
+
+    @cached_property
+    def _source_rows(self) -> list[JoinedRows]:
+        """The rows of each source over the unknowns that are left."""
+        return [self._over_kept(source.entries, source.rows()[0][0].size) for source in self.sources]
+
+    def _heights(self) -> list[int]:
+        """The number of rows of each set of each source."""
+        return [part[0].size for source in self.sources for part in source.rows()]
+
+    def _cut(self, values: Array) -> list[list[Array]]:
+        """Values of all rows by source and set."""
+        pieces = iter(np.split(values, np.cumsum(self._heights())[:-1]))
+        return [[next(pieces) for _ in source.rows()] for source in self.sources]
+
+    def program(self) -> RowProgram:
+        """The program over the unknowns that are left."""
+        P, q = self._smooth_part()
+        stack: list[Rows] = []
+        sides: list[tuple[Array, ...]] = []
+        sampled: list[Array] = []
+        constant = self.problem.constant + sum(0.5 * float(t.weights @ t.offset**2) for t in self.problem.terms)
+        for source, rows in zip(self.sources, self._source_rows, strict=True):
+            parts = source.rows()
+            stack += [rows] * len(parts)
+            sides += parts
+            of_samples = rows.shape[0] > MIN_SAMPLED_ROWS and self._by_sample(source)
+            sampled += [np.full(rows.shape[0], of_samples)] * len(parts)
+            if isinstance(source, SlackSource):
+                constant += source.shared_height
+                if (slope := source.shared_slope) is not None:
+                    q = q + rows.T @ slope
+        A = np.vstack(
+            [np.zeros((0, self.width)), *(self._over_kept(c.entries, c.size).to_dense() for c in self.equations)]
+        )
+        b = np.concatenate([np.zeros(0), *(c.rhs for c in self.equations)])
+        h, low, high, compliance = (np.concatenate(column) for column in zip(*sides, strict=True))
+        joined = stack[0] if len(stack) == 1 else StackedRows(stack)
+        origin = np.arange(h.size)
+        return RowProgram(
+            P, q, joined, h, low, high, compliance, A, b, np.concatenate(sampled), origin, constant, self.problem.unit
+        )
+
+    def _by_sample(self, source: Source) -> bool:
+        if isinstance(source, SlackSource):
+            return self.problem.variable(source.slack).kind in BY_SAMPLE
+        return source.constraint.kind in BY_SAMPLE
+
+    def _smooth_part(self) -> tuple[Array, Array]:
+        """P and q, half-square terms multiplied out."""
+        P, q = np.zeros((self.width, self.width)), np.zeros(self.width)
+        for v, where in self._columns().items():
+            curvature = self.problem.quadratic.get(v)
+            if curvature is not None:
+                P[where, where] = curvature.to_dense() if isinstance(curvature, Rows) else np.diag(curvature)
+            q[where] = self.problem.linear.get(v, 0.0)
+        for t in self.problem.terms:
+            rows = self._over_kept(t.entries, t.size)
+            P += rows.gram(t.row_weights)
+            q += rows.T @ (t.row_weights * t.offset)
+        return P, q
+
+    def restored(self, x: Array, a: Array, nu: Array) -> tuple[Array, dict[str, Array]]:
+        """The point with its slacks, and the multipliers by constraint."""
+        multipliers: dict[str, Array] = {}
+        for source, parts in zip(self.sources, self._cut(a), strict=True):
+            multipliers |= source.multipliers(parts)
+        return self._with_slacks(x, SlackSource.slack_values), multipliers | self._of_equations(nu)
+
+    def restored_direction(self, x: Array) -> Array:
+        """A direction with that of its slacks."""
+        return self._with_slacks(x, SlackSource.slack_growth)
+
+    def restored_farkas(self, a: Array, nu: Array) -> dict[str, Array]:
+        """Multipliers of constraints that have to hold, 0 for those that hold up a slack."""
+        out = {c.name: np.zeros(c.size) for c in self.problem.constraints}
+        for source, parts in zip(self.sources, self._cut(a), strict=True):
+            if isinstance(source, HardSource):
+                out |= source.multipliers(parts)
+        return out | self._of_equations(nu)
+
+    def _with_slacks(self, x: Array, slacks: Callable[[SlackSource, Array], Array]) -> Array:
+        out = np.zeros(self.problem.size)
+        for v, where in self._columns().items():
+            out[self.problem.layout[v]] = x[where]
+        for source, rows in zip(self.sources, self._source_rows, strict=True):
+            if isinstance(source, SlackSource):
+                out[self.problem.layout[source.slack]] = slacks(source, rows @ x)
+        return out
+
+    def _of_equations(self, nu: Array) -> dict[str, Array]:
+        ends = np.cumsum([c.size for c in self.equations])[:-1]
+        return {c.name: part for c, part in zip(self.equations, np.split(nu, ends), strict=False)}
+
+    def reduced(self, x: Array, multipliers: Mapping[str, Array]) -> tuple[Array, Array, Array]:
+        """x, a and nu of a point of the problem, or of one that differs in its prices."""
+        values = self.problem.split(x)
+        a = [part for source in self.sources for part in source.reduced(multipliers)]
+        nu = [multipliers.get(c.name, np.zeros(c.size)) for c in self.equations]
+        return np.concatenate([values[v] for v in self.kept]), np.concatenate(a), np.concatenate([np.zeros(0), *nu])

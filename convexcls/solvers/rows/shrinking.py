@@ -1,0 +1,268 @@
+"""Few of many rows decide: a program is solved on the rows near their kinks, the others being fixed on their side.
+
+Where that is comes from a sample of the rows, whose solution is off by about sqrt(k/m), k unknowns, m rows; so that is
+the share of the rows that have to be looked at again. A pass over all rows then shows which are on the wrong side:
+with these and their neighbours it is done again. The last answer is that of all rows.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import LinAlgError
+
+from convexcls.arrays import Array, Indices, Mask
+from convexcls.rows.base import row_blocks
+from convexcls.solvers.rows.finish import Exact, finish
+from convexcls.solvers.rows.row_program import BROKEN, CURVED, HIGH, Partition, RowProgram
+from convexcls.solvers.rows.search import NEAR_ERROR, RowSolution, Run, solve_whole
+from convexcls.solvers.rows.smoothing import Smoothed
+
+#: Samples have to have so many rows at least, and so many for each unknown; each is so many times the one before.
+SMALLEST_SAMPLE = 600
+ROWS_PER_UNKNOWN = 12
+SAMPLE_GROWTH = 4
+#: The band, in units of sqrt(k/m).
+BAND_FACTOR = 0.75
+#: How near a solution on a sample, or on a band that is not the last, has to be.
+ROUGH_ERROR = 1e-3
+FAIR_ERROR = 1e-5
+MAX_ROUNDS = 12
+#: The gradient over all rows, relative to what was added up, where the answer on a band is that of all.
+BALANCED_GRADIENT = 1e-13
+#: How often rows are smoothed before the band is chosen, each time so much narrower.
+SMOOTHED_WIDTHS = 3
+WIDTH_FACTOR = 4.0
+#: How far each time, as a share of the width, and in how many steps.
+ACCURACY, MAX_STEPS_PER_WIDTH = 0.05, 8
+
+
+def can_be_sampled(program: RowProgram) -> bool:
+    """Whether the rows are so many that some can stand for all."""
+    return bool(program.sampled.sum() > 2 * _smallest_sample(program))
+
+
+def _smallest_sample(program: RowProgram) -> int:
+    return max(SMALLEST_SAMPLE, ROWS_PER_UNKNOWN * program.q.size)
+
+
+def solve_on_few_rows(program: RowProgram, x: Array | None, run: Run) -> RowSolution:
+    """The solution of the program from a point, or from samples of its rows where they are many; with all rows open
+    where neither helps."""
+    n, k = program.h.size, program.q.size
+    share = 1.0 if x is None else BAND_FACTOR * float(np.sqrt(k / max(n, 1)))
+    if x is None and can_be_sampled(program):
+        x, share = _from_samples(program, run)
+    if x is None or share >= 0.5:
+        return solve_whole(program, x, run)
+    return _by_bands(program, x, share, run)
+
+
+def _from_samples(program: RowProgram, run: Run) -> tuple[Array | None, float]:
+    """A point near the solution, and the share of the rows whose side it leaves open."""
+    many, smallest = np.flatnonzero(program.sampled), _smallest_sample(program)
+    sizes = [many.size]
+    while sizes[-1] > SAMPLE_GROWTH * smallest:
+        sizes.append(sizes[-1] // SAMPLE_GROWTH)
+    if len(sizes) == 1:
+        sizes.append(max(smallest, sizes[0] // SAMPLE_GROWTH))
+    order = np.random.default_rng(0).choice(many, sizes[1], replace=False)
+    few = np.flatnonzero(~program.sampled)
+    x: Array | None = None
+    size = 0
+    for m in reversed(sizes[1:]):
+        part = program.sample(np.sort(np.concatenate([order[:m], few])), m / many.size)
+        rough = _roughly(part, x, _share(program, size), run)
+        if rough is not None:
+            x, size = rough, m
+    return x, _share(program, size)
+
+
+def _share(program: RowProgram, m: int) -> float:
+    return 1.0 if m == 0 else BAND_FACTOR * float(np.sqrt(program.q.size / m))
+
+
+def _nearest(program: RowProgram, excess: Array, share: float) -> Indices:
+    """The rows nearest to their kinks, as large a share as asked for, and those that are not one of many."""
+    distance = program.distances(excess)
+    distance[~program.sampled & (program.low < program.high)] = 0.0
+    open_rows = int(np.isfinite(distance).sum())
+    count = min(open_rows, int(np.ceil(share * distance.size)) + 2 * program.q.size)
+    near = np.zeros(distance.size, dtype=bool)
+    if count:
+        near[np.argpartition(distance, count - 1)[:count]] = True
+    near |= (distance == 0.0) | (program.partition(excess) == BROKEN)
+    return np.flatnonzero(near)
+
+
+def _within(program: RowProgram, excess: Array, width: float) -> Indices:
+    """The rows that near to their kinks, those that are not one of many, and those that cannot stay where they are."""
+    distance = program.distances(excess)
+    fewest = min(2 * program.q.size, distance.size - 1)
+    near = distance <= max(width, float(np.partition(distance, fewest)[fewest]))
+    near |= ~program.sampled | (program.partition(excess) == BROKEN)
+    return np.flatnonzero(near & (program.low < program.high))
+
+
+def _roughly(program: RowProgram, x: Array | None, share: float, run: Run) -> Array | None:
+    """A point near the solution of a sample; None where there is none."""
+    if x is not None and share < 0.5 and program.can_be_smoothed:
+        return _smoothly(program, x, share, 1, run)[0]
+    if x is None or share >= 0.5:
+        part, x = program.restricted(program.open_rows), np.zeros_like(program.q)
+    else:
+        excess = program.excess(x)
+        part, _ = FixedRows.none(program).without(program.partition(excess), _nearest(program, excess, share))
+    for stop in run.walk(part, x):
+        if stop.error <= ROUGH_ERROR:
+            return stop.point.x
+    return None
+
+
+def _smoothly(program: RowProgram, x: Array, share: float, times: int, run: Run) -> tuple[Array, Array, float]:
+    """x and the excess after smoothing the rows to smaller and smaller widths, and the last width."""
+    excess, nu = program.excess(x), np.zeros(program.b.size)
+    distance = program.distances(excess)
+    count = int(np.ceil(share * distance.size))
+    width = float(np.partition(distance, count)[count])
+    if np.all(program.compliance > 0):  # smooth as it is
+        times, width = 1, width / WIDTH_FACTOR ** (times - 1)
+    for _ in range(times):
+        with suppress(LinAlgError):  # then the path begins where it is
+            x, nu, excess = Smoothed.to_width(program, width).minimise(x, nu, excess, ACCURACY, MAX_STEPS_PER_WIDTH)
+        # on a sample the point is none of the problem's
+        at = (x, program.best_multipliers(excess), nu) if program.rows is run.all_rows else None
+        run.record(program.quadratic(x) + program.cost(excess), width, 1.0, {"rows": excess.size}, at)
+        width /= WIDTH_FACTOR
+    return x, excess, width * WIDTH_FACTOR
+
+
+def _by_bands(program: RowProgram, x: Array, share: float, run: Run) -> RowSolution:
+    """The solution on the rows near their kinks, with more of them until all others are on their side."""
+    fixed = FixedRows.none(program)
+    if program.can_be_smoothed:
+        x, excess, width = _smoothly(program, x, share, SMOOTHED_WIDTHS, run)
+        band = _within(program, excess, 2.0 * width)
+    else:
+        excess = program.excess(x)
+        band = _nearest(program, excess, share)
+    for round_ in range(MAX_ROUNDS):
+        if band.size > 0.7 * program.h.size:
+            break
+        partition = program.partition(excess)
+        part, a = fixed.without(partition, band)
+        outcome = _on_band(program, part, x, band, partition, run)
+        if outcome is None:  # too few rows may leave the objective without a bound
+            band = _nearest(program, excess, min(1.0, 4.0 * band.size / program.h.size))
+            continue
+        x, excess, exact, wrong = outcome
+        if exact is not None:
+            found = _assembled(program, exact, a, band, partition, excess, run)
+            if _balanced(program, part, found):
+                return found
+            break
+        reach = float(program.distances(excess)[wrong].max(initial=0.0))
+        again = np.union1d(_within(program, excess, 1.5 * reach), wrong)
+        band = np.union1d(band, again) if round_ >= 3 else again
+    return solve_whole(program, None, run)
+
+
+def _on_band(
+    program: RowProgram, part: RowProgram, x: Array, band: Indices, partition: Partition, run: Run
+) -> tuple[Array, Array, Exact | None, Indices] | None:
+    """The point on a band, exact where all other rows are on their side, and those that are not."""
+    looked, stop = False, None
+    for stop in run.walk(part, x):
+        if not looked and stop.error <= FAIR_ERROR:
+            excess = program.excess(stop.point.x)
+            wrong = _wrong(program, excess, band, partition)
+            if wrong.size:
+                return stop.point.x, excess, None, wrong
+            looked = True
+        if run.polish and stop.error <= NEAR_ERROR and (exact := finish(part, *stop.point.iterate)) is not None:
+            excess = program.excess(exact.x)
+            wrong = _wrong(program, excess, band, partition)
+            return exact.x, excess, None if wrong.size else exact, wrong
+    if stop is None or not looked:
+        return None
+    p = stop.point
+    none = np.zeros(0, dtype=np.intp)
+    return p.x, program.excess(p.x), Exact(p.x, p.a, p.nu), none
+
+
+def _wrong(program: RowProgram, excess: Array, band: Indices, partition: Partition) -> Indices:
+    moved = program.partition(excess) != partition
+    moved[band] = False
+    return np.flatnonzero(moved)
+
+
+def _assembled(
+    program: RowProgram, exact: Exact, a: Array, band: Indices, partition: Partition, excess: Array, run: Run
+) -> RowSolution:
+    a[band] = exact.a
+    curved = partition == CURVED
+    curved[band] = False
+    a[curved] = excess[curved] / program.compliance[curved]
+    return RowSolution(
+        exact.x, a, exact.nu, f"exact with {band.size} of {a.size} rows open, {len(run.tracer.lines)} steps"
+    )
+
+
+def _balanced(program: RowProgram, part: RowProgram, found: RowSolution) -> bool:
+    """Whether the gradient vanishes over all rows: digits can be lost where many large numbers were added up."""
+    assert found.x is not None
+    gradient = program.gradient(found.x, found.a, found.nu)
+    size = np.abs(program.P) @ np.abs(found.x) + np.abs(program.q) + np.abs(program.A).T @ np.abs(found.nu)
+    size += part.rows.column_max() * float(np.abs(found.a).sum())
+    return bool(np.all(np.abs(gradient) <= BALANCED_GRADIENT * (size + size.max(initial=0.0))))
+
+
+@dataclass(eq=False)
+class FixedRows:
+    """The rows that stay on their side, and what they add up to: a linear cost, a curvature and a constant. Changes of
+    side are added to the curvature, which is not worked out anew."""
+
+    program: RowProgram
+    curved: Mask
+    curvature: Array | None = None
+
+    @classmethod
+    def none(cls, program: RowProgram) -> FixedRows:
+        return cls(program, np.zeros(program.h.size, dtype=bool))
+
+    def without(self, partition: Partition, band: Indices) -> tuple[RowProgram, Array]:
+        """The program on the rows of the band, the others on their side, and the a of those (0 in the band)."""
+        program = self.program
+        a = np.where(partition == HIGH, program.high, program.low)
+        curved = partition == CURVED
+        curved[band] = False
+        a[curved] = 0.0
+        a[band] = 0.0
+        constant = -float(a @ program.h)
+        pulling = a
+        if np.any(program.compliance):
+            self._update(curved)
+            h, compliance = program.h[curved], program.compliance[curved]
+            pulling = a.copy()
+            pulling[curved] = -h / compliance
+            constant += 0.5 * float((h / compliance) @ h)
+        pull = program.rows.T @ pulling if np.any(pulling) else np.zeros_like(program.q)
+        return program.restricted(band, pull, self.curvature, constant), a
+
+    def _update(self, curved: Mask) -> None:
+        if self.curvature is None:
+            self.curvature = np.zeros_like(self.program.P)
+        for rows, sign in ((curved & ~self.curved, 1.0), (self.curved & ~curved, -1.0)):
+            self.curvature = self.curvature + sign * self._gram(rows)
+        self.curved = curved
+
+    def _gram(self, chosen: Mask) -> Array:
+        """R'R/compliance of some rows, a block at a time."""
+        out = np.zeros_like(self.program.P)
+        for block in row_blocks(chosen.size):
+            if np.any(inside := chosen[block]):
+                index = np.flatnonzero(inside) + block.start
+                out += self.program.rows[index].gram(1.0 / self.program.compliance[index])
+        return out

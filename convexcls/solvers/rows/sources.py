@@ -1,0 +1,239 @@
+"""Where the rows of a ``RowProgram`` come from: constraints, and slacks with the constraints that hold them up.
+
+A slack s_i with the price c_i that has to be at least sigma_k u_i + beta_k for every line k is a convex function of
+u_i = R_i x, with a row for each of its kinks t_j,
+
+    c max_k (sigma_k u + beta_k) = c (sigma_0 u + beta_0) + sum_j  max over 0 <= a_j <= c (sigma_{j+1} - sigma_j) of
+                                   a_j (u - t_j),
+
+and the multipliers of its constraints are differences of the a_j. With two lines the first summand joins the row, whose
+a is then between c sigma_0 and c sigma_1.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from convexcls.arrays import Array
+from convexcls.problem import Constraint, Problem
+from convexcls.rows import DiagonalRows, Rows, ScaledRows
+
+
+@dataclass(frozen=True, eq=False)
+class HardSource:
+    """A constraint whose rows have to hold: 0 <= a."""
+
+    constraint: Constraint
+
+    @property
+    def entries(self) -> Mapping[str, Rows]:
+        return self.constraint.entries
+
+    def rows(self) -> list[tuple[Array, Array, Array, Array]]:
+        """h, low, high and compliance of each set of rows."""
+        n = self.constraint.size
+        return [(self.constraint.rhs, np.zeros(n), np.full(n, np.inf), np.zeros(n))]
+
+    def multipliers(self, a: list[Array]) -> dict[str, Array]:
+        return {self.constraint.name: np.maximum(a[0], 0.0)}
+
+    def reduced(self, multipliers: Mapping[str, Array]) -> list[Array]:
+        return [np.maximum(multipliers.get(self.constraint.name, np.zeros(self.constraint.size)), 0.0)]
+
+
+@dataclass(frozen=True, eq=False)
+class Line:
+    """slope u + height, held against a slack by a constraint with -``per_slack`` s on its left."""
+
+    constraint: Constraint
+    slope: Array
+    height: Array
+    per_slack: Array
+
+
+@dataclass(frozen=True, eq=False)
+class SlackSource:
+    """A slack with the price c s, or c s^2/2 where it is ``squared``, above lines of growing slope."""
+
+    slack: str
+    entries: Mapping[str, Rows]
+    lines: tuple[Line, ...]
+    price: Array
+    squared: bool
+    kinks: list[Array] = field(default_factory=list)
+
+    def rows(self) -> list[tuple[Array, Array, Array, Array]]:
+        n, price = self.price.size, self.price
+        if self.squared:
+            (line,) = self.lines
+            counts = price > 0  # a slack without a price: the row does not count
+            compliance = np.divide(1.0, price * line.slope**2, out=np.zeros(n), where=counts)
+            side = -line.height / line.slope
+            return [(side * np.sign(line.slope), np.zeros(n), np.where(counts, np.inf, 0.0), compliance)]
+        if len(self.lines) == 2:
+            lower, upper = self.lines
+            return [(self.kinks[0], price * lower.slope, price * upper.slope, np.zeros(n))]
+        return [
+            (kink, np.zeros(n), price * (upper.slope - lower.slope), np.zeros(n))
+            for kink, lower, upper in zip(self.kinks, self.lines[:-1], self.lines[1:], strict=True)
+        ]
+
+    @property
+    def shared_slope(self) -> Array | None:
+        """The slope of the first line where it is not part of a row."""
+        return self.price * self.lines[0].slope if len(self.lines) > 2 else None
+
+    @property
+    def shared_height(self) -> float:
+        """What the lines cost at their kinks: a constant."""
+        if self.squared:
+            return 0.0
+        first = self.lines[0]
+        at = self.kinks[0] if len(self.lines) == 2 else 0.0
+        return float(self.price @ (first.slope * at + first.height))
+
+    def slack_values(self, u: Array) -> Array:
+        """The least slack."""
+        out = np.max([line.slope * u + line.height for line in self.lines], axis=0)
+        return np.maximum(out, 0.0) if self.squared else np.asarray(out)
+
+    def slack_growth(self, u: Array) -> Array:
+        """How fast the least slack grows in the end where u grows at this rate."""
+        out = np.max([line.slope * u for line in self.lines], axis=0)
+        return np.maximum(out, 0.0) if self.squared else np.asarray(out)
+
+    def multipliers(self, a: list[Array]) -> dict[str, Array]:
+        if self.squared:
+            (line,) = self.lines
+            return {line.constraint.name: a[0] / (np.abs(line.slope) * line.per_slack)}
+        shares = self._shares(a)
+        weights = [1.0 - shares[0], *(s - t for s, t in itertools.pairwise(shares)), shares[-1]]
+        return {
+            line.constraint.name: np.maximum(self.price * weight, 0.0) / line.per_slack
+            for line, weight in zip(self.lines, weights, strict=True)
+        }
+
+    def _shares(self, a: list[Array]) -> list[Array]:
+        """Each a as a number between 0 and 1."""
+        out = []
+        for values, (_, low, high, _) in zip(a, self.rows(), strict=True):
+            interval = high - low
+            share = np.divide(values - low, interval, out=np.zeros_like(interval), where=interval > 0)
+            out.append(np.where(values >= high, 1.0, np.clip(share, 0.0, 1.0)))
+        return out
+
+    def reduced(self, multipliers: Mapping[str, Array]) -> list[Array]:
+        """The a of given multipliers, also of a problem with other prices: shares are kept."""
+        values = [
+            np.maximum(multipliers.get(line.constraint.name, np.zeros(self.price.size)), 0.0) * line.per_slack
+            for line in self.lines
+        ]
+        if self.squared:
+            return [values[0] * np.abs(self.lines[0].slope)]
+        total = np.sum(values, axis=0)
+        out, above = [], total
+        for (_, low, high, _), value in zip(self.rows(), values[:-1], strict=True):
+            above = above - value
+            share = np.divide(above, total, out=np.full(total.shape, 0.5), where=total > 0)
+            out.append(low + (high - low) * np.clip(share, 0.0, 1.0))
+        return out
+
+
+Source = HardSource | SlackSource
+
+
+def read_sources(problem: Problem) -> tuple[list[Source], list[Constraint], list[str]]:
+    """The sources of rows, the equations, and the variables that are left as unknowns."""
+    slacks = {v.name: s for v in problem.variables if (s := _slack(problem, v.name)) is not None}
+    held: dict[str, str] = {}
+    for name in list(slacks):  # a constraint can hold up one slack only
+        own = {line.constraint.name for line in slacks[name].lines}
+        if own & held.keys() or any(v in slacks and v != name for v in slacks[name].entries):
+            del slacks[name]
+        else:
+            held |= dict.fromkeys(own, name)
+    sources: list[Source] = list(slacks.values())
+    equations = []
+    for c in problem.constraints:
+        if c.name in held:
+            continue
+        if c.relation == "==":
+            equations.append(c)
+        else:
+            sources.append(HardSource(c))
+    return sources, equations, [v.name for v in problem.variables if v.name not in slacks]
+
+
+def _slack(problem: Problem, name: str) -> SlackSource | None:
+    """The variable as a slack; None where it is none."""
+    if any(name in t.entries for t in problem.terms) or name in problem.gauge:
+        return None
+    holding = [c for c in problem.constraints if name in c.entries]
+    sloped = [c for c in holding if len(c.entries) > 1]
+    linear, curved = problem.linear.get(name), problem.quadratic.get(name)
+    if not sloped or (linear is None) == (curved is None) or isinstance(curved, Rows):
+        return None
+    price = np.asarray(linear if curved is None else curved, dtype=float)
+    if np.any(price < 0):
+        return None
+    base = {v: r for v, r in sloped[0].entries.items() if v != name}
+    lines = []
+    for c in holding:
+        entry = c.entries[name]
+        if c.relation == "==" or not isinstance(entry, DiagonalRows) or not np.all(entry.values < 0):
+            return None
+        ratio = _ratio({v: r for v, r in c.entries.items() if v != name}, base, c.size)
+        if ratio is None:
+            return None
+        per_slack = -entry.values
+        lines.append(Line(c, ratio / per_slack, -c.rhs / per_slack, per_slack))
+    if curved is not None:
+        return SlackSource(name, base, tuple(lines), price, True) if len(lines) == 1 else None
+    return _above_lines(name, base, lines, price)
+
+
+def _above_lines(name: str, base: Mapping[str, Rows], lines: list[Line], price: Array) -> SlackSource | None:
+    """A slack with a linear price, its lines in the order of their slopes, if they have one and every line counts."""
+    lines = sorted(lines, key=lambda line: float(line.slope.sum()))
+    kinks: list[Array] = []
+    for lower, upper in itertools.pairwise(lines):
+        if not np.all(upper.slope > lower.slope):
+            return None
+        kinks.append((lower.height - upper.height) / (upper.slope - lower.slope))
+    if not kinks or any(not np.all(s <= t) for s, t in itertools.pairwise(kinks)):
+        return None
+    return SlackSource(name, base, tuple(lines), price, False, kinks)
+
+
+def _ratio(entries: Mapping[str, Rows], base: Mapping[str, Rows], n: int) -> Array | None:
+    """The factors by which each row is a multiple of that of the base; None where it is none or cannot be told."""
+    if not entries:
+        return np.zeros(n)
+    if entries.keys() != base.keys():
+        return None
+    ratio: Array | None = None
+    for v, rows in entries.items():
+        one = _ratio_of_rows(rows, base[v], n)
+        if one is None or (ratio is not None and not np.array_equal(one, ratio)):
+            return None
+        ratio = one
+    return ratio
+
+
+def _ratio_of_rows(rows: Rows, base: Rows, n: int) -> Array | None:
+    if rows is base:
+        return np.ones(n)
+    if isinstance(rows, DiagonalRows) and isinstance(base, DiagonalRows) and np.all(base.values != 0):
+        return rows.values / base.values
+    mine = rows if isinstance(rows, ScaledRows) else ScaledRows(rows)
+    theirs = base if isinstance(base, ScaledRows) else ScaledRows(base)
+    if mine.base is not theirs.base or np.any(theirs.left == 0) or np.any(theirs.right == 0):
+        return None
+    factor = mine.right / theirs.right
+    if factor.size and np.any(factor != factor[0]):
+        return None
+    return np.asarray(mine.left / theirs.left * (factor[0] if factor.size else 1.0))

@@ -1,0 +1,96 @@
+"""How learning rules visit samples: their rows, laid out for loops that take one at a time, the orders of the visits,
+the sizes of the steps, and where they begin."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import count
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+
+from convexcls.arrays import Array
+from convexcls.problem import Block, Problem
+from convexcls.rows import ConstantRows, DenseRows, Rows, ScaledRows, SparseRows
+
+#: ``fixed`` is eta0 throughout, ``decay`` eta0/tau.
+Step = Literal["fixed", "decay"]
+#: ``cyclic`` visits the samples as they stand, ``random`` in a new order each pass.
+Order = Literal["cyclic", "random"]
+STEPS: tuple[Step, ...] = ("fixed", "decay")
+ORDERS: tuple[Order, ...] = ("cyclic", "random")
+
+
+@dataclass(frozen=True, eq=False)
+class SampleMatrix:
+    """Sample i is the row ``factor[i] * (matrix[i], bias)``: ``matrix`` is the caller's own, dense or by rows (CSR),
+    and ``bias`` is 1, or 0 in a model without intercept."""
+
+    matrix: Any
+    factor: Array
+    bias: float
+
+    @property
+    def sparse(self) -> bool:
+        """Whether the matrix is sparse."""
+        return bool(issparse(self.matrix))
+
+    @property
+    def width(self) -> int:
+        """The entries of a weight vector: one a column and one for the bias."""
+        return int(self.matrix.shape[1]) + 1
+
+
+def samples_of(problem: Problem, block: Block) -> SampleMatrix | None:
+    """The samples of a block over ``coef`` and perhaps ``intercept``, the first variables of the problem; None where
+    its rows are not made like that. Other variables of the block, such as the slack, are left out."""
+    rows = _bare(block.entries.get("coef"))
+    if rows is None or problem.layout["coef"].start != 0:
+        return None
+    base, factor = rows
+    if isinstance(base, DenseRows):
+        matrix: Any = base.array
+    elif isinstance(base, SparseRows):
+        matrix = base.matrix.tocsr()
+    else:
+        return None
+    if "intercept" not in block.entries:
+        return SampleMatrix(matrix, factor, 0.0)
+    ones = _bare(block.entries["intercept"])
+    follows = problem.layout["intercept"].start == matrix.shape[1]
+    if ones is None or not isinstance(ones[0], ConstantRows) or not np.array_equal(ones[1], factor) or not follows:
+        return None
+    return SampleMatrix(matrix, factor, 1.0)
+
+
+def _bare(rows: Rows | None) -> tuple[Rows, Array] | None:
+    """Rows without the factors of their samples, and those factors; None where columns have factors too."""
+    if rows is None:
+        return None
+    if not isinstance(rows, ScaledRows):
+        return rows, np.ones(rows.shape[0])
+    return (rows.base, np.array(rows.left)) if np.all(rows.right == 1.0) else None
+
+
+def step_size(step: str, eta0: float, tau: int) -> float:
+    """eta0, or eta0/tau where the step decays: the sum of all steps is infinite, that of their squares is not."""
+    return eta0 / tau if step == "decay" else eta0
+
+
+def orders(order: Order, n: int, seed: int) -> Iterator[NDArray[np.int64]]:
+    """The order of the samples in each pass, without end. The same seed gives the same orders."""
+    if order == "cyclic":
+        as_they_stand = np.arange(n, dtype=np.int64)
+        for _ in count():
+            yield as_they_stand
+    generator = np.random.default_rng(seed)
+    for _ in count():
+        yield generator.permutation(n)
+
+
+def random_start(size: int, seed: int) -> Array:
+    """Normal deviates in multiples of 1/1024: so coarse that sums with whole numbers stay exact."""
+    return np.asarray(np.round(1024.0 * np.random.default_rng(seed).normal(size=size)) / 1024.0)

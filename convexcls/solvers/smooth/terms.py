@@ -1,0 +1,245 @@
+"""The terms of a smooth objective, ready to be evaluated many times: value, gradient and curvature from one pass.
+
+Rows that are one matrix seen through factors (``rows/single.py``) are read once an evaluation; the softmax loss of
+margins is worked out from the scores of all classes, which are one product; any other rows go through the four verbs.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from copy import copy
+from dataclasses import dataclass
+
+import numpy as np
+
+from convexcls.arrays import Array, Indices
+from convexcls.losses import SoftmaxMargins
+from convexcls.problem import ROUNDING_ROOM, Problem, Term
+from convexcls.rows import Rows, block_gram
+from convexcls.rows.single import SingleRows
+
+
+@dataclass(eq=False)
+class Reading:
+    """What a pass over the rows of a term found: the value, the gradient, the sum of the sizes of the slopes, and the
+    state of each sample, from which the curvature follows (the arguments of the loss, or probabilities)."""
+
+    value: float
+    gradient: Array
+    size: float
+    arguments: Array
+    slopes: Array
+    curvature: Array | None = None
+
+
+class SmoothTerm(ABC):
+    """sum_i weights_i loss(M_i x + offset_i), to be read at one point after another. ``reach`` is the largest entry of
+    each column of M, also where only some of its rows are taken."""
+
+    def __init__(self, term: Term, rows: Rows, reach: Array) -> None:
+        self.name, self.loss, self.rows, self.reach = term.name, term.loss, rows, reach
+        self.offset: Array | None = term.offset if np.any(term.offset) else None
+        self.weights: Array = term.weights
+        self._prepare()
+
+    def _prepare(self) -> None:
+        """Look at the weights once."""
+        w = self.weights
+        self.uniform = float(w[0]) if w.size and np.all(w == w[0]) else None
+        self.at_zero = 0.0
+        if self.loss.half_square is not None and self.offset is not None:  # all residuals may be 0
+            self.at_zero = ROUNDING_ROOM * float(w @ np.abs(self.offset))
+
+    @property
+    def samples(self) -> int:
+        """How many losses are added up."""
+        return self.weights.size
+
+    @abstractmethod
+    def read(self, x: Array) -> Reading:
+        """Value and gradient at x."""
+
+    @abstractmethod
+    def hessian(self, reading: Reading, single_precision: bool = False) -> Array:
+        """The Hessian where the reading was taken."""
+
+    def curvature(self, reading: Reading) -> Array:
+        """The curvatures of the losses where the reading was taken, without weights."""
+        if reading.curvature is None:
+            found = self.loss.curvature(reading.arguments)
+            reading.curvature = found.ravel() if self.loss.width == 1 else found  # matrices of one entry, for some
+        return reading.curvature
+
+    @abstractmethod
+    def diagonal(self, reading: Reading) -> Array:
+        """The diagonal of the Hessian, or something of its size."""
+
+    def smallest_margin(self, reading: Reading) -> float:
+        """The smallest entry of M x among those with a weight."""
+        margins = reading.arguments if self.offset is None else reading.arguments - self.offset
+        if self.uniform is None:
+            margins = margins[np.repeat(self.weights > 0, self.loss.width)]
+        return float(margins.min(initial=np.inf))
+
+    def share(self, samples: Indices) -> SmoothTerm:
+        """The term over some of its samples, with weights that make up for the others."""
+        out = copy(self)
+        width = self.loss.width
+        chosen = samples if width == 1 else (samples[:, None] * width + np.arange(width)).ravel()
+        out.weights = self.weights[samples] * (self.samples / samples.size)
+        out.offset = None if self.offset is None else self.offset[chosen]
+        out._take(samples, chosen)
+        out._prepare()
+        return out
+
+    @abstractmethod
+    def _take(self, samples: Indices, chosen: Indices) -> None:
+        """Keep the rows of these samples, and no others."""
+
+
+class GeneralTerm(SmoothTerm):
+    """Any rows, by the four verbs."""
+
+    def _prepare(self) -> None:
+        super()._prepare()
+        self.row_weights = np.repeat(self.weights, self.loss.width)
+        self.counts = self.weights > 0
+
+    def read(self, x: Array) -> Reading:
+        u = self.rows @ x
+        if self.offset is not None:
+            u += self.offset
+        values, slopes = self.loss.value(u), self.loss.slope(u)
+        pull = self.row_weights * slopes
+        value = float(self.weights[self.counts] @ values[self.counts])
+        return Reading(value, self.rows.T @ pull, float(np.abs(pull).sum()) + self.at_zero, u, slopes)
+
+    def hessian(self, reading: Reading, single_precision: bool = False) -> Array:
+        curvature = self.curvature(reading)
+        if curvature.ndim == 1:
+            return self.rows.gram(self.weights * curvature)
+        return block_gram(self.rows, self.weights[:, None, None] * curvature, self.rows)
+
+    def diagonal(self, reading: Reading) -> Array:
+        return self.reach**2 * reading.size
+
+    def _take(self, samples: Indices, chosen: Indices) -> None:
+        self.rows = self.rows[chosen]
+
+
+class SingleTerm(SmoothTerm):
+    """A loss of one argument, over rows that are one matrix."""
+
+    def __init__(self, term: Term, rows: Rows, reach: Array, single: SingleRows) -> None:
+        self.single = single
+        super().__init__(term, rows, reach)
+
+    def read(self, x: Array) -> Reading:
+        n = self.single.height
+        arguments, slopes = np.empty(n), np.empty(n)
+        value, size = 0.0, self.at_zero
+
+        def visit(block: slice, u: Array) -> Array:
+            nonlocal value, size
+            if self.offset is not None:
+                u += self.offset[block]
+            weights = self.weights[block] if self.uniform is None else self.uniform
+            part, slope = self.loss.weighed(u, weights)
+            value += part
+            arguments[block], slopes[block] = u, slope
+            pull = slope * weights
+            size += float(np.add.reduce(np.abs(pull)))
+            return pull
+
+        gradient = self.single.sweep(x, visit)
+        return Reading(value, gradient, size, arguments, slopes)
+
+    def hessian(self, reading: Reading, single_precision: bool = False) -> Array:
+        return self.single.gram(self.weights * self.curvature(reading), single_precision)
+
+    def diagonal(self, reading: Reading) -> Array:
+        return self.single.squares(self.weights * self.curvature(reading))
+
+    def _take(self, samples: Indices, chosen: Indices) -> None:
+        self.single = self.single[samples]
+
+
+class ScoredTerm(SmoothTerm):
+    """The softmax loss of margins, from the scores z = W'[X, 1]' of all classes, one row a class: its gradient is
+    (p - e_c)[X, 1], its Hessian has the weights diag(p) - pp' for each sample. The arguments are the probabilities."""
+
+    def __init__(self, term: Term, rows: Rows, reach: Array, single: SingleRows, classes: Indices) -> None:
+        self.single, self.classes = single, classes
+        super().__init__(term, rows, reach)
+
+    def read(self, x: Array) -> Reading:
+        n = self.single.height
+        probabilities, pulls = np.empty((self.single.columns, n)), np.empty((self.single.columns, n))
+        value, size = 0.0, 0.0
+
+        def visit(block: slice, z: Array) -> Array:
+            nonlocal value, size
+            weights = self.weights[block]
+            values, rest = _softmax(z, self.classes[block], probabilities[:, block], pulls[:, block])
+            counts = slice(None) if self.uniform else weights > 0
+            value += float(weights[counts] @ values[counts])
+            size += float(weights @ rest)
+            pull = pulls[:, block]
+            pull *= weights
+            return pull
+
+        gradient = self.single.sweep(x, visit)
+        return Reading(value, gradient, size, probabilities, pulls)
+
+    def hessian(self, reading: Reading, single_precision: bool = False) -> Array:
+        return self.single.class_gram(reading.arguments, self.weights, single_precision)
+
+    def diagonal(self, reading: Reading) -> Array:
+        p = reading.arguments
+        return self.single.squares(self.weights * p * (1.0 - p))
+
+    def smallest_margin(self, reading: Reading) -> float:
+        """From the probabilities, log p_c - log p_k, as far as these have not run out of range."""
+        p = reading.arguments if self.uniform else reading.arguments[:, self.weights > 0]
+        classes = self.classes if self.uniform else self.classes[self.weights > 0]
+        own = classes, np.arange(classes.size)
+        mine = p[own]
+        others = p.copy()
+        others[own] = 0.0
+        least = float((mine / np.maximum(others.max(axis=0, initial=0.0), 1e-300)).min(initial=np.inf))
+        return float(np.log(least)) if least > 0 else -np.inf
+
+    def _take(self, samples: Indices, chosen: Indices) -> None:
+        self.single, self.classes = self.single[samples], self.classes[samples]
+
+
+def _softmax(z: Array, classes: Indices, p: Array, pull: Array) -> tuple[Array, Array]:
+    """-log p_c and 1 - p_c for each column of scores, none of them by cancellation; p and p - e_c are written where
+    asked. Overwrites z."""
+    own = classes, np.arange(z.shape[1])
+    z -= z.max(axis=0)
+    score = z[own]
+    np.exp(z, out=z)
+    mine = z[own]
+    z[own] = 0.0
+    rest = z.sum(axis=0)
+    total = rest + mine
+    values = np.where(score == 0.0, np.log1p(rest), np.log(total) - score)
+    z *= 1.0 / total
+    rest /= total
+    p[:] = z
+    p[own] = mine / total
+    z[own] = -rest
+    pull[:] = z
+    return values, rest
+
+
+def smooth_term(problem: Problem, term: Term) -> SmoothTerm:
+    """The term in the fastest form that its rows have."""
+    rows = problem.rows(term)
+    reach = rows.column_max()
+    if isinstance(term.loss, SoftmaxMargins):
+        scored = None if np.any(term.offset) else SingleRows.scores_in(rows)
+        return GeneralTerm(term, rows, reach) if scored is None else ScoredTerm(term, rows, reach, *scored)
+    single = SingleRows.seen_in(rows) if term.loss.width == 1 else None
+    return GeneralTerm(term, rows, reach) if single is None else SingleTerm(term, rows, reach, single)
