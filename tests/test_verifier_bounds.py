@@ -79,7 +79,9 @@ def test_bounds_of_hard_margins(seed):
     bounds = [sum(alpha) ** 2 / (2 * dot(w, w)) if any(w) else 0 for alpha, w in zip(fits, pulls, strict=True)]
     assert lower == max(bounds)
     assert upper == (size / reach**2 if min(m) > 0 else None)
-    assert value == (size / min(m) if 0 < min(m) < 1 else size)
+    ends = [size, size / min(m)] if min(m) > 0 else [size]
+    assert value in ends
+    assert upper is None or abs(value - upper) == max(abs(end - upper) for end in ends)
     assert untouched == (fits == [given] and min(m) == 1 and sum(given) == dot(pulls[0], pulls[0]))
     optimum = oracle.hard_margin(X, signs, intercept)
     if optimum is not None:

@@ -46,13 +46,14 @@ def true_bounds(
     multipliers: Mapping[str, Mapping[int, Fraction]],
 ) -> tuple[Fraction | None, Fraction | None, Fraction]:
     """A lower and an upper bound of the minimised objective (None: none could be shown), and the objective at the point
-    as it is: times the least multiple of the point that has margins large enough, where it falls short of them.
-    ``NoProof`` (a ValueError) where the problem is no quadratic program."""
+    as it is or, where that is further from the upper bound, times the multiple of the point that has margins large
+    enough. ``NoProof`` (a ValueError) where the problem is no quadratic program."""
     statement = state(problem)
     z = [value for name in statement.kept for value in point[name]]
     near, value = _feasible(statement, z), _objective(statement, z)
     upper = min((value if moved == z else _objective(statement, moved) for moved in near), default=None)
-    value *= max(_multiple(statement, z) or 1, 1)
+    if upper is not None and (scale := _multiple(statement, z)) is not None:
+        value = max(value, scale * value, key=lambda at: abs(at - upper))
     lower = [dual_bound(statement, multipliers), linearised_bound(statement, z, multipliers)]
     return max((bound for bound in lower if bound is not None), default=None), upper, value
 
