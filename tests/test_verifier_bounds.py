@@ -209,6 +209,13 @@ def test_bounds_of_the_perceptron(seed):
         assert found[1] is None or optimum <= found[1]
 
 
+def test_multipliers_are_untouched_only_where_every_equation_holds():
+    rows, one, nothing = [[F(1), F(0)], [F(0), F(1)]], [F(1)] * 2, [F(0)] * 2
+    for z, untouched in (([0, 0], True), ([0, F(1, 2)], False), ([F(1, 2), 0], False), ([F(1, 2)] * 2, False)):
+        found = alone.kink_bounds(rows, one, nothing, nothing, [F(-1)] * 2, list(map(F, z)), F(0), F(0))
+        assert found == (0, 0, 0, untouched)
+
+
 def test_linear_systems_are_solved_also_where_they_are_singular():
     rng = random.Random(3)
     for _ in range(60):

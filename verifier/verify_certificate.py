@@ -191,7 +191,7 @@ def margin_bounds(rows, signs, d, point, alpha, caps, kind, tolerance):
     if caps is None:  # the best multiples of the point, its intercept in the middle, and of the multipliers
         ends = [min(v for v, side in zip(m, sides, strict=True) if side == s) for s in set(sides)]
         upper = size / (sum(ends) / len(ends)) ** 2 if min(m) > 0 else None
-        lower = max(total**2 / (2 * bend) if bend else ZERO for total, bend in sums)
+        lower = sums[0][0] ** 2 / (2 * sums[0][1]) if sums[0][1] else ZERO  # all fits are multiples of each other
         value = max(size, size / min(m), key=lambda v: abs(v - upper)) if upper else size  # the point may fall short
         return lower, upper, value, fits == [alpha] and min(m) == 1 and sums[0][0] == sums[0][1]
     stretch = 1 / min((v for v in m if v > 1 - tolerance), default=Fraction(1))  # lest rounding costs slack
