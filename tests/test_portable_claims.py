@@ -385,23 +385,35 @@ def test_a_log_determinant_along_a_direction(monkeypatch: pytest.MonkeyPatch) ->
 THIRDS = [[F(-2, 3)], [F(-1, 3)], [F(1, 3)], [F(2, 3)]]
 
 
+def test_the_values_of_a_kernel_are_judged_as_given() -> None:
+    """Checks know how far the doubles of a kernel are from its values: the file has the digest of the data as given."""
+    doubles = [[float(v) for v in row] for row in THIRDS]
+    for level in ("float", "rigorous", "exact"):
+        text = cc.KernelSVM(THIRDS, MIXED, kernel="linear", C=1.0).solve(level=level).certificate.to_json()
+        found = cc.verify(text, THIRDS, MIXED)
+        assert found.accepted, found.reasons
+        assert not found.rounded
+        assert "digests differ" in cc.verify(text, doubles, MIXED).reasons[0]
+
+
 def test_a_certificate_of_rounded_data_is_one_of_rounded_data() -> None:
-    """A kernel's values are worked out in doubles: at the level float the file has the digest of the doubles."""
-    problem = cc.KernelSVM(THIRDS, MIXED, kernel="linear", C=1.0)
-    text = problem.solve().certificate.to_json()
+    """The values of an rbf kernel are not rational: at the level exact the file speaks of doubles, by their digest."""
+    problem = cc.KernelSVM(THIRDS, MIXED, kernel="rbf", C=1.0)
+    text = problem.solve(level="exact").certificate.to_json()
     doubles = [[float(v) for v in row] for row in THIRDS]
     for data, rounded in ((THIRDS, True), (doubles, False)):
         found = cc.verify(text, data, MIXED)
         assert found.accepted, found.reasons
         assert found.rounded is rounded
         assert ("on these data rounded to doubles (4 samples)" in found.explain()) is rounded
-    exact = problem.solve(level="exact").certificate.to_json()
-    found = cc.verify(exact, THIRDS, MIXED)
-    assert found.accepted
+    plain = problem.solve().certificate.to_json()
+    found = cc.verify(plain, THIRDS, MIXED)
+    assert found.accepted, found.reasons
     assert not found.rounded
-    assert "digests differ" in cc.verify(exact, doubles, MIXED).reasons[0]
-    named = cc.KernelSVM(THIRDS, ["no", "yes"] * 2, kernel="linear", C=1.0).solve().certificate.to_json()
-    assert cc.verify(named, THIRDS, ["no", "yes"] * 2).rounded
+    assert "digests differ" in cc.verify(plain, doubles, MIXED).reasons[0]
+    names = ["no", "yes"] * 2
+    named = cc.KernelSVM(THIRDS, names, kernel="rbf", C=1.0).solve(level="exact").certificate.to_json()
+    assert cc.verify(named, THIRDS, names).rounded
     other = [[F(-2, 3)], [F(-1, 3)], [F(1, 3)], [F(4, 3)]]
     assert "digests differ" in cc.verify(text, other, MIXED).reasons[0]
     assert "digests differ" in cc.verify(text, [[-1.0], [0.0], [1.0], [2.0]], MIXED).reasons[0]
