@@ -466,3 +466,22 @@ def test_the_rank_modulo_primes_is_the_rank_in_fractions():
             matrix[:, -1] = matrix[:, 0] * (1 + (trial % 2) * 2.0**-52)
         assert rational.rank(matrix) == elimination.rank(rational.fractions(matrix))
     assert rational.rank(np.zeros((3, 2))) == 0
+
+
+# ---- samples of very different weight ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("fitted", [0, 1, 2])
+def test_what_light_samples_cost_counts_where_heavy_ones_are_fitted(fitted):
+    """One heavy sample and two light ones, which cost all there is. A point that fits the wrong one (or neither) has
+    multipliers that are off by far less than the heavy sample weighs, and by more than the light ones do."""
+    weights = np.array([1e6, 1e-5, 1e-7])
+    X, targets = np.array([[1.0, 1.0], [1.0, -1.0], [2.0, -2.0]]), np.array([0.0, 1.0, 1.0])
+    problem = cc.LeastAbsolute(X, targets, coding="real", intercept=False, sample_weight=weights)
+    coef = np.array([0.0, 0.5, 0.25])[fitted] * np.array([1.0, -1.0])
+    off = X @ coef - targets
+    z = {0: [0.0, -1e-5, -1e-7], 1: [0.0, -2e-7, 1e-7], 2: [0.0, -1e-5, 5e-6]}[fitted]  # of 0: not stationary
+    multipliers = {"residual_above": (weights + z) / 2, "residual_below": (weights - z) / 2}
+    kkt = check_kkt(problem, np.concatenate([coef, np.abs(off)]), multipliers)
+    assert kkt.holds(1e-8) is (fitted == 1)
+    assert problem.solve().objective == pytest.approx(1e-7, rel=1e-8)

@@ -578,3 +578,27 @@ def test_without_flint(monkeypatch):
     monkeypatch.setitem(sys.modules, "flint", None)
     with pytest.raises(NoAnswer, match=r"convexcls\[exact\]"):
         enclose(cc.LogisticMLE(*overlapping(20, 2)))
+
+
+def test_numbers_too_small_to_be_written_down():
+    """The second coefficient is of the order of exp(-2^53): its digits would not fit into any memory."""
+    X, y = [[-3, 0], [5, 0], [Fraction(2**54 + 1), 3], [Fraction(2**64 - 5), 1]], [1, 0, 0, 0]
+    s = cc.LogisticMLE(X, y, l2=1.0).solve(level="exact")
+    assert (s.status, s.certificate.level) == ("optimal", "exact")
+    low, high = s.certificate.enclosure.coefficients["coef"][1]
+    assert low <= 0 <= high
+    assert high - low < Fraction(1, 10**30)
+    assert cc.verify(s.certificate.to_json(), X, y).accepted
+    without = cc.LogisticMLE([[-3], [5]], y[:2], l2=1.0).solve(level="exact").certificate  # the far rows lose nothing
+    assert overlap((s.certificate.lower, s.certificate.upper), (without.lower, without.upper))
+    assert cc.LogisticMLE(X, y, l2=1.0).solve(level="rigorous").status == "optimal"
+
+
+def test_a_repeated_column_far_from_zero():
+    """Half of what the answer adds up is gone with one of two equal columns: from there no step leads back."""
+    x = [26825.60, 26825.62, 26825.67, 26825.68, 26825.63, 26825.66, 26825.61, 26825.59]
+    y = [1, 0, 1, 0, 0, 1, 0, 1]
+    twice, once = (cc.LogisticMLE([[v] * k for v in x], y).solve(level="exact").certificate for k in (2, 1))
+    assert twice.status == once.status == "optimal"
+    assert overlap((twice.lower, twice.upper), (once.lower, once.upper))
+    assert cc.LogisticMLE([[v] * 2 for v in x], y).solve(level="rigorous").status == "optimal"

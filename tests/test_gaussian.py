@@ -296,3 +296,17 @@ def test_two_classes_in_the_plane_have_a_conic():
     assert np.abs(s.decision_function(boundary.points(50))).max() < 1e-9
     np.testing.assert_allclose(boundary(x), s.decision_function(x), rtol=1e-9, atol=1e-9)
     assert cc.conic(cc.GaussianMLE(x, y).solve()).kind == "line"
+
+
+def test_a_precision_that_doubles_do_not_hold():
+    """The features differ by 1e-15 of themselves: the optimum is known, but of the precision, near 1e30, doubles keep
+    nothing that could be inverted."""
+    eps = 2.0**-52
+    first = [1.0, 0.5, 0.25, -1.0, -0.5, 0.75]
+    X = [[a, a * (1 + k * eps)] for a, k in zip(first, (1, 3, 0, 2, 5, 1), strict=True)]
+    s = cc.GaussianMLE(X, [0, 0, 0, 1, 1, 1]).solve(level="exact")
+    assert s.status == "optimal"
+    for read in (lambda: s.estimates, lambda: s.predict(X), lambda: s.intercept):
+        with pytest.raises(cc.NoAnswer, match="leave one of them out"):
+            read()
+    assert "OPTIMAL" in s.explain()

@@ -119,7 +119,9 @@ FEASIBILITY = {
         [0.02 / 0.22, 0.1 / 2.3]),
     "of the largest bound": at(homogeneous(x=-1.0), [-0.1, 0.4], PRIMAL, "row", [0.25, 0]),
     "a sign, of the multipliers": at(
-        over(2, block("row", EYE, [-4.0, 0.5]), unit=3.0), [-5, 0], DUAL, "row", [0, 0.0025], row=a(4, -0.01)),
+        over(2, block("row", EYE, [-4.0, 0.5]), unit=3.0), [-5, 0], DUAL, "row", [0, 0.01], row=a(1, -0.01)),
+    "a sign, of what the right-hand side may cost": at(  # twice the objective, 3, by 4
+        over(2, block("row", EYE, [-4.0, 0.5]), unit=3.0), [-5, 0], DUAL, "row", [0, 0.01 / 1.5], row=a(4, -0.01)),
     "a sign, of the size of multipliers": at(
         over(2, block("row", EYE, [-4.0, 0.5]), unit=3.0), [-5, 0], DUAL, "row", [0, 0.01 / 0.75], row=a(0.001, -0.01)),
     "a sign, of a small right-hand side": at(

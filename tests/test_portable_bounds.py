@@ -362,6 +362,20 @@ def test_the_upper_bound_is_the_objective_at_a_feasible_point(monkeypatch):
     assert at(least, 2, 1) == (F(5, 2), F(5, 2))
     assert at(least, 0, 1) == (None, F(1, 2))
     assert at(least, 3, -2) == (18 + 8, F(13, 2))
+    # and an unknown that costs nothing put in the middle, as far as the point itself can be scaled
+    sides = block("below", [[F(-1), F(-2), F(1)], [F(-1), F(2), F(1)], [F(-3), F(2), F(1)]])
+    flat = statement([[1, 0], [0, 0]], [0, 0], inequalities=[sides])
+    assert at(flat, 1, F(1, 4)) == (F(1, 2), 1)  # margins 3/2, 1/2
+    assert at(flat, 4, F(-1, 4)) == (F(1, 2), 8)  # more than enough
+    assert at(flat, 1, F(1, 2)) == (None, F(1, 2))  # margins 2, 0
+    costly = statement([[1, 0], [0, 0]], [0, 1], inequalities=[sides])
+    assert at(costly, 1, F(1, 4)) == (F(1, 2) * 4 + F(1, 2), F(3, 4))
+    curved = statement([[1, 0], [0, 1]], [0, 0], inequalities=[sides])
+    assert at(curved, 1, F(1, 4)) == (F(17, 32) * 4, F(17, 32))
+    uneven = block("below", [[F(-1), F(-2), F(1)], [F(-1), F(1), F(1)]])
+    assert at(statement([[1, 0], [0, 0]], [0, 0], inequalities=[uneven]), 1, F(1, 2)) == (2, F(1, 2))
+    unused = block("below", [[F(-1), F(0), F(1)]])
+    assert at(statement([[1, 0], [0, 0]], [0, 0], inequalities=[unused]), F(1, 2), 3) == (F(1, 2), F(1, 8))
     # not scaled where a row says at most, or where there are equations: moved within the bounds of single unknowns
     mixed = statement(
         [[1, 0], [0, 1]], [0, 0], inequalities=[block("below", [[F(-1), F(0), F(2)], [F(1), F(0), F(-3)]])]

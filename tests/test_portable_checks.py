@@ -14,11 +14,12 @@ from scipy import sparse
 
 import convexcls as cc
 from convexcls.data import check_data
+from convexcls.exact.falling import proves_unattained
 from convexcls.portable import certificate_dict, data_digest, digest, found_proofs, parse
 from convexcls.portable import verification as verification_module
 from convexcls.portable.checks import check_claim
 from convexcls.portable.digest import entry_text, label_text
-from convexcls.portable.exact_proofs import proves_infeasible, proves_unattained
+from convexcls.portable.exact_proofs import proves_infeasible
 from convexcls.portable.found_proofs import exact_direction, exact_farkas
 from convexcls.portable.slacks import (
     flat_lines,

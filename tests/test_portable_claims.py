@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import convexcls as cc
+from convexcls.exact import falling
 from convexcls.portable import bounds, certificate_dict, checks, exact_proofs, parse
 from convexcls.portable.bounds import Bounds, bounds_of
 from convexcls.portable.exact_proofs import falls
@@ -321,13 +322,13 @@ def test_a_direction_of_a_kernel_is_checked_in_rationals(monkeypatch: pytest.Mon
     assert "one number" in falls(problem, {"margin": [F(1)] * 2})
     assert "leaves the constraint" in falls(problem, {"margin": [F(-1), F(-2), F(-1)]})
     # one that is too large is checked in doubles, which do not see that
-    monkeypatch.setattr(exact_proofs, "LARGEST", 8)
+    monkeypatch.setattr(falling, "LARGEST", 8)
     assert falls(problem, way) == ""
     assert "does not fall" in falls(problem, {"margin": [F(1), F(2), F(2)]})
     assert "one number" in falls(problem, {"margin": [F(1)] * 2})
-    assert "no large matrix" in exact_proofs.proves_unattained(problem, way)
-    monkeypatch.setattr(exact_proofs, "LARGEST", 9)
-    assert exact_proofs.proves_unattained(problem, way) == ""
+    assert "no large matrix" in falling.proves_unattained(problem, way)
+    monkeypatch.setattr(falling, "LARGEST", 9)
+    assert falling.proves_unattained(problem, way) == ""
 
 
 def test_a_kernel_is_that_of_the_samples_as_given() -> None:
@@ -350,7 +351,7 @@ def test_matrices_of_some_unknowns() -> None:
 
 
 def test_what_has_no_matrix_is_never_too_large(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(exact_proofs, "LARGEST", 1)
+    monkeypatch.setattr(falling, "LARGEST", 1)
     tie = cc.Constraint("tie", {"x": [[1.0, -1.0, 0.0]]}, rhs=0.0, relation="==")
     for quadratic in ({}, {"x": [0.0, 0.0, 1.0]}):
         problem = cc.Problem("p", [cc.Variable("x", 3, "x")], linear={"x": [-1.0, 0.0, 0.0]}, constraints=[tie],
@@ -384,23 +385,35 @@ def test_a_log_determinant_along_a_direction(monkeypatch: pytest.MonkeyPatch) ->
 THIRDS = [[F(-2, 3)], [F(-1, 3)], [F(1, 3)], [F(2, 3)]]
 
 
+def test_the_values_of_a_kernel_are_judged_as_given() -> None:
+    """Checks know how far the doubles of a kernel are from its values: the file has the digest of the data as given."""
+    doubles = [[float(v) for v in row] for row in THIRDS]
+    for level in ("float", "rigorous", "exact"):
+        text = cc.KernelSVM(THIRDS, MIXED, kernel="linear", C=1.0).solve(level=level).certificate.to_json()
+        found = cc.verify(text, THIRDS, MIXED)
+        assert found.accepted, found.reasons
+        assert not found.rounded
+        assert "digests differ" in cc.verify(text, doubles, MIXED).reasons[0]
+
+
 def test_a_certificate_of_rounded_data_is_one_of_rounded_data() -> None:
-    """A kernel's values are worked out in doubles: at the level float the file has the digest of the doubles."""
-    problem = cc.KernelSVM(THIRDS, MIXED, kernel="linear", C=1.0)
-    text = problem.solve().certificate.to_json()
+    """The values of an rbf kernel are not rational: at the level exact the file speaks of doubles, by their digest."""
+    problem = cc.KernelSVM(THIRDS, MIXED, kernel="rbf", C=1.0)
+    text = problem.solve(level="exact").certificate.to_json()
     doubles = [[float(v) for v in row] for row in THIRDS]
     for data, rounded in ((THIRDS, True), (doubles, False)):
         found = cc.verify(text, data, MIXED)
         assert found.accepted, found.reasons
         assert found.rounded is rounded
         assert ("on these data rounded to doubles (4 samples)" in found.explain()) is rounded
-    exact = problem.solve(level="exact").certificate.to_json()
-    found = cc.verify(exact, THIRDS, MIXED)
-    assert found.accepted
+    plain = problem.solve().certificate.to_json()
+    found = cc.verify(plain, THIRDS, MIXED)
+    assert found.accepted, found.reasons
     assert not found.rounded
-    assert "digests differ" in cc.verify(exact, doubles, MIXED).reasons[0]
-    named = cc.KernelSVM(THIRDS, ["no", "yes"] * 2, kernel="linear", C=1.0).solve().certificate.to_json()
-    assert cc.verify(named, THIRDS, ["no", "yes"] * 2).rounded
+    assert "digests differ" in cc.verify(plain, doubles, MIXED).reasons[0]
+    names = ["no", "yes"] * 2
+    named = cc.KernelSVM(THIRDS, names, kernel="rbf", C=1.0).solve(level="exact").certificate.to_json()
+    assert cc.verify(named, THIRDS, names).rounded
     other = [[F(-2, 3)], [F(-1, 3)], [F(1, 3)], [F(4, 3)]]
     assert "digests differ" in cc.verify(text, other, MIXED).reasons[0]
     assert "digests differ" in cc.verify(text, [[-1.0], [0.0], [1.0], [2.0]], MIXED).reasons[0]
@@ -417,4 +430,4 @@ def test_real_targets_are_rounded_with_the_rest() -> None:
 
 
 def test_how_large_a_matrix_is_worked_out() -> None:
-    assert exact_proofs.LARGEST == 40_000
+    assert falling.LARGEST == 40_000

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 
 import convexcls as cc
@@ -125,3 +127,32 @@ def test_arguments_that_doubles_round_away_do_not_make_an_optimum():
     problem = over(1, terms=[fit], unit=0.0)
     certificate, _, _ = certify(problem, a(3), {})
     assert certificate.status == "undecided"
+
+
+def test_perceptron_with_a_total_that_rounding_takes_away():
+    """Shares and their complements: the direction that separates has margins of 1e-15 of its entries."""
+    X, y, w = [[57.5, 42.5], [55.2, 44.8], [85.2, 14.8], [85.9, 14.1]], [1, 0, 0, 0], [2.0, 0.5, 1.0, 1.0]
+    problem = cc.PerceptronCriterion(X, y, sample_weight=w)
+    for level in ("float", "rigorous", "exact"):
+        s = problem.solve(level=level)
+        assert (s.status, s.objective) == ("optimal", 0.0)
+    point = [Fraction(v) for v in (*s.coef, s.intercept)]
+    margins = [
+        (2 * t - 1) * sum(a * Fraction(b) for a, b in zip(point, (*row, 1.0), strict=True))
+        for row, t in zip(X, y, strict=True)
+    ]
+    assert min(margins) >= 0
+    total = sum(Fraction(a) * m for a, m in zip(w, margins, strict=True))
+    assert abs(total / Fraction(sum(w)) - 1) <= Fraction(1, 10**8)
+
+
+def test_a_penalty_holds_no_intercept_of_one_class():
+    """Only one class has weight: with a penalty, too, the intercept runs away. All levels say so, and verify it."""
+    X, y, w = [[0.8, 2.0], [-0.4, 0.0], [0.7, 2.0], [0.6, -2.0]], [1, 0, 1, 1], [2.5, 0.0, 1.0, 1.0]
+    for model in (cc.LogisticMLE, cc.SoftmaxMLE):
+        for level in ("float", "rigorous", "exact"):
+            certificate = model(X, y, l2=1.0, sample_weight=w).solve(level=level).certificate
+            assert (certificate.status, certificate.level) == ("unattained", level)
+            assert cc.verify(certificate.to_json(), X, y, w).accepted
+        held = model(X, y, l2=1.0, sample_weight=[2.5, 0.5, 1.0, 1.0]).solve(level="exact")
+        assert held.status == "optimal"

@@ -8,6 +8,7 @@ import json
 import math
 import random
 from fractions import Fraction as F
+from math import prod
 
 import exact as oracle
 import pytest
@@ -44,13 +45,21 @@ def objective(rows, d, v, costs, power):
     return sum((x * x for x in v[:d]), F(0)) / 2 + dot(costs, slacks)
 
 
-def balanced(alpha, signs, intercept):
-    """Multipliers with the heavier class scaled down until both weigh the same."""
-    if not intercept:
-        return alpha
+def balanced(alpha, tops, signs, intercept):
+    """The multipliers in all ways in which both classes are made to weigh the same: the heavier one scaled down, and
+    where there is enough room the excess shared out by the room either way, or by the room of the lighter class."""
     weight = {s: sum((a for a, sign in zip(alpha, signs, strict=True) if sign == s), F(0)) for s in (-1, 1)}
-    least = min(weight.values())
-    return [a * least / weight[s] if weight[s] else F(0) for a, s in zip(alpha, signs, strict=True)]
+    excess, heavy = abs(weight[1] - weight[-1]), max(weight, key=weight.__getitem__)
+    if not intercept or not excess:
+        return [alpha]
+    out = [[a * weight[-heavy] / weight[heavy] if s == heavy else a for a, s in zip(alpha, signs, strict=True)]]
+    either = [min(a, top - a) for a, top in zip(alpha, tops, strict=True)]
+    above = [F(0) if s == heavy else top - a for a, top, s in zip(alpha, tops, signs, strict=True)]
+    for room in (either, above):
+        if sum(room) >= excess:
+            shares = [excess * r / sum(room) for r in room]
+            out.append([a - r if s == heavy else a + r for a, r, s in zip(alpha, shares, signs, strict=True)])
+    return out
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -59,16 +68,23 @@ def test_bounds_of_hard_margins(seed):
     d = len(X[0])
     if seed % 2 and (found := oracle.hard_margin(X, signs, intercept)) is not None:
         v = [x / 3 for x in [*found[1], *([found[2]] if intercept else [])]]  # a feasible direction
-    alpha = balanced([max(a, F(0)) for a in given], signs, intercept)
-    w = [dot(alpha, column) for column in zip(*rows, strict=True)][:d]
+        v[-1] += F(seed % 3, 9) * intercept  # and an intercept that need not be in the middle
+    kept = [max(a, F(0)) for a in given]
+    fits = balanced(kept, [2 * a for a in kept], signs, intercept)
+    pulls = [[dot(alpha, column) for column in zip(*rows, strict=True)][:d] for alpha in fits]
     m, size = [dot(r, v) for r in rows], dot(v[:d], v[:d]) / 2
+    ends = [min(u for u, s in zip(m, signs, strict=True) if s == side) for side in (-1, 1)]
+    reach = sum(ends) / 2 if intercept else min(ends)
     lower, upper, value, untouched = alone.margin_bounds(rows, signs, d, v, given, None, {}, TOLERANCE)
-    assert lower == (sum(alpha) ** 2 / (2 * dot(w, w)) if any(w) else 0)
-    assert upper == (size / min(m) ** 2 if min(m) > 0 else None)
-    assert value == size
-    assert untouched == (alpha == given and min(m) == 1 and sum(alpha) == dot(w, w))
+    bounds = [sum(alpha) ** 2 / (2 * dot(w, w)) if any(w) else 0 for alpha, w in zip(fits, pulls, strict=True)]
+    assert lower == max(bounds)
+    assert upper == (size / reach**2 if min(m) > 0 else None)
+    ends = [size, size / min(m)] if min(m) > 0 else [size]
+    assert value in ends
+    assert upper is None or abs(value - upper) == max(abs(end - upper) for end in ends)
+    assert untouched == (fits == [given] and min(m) == 1 and sum(given) == dot(pulls[0], pulls[0]))
     optimum = oracle.hard_margin(X, signs, intercept)
-    if optimum is not None and any(w):
+    if optimum is not None:
         assert lower <= optimum[0]
         assert upper is None or optimum[0] <= upper
 
@@ -80,14 +96,17 @@ def test_bounds_of_soft_margins(seed, loss):
     d, caps, power = len(X[0]), [F(3, 4) * w for w in weights], 2 if loss == "squared_hinge" else 1
     tolerance = F(1, 4)  # so that stretching is met with
     alpha = [max(F(0), a if power == 2 and c else min(a, c)) for a, c in zip(given, caps, strict=True)]
-    alpha = balanced(alpha, signs, intercept)
-    w = [dot(alpha, column) for column in zip(*rows, strict=True)][:d]
-    bend = dot(w, w) / 2 + sum((a * a / (4 * c) for a, c in zip(alpha, caps, strict=True) if c), F(0)) * (power == 2)
+    fits = balanced(alpha, [2 * a for a in alpha] if power == 2 else caps, signs, intercept)
+    lower = []
+    for fit in fits:
+        w = [dot(fit, column) for column in zip(*rows, strict=True)][:d]
+        squares = sum((a * a / (4 * c) for a, c in zip(fit, caps, strict=True) if c), F(0))
+        lower.append(sum(fit) - dot(w, w) / 2 - squares * (power == 2))
     near = [m for m in (dot(r, v) for r in rows) if m > 1 - tolerance]
     stretched = [x / min(near) for x in v] if near else v
     values = [objective(rows, d, point, caps, power) for point in (v, stretched)]
     found = alone.margin_bounds(rows, signs, d, v, given, caps, {"loss": loss}, tolerance)
-    assert found == (sum(alpha) - bend, min(values), min(values), alpha == given and values[0] <= values[1])
+    assert found == (max(lower), min(values), min(values), fits == [given] and values[0] <= values[1])
     X, signs, weights = weighty(weights, X, signs, weights)
     optimum = oracle.soft_margin(X, signs, F(3, 4), loss, intercept, weights)[0]
     assert found[0] <= optimum <= found[1]
@@ -129,34 +148,41 @@ def test_bounds_of_least_squares(seed):
     assert alone.square_bounds(rows, weights, targets, d, v, l2) == (optimum, value, value, value == optimum)
 
 
-def repaired(rows, weights, low, z, nu):
-    """z clipped to its box, moved by -W R s onto sum_i (z_i - nu w_i) r_i = 0, W the room in the box or, where that is
-    not enough, the weights; and the part of the middle it needs."""
+def repaired(rows, weights, low, z, nu, total):
+    """z clipped to its box, moved by -W R s onto sum_i (z_i - nu w_i) r_i = 0 where that can be, W the room in the box
+    or the weights or, with a normalization, the room and the inverse of all weights, by which nu moves: each with the
+    part of the middle it needs, and nu."""
     clipped = [max(b, min(a, w)) for a, b, w in zip(z, low, weights, strict=True)]
     columns = list(zip(*rows, strict=True))
-    excess = [dot(c, [a - nu * w for a, w in zip(clipped, weights, strict=True)]) for c in columns]
-    for give in ([min(a - b, w - a) for a, b, w in zip(clipped, low, weights, strict=True)], weights):
-        gram = [[dot(give, [a * b for a, b in zip(c, e, strict=True)]) for e in columns] for c in columns]
+    drift = [dot(c, weights) for c in columns]
+    excess = [dot(c, clipped) - nu * g for c, g in zip(columns, drift, strict=True)]
+    room = [min(a - b, w - a) for a, b, w in zip(clipped, low, weights, strict=True)]
+    out = []
+    for give, loose in [(room, F(0)), (weights, F(0))] + [(room, 1 / sum(weights))] * bool(total):
+        each = [*zip(columns, drift, strict=True)]
+        gram = [[sum(map(prod, zip(give, c, e, strict=True))) + loose * g * h for e, h in each] for c, g in each]
         step = oracle.solve_linear(gram, excess)
-        if step is not None:
-            break
-    fit = [a - g * dot(r, step) for a, g, r in zip(clipped, give, rows, strict=True)]
-    part = F(0)
-    for a, w, b in zip(fit, weights, low, strict=True):
-        beyond, half = max(a - w, b - a), (w - b) / 2
-        if beyond > 0:
-            part = max(part, beyond / (beyond + half))
-    return fit, part
+        if step is None:
+            continue
+        fit = [a - g * dot(r, step) for a, g, r in zip(clipped, give, rows, strict=True)]
+        part = F(0)
+        for a, w, b in zip(fit, weights, low, strict=True):
+            beyond, half = max(a - w, b - a), (w - b) / 2
+            if beyond > 0:
+                part = max(part, beyond / (beyond + half))
+        out.append((fit, part, nu + loose * dot(drift, step)))
+    return out
 
 
 @pytest.mark.parametrize("seed", range(30))
 def test_bounds_of_least_absolute(seed):
     X, signs, weights, v, z, _, intercept, _ = guess(seed)
     rows, targets, low = [[*row, *[F(1)] * intercept] for row in X], [F(s) for s in signs], [-w for w in weights]
-    fit, part = repaired(rows, weights, low, z, F(0))
+    fits = repaired(rows, weights, low, z, F(0), F(0))
+    lower = max(F(0), *(-(1 - part) * dot(fit, targets) for fit, part, _ in fits))
     value = sum(w * abs(dot(r, v) - t) for w, r, t in zip(weights, rows, targets, strict=True))
     found = alone.kink_bounds(rows, weights, targets, v, low, z, F(0), F(0))
-    assert found == (max(F(0), -(1 - part) * dot(fit, targets)), value, value, fit == z)
+    assert found == (lower, value, value, all(fit == z for fit, _, _ in fits))
     X, signs, weights = weighty(weights, X, signs, weights)
     optimum = oracle.least_absolute(X, signs, intercept, weights)
     assert found[0] <= optimum <= found[1]
@@ -168,19 +194,26 @@ def test_bounds_of_the_perceptron(seed):
     rows, nothing, total = [[-u for u in r] for r in margins], [F(0)] * len(X), sum(weights)
     if seed % 2:
         v = [-x for x in v]
-    fit, part = repaired(rows, weights, nothing, z, nu)
+    fits = repaired(rows, weights, nothing, z, nu, total)
     hinge = sum(w * max(F(0), -dot(r, v)) for w, r in zip(weights, margins, strict=True))
     reach = sum(w * dot(r, v) for w, r in zip(weights, margins, strict=True))
     found = alone.kink_bounds(rows, weights, nothing, v, nothing, z, nu, total)
-    assert found[0] == max(F(0), -total * ((1 - part) * nu + part / 2))
+    assert found[0] == max(F(0), *(-total * ((1 - part) * moved + part / 2) for _, part, moved in fits))
     assert found[1] == (hinge * total / reach if reach > 0 else None)
-    assert found[2:] == (hinge, fit == z and reach == total)
+    assert found[2:] == (hinge, all(fit == z for fit, _, _ in fits) and reach == total)
     assert alone.kink_bounds(rows, weights, nothing, v, nothing, z, F(0), F(0))[1:3] == (hinge, hinge)
     X, signs, weights = weighty(weights, X, signs, weights)
     optimum = oracle.perceptron(X, signs, intercept, weights)
     if optimum is not None:
         assert found[0] <= optimum
         assert found[1] is None or optimum <= found[1]
+
+
+def test_multipliers_are_untouched_only_where_every_equation_holds():
+    rows, one, nothing = [[F(1), F(0)], [F(0), F(1)]], [F(1)] * 2, [F(0)] * 2
+    for z, untouched in (([0, 0], True), ([0, F(1, 2)], False), ([F(1, 2), 0], False), ([F(1, 2)] * 2, False)):
+        found = alone.kink_bounds(rows, one, nothing, nothing, [F(-1)] * 2, list(map(F, z)), F(0), F(0))
+        assert found == (0, 0, 0, untouched)
 
 
 def test_linear_systems_are_solved_also_where_they_are_singular():
@@ -222,6 +255,58 @@ def test_the_unit_is_what_the_objective_is_at_nothing():
                 for sign in (1, -1):
                     inner["claim"] = {"lower": "0", "upper": "0", end: str(sign * unit * room)}
                     assert judged(problem, inner)[0] == accepted, (problem.kind, end, sign, accepted)
+
+
+@pytest.mark.parametrize("target", [1.0, -1.0])
+def test_multipliers_of_light_samples_may_be_lost_beside_those_of_heavy_ones(target):
+    """above + below is the weight of a sample: where both are rounded to 0, either end of its range is tried."""
+    light, half = 2.0**-40, {0: F(1, 2), 1: F(1, 2)}
+    problem = cc.LeastAbsolute(
+        [[1.0], [1.0], [2.0]], [0.0, 0.0, target], coding="real", intercept=False, sample_weight=[1.0, 1.0, light]
+    )
+    rows = {"residual_above": half, "residual_below": half}
+    found = judged(problem, certificate(problem, F(light), {"coef": [0]}, rows, level="float"))
+    assert found[0], found
+    assert found[2:] == (F(light), F(light))
+
+
+def test_multipliers_of_an_intercept_are_balanced_by_those_with_room():
+    """Of a capped sample and a lighter class with room, the lighter class is raised: the capped one stays."""
+    caps, rows, signs = [F(1), F(5), F(5)], [[F(-1), F(-1)], [F(2), F(1)], [F(3), F(1)]], [-1, 1, 1]
+    v, hinge = [F(0), F(0)], {"loss": "hinge"}
+    for alpha, best in (
+        ([F(1), F(1, 2), F(0)], [F(1), F(1), F(0)]),  # by the one inside its range
+        ([F(1), F(5), F(0)], [F(1), F(1), F(0)]),  # by the heavier class
+        ([F(1), F(0), F(0)], [F(1), F(1, 2), F(1, 2)]),  # by the lighter class at the end of its range
+    ):
+        w = [dot(best, column) for column in zip(*rows, strict=True)][:1]
+        lower, *_, untouched = alone.margin_bounds(rows, signs, 1, v, alpha, caps, hinge, TOLERANCE)
+        assert lower == sum(best) - dot(w, w) / 2
+        assert not untouched
+
+
+def test_the_multiplier_of_the_normalization_is_repaired_with_the_others():
+    """Heavy samples on the plane and light ones at the end of their range leave only nu to be moved."""
+    rows, weights, nothing = [[F(-1)], [F(2)]], [F(1000), F(1)], [F(0)] * 2
+    z, total = [F(0), F(1)], F(1001)  # 2 - nu (2 - 1000) = 0
+    for nu in (F(-2, 998), F(-2, 998) * (1 + F(1, 10**6))):
+        lower = alone.kink_bounds(rows, weights, nothing, [F(1)], nothing, z, nu, total)[0]
+        assert lower == F(2, 998) * total
+
+
+@pytest.mark.parametrize(
+    ("off", "accepted"), [(F(9, 100_000), True), (F(11, 100_000), False), (F(-11, 100_000), False)]
+)
+def test_an_intercept_may_be_off_the_middle_by_the_tolerance(off, accepted):
+    """The bounds are those of the intercept in the middle; margins of the point itself may fall short by 1e-4."""
+    problem = cc.HardMarginSVM([[0.0], [2.0]], [0, 1])
+    inner = certificate(
+        problem, F(1, 2), {"coef": [1], "intercept": [off - 1]}, {"margin": {0: F(1, 2), 1: F(1, 2)}}, level="float"
+    )
+    assert judged(problem, inner)[0] is accepted
+    found = cc.verify(json.dumps(inner), [[0.0], [2.0]], [0, 1])
+    assert found.accepted is accepted
+    assert accepted or found.reasons == ("the point is too far from being feasible",)
 
 
 def test_targets_of_zero_and_one():

@@ -170,22 +170,35 @@ def solve(rows, weights, ridge, target):
     return [work[pivots.index(k)][-1] if k in pivots else ZERO for k in range(len(work))]
 
 
+def balanced(alpha, signs, room):
+    """alpha >= 0 with sum_i signs_i alpha_i = 0, near one that may grow by room: changed where it may move either way,
+    where the lighter class may grow, or in the heavier class, which can be scaled down whatever the numbers are."""
+    excess = dot(alpha, signs)
+    each = [(a, r, s * excess > 0) for a, r, s in zip(alpha, room, signs, strict=True)]
+    gives = zip(*((min(a, r), r * (not heavy), a * heavy) for a, r, heavy in each), strict=True)
+    steps = [(give, excess / sum(give)) for give in gives if sum(give) >= abs(excess) > 0]
+    return [[a - s * g * t for a, s, g in zip(alpha, signs, give, strict=True)] for give, t in steps] or [alpha]
+
+
 # Bounds: lower, upper, the objective at the point as it is, and whether nothing had to be repaired.
 def margin_bounds(rows, signs, d, point, alpha, caps, kind, tolerance):
     """1/2 ‖coef‖^2 subject to m_i = r_i'v >= 1 (no caps), or plus sum_i caps_i max(0, 1 - m_i), or with its square."""
     m, size, squared = [dot(r, point) for r in rows], dot(point[:d], point[:d]) / 2, "squared_hinge" in kind.values()
     kept = [max(ZERO, a if squared and c else min(a, c)) for a, c in zip(alpha, caps or alpha, strict=True)]
-    if len(point) > d:  # an intercept: scale the heavier class down until both weigh the same
-        weight = {s: sum((a for a, sign in zip(kept, signs, strict=True) if sign == s), ZERO) for s in (-1, 1)}
-        kept = [a * min(weight.values()) / weight[s] if a else a for a, s in zip(kept, signs, strict=True)]
-    total, bend = sum(kept, ZERO), dot(w := pull(rows, kept)[:d], w)
-    if caps is None:  # the best multiples of the point and of the multipliers
-        upper = size / min(m) ** 2 if min(m) > 0 else None
-        return total**2 / (2 * bend) if bend else ZERO, upper, size, kept == alpha and min(m) == 1 and total == bend
+    room = [c - a for a, c in zip(kept, caps, strict=True)] if caps and not squared else kept
+    fits, sides = (balanced(kept, signs, room), signs) if len(point) > d else ([kept], [ZERO] * len(m))
+    sums = [(sum(fit, ZERO), dot(w := pull(rows, fit)[:d], w)) for fit in fits]
+    if caps is None:  # the best multiples of the point, its intercept in the middle, and of the multipliers
+        ends = [min(v for v, side in zip(m, sides, strict=True) if side == s) for s in set(sides)]
+        upper = size / (sum(ends) / len(ends)) ** 2 if min(m) > 0 else None
+        lower = sums[0][0] ** 2 / (2 * sums[0][1]) if sums[0][1] else ZERO  # all fits are multiples of each other
+        value = max(size, size / min(m), key=lambda v: abs(v - upper)) if upper else size  # the point may fall short
+        return lower, upper, value, fits == [alpha] and min(m) == 1 and sums[0][0] == sums[0][1]
     stretch = 1 / min((v for v in m if v > 1 - tolerance), default=Fraction(1))  # lest rounding costs slack
     value, other = (t * t * size + dot(caps, [max(1 - t * v, ZERO) ** (1 + squared) for v in m]) for t in (1, stretch))
-    bend += sum((a * a / (2 * c) for a, c in zip(kept, caps, strict=True) if a), ZERO) if squared else 0
-    return total - bend / 2, min(value, other), min(value, other), kept == alpha and value <= other
+    squares = [sum((a * a / (2 * c) for a, c in zip(fit, caps, strict=True) if a and squared), ZERO) for fit in fits]
+    lower = max(total - (bend + more) / 2 for (total, bend), more in zip(sums, squares, strict=True))
+    return lower, min(value, other), min(value, other), fits == [alpha] and value <= other
 
 
 def square_bounds(rows, weights, targets, d, point, l2):
@@ -204,17 +217,19 @@ def kink_bounds(rows, weights, targets, point, low, z, nu, total):
     are z = 0, nu = 0 where low = -weights, and z = weights/2, nu = 1/2 where low = t = 0, in the middle of the box."""
     u, kept = [dot(r, point) - t for r, t in zip(rows, targets, strict=True)], [*map(max, low, map(min, z, weights))]
     room = [min(a - b, w - a) for a, b, w in zip(kept, low, weights, strict=True)]  # which may not be enough to move
-    excess, ridge = pull(rows, [a - nu * w for a, w in zip(kept, weights, strict=True)]), [ZERO] * len(point)
-    steps = ((give, solve(rows, give, ridge, excess)) for give in (room, weights))
-    fits = ([a - g * dot(r, step) for a, g, r in zip(kept, give, rows, strict=True)] for give, step in steps)
-    fit = next(f for f in fits if not any(pull(rows, [a - nu * w for a, w in zip(f, weights, strict=True)])))
-    out = [(max(a - w, b - a, ZERO), (w - b) / 2) for a, w, b in zip(fit, weights, low, strict=True)]
-    part = max(v / (v + room) if v else ZERO for v, room in out)  # so much of the middle brings all into the box
-    lower = (part - 1) * (dot(fit, targets) + nu * total) - part * total / 2
+    gives = [[*room, ZERO], [*room, 1 / sum(weights)], [*weights, ZERO]] if total else [[*room, ZERO], [*weights, ZERO]]
+    every, ridge = [*rows, [-v for v in pull(rows, weights)]], [ZERO] * len(point)  # the last row is that of nu
+    steps = [(give, solve(every, give, ridge, excess := pull(every, [*kept, nu]))) for give in gives]
+    fits = [[a - g * dot(r, s) for a, g, r in zip([*kept, nu], give, every, strict=True)] for give, s in steps]
+    lower = [ZERO]  # which the objective is never below
+    for *fit, slope in (fit for fit in fits if not any(pull(every, fit))):
+        out = [(max(a - w, b - a, ZERO), (w - b) / 2) for a, w, b in zip(fit, weights, low, strict=True)]
+        part = max(v / (v + half) if v else ZERO for v, half in out)  # so much of the middle brings all into the box
+        lower += [(part - 1) * (dot(fit, targets) + slope * total) - part * total / 2]
     value = sum((max(b * v, w * v) for b, w, v in zip(low, weights, u, strict=True)), ZERO)
     reach = -dot(weights, [dot(r, point) for r in rows]) if total else total
     upper = value if reach == total else value * total / reach if reach > 0 else None
-    return max(lower, ZERO), upper, value, fit == z and reach == total
+    return max(lower), upper, value, kept == z and not any(excess) and reach == total
 
 
 def bounds(found, table, targets, doubles):
@@ -240,8 +255,10 @@ def bounds(found, table, targets, doubles):
         return dot(weights, [v * v for v in t]) / 20_000, *square_bounds(rows, weights, t, d, point, parameters["l2"])
     above, below, low = given["residual_above"], given["residual_below"], [-w for w in weights]
     demand(found["level"] != "exact" or [*map(Fraction.__add__, above, below)] == weights, "above + below != weight", 1)
-    z = [a - b for a, b in zip(above, below, strict=True)]
-    return dot(weights, map(abs, t)), *kink_bounds(rows, weights, t, point, low, z, ZERO, ZERO)
+    each = zip(above, below, weights, strict=True)  # above + below = weight up to rounding, which is all of a light one
+    ways = zip(*((a - b, 2 * a - w, w - 2 * b) for a, b, w in each), strict=True)
+    found = [kink_bounds(rows, weights, t, point, low, [*z], ZERO, ZERO) for z in dict.fromkeys(ways)]
+    return dot(weights, map(abs, t)), *max(found, key=lambda ends: ends[0])
 
 
 def verify(text, rows, labels, weights=None):

@@ -218,6 +218,14 @@ class _Check:
 
     # ---- stationarity ---------------------------------------------------------------------------------------------
 
+    @cached_property
+    def multiplier_unit(self) -> float:
+        """What a change of multipliers is measured against: the largest of them but, where all belong to rows of
+        slacks, no more than what these may cost."""
+        sides = [self.sizes.side(c) for c in self.problem.constraints]
+        slacks_only = sides and not self.problem.terms and not self.problem.norm_bounds
+        return min(self.largest_multiplier, self._costly(min(sides))) if slacks_only else self.largest_multiplier
+
     def _stationarity(self, free: list[str], needed: Correction) -> Residual:
         reference = self._references(free, needed)
         if self.closely:
@@ -227,7 +235,7 @@ class _Check:
             rad = c.rad.copy()
             rad[curved] = raised(rad[curved] + self.gradient.inherited[curved])
             c = Ball(c.mid, rad)
-        change, rounding = ratio(needed.size, self.largest_multiplier), ratio(needed.rounding, self.largest_multiplier)
+        change, rounding = (ratio(value, self.multiplier_unit) for value in (needed.size, needed.rounding))
         sizes, blocks = np.abs(c.mid), {}
         for v, where in self.problem.layout.items():
             by = ((1.0, reference[where]),)
@@ -252,7 +260,7 @@ class _Check:
         for v, where in self.problem.layout.items():
             summed = out[where]
             if v in self.sizes.one_to_one:  # slacks: entries alike, so the largest of them gives the size
-                summed[:] = summed.max(initial=0.0)
+                summed[:] = min(summed.max(initial=0.0), self._costly(self.sizes.slack_sides.get(v, 0.0)))
             curved = self.sizes.curved_by.get(v)
             typical = None if curved is None else self._typical(where, curved, summed)
             if v not in free or not needed.whole:
@@ -273,7 +281,7 @@ class _Check:
         rows = self.free
         if not np.all(np.isfinite(self.residual.mid)) or not np.any(self.gradient.magnitude[rows.where]):
             return [], Correction()  # a sum of zeros is zero without rounding
-        enough = 0.5 * self.tol * self.largest_multiplier
+        enough = 0.5 * self.tol * self.multiplier_unit
         needed = rows.correction(self.residual, enough)
         if self.closely and not needed.size + needed.rounding <= enough:
             flags = np.zeros(self.problem.size, dtype=bool)
@@ -359,8 +367,12 @@ class _Check:
         natural one. That is no more than what one unit of the right-hand side may cost: a slack costs far more where no
         sample needs one."""
         natural = self.sizes.natural_multiplier(c, float(np.max(unit, initial=0.0)))
-        side = self.sizes.units[c.name]
-        return max(most, min(natural, 2.0 * self.scale / side) if side > 0 else natural)
+        return min(max(most, natural), self._costly(self.sizes.side(c) or self.sizes.units[c.name]))
+
+    def _costly(self, side: float) -> float:
+        """A multiplier that one unit of a right-hand side makes as large as twice the objective; infinite without one.
+        Samples that weigh far more than the objective do not make it larger: they are fitted."""
+        return 2.0 * self.scale / side if side > 0 < self.scale else np.inf
 
     def _norm_bound(self, b: NormBound) -> None:
         rows, bounding = self.problem.rows(b), self.problem.bound_rows(b)

@@ -12,6 +12,7 @@ from convexcls.certificate.kkt import check_kkt
 from convexcls.certificate.linear_program import largest_ratio
 from convexcls.certificate.measures import KKT
 from convexcls.certificate.separating import Finding, Separating, as_doubles
+from convexcls.problem import Constraint
 from convexcls.rows import Array
 from convexcls.separability import strictly
 
@@ -54,11 +55,18 @@ class Perceptron(Separating):
 
     def _sums_cancel(self) -> bool:
         """Whether all margins add up to 0, so that no hyperplane can have a mean margin of one."""
-        row = next(c for c in self.problem.constraints if c.name == "normalization")
-        sums = self.problem.rows(row).to_dense()[0][: self.rows.shape[1]]
-        if np.any(np.abs(sums) > 1e-9 * self.problem.unit * self.reach):
+        row = self.problem.rows(self._normalization)
+        if np.any(np.abs(row.to_dense()[0][: self.rows.shape[1]]) > 1e-9 * self.problem.unit * self.reach):
             return False
-        return not any(value for entries in row.entries.values() for value in entries.rational()[0])
+        return not any(self._sums())
+
+    @property
+    def _normalization(self) -> Constraint:
+        return next(c for c in self.problem.constraints if c.name == "normalization")
+
+    def _sums(self) -> list[Fraction]:
+        """The rows times their weights, added up without rounding."""
+        return [value for entries in self._normalization.entries.values() for value in entries.rational()[0]]
 
     def finding(self, tol: float) -> Finding | None:
         if self._sums_cancel():
@@ -69,14 +77,28 @@ class Perceptron(Separating):
         found = self.separation
         if found.direction is None:
             return None
+        if (v := self._normalized(found.direction)) is None:
+            return None
         weights = self.problem.linear["slack"]
-        v = as_doubles(found.direction)
         x = np.zeros(self.problem.size)
-        x[: v.size] = v * (self.problem.unit / float(weights[weights > 0] @ (self.rows @ v)))
+        x[: v.size] = v
         x[self.problem.layout["slack"]] = np.maximum(-self._margins(x), 0.0)
         z = {c.name: weights.copy() if c.name == "slack_sign" else np.zeros(c.size) for c in self.problem.constraints}
         measures = check_kkt(self.problem, x, z)
         return Finding(x=x, multipliers=z, kkt=measures) if measures.holds(tol) else None
+
+    def _normalized(self, direction: tuple[Fraction, ...]) -> Array | None:
+        """The multiple of a separating direction whose mean margin is one; None where doubles do not reach so far."""
+        v, weights, unit = as_doubles(direction), self.problem.linear["slack"], self.problem.unit
+        total = float(weights[weights > 0] @ (self.rows @ v))
+        if total > 1e6 * unit * self._rounding(v):
+            return v * (unit / total)
+        # of columns that nearly depend on each other rounding may leave nothing
+        exactly = sum((a * b for a, b in zip(self._sums(), direction, strict=True)), Fraction(0))
+        try:
+            return np.array([float(a * Fraction(unit) / exactly) for a in direction])
+        except OverflowError:
+            return None
 
     def _margins(self, x: Array) -> Array:
         """y_i f(x_i) of all samples, those without weight, too."""

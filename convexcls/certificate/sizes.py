@@ -24,6 +24,8 @@ class Sizes:
     slack_costs: dict[str, float]
     #: The largest curvature of a slack of a block.
     slack_curvatures: dict[str, float]
+    #: The largest right-hand side of the rows of each slack.
+    slack_sides: dict[str, float]
 
     def __init__(self, problem: Problem) -> None:
         structure = problem.remembered(Structure)
@@ -42,6 +44,7 @@ class Sizes:
         self.slack_curvatures = {b.name: self._slack_curvature(problem, b) for b in blocks}
         self.one_to_one = {v.name for v in problem.variables if _acts_one_to_one(blocks, v.name)}
         self.units = {c.name: max(c.unit, float(np.abs(c.rhs).max(initial=0.0))) for c in problem.constraints}
+        self.slack_sides = {v: max(self.units[c.name] for c in rows) for v, rows in structure.slacks.items()}
         self._natural(problem)
 
     @cached_property
@@ -80,6 +83,11 @@ class Sizes:
     def _slack_curvature(self, problem: Problem, block: Block) -> float:
         slacks = [v for v in block.entries if v in self.structure.slacks]
         return float(max((self.diagonal[problem.layout[v]].max(initial=0.0) for v in slacks), default=0.0))
+
+    def side(self, block: Block) -> float:
+        """The right-hand side of a block's slack, 0 where it has none: multipliers times these are at most twice the
+        objective, at the optimum."""
+        return max((side for v, side in self.slack_sides.items() if v in block.entries), default=0.0)
 
     def natural_multiplier(self, block: Block, unit: float) -> float:
         """The size of a block's multipliers where all of them may be 0: the cost of a slack or what an objective of one

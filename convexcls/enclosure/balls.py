@@ -44,15 +44,26 @@ def ball(value: Fraction | float, exponent: int = 0) -> arb:
 
 
 def rational(exact: arb) -> Fraction:
-    """An exact ball as the rational that it is."""
-    ratio = exact.fmpq()
-    return Fraction(int(ratio.p), int(ratio.q))
+    """An exact ball as the rational that it is; ``NoAnswer`` where nobody could write it down."""
+    mantissa, exponent = map(int, exact.man_exp())
+    if abs(exponent) > 4 * MOST_BITS:
+        raise NoAnswer(f"a number of the order of 2^{exponent} occurs, which is not worked out in full")
+    return Fraction(mantissa << exponent) if exponent >= 0 else Fraction(mantissa, 1 << -exponent)
 
 
 def ends(value: arb) -> tuple[Fraction, Fraction]:
-    """The lower and the upper end of a ball."""
-    centre, radius = rational(value.mid()), rational(value.rad())
-    return centre - radius, centre + radius
+    """Rationals at the lower and the upper end of a ball, or just outside: exponents of balls have no bounds, and of
+    exp(-2^60) nobody could write down the digits."""
+    (centre, less), (radius, more) = map(_near, (value.mid(), value.rad()))
+    return centre - radius - less - more, centre + radius + less + more
+
+
+def _near(exact: arb) -> tuple[Fraction, Fraction]:
+    """A rational and how far it may be off."""
+    mantissa, exponent = map(int, exact.man_exp())
+    if mantissa and exponent + mantissa.bit_length() < -MOST_BITS:
+        return Fraction(0), Fraction(2) ** -MOST_BITS
+    return rational(exact), Fraction(0)
 
 
 def column(entries: Sequence[Any]) -> arb_mat:

@@ -106,6 +106,7 @@ class _Search:
             self.kept = independent_unknowns(self.problem)
             if len(self.kept) < self.problem.size:  # that was the reason, not the bits
                 self.objective = None
+                self.point = [Fraction(0)] * self.problem.size  # without the others what was found is another point
                 found = self._attempt(bits)
         self.first_bits = 2 * bits
         return found

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from convexcls.enclosure.balls import ball, ends, power_above, rational
+from convexcls.enclosure.balls import ball, ends, power_above
 from convexcls.enclosure.objective import Objective
 from convexcls.enclosure.samples import At
 
@@ -78,12 +78,12 @@ def box_around(objective: Objective, z: Sequence[arb], bits: int) -> tuple[list[
     if not all(s.is_finite() for s in (*steps, here.pull)):
         return None
     units = _units(objective, here, inverse, z)
-    reach = [2 * rational(s.abs_upper()) for s in steps]
+    reach = [2 * ends(s.abs_upper())[1] for s in steps]
     for _ in range(TRIES):
         box = []
         for v, s, unit, e in zip(z, reach, units, objective.exponents, strict=True):
             radius = power_above((s + unit / 2**bits) / Fraction(2) ** e)
-            centre = rational(v) / Fraction(2) ** e
+            centre = sum(ends(v)) / Fraction(2) ** (e + 1)
             box.append((centre - radius, centre + radius))
         if (proof := prove(objective, box, here)) is not None:
             return box, proof
@@ -111,4 +111,4 @@ def _units(objective: Objective, here: At, inverse: arb_mat, z: Sequence[arb]) -
         for k in range(size)
     ]
     sums = [sum((abs(inverse[j, k]) * parts[k] for k in range(size)), arb(0)) for j in range(size)]
-    return [rational(s.abs_upper()) or Fraction(1) for s in sums]
+    return [ends(s.abs_upper())[1] or Fraction(1) for s in sums]

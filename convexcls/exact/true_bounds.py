@@ -5,10 +5,10 @@ With the slacks worked out by hand (``exact/statement.py``) the program is
     minimise  1/2 z'Hz + g'z + constant + sum_i cost_i(z)   subject to   A z = b,  G z <= h,
 
 and a sample costs c_i max(line_1, line_2) or p_i/2 max(0, line)^2. **Upper bound**: the objective at a feasible point.
-The point is scaled to satisfy A z = b, or moved there by unknowns that have room, and scaled where all rows of G say
-"at least". **Lower bound**: the minimum of the Lagrangian, with multipliers that are made dual feasible first
-(``dual_bound.py``), or what the curvature at the point shows (``linearised.py``), whichever is more. The bounds hold
-whatever the numbers are; wrong numbers only leave them far apart.
+The point is scaled to satisfy A z = b, or moved there by unknowns that have room; where all rows of G say "at least",
+its intercept is put in the middle and it is scaled. **Lower bound**: the minimum of the Lagrangian, with multipliers
+that are made dual feasible first (``dual_bound.py``), or what the curvature at the point shows (``linearised.py``),
+whichever is more. The bounds hold whatever the numbers are; wrong numbers only leave them far apart.
 """
 
 from __future__ import annotations
@@ -46,11 +46,14 @@ def true_bounds(
     multipliers: Mapping[str, Mapping[int, Fraction]],
 ) -> tuple[Fraction | None, Fraction | None, Fraction]:
     """A lower and an upper bound of the minimised objective (None: none could be shown), and the objective at the point
-    as it is. ``NoProof`` (a ValueError) where the problem is no quadratic program."""
+    as it is or, where that is further from the upper bound, times the multiple of the point that has margins large
+    enough. ``NoProof`` (a ValueError) where the problem is no quadratic program."""
     statement = state(problem)
     z = [value for name in statement.kept for value in point[name]]
     near, value = _feasible(statement, z), _objective(statement, z)
     upper = min((value if moved == z else _objective(statement, moved) for moved in near), default=None)
+    if upper is not None and (scale := _multiple(statement, z)) is not None:
+        value = max(value, scale * value, key=lambda at: abs(at - upper))
     lower = [dual_bound(statement, multipliers), linearised_bound(statement, z, multipliers)]
     return max((bound for bound in lower if bound is not None), default=None), upper, value
 
@@ -72,9 +75,10 @@ def _feasible(statement: Statement, z: Vector) -> list[Vector]:
     """Points that satisfy the constraints, near z; none where there is no simple way to one."""
     equations = [row for block in statement.equalities for row in rows(block)]
     bounds = [row for block in statement.inequalities for row in rows(block)]
-    reached = [-dot(row[:-1], z) for row in bounds]
-    if not equations and bounds and all(row[-1] > 0 < value for row, value in zip(bounds, reached, strict=True)):
-        return [_scaled_beyond(bounds, z)]
+    if _multiple(statement, z) is not None:
+        middle = _centred(statement, bounds, z)
+        scale = _multiple(statement, middle)
+        return [] if scale is None else [[scale * value for value in middle]]
     inside, room = _within(bounds, z)
     if any(abs(v - u) > NEAR * max(map(abs, z)) for u, v in zip(z, inside, strict=True)):
         return []  # the point itself is not one of the box, to rounding
@@ -83,10 +87,30 @@ def _feasible(statement: Statement, z: Vector) -> list[Vector]:
     return [z] if z in held else held
 
 
-def _scaled_beyond(bounds: list[Vector], z: Vector) -> Vector:
-    """The multiple of z that just satisfies rows that all say "at least"."""
-    scale = max(row[-1] / -dot(row[:-1], z) for row in bounds)
-    return [scale * value for value in z]
+def _centred(statement: Statement, bounds: list[Vector], z: Vector) -> Vector:
+    """z with an unknown that costs nothing, such as an intercept, in the middle between the rows that want it larger
+    and those that want it smaller: -R z / s is of all rows R z + s <= 0 least at one on either side."""
+    if statement.samples:
+        return z
+    out = list(z)
+    for j in range(statement.size):
+        pulls = [-row[j] / row[-1] for row in bounds]
+        costs_nothing = not any(statement.quadratic[j]) and not statement.linear[j]
+        if not costs_nothing or max(pulls) <= 0 or set(pulls) != {max(pulls), -max(pulls)}:
+            continue
+        reached = [(dot(row[:-1], out) / -row[-1], pull > 0) for row, pull in zip(bounds, pulls, strict=True)]
+        larger, smaller = (min(reach for reach, up in reached if up is side) for side in (True, False))
+        out[j] += (smaller - larger) / (2 * max(pulls))
+    return out
+
+
+def _multiple(statement: Statement, z: Vector) -> Fraction | None:
+    """The multiple of z that just satisfies the constraints, where all of them are rows that say "at least"."""
+    bounds = [row for block in statement.inequalities for row in rows(block)]
+    reached = [-dot(row[:-1], z) for row in bounds]
+    if statement.equalities or not bounds or not all(r[-1] > 0 < v for r, v in zip(bounds, reached, strict=True)):
+        return None
+    return max(row[-1] / value for row, value in zip(bounds, reached, strict=True))
 
 
 def _scaled_onto(equations: list[Vector], z: Vector) -> Vector | None:

@@ -14,6 +14,7 @@ from convexcls.certificate.curvature import vanishes_as_given
 from convexcls.certificate.separation import separation_of
 from convexcls.enclosure import enclose, enclose_root
 from convexcls.exact import ExactProof, NoProof, Widest, affordable, prove, prove_widest, widest
+from convexcls.exact.falling import proves_unattained
 from convexcls.exact.kernel_matrix import has_exact_kernel
 from convexcls.problem import NoAnswer, Problem
 from convexcls.rows.kernel import KernelRows
@@ -46,7 +47,8 @@ def exactly(c: Certificate, digits: int) -> Certificate:
 def refuted(c: Certificate, level: Level) -> Certificate:
     """That there is no optimum, without rounding."""
     try:
-        return replace(proved(c, _separated(c.problem) or prove(c.problem, c.x, c.multipliers)), level=level)
+        found = _separated(c.problem) or _falling(c) or prove(c.problem, c.x, c.multipliers)
+        return replace(proved(c, found), level=level)
     except (NoProof, NoAnswer) as error:
         return replace(c, status="undecided", level=level, reason=str(error))
 
@@ -57,6 +59,20 @@ def _separated(problem: Problem) -> ExactProof | None:
     view = separation_of(problem)
     direction = None if view is None else view.rational_direction()
     if direction is None:
+        return None
+    start = {name: [Fraction(0)] * len(values) for name, values in direction.items()}
+    return ExactProof("unattained", problem, point=start, direction=direction)
+
+
+def _falling(c: Certificate) -> ExactProof | None:
+    """That a penalised likelihood has no maximum, by the direction at hand: where all samples with weight are of one
+    class, the intercept alone runs away."""
+    problem = c.problem
+    if c.direction is None or problem.is_constrained or problem.is_quadratic_program:
+        return None
+    way = c.direction.exactly or [Fraction(v) for v in c.direction.x.tolist()]
+    direction = {name: list(way[where]) for name, where in problem.layout.items()}
+    if proves_unattained(problem, direction):
         return None
     start = {name: [Fraction(0)] * len(values) for name, values in direction.items()}
     return ExactProof("unattained", problem, point=start, direction=direction)

@@ -55,10 +55,11 @@ def _widest_bounds(
         return None
     near = {v.name: [value / t for value in point[v.name]] for v in parts.program.variables}
     shares = {parts.block.name: {i: z / t**2 for i, z in multipliers.get(parts.block.name, {}).items()}}
-    low, high, _ = true_bounds(parts.program, near, shares)
+    low, high, value = true_bounds(parts.program, near, shares)
     if low is None or high is None or not 0 < low <= high:
         return None
-    return -root_interval(1 / (2 * low), BITS)[1], -root_interval(1 / (2 * high), BITS)[0], -t
+    own = min(t, 1 / (2 * value * t))  # less where the margins of the point fall short of t
+    return -root_interval(1 / (2 * low), BITS)[1], -root_interval(1 / (2 * high), BITS)[0], -own
 
 
 def _rational(problem: Problem) -> bool:

@@ -105,7 +105,7 @@ class GaussianMLE(Model):
 
     def estimates_from(self, values: Values, multipliers: Values) -> GaussianEstimates:
         """Priors, means and covariances, from the natural parameters."""
-        covariances = [np.linalg.inv(part.precision(values)) for part in self.parts]
+        covariances = [np.linalg.inv(_definite(part.precision(values))) for part in self.parts]
         means = [part.natural_means(values) @ c + self.centre for part, c in zip(self.parts, covariances, strict=True)]
         covariance = np.array(covariances, dtype=np.float64)
         shared = covariance[0] if len(self.parts) == 1 else covariance
@@ -144,7 +144,7 @@ class GaussianMLE(Model):
         moved = made((matrix.toarray() if sparse.issparse(matrix) else matrix) - self.centre)
         out = []
         for part in self.parts:
-            precision, eta = part.precision(values), part.natural_means(values)
+            precision, eta = _definite(part.precision(values)), part.natural_means(values)
             constant = -0.5 * np.einsum("kj,jk->k", eta, np.linalg.solve(precision, eta.T))
             scores = row_products(moved, made(eta.T)) + made(constant)
             if len(self.parts) > 1:
@@ -192,6 +192,23 @@ class GaussianMLE(Model):
                     direction[self.layout[name]] = value
                 out.append(direction)
         return out
+
+
+def _definite(precision: Array) -> Array:
+    """The precision; ``NoAnswer`` where rounding it to doubles leaves nothing of the variance of some combination of
+    features: where a pivot of the matrix, its diagonal brought to one, is of the order of rounding."""
+    with np.errstate(all="ignore"):
+        size = np.sqrt(np.diag(precision))
+        try:
+            pivots = np.diag(np.linalg.cholesky(precision / size[:, None] / size)) ** 2
+        except np.linalg.LinAlgError:
+            pivots = np.zeros(1)
+    if not pivots.min() > size.size * np.finfo(float).eps:
+        raise NoAnswer(
+            "the precision matrix, rounded to doubles, is singular: some combination of the features hardly varies "
+            "within the classes; leave one of them out"
+        )
+    return precision
 
 
 def _told(data: Data, shared: bool, unbiased: bool) -> str:

@@ -15,7 +15,8 @@ from convexcls.certificate import Certificate
 from convexcls.certificate.linear_program import POSITIVE
 from convexcls.enclosure import falling_direction
 from convexcls.exact import ExactProof, NoProof, prove, prove_widest, widest
-from convexcls.portable.exact_proofs import matrices_of, proves_infeasible, proves_unattained
+from convexcls.exact.falling import matrices_of, proves_unattained
+from convexcls.portable.exact_proofs import proves_infeasible
 from convexcls.portable.gaussian import has_moments, moments
 from convexcls.portable.slacks import Blocks
 from convexcls.problem import Problem

@@ -5,12 +5,16 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 from convexcls.certificate import Certificate
 from convexcls.certificate.words import speaks_of_doubles
 from convexcls.enclosure import Enclosure
+from convexcls.levels import raise_level
+from convexcls.levels.bounded import bounded_here
+from convexcls.levels.size import small
 from convexcls.losses import BY_NAME
 from convexcls.models import Model, by_kind
 from convexcls.portable.digest import data_digest, label_texts
@@ -26,6 +30,9 @@ from convexcls.problem import NoAnswer, provides
 ROOM = 0.01
 #: No more of the tolerance lies between them, so that whoever finds other bounds between these is near both.
 MOST = 0.999
+#: Residuals repaired in another way cost about so many times what they measure.
+REPAIRED = 4.0
+MOVED = "point and multipliers of the answer do not prove as much by themselves: these are others, near them"
 Numbers = Mapping[str, Mapping[int, Fraction | float]]
 
 
@@ -43,7 +50,7 @@ def certificate_json(certificate: Certificate) -> str:
 def certificate_dict(certificate: Certificate) -> dict[str, Any]:
     """The certificate as plain values: numbers are text, and what follows from others is left out."""
     problem = _model(certificate.problem)
-    certificate = settled(certificate)
+    certificate = _provable(settled(certificate))
     notes = [*certificate.notes, *([certificate.reason] if certificate.reason else [])]
     proof = _proof(certificate)
     data = problem.data.rounded if _of_doubles(certificate, proof) else problem.data
@@ -65,6 +72,26 @@ def certificate_dict(certificate: Certificate) -> dict[str, Any]:
         "notes": [note[:LONGEST_TEXT] for note in notes[:MOST_NOTES]],
     }
     return out | proof
+
+
+def _provable(certificate: Certificate) -> Certificate:
+    """A certificate whose numbers do not show so much by themselves, as one of a higher level if the problem is small.
+    Of the level float, where their bounds are not within the tolerance: a violation within it may cost twice as much,
+    and so may the rounding of a kernel. Of the level rigorous, where residuals are above it: bounds then hang on how
+    these are repaired, which others do otherwise. Any other as it is."""
+    level, kkt = certificate.level, certificate.kkt
+    if certificate.status != "optimal" or level == "exact" or certificate.exact is not None:
+        return certificate
+    if speaks_of_doubles(certificate) or not small(certificate.problem):
+        return certificate
+    shown = (
+        bounded_here(certificate).status == "optimal" if level == "float" else kkt is None or kkt.holds(certificate.tol)
+    )
+    if shown:
+        return certificate
+    measured = replace(certificate, level="float", bounds=None)
+    raised = raise_level(measured, "rigorous" if level == "float" else "exact", stand_in=True)
+    return replace(raised, notes=(*raised.notes, MOVED)) if raised.status == "optimal" else certificate
 
 
 def _of_doubles(certificate: Certificate, proof: Mapping[str, Any]) -> bool:
@@ -117,7 +144,10 @@ def _claim(certificate: Certificate) -> dict[str, str]:
     low, high = float(lower), float(upper)
     if certificate.level == "rigorous":  # room for others, who add up in another order or repair the numbers otherwise
         allowed = _tolerance(certificate) * max(abs(low), abs(high), certificate.problem.unit)
-        room = min(max(high - low, ROOM * allowed), (MOST * allowed - (high - low)) / 2)
+        repair = (
+            REPAIRED * (0.0 if certificate.kkt is None else max(certificate.kkt.measures().values())) / certificate.tol
+        )
+        room = min(max(high - low, max(ROOM, repair) * allowed), (MOST * allowed - (high - low)) / 2)
         low, high = low - max(room, 0.0), high + max(room, 0.0)
     return {"lower": write_number(float(low)), "upper": write_number(float(high))}
 
