@@ -40,9 +40,9 @@ def at(problem, x, condition, name, wanted, **multipliers):
     return problem, np.asarray(x, dtype=float), zeros(problem, **multipliers), condition, name, wanted
 
 
-def costly(**more):
+def costly(rhs=(-4.0, 0.5), **more):
     """Rows over coefficients x and slacks s, r, t; only s and r cost anything, and x, which is no slack, costs more."""
-    row = rows_over("row", [-4.0, 0.5], x=EYE, s=-1.0, r=1.0, t=-1.0)
+    row = rows_over("row", list(rhs), x=EYE, s=-1.0, r=1.0, t=-1.0)
     linear = {"x": [10.0, 10.0], "s": [0.25, 0.125], "r": [-0.5, 0.25]}
     return cc.Problem("costly", variables("x", "s", "r", "t"), constraints=[row], linear=linear, **more)
 
@@ -73,6 +73,7 @@ def assert_largest(kkt):
         relative = {b: float(np.max(v, initial=0.0)) for b, v in found.relative_values.items()}
         most = max(relative.values(), default=0.0)
         assert found.relative == kkt.measures()[name] == pytest.approx(most, rel=1e-12)
+        assert all(np.all(v >= 0) for v in found.values.values())
         assert most <= kkt.bounds()[name] * (1 + 1e-12)
         assert kkt.bounds()[name] <= most * (1 + 1e-12) + max(map(np.max, found.roundings.values()), default=0.0)
         assert found.max == max((float(np.max(v, initial=0.0)) for v in found.values.values()), default=0.0)
@@ -118,7 +119,9 @@ FEASIBILITY = {
         [0.02 / 0.22, 0.1 / 2.3]),
     "of the largest bound": at(homogeneous(x=-1.0), [-0.1, 0.4], PRIMAL, "row", [0.25, 0]),
     "a sign, of the multipliers": at(
-        over(2, block("row", EYE, [-4.0, 0.5]), unit=3.0), [-5, 0], DUAL, "row", [0, 0.0025], row=a(4, -0.01)),
+        over(2, block("row", EYE, [-4.0, 0.5]), unit=3.0), [-5, 0], DUAL, "row", [0, 0.01], row=a(1, -0.01)),
+    "a sign, of what the right-hand side may cost": at(  # twice the objective, 3, by 4
+        over(2, block("row", EYE, [-4.0, 0.5]), unit=3.0), [-5, 0], DUAL, "row", [0, 0.01 / 1.5], row=a(4, -0.01)),
     "a sign, of the size of multipliers": at(
         over(2, block("row", EYE, [-4.0, 0.5]), unit=3.0), [-5, 0], DUAL, "row", [0, 0.01 / 0.75], row=a(0.001, -0.01)),
     "a sign, of a small right-hand side": at(
@@ -126,6 +129,10 @@ FEASIBILITY = {
         row=a(0.001, -0.01)),
     "a sign, of the cost of slacks": at(
         costly(unit=3.0), [-5, 0, 0, 0, 0, 0, 0, 0], DUAL, "row", [0, 0.02], row=a(0.001, -0.01)),
+    "a sign, where no slack is needed": at(  # one unit of the right-hand side, 4, costs at most twice the objective
+        costly(unit=0.25), np.zeros(8), DUAL, "row", [0, 0.01 / 0.125], row=a(0.001, -0.01)),
+    "a sign, where no slack is needed, a small side": at(
+        costly([-0.125, 0.25], unit=0.02), np.zeros(8), DUAL, "row", [0, 0.01 / 0.16], row=a(0.001, -0.01)),
     "a sign, where nothing else is known": at(
         over(2, block("row", EYE, 0.0), unit=1.0), [0, 0], DUAL, "row", [0.5, 0], row=a(-0.25, 0.5)),
     "a sign, of what is added up": at(
@@ -244,6 +251,9 @@ STATIONARITY = {
     "flat, of the largest multiplier of all": at(
         over(1, block("row", [[2.0]], 4.0), block("tie", [[0.5]], 4.0, "=="), unit=1e-3), [3], "stationarity", "x",
         [2 * 0.5 / 4.25 / 0.3], row=a(0.3), tie=a(-0.2)),
+    "flat, of the smaller right-hand side": at(  # its rows have the larger multipliers
+        over(1, block("one", [[4.0]], 1.0), block("two", [[0.25]], 4.0), unit=3.0), [9], "stationarity", "x",
+        [4 / 16.0625 / 3], one=a(0.25)),
     "flat, one of two": at(
         over(2, block("row", EYE, 4.0), unit=3.0), [3, 0], "stationarity", "x", [0.25 / 0.75, 0], row=a(0.25, 0)),
     "targets": at(
@@ -255,6 +265,11 @@ STATIONARITY = {
     "residuals of another term": at(
         over(1, terms=[cc.Term("one", {"x": [[1.0]]}, offset=-4.0, weights=4.0),
                        cc.Term("two", {"x": [[0.25]]}, offset=-5.5)]), [6], "stationarity", "x", [7 / 1.0625 / 8]),
+    "targets, the larger ones first": at(
+        over(1, terms=[cc.Term("one", {"x": [[1.0]]}, offset=-4.0), cc.Term("two", {"x": [[0.25]]}, offset=-1.0)]),
+        [4 + TINY], "stationarity", "x", [TINY / 4e-4]),
+    "a sample without weight": at(
+        fit([[1.0], [1.0]], [-4.0, 0.0], [1.0, 0.0]), [4 + TINY], "stationarity", "x", [TINY / (TINY + 4e-4)]),
     "targets, some of them 0": at(
         fit([[1.0], [0.0], [1.0]], [-4.0, 0.0, -4.0], 0.5), [4 + TINY], "stationarity", "x", [0.5 * TINY / 2e-4]),
     "no targets": at(
@@ -381,12 +396,20 @@ def test_a_sample_without_weight_has_no_say():
     assert found.relative_values["x"] == pytest.approx((pulls[1] - pulls[0]) / 2**0.5, rel=1e-6)
 
 
+def test_a_sample_without_weight_is_not_rounded():
+    """What its argument, 10^6, may be off, and its curvature, which is infinite, count nothing in the gap."""
+    rows = {"x": np.array([[1.0], [-1.0], [-1e6]])}
+    problem = over(1, terms=[cc.Term("rows", rows, loss=Exponential(), weights=[0.25, 0.75, 0.0])])
+    assert 1e-16 < check_kkt(problem, a(1), {}, 1e9).gap_rounding < 1e-13
+
+
 def test_a_gradient_beyond_doubles_is_no_answer():
     rows = [[2.0, 2.0, 0.0], [3.0, 3.0, 0.0], [0.0, 0.0, 1.0]]
     problem = over(3, block("tie", rows, 0.0, "=="))
     kkt = check_kkt(problem, a(0, 0, 0), {"tie": a(1.7e308, 1.7e308, 0)})
     assert not kkt.holds(1e6)
     assert np.isinf(kkt.stationarity.relative)
+    assert kkt.dependent == ()  # that is another reason
 
 
 def test_a_change_of_all_multipliers_is_found_where_one_of_few_is_too_large():
@@ -397,13 +420,21 @@ def test_a_change_of_all_multipliers_is_found_where_one_of_few_is_too_large():
     assert 1e-10 < kkt.stationarity.relative < 4e-9
 
 
+COLUMN = np.tile([1.0, 2.0, 3.0], 200)
+#: Columns that differ by 1e-15 in one of 600 rows.
+TWINS = np.column_stack([COLUMN, COLUMN + np.where(np.arange(600) == 0, 2e-15, 0.0)])
+
+
+def test_where_nothing_pulls_columns_may_be_alike():
+    kkt = check_kkt(over(2, block("tie", TWINS, 0.0, "==")), a(0, 0), {"tie": np.zeros(600)})
+    assert kkt.dependent == ()
+    assert kkt.holds(0.0)
+
+
 def test_columns_that_doubles_cannot_tell_apart_are_named():
-    """They differ by 1e-15 in one of 600 rows: the residual is 0 anywhere along their difference."""
-    column = np.tile([1.0, 2.0, 3.0], 200)
-    twin = column.copy()
-    twin[0] += 2e-15
+    """The residual is 0 anywhere along their difference."""
     noise = np.repeat(np.tile([1.0, -1.0], 100), 3)  # which no column explains
-    fitted = cc.Term("fit", {"x": np.column_stack([column, twin])}, offset=noise - column)
+    fitted = cc.Term("fit", {"x": TWINS}, offset=noise - COLUMN)
     problem = over(2, terms=[fitted])
     for x in ([1.0, 0.0], [0.5, 0.5]):
         kkt = check_kkt(problem, np.array(x), {})
@@ -411,6 +442,8 @@ def test_columns_that_doubles_cannot_tell_apart_are_named():
         assert np.all(np.isinf(kkt.stationarity.relative_values["x"]))
         assert kkt.all_but_columns_hold(1e-6)
         assert not kkt.all_but_columns_hold(0.0)  # the gap is rounded
+        most = max(value for condition, value in kkt.bounds().items() if condition != "stationarity")
+        assert kkt.all_but_columns_hold(most)
         certificate = certify(problem, np.array(x), {}, 1e-6)[0]
         assert certificate.status == "undecided"
         assert "columns of x depend on each other up to rounding" in certificate.reason

@@ -58,6 +58,12 @@ def test_words_types_and_strict_zips_stay():
     assert changes('def f(a: int = None) -> "x | y":\n    raise E(f"{a + 1}")\n    return zip(a, strict=True)') == set()
 
 
+def test_the_head_of_a_function_begins_with_its_decorators():
+    """That is where a call of it enters: the tests of a changed default are found by that line."""
+    (mutant,) = mutants("f.py", "class C:\n    @classmethod\n    def f(cls, a=0):\n        return a")
+    assert mutant.lines == range(2, 4)
+
+
 def test_every_entry_of_the_lists_names_something():
     """A mutant that was renamed by a change of its code has to be thought about again."""
     for path, chosen in LISTS["targets.toml"].items():

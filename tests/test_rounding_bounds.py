@@ -6,11 +6,14 @@ over rows that are no diagonal counts one more. One bound is enough for all rows
 
 from __future__ import annotations
 
+from unittest.mock import patch
+
 import numpy as np
 import pytest
 
 import convexcls as cc
-from convexcls.certificate import check_kkt
+from convexcls.certificate import check_kkt, kkt
+from convexcls.certificate.products import Gradient
 from convexcls.losses import HalfSquare, Logistic, SoftmaxMargins
 from convexcls.rows import DiagonalRows
 from tests.small_problems import a, block, over
@@ -64,13 +67,20 @@ def test_cones(f, g, sizes, unit):
     problem = over(2, norm_bounds=[bound])
     sizes += 41**0.5
     kkt = check_kkt(problem, a(-2, 3), {"cone": a(0, 0, 0)}, LOOSE)
-    assert_near(kkt.primal_feasibility.roundings["cone"], [18 * sizes / unit])
+    assert_near(kkt.primal_feasibility.roundings["cone"], [20 * sizes / unit])
     kkt = check_kkt(problem, a(-2, 3), {"cone": a(0.3, -0.4, 0.25)}, LOOSE)
     assert_near(kkt.dual_feasibility.roundings["cone"], [6 * 0.5 / 0.4])
-    assert_near(kkt.complementary_slackness.roundings["cone"], [2 * 0.4 * 18 * sizes])
+    assert_near(kkt.complementary_slackness.roundings["cone"], [2 * 0.4 * 20 * sizes])
     problem = over(2, norm_bounds=[bound], unit=2.0 * unit)
     kkt = check_kkt(problem, a(-2, 3), {"cone": a(0.3, -0.4, 0.25)}, LOOSE)
     assert_near(kkt.dual_feasibility.roundings["cone"], [6 * 0.5 / 2])
+
+
+def test_a_cone_of_many_rows():
+    """The norm of 40 numbers is their sum."""
+    ball = cc.NormBound("ball", {"x": DiagonalRows.identity(40)}, bound=40.0)
+    kkt = check_kkt(over(40, norm_bounds=[ball]), np.ones(40), {"ball": np.zeros(41)}, LOOSE)
+    assert_near(kkt.primal_feasibility.roundings["ball"], [(1 + 40 + 16) * (40**0.5 + 40) / 40])
 
 
 # ---- the gradient -------------------------------------------------------------------------------------------------
@@ -93,8 +103,8 @@ SOFTMAX = SoftmaxMargins(2)
 def test_slopes_are_off_where_their_arguments_are(loss, weights, off):
     """u = 2^20 - 2^20 is off by 28 2^20 roundings, its slope by twice the curvature times that: of a curved unknown it
     counts, of one without curvature it is a small change of multipliers."""
-    rows = np.array([[BIG, -BIG]] * loss.width)
-    term = cc.Term("rows", {"x": rows}, loss=loss, weights=weights)
+    rows = np.array([[BIG, -BIG]] * loss.width + [[0.0, 0.0]] * loss.width)  # the last ones count little or nothing
+    term = cc.Term("rows", {"x": rows}, np.repeat([0.0, 9.0], loss.width), loss=loss, weights=[weights, 1e-3])
     curved = over(2, terms=[term], quadratic={"x": [1.0, 1.0]})
     assert_near(absolute(check_kkt(curved, a(1, 1), {}, LOOSE)) / BIG**2, [off, off])
     flat = over(2, terms=[term], linear={"x": [0.5, 0.5]})
@@ -112,6 +122,17 @@ def test_slopes_are_rounded_themselves(loss, x, q, off):
     found = check_kkt(problem, np.array(x, dtype=float), {}, 0.0).stationarity
     assert not found.values["x"].any()
     assert_near(found.roundings["x"], [off, off])
+
+
+def test_slopes_are_off_each_for_itself_where_that_counts():
+    """From afar the roundings of all slopes, 8 halves each, are added up, and 15 of the gradient; closely each counts
+    in its column, and the gradient is known."""
+    term = cc.Term("rows", {"x": np.eye(4)}, loss=Logistic())
+    problem = over(4, terms=[term], quadratic={"x": np.ones(4)}, linear={"x": np.full(4, 0.5)})
+    for tol, off in ((LOOSE, 15 + 4 * 4), (0.0, 4)):
+        found = check_kkt(problem, np.zeros(4), {}, tol).stationarity
+        assert not found.values["x"].any()
+        assert_near(found.roundings["x"], off)
 
 
 def test_a_slope_that_may_be_anything_proves_nothing():
@@ -152,7 +173,9 @@ GAPS = {
         {"low": a(1, 1), "high": a(1, 1)}, (16 * (3.7 * 1.58 + 3.7 * 0.1 + 5.1 * 0.5) + 13 * 5.2 + 14 * 5.13) / 0.79),
     "a ball": (
         over(2, norm_bounds=[BALL], linear={"x": [-3.0, -4.0]}), [-3, 0], {"ball": a(-3.3, -4.4, 5.5)},
-        13 * (6.3 * 3 + 5 * 10.5) / 9 + 11 * 39 / 9),
+        (13 * (6.3 * 3 + 5 * 10.5) + 11 * 39 + 19 * 8 * 60.5**0.5) / 9),
+    "the edge of a ball": (
+        over(2, norm_bounds=[BALL], linear={"x": [100.0, 0.0]}), [-5, 0], {"ball": a(0, 0, 0)}, 13 * 100 * 10 / 500),
     "an equation": (
         over(1, one_to_one("tie", 1, 1.0, 1e3, "=="), linear={"x": [2.0]}, constant=-2e3), [1e3], {"tie": a(-2)},
         13 * 4 * 1e3 + 13 * 2e3 * 2),
@@ -271,6 +294,92 @@ def test_where_digits_do_not_count_none_are_asked_for(relation, side, counts):
         assert_near(np.max(kkt.complementary_slackness.roundings["other"]), product)
 
 
+def sides(relation="<="):
+    """At x = (1, 1) two rows are on their side and one is far within, or on it, too; the first has a multiplier."""
+    rows = [[1.0, -1.0], [2.0, -2.0], [3.0, -3.0]]
+    rhs = [0.0, 0.0, 0.0 if relation == "==" else 9.0]
+    return (
+        over(2, block("rows", rows, rhs, relation, unit=100.0), linear={"x": [-2.0, 2.0]}),
+        a(1, 1),
+        {"rows": a(2, 0, 0)},
+    )
+
+
+def nearly():
+    """The last of the equations is off by little of the tolerance; another row has to be looked at closely."""
+    rows = np.array([[1.0, -1.0, 0.0], [2.0, -2.0, 0.0], [3.0, -3.0, 0.0]])
+    blocks = block("row", CANCEL, 1e-6), block("rows", rows, [0.0, 0.0, 1e-9], "==", unit=100.0)
+    return over(3, *blocks, linear={"x": -2 * rows[0]}), a(1, 1, 1e-6), {"row": a(0), "rows": a(2, 0, 0)}
+
+
+def idle(cost):
+    """No row is near, and a slack that is 0 costs something."""
+    rows = cc.Constraint("rows", {"x": np.eye(1), "s": DiagonalRows.identity(1, -1.0)}, rhs=100.0)
+    sign = cc.Constraint("sign", {"s": DiagonalRows.identity(1, -1.0)})
+    names = [cc.Variable("x", 1, "x"), cc.Variable("s", 1, "s")]
+    problem = cc.Problem("idle", names, constraints=[rows, sign], linear={"s": [cost]})
+    return problem, a(1, 0), {"rows": a(0), "sign": a(cost)}
+
+
+def squared_slacks(multiplier):
+    """1/2 2^20 s^2 for two rows that s = multiplier / 2^20 satisfies."""
+    s = multiplier / 2**20
+    row = cc.Constraint("rows", {"x": np.array(CANCEL * 2), "s": DiagonalRows.identity(2, -1.0)}, unit=1e6)
+    names = [cc.Variable("x", 3, "x"), cc.Variable("s", 2, "s")]
+    linear = {"x": -2 * multiplier * np.array(CANCEL[0])}
+    problem = cc.Problem("slacks", names, constraints=[row], quadratic={"s": [2.0**20] * 2}, linear=linear)
+    return problem, a(1, 1, s, s, s), {"rows": np.full(2, multiplier)}
+
+
+def losses(loss, rows, offset=0.0, weights=1.0, x=0.0, **parts):
+    term = cc.Term("rows", {"x": np.array(rows)}, loss=loss, offset=offset, weights=weights)
+    return over(len(rows[0]), terms=[term], **parts), np.full(len(rows[0]), x), {}
+
+
+#: name: (problem, point, multipliers), tolerance, what is asked for of its rows, in tenths of the tolerance
+ASKED = {
+    "rows, of their unit": ((over(2, block("rows", [[1.0, -1.0]], 0.0, unit=4.0)), a(1, 1), {"rows": a(0)}), 1e-20, 4),
+    "rows, of their sizes": (
+        (over(2, block("rows", [[1.0, -1.0], [3.0, -3.0]], 0.0)), a(1, 1), {"rows": a(0, 0)}), 1e-20, [2, 6]),
+    "rows, by their price": (sides(), 1e-20, 1 / 2 / 2),
+    "equations, by their price": (sides("=="), 1e-20, 1 / 2 / 3),
+    "equations, beyond rounding": (nearly(), 1e-8, 1 / 2 / 3),
+    "no row is near": (idle(4.0), 1e-20, 1 / 4),
+    "squared slacks": (squared_slacks(0.0), 1e-8, (1 / 2 / 2**20 / 1e-9) ** 0.5),
+    "squared slacks, by their price": (squared_slacks(1.0), 1e-8, 1 / 2),
+    "a square": (losses(HalfSquare(), [[1.0]] * 3, [-1.5, -0.75, -0.75], x=1.0), 1e-20, 0.5),
+    "a logarithm": (losses(Logistic(), [[1.0], [-1.0]]), 1e-20, 1),
+    "a logarithm of curved unknowns": (losses(Logistic(), [[1.0], [-1.0]], quadratic={"x": [1e6]}), 1e-20, 1),
+    "slopes that are 0": (
+        losses(Logistic(), [[1.0], [-1.0]], 1e3, x=1.0, quadratic={"x": [1.0]}, linear={"x": [-1.0]}), 1e-20, 1),
+    "by what it costs": (  # the losses are balanced by the constant, and the objective is 4, a unit
+        losses(Logistic(), [CANCEL[0][:2], [-GIANT, GIANT]], 0.0, 2.0**40, 1.0, constant=-(2.0**41) * np.log(2),
+               unit=4.0), 1e-8, (2 * 4 / 2**40 / 1e-9) ** 0.5),
+    "by the gradient": (  # sqrt(2 f p) = (sqrt(32), sqrt(2), 4) by (4, 1/2, 0); slopes have twice 1/4 of 3 each
+        losses(Logistic(), [[4.0, 0.5, 0.0], [-4.0, -0.5, 0.0]], 0.0, 3.0, quadratic={"x": [2.0, 0.125, 1.0]},
+               unit=8.0), 1e-20, 2**0.5 / 3),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_so_many_digits_are_asked_for(name):
+    (problem, x, multipliers), tol, wanted = ASKED[name]
+    with patch.object(kkt, "row_values", wraps=kkt.row_values) as looked_at:
+        check_kkt(problem, x, multipliers, tol)
+    asked = [call.args[4] for call in looked_at.call_args_list if call.args[2].name == "rows"]
+    assert len(asked) == 1
+    np.testing.assert_allclose(asked[0], 0.1 * tol * np.array(wanted), rtol=1e-9)
+
+
+def test_what_is_wrong_whatever_rounding_hides_is_not_looked_at_twice():
+    problem, x, _ = tilted()
+    with (
+        patch.object(kkt, "row_values", side_effect=AssertionError),
+        patch.object(Gradient, "refined", side_effect=AssertionError),
+    ):
+        assert check_kkt(problem, x, {"tie": a(1, 1, 1, 1)}, 1e-11).stationarity.relative > 0.1
+
+
 def test_the_tolerance_is_2e_10_where_none_is_named():
     """2^19 of 16 roundings are 9e-10 and looked at again, 2^15 of them 6e-11 and left."""
     for size, least, most in ((2.0**18, 0.0, 1e-13), (2.0**14, 1e-11, 1e-10)):
@@ -281,5 +390,6 @@ def test_the_tolerance_is_2e_10_where_none_is_named():
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
 def test_a_point_that_is_no_number_has_measures_that_do_not_hold(value):
-    for problem, x, multipliers in (squared_slack(), many(), pinned(1.0, 1.0, 1.0), tilted(), fitted()):
+    curved = over(2, quadratic={"x": [1.0, 1.0]}), a(0, 0), {}
+    for problem, x, multipliers in (squared_slack(), many(), pinned(1.0, 1.0, 1.0), tilted(), fitted(), curved):
         assert not check_kkt(problem, np.where(np.arange(x.size) == 0, value, x), multipliers).holds(1e6)

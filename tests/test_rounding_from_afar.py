@@ -13,7 +13,6 @@ from scipy import sparse
 
 import convexcls as cc
 from convexcls.certificate import check_kkt, kkt
-from convexcls.certificate.measures import Measured, largest
 from convexcls.certificate.products import Gradient, plain_values
 from convexcls.rigorous.entries import entry_error, error_from_afar
 from convexcls.rigorous.rounding import UNIT
@@ -129,20 +128,6 @@ def test_what_cannot_be_bounded_is_not():
     c = problem.constraints[0]
     with np.errstate(over="ignore", invalid="ignore"):
         assert plain_values(problem.rows(c), np.full(problem.size, 1e200), c, "rhs")[1] == np.inf
-
-
-def test_a_block_is_measured_by_its_largest_number():
-    values, sizes = np.array([0.0, 2.0, 1.0]), np.array([0.0, 8.0, 2.0])
-    assert Measured.of(values, ((1.0, 4.0), (3.0, 2.0))).relative == 3.0
-    block = Measured.of(values, ((1.0, sizes),), 0.25)
-    assert block.relative == 0.5
-    assert block.relatives.tolist() == [0.0, 0.25, 0.5]
-    assert Measured.of(values, ((1.0, sizes),), least=0.75).relatives.tolist() == [0.0, 0.75, 0.75]
-    assert Measured.of(np.zeros(2), ((1.0, 1.0),), least=0.75).relative == 0.0
-    assert Measured.of(np.zeros(2), ((1.0, 1.0),), least=np.inf).relative == np.inf
-    assert Measured.of(np.array([np.nan]), ((1.0, 1.0),)).relative == np.inf
-    assert largest(2.0, ((1.0, sizes[1:]),)) == 1.0
-    assert largest(2.0, ((1.0, sizes),)) == np.inf
 
 
 @pytest.mark.parametrize("declare", [cc.LeastSquares, cc.FisherLDA, cc.GaussianMLE, cc.LogisticMLE])

@@ -78,8 +78,8 @@ class Correction(NamedTuple):
     """``size`` is the largest entry of the smallest change of multipliers that removes a residual; it is ``whole``
     where no direction had to be left out because columns repeat each other to rounding."""
 
-    size: float
-    whole: bool
+    size: float = 0.0
+    whole: bool = True
     #: How far the rounding of the residual may have put it off.
     rounding: float = 0.0
 

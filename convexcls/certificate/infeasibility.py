@@ -122,19 +122,16 @@ def check_farkas(problem: Problem, multipliers: Mapping[str, Array]) -> Farkas |
 
 def _holds_exactly(problem: Problem, multipliers: Mapping[str, Array]) -> bool:
     """Whether the rows in use contradict each other in exact arithmetic (taken as true where they are many)."""
+    used = {c.name: np.flatnonzero(multipliers.get(c.name, np.zeros(c.size))) for c in problem.constraints}
+    if sum(places.size for places in used.values()) * (problem.size + 1) > exact.LARGEST:
+        return True
     rows: list[list[Fraction]] = []
     rhs: list[Fraction] = []
     signed: list[bool] = []
     for c in problem.constraints:
-        used = np.flatnonzero(multipliers.get(c.name, np.zeros(c.size)))
-        if (used.size + 1) * problem.size > exact.LARGEST:
-            return True
-        if used.size:
-            rows += problem.rows(c).rational(used)
-            rhs += c.rational_vector("rhs", used)
-            signed += [c.relation == "<="] * used.size
-    if not rows or len(rows) * (problem.size + 1) > exact.LARGEST:
-        return bool(rows)
+        rows += problem.rows(c).rational(used[c.name])
+        rhs += c.rational_vector("rhs", used[c.name])
+        signed += [c.relation == "<="] * used[c.name].size
     system = [*(list(column) for column in zip(*rows, strict=True)), rhs]
     solution = rational.solve(system, [*[Fraction(0)] * problem.size, Fraction(-1)])
     return solution is not None and all(

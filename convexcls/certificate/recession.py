@@ -150,7 +150,7 @@ def _flattened(problem: Problem, direction: Array) -> Array:
     flat = [np.zeros((0, problem.size))]
     curved = curvature_rows(problem) if problem.size**2 <= exact.LARGEST else []
     for rows in (*curved, *map(problem.rows, (*problem.terms, *problem.constraints))):
-        moved, size = rows @ direction, abs(rows) @ np.abs(direction)
+        moved, size = _moved(rows, direction)
         still = np.flatnonzero(np.abs(moved) <= 1e-7 * size)
         if 0 < still.size <= 20000:
             flat.append(rows[still].to_dense())
@@ -170,7 +170,7 @@ def _holds_exactly(problem: Problem, direction: Array) -> bool:
         rows: Rows = problem.rows(block)
         if isinstance(block, Term):
             rows = rows[block.counted]
-        moved, size = rows @ direction, abs(rows) @ np.abs(direction)
+        moved, size = _moved(rows, direction)
         flat = np.flatnonzero(np.abs(moved) <= POSITIVE * size)
         if flat.size * problem.size > 100 * exact.LARGEST:
             return vanishes_exactly(problem, direction) and _right_way_exactly(problem, direction)
@@ -193,8 +193,8 @@ def _right_way_exactly(problem: Problem, direction: Array) -> bool:
         else:
             assert isinstance(block, Constraint)
             up, down = True, block.relation == "=="
-        moved, size = rows @ direction, abs(rows) @ np.abs(direction)
-        hardly = np.flatnonzero((np.abs(moved) <= POSITIVE * size) & (size > 0))
+        moved, size = _moved(rows, direction)
+        hardly = np.flatnonzero(np.abs(moved) < POSITIVE * size)
         if hardly.size * problem.size > MOST_EXACT_PRODUCTS:
             return False
         exactly = exact.dots(rows[hardly].to_dense(), direction)
@@ -206,7 +206,7 @@ def _right_way_exactly(problem: Problem, direction: Array) -> bool:
 def check_direction(problem: Problem, direction: Array) -> Direction | None:
     """The direction as a proof that the minimum is not attained, or None where it is none."""
     d = np.asarray(direction, dtype=float)
-    if d.shape != (problem.size,) or not np.all(np.isfinite(d)) or not np.any(d):
+    if d.shape != (problem.size,) or not np.all(np.isfinite(d)):
         return None
     residual = _violation(problem, d)
     if residual > ZERO or not _holds_exactly(problem, d) or not vanishes_as_given(problem, d):
@@ -230,30 +230,30 @@ def check_direction(problem: Problem, direction: Array) -> Direction | None:
 
 def _violation(problem: Problem, d: Array) -> float:
     """How far the direction is from keeping all constraints and having no curvature, relative to rounding."""
-    worst = 0.0
+    parts = [_moved(rows, d) for rows in curvature_rows(problem)]
     for v, p in problem.quadratic.items():
         if not isinstance(p, Rows):
-            part = p * d[problem.layout[v]]
-            worst = max(worst, largest_ratio(part, np.abs(part)))
-    for rows in curvature_rows(problem):
-        worst = max(worst, largest_ratio(rows @ d, abs(rows) @ np.abs(d)))
+            bent = np.abs(p * d[problem.layout[v]])
+            parts.append((bent, bent))
     for c in problem.constraints:
-        rows = problem.rows(c)
-        moved = rows @ d
-        moved = np.maximum(moved, 0.0) if c.relation == "<=" else moved
-        worst = max(worst, largest_ratio(moved, abs(rows) @ np.abs(d)))
+        moved, size = _moved(problem.rows(c), d)
+        parts.append((np.maximum(moved, 0.0) if c.relation == "<=" else moved, size))
     for b in problem.norm_bounds:
-        rows, bound = problem.rows(b), problem.bound_rows(b)
-        worst = max(worst, largest_ratio(rows @ d, abs(rows) @ np.abs(d)))
-        worst = max(worst, largest_ratio(np.minimum(bound @ d, 0.0), abs(bound) @ np.abs(d)))
-    return worst
+        moved, size = _moved(problem.bound_rows(b), d)
+        parts += [_moved(problem.rows(b), d), (np.minimum(moved, 0.0), size)]
+    return max((largest_ratio(values, sizes) for values, sizes in parts), default=0.0)
+
+
+def _moved(rows: Rows, d: Array) -> tuple[Array, Array]:
+    """How far rows move along d, and the sum of absolute values that this is rounded by."""
+    return rows @ d, abs(rows) @ np.abs(d)
 
 
 def _rates(problem: Problem, t: Term, d: Array) -> tuple[Array, NDArray[np.bool_]]:
     """The rate at which each loss of a term grows in the end along d, and which losses keep falling towards an
     infimum at rate 0."""
     rows = problem.rows(t)
-    moved, reach = rows @ d, abs(rows) @ np.abs(d)
+    moved, reach = _moved(rows, d)
     moved = np.where((np.abs(moved) <= ZERO * reach) | (t.row_weights == 0), 0.0, moved)
     clearly = np.where(np.abs(moved) > POSITIVE * reach, moved, 0.0)
     return t.loss.recession(moved), t.loss.falling(clearly)

@@ -48,13 +48,10 @@ class Sizes:
         self._natural(problem)
 
     @cached_property
-    def boxed(self) -> NDArray[np.bool_] | None:
-        """The unknowns without curvature that are bounded on both sides; None where there are none."""
-        if not self.structure.bounds:
-            return None
+    def boxed(self) -> NDArray[np.bool_]:
+        """The unknowns without curvature that are bounded on both sides."""
         low, high = self.structure.limits
-        out = (self.diagonal == 0) & np.isfinite(low) & np.isfinite(high)
-        return out if out.any() else None
+        return (self.diagonal == 0) & np.isfinite(low) & np.isfinite(high)
 
     def _natural(self, problem: Problem) -> None:
         """What counts as a pull on each unknown, and as a multiplier, where all multipliers or residuals may be 0: an
@@ -84,7 +81,7 @@ class Sizes:
         return float(max(costs, default=0.0))
 
     def _slack_curvature(self, problem: Problem, block: Block) -> float:
-        slacks = [v for v in block.entries if v in self.structure.slacks and v in self.curved_by]
+        slacks = [v for v in block.entries if v in self.structure.slacks]
         return float(max((self.diagonal[problem.layout[v]].max(initial=0.0) for v in slacks), default=0.0))
 
     def side(self, block: Block) -> float:

@@ -8,6 +8,7 @@ import sys
 import time
 import tomllib
 from pathlib import Path
+from typing import Any
 
 from tests.mutants.operators import Mutant, mutants
 from tests.mutants.session import Session, collected
@@ -24,8 +25,9 @@ def main() -> int:
     parser.add_argument("--only", default="", help="mutants whose name contains this")
     parser.add_argument("--list", action="store_true", help="name the mutants and run nothing")
     given = parser.parse_args()
-    targets = {name: t["tests"] for name, t in _read("targets.toml").items() if _matches(name, given.files)}
-    every = [m for name in targets for m in mutants(name, (ROOT / name).read_text(encoding="utf-8"))]
+    chosen_files = {name: t for name, t in _read("targets.toml").items() if _matches(name, given.files)}
+    targets = {name: t["tests"] for name, t in chosen_files.items()}
+    every = [m for name, t in chosen_files.items() for m in _mutants_of(name, t.get("functions"))]
     equivalent = {name: why for group in _read("equivalent.toml").values() for name, why in group.items()}
     files = {Path(name).name for name in targets}
     stale = [n for n in equivalent if n.split()[0] in files and n not in {m.name for m in every}]
@@ -36,7 +38,13 @@ def main() -> int:
     return _report(Session(ROOT, targets, chosen, given.jobs, _told), stale, len(every) - len(chosen))
 
 
-def _read(name: str) -> dict[str, dict[str, str]]:
+def _mutants_of(name: str, functions: list[str] | None) -> list[Mutant]:
+    """The mutants of a file, or of some of its functions."""
+    every = mutants(name, (ROOT / name).read_text(encoding="utf-8"))
+    return every if functions is None else [m for m in every if m.function in functions]
+
+
+def _read(name: str) -> dict[str, dict[str, Any]]:
     return tomllib.loads((HERE / name).read_text(encoding="utf-8"))
 
 

@@ -122,10 +122,11 @@ def _sites(parent: ast.AST, where: str, lines: range) -> Iterator[tuple[str, ran
 
 
 def _lines(statement: ast.stmt | ast.ExceptHandler) -> range:
-    """The lines of a statement, of one with a body those of its head."""
+    """The lines of a statement, of one with a body those of its head: a function is entered at its first decorator."""
     body = getattr(statement, "body", None)
+    first = min([statement.lineno, *(d.lineno for d in getattr(statement, "decorator_list", []))])
     last = max(statement.lineno, body[0].lineno - 1) if body else statement.end_lineno or statement.lineno
-    return range(statement.lineno, last + 1)
+    return range(first, last + 1)
 
 
 def _others(node: ast.AST) -> Iterator[ast.AST]:
