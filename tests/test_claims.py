@@ -181,3 +181,18 @@ def test_the_objective_is_told_within_what_is_proved_of_it():
     proof = replace(s.certificate, kkt=replace(s.kkt, objective=99.0))
     assert proof.objective == s.certificate.bounds.at_point
     assert proof.lower <= proof.objective <= 1.0001 * proof.upper
+
+
+def test_an_optimum_of_0_leaves_no_room_for_other_doubles():
+    """A direction projects the samples, near 2^61, to one point a class: 0 is attained, and nothing else counts as 0."""
+    near = [[-14, -48, 17, -50], [42, -32, -49, 13], [21, -32, 11, 45], [44, -10, 29, -14], [41, 46, 19, -31]]
+    for level in LEVELS:
+        s = cc.FisherLDA([[F(2**61 + v) for v in row] for row in near], [0, 0, 0, 0, 1]).solve(level=level)
+        assert s.status == "undecided" or s.objective == 0
+
+
+def test_the_norm_of_huge_multipliers_is_finite():
+    X = [[4e-290, 3e300], [4e-290, -4e300], [2e-290, -3e300], [-1e-290, 2e300]]
+    s = cc.MaxMargin(X, [0, 0, 1, 1]).solve(level="exact")
+    assert all(np.all(np.isfinite(z)) for z in s.multipliers.values())
+    assert s.status == "undecided" or s.objective == pytest.approx(float(s.certificate.upper))

@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from convexcls.certificate.certificate import Certificate
 
 MOST = 8
+#: What is noted of an exact optimum where its point was checked in rationals.
+ATTAINED = "the point shown, in doubles, attains the optimum to the tolerance; that was worked out in rationals"
 
 
 def level_words(c: Certificate) -> list[str]:
@@ -85,7 +87,7 @@ def _enclosed(c: Certificate) -> list[str]:
 
 def _in_doubles(c: Certificate) -> list[str]:
     """A warning where doubles have no room for the solution."""
-    if c.kkt is None or c.kkt.holds(c.tol):
+    if c.kkt is None or c.kkt.holds(c.tol) or ATTAINED in c.notes:
         return []
     bounds = c.kkt.bounds()
     worst = max(bounds, key=lambda name: bounds[name])

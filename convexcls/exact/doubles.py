@@ -38,8 +38,12 @@ MOST_STEPS = 12
 
 
 def doubles_near(proof: ExactProof, tolerance: Fraction, factor: Fraction = Fraction(1)) -> Array | None:
-    """A point of doubles near a multiple of the solution, its slacks 0; None where it has too many entries, or is
-    beyond the range of doubles."""
+    """A point of doubles near a multiple of the solution, its slacks 0; None where it has too many entries, is beyond
+    the range of doubles, or may not be off at all because the optimum is 0."""
+    assert proof.optimum is not None
+    room = tolerance * max(abs(proof.optimum), Fraction(proof.problem.unit))
+    if not room:
+        return None
     statement = state(proof.problem)
     exact = [factor * value for name in statement.kept for value in proof.point[name]]
     try:
@@ -51,7 +55,7 @@ def doubles_near(proof: ExactProof, tolerance: Fraction, factor: Fraction = Frac
         return None
     units = [Fraction(math.ulp(nearest[j])) for j in moved]
     missed = [v - Fraction(near) for v, near in zip(exact, nearest, strict=True)]
-    norm = _norm(statement, proof, tolerance)
+    norm = _norm(statement, proof, room, tolerance)
     gram = [[round(norm[i][j] * u * v) for j, v in zip(moved, units, strict=True)] for i, u in _pairs(moved, units)]
     along = [round(_dot(norm[i], missed) * u) for i, u in _pairs(moved, units)]
     for place, (j, unit) in enumerate(_pairs(moved, units)):
@@ -63,11 +67,9 @@ def doubles_near(proof: ExactProof, tolerance: Fraction, factor: Fraction = Frac
     return out
 
 
-def _norm(statement: Statement, proof: ExactProof, tolerance: Fraction) -> list[Vector]:
+def _norm(statement: Statement, proof: ExactProof, room: Fraction, tolerance: Fraction) -> list[Vector]:
     """The matrix of the norm, in units of the grain."""
-    assert proof.optimum is not None
     z = [value for name in statement.kept for value in proof.point[name]]
-    room = tolerance * max(abs(proof.optimum), Fraction(proof.problem.unit))
     size = range(statement.size)
     curved = [[value / room for value in row] for row in statement.quadratic]
     for row, weight in _weighed(statement, proof, z, room, tolerance):

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from convexcls.certificate import Certificate, check_kkt
+from convexcls.certificate.level_words import ATTAINED
 from convexcls.certificate.slacks import settled
 from convexcls.exact import ExactProof, RootProof, widest
 from convexcls.exact.doubles import doubles_near
@@ -29,7 +30,8 @@ def at_attaining_point(c: Certificate, given: Array | None) -> Certificate | Non
     the solution, or others near it; None where none of them does."""
     for x in _tried(c, given):
         if x is not None and np.all(np.isfinite(x)) and _attains(c, x):
-            return replace(c, x=x, kkt=check_kkt(c.problem, x, c.multipliers or {}, c.tol))
+            kkt = check_kkt(c.problem, x, c.multipliers or {}, c.tol)
+            return replace(c, x=x, kkt=kkt, notes=c.notes if kkt.holds(c.tol) else (*c.notes, ATTAINED))
     return None
 
 

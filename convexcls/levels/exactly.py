@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -151,5 +152,5 @@ def _multipliers(problem: Problem, exact: Mapping[str, Mapping[int, Fraction]]) 
     for b in problem.norm_bounds:
         (name,) = b.entries
         u = sum((c.entries[name].T @ out[c.name] for c in problem.constraints if name in c.entries), np.zeros(b.size))
-        out[b.name] = np.append(u, np.linalg.norm(u))
+        out[b.name] = np.append(u, math.hypot(*u.tolist()))  # squares may overflow
     return out
