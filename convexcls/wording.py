@@ -20,6 +20,8 @@ import numpy as np
 WIDTH = 110
 #: Longer rationals are shown by their first digits.
 LONGEST_RATIONAL = 60
+#: In files they are written out up to this many digits: Python reads no more than 4300.
+LONGEST_IN_FILES = 4000
 HIDDEN = ("Cc", "Cf", "Cs", "Co", "Zl", "Zp")
 
 
@@ -79,10 +81,21 @@ def seconds(value: float) -> str:
 
 def rational_text(value: Fraction, longest: int = LONGEST_RATIONAL) -> str:
     """A rational as it is where it is short, else its first digits, said to be such."""
+    short = short_rational(value, longest)
+    return short or f"{rounded_text(value, 15)}... (a rational of {_digits(value.denominator)} digits)"
+
+
+def short_rational(value: Fraction, longest: int = LONGEST_RATIONAL) -> str:
+    """A rational as it is, empty where that has too many letters."""
+    if _digits(value.numerator) + _digits(value.denominator) > longest + 1:
+        return ""
     text = str(value)
-    if len(text) <= longest:
-        return text
-    return f"{rounded_text(value, 15)}... (a rational of {len(str(value.denominator))} digits)"
+    return text if len(text) <= longest else ""
+
+
+def _digits(number: int) -> int:
+    """How many digits a whole number has; of a long one Python would not write them."""
+    return math.floor(math.log10(abs(number))) + 1 if number else 1
 
 
 def rounded_text(value: Fraction, digits: int) -> str:

@@ -184,7 +184,7 @@ def test_the_objective_is_told_within_what_is_proved_of_it():
 
 
 def test_an_optimum_of_0_leaves_no_room_for_other_doubles():
-    """A direction projects the samples, near 2^61, to one point a class: 0 is attained, and nothing else counts as 0."""
+    """A direction projects samples near 2^61 to one point a class: 0 is attained, and nothing else counts as 0."""
     near = [[-14, -48, 17, -50], [42, -32, -49, 13], [21, -32, 11, 45], [44, -10, 29, -14], [41, 46, 19, -31]]
     for level in LEVELS:
         s = cc.FisherLDA([[F(2**61 + v) for v in row] for row in near], [0, 0, 0, 0, 1]).solve(level=level)

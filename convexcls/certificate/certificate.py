@@ -24,6 +24,7 @@ from convexcls.certificate.infeasibility import Farkas
 from convexcls.certificate.measures import KKT
 from convexcls.certificate.recession import Direction
 from convexcls.problem import NoAnswer, Problem, carry_out
+from convexcls.wording import LONGEST_IN_FILES, rational_text
 
 Array = NDArray[np.float64]
 Status = Literal["optimal", "infeasible", "unattained", "undecided"]
@@ -256,7 +257,7 @@ class Certificate:
             "status": self.status,
             "lower": _number(float(self.lower)),
             "upper": _number(float(self.upper)),
-            "optimum": None if self.optimum is None else str(self.optimum),
+            "optimum": None if self.optimum is None else rational_text(self.optimum, LONGEST_IN_FILES),
             "model": self.problem.kind or None,
             "parameters": dict(getattr(self.problem, "parameters", {})),
             "tolerance": self.tol,

@@ -261,6 +261,8 @@ class _Check:
             summed = out[where]
             if v in self.sizes.one_to_one:  # slacks: entries alike, so the largest of them gives the size
                 summed[:] = min(summed.max(initial=0.0), self._costly(self.sizes.slack_sides.get(v, 0.0)))
+                if v in self.sizes.signs:  # a change of the sign's multiplier removes it, and costs what the gap counts
+                    np.maximum(summed, self.multipliers[self.sizes.signs[v]], out=summed)
             curved = self.sizes.curved_by.get(v)
             typical = None if curved is None else self._typical(where, curved, summed)
             if v not in free or not needed.whole:

@@ -26,6 +26,8 @@ class Sizes:
     slack_curvatures: dict[str, float]
     #: The largest right-hand side of the rows of each slack.
     slack_sides: dict[str, float]
+    #: The constraint that keeps a slack above a number, by slack, where there is one.
+    signs: dict[str, str]
 
     def __init__(self, problem: Problem) -> None:
         structure = problem.remembered(Structure)
@@ -45,6 +47,7 @@ class Sizes:
         self.one_to_one = {v.name for v in problem.variables if _acts_one_to_one(blocks, v.name)}
         self.units = {c.name: max(c.unit, float(np.abs(c.rhs).max(initial=0.0))) for c in problem.constraints}
         self.slack_sides = {v: max(self.units[c.name] for c in rows) for v, rows in structure.slacks.items()}
+        self.signs = {v: c.name for v, rows in structure.slacks.items() for c in rows if len(c.entries) == 1}
         self._natural(problem)
 
     @cached_property

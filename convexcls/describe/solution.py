@@ -14,7 +14,7 @@ from convexcls.describe.problem import data_of_problem, some_of, title
 from convexcls.paths.result import has_solution
 from convexcls.problem import NoAnswer
 from convexcls.solution import Solution
-from convexcls.wording import count, number, rational_text, seconds, shorten, small
+from convexcls.wording import LONGEST_IN_FILES, count, number, rational_text, seconds, shorten, small
 
 #: Above this many unknowns or rows, whether the solution is unique is not asked: it takes a dense factorization.
 MAX_UNKNOWNS_FOR_UNIQUENESS = 1000
@@ -104,7 +104,7 @@ def numbers(s: Solution) -> Facts:
 def _optimum(s: Solution) -> list[Fact]:
     """What the level proves of the optimum, the objective at the point, its bound, and what lies between."""
     c = s.certificate
-    optimum = None if c.optimum is None else str(c.optimum)
+    optimum = None if c.optimum is None else rational_text(c.optimum, LONGEST_IN_FILES)
     bounds = {"lower": float(c.lower), "upper": float(c.upper), "optimum": optimum}
     if not has_solution(s):
         return [Fact("optimum", data={**bounds, "objective": None, "dual_objective": None, "gap": None})]

@@ -28,6 +28,7 @@ from convexcls.portable.parsed import Parsed
 from convexcls.portable.parsing import LARGEST_FILE, parse
 from convexcls.portable.rebuilding import checked_data, rebuilt
 from convexcls.rational import to_double
+from convexcls.wording import short_rational
 
 
 @dataclass(frozen=True)
@@ -181,6 +182,5 @@ def read_text(path: Path) -> str:
 def _shown(value: Fraction | None) -> str:
     if value is None:
         return "an unknown number"
-    if value.denominator == 1 or len(text := str(value)) > 60:
-        return f"{to_double(value):.17g}"
-    return f"{text} = {to_double(value):.17g}"
+    text = "" if value.denominator == 1 else short_rational(value)
+    return f"{text} = {to_double(value):.17g}" if text else f"{to_double(value):.17g}"

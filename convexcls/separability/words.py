@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from fractions import Fraction
 
 from convexcls.separability.result import Separability
-from convexcls.wording import listed, paragraph, rounded_text
+from convexcls.wording import listed, paragraph, rounded_text, short_rational
 
 #: Longer lists are cut.
 MOST_NAMED = 12
@@ -101,5 +101,4 @@ def _numbers(values: Iterable[Fraction]) -> str:
 
 
 def _number(value: Fraction) -> str:
-    text = str(value)
-    return text if len(text) <= LONGEST else rounded_text(value, 10)
+    return short_rational(value, LONGEST) or rounded_text(value, 10)

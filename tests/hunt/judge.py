@@ -155,7 +155,7 @@ def _false_exactly(certificate: Any, question: Question, truth: Truth) -> str:
     if not truth.rational:
         return "claims a rational optimum, there is none"
     if rational(certificate.optimum) != truth.lower:
-        return f"claims the optimum {certificate.optimum}, it is {_short(truth.lower)}"
+        return f"claims the optimum {_short(rational(certificate.optimum))}, it is {_short(truth.lower)}"
     point = {name: [rational(v) for v in values] for name, values in certificate.exact_point.items()}
     errors = question.errors(point, truth)
     off = [name for name, error in errors.items() if error]
