@@ -21,7 +21,7 @@ test: lint
 	OMP_NUM_THREADS=1 $(BIN)/pytest -n auto --dist worksteal
 
 # The whole suite under every BLAS kernel that this processor can run, with one and two threads, in other orders, with
-# one worker and without: some twenty runs. OPTIONS are pytest's, such as OPTIONS=tests/test_newton.py.
+# one worker and without: some twenty runs. OPTIONS are pytest's, such as OPTIONS=tests/solvers/smooth/test_newton.py.
 test-machines: $(STAMP)
 	$(BIN)/python tests/machines.py $(OPTIONS)
 
@@ -32,9 +32,9 @@ test-lowest:
 	$(LOWEST)/bin/python -m pip install --quiet --disable-pip-version-check uv
 	$(LOWEST)/bin/uv pip install --quiet --python $(LOWEST)/bin/python --resolution lowest-direct -e '.[test]'
 	OMP_NUM_THREADS=1 $(LOWEST)/bin/python -m pytest -n auto --dist worksteal -W ignore::DeprecationWarning \
-	  --deselect 'tests/test_gallery.py::test_solver_finds_the_known_answer[nist_wampler2-cvxpy:HIGHS]' \
-	  --deselect 'tests/test_solvers.py::test_every_accepting_solver_solves_every_model[least-absolute]' \
-	  --deselect 'tests/test_plots_images.py::test_a_picture_looks_as_it_did_and_a_spoilt_one_does_not[probability]' $(OPTIONS)
+	  --deselect 'tests/crosscutting/test_gallery.py::test_solver_finds_the_known_answer[nist_wampler2-cvxpy:HIGHS]' \
+	  --deselect 'tests/solvers/test_solvers.py::test_every_accepting_solver_solves_every_model[least-absolute]' \
+	  --deselect 'tests/plots/test_plots_images.py::test_a_picture_looks_as_it_did_and_a_spoilt_one_does_not[probability]' $(OPTIONS)
 
 # Every comparison, sign, constant and check of the trusted core broken in turn, until a test fails. MUTANTS chooses:
 # MUTANTS="--files '*/parsing.py' --jobs 2", or --list.

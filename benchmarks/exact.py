@@ -14,7 +14,7 @@ from collections.abc import Callable
 import numpy as np
 
 import convexcls as cc
-from convexcls.exact import check, prove
+from convexcls.proofs.exact import check, prove
 
 #: A proof may take so many times as long as the solve.
 BAR = 10.0

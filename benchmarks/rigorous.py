@@ -17,7 +17,7 @@ import numpy as np
 
 import convexcls as cc
 from benchmarks.hard_margin import overlapping, separable
-from convexcls.rigorous import bounds
+from convexcls.proofs.rigorous import bounds
 
 FEATURES = 20
 

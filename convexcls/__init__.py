@@ -14,9 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 from convexcls import losses
 from convexcls.basis import Basis, Functions, Polynomial, Quadratic, Radial
-from convexcls.certificate import KKT, Certificate, Residual
-from convexcls.compare import Comparison, compare
-from convexcls.conic import Conic, conic
 from convexcls.data import DataError
 from convexcls.models import (
     EmpiricalRisk,
@@ -33,43 +30,58 @@ from convexcls.models import (
     SoftmaxMLE,
 )
 from convexcls.problem import Constraint, Label, NoAnswer, NormBound, Problem, ProblemError, Term, Variable
+from convexcls.proofs.certificate import KKT, Certificate, Residual
+from convexcls.proofs.separability import Separability, separability
 from convexcls.rows import MatrixTooLarge
-from convexcls.separability import Separability, separability
 from convexcls.solution import Solution
 from convexcls.solve import solve, solvers
 from convexcls.solvers import SolverRefused
+from convexcls.studies.compare import Comparison, compare
+from convexcls.studies.conic import Conic, conic
 
 if TYPE_CHECKING:
-    from convexcls import cvxpy_form, duality, estimators, explain, inference, latex, plots, testing
+    from convexcls import estimators, plots, testing
     from convexcls.estimators import NoMaximumError, NoMaximumWarning, NotSeparableError, UncertifiedWarning
-    from convexcls.inference import Existence, Summary
-    from convexcls.inference.existence import existence
-    from convexcls.paths import Path, path
-    from convexcls.portable import Verification, verify
+    from convexcls.problem import cvxpy_form, duality, explain, latex
+    from convexcls.proofs.portable import Verification, verify
     from convexcls.referee import Appraisal, Appraisals, certify
     from convexcls.report import Report
-    from convexcls.validation import LeaveOneOut, leave_one_out
+    from convexcls.studies import inference
+    from convexcls.studies.inference import Existence, Summary
+    from convexcls.studies.inference.existence import existence
+    from convexcls.studies.leave_one_out import LeaveOneOut, leave_one_out
+    from convexcls.studies.paths import Path, path
 
 __version__ = "0.1.0"
 
 #: What is loaded when it is asked for, by module: a solve needs none of it.
 _LATER = {
     "estimators": ("NoMaximumError", "NoMaximumWarning", "NotSeparableError", "UncertifiedWarning"),
-    "inference": ("Existence", "Summary", "existence"),
-    "paths": ("Path", "path"),
-    "portable": ("Verification", "verify"),
+    "proofs.portable": ("Verification", "verify"),
     "referee": ("Appraisal", "Appraisals", "certify"),
     "report": ("Report",),
-    "validation": ("LeaveOneOut", "leave_one_out"),
+    "studies.inference": ("Existence", "Summary", "existence"),
+    "studies.leave_one_out": ("LeaveOneOut", "leave_one_out"),
+    "studies.paths": ("Path", "path"),
 }
-_MODULES = ("cvxpy_form", "duality", "estimators", "explain", "inference", "latex", "plots", "testing")
+#: Modules that users name, by the place where they live.
+_MODULES = {
+    "cvxpy_form": "problem.cvxpy_form",
+    "duality": "problem.duality",
+    "estimators": "estimators",
+    "explain": "problem.explain",
+    "inference": "studies.inference",
+    "latex": "problem.latex",
+    "plots": "plots",
+    "testing": "testing",
+}
 
 
 def __getattr__(name: str) -> Any:
     """What is loaded when it is asked for, estimators among it. A classifier that was added as a file of its own is
     here by its class name, too."""
     if name in _MODULES:
-        return import_module(f"convexcls.{name}")
+        return import_module(f"convexcls.{_MODULES[name]}")
     for module, names in _LATER.items():
         if name in names:
             return getattr(import_module(f"convexcls.{module}"), name)

@@ -11,15 +11,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from convexcls.centring import Centred, centre
-from convexcls.certificate import Certificate, certify, interrupted
-from convexcls.certificate.shortest import shortest
-from convexcls.certificate.slacks import settled
-from convexcls.duality import Dual
 from convexcls.problem import Problem, Term
+from convexcls.problem.centring import Centred, centre
+from convexcls.problem.duality import Dual
+from convexcls.problem.scaling import Scaled, equilibrate, unscaled
+from convexcls.proofs.certificate import Certificate, certify, interrupted
+from convexcls.proofs.certificate.shortest import shortest
+from convexcls.proofs.certificate.slacks import settled
 from convexcls.rows import Rows
 from convexcls.rows.kernel import KernelRows
-from convexcls.scaling import Scaled, equilibrate, unscaled
 from convexcls.solution import INTERRUPTED, Solution
 from convexcls.solvers import Answer, Callback, Iteration, Solver, Standing, Start, solver_class
 

@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from convexcls.certificate import KKT, Certificate, Level, Status, certify
 from convexcls.data import Data
-from convexcls.geometry import Uniqueness, intercept_interval, support_rows, uniqueness
-from convexcls.levels import DIGITS, check_level, raise_level
 from convexcls.problem import NoAnswer, Problem, carry_out
+from convexcls.problem.geometry import Uniqueness, intercept_interval, support_rows, uniqueness
+from convexcls.proofs.certificate import KKT, Certificate, Level, Status, certify
+from convexcls.proofs.levels import DIGITS, check_level, raise_level
 
 if TYPE_CHECKING:  # what a verb returns; the layer above provides it
-    from convexcls.inference import Existence, Summary
     from convexcls.report import Report
+    from convexcls.studies.inference import Existence, Summary
 
 Array = NDArray[np.float64]
 #: What stands in place of the solver's message when Ctrl-C stopped it.

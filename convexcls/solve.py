@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from convexcls.certificate import Level
 from convexcls.choice import choices
 from convexcls.job import DUAL, Forms, beyond_memory
-from convexcls.levels import DIGITS, check_level
 from convexcls.problem import Problem, provides
+from convexcls.proofs.certificate import Level
+from convexcls.proofs.levels import DIGITS, check_level
 from convexcls.solution import Solution
 from convexcls.solvers import Callback, SolverRefused, solver_class, solver_names
 

@@ -7,8 +7,8 @@ from fractions import Fraction
 from typing import Any
 
 import convexcls as cc
-from convexcls.portable import data_digest
-from convexcls.portable.digest import label_texts
+from convexcls.proofs.portable import data_digest
+from convexcls.proofs.portable.digest import label_texts
 
 F = Fraction
 Inner = dict[str, Any]

@@ -7,6 +7,7 @@ primal and a dual point whose objectives agree exactly, so a slip in the pivotin
 
 from __future__ import annotations
 
+import random
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from functools import reduce
@@ -549,3 +550,38 @@ def integer_direction(values) -> list[int]:
     whole = [int(v * scale) for v in exact]
     common = reduce(gcd, whole, 0) or 1
     return [v // common for v in whole]
+
+
+def feasible(strict: list[tuple[int, ...]], weak: list[tuple[int, ...]]) -> bool:
+    """Whether some v has a'v > 0 for all a in ``strict`` and a'v >= 0 for all a in ``weak``."""
+    rows = {(a, True) for a in strict} | {(a, False) for a in weak}
+    for k in range(len(next(iter(rows))[0])):
+        up = [r for r in rows if r[0][k] > 0]
+        down = [r for r in rows if r[0][k] < 0]
+        rows = {r for r in rows if r[0][k] == 0}
+        for a, s in up:
+            for b, t in down:
+                rows.add((tuple(-b[k] * p + a[k] * q for p, q in zip(a, b, strict=True)), s or t))
+    return not any(s for _, s in rows)  # what is left says 0 > 0 or 0 >= 0
+
+
+def integer_sets(seed: int, count: int, d_max: int = 2):
+    """Labelled integer points, many of them degenerate."""
+    rng = random.Random(seed)
+    for _ in range(count):
+        d, n, reach = rng.randint(1, d_max), rng.randint(2, 8), rng.choice((1, 2, 3, 9))
+        X = [[rng.randint(-reach, reach) for _ in range(d)] for _ in range(n)]
+        y = [rng.choice((-1, 1)) for _ in range(n)]
+        style = rng.randrange(5)
+        if style == 1:
+            y = [1 if sum(row) >= 0 else -1 for row in X]
+        elif style == 2:
+            y = [1 if row[0] > 0 else -1 if row[0] < 0 else rng.choice((-1, 1)) for row in X]
+        elif style == 3:
+            X[rng.randrange(n)] = list(X[rng.randrange(n)])
+        elif style == 4:
+            for row in X:
+                row[-1] = 2
+        if len(set(y)) == 1:
+            y[0] = -y[0]
+        yield X, y, rng.random() < 0.8

@@ -1,7 +1,7 @@
 """The tests on other machines: another BLAS kernel, another number of threads, another order of tests.
 
 ``make test-machines`` runs the whole suite in every cell of the matrix and prints a table; OPTIONS are pytest's, as in
-``make test-machines OPTIONS=tests/test_newton.py``. What this processor cannot run is left out, with a word.
+``make test-machines OPTIONS=tests/problem``. What this processor cannot run is left out, with a word.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ scipy.linalg.cholesky(A.T @ A + np.eye(70)); scipy.linalg.svd(A); scipy.linalg.q
 """
 #: The tests that hang on rounding most: ties, traces, perfect fits, lost digits, ends of iterations.
 SENSITIVE = (
-    "tests/test_scores.py",
-    "tests/test_inference.py",
-    "tests/test_geometry.py",
-    "tests/test_working_set.py",
-    "tests/test_least_squares.py::test_nearly_dependent_columns_keep_the_digits_of_qr",
-    "tests/test_least_squares.py::test_ill_conditioned_columns_are_left_to_qr",
-    "tests/test_least_squares.py::test_a_perfect_fit",
-    "tests/test_newton.py::test_degenerate_data",
-    "tests/test_newton.py::test_very_far_from_zero_is_no_falsehood",
-    "tests/test_interior_point.py::test_a_point_far_from_the_solution_is_not_settled",
-    "tests/test_interior_point.py::test_units_of_the_features",
-    "tests/test_interior_point.py::test_hard_margins_wide_and_narrow",
-    "tests/test_plots_images.py::test_a_picture_looks_as_it_did_and_a_spoilt_one_does_not[boundary_kernel]",
-    "tests/test_plots_images.py::test_a_picture_looks_as_it_did_and_a_spoilt_one_does_not[convergence]",
+    "tests/rows/test_scores.py",
+    "tests/studies/test_inference.py",
+    "tests/problem/test_geometry.py",
+    "tests/solvers/rows/test_working_set.py",
+    "tests/solvers/direct/test_least_squares.py::test_nearly_dependent_columns_keep_the_digits_of_qr",
+    "tests/solvers/direct/test_least_squares.py::test_ill_conditioned_columns_are_left_to_qr",
+    "tests/solvers/direct/test_least_squares.py::test_a_perfect_fit",
+    "tests/solvers/smooth/test_newton.py::test_degenerate_data",
+    "tests/solvers/smooth/test_newton.py::test_very_far_from_zero_is_no_falsehood",
+    "tests/solvers/rows/test_interior_point.py::test_a_point_far_from_the_solution_is_not_settled",
+    "tests/solvers/rows/test_interior_point.py::test_units_of_the_features",
+    "tests/solvers/rows/test_interior_point.py::test_hard_margins_wide_and_narrow",
+    "tests/plots/test_plots_images.py::test_a_picture_looks_as_it_did_and_a_spoilt_one_does_not[boundary_kernel]",
+    "tests/plots/test_plots_images.py::test_a_picture_looks_as_it_did_and_a_spoilt_one_does_not[convergence]",
 )
 
 

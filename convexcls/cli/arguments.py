@@ -15,8 +15,8 @@ from convexcls.cli.screen import Working
 from convexcls.models import by_kind
 
 if TYPE_CHECKING:
-    from convexcls.certificate import Level
     from convexcls.models import Model
+    from convexcls.proofs.certificate import Level
     from convexcls.solution import Solution
 
 Command = Callable[..., Any]

@@ -31,9 +31,9 @@ from convexcls.files import write_file
 from convexcls.wording import clean
 
 if TYPE_CHECKING:
-    from convexcls.certificate import Level
     from convexcls.cli.sources import Request
     from convexcls.models import Model
+    from convexcls.proofs.certificate import Level
 
 
 def _read(request: Request) -> Model:
@@ -151,7 +151,7 @@ def separability(request: Request, as_json: bool) -> int:
     """
     from convexcls.cli.sources import read_samples
     from convexcls.describe.studies import separability_prose
-    from convexcls.separability import separability as run
+    from convexcls.proofs.separability import separability as run
 
     X, y = read_samples(replace(request, exact=True))
     with Working("looking for a hyperplane, or a proof that there is none"):
@@ -186,8 +186,8 @@ def compare(request: Request, solvers: tuple[str, ...], tol: float, as_json: boo
       convexcls compare data.csv --model soft-margin --solver osqp --solver clarabel
       convexcls compare data.csv --model logistic --param l2=1 --tol 1e-6
     """
-    from convexcls.compare import compare as run
     from convexcls.describe.studies import comparison_parts
+    from convexcls.studies.compare import compare as run
 
     for name in solvers:
         if name != "auto":
@@ -230,7 +230,7 @@ def validate(request: Request, method: Any, tol: float, everything: bool, as_jso
     """
     from convexcls.describe.classifier import MOST_ROWS
     from convexcls.describe.studies import leave_one_out_facts
-    from convexcls.validation import leave_one_out
+    from convexcls.studies.leave_one_out import leave_one_out
 
     problem = _read(request)
     with Working(f"leaving out samples of the {problem.name}") as report:

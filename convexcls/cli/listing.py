@@ -114,9 +114,9 @@ def demo() -> int:
       convexcls demo
     """
     from convexcls import gallery
-    from convexcls.compare import compare
     from convexcls.describe.solution import certified
     from convexcls.describe.studies import comparison_parts
+    from convexcls.studies.compare import compare
 
     console = screen()
     first = gallery.entry(_pick("twenty_points", "two_points"))

@@ -82,7 +82,7 @@ def _display(problem: Model, kind: str | None, solver: str | None, pair: tuple[s
         raise click.UsageError(f"--solver has no say in the picture {kind!r}: it has all solvers that take the problem")
     with Working(f"solving the {problem.name}") as report:
         if kind in OF_A_COMPARISON:
-            from convexcls.compare import compare
+            from convexcls.studies.compare import compare
 
             return AnswersDisplay.of(compare(problem, tol=tol, callback=report))
         solution = problem.solve(solver or RULE.get(kind or "", "auto"), tol=tol, callback=report).unless_interrupted()

@@ -24,8 +24,8 @@ from convexcls.cli.screen import Working, say
 from convexcls.wording import clean
 
 if TYPE_CHECKING:
-    from convexcls.certificate import Level
     from convexcls.cli.sources import Request
+    from convexcls.proofs.certificate import Level
 
 ENDINGS = (".html", ".htm")
 COMPARED = "A solver to compare with; may be repeated (default: all, unless the data are large)."

@@ -88,8 +88,8 @@ def path(request: Request, over: str, points: int, tol: float, picture: Path | N
     """
     from convexcls.cli.sources import read_problem
     from convexcls.describe.studies import path_table
-    from convexcls.paths import path as follow
     from convexcls.plots import PathDisplay
+    from convexcls.studies.paths import path as follow
 
     name, values = read_values(over, points)
     if picture is not None:
@@ -112,7 +112,7 @@ def path(request: Request, over: str, points: int, tol: float, picture: Path | N
 def read_values(over: str, points: int) -> tuple[str, list[float]]:
     """``C=0.01..100`` as that many values, evenly on a logarithmic scale; ``l2=0,0.1,1`` as these."""
     from convexcls.cli.typed import NUMBER
-    from convexcls.paths import VARIED
+    from convexcls.studies.paths import VARIED
 
     name, _, text = over.partition("=")
     name, low_to_high = name.strip(), text.split("..")

@@ -15,7 +15,7 @@ from convexcls.wording import clean
 
 if TYPE_CHECKING:
     from convexcls.cli.columns import FileContents
-    from convexcls.portable import Parsed
+    from convexcls.proofs.portable import Parsed
 
 
 BASIS = f"The functions of the features that the certificate speaks of: {', '.join(BASES)}."
@@ -45,7 +45,7 @@ def verify(certificate: Path, data: Path, basis: str | None, file_format: str | 
     """
     from convexcls.cli.columns import ColumnNames
     from convexcls.cli.sources import Request, read_file
-    from convexcls.portable.verification import verify_parsed
+    from convexcls.proofs.portable.verification import verify_parsed
 
     parsed = _parsed(certificate)
     request = Request(str(data), "", file_format, ColumnNames(**columns), exact=True, basis=basis)
@@ -58,8 +58,8 @@ def verify(certificate: Path, data: Path, basis: str | None, file_format: str | 
 
 def _parsed(path: Path) -> Parsed:
     from convexcls.cli.columns import SourceError
-    from convexcls.portable import CertificateError, parse
-    from convexcls.portable.verification import read_text
+    from convexcls.proofs.portable import CertificateError, parse
+    from convexcls.proofs.portable.verification import read_text
 
     try:
         return parse(read_text(path))
@@ -77,7 +77,7 @@ def _spoken_of(parsed: Parsed, samples: FileContents, basis: str | None) -> tupl
 
     from convexcls.basis import read_basis
     from convexcls.cli.columns import Frame
-    from convexcls.portable.verification import speaks_of
+    from convexcls.proofs.portable.verification import speaks_of
     from convexcls.rational import read_exactly
 
     lift = (lambda X: X) if basis is None else read_basis(basis)

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from convexcls.certificate import Certificate, Residual
-from convexcls.certificate.words import MEANING, conditions, worst_at
 from convexcls.data import Data
 from convexcls.describe.parts import Chapter, Cluster, Column, Formula, Inline, Mark, Part, Prose, Table
 from convexcls.describe.problem import data_of_problem
-from convexcls.explain import complementarity, inequalities, multiplier_sign, stationarity
 from convexcls.problem import NoAnswer, Problem
+from convexcls.problem.explain import complementarity, inequalities, multiplier_sign, stationarity
+from convexcls.proofs.certificate import Certificate, Residual
+from convexcls.proofs.certificate.words import MEANING, conditions, worst_at
 from convexcls.solution import Solution
 from convexcls.wording import listed, shorten
 

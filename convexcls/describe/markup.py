@@ -7,7 +7,7 @@ from functools import lru_cache
 from html import escape
 from typing import Any
 
-from convexcls.latex import plain_lines
+from convexcls.problem.latex import plain_lines
 from convexcls.wording import clean
 
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from convexcls import latex
 from convexcls.describe.parts import Chapter, Column, Formula, Inline, Table
-from convexcls.explain import multiplier_sign
-from convexcls.latex import indexed
-from convexcls.paths.result import has_solution
-from convexcls.problem import BY_SAMPLE, Constraint, NormBound, Problem, Term
+from convexcls.problem import BY_SAMPLE, Constraint, NormBound, Problem, Term, latex
+from convexcls.problem.explain import multiplier_sign
+from convexcls.problem.latex import indexed
 from convexcls.solution import Solution
+from convexcls.studies.paths.result import has_solution
 from convexcls.wording import number
 
 PAIRED = (

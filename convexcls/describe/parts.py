@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias
 
-from convexcls.latex import plain
+from convexcls.problem.latex import plain
 from convexcls.wording import number, seconds, small
 
 #: Smaller slacks are what rounding leaves: two digits are enough.

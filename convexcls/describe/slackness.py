@@ -18,11 +18,11 @@ from convexcls.describe.multipliers import point_of, pulls
 from convexcls.describe.parts import Chapter, Column, Formula, Mark, Prose, Table
 from convexcls.describe.problem import data_of_problem
 from convexcls.describe.solution import has_support
-from convexcls.explain import slack as slack_formula
-from convexcls.latex import indexed
-from convexcls.paths.result import has_solution
 from convexcls.problem import Constraint, NoAnswer
+from convexcls.problem.explain import slack as slack_formula
+from convexcls.problem.latex import indexed
 from convexcls.solution import Solution
+from convexcls.studies.paths.result import has_solution
 from convexcls.wording import shorten
 
 Array = NDArray[np.float64]

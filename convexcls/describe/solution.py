@@ -5,15 +5,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from convexcls.certificate import Certificate
-from convexcls.conic import Conic, conic
 from convexcls.describe.certificate import kkt_table
 from convexcls.describe.classifier import MOST_ROWS, classifier, in_samples
 from convexcls.describe.parts import Fact, Facts, Inline, Mark, Part, Prose
 from convexcls.describe.problem import data_of_problem, some_of, title
-from convexcls.paths.result import has_solution
 from convexcls.problem import NoAnswer
+from convexcls.proofs.certificate import Certificate
 from convexcls.solution import Solution
+from convexcls.studies.conic import Conic, conic
+from convexcls.studies.paths.result import has_solution
 from convexcls.wording import LONGEST_IN_FILES, count, number, rational_text, seconds, shorten, small
 
 #: Above this many unknowns or rows, whether the solution is unique is not asked: it takes a dense factorization.

@@ -8,19 +8,19 @@ from typing import Any
 
 import numpy as np
 
-from convexcls.compare import COLUMNS as COMPARED
-from convexcls.compare import Comparison
 from convexcls.describe.classifier import MOST_ROWS
 from convexcls.describe.parts import Column, Fact, Facts, Mark, Part, Prose, Table
 from convexcls.describe.problem import some_of, title
-from convexcls.inference import Existence, Summary
-from convexcls.inference.writing import cells, head, heading, titles
-from convexcls.paths import Path
-from convexcls.paths.result import COLUMNS as ALONG_A_PATH
+from convexcls.proofs.separability import Separability
 from convexcls.referee import Appraisal, Appraisals
-from convexcls.separability import Separability
-from convexcls.validation import LeaveOneOut
-from convexcls.validation.words import facts, how
+from convexcls.studies.compare import COLUMNS as COMPARED
+from convexcls.studies.compare import Comparison
+from convexcls.studies.inference import Existence, Summary
+from convexcls.studies.inference.writing import cells, head, heading, titles
+from convexcls.studies.leave_one_out import LeaveOneOut
+from convexcls.studies.leave_one_out.words import facts, how
+from convexcls.studies.paths import Path
+from convexcls.studies.paths.result import COLUMNS as ALONG_A_PATH
 
 
 def comparison_table(comparison: Comparison) -> Table:

@@ -19,7 +19,7 @@ from convexcls.describe.parts import (
     in_letters,
     shows,
 )
-from convexcls.latex import plain_lines
+from convexcls.problem.latex import plain_lines
 from convexcls.wording import clean, columns, indented, plain_values
 
 #: Names of facts stand in a column of at least this width.

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from convexcls.certificate import Level
 from convexcls.data import Named
 from convexcls.estimators.errors import UncertifiedWarning
 from convexcls.estimators.progress import CallbackSupportMixin, Progress, with_callbacks
@@ -21,6 +20,7 @@ from convexcls.estimators.training import TrainingSamples, given, taken
 from convexcls.models import Model
 from convexcls.models.options import check_choice
 from convexcls.problem import NoAnswer
+from convexcls.proofs.certificate import Level
 from convexcls.solution import Solution
 from convexcls.solve import solve
 from convexcls.solvers import Callback, solver_class

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from convexcls.problem import NoAnswer
 
 if TYPE_CHECKING:
-    from convexcls.certificate import Certificate
-    from convexcls.inference import Existence
-    from convexcls.separability import Separability
+    from convexcls.proofs.certificate import Certificate
+    from convexcls.proofs.separability import Separability
+    from convexcls.studies.inference import Existence
 
 
 class NotSeparableError(NoAnswer):

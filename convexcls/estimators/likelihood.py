@@ -12,12 +12,12 @@ from convexcls.estimators.errors import NoMaximumError, NoMaximumWarning
 from convexcls.estimators.probabilities import Probabilities
 from convexcls.estimators.training import TrainingSamples
 from convexcls.estimators.weighted import WeightedFit
-from convexcls.inference import Existence, existence
 from convexcls.models import Model
 from convexcls.models.options import check_choice, check_positive, is_infinite
 from convexcls.problem import NoAnswer
 from convexcls.solution import Solution
 from convexcls.solvers import Callback
+from convexcls.studies.inference import Existence, existence
 from convexcls.wording import listed
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from convexcls.estimators.errors import NotSeparableError
 from convexcls.estimators.training import TrainingSamples
-from convexcls.separability import separability
+from convexcls.proofs.separability import separability
 from convexcls.solution import Solution
 from convexcls.wording import listed
 

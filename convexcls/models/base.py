@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from convexcls.data import Data
-from convexcls.geometry import support_rows
 from convexcls.pickling import frozen
 from convexcls.problem import Label, Problem, Variable
+from convexcls.problem.geometry import support_rows
 from convexcls.rows import ConstantRows, Rows, as_rows
 from convexcls.rows.scores import linear_scores, row_products
 

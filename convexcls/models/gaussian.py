@@ -17,7 +17,7 @@ from convexcls.rows import as_rows
 from convexcls.rows.scores import rounding, row_products, settled
 
 if TYPE_CHECKING:
-    from convexcls.enclosure import Moments
+    from convexcls.proofs.enclosure import Moments
 
 
 @dataclass(frozen=True, eq=False)

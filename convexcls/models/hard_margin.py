@@ -7,8 +7,8 @@ from typing import Any
 from convexcls.data import check_data
 from convexcls.models.base import Model, margin_rows, negated, score_variables
 from convexcls.problem import Constraint
+from convexcls.proofs.separability import separation_rows
 from convexcls.rows import Rows
-from convexcls.separability import separation_rows
 
 
 class HardMarginSVM(Model):

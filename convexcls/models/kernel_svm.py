@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from convexcls.centring import CentredKernel, centre
 from convexcls.data import Data, DataError, check_data, check_matrix
-from convexcls.geometry import positive_multipliers
 from convexcls.models.base import Model, Values, sample_rows
 from convexcls.models.kernel_values import kernel_values
 from convexcls.models.kernels import Kernel, KernelFunction
 from convexcls.models.options import check_positive
 from convexcls.problem import Constraint, Label, NoAnswer, Variable
+from convexcls.problem.centring import CentredKernel, centre
+from convexcls.problem.geometry import positive_multipliers
 from convexcls.rows import ConstantRows, DiagonalRows
 from convexcls.rows.kernel import KernelRows
 from convexcls.rows.row_store import MatrixStore, MatrixTooLarge, RowStore, Store

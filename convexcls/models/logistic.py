@@ -9,8 +9,8 @@ from convexcls.losses import Logistic
 from convexcls.models.base import Model, margin_rows, score_variables
 from convexcls.models.options import check_nonnegative
 from convexcls.models.risk import risk_blocks
+from convexcls.proofs.separability import separation_rows
 from convexcls.rows import Rows
-from convexcls.separability import separation_rows
 
 
 class LogisticMLE(Model):

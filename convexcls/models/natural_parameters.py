@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
-from convexcls.certificate import exact
 from convexcls.data import Data, DataError
 from convexcls.losses import LogDet
 from convexcls.losses.log_det import lower_triangle
 from convexcls.models.base import Array, Values
 from convexcls.problem import Label, Term, Variable
+from convexcls.proofs.certificate import exact
 from convexcls.rows import JoinedRows, PickedRows, as_rows
 
 if TYPE_CHECKING:
-    from convexcls.enclosure import Moments
+    from convexcls.proofs.enclosure import Moments
 
 #: Exact arithmetic looks for a constant combination in data no larger than this.
 MOST_UNKNOWNS = 60
@@ -89,8 +89,8 @@ class NaturalParameters:
 
     def moments_as_given(self) -> Moments:
         """sum_i w_i z_i z_i' of the data as they were given, without rounding."""
-        from convexcls.enclosure import Moments
-        from convexcls.exact.measured import Measured
+        from convexcls.proofs.enclosure import Moments
+        from convexcls.proofs.exact.measured import Measured
 
         weights, d = self.data.weights[self.rows], self.d
         index, width = np.flatnonzero(weights > 0), d + self.K

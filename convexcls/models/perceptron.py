@@ -13,9 +13,9 @@ from convexcls.models.base import Model, margin_rows, score_variables
 from convexcls.models.options import check_choice
 from convexcls.models.risk import risk_blocks
 from convexcls.problem import Constraint, Label
+from convexcls.proofs.separability import separation_rows
 from convexcls.rows import Rows
 from convexcls.rows.sums import summed
-from convexcls.separability import separation_rows
 
 
 class PerceptronCriterion(Model):

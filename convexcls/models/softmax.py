@@ -11,8 +11,8 @@ from convexcls.losses import SoftmaxMargins
 from convexcls.models.base import Array, Model, Values, score_rows
 from convexcls.models.options import check_nonnegative
 from convexcls.problem import ROUNDING_ROOM, Label, Term, Variable
+from convexcls.proofs.separability import separation_rows
 from convexcls.rows import ClassMarginRows, PickedRows, Rows
-from convexcls.separability import separation_rows
 
 #: How the rows of the margins are written: coefficient, and coefficient times unknown.
 LABELS = {

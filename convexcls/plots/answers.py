@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from convexcls.compare import Comparison
 from convexcls.plots import style
 from convexcls.plots.display import Display
 from convexcls.problem import NoAnswer
 from convexcls.solution import Solution
+from convexcls.studies.compare import Comparison
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

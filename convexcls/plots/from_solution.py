@@ -164,7 +164,7 @@ def label_names(labels: tuple[Any, ...]) -> list[str]:
 def equation(solution: Solution) -> str:
     """The boundary in words: an equation where there are few features, the kind of curve where it is a conic; no words
     where coef is 0, so that there is none."""
-    from convexcls.conic import conic
+    from convexcls.studies.conic import conic
 
     coef = linear_coef(solution)
     if coef is not None and not np.any(coef):

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from convexcls.paths import Path
 from convexcls.plots import style
 from convexcls.plots.display import Display
 from convexcls.problem import NoAnswer, provides
+from convexcls.studies.paths import Path
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

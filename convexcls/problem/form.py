@@ -32,7 +32,7 @@ from convexcls.problem.verbs import carry_out
 from convexcls.rows import JoinedRows, Rows, as_rows
 
 if TYPE_CHECKING:  # what the verbs return; the layers above provide them
-    from convexcls.duality import Dual
+    from convexcls.problem.duality import Dual
     from convexcls.solution import Solution
 
 

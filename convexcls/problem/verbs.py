@@ -10,17 +10,17 @@ from typing import Any
 #: does not wait for what may never be used.
 PROVIDERS = {
     "answer": "convexcls.solve",
-    "dual": "convexcls.duality",
-    "explain": "convexcls.explain",
-    "existence": "convexcls.inference.existence",
+    "dual": "convexcls.problem.duality",
+    "explain": "convexcls.problem.explain",
+    "existence": "convexcls.studies.inference.existence",
     "html": "convexcls.report.notebook",
-    "latex": "convexcls.latex",
+    "latex": "convexcls.problem.latex",
     "plot_path": "convexcls.plots.path",
-    "portable": "convexcls.portable.writing",
+    "portable": "convexcls.proofs.portable.writing",
     "report": "convexcls.report",
     "solve": "convexcls.solve",
-    "summary": "convexcls.inference",
-    "to_cvxpy": "convexcls.cvxpy_form",
+    "summary": "convexcls.studies.inference",
+    "to_cvxpy": "convexcls.problem.cvxpy_form",
 }
 _VERBS: dict[str, Callable[..., Any]] = {}
 

@@ -9,8 +9,8 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
-from convexcls.certificate import KKT, Certificate
 from convexcls.problem import Problem, carry_out
+from convexcls.proofs.certificate import KKT, Certificate
 from convexcls.solution import Solution
 
 Array = NDArray[np.float64]

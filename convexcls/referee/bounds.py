@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from convexcls.certificate import check_kkt
 from convexcls.problem import Constraint, Problem
+from convexcls.proofs.certificate import check_kkt
 from convexcls.referee.claim import RAISED, pieces_of
 from convexcls.rows import DiagonalRows
 from convexcls.solution import Solution
@@ -74,7 +74,7 @@ def is_nonnegative(problem: Problem) -> bool:
 
 
 def _rigorous(problem: Problem, x: Array, multipliers: Mapping[str, Array]) -> Interval:
-    from convexcls.rigorous import bounds as rigorous_bounds
+    from convexcls.proofs.rigorous import bounds as rigorous_bounds
 
     found = rigorous_bounds(problem, x, multipliers)
     lower = float(found.lower)

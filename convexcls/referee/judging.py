@@ -14,9 +14,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from convexcls.certificate import KKT, Certificate, check_kkt
-from convexcls.certificate.attainment import PROOF, attainment, needs_attainment_proof
 from convexcls.problem import Problem
+from convexcls.proofs.certificate import KKT, Certificate, check_kkt
+from convexcls.proofs.certificate.attainment import PROOF, attainment, needs_attainment_proof
 from convexcls.referee.appraisal import Appraisal, relative
 from convexcls.referee.bounds import Interval, bounds, exact_optimum
 from convexcls.referee.claim import Claim, raised_variables

@@ -18,8 +18,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from convexcls.certificate import check_kkt
 from convexcls.problem import Constraint, Problem
+from convexcls.proofs.certificate import check_kkt
 from convexcls.referee.claim import piece_values, pieces_of, raised_variables
 from convexcls.rows import Rows
 

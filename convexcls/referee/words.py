@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from convexcls.certificate.measures import Residual
-from convexcls.certificate.words import MEANING, worst_at
 from convexcls.problem import BY_SAMPLE, Problem
+from convexcls.proofs.certificate.measures import Residual
+from convexcls.proofs.certificate.words import MEANING, worst_at
 from convexcls.referee.appraisal import Appraisal, relative
 from convexcls.solution import Solution
 

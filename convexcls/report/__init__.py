@@ -15,7 +15,6 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from convexcls.compare import Comparison, Row, compare
 from convexcls.describe import Chapter, Prose, to_html
 from convexcls.describe.certificate import proof
 from convexcls.describe.classifier import classifier
@@ -34,6 +33,7 @@ from convexcls.report.pictures import pictures_sections
 from convexcls.report.provenance import provenance_section
 from convexcls.solution import Solution
 from convexcls.solve import accepting
+from convexcls.studies.compare import Comparison, Row, compare
 from convexcls.wording import capitalized
 
 #: A problem of more coefficients than this is not given to all solvers unasked: some would take minutes.

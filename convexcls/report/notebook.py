@@ -5,8 +5,6 @@ from __future__ import annotations
 from functools import singledispatch
 from typing import Any
 
-from convexcls.certificate import Certificate
-from convexcls.compare import Comparison
 from convexcls.describe import Cluster, Mark, Part, Prose, to_html
 from convexcls.describe.certificate import certificate_parts
 from convexcls.describe.classifier import classifier
@@ -14,13 +12,15 @@ from convexcls.describe.markup import Html, tag
 from convexcls.describe.problem import statement
 from convexcls.describe.solution import numbers, verdict
 from convexcls.describe.studies import comparison_table, path_table, summary_parts, verdict_parts
-from convexcls.inference import Existence, Summary
-from convexcls.paths import Path
 from convexcls.problem import Problem, provides
+from convexcls.proofs.certificate import Certificate
+from convexcls.proofs.separability import Separability
 from convexcls.referee import Appraisal, Appraisals
 from convexcls.report.page import resource
-from convexcls.separability import Separability
 from convexcls.solution import Solution
+from convexcls.studies.compare import Comparison
+from convexcls.studies.inference import Existence, Summary
+from convexcls.studies.paths import Path
 from convexcls.wording import capitalized
 
 MOST_COEFFICIENTS = 10

@@ -11,8 +11,8 @@ from convexcls.describe.html import headed
 from convexcls.describe.markup import Html, tag
 from convexcls.describe.problem import data_of_problem
 from convexcls.models import Model
-from convexcls.portable.digest import data_digest
 from convexcls.problem import Problem
+from convexcls.proofs.portable.digest import data_digest
 from convexcls.solution import Solution
 
 PACKAGES = ("numpy", "scipy", "clarabel", "osqp", "highspy", "cvxpy", "matplotlib", "math-core")

@@ -10,12 +10,12 @@ from typing import ClassVar
 import numpy as np
 
 from convexcls.arrays import Array
-from convexcls.exact.assemble import assemble
-from convexcls.exact.hints import read_hints
-from convexcls.exact.proof import ExactProof, NoProof
-from convexcls.exact.search import Search
-from convexcls.exact.statement import state
 from convexcls.problem import Problem
+from convexcls.proofs.exact.assemble import assemble
+from convexcls.proofs.exact.hints import read_hints
+from convexcls.proofs.exact.proof import ExactProof, NoProof
+from convexcls.proofs.exact.search import Search
+from convexcls.proofs.exact.statement import state
 from convexcls.rational import to_double
 from convexcls.rows import Rows
 from convexcls.solvers.base import Answer, Callback, Solver, Start

@@ -12,8 +12,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from convexcls.arrays import Array
-from convexcls.cvxpy_form import cvxpy_form
 from convexcls.problem import Problem
+from convexcls.problem.cvxpy_form import cvxpy_form
 from convexcls.solvers.base import Answer, Callback, Solver, Tracer
 from convexcls.solvers.foreign.quiet import beyond_range, quiet
 

@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from convexcls.arrays import Array, Indices
-from convexcls.certificate import Farkas, check_farkas
-from convexcls.certificate.infeasibility import find_farkas
-from convexcls.certificate.separation import LARGEST_DIMENSION, LARGEST_ENTRIES
 from convexcls.problem import Constraint, Problem
+from convexcls.proofs.certificate import Farkas, check_farkas
+from convexcls.proofs.certificate.infeasibility import find_farkas
+from convexcls.proofs.certificate.separation import LARGEST_DIMENSION, LARGEST_ENTRIES
+from convexcls.proofs.separability import strictly
 from convexcls.rows import DiagonalRows, Rows
-from convexcls.separability import strictly
 
 SLACK, MARGIN, SIGN, NORMALIZATION = "slack", "margin", "slack_sign", "normalization"
 

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from convexcls.arrays import Array, Indices
-from convexcls.certificate import Farkas, check_farkas
 from convexcls.problem import NoAnswer, Problem
+from convexcls.proofs.certificate import Farkas, check_farkas
 from convexcls.rows import Rows
 from convexcls.wording import count, listed
 

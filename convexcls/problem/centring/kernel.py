@@ -1,0 +1,103 @@
+"""Centring of the linear kernel with an intercept: sum_i alpha_i y_i = 0 makes the shift free, and the multiplier of
+that equation, the intercept, is b~ = b + w's with w = sum_i alpha_i y_i x_i."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from convexcls.problem import Problem
+from convexcls.problem.centring.balance import balanced
+from convexcls.problem.centring.intercept import at_shift, fitted, rounded
+from convexcls.rows import ConstantRows, DenseRows, Rows, ScaledRows, SparseRows, TransposedRows
+from convexcls.rows.kernel import KernelRows
+from convexcls.rows.moved import far_columns, moved
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class CentredKernel:
+    """``problem`` with the kernel of the samples x - s; ``equation`` is the name of sum_i y_i alpha_i = 0, ``root`` the
+    rows that give w from alpha."""
+
+    problem: Problem
+    equation: str
+    signs: Array
+    root: Rows
+    shift: Array
+
+    def fits(self, x: Array) -> bool:
+        """Whether the sum over y_i alpha_i is exactly zero: only then the shift changes nothing."""
+        return bool(np.all(np.isfinite(x))) and math.fsum((self.signs * x).tolist()) == 0.0
+
+    def centre(self, x: Array, multipliers: Mapping[str, Array]) -> tuple[Array, Mapping[str, Array]]:
+        """The same alpha, with the multipliers of the centred problem."""
+        return x, self._moved(x, multipliers, self.shift)
+
+    def restore(self, x: Array, multipliers: Mapping[str, Array]) -> tuple[Array, Mapping[str, Array]]:
+        """alpha, its sum exactly zero, with the multipliers of the original problem."""
+        if not np.all(np.isfinite(x)):
+            return x, multipliers
+        x = balanced({"": self.signs}, {"": x})[""]
+        return x, self._moved(x, multipliers, -self.shift)
+
+    def score(self, x: Array, multipliers: Mapping[str, Array]) -> tuple[Array, float]:
+        """Coefficients and intercept of the score, from alpha and the multipliers of the original problem."""
+        b = self.centre(x, multipliers)[1][self.equation]
+        return fitted(self.shift, self.root.row_max(), self.root @ x, float(b[0]))
+
+    def _moved(self, x: Array, multipliers: Mapping[str, Array], shift: Array) -> Mapping[str, Array]:
+        b, w = multipliers.get(self.equation), self.root @ x
+        if b is None or not (np.all(np.isfinite(b)) and np.all(np.isfinite(w))):
+            return multipliers
+        return {**multipliers, self.equation: np.array([rounded(at_shift(shift, w, float(b[0])))])}
+
+
+def centred_kernel(problem: Problem) -> CentredKernel | None:
+    """The problem with a linear kernel of centred samples; None where it is another one, or they need no centring."""
+    equations = [c for c in problem.constraints if c.relation == "=="]
+    if len(problem.variables) != 1 or problem.terms or problem.norm_bounds or len(equations) != 1:
+        return None
+    (name,), (equation,) = (v.name for v in problem.variables), equations
+    Q = problem.quadratic.get(name)
+    if not isinstance(Q, KernelRows) or Q.root is None or np.any(equation.rhs):
+        return None
+    seen = _samples(Q.root, equation.entries[name])
+    shift = None if seen is None else far_columns(seen[0])
+    if seen is None or shift is None:
+        return None
+    data, signs = moved(seen[0], shift), seen[1]
+    root = data.scaled(signs).T
+    blur = (0.0, np.inf) if root.rounding else Q.blur  # the rounding of samples is that of what they were
+    Q = KernelRows(Q.store.on_linear(data.to_matrix()), Q.factor, weight=Q.weight, root=root, blur=blur)
+    centred = Problem(
+        problem.name,
+        problem.variables,
+        quadratic={name: Q},
+        linear=problem.linear,
+        constraints=problem.constraints,
+        constant=problem.constant,
+        sense=problem.sense,
+        unit=problem.unit,
+        linear_labels=problem.linear_labels,
+        quadratic_symbol=problem.quadratic_symbol,
+    )
+    return CentredKernel(centred, equation.name, signs, root, shift)
+
+
+def _samples(root: Rows, row: Rows) -> tuple[DenseRows | SparseRows, Array] | None:
+    """The samples and signs of a root diag(y) X beside an equation diag(y) 1, both transposed."""
+    if not (isinstance(root, TransposedRows) and isinstance(row, TransposedRows)):
+        return None
+    rows, ones = root.base, row.base
+    if not (isinstance(rows, ScaledRows) and isinstance(ones, ScaledRows) and isinstance(ones.base, ConstantRows)):
+        return None
+    alike = np.array_equal(rows.left, ones.left) and np.all(rows.right == 1.0) and np.all(ones.right == 1.0)
+    if not alike or not isinstance(rows.base, (DenseRows, SparseRows)):
+        return None
+    return rows.base, np.asarray(rows.left)

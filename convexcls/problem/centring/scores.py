@@ -1,0 +1,158 @@
+"""Centring of problems in w and b: only rows in which both stand side by side are changed, R_w - R_b s'; a problem
+that has them in any other way is left as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from convexcls.problem import Block, Problem, ProblemError
+from convexcls.problem.centring.balance import balanced
+from convexcls.problem.centring.intercept import at_shift, fitted, rounded
+from convexcls.rows import ClassMarginRows, ConstantRows, DenseRows, Rows, ScaledRows, SparseRows
+from convexcls.rows.moved import far_columns, moved
+from convexcls.rows.sums import RoundedRows, summed
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class CentredScores:
+    """``problem`` in w and b~; ``coef`` and ``intercept`` are where these stand in x. ``shift`` is s and ``reach`` the
+    largest |x - s|, one a feature. Of several classes each has its own w and b."""
+
+    problem: Problem
+    coef: slice
+    intercept: slice
+    shift: Array
+    reach: Array
+
+    def centre(self, x: Array, multipliers: Mapping[str, Array]) -> tuple[Array, Mapping[str, Array]]:
+        """A point of the original problem in the new unknowns, b~ = b + w's rounded once; multipliers are the same."""
+        out = np.array(x, dtype=float)
+        if np.all(np.isfinite(x)):
+            out[self.intercept] = [rounded(at_shift(self.shift, w, b)) for w, b in self._by_class(x)]
+        return out, multipliers
+
+    def restore(self, x: Array, multipliers: Mapping[str, Array]) -> tuple[Array, Mapping[str, Array]]:
+        """A point of the original problem, b = b~ - w's, and its multipliers."""
+        out = np.array(x, dtype=float)
+        if np.all(np.isfinite(x)):
+            pairs = [fitted(self.shift, self.reach, w, b) for w, b in self._by_class(x)]
+            out[self.coef] = np.concatenate([w for w, _ in pairs])
+            out[self.intercept] = [b for _, b in pairs]
+        return out, self._balanced(multipliers)
+
+    def _by_class(self, x: Array) -> list[tuple[Array, float]]:
+        constants = x[self.intercept]
+        return list(zip(x[self.coef].reshape(constants.size, -1), constants.tolist(), strict=True))
+
+    def _balanced(self, multipliers: Mapping[str, Array]) -> Mapping[str, Array]:
+        """Stationarity in one intercept, exactly, where no loss has a part in it."""
+        problem, unit = self.problem, np.zeros(self.problem.size)
+        unit[self.intercept] = 1.0
+        touched = [
+            b.name for b in (*problem.terms, *problem.constraints) if np.any(problem.rows(b).column_max() * unit)
+        ]
+        blocks = [c for c in problem.constraints if c.name in touched and c.name in multipliers]
+        if np.count_nonzero(unit) != 1 or len(blocks) < len(touched):
+            return multipliers
+        return balanced({c.name: problem.rows(c) @ unit for c in blocks}, multipliers)
+
+
+def centred_scores(problem: Problem) -> CentredScores | None:
+    """The problem in w and b~; None where no feature is far from zero, or a shift is not a change of b alone."""
+    pair = _pair(problem)
+    if pair is None:
+        return None
+    coef, intercept, data = pair
+    shift = far_columns(data)
+    if shift is None:
+        return None
+    shifted = moved(data, shift)
+
+    def changed(block: Block) -> Block:
+        if intercept not in block.entries:
+            return block
+        rows = _without(block.entries[coef], block.entries[intercept], lambda _: shifted)
+        return replace(block, entries={**block.entries, coef: rows})
+
+    try:
+        other = _rebuilt(problem, changed)
+    except ProblemError:  # sums beyond the range of doubles
+        return None
+    where = problem.layout
+    return CentredScores(other, where[coef], where[intercept], shift, shifted.column_max())
+
+
+def _pair(problem: Problem) -> tuple[str, str, DenseRows | SparseRows] | None:
+    """The variable of the features, that of the intercept, and the samples, where the intercept costs nothing itself
+    and stands beside the features wherever it stands."""
+    for variable in problem.variables:
+        c = variable.name
+        bounds = any(c in b.bound_entries for b in problem.norm_bounds)
+        if c in problem.quadratic or bounds or np.any(problem.linear.get(c, 0.0)):
+            continue
+        blocks = [b for b in (*problem.terms, *problem.constraints, *problem.norm_bounds) if c in b.entries]
+        found = [(v, data) for b in blocks for v in b.entries if v != c and (data := _samples(b, v, c)) is not None]
+        if len(found) == len(blocks) > 0 and all(v == found[0][0] and data is found[0][1] for v, data in found):
+            return found[0][0], c, found[0][1]
+    return None
+
+
+def _samples(block: Block, coef: str, intercept: str) -> Any:
+    """The samples X of a block whose rows are [X, 1], with factors; None where they are not."""
+    seen: list[Rows] = []
+
+    def noted(rows: Rows) -> Rows:
+        seen.append(rows)
+        return rows
+
+    return seen[0] if _without(block.entries[coef], block.entries[intercept], noted, look=True) is not None else None
+
+
+def _without(rows: Rows, ones: Rows, change: Callable[[Rows], Rows], look: bool = False) -> Any:
+    """``rows`` with the samples X inside them changed, where ``ones`` are the same rows with a column of ones in their
+    place; None where they are not. With ``look`` nothing is worked out."""
+    if isinstance(rows, ScaledRows) and isinstance(ones, ScaledRows):
+        same = rows.left is ones.left or np.array_equal(rows.left, ones.left)
+        if not (same and np.all(rows.right == 1.0) and np.all(ones.right == 1.0)):
+            return None
+        inner = _without(rows.base, ones.base, change, look)
+        return inner if inner is None or look else inner.scaled(rows.left)
+    if isinstance(rows, ClassMarginRows) and isinstance(ones, ClassMarginRows):
+        if rows.classes is not ones.classes or (rows.count, rows.other) != (ones.count, -1.0):
+            return None
+        inner = _without(rows.base, ones.base, change, look)
+        return None if inner is None else ClassMarginRows(inner, rows.classes, rows.count)
+    if isinstance(rows, RoundedRows) and isinstance(ones, RoundedRows):
+        if rows.source is None or ones.source is None or not np.array_equal(rows.source[1], ones.source[1]):
+            return None
+        inner = _without(rows.source[0], ones.source[0], change, look)
+        return inner if inner is None or look else summed(inner, rows.source[1])
+    if isinstance(ones, ConstantRows) and isinstance(rows, (DenseRows, SparseRows)):
+        return change(rows)
+    return None
+
+
+def _rebuilt(problem: Problem, changed: Callable[[Any], Any]) -> Problem:
+    """The problem with its blocks changed."""
+    return Problem(
+        problem.name,
+        problem.variables,
+        quadratic=problem.quadratic,
+        linear=problem.linear,
+        terms=[changed(t) for t in problem.terms],
+        constraints=[changed(c) for c in problem.constraints],
+        norm_bounds=[changed(b) for b in problem.norm_bounds],
+        constant=problem.constant,
+        sense=problem.sense,
+        unit=problem.unit,
+        linear_labels=problem.linear_labels,
+        quadratic_symbol=problem.quadratic_symbol,
+        gauge=problem.gauge,
+    )

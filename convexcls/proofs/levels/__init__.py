@@ -1,0 +1,96 @@
+"""The levels of proof, joined: from a certificate in floating point to one that rounding cannot touch.
+
+float      what ``certificate.certify`` measured
+rigorous   bounds on the optimum that hold despite rounding (``rigorous``); where there is none, an exact proof of that
+exact      the rational solution of a linear or quadratic program (``exact``), or an enclosure of the optimum of a
+           likelihood or of a widest margin to as many digits as are asked for (``enclosure``)
+
+What a level cannot show, a higher one may: then the certificate is of that level. What none can show is undecided, and
+the certificate says why.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from convexcls.proofs.certificate import LEVELS, Certificate, Level
+from convexcls.proofs.levels.size import moderate, small
+
+__all__ = ["DIGITS", "check_level", "raise_level"]
+
+#: The digits of an enclosure where nobody asks for others.
+DIGITS = 30
+BEYOND_DOUBLES = "bounds at a point of doubles do not prove it: this is the proof of the level exact"
+NO_ROOM = (
+    "there is an optimum (level='exact' proves it), but the doubles nearest to it are not within the tolerance: "
+    "measure features from near their middle, leave out one that nearly depends on others, or add a penalty"
+)
+
+
+def check_level(level: str) -> None:
+    """Refuse a level that there is not."""
+    if level not in LEVELS:
+        raise ValueError(f"level is {level!r}: choose one of {', '.join(map(repr, LEVELS))}")
+
+
+def raise_level(certificate: Certificate, level: Level, digits: int = DIGITS, stand_in: bool = False) -> Certificate:
+    """A certificate of the level ``float``, raised to another one. With ``stand_in`` the exact solution, rounded, may
+    stand in for a point that is not proved, and what a level leaves open is proved at a higher one where that is
+    possible: the certificate then is of that level."""
+    check_level(level)
+    if level == "float":
+        return _beyond_doubles(certificate) if stand_in and certificate.status == "undecided" else certificate
+    found = _raised(certificate, level, digits, stand_in)
+    if not stand_in or not small(certificate.problem):
+        return found
+    if level == "exact":
+        return _shown(found, certificate)
+    if found.status != "undecided":
+        return found
+    exact = _shown(_raised(certificate, "exact", digits, stand_in), certificate)
+    return replace(exact, notes=(*exact.notes, BEYOND_DOUBLES)) if exact.holds() else found
+
+
+def _shown(exact: Certificate, given: Certificate) -> Certificate:
+    """An exact optimum at doubles that attain it where its nearest doubles do not, and where there are any."""
+    if exact.status != "optimal" or exact.kkt is None or exact.kkt.holds(exact.tol):
+        return exact
+    from convexcls.proofs.levels.attained import at_attaining_point
+
+    return at_attaining_point(exact, given.x) or exact
+
+
+def _beyond_doubles(certificate: Certificate) -> Certificate:
+    """A verdict that residuals in doubles leave open, by bounds of the optimum. Where there is an optimum that no
+    doubles near it attain, the reason says so."""
+    from convexcls.proofs.levels.attained import at_attaining_point
+    from convexcls.proofs.levels.bounded import bounded, bounded_here
+
+    if NO_ROOM in certificate.reason:
+        return certificate
+    if small(certificate.problem):
+        found = raise_level(certificate, "rigorous", stand_in=True)
+    else:
+        found = bounded_here(certificate) if moderate(certificate.problem) else bounded(certificate)
+    if found.status == "undecided":
+        return certificate
+    if found.level != "exact" or found.status != "optimal":
+        return found
+    attained = at_attaining_point(found, certificate.x)
+    return attained or replace(certificate, reason=f"{NO_ROOM}; {certificate.reason}")
+
+
+def _raised(certificate: Certificate, level: Level, digits: int, stand_in: bool) -> Certificate:
+    # loaded where they are asked for: most answers are judged in doubles
+    from convexcls.proofs.levels.bounded import bounded, bounded_finer
+    from convexcls.proofs.levels.by_moments import by_moments, has_moments
+    from convexcls.proofs.levels.exactly import exactly, refuted
+
+    if has_moments(certificate.problem):
+        return by_moments(certificate, level, digits, stand_in)
+    if certificate.status in ("infeasible", "unattained"):
+        return refuted(certificate, level)
+    if level == "exact":
+        return exactly(certificate, digits)
+    found = bounded(certificate)
+    return bounded_finer(found) if stand_in and found.status == "undecided" else found

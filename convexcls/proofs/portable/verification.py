@@ -1,0 +1,186 @@
+"""Certificates checked from nothing but the file and the data.
+
+Nothing is solved, and nothing that the file claims is believed. The digest of the data is compared first, then the
+problem is declared anew from the model's kind and parameters, and the numbers of the file have to prove the claim:
+
+optimal, exact       the KKT conditions in rationals, the gap 0, the optimum equal to the claimed one
+optimal, rigorous    true bounds, built from the numbers, that imply the claimed ones
+optimal, float       true bounds within the tolerance of each other and of the claim; where none are known, the KKT
+                     conditions in doubles
+infeasible           a Farkas vector, in rationals
+unattained           a direction, in rationals where no matrix or norm bound takes part
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from convexcls.data import Data
+from convexcls.files import open_input
+from convexcls.proofs.certificate import Certificate
+from convexcls.proofs.portable.checks import check_claim
+from convexcls.proofs.portable.digest import data_digest, label_texts
+from convexcls.proofs.portable.numbers import CertificateError
+from convexcls.proofs.portable.parsed import Parsed
+from convexcls.proofs.portable.parsing import LARGEST_FILE, parse
+from convexcls.proofs.portable.rebuilding import checked_data, rebuilt
+from convexcls.rational import to_double
+from convexcls.wording import short_rational
+
+
+@dataclass(frozen=True)
+class Verification:
+    """Whether a certificate is accepted; if not, the ``reasons``. ``lower`` and ``upper`` are what is proved of the
+    optimum, in the sense in which the model reports it, None where nothing is. Where the data are ``rounded``, it is
+    proved of the doubles nearest to them.
+
+    >>> import convexcls as cc
+    >>> X, y = [[0], [1], [2]], ["a", "b", "a"]
+    >>> verification = cc.verify(cc.HardMarginSVM(X, y).solve().certificate, X, y)
+    >>> bool(verification), verification.reasons
+    (True, ())
+    >>> verification.explain().split(":")[0]
+    'ACCEPTED. The hard-margin problem on these data (3 samples) is infeasible'
+    """
+
+    accepted: bool
+    reasons: tuple[str, ...]
+    lower: Fraction | None = None
+    upper: Fraction | None = None
+    parsed: Parsed | None = None
+    rounded: bool = False
+
+    def __bool__(self) -> bool:
+        return self.accepted
+
+    def explain(self) -> str:
+        """What was proved, or why nothing was."""
+        if not self.accepted:
+            return "REFUSED. The certificate does not prove what it claims: " + "; ".join(self.reasons) + "."
+        assert self.parsed is not None
+        data = "these data rounded to doubles" if self.rounded else "these data"
+        head = f"ACCEPTED. The {self.parsed.model} problem on {data} ({self.parsed.samples} samples) is"
+        if self.parsed.verdict != "optimal":
+            how = {
+                "infeasible": "infeasible: multiplied as the certificate says and added up, its constraints contradict "
+                "each other",
+                "unattained": "unattained: along the direction of the certificate the objective falls for ever",
+            }
+            return f"{head} {how[self.parsed.verdict]}."
+        if self.lower is None:
+            return (
+                f"{head} solved as far as doubles tell: the KKT conditions and the gap hold to the tolerance, but no "
+                "bound that holds despite rounding is known for it."
+            )
+        if self.lower == self.upper:
+            return f"{head} solved, and its optimum is exactly {_shown(self.lower)}."
+        return f"{head} solved: its optimum lies between {_shown(self.lower)} and {_shown(self.upper)}."
+
+
+def verify(certificate: Any, X: Any, y: Any, sample_weight: Any = None) -> Verification:
+    """Check a certificate on data: a ``Certificate``, the text of a file, or its path.
+
+    A text that is no certificate is refused, too; ``DataError`` is raised for data that cannot be used, ``OSError`` for
+    a file that cannot be read.
+
+    ``X``, ``y`` and ``sample_weight`` are the data that the certificate is said to be about.
+
+    >>> import convexcls as cc
+    >>> X, y = [[0, 0], [2, 1]], [0, 1]
+    >>> text = cc.HardMarginSVM(X, y).solve(level="exact").certificate.to_json()
+    >>> str(cc.verify(text, X, y).lower)
+    '2/5'
+    >>> cc.verify(text.replace("2/5", "1/5"), X, y).accepted
+    False
+    """
+    try:
+        parsed = parse(_text(certificate))
+    except CertificateError as error:
+        return Verification(False, (str(error),))
+    return verify_parsed(parsed, X, y, sample_weight)
+
+
+def verify_parsed(parsed: Parsed, X: Any, y: Any, sample_weight: Any = None) -> Verification:
+    """The same for a certificate that has been read."""
+    try:
+        given = checked_data(parsed, X, y, sample_weight)
+        data = _spoken_of(parsed, given)
+        if rounded := data is not given:
+            X, y = data.samples, y if data.labels is not None else data.target
+        lower, upper = check_claim(parsed, rebuilt(parsed, X, y, sample_weight))
+    except CertificateError as error:
+        return Verification(False, (str(error),), parsed=parsed)
+    return Verification(True, (), lower, upper, parsed, rounded)
+
+
+def speaks_of(parsed: Parsed, X: Any, y: Any, sample_weight: Any = None) -> bool:
+    """Whether the certificate speaks of these data."""
+    try:
+        _compare(parsed, checked_data(parsed, X, y, sample_weight))
+    except CertificateError:
+        return False
+    return True
+
+
+def _spoken_of(parsed: Parsed, given: Data) -> Data:
+    """The data as they were given or as doubles, whichever the certificate speaks of."""
+    try:
+        _compare(parsed, given)
+        return given
+    except CertificateError:
+        if given.exact_matrix is None and given.exact_reals is None:
+            raise
+    rounded = given.rounded
+    _compare(parsed, rounded)
+    return rounded
+
+
+def _compare(parsed: Parsed, data: Data) -> None:
+    """Refuse a certificate that speaks of other data."""
+    if (parsed.samples, parsed.features) != (data.n, data.d):
+        raise CertificateError(
+            f"the certificate speaks of {parsed.samples} samples with {parsed.features} features, the data have "
+            f"{data.n} with {data.d}"
+        )
+    if parsed.weighted != data.weighted:
+        told, found = ("weights", "none") if parsed.weighted else ("no weights", "some")
+        raise CertificateError(f"the certificate speaks of samples with {told}, the data have {found}")
+    labels = None if data.labels is None else label_texts(data.labels)
+    if parsed.labels != labels:
+        raise CertificateError("the certificate speaks of other labels than the data have")
+    if parsed.sha256 != data_digest(data):
+        raise CertificateError("the data are not those that the certificate speaks of: their digests differ")
+
+
+def _text(certificate: Any) -> str:
+    if isinstance(certificate, Certificate):
+        return certificate.to_json()
+    if isinstance(certificate, str) and certificate.lstrip().startswith("{"):
+        return certificate
+    if not isinstance(certificate, (str, Path)):
+        raise TypeError(
+            f"a certificate is a Certificate, the text of a file or a path, not {type(certificate).__name__}"
+        )
+    return read_text(Path(certificate))
+
+
+def read_text(path: Path) -> str:
+    """The text of a file, where it is not too long to be a certificate."""
+    with open_input(path) as file:
+        raw = file.read(LARGEST_FILE + 1)
+    if len(raw) > LARGEST_FILE:
+        raise CertificateError(f"the certificate is longer than {LARGEST_FILE:,} bytes")
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise CertificateError(f"the certificate is not UTF-8 text (byte {error.start})") from None
+
+
+def _shown(value: Fraction | None) -> str:
+    if value is None:
+        return "an unknown number"
+    text = "" if value.denominator == 1 else short_rational(value)
+    return f"{text} = {to_double(value):.17g}" if text else f"{to_double(value):.17g}"

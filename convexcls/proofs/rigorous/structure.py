@@ -1,0 +1,185 @@
+"""What a proof has to know of a problem: which unknowns are slacks, bounded, curved, or flat.
+
+slack      enters every one of its rows with -1 and costs c >= 0: it is the largest of its rows' values. Multipliers
+           alpha_k >= 0, one a row, have the sum c, unless it has curvature of its own; that of one of its rows
+           (``reference``) is what the others leave of c, so that the sum is exact
+bounded    between two numbers or within a norm: then the least value of c x is known whatever c is
+curved     1/2 p x^2 with p > 0: then the least value is -c^2 / 2p
+matrix     1/2 x'Px with a matrix P
+flat       none of these: then c has to be exactly 0
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+from weakref import ref
+
+import numpy as np
+from numpy.typing import NDArray
+
+from convexcls.problem import Constraint, NormBound, Problem, Term
+from convexcls.proofs.rigorous.losses import is_known
+from convexcls.proofs.rigorous.rounding import ETA, UNIT, Ball, raised
+from convexcls.rows import ClassMarginRows, DiagonalRows, Rows
+from convexcls.rows.composed import ScaledRows
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Group:
+    """A slack without curvature: its cost, the rows that it is above, and the one whose multiplier follows."""
+
+    slack: str
+    cost: Array
+    rows: tuple[Constraint, ...]
+    reference: Constraint
+
+    @property
+    def others(self) -> tuple[Constraint, ...]:
+        """The rows whose multipliers are free."""
+        return tuple(c for c in self.rows if c is not self.reference)
+
+
+class Structure:
+    """The parts of one problem."""
+
+    def __init__(self, problem: Problem) -> None:
+        self._problem = ref(problem)  # which remembers this: a cycle would keep its data until they are collected
+        self.slacks = {v.name: rows for v in problem.variables if (rows := _rows_of_slack(problem, v.name))}
+        self.diagonal = np.zeros(problem.size)  # the curvature of each unknown
+        for v, p in problem.quadratic.items():
+            if not isinstance(p, Rows):
+                self.diagonal[problem.layout[v]] = p
+        self.matrices = {v: p for v, p in problem.quadratic.items() if isinstance(p, Rows)}
+        self.groups = [self._group(v, rows) for v, rows in self.slacks.items() if self._is_flat_slack(v)]
+        self.bounds = [c for c in problem.constraints if _is_bound(c) and next(iter(c.entries)) not in self.slacks]
+        bounds = {c.name for c in self.bounds}
+        self.rows = [c for c in problem.constraints if c.name not in bounds]
+        self.balls = {_only(b): b for b in problem.norm_bounds if _is_ball(b)}
+
+    @property
+    def problem(self) -> Problem:
+        """The problem itself."""
+        problem = self._problem()
+        assert problem is not None
+        return problem
+
+    @property
+    def unknown(self) -> str:
+        """What of the problem no proof is known for; empty where nothing is."""
+        for t in self.problem.terms:
+            if not is_known(t.loss):
+                return f"the rounding of the {t.loss.name} loss is not known"
+        if len(self.balls) < len(self.problem.norm_bounds):
+            return "a norm bound is not on one variable with a fixed radius"
+        if any(sum(v in self.slacks for v in c.entries) > 1 for c in self.problem.constraints):
+            return "a constraint has two slacks"
+        for v in self.slacks:
+            where = self.problem.layout[v]
+            if np.any(self.diagonal[where] > 0) and np.any((self.diagonal[where] == 0) & (self.problem.q[where] > 0)):
+                return f"only some entries of {v!r} have curvature"
+        return ""
+
+    def _is_flat_slack(self, v: str) -> bool:
+        return not np.any(self.diagonal[self.problem.layout[v]] > 0)
+
+    def _group(self, v: str, rows: tuple[Constraint, ...]) -> Group:
+        alone = [c for c in rows if len(c.entries) == 1]
+        return Group(v, self.problem.q[self.problem.layout[v]], rows, alone[0] if alone else rows[-1])
+
+    @cached_property
+    def limits(self) -> tuple[Array, Array]:
+        """The lower and upper bounds of every unknown that is not a slack."""
+        low, high = np.full(self.problem.size, -np.inf), np.full(self.problem.size, np.inf)
+        for c in self.bounds:
+            v, rows = next(iter(c.entries.items()))
+            assert isinstance(rows, DiagonalRows)
+            where = self.problem.layout[v]
+            high[where] = np.where(rows.values > 0, np.minimum(high[where], c.rhs), high[where])
+            low[where] = np.where(rows.values < 0, np.maximum(low[where], -c.rhs), low[where])
+        return low, high
+
+    @cached_property
+    def flat(self) -> NDArray[np.bool_]:
+        """The unknowns whose cost has to vanish, those that only follow from others (``gauge``) left out."""
+        low, high = self.limits
+        out = (self.diagonal == 0) & ~(np.isfinite(low) & np.isfinite(high))
+        for v in (*self.slacks, *self.matrices, *self.balls):
+            out[self.problem.layout[v]] = False
+        out[self.follows] = False
+        return out & (self._spoken_of() | (self.problem.q != 0))
+
+    def _spoken_of(self) -> NDArray[np.bool_]:
+        """The unknowns that some row speaks of: the others cost nothing."""
+        out = np.zeros(self.problem.size, dtype=bool)
+        for b in (*self.problem.terms, *self.problem.constraints, *self.problem.norm_bounds):
+            for v, rows in b.entries.items():
+                out[self.problem.layout[v]] |= (rows.column_max() > 0) | ~np.isfinite(rows.rounding)
+        return out
+
+    @cached_property
+    def follows(self) -> NDArray[np.intp]:
+        """The last class's entry of every direction of the gauge: its cost is minus the sum of the others', exactly,
+        where all rows are differences of classes."""
+        blocks = (*self.problem.terms, *self.problem.constraints, *self.problem.norm_bounds)
+        places = []
+        for v, directions in self.problem.gauge.items():
+            where = self.problem.layout[v]
+            rows = [b.entries[v] for b in blocks if v in b.entries]
+            low, high = self.limits
+            plain = not np.any(self.problem.q[where]) and not np.any(self.diagonal[where])
+            plain = plain and not np.any(np.isfinite(low[where]) | np.isfinite(high[where]))
+            if plain and all(_is_contrast(r) for r in rows):
+                size, count = directions.shape[1], rows[0].count if isinstance(rows[0], ClassMarginRows) else 1
+                places.append(np.arange(where.stop - size // count, where.stop))
+        return np.concatenate([np.zeros(0, dtype=np.intp), *places]).astype(np.intp)
+
+
+def stated(block: Term | Constraint, field: Literal["rhs", "offset"]) -> Ball:
+    """A right-hand side or an offset as it was given: doubles, or numbers that doubles round."""
+    values = np.asarray(getattr(block, field), dtype=float)
+    if field not in getattr(block, "_exactly", {}):
+        return Ball.exact(values)
+    return Ball(values, np.asarray(raised(UNIT * np.abs(values) + ETA)))
+
+
+def _is_contrast(rows: Rows) -> bool:
+    return isinstance(rows, ClassMarginRows) and rows.other == -1.0 and not isinstance(rows, ScaledRows)
+
+
+def _rows_of_slack(problem: Problem, name: str) -> tuple[Constraint, ...]:
+    """The rows that hold a slack up; none where the variable is not a slack."""
+    if any(name in b.entries for b in (*problem.terms, *problem.norm_bounds)):
+        return ()
+    if any(name in b.bound_entries for b in problem.norm_bounds) or isinstance(problem.quadratic.get(name), Rows):
+        return ()
+    rows = tuple(c for c in problem.constraints if name in c.entries)
+    for c in rows:
+        entries = c.entries[name]
+        if c.relation != "<=" or not isinstance(entries, DiagonalRows) or np.any(entries.values != -1.0):
+            return ()
+    if np.any(problem.q[problem.layout[name]] < 0) or all(len(c.entries) == 1 for c in rows):
+        return ()
+    return rows
+
+
+def _is_bound(c: Constraint) -> bool:
+    """Whether a constraint bounds unknowns one by one."""
+    if len(c.entries) != 1 or c.relation != "<=":
+        return False
+    rows = next(iter(c.entries.values()))
+    return isinstance(rows, DiagonalRows) and bool(np.all(np.abs(rows.values) == 1.0))
+
+
+def _only(b: NormBound) -> str:
+    return next(iter(b.entries))
+
+
+def _is_ball(b: NormBound) -> bool:
+    """Whether a norm bound keeps one variable within a ball around 0."""
+    rows = next(iter(b.entries.values()))
+    plain = len(b.entries) == 1 and not b.bound_entries and not np.any(b.offset) and b.bound >= 0
+    return plain and isinstance(rows, DiagonalRows) and bool(np.all(rows.values == 1.0))

@@ -1,5 +1,0 @@
-"""The level ``rigorous``: bounds on the optimum that hold despite all rounding."""
-
-from convexcls.rigorous.bounds import Bounds, bounds
-
-__all__ = ["Bounds", "bounds"]

@@ -1,0 +1,249 @@
+"""Whether a maximum of the likelihood exists, and what happens where it does not.
+
+Logistic and softmax regression without a penalty have a maximum iff the classes overlap (Albert and Anderson 1984). If
+they do not, the likelihood grows along a cone of directions towards a supremum that no coefficients reach. What is left
+of it far out along the cone is the likelihood of the margins F that stay where they are: those of the others are gained
+in full. Its maximum, on the face F, exists; it fixes the coefficients that stay finite, and the supremum.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from convexcls.data import Data
+from convexcls.losses import Logistic, Loss, SoftmaxMargins
+from convexcls.problem import ROUNDING_ROOM, NoAnswer, Problem, Term, Variable, carry_out, provides
+from convexcls.proofs.separability import Separation, complaints, separate
+from convexcls.proofs.separability.cone import Behaviour, Cone
+from convexcls.rows import Rows, as_rows
+from convexcls.solution import Solution
+
+#: Of more coefficients it is not told one by one what becomes of them: each is a system of rationals.
+MOST_COEFFICIENTS = 1000
+
+
+@dataclass(frozen=True, eq=False)
+class Tendency:
+    """A coefficient by its name, and what becomes of it as the likelihood grows. ``functional`` says which linear
+    function of the unknowns of the rows it is, times ``scale``."""
+
+    name: str
+    behaviour: Behaviour
+    functional: tuple[Fraction, ...]
+    scale: int
+
+
+@dataclass(frozen=True, eq=False)
+class Existence:
+    """Whether the maximum of a likelihood exists, with its proof; see ``explain()``.
+
+    ``coefficients`` says of each coefficient what becomes of it; ``separation`` is the proof.
+
+    >>> import convexcls as cc
+    >>> likelihood = cc.LogisticMLE([[0, 0], [0, 1], [0, 0], [0, 1], [1, 0], [1, 1]], [0, 0, 1, 1, 1, 1])
+    >>> e = cc.existence(likelihood)
+    >>> e.verdict, e.infinite
+    ('quasi-complete separation', {'x1': '+inf'})
+    >>> bool(abs(e.finite["x2"]) < 1e-9), e.verify()
+    (True, True)
+    """
+
+    problem: Problem
+    rows: Rows
+    separation: Separation
+    coefficients: tuple[Tendency, ...]
+    columns: tuple[int, ...]
+
+    @property
+    def exists(self) -> bool:
+        """Whether the maximum exists."""
+        return self.separation.kind == "overlapping"
+
+    @property
+    def verdict(self) -> str:
+        """In a few words: the maximum exists, complete separation, or quasi-complete separation."""
+        return {
+            "overlapping": "the maximum exists",
+            "strict": "complete separation",
+            "weak": "quasi-complete separation",
+        }[self.separation.kind]
+
+    @property
+    def infinite(self) -> dict[str, str]:
+        """The coefficients that run to infinity, each with +inf, -inf or either."""
+        return {c.name: c.behaviour for c in self.coefficients if c.behaviour in ("+inf", "-inf", "either")}
+
+    @property
+    def unidentified(self) -> list[str]:
+        """The coefficients that no data fix: their columns depend on others."""
+        return [c.name for c in self.coefficients if c.behaviour == "unidentified"]
+
+    @cached_property
+    def limit(self) -> Solution | None:
+        """The maximum on the face; None where there is no face: complete separation."""
+        if not self.separation.still.size or not self.columns:
+            return None
+        return face(self.problem, self.rows, self.separation.still, self.columns).solve()
+
+    @property
+    def finite(self) -> dict[str, float]:
+        """The coefficients that stay finite, with the values that they tend to (NaN where these were not found)."""
+        out = {}
+        for c in self.coefficients:
+            if c.behaviour == "finite":
+                out[c.name] = self._value(c)
+        return out
+
+    def _value(self, coefficient: Tendency) -> float:
+        if not any(coefficient.functional):
+            return 0.0
+        if self.limit is None or self.limit.status != "optimal" or self.limit.x is None:
+            return float("nan")
+        at = [float(coefficient.functional[j]) for j in self.columns]
+        return float(np.array(at) @ self.limit.x) / coefficient.scale
+
+    @property
+    def supremum(self) -> float:
+        """The supremum of the log-likelihood: 0 where the classes are completely separated."""
+        if self.limit is None:
+            return 0.0 - self._sure_losses()
+        return -self.limit.objective if self.limit.status == "optimal" else float("nan")
+
+    def _sure_losses(self) -> float:
+        """The losses of samples whose rows are all zeros: they are the same whatever the coefficients."""
+        if self.columns or not self.separation.still.size:
+            return 0.0
+        parts = face_parts(self.problem, self.separation.still)
+        return float(sum(np.sum(weights) * np.log(width + 1.0) for width, _, weights in parts))
+
+    @property
+    def ridge(self) -> float:
+        """A penalty l2 to try: that of a normal prior with which a coefficient moves the log-odds by 2.5, at one
+        standard deviation, over one standard deviation of a feature (of the middle one of all features)."""
+        data: Data = self.problem.data  # type: ignore[attr-defined]
+        spread = np.array([_spread(data, j) for j in range(data.d)])
+        positive = spread[np.isfinite(spread) & (spread > 0)]
+        return float(f"{np.median(positive) ** 2 / 2.5**2:.1g}") if positive.size else 1.0
+
+    def complaints(self) -> list[str]:
+        """What is wrong with the proof, re-checked from the data in rationals; nothing where it holds."""
+        found = complaints(self.rows, self.separation)
+        if not found:
+            cone = Cone(self.rows, self.separation)
+            found += [
+                f"{c.name} is said to be {c.behaviour}"
+                for c in self.coefficients
+                if cone.behaviour(list(c.functional)) != c.behaviour
+            ]
+        return found
+
+    def verify(self) -> bool:
+        """Whether everything stated here, but for the finite values, holds exactly on the data as given."""
+        return not self.complaints()
+
+    def explain(self) -> str:
+        """In words: whether the maximum exists, which coefficients run where, and what to do."""
+        from convexcls.studies.inference.existence_words import explain
+
+        return explain(self)
+
+    def _repr_html_(self) -> str:
+        return carry_out("html", self)
+
+    def __repr__(self) -> str:
+        runs = ", ".join(f"{name} to {way}" for name, way in list(self.infinite.items())[:6])
+        return f"<Existence for {self.problem.name}: {self.verdict}{': ' + runs if runs else ''}>"
+
+
+@provides("existence")
+def existence(problem: Problem) -> Existence:
+    """Whether the maximum of the likelihood of logistic or softmax regression (l2=0) exists; where it does not, which
+    coefficients run to infinity, which stay finite, and what the likelihood tends to.
+
+    >>> import convexcls as cc
+    >>> cc.existence(cc.LogisticMLE([[0], [1], [2]], [0, 1, 0])).exists
+    True
+    >>> cc.existence(cc.LogisticMLE([[0], [1], [2]], [0, 1, 1])).infinite
+    {'x1': '+inf', 'intercept': '-inf'}
+    """
+    hook = getattr(problem, "separation_rows", None)
+    if problem.kind not in ("logistic", "softmax") or hook is None:
+        raise NoAnswer(
+            f"the {problem.name} has no likelihood that may be without a maximum: use LogisticMLE or SoftmaxMLE"
+        )
+    rows = hook()
+    if rows is None:
+        raise NoAnswer(
+            f"the {problem.name} has a penalty, so that the maximum exists: ask for it of the same model with l2=0"
+        )
+    if rows.shape[1] > MOST_COEFFICIENTS:
+        raise NoAnswer(
+            f"what becomes of each of {rows.shape[1]} coefficients would take too long to prove: ask for it of at most "
+            f"{MOST_COEFFICIENTS}; whether the maximum exists is what solve() and cc.separability tell"
+        )
+    verdict = separate(rows)
+    cone = Cone(rows, verdict)
+    coefficients = tuple(
+        Tendency(name, cone.behaviour(list(functional)), functional, scale)
+        for name, functional, scale in functionals(problem, rows.shape[1])
+    )
+    return Existence(problem, rows, verdict, coefficients, tuple(cone.columns))
+
+
+def functionals(problem: Problem, width: int) -> list[tuple[str, tuple[Fraction, ...], int]]:
+    """Every coefficient as a linear function of the unknowns of the rows, times a whole number. Those of softmax are
+    given with sum zero over the classes, the rows are over those of all classes but the last, less the last."""
+    data: Data = problem.data  # type: ignore[attr-defined]
+    names = [*data.features, *(["intercept"] if problem.parameters["intercept"] else [])]  # type: ignore[attr-defined]
+    unit = [tuple(Fraction(int(i == j)) for j in range(width)) for i in range(width)]
+    if problem.kind == "logistic":
+        return [(name, unit[j], 1) for j, name in enumerate(names)]
+    labels, out = data.labels or (), []
+    count, d = len(labels), data.d
+    for k, label in enumerate(labels):
+        for j, name in enumerate(names):
+            row = [Fraction(0)] * width
+            for other in range(count - 1):
+                place = other * d + j if j < d else (count - 1) * d + other
+                row[place] = Fraction((count if other == k else 0) - 1)
+            out.append((f"{name} of {label!r}", tuple(row), count))
+    return out
+
+
+def face_parts(problem: Problem, still: NDArray[np.intp]) -> list[tuple[int, NDArray[np.intp], NDArray[np.float64]]]:
+    """The margins that stay, put together by how many of them a sample has: that number, the margins, and the weights
+    of the samples."""
+    term = problem.terms[0]
+    counted = np.flatnonzero(term.weights > 0)
+    samples = still // term.loss.width
+    left = np.bincount(samples, minlength=counted.size)
+    return [
+        (width, still[left[samples] == width], term.weights[counted[left == width]])
+        for width in range(1, term.loss.width + 1)
+        if np.any(left == width)
+    ]
+
+
+def face(problem: Problem, rows: Rows, still: NDArray[np.intp], columns: tuple[int, ...]) -> Problem:
+    """What is left of the likelihood where the other margins have run to infinity, over unknowns that it fixes."""
+    terms, unit = [], 0.0
+    for width, margins, weights in face_parts(problem, still):
+        loss: Loss = Logistic() if width == 1 else SoftmaxMargins(width)
+        kept = as_rows(rows[margins].to_matrix()[:, list(columns)])
+        terms.append(
+            Term(f"likelihood_{width}", {"free": kept}, rf"\lambda^{{({width})}}", "margins", {}, loss, weights=weights)
+        )
+        unit += ROUNDING_ROOM * float(np.sum(weights)) * np.log(width + 1.0)
+    return Problem(f"{problem.name} on the face", [Variable("free", len(columns), r"\beta")], terms=terms, unit=unit)
+
+
+def _spread(data: Data, j: int) -> float:
+    column = data.matrix[:, [j]]
+    values = np.asarray(column.toarray() if data.sparse else column, dtype=float).ravel()
+    with np.errstate(over="ignore", invalid="ignore"):
+        return float(np.std(values))

@@ -1,0 +1,231 @@
+"""Likelihoods without each sample: Newton's method from the full fit, with a proof of how near it came.
+
+Without sample i the objective is F(theta) = sum_{k != i} w_k phi(z_k'theta) + 1/2 theta'P theta. The logistic and the
+exponential loss satisfy |phi'''| <= phi'', so along a step s the Hessian changes by at most a factor exp(max_k |z_k's|)
+either way (Bach 2010). With
+
+    nu = sqrt(g'H^-1 g),   K = max_k sqrt(z_k'H^-1 z_k)           g, H: gradient and Hessian at theta
+
+it follows, if K nu < 1, that F has a minimiser, and that it lies within -log(1 - K nu)/K of theta in the norm of H. So
+its score at x_i differs by at most sqrt(z_i'H^-1 z_i) times that. Newton's step, shortened by log(1 + K nu)/(K nu),
+always descends and converges quadratically. The same bound, with H from the full fit, tells how far one step is off.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from convexcls.losses import Exponential, Logistic, Loss
+from convexcls.models import Model
+from convexcls.solution import Solution
+from convexcls.studies.leave_one_out.hat import NOT_DETERMINED, inside, span
+from convexcls.studies.leave_one_out.refit import refit_one
+from convexcls.studies.leave_one_out.result import Outcome, Progress
+
+Array = NDArray[np.float64]
+Rows = NDArray[np.intp]
+#: Fits are done together, as many as need so many numbers.
+BLOCK = 2_000_000
+MOST_STEPS = 50
+#: A score is done when its bound is this small, relative to 1 + |score|; accepted up to the second number.
+DONE, ACCEPTED = 1e-13, 1e-10
+
+
+def takes_newton(problem: Model) -> bool:
+    """Whether the problem is one sum of losses with |phi'''| <= phi'' of the margins, with or without l2 penalty."""
+    if problem.is_constrained or len(problem.terms) != 1 or np.any(problem.q) or problem.data.signs is None:
+        return False
+    term = problem.terms[0]
+    unknowns = {v.name for v in problem.variables}
+    return (
+        isinstance(term.loss, (Logistic, Exponential))
+        and term.size == problem.data.n
+        and unknowns <= {"coef", "intercept"}
+        and set(problem.quadratic) <= {"coef"}
+        and not np.any(term.offset)
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Likelihood:
+    """The objective in orthonormal coordinates of the space of the rows, at the full fit: there it is well conditioned,
+    and columns that repeat each other are no trouble."""
+
+    loss: Loss
+    rows: Array
+    weights: Array
+    penalty: Array
+    theta: Array
+    outside: frozenset[int]
+
+    @classmethod
+    def of(cls, problem: Model, full: Solution) -> Likelihood:
+        term = problem.terms[0]
+        rows = problem.rows(term).to_dense()
+        penalty = np.zeros((0, problem.size))
+        if "coef" in problem.quadratic:
+            penalty = np.zeros((problem.data.d, problem.size))
+            penalty[:, problem.layout["coef"]] = np.diag(np.sqrt(np.asarray(problem.quadratic["coef"])))
+        size = np.maximum(np.abs(rows).max(axis=0), np.abs(penalty).max(axis=0, initial=0.0))
+        size = np.where(size > 0, size, 1.0)
+        rows, penalty = rows / size, penalty / size
+        counts = term.weights > 0
+        U, S, Vt = span(np.vstack([rows[counts], penalty]))
+        Z = rows @ (Vt.T / S)
+        Z[counts] = U[: counts.sum()]
+        bottom = U[counts.sum() :]
+        values = np.concatenate([rows[counts], penalty]) @ (np.asarray(full.x) * size)
+        strays = frozenset(int(i) for i in np.flatnonzero(~counts) if not inside(rows[i], Vt))
+        return cls(term.loss, Z, np.asarray(term.weights), bottom.T @ bottom, U.T @ values, strays)
+
+    def without(self, left_out: Rows, theta: Array) -> tuple[Array, Array]:
+        """Gradients and Hessians at the rows of theta, each without its own sample."""
+        u = theta @ self.rows.T
+        weights = np.broadcast_to(self.weights, u.shape).copy()
+        weights[np.arange(left_out.size), left_out] = 0.0
+        gradient = (weights * self.loss.slope(u)) @ self.rows + theta @ self.penalty
+        curved = (weights * self.loss.curvature(u))[:, None, :] * self.rows.T
+        return gradient, curved @ self.rows + self.penalty
+
+    def near(self, left_out: Rows, theta: Array) -> tuple[Array, Array, Array]:
+        """Newton's steps, their shortening, and the bounds on the scores of the samples left out."""
+        gradient, hessian = self.without(left_out, theta)
+        inverse = _inverses(hessian)
+        steps = -np.einsum("brs,bs->br", inverse, gradient)
+        nu = np.sqrt(np.maximum(-np.einsum("br,br->b", gradient, steps), 0.0))
+        lengths = np.einsum("bnr,nr->bn", self.rows @ inverse, self.rows)
+        each = np.arange(left_out.size)
+        own = lengths[each, left_out]
+        lengths[:, self.weights == 0] = 0.0
+        lengths[each, left_out] = 0.0
+        K = np.sqrt(np.maximum(lengths.max(axis=1), 0.0))
+        shorten = np.where(K * nu > 0, np.log1p(K * nu) / np.where(K * nu > 0, K * nu, 1.0), 1.0)
+        return steps, shorten, np.sqrt(np.maximum(own, 0.0)) * distance(nu, K)
+
+
+def distance(nu: Array, K: Array) -> Array:
+    """How far the minimiser is at most, in the norm of the Hessian: -log(1 - K nu)/K, not known (inf) from K nu = 1."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        known = np.where(K > 0, -np.log1p(-np.minimum(K * nu, 1.0)) / np.where(K > 0, K, 1.0), nu)
+    return np.where(np.isnan(known), np.inf, known)
+
+
+def left_out_by_newton(problem: Model, full: Solution, tol: float, progress: Progress) -> Outcome:
+    """The scores by the fit without each sample, to the end."""
+    likelihood, n = Likelihood.of(problem, full), problem.data.n
+    margins, bounds = np.full(n, np.nan), np.full(n, np.inf)
+    step = max(1, BLOCK // (likelihood.rows.size or 1))
+    for start in range(0, n, step):
+        some = np.arange(start, min(start + step, n))
+        margins[some], bounds[some] = _to_the_end(likelihood, some)
+        progress(min(start + step, n), n)
+    return _finished("newton", problem, full, tol, likelihood, margins, bounds, fits=n)
+
+
+def left_out_by_one_step(problem: Model, full: Solution, tol: float, progress: Progress) -> Outcome:
+    """The scores after one Newton step from the full fit, which a formula gives for all samples at once:
+
+        m_i + w_i phi'(m_i) q_i / (1 - c_i q_i),       q_i = z_i'H^-1 z_i,   c_i = w_i phi''(m_i)
+
+    where c_i q_i is the sample's leverage. A sample for which the step proves nothing is fitted to the end."""
+    likelihood, n = Likelihood.of(problem, full), problem.data.n
+    margins, bounds = np.full(n, np.nan), np.full(n, np.inf)
+    step = max(1, BLOCK // n)
+    for start in range(0, n, step):
+        some = np.arange(start, min(start + step, n))
+        margins[some], bounds[some] = _one_step(likelihood, some)
+        progress(min(start + step, n), n)
+    far = np.flatnonzero(~np.isfinite(bounds))
+    for i in far:
+        margins[[i]], bounds[[i]] = _to_the_end(likelihood, np.array([i]))
+    return _finished("one-step", problem, full, tol, likelihood, margins, bounds, fits=far.size)
+
+
+def _to_the_end(likelihood: Likelihood, left_out: Rows) -> tuple[Array, Array]:
+    """Margins of the samples left out, and their bounds; infinite where the steps did not settle."""
+    theta = np.tile(likelihood.theta, (left_out.size, 1))
+    bounds, active = np.full(left_out.size, np.inf), np.arange(left_out.size)
+    best = theta.copy()
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        for _ in range(MOST_STEPS):
+            steps, shorten, bound = likelihood.near(left_out[active], theta[active])
+            better = bound < bounds[active]
+            best[active[better]] = theta[active[better]]
+            stalled = np.isfinite(bounds[active]) & (bound > 0.5 * bounds[active])
+            bounds[active[better]] = bound[better]
+            margins = np.einsum("br,br->b", likelihood.rows[left_out[active]], theta[active])
+            go = ~stalled & (bound > DONE * (1.0 + np.abs(margins))) & np.isfinite(steps).all(axis=1)
+            theta[active] += shorten[:, None] * steps
+            active = active[go]
+            if not active.size:
+                break
+    return np.einsum("br,br->b", likelihood.rows[left_out], best), bounds
+
+
+def _one_step(likelihood: Likelihood, left_out: Rows) -> tuple[Array, Array]:
+    Z, w, loss = likelihood.rows, likelihood.weights, likelihood.loss
+    u = Z @ likelihood.theta
+    c = w * loss.curvature(u)
+    inverse = np.linalg.inv(Z.T @ (c[:, None] * Z) + likelihood.penalty)  # well conditioned, by the choice of Z
+    reach = Z[left_out] @ inverse  # H^-1 z_i, one a row
+    across = reach @ Z.T  # z_i'H^-1 z_k
+    own = across[np.arange(left_out.size), left_out]
+    room = 1.0 - c[left_out] * own
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        # the full fit's own gradient is 0 up to rounding: what is left of it is in the gradient below
+        length = (w * loss.slope(u))[left_out] / room
+        theta = likelihood.theta + length[:, None] * reach
+        moved = length[:, None] * across
+        others = np.ones(across.shape, dtype=bool)
+        others[np.arange(left_out.size), left_out] = False
+        others &= w > 0
+        growth = np.exp(np.where(others, np.abs(moved), 0.0).max(axis=1))
+        slopes = np.where(others, w * loss.slope(u + moved), 0.0)
+        gradient = slopes @ Z + theta @ likelihood.penalty
+        inner = np.einsum("br,rs,bs->b", gradient, inverse, gradient)
+        nu = inner + c[left_out] * np.einsum("br,br->b", gradient, reach) ** 2 / room
+        lengths = np.einsum("nr,rs,ns->n", Z, inverse, Z) + (c[left_out] / room)[:, None] * across**2
+        K = np.where(others, lengths, 0.0).max(axis=1)
+        bound = np.sqrt(growth * own / room) * distance(np.sqrt(growth * nu), np.sqrt(growth * K))
+    usable = (room > 0) & np.isfinite(bound)
+    margins = np.where(usable, u[left_out] + length * own, np.nan)
+    return margins, np.where(usable, bound, np.inf)
+
+
+def _finished(
+    method: str,
+    problem: Model,
+    full: Solution,
+    tol: float,
+    likelihood: Likelihood,
+    margins: Array,
+    bounds: Array,
+    fits: int,
+) -> Outcome:
+    """Margins as scores; a sample whose bound is not small goes through a full fit, with a verdict."""
+    assert problem.data.signs is not None
+    scores, reasons = problem.data.signs * margins, {}
+    accepted = np.isfinite(bounds) if method == "one-step" else bounds <= ACCEPTED * (1.0 + np.abs(margins))
+    for i in map(int, np.flatnonzero(~accepted | np.isin(np.arange(scores.size), list(likelihood.outside)))):
+        if i in likelihood.outside:
+            found: float | str = NOT_DETERMINED
+        else:
+            found, fits = refit_one(problem, full, i, tol)[0], fits + 1
+        scores[i] = np.nan if isinstance(found, str) else found
+        bounds[i] = np.nan
+        if isinstance(found, str):
+            reasons[i] = found
+    return Outcome(method, scores, reasons, bounds, fits)
+
+
+def _inverses(hessians: Array) -> Array:
+    """The inverses of well conditioned matrices; NaN for one that is singular, whose sample then gets a full fit."""
+    try:
+        return np.asarray(np.linalg.inv(hessians))
+    except np.linalg.LinAlgError:
+        if len(hessians) == 1:
+            return np.full(hessians.shape, np.nan)
+        return np.concatenate([_inverses(hessian[None]) for hessian in hessians])

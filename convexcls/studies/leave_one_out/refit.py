@@ -1,0 +1,132 @@
+"""Any model without each sample, declared and solved again; every verdict is proved.
+
+Three shortcuts, each proved like any answer. Where the answer does not depend on a sample (no support point of a
+support vector machine), the full solution stays optimal. A Farkas vector that does not use the sample, and a direction
+that moves others too, still prove that there is no answer. Everything else is solved, from the full solution where a
+solver can start there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from convexcls.data import DataError
+from convexcls.models import Model
+from convexcls.problem import NoAnswer, Problem
+from convexcls.proofs.certificate import (
+    attainment,
+    certify,
+    check_direction,
+    check_farkas,
+    check_kkt,
+    needs_attainment_proof,
+)
+from convexcls.proofs.certificate.attainment import PROOF
+from convexcls.solution import Solution
+from convexcls.studies.leave_one_out.result import Outcome, Progress
+
+Array = NDArray[np.float64]
+#: The full solution counts as that without a sample only where it meets the conditions to rounding: near is not enough.
+SAME = 1e-12
+
+
+def left_out_by_refit(problem: Model, full: Solution, tol: float, progress: Progress) -> Outcome:
+    """The scores by the model declared without each sample."""
+    data, fits = problem.data, 0
+    found: list[Any] = []
+    reasons = {}
+    for i in range(data.n):
+        score, solved = refit_one(problem, full, i, tol)
+        if isinstance(score, str):
+            reasons[i] = score
+        found.append(score)
+        fits += solved
+        progress(i + 1, data.n)
+    several = data.labels is not None and len(data.labels) > 2
+    nothing = (len(data.labels or ()),) if several else ()
+    shape = next((np.shape(score) for score in found if not isinstance(score, str)), nothing)
+    scores = np.array([np.full(shape, np.nan) if isinstance(score, str) else score for score in found])
+    return Outcome("refit", scores, reasons, fits=fits)
+
+
+def refit_one(problem: Model, full: Solution, i: int, tol: float) -> tuple[Any, bool]:
+    """The score of a sample by the fit without it, or, in words, why there is none; and whether it took a solver."""
+    data = problem.data
+    if data.n == 1:
+        return "without it no sample is left", False
+    if data.labels is not None and data.classes is not None and np.sum(data.classes == data.classes[i]) == 1:
+        return f"without it no sample of the class {data.labels[data.classes[i]]!r} is left", False
+    others = np.delete(np.arange(data.n), i)
+    try:
+        rest, sample = problem.holding_out([i])
+    except DataError as error:
+        return f"without it the model cannot be declared: {error}", False
+    solution = _inherited(rest, full, others, data.n, tol)
+    solved = solution is None
+    if solution is None:
+        solution = rest.solve(tol=tol, start=full if full.x is not None else None).unless_interrupted()
+    if solution.status != "optimal":
+        return f"the fit without it is {solution.status}", solved
+    try:
+        return solution.decision_function(sample)[0], solved
+    except NoAnswer as error:
+        return f"the fit without it has no scores: {error}", solved
+
+
+def _inherited(rest: Model, full: Solution, others: NDArray[np.intp], n: int, tol: float) -> Solution | None:
+    """What the answer to the full problem proves of the problem without a sample; None where it proves nothing."""
+    proof: dict[str, Any] = {}
+    x, multipliers = None, None
+    if full.status == "optimal" and full.x is not None:
+        x, multipliers = _restricted_point(rest, full.values, others, n), _restricted(rest, full.multipliers, others, n)
+        if x is None or multipliers is None or not _holds(rest, x, multipliers, min(tol, SAME)):
+            return None
+    elif full.certificate.farkas is not None:
+        proof["farkas"] = _restricted(rest, full.certificate.farkas.multipliers, others, n)
+        if proof["farkas"] is None or check_farkas(rest, proof["farkas"]) is None:
+            return None
+    elif full.certificate.direction is not None:
+        proof["direction"] = _restricted_point(rest, full.problem.split(full.certificate.direction.x), others, n)
+        if proof["direction"] is None or check_direction(rest, proof["direction"]) is None:
+            return None
+    else:
+        return None
+    certificate, x, multipliers = certify(rest, x, multipliers, tol, **proof)
+    return Solution(rest, "the solution with all samples", certificate, x, multipliers or {})
+
+
+def _holds(rest: Problem, x: Array, multipliers: Mapping[str, Array], tol: float) -> bool:
+    if not check_kkt(rest, x, multipliers).holds(tol):
+        return False
+    return not needs_attainment_proof(rest) or attainment(rest, x, multipliers) >= PROOF
+
+
+def _restricted_point(rest: Problem, values: Mapping[str, Array], others: NDArray[np.intp], n: int) -> Array | None:
+    """The point over the variables of the smaller problem, those with an entry a sample without one."""
+    parts = [_fitting(values.get(v.name), v.size, others, n) for v in rest.variables]
+    return None if any(part is None for part in parts) else np.concatenate([p for p in parts if p is not None])
+
+
+def _restricted(
+    rest: Problem, multipliers: Mapping[str, Array], others: NDArray[np.intp], n: int
+) -> dict[str, Array] | None:
+    sizes = {c.name: c.size for c in rest.constraints} | {b.name: b.size + 1 for b in rest.norm_bounds}
+    out = {name: _fitting(multipliers.get(name), size, others, n) for name, size in sizes.items()}
+    kept = {name: z for name, z in out.items() if z is not None}
+    return kept if len(kept) == len(out) else None
+
+
+def _fitting(values: Array | None, size: int, others: NDArray[np.intp], n: int) -> Array | None:
+    """The values themselves where they fit, without one sample's where they are by sample, None otherwise."""
+    if values is None:
+        return None
+    if values.size == size:
+        return np.array(values)
+    width = size // others.size
+    if values.size == width * n and size == width * others.size:
+        return np.array(values.reshape(n, width)[others].ravel())
+    return None

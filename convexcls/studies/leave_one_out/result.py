@@ -1,0 +1,174 @@
+"""What leave-one-out cross-validation found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from convexcls.models import Model
+from convexcls.solution import Solution
+
+Array = NDArray[np.float64]
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """What a method gives: the score of each sample by the fit without it (a row of scores for several classes), NaN
+    where there is none; why there is none, by row; and, where it was worked out, how far the scores may be off."""
+
+    method: str
+    scores: Array
+    undetermined: Mapping[int, str] = field(default_factory=dict)
+    bounds: Array | None = None
+    #: How many samples needed a fit of their own.
+    fits: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class LeaveOneOut:
+    """Every sample as the fit to all others sees it. Arrays have one entry a sample, NaN (of ``predictions`` None)
+    where the fit without it does not determine one: ``undetermined`` says why. Totals and means are over the others,
+    weighted by the sample weights.
+
+    ``problem`` is the model with all samples, ``full`` its solution.
+
+    >>> import convexcls as cc
+    >>> left_out = cc.leave_one_out(cc.LeastSquares([[0], [1], [2], [3]], [0, 2, 1, 3], coding="real"))
+    >>> left_out.method, left_out.scores.round(6).tolist()
+    ('hat', [1.0, 0.714286, 2.285714, 2.0])
+    """
+
+    problem: Model
+    full: Solution = field(repr=False)
+    outcome: Outcome = field(repr=False)
+    seconds: float = 0.0
+
+    @property
+    def method(self) -> str:
+        """hat, newton, one-step or refit."""
+        return self.outcome.method
+
+    @property
+    def scores(self) -> Array:
+        """f(x_i) by the fit without sample i; for several classes one column a class."""
+        return self.outcome.scores
+
+    @property
+    def undetermined(self) -> Mapping[int, str]:
+        """The rows without a prediction, with the reason."""
+        return self.outcome.undetermined
+
+    @property
+    def bounds(self) -> Array | None:
+        """How far each score may be off its exact value at most; None where the method makes no statement beyond its
+        certificates and rounding."""
+        return self.outcome.bounds
+
+    @cached_property
+    def determined(self) -> NDArray[np.bool_]:
+        """Which samples have a prediction."""
+        out = np.ones(self.problem.data.n, dtype=bool)
+        out[list(self.undetermined)] = False
+        return out
+
+    @cached_property
+    def predictions(self) -> NDArray[Any]:
+        """The label predicted for each sample; for real targets the value."""
+        labels = self.problem.data.labels
+        if labels is None:
+            return self.scores
+        out = np.empty(self.problem.data.n, dtype=object)
+        for row in np.flatnonzero(self.determined):
+            score = self.scores[row]
+            out[row] = labels[int(score > 0) if np.ndim(score) == 0 else int(np.argmax(score))]
+        return out
+
+    @cached_property
+    def errors(self) -> Array | None:
+        """1 where the prediction is wrong, 0 where it is right; None for real targets."""
+        data = self.problem.data
+        if data.labels is None or data.classes is None:
+            return None
+        right = np.array([data.labels[k] for k in data.classes], dtype=object)
+        return np.where(self.determined, (self.predictions != right).astype(float), np.nan)
+
+    @cached_property
+    def squared_errors(self) -> Array | None:
+        """(t_i - f(x_i))^2 for models that fit targets; None for others. Their sum is known as PRESS."""
+        coding = self.problem.parameters.get("coding")
+        if coding is None or self.scores.ndim != 1:
+            return None
+        fitted = self.scores + self.problem.threshold
+        return np.asarray(np.square(self.problem.data.coded(coding) - fitted))
+
+    @cached_property
+    def log_likelihoods(self) -> Array | None:
+        """log P(y_i | x_i) by the fit without sample i; None for models without probabilities."""
+        data, safe = self.problem.data, np.nan_to_num(self.scores)
+        probabilities = self.problem.probabilities(safe)
+        if probabilities is None or data.classes is None:
+            return None
+        if data.signs is not None and self.scores.ndim == 1:  # log-odds: no digit is lost to a small probability
+            return np.where(self.determined, -np.logaddexp(0.0, -data.signs * safe), np.nan)
+        with np.errstate(divide="ignore"):
+            logs = np.log(probabilities[np.arange(data.n), data.classes])
+        return np.where(self.determined, logs, np.nan)
+
+    @property
+    def error_count(self) -> int | None:
+        """How many samples are predicted wrongly; None for real targets."""
+        return None if self.errors is None else int(np.nansum(self.errors))
+
+    @property
+    def mean_error(self) -> float | None:
+        """The share of wrong predictions."""
+        return self._mean(self.errors)
+
+    @property
+    def total_squared_error(self) -> float | None:
+        """The sum of squared errors."""
+        return self._total(self.squared_errors)
+
+    @property
+    def mean_squared_error(self) -> float | None:
+        """The mean squared error."""
+        return self._mean(self.squared_errors)
+
+    @property
+    def total_log_likelihood(self) -> float | None:
+        """The sum of the log-likelihoods."""
+        return self._total(self.log_likelihoods)
+
+    @property
+    def mean_log_likelihood(self) -> float | None:
+        """The mean log-likelihood of a sample."""
+        return self._mean(self.log_likelihoods)
+
+    @property
+    def in_doubt(self) -> int:
+        """How many predictions might be others, the scores being known only within their ``bounds``."""
+        if self.bounds is None or self.scores.ndim != 1 or self.problem.data.labels is None:
+            return 0
+        return int(np.sum(np.abs(self.scores[self.determined]) <= self.bounds[self.determined]))
+
+    def _total(self, values: Array | None) -> float | None:
+        if values is None:
+            return None
+        counts = self.determined & (self.problem.data.weights > 0)
+        return float(self.problem.data.weights[counts] @ values[counts])
+
+    def _mean(self, values: Array | None) -> float | None:
+        weight = float(self.problem.data.weights[self.determined].sum())
+        total = self._total(values)
+        return None if total is None else total / weight if weight else float("nan")
+
+    def __str__(self) -> str:
+        from convexcls.studies.leave_one_out.words import in_words
+
+        return in_words(self)
