@@ -1,11 +1,11 @@
 """Proved digits of optima that are no rational numbers: intervals with rational ends, as narrow as asked for.
 
-``enclose`` traps the minimiser of logistic and softmax regression in ball arithmetic, and ``check_enclosure`` proves it
-again from the problem alone. ``enclose_moments`` works out the formula of Gaussian classes, ``enclose_root`` the root
-that a widest margin is.
+It may import problem, losses, rows and rational. Read ``enclose`` first, then ``newton`` (the search) and
+``krawczyk`` (the proof), which work on ``objective``, ``losses`` and ``balls``; then ``moments`` and ``intervals``.
 """
 
 from convexcls.proofs.enclosure.enclose import bounds_at, check_enclosure, enclose, proof_words
+from convexcls.proofs.enclosure.intervals import Enclosure, enclose_root, root_interval
 from convexcls.proofs.enclosure.moments import (
     Moments,
     check_moments,
@@ -17,8 +17,6 @@ from convexcls.proofs.enclosure.moments import (
     matched,
     value_at,
 )
-from convexcls.proofs.enclosure.result import Enclosure
-from convexcls.proofs.enclosure.root import enclose_root, root_interval
 
 __all__ = [
     "Enclosure",

@@ -1,7 +1,10 @@
-"""Balls and rationals: the only file that knows how python-flint writes numbers.
+"""Balls and rationals: the only file that knows how python-flint writes numbers, and how data become balls.
 
 A ball is a midpoint and a radius (arb: Johansson 2017, Arb: efficient arbitrary-precision midpoint-radius interval
 arithmetic); every operation gives a ball that contains the true result. An exact ball has radius 0.
+
+Doubles that are the data are read as such; only where the data were given otherwise (fractions, decimals, text) or are
+worked out from doubles are they read as rationals, entry by entry.
 """
 
 from __future__ import annotations
@@ -11,13 +14,14 @@ from contextlib import contextmanager
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from convexcls.problem import NoAnswer
+from convexcls.proofs.enclosure.intervals import MAX_BITS, Interval
+from convexcls.rows import ConstantRows, DenseRows, DiagonalRows, JoinedRows, PickedRows, Rows, ScaledRows, SparseRows
 
 if TYPE_CHECKING:
     from flint import arb, arb_mat
-
-#: Beyond this many bits nothing is tried: doubles of any exponents are told apart with fewer.
-MOST_BITS = 50_000
 
 
 @contextmanager
@@ -46,12 +50,12 @@ def ball(value: Fraction | float, exponent: int = 0) -> arb:
 def rational(exact: arb) -> Fraction:
     """An exact ball as the rational that it is; ``NoAnswer`` where nobody could write it down."""
     mantissa, exponent = map(int, exact.man_exp())
-    if abs(exponent) > 4 * MOST_BITS:
+    if abs(exponent) > 4 * MAX_BITS:
         raise NoAnswer(f"a number of the order of 2^{exponent} occurs, which is not worked out in full")
     return Fraction(mantissa << exponent) if exponent >= 0 else Fraction(mantissa, 1 << -exponent)
 
 
-def ends(value: arb) -> tuple[Fraction, Fraction]:
+def ends(value: arb) -> Interval:
     """Rationals at the lower and the upper end of a ball, or just outside: exponents of balls have no bounds, and of
     exp(-2^60) nobody could write down the digits."""
     (centre, less), (radius, more) = map(_near, (value.mid(), value.rad()))
@@ -61,8 +65,8 @@ def ends(value: arb) -> tuple[Fraction, Fraction]:
 def _near(exact: arb) -> tuple[Fraction, Fraction]:
     """A rational and how far it may be off."""
     mantissa, exponent = map(int, exact.man_exp())
-    if mantissa and exponent + mantissa.bit_length() < -MOST_BITS:
-        return Fraction(0), Fraction(2) ** -MOST_BITS
+    if mantissa and exponent + mantissa.bit_length() < -MAX_BITS:
+        return Fraction(0), Fraction(2) ** -MAX_BITS
     return rational(exact), Fraction(0)
 
 
@@ -81,3 +85,28 @@ def all_exact(matrix: arb_mat) -> bool:
 def power_above(value: Fraction) -> Fraction:
     """The least power of two above a positive number, or twice it."""
     return Fraction(2) ** (value.numerator.bit_length() - value.denominator.bit_length() + 1)
+
+
+def read_rows(rows: Rows, index: Any, columns: Sequence[int], exponents: Sequence[int]) -> arb_mat:
+    """Some rows and columns, column j times 2^-exponents_j."""
+    from flint import arb_mat
+
+    shape = (len(index), len(columns))
+    if _are_doubles(rows):
+        dense = rows[index].to_dense()[:, columns]
+        powers = np.array(exponents, dtype=np.int64)
+        with np.errstate(all="ignore"):
+            scaled = np.ldexp(dense, -powers)
+            if np.array_equal(np.ldexp(scaled, powers), dense):  # nothing underflowed
+                return arb_mat(*shape, scaled.ravel().tolist())
+    units = list(zip(columns, exponents, strict=True))
+    return arb_mat(*shape, [ball(row[j], -e) for row in rows.rational(index) for j, e in units])
+
+
+def _are_doubles(rows: Rows) -> bool:
+    """Whether the doubles of the rows are the data, without rounding."""
+    if isinstance(rows, JoinedRows):
+        return all(_are_doubles(part) for _, part in rows.parts)
+    if isinstance(rows, ScaledRows):
+        return bool(np.all(np.abs(rows.left) == 1) and np.all(np.abs(rows.right) == 1)) and _are_doubles(rows.base)
+    return type(rows) in (DenseRows, SparseRows, ConstantRows, DiagonalRows, PickedRows) and rows.rounding == 0

@@ -10,21 +10,27 @@ from typing import Any
 import numpy as np
 
 from convexcls.problem import NoAnswer, Problem
-from convexcls.proofs.enclosure.balls import MOST_BITS, ball, column, ends, working_bits
-from convexcls.proofs.enclosure.directions import independent_unknowns, prove_gauge
-from convexcls.proofs.enclosure.krawczyk import Interval, Proof, box_around, prove
+from convexcls.proofs.enclosure.balls import ball, column, ends, working_bits
+from convexcls.proofs.enclosure.intervals import (
+    BITS_PER_DIGIT,
+    CHECK_BITS,
+    MAX_BITS,
+    Enclosure,
+    Interval,
+    check_digits,
+    settled_digits,
+    widened,
+)
+from convexcls.proofs.enclosure.krawczyk import box_around, prove
 from convexcls.proofs.enclosure.newton import FIRST_BITS, Singular, minimise
-from convexcls.proofs.enclosure.objective import Objective, refuse_others
-from convexcls.proofs.enclosure.result import BITS_PER_DIGIT, Enclosure, check_digits, settled_digits
+from convexcls.proofs.enclosure.objective import Objective, independent_unknowns, prove_gauge, refuse_others
 
 #: Bits beyond those of the digits, for what rounding and the condition of the problem take.
 SPARE_BITS = 48
-#: The check works with more bits than the search did, so that what is true is accepted on any machine.
-CHECK_BITS = 32
 #: The digits and the bits with which the objective at a point in doubles is compared with the optimum.
 POINT_DIGITS, POINT_BITS = 20, 2300
 #: How often more bits are taken because digits were short. Then what was reached is returned.
-MOST_ROUNDS = 6
+MAX_ROUNDS = 6
 
 
 def enclose(problem: Problem, x: Any = None, digits: int = 30) -> Enclosure:
@@ -40,18 +46,18 @@ def enclose(problem: Problem, x: Any = None, digits: int = 30) -> Enclosure:
     bits = int(digits * BITS_PER_DIGIT) + SPARE_BITS + 2 * sum(t.size for t in problem.terms).bit_length()
     with working_bits(bits):  # nothing is done without python-flint
         prove_gauge(problem)
-    search = _Search(problem, _start(problem, x), digits)
+    attempts = _Attempts(problem, _start(problem, x), digits)
     rounds = 0
-    while bits <= MOST_BITS:
-        found = search.attempt(bits)
+    while bits <= MAX_BITS:
+        found = attempts.next(bits)
         if found is None:
             bits = 2 * bits
             continue
         rounds += 1
         bits += int((digits - found.reached) * BITS_PER_DIGIT) + 8
-        if found.reached >= digits or rounds == MOST_ROUNDS or bits > MOST_BITS:
+        if found.reached >= digits or rounds == MAX_ROUNDS or bits > MAX_BITS:
             return found
-    raise NoAnswer(f"no minimiser of the {problem.name} was proved with {MOST_BITS} bits")
+    raise NoAnswer(f"no minimiser of the {problem.name} was proved with {MAX_BITS} bits")
 
 
 def bounds_at(problem: Problem, x: Any) -> Interval | None:
@@ -71,7 +77,7 @@ def check_enclosure(problem: Problem, enclosure: Enclosure) -> bool:
     """Whether the enclosure is true, proved from the problem alone: one test at the midpoint, none of the search."""
     refuse_others(problem)
     bits = enclosure.precision
-    if not (isinstance(bits, int) and 2 <= bits <= MOST_BITS and isinstance(enclosure.digits, int)):
+    if not (isinstance(bits, int) and 2 <= bits <= MAX_BITS and isinstance(enclosure.digits, int)):
         return False
     box = _box(problem, enclosure)
     if box is None:
@@ -89,8 +95,8 @@ def check_enclosure(problem: Problem, enclosure: Enclosure) -> bool:
     return again.reached >= enclosure.reached and enclosure.proof == proof_words(problem, enclosure)
 
 
-class _Search:
-    """Attempts with more and more bits, each from where the last one ended."""
+class _Attempts:
+    """Newton's method and Krawczyk's test with more and more bits, each from where the last attempt ended."""
 
     def __init__(self, problem: Problem, start: list[Fraction], digits: int) -> None:
         self.problem, self.digits = problem, digits
@@ -99,7 +105,7 @@ class _Search:
         self.first_bits = FIRST_BITS
         self.objective: Objective | None = None
 
-    def attempt(self, bits: int) -> Enclosure | None:
+    def next(self, bits: int) -> Enclosure | None:
         """An enclosure by so many bits; None where they did not suffice."""
         found = self._attempt(bits)
         if found is None and self.kept is None:
@@ -118,17 +124,15 @@ class _Search:
             objective = self.objective
             start = [ball(self.point[j], e).mid() for j, e in zip(objective.kept, objective.exponents, strict=True)]
             try:
-                z = minimise(objective, start, bits, self.first_bits)
+                found = box_around(objective, minimise(objective, start, bits, self.first_bits), bits)
             except Singular:
                 return None
-            found = box_around(objective, z, bits)
-            return None if found is None else self._enclosure(objective, *found, bits)
-
-    def _enclosure(self, objective: Objective, box: list[Interval], proof: Proof, bits: int) -> Enclosure:
+        if found is None:
+            return None
+        box, proof = found
         for j, (low, high) in zip(objective.kept, box, strict=True):
             self.point[j] = (low + high) / 2
-        room = proof.upper - proof.lower  # another way of adding up need not give the very same ball
-        optimum = (proof.lower - room, proof.upper + room)
+        optimum = widened((proof.lower, proof.upper))
         return _enclosure(self.problem, objective.kept, box, optimum, proof.units, self.digits, bits)
 
 

@@ -20,14 +20,13 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from convexcls.proofs.enclosure.balls import ball, ends, power_above
+from convexcls.proofs.enclosure.intervals import Interval
+from convexcls.proofs.enclosure.losses import Derivatives
 from convexcls.proofs.enclosure.objective import Objective
-from convexcls.proofs.enclosure.samples import At
 
 if TYPE_CHECKING:
     from flint import arb, arb_mat
 
-#: Lower and upper end of an unknown.
-Interval = tuple[Fraction, Fraction]
 #: A box that is not mapped into itself is made larger by this factor, so often.
 WIDEN, TRIES = 4, 4
 
@@ -42,7 +41,7 @@ class Proof:
     units: list[Fraction]
 
 
-def prove(objective: Objective, box: Sequence[Interval], here: At | None = None) -> Proof | None:
+def prove(objective: Objective, box: Sequence[Interval], here: Derivatives | None = None) -> Proof | None:
     """The proof that the only minimiser lies in the box, in the units of the problem; None where the test fails.
     ``here`` is the objective at the centre, where it is known."""
     from flint import arb
@@ -91,14 +90,14 @@ def box_around(objective: Objective, z: Sequence[arb], bits: int) -> tuple[list[
     return None
 
 
-def _inverse(here: At) -> arb_mat | None:
+def _inverse(here: Derivatives) -> arb_mat | None:
     try:
         return here.hessian.mid().inv().mid()
     except ZeroDivisionError:
         return None
 
 
-def _units(objective: Objective, here: At, inverse: arb_mat, z: Sequence[arb]) -> list[Fraction]:
+def _units(objective: Objective, here: Derivatives, inverse: arb_mat, z: Sequence[arb]) -> list[Fraction]:
     """|Y| times the sizes of the gradient's parts, in the units of z; 1 where there is nothing to measure by."""
     from flint import arb
 

@@ -18,17 +18,27 @@ from fractions import Fraction
 from functools import cached_property
 
 from convexcls.problem import NoAnswer, Problem
-from convexcls.proofs.enclosure.logarithm import log_interval, pi_interval
-from convexcls.proofs.enclosure.result import BITS_PER_DIGIT, Enclosure, Interval, check_digits, settled_digits
+from convexcls.proofs.enclosure.intervals import (
+    BITS_PER_DIGIT,
+    CHECK_BITS,
+    MAX_BITS,
+    Enclosure,
+    Interval,
+    check_digits,
+    log_interval,
+    pi_interval,
+    settled_digits,
+    sum_of,
+    times,
+    widened,
+)
 from convexcls.rational import determinant, inverse, is_semidefinite, null_space
 
 Matrix = list[list[Fraction]]
 Values = Mapping[str, Sequence[Fraction]]
 
-#: Bits beyond those of the digits, and the bits of a check beyond those of the claim.
-SPARE_BITS, CHECK_BITS = 24, 32
-#: An optimum this many bits below its own parts is not told from 0.
-MOST_BITS = 50_000
+#: Bits beyond those of the digits.
+SPARE_BITS = 24
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,9 +102,9 @@ class Moments:
         counts, m = [self.scatter[k][k] for k in range(self.d, len(self.scatter))], self.divisor
         for n in counts:
             size *= n / m
-        low, high = (a + self.d * b for a, b in zip(log_interval(1 / size, bits), _log_two_pi(bits), strict=True))
+        logarithms = sum_of([log_interval(1 / size, bits), times(self.d, _log_two_pi(bits))])
         plain = (trace - m * len(counts)) / 2
-        return plain + m / 2 * low, plain + m / 2 * high
+        return sum_of([(plain, plain), times(m / 2, logarithms)])
 
 
 def _log_two_pi(bits: int) -> Interval:
@@ -106,15 +116,12 @@ def value_at(parts: Sequence[Moments], values: Values, bits: int) -> Interval | 
     """Numbers around the objective at a point; None where it is infinite."""
     found = [part.value(part.unpacked(values), bits) for part in parts]
     known = [interval for interval in found if interval is not None]
-    if len(known) < len(found):
-        return None
-    return sum((low for low, _ in known), Fraction(0)), sum((high for _, high in known), Fraction(0))
+    return sum_of(known) if len(known) == len(found) else None
 
 
 def least_value(parts: Sequence[Moments], bits: int) -> Interval:
     """Numbers around the optimum, where there is one."""
-    found = [part.optimum(bits) for part in parts]
-    return sum((low for low, _ in found), Fraction(0)), sum((high for _, high in found), Fraction(0))
+    return sum_of(part.optimum(bits) for part in parts)
 
 
 def matched(parts: Sequence[Moments]) -> dict[str, list[Fraction]] | None:
@@ -136,12 +143,10 @@ def enclose_moments(problem: Problem, parts: Sequence[Moments], digits: int) -> 
     exactly = {name: [(value, value) for value in values] for name, values in point.items()}
     bits = int(digits * BITS_PER_DIGIT) + SPARE_BITS
     while True:
-        interval = least_value(parts, bits)
-        room = interval[1] - interval[0]
-        low, high = interval[0] - room, interval[1] + room
-        reached = settled_digits((low, high), Fraction(problem.unit or 1.0)) or 0
-        if reached >= digits or bits > MOST_BITS:
-            out = Enclosure(low, high, exactly, digits, reached, bits)
+        optimum = widened(least_value(parts, bits))
+        reached = settled_digits(optimum, Fraction(problem.unit or 1.0)) or 0
+        if reached >= digits or bits > MAX_BITS:
+            out = Enclosure(*optimum, exactly, digits, reached, bits)
             return replace(out, proof=_WORDS.format(reached))
         bits += int((digits - reached) * BITS_PER_DIGIT) + SPARE_BITS
 
@@ -150,12 +155,11 @@ def check_moments(parts: Sequence[Moments], enclosure: Enclosure) -> bool:
     """Whether an enclosure holds: Omega S = m times the identity, without rounding, and the value there lies within."""
     if any(low != high for box in enclosure.coefficients.values() for low, high in box):
         return False
-    if not (isinstance(enclosure.precision, int) and 2 <= enclosure.precision <= MOST_BITS):
+    if not (isinstance(enclosure.precision, int) and 2 <= enclosure.precision <= MAX_BITS):
         return False
     point = {name: [low for low, _ in box] for name, box in enclosure.coefficients.items()}
-    for part in parts:
-        if part.unpacked(point) != part.solution:
-            return False
+    if any(part.unpacked(point) != part.solution for part in parts):
+        return False
     low, high = least_value(parts, enclosure.precision + CHECK_BITS)
     return enclosure.lower <= low and high <= enclosure.upper
 

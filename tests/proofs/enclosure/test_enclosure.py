@@ -19,11 +19,10 @@ from scipy import sparse
 import convexcls as cc
 from convexcls.problem import NoAnswer, Problem, ProblemError, Term
 from convexcls.proofs.enclosure import check_enclosure, enclose
-from convexcls.proofs.enclosure.balls import rational, working_bits
+from convexcls.proofs.enclosure.balls import rational, read_rows, working_bits
+from convexcls.proofs.enclosure.intervals import proved_digits, settled_digits
 from convexcls.proofs.enclosure.krawczyk import prove
 from convexcls.proofs.enclosure.objective import Objective
-from convexcls.proofs.enclosure.reading import read_rows
-from convexcls.proofs.enclosure.result import proved_digits, settled_digits
 from convexcls.rows import as_rows
 
 flint = pytest.importorskip("flint")

@@ -12,8 +12,7 @@ import pytest
 import convexcls as cc
 from convexcls import rational
 from convexcls.proofs.enclosure import check_moments
-from convexcls.proofs.enclosure.logarithm import log_interval, pi_interval
-from convexcls.proofs.enclosure.root import root_interval
+from convexcls.proofs.enclosure.intervals import log_interval, pi_interval, root_interval
 from convexcls.proofs.exact import check, proved_square, widest
 
 PI = Decimal("3.14159265358979323846264338327950288419716939937510582097494459230781640628620899862803482534211707")
