@@ -20,8 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from convexcls.problem import Block, Problem
-from convexcls.proofs.rigorous.entries import EntryError, entry_error, error_from_afar
-from convexcls.proofs.rigorous.products import factors
+from convexcls.proofs.rigorous.entries import EntryError, entry_error, error_from_afar, factors
 from convexcls.proofs.rigorous.rounding import ETA, UNIT, Ball, gamma, raised
 from convexcls.rows import CentredRows, JoinedRows, Rows
 from convexcls.rows.doubled import LARGEST, LEAST, Doubled, dots, product_error, total, two_product

@@ -1,4 +1,9 @@
-"""Lower and upper bounds of the optimum that hold despite all rounding."""
+"""Lower and upper bounds of the optimum that hold despite all rounding, and how far coef may be from the minimiser's.
+
+f(x) - optimum >= p/2 ‖coef - coef*‖^2 at every x that satisfies the constraints, where p is the least curvature of
+coef: so the gap at x bounds the distance by sqrt(2 gap / p). The gap is known better than the optimum itself: it is a
+sum of small terms. Of least squares without constraints x - x* is the solution of a linear system, bounded on the way.
+"""
 
 from __future__ import annotations
 
@@ -8,21 +13,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexcls.arrays import Array
 from convexcls.problem import Problem
 from convexcls.problem.duality import Dual
-from convexcls.proofs.rigorous.distance import distance
 from convexcls.proofs.rigorous.evaluation import Evaluation
-from convexcls.proofs.rigorous.floor import floor
-from convexcls.proofs.rigorous.lower import lower_bound
-from convexcls.proofs.rigorous.point import prepared
-from convexcls.proofs.rigorous.products import Products
-from convexcls.proofs.rigorous.ray import ray_bound
+from convexcls.proofs.rigorous.lower import Lower, lower_bound
+from convexcls.proofs.rigorous.rounding import UNIT, Ball, raised
+from convexcls.proofs.rigorous.simple_bounds import nonnegative_bound, ray_bound
 from convexcls.proofs.rigorous.structure import Structure
-from convexcls.proofs.rigorous.upper import upper_bound
-
-Array = NDArray[np.float64]
+from convexcls.proofs.rigorous.upper import Upper, upper_bound
 
 
 @dataclass(frozen=True)
@@ -73,21 +73,46 @@ def bounds(problem: Problem, x: Any, multipliers: Mapping[str, Any] | None) -> B
 
 
 def _bounds(problem: Problem, x: Array, given: Mapping[str, Array]) -> Bounds:
-    structure, products = Structure(problem), Products(problem)
+    structure = Structure(problem)
     if structure.unknown:
         return Bounds(-math.inf, math.inf, reasons=(structure.unknown,))
-    e = Evaluation(structure, products, prepared(structure, products, x))
+    e = Evaluation(structure, x)
     lower, upper = lower_bound(e, given), upper_bound(e)
-    below, own = (float(np.nextafter(float(e.value.low) - lost, -math.inf)) for lost in (lower.gap, lower.own))
-    reasons = (*lower.reasons, *upper.reasons)
-    below, own = (-math.inf if math.isnan(end) else end for end in (below, own))
-    along, told = ray_bound(e, given)
+    below, own = (_minus(e.value, gap) for gap in (lower.gap, lower.own))
+    reasons = lower.reasons
+    along, along_reasons = ray_bound(e, given)
     if along > below:
-        below, reasons = along, (*told, *upper.reasons)
-    below = max(below, floor(e))
-    far = distance(e, lower, upper, x, below)
-    told = tuple(r for r in reasons if r)
-    return Bounds(below, upper.value, far, products.passes, told, upper.at_nearest, upper.nearest, own)
+        below, reasons = along, along_reasons
+    below = max(below, nonnegative_bound(e))
+    found = tuple(reason for reason in (*reasons, *upper.reasons) if reason)
+    far = _distance(e, lower, upper, x, below)
+    return Bounds(below, upper.value, far, e.products.passes, found, upper.at_nearest, upper.nearest, own)
+
+
+def _minus(value: Ball, gap: float) -> float:
+    """value - gap, rounded down."""
+    below = float(np.nextafter(float(value.low) - gap, -math.inf))
+    return -math.inf if math.isnan(below) else below
+
+
+def _distance(e: Evaluation, lower: Lower, upper: Upper, x: Array, below: float) -> float | None:
+    """A bound of ‖coef - coef*‖ for the coef in x; None where none is known."""
+    if "coef" not in e.problem.layout or not math.isfinite(below) or not math.isfinite(upper.value):
+        return None
+    where = e.problem.layout["coef"]
+    curvature = float(e.structure.diagonal[where].min(initial=math.inf))
+    if curvature > 0:
+        gap = upper.value - below
+        if upper.scale == 1.0 and not e.problem.is_constrained and math.isfinite(lower.gap):
+            gap = lower.gap
+        moved = (e.x.at(where).times(upper.scale) - Ball.exact(x[where])).norm()
+        far = float(raised((math.sqrt(max(2.0 * gap, 0.0) / curvature) + moved) * (1 + 16 * UNIT)))
+        return far if math.isfinite(far) else None
+    whole = lower.places is not None and lower.places.size == e.problem.size
+    least_squares = not e.problem.is_constrained and all(t.is_half_square for t in e.problem.terms)
+    if lower.step is None or not whole or not least_squares:
+        return None
+    return float(raised(np.linalg.norm(lower.step[where]) * (1 + 4 * where.stop * UNIT)))
 
 
 def _of_dual(problem: Dual, x: Array, given: Mapping[str, Array]) -> Bounds:
@@ -104,8 +129,8 @@ def _of_dual(problem: Dual, x: Array, given: Mapping[str, Array]) -> Bounds:
     if any(np.any(q) for v, q in problem.primal.linear.items() if v not in slacks):
         reason = "the dual is written with rounded reciprocals of curvatures or weights"
         return Bounds(-math.inf, math.inf, None, found.passes, (reason,))
-    room = 2.0**-49 * max(abs(found.lower), abs(found.upper))
-    return Bounds(found.lower - room, found.upper + room, None, found.passes, found.reasons).negated()
+    off = 2.0**-49 * max(abs(found.lower), abs(found.upper))
+    return Bounds(found.lower - off, found.upper + off, None, found.passes, found.reasons).negated()
 
 
 def _is_exact(primal: Problem) -> bool:

@@ -14,20 +14,41 @@ from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexcls.arrays import Array
 from convexcls.proofs.rigorous.rounding import ETA, UNIT, Ball, gamma, raised
+from convexcls.rational import to_double
 from convexcls.rows import CentredRows, ConstantRows, Rows
 from convexcls.rows.base import row_blocks
 from convexcls.rows.composed import ScaledRows
 from convexcls.rows.sums import RoundedRows
 
-Array = NDArray[np.float64]
-
 #: Sums over tables with more entries are not added up in rationals.
-LARGE = 20_000
+MAX_RATIONAL_ENTRIES = 20_000
 #: So many entries are added up in doubles, then these sums without rounding.
-FEW = 32
+PARTIAL_SUM_LENGTH = 32
+
+
+class Factors(NamedTuple):
+    """diag(left) core diag(right); None stands for ones."""
+
+    left: Array | None
+    core: Rows
+    right: Array | None
+
+
+def factors(rows: Rows) -> Factors:
+    """Rows taken apart."""
+    if not isinstance(rows, ScaledRows):
+        return Factors(None, rows, None)
+    left, right = (None if np.all(side == 1.0) else side for side in (rows.left, rows.right))
+    return Factors(left, rows.base, right)
+
+
+def largest_factors(f: Factors) -> Array | float:
+    """The largest |left_i right_j| of each column."""
+    largest = 1.0 if f.left is None else float(np.abs(f.left).max(initial=0.0))
+    return largest if f.right is None else np.abs(f.right) * largest
 
 
 class EntryError(NamedTuple):
@@ -41,10 +62,10 @@ class EntryError(NamedTuple):
 def entry_error(rows: Rows) -> EntryError:
     """The bound of some rows of a problem."""
     if isinstance(rows, CentredRows):
-        return EntryError(0.0, _centring_error(rows), int(rows.whole.entries > LARGE))
+        return EntryError(0.0, _centring_error(rows), int(rows.whole.entries > MAX_RATIONAL_ENTRIES))
     if isinstance(rows, RoundedRows):
-        if rows.source is not None and rows.source[0].entries > LARGE:
-            whole = not isinstance(_core(rows.source[0]), ConstantRows)
+        if rows.source is not None and rows.source[0].entries > MAX_RATIONAL_ENTRIES:
+            whole = not isinstance(factors(rows.source[0]).core, ConstantRows)
             return EntryError(0.0, _distance(rows.array[0], _sum(*rows.source)), int(whole))
         return EntryError(0.0, _against(rows.array, rows.rational()))
     if not np.isfinite(rows.rounding):
@@ -72,7 +93,7 @@ def _centring_error(rows: CentredRows, mean: Array | None = None) -> Array:
 
 def _mean_error(rows: CentredRows) -> Array:
     """Of the means of all groups."""
-    if rows.entries > LARGE:
+    if rows.entries > MAX_RATIONAL_ENTRIES:
         return np.asarray(_distance(rows.means, _means(rows)).max(axis=0))
     origin = [Fraction(v) for v in rows.origin.tolist()]
     exact = [[m - o for m, o in zip(row, origin, strict=True)] for row in rows.exact_means]
@@ -104,17 +125,13 @@ def _added_up(blocks: Iterator[Array], width: int) -> Ball:
     """The sums of columns whose entries are themselves rounded a few times."""
     parts, sizes = [], np.zeros(width)
     for block in blocks:
-        padded = np.vstack([block, np.zeros((-len(block) % FEW, width))])
-        parts.append(padded.reshape(-1, FEW, width).sum(axis=1))
+        padded = np.vstack([block, np.zeros((-len(block) % PARTIAL_SUM_LENGTH, width))])
+        parts.append(padded.reshape(-1, PARTIAL_SUM_LENGTH, width).sum(axis=1))
         sizes += np.abs(padded).sum(axis=0)
     together = np.vstack(parts)
     mid = np.array([math.fsum(column) for column in together.T.tolist()])
-    return Ball(mid, raised(1.01 * gamma(FEW + 8) * sizes + 2 * UNIT * np.abs(mid) + 64 * len(together) * ETA))
-
-
-def _core(rows: Rows) -> Rows:
-    """Rows without the factors of their rows and columns."""
-    return rows.base if isinstance(rows, ScaledRows) else rows
+    g = gamma(PARTIAL_SUM_LENGTH + 8)
+    return Ball(mid, raised(1.01 * g * sizes + 2 * UNIT * np.abs(mid) + 64 * len(together) * ETA))
 
 
 def _distance(values: Array, ball: Ball) -> Array:
@@ -127,12 +144,5 @@ def _against(doubles: Array, exact: list[list[Fraction]]) -> Array:
     for row, true_row in zip(doubles.tolist(), exact, strict=True):
         for j, (double, true) in enumerate(zip(row, true_row, strict=True)):
             if true != double:
-                off[j] = max(off[j], _rounded_up(abs(true - Fraction(double))))
+                off[j] = max(off[j], np.nextafter(to_double(abs(true - Fraction(double))), np.inf))
     return off
-
-
-def _rounded_up(value: Fraction) -> float:
-    try:
-        return float(np.nextafter(float(value), np.inf))
-    except OverflowError:
-        return math.inf

@@ -2,12 +2,13 @@
 
 With c the gradient of the Lagrangian at x, that is q + Px + M'z + G'lambda + A'nu, and z the true slopes of the losses,
 
-    optimum >= f(x) - lambda'(h - Gx) - nu'(b - Ax) - sum_j (what c_j may cost),
+    f(x) - optimum <= lambda'(h - Gx) + nu'(b - Ax) + sum_j max over x_j' of c_j (x_j - x_j') - p_j/2 (x_j - x_j')^2,
 
-c_j^2 / 2p_j of a curved unknown, max c_j (x_j - x_j') over x_j' within bounds of a bounded one. A flat unknown asks for
-c_j = 0 without rounding. There is an exact change D M v of the multipliers that does it, (M'DM) v = -c, with D the room
-that they have; it is never worked out, only bounded (``system.py``): that no multiplier leaves its range, and what it
-costs. Where the multipliers have too little room they are first moved a little towards the middle of their range.
+the duality gap. The last is at most c_j^2 / 2p_j of a curved unknown, and at most |c_j| times the distance to a bound
+of a bounded one. A flat unknown asks for c_j = 0 without rounding. There is an exact change D M v of the multipliers
+that does it, (M'DM) v = -c, with D how far they may move; it is never worked out, only bounded (``stationarity.py``):
+that no multiplier leaves its range, and what it costs. Where the multipliers cannot move far enough they are first
+moved a little towards the middle of their range.
 
 Every term is small at the optimum, so that rounding and inaccuracy of x cost what they do to second order.
 """
@@ -19,23 +20,24 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexcls.arrays import Array, Indices
 from convexcls.proofs.rigorous.evaluation import Evaluation
-from convexcls.proofs.rigorous.gap import Side, gap
-from convexcls.proofs.rigorous.independence import independent
-from convexcls.proofs.rigorous.interior import Choice, interior
-from convexcls.proofs.rigorous.multipliers import Unit, central, central_room, moved_unit, units, valid
-from convexcls.proofs.rigorous.products import Part
-from convexcls.proofs.rigorous.rounding import UNIT, Ball, raised, upward_sum
-from convexcls.proofs.rigorous.stationarity import Correction, System, correction, system
+from convexcls.proofs.rigorous.multipliers import Choice, Movable, free, interior, middle, movable, valid
+from convexcls.proofs.rigorous.products import Block, by_variable
+from convexcls.proofs.rigorous.rounding import UNIT, Ball, raised, square_over, upward_sum
+from convexcls.proofs.rigorous.stationarity import (
+    Correction,
+    NormalEquations,
+    correction,
+    free_reach,
+    independent,
+    normal_equations,
+)
 from convexcls.rows.least_squares import least_squares
 
-Array = NDArray[np.float64]
-Places = NDArray[np.intp]
-
 #: A gap of this fraction of the objective is not worth another attempt.
-GOOD = 1e-12
+GOOD_GAP = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,164 +48,216 @@ class Lower:
     gap: float
     reasons: tuple[str, ...] = ()
     step: Array | None = None
-    places: Places | None = None
+    places: Indices | None = None
     own: float = math.inf
+
+
+@dataclass(frozen=True, eq=False)
+class Lagrangian:
+    """All that is linear in the multipliers, for one choice of them: its gradient, lambda'(h - Gx) + nu'(b - Ax), and
+    |M|'D, which is how much moving them may change the gradient."""
+
+    gradient: Ball
+    slackness: Ball
+    reach: Array
 
 
 def lower_bound(e: Evaluation, given: Mapping[str, Array]) -> Lower:
     """The bound from the multipliers given."""
     multipliers = valid(e.structure, given)
     flat = np.flatnonzero(e.structure.flat)
-    own = units(e.structure, multipliers, e.left) if flat.size else []
+    own = movable(e, multipliers) if flat.size else []
     if own is None:
         return Lower(math.inf, ("the rows of a slack do not speak of the same data",))
-    own += [Unit(t.entries, *e.movable_term(t)) for t in e.problem.terms if flat.size]
     choices: list[Choice] = [(multipliers, own)]
     if flat.size and e.structure.groups:
-        choices.append(_middle(e, multipliers))
-    sides = _sides(e, choices)
-    places = _to_correct(e, sides[:1], flat)
-    found = _corrected(e, sides[0], own, places)
-    lost, reason = gap(e, sides[0], found, places)
-    linear = gap(e, sides[0], found, places, by_matrices=False)[0] if e.forms else lost
-    if len(sides) == 1 or lost <= GOOD * abs(float(e.value.mid)):
-        return Lower(lost, (reason,), found.step, places, linear)
-    best = min(lost, _mixed(e, sides[0], sides[1], choices[1][1], _to_correct(e, sides, flat)))
-    if not math.isfinite(best) and (inside := interior(e, multipliers, sides[0], places)) is not None:
-        (other,) = _sides(e, [inside])
-        best = min(best, _mixed(e, sides[0], other, inside[1], _to_correct(e, [sides[0], other], flat)))
-    if best < lost:
-        return Lower(best, ("the multipliers were moved towards the inside of their range",), own=linear)
-    return Lower(lost, (reason,), found.step, places, linear)
+        choices.append(middle(e, multipliers))
+    L, *others = _lagrangians(e, choices)
+    places = _to_correct(e, [L], flat)
+    found = _corrected(e, L, own, places)
+    gap, reason = duality_gap(e, L, found, places)
+    linear = duality_gap(e, L, found, places, by_matrices=False)[0] if e.forms else gap
+    if others and not gap <= GOOD_GAP * abs(float(e.value.mid)):
+        best = min(gap, _mixed_gap(e, L, others[0], choices[1][1], flat))
+        if not math.isfinite(best) and (inside := interior(e, multipliers, L.gradient, places)) is not None:
+            (other,) = _lagrangians(e, [inside])
+            best = min(best, _mixed_gap(e, L, other, inside[1], flat))
+        if best < gap:
+            return Lower(best, ("the multipliers were moved towards the inside of their range",), own=linear)
+    return Lower(gap, (reason,), found.step, places, linear)
 
 
-# ---- costs ----------------------------------------------------------------------------------------------------
-
-
-def _middle(e: Evaluation, own: Mapping[str, Ball]) -> Choice:
-    """The multipliers of the slacks' rows in the middle of their range."""
-    multipliers, moved = dict(own), []
-    for group in e.structure.groups:
-        multipliers |= central(group)
-        units_ = [moved_unit(group, c, central_room(group), e.left) for c in group.others]
-        moved += [u for u in units_ if u is not None]
-    return multipliers, moved
-
-
-def _sides(e: Evaluation, choices: Sequence[Choice]) -> list[Side]:
-    """The costs with each choice of multipliers."""
-    linear = Ball.exact(e.problem.q) + e.curved
+def _lagrangians(e: Evaluation, choices: Sequence[Choice]) -> list[Lagrangian]:
+    """The Lagrangian with each choice of multipliers."""
+    count = len(choices)
+    blocks: list[Block] = [(t.entries, [e.slopes(t)] * count, []) for t in e.problem.terms]
+    blocks += [(c.entries, [z[c.name] for z, _ in choices], []) for c in e.structure.rows]
+    for k, (_, moved) in enumerate(choices):
+        for u in moved:
+            if np.any(u.D > 0):
+                blocks.append((u.rows, [], [u.D if k == other else np.zeros(u.D.size) for other in range(count)]))
     flat_slacks = [group.slack for group in e.structure.groups]
-    parts = {v: _parts(e, v, choices) for v in e.problem.layout if v not in flat_slacks}
-    totals, reaches = e.products.backward(parts, len(choices))
+    parts = {v: parts for v, parts in by_variable(blocks).items() if v not in flat_slacks}
+    sums, reaches = e.products.backward(parts, count)
+    constant = Ball.exact(e.problem.q) + e.curved
     return [
-        Side(linear + total, _lost(e, z), reach) for (z, _), total, reach in zip(choices, totals, reaches, strict=True)
+        Lagrangian(constant + total, _slackness(e, z), reach)
+        for (z, _), total, reach in zip(choices, sums, reaches, strict=True)
     ]
 
 
-def _parts(e: Evaluation, v: str, choices: Sequence[Choice]) -> list[Part]:
-    """What is multiplied with the rows over a variable."""
-    out, count = [], len(choices)
-    for t in e.problem.terms:
-        if v in t.entries:
-            out.append(Part(t.entries[v], [e.slopes(t)] * count, [np.zeros(t.size)] * count))
-    for c in e.structure.rows:
-        if v in c.entries:
-            out.append(Part(c.entries[v], [z[c.name] for z, _ in choices], [np.zeros(c.size)] * count))
-    for k, (_, moved) in enumerate(choices):
-        for u in moved:
-            if v in u.rows and np.any(u.room > 0):
-                nothing = np.zeros(u.room.size)
-                rooms = [u.room if k == other else nothing for other in range(count)]
-                out.append(Part(u.rows[v], [Ball.exact(nothing)] * count, rooms))
-    return out
-
-
-def _lost(e: Evaluation, multipliers: Mapping[str, Ball]) -> Ball:
+def _slackness(e: Evaluation, multipliers: Mapping[str, Ball]) -> Ball:
     """lambda'(h - Gx) + nu'(b - Ax), over the rows that have a multiplier."""
     parts = [Ball.exact(np.zeros(1))]
     for c in e.structure.rows:
         z = multipliers[c.name]
         used = np.flatnonzero(z.size > 0)
-        parts.append(z.at(used) * e.left[c.name].at(used))
-    return Ball(np.concatenate([p.mid for p in parts]), np.concatenate([p.rad for p in parts])).total()
+        parts.append(z.at(used) * e.residuals[c.name].at(used))
+    return Ball.joined(parts).total()
+
+
+# ---- the duality gap ------------------------------------------------------------------------------------------
+
+
+def duality_gap(
+    e: Evaluation, L: Lagrangian, found: Correction, places: Indices, by_matrices: bool = True
+) -> tuple[float, str]:
+    """A bound of f(x) - optimum, and why it is infinite where it is; the gradient at some places is corrected.
+    ``by_matrices``: with what their curvature gains."""
+    if not found.shown:
+        return math.inf, found.reason
+    c = L.gradient.widened(found.share * (L.reach + found.reach)) if found.share else L.gradient
+    by_place = _place_gaps(e, c, by_matrices)
+    by_place[places] = 0.0
+    by_place[e.structure.follows] = 0.0
+    total = upward_sum(by_place) + found.cost + float(L.slackness.high)
+    for v, b in e.structure.balls.items():  # max c'(x - x') over ‖x'‖ <= radius
+        own, x = (ball.at(e.problem.layout[v]) for ball in (c, e.x))
+        total += float((own * x).total().high) + b.bound * own.norm() * (1.0 + 4 * UNIT)
+    total += sum(_indefinite_gap(e, v) for v in e.forms)
+    total = float(np.nextafter(total * (1.0 + math.copysign(8 * UNIT, total)), math.inf))
+    return (total, "") if total < math.inf else (math.inf, _why_infinite(e, by_place))
+
+
+def _why_infinite(e: Evaluation, by_place: Array) -> str:
+    for v, form in e.forms.items():
+        if form is None:
+            return f"the matrix of {v!r} is too large to be looked at, or not symmetric to the last bit"
+        if form.least < 0:
+            return f"that the matrix of {v!r} is positive semidefinite is not shown"
+    if not np.all(np.isfinite(by_place)):
+        return "an unknown may fall without end: its cost has the wrong sign"
+    return "a number is too large for a double"
+
+
+def _place_gaps(e: Evaluation, c: Ball, by_matrices: bool) -> Array:
+    """What the gradient at each unknown may cost, but of those with a norm bound."""
+    low, high = e.structure.limits
+    p, x = e.structure.diagonal, e.x.mid
+    zero = c.size == 0
+    falling = np.where(zero, 0.0, np.maximum(c.high, 0.0))
+    rising = np.where(zero, 0.0, np.maximum(-c.low, 0.0))
+    linear = np.maximum(_product(falling, raised(x - low)), _product(rising, raised(high - x)))
+    curved = np.where(p > 0, square_over(c.size, np.where(p > 0, p, 1.0)), np.inf)
+    out = np.minimum(raised(linear), curved)
+    for v in e.structure.slacks:  # without curvature the gradient is 0 by the choice of the multipliers
+        where = e.problem.layout[v]
+        out[where] = np.where(p[where] > 0, out[where], 0.0)
+    for v in e.structure.balls:
+        out[e.problem.layout[v]] = 0.0
+    for v, form in e.forms.items():
+        where = e.problem.layout[v]
+        if by_matrices and form is not None and form.least > 0:
+            out[where] = np.minimum(out[where], square_over(c.size[where], form.least))
+    return np.asarray(out)
+
+
+def _product(gradient: Array, distance: Array) -> Array:
+    """gradient times distance, 0 where there is no gradient."""
+    return np.where(gradient > 0, gradient * np.where(gradient > 0, distance, 0.0), 0.0)
+
+
+def _indefinite_gap(e: Evaluation, v: str) -> float:
+    """What a matrix that is not shown to be positive semidefinite may cost over the range of x."""
+    form = e.forms[v]
+    if form is None or form.least >= 0:
+        return math.inf if form is None else 0.0
+    low, high, x = (values[e.problem.layout[v]] for values in (*e.structure.limits, e.x.mid))
+    reach = np.maximum(x - low, high - x)
+    return float(raised(-0.5 * form.least * upward_sum(reach**2) * (1 + 8 * UNIT)))
 
 
 # ---- flat unknowns --------------------------------------------------------------------------------------------
 
 
-def _to_correct(e: Evaluation, sides: Sequence[Side], flat: Places) -> Places:
-    """The flat unknowns whose cost is not borne by a bound on one side; none where all of them cost nothing."""
+def _to_correct(e: Evaluation, lagrangians: Sequence[Lagrangian], flat: Indices) -> Indices:
+    """The flat unknowns whose gradient is not borne by a bound on one side; none where it is 0 at all of them."""
     low, high = e.structure.limits
     needed = np.zeros(flat.size, dtype=bool)
-    for side in sides:
-        c = side.costs.at(flat)
-        borne = (np.isfinite(low[flat]) & (c.low > 0)) | (np.isfinite(high[flat]) & (c.high < 0))
-        needed |= ~borne
-    cost = any(np.any(side.costs.size[flat[needed]] > 0) for side in sides)
-    return flat[needed] if cost else flat[:0]
+    for L in lagrangians:
+        c = L.gradient.at(flat)
+        needed |= ~((np.isfinite(low[flat]) & (c.low > 0)) | (np.isfinite(high[flat]) & (c.high < 0)))
+    some = any(np.any(L.gradient.size[flat[needed]] > 0) for L in lagrangians)
+    return flat[needed] if some else flat[:0]
 
 
-def _free_units(e: Evaluation) -> list[Unit]:
-    """The multipliers of equalities, which have no range."""
-    equal = [c for c in e.structure.rows if c.relation == "=="]
-    return [Unit(c.entries, np.zeros(c.size), e.left[c.name].size, reach=math.inf, free=True) for c in equal]
-
-
-def _corrected(e: Evaluation, side: Side, own: Sequence[Unit], places: Places) -> Correction:
+def _corrected(e: Evaluation, L: Lagrangian, own: Sequence[Movable], places: Indices) -> Correction:
     if not places.size:
         return Correction()
-    smooth = any(u.price and np.any(u.room > 0) for u in own)
-    free = [] if smooth else _free_units(e)
-    solved = system(e.problem, e.products, own, free, places)
-    found = correction(e.problem, solved, side.costs)
-    if not found.shown and isinstance(solved, System) and (fewer := independent(e, places)).size < places.size:
-        return correction(e.problem, solved.only(fewer), side.costs)
+    smooth = any(u.price and np.any(u.D > 0) for u in own)
+    equations = normal_equations(e, own, [] if smooth else free(e), places)
+    found = correction(e, equations, L.gradient)
+    if not found.shown and isinstance(equations, NormalEquations):
+        fewer = independent(e, places)
+        if fewer.size < places.size:
+            return correction(e, equations.only(fewer), L.gradient)
     return found
 
 
-def _mixed(e: Evaluation, own: Side, other: Side, middle: Sequence[Unit], places: Places) -> float:
-    """The gap of multipliers on the way to the middle, as far as it takes to have enough room."""
+def _mixed_gap(e: Evaluation, own: Lagrangian, other: Lagrangian, moved: Sequence[Movable], flat: Indices) -> float:
+    """The gap of (1 - t) own + t other multipliers, with t as large as it takes to be able to correct them."""
+    places = _to_correct(e, [own, other], flat)
     if not places.size:
         return math.inf
-    solved = system(e.problem, e.products, middle, _free_units(e), independent(e, places))
-    if isinstance(solved, str):
+    equations = normal_equations(e, moved, free(e), independent(e, places))
+    if isinstance(equations, str):
         return math.inf
-    other = _balanced(e, other, solved)
-    here, there = solved.bound(own.costs.size), solved.bound(other.costs.size)
-    if here is None or there is None:
+    other = _balanced(e, other, equations)
+    v, v_other = equations.bound(own.gradient.size), equations.bound(other.gradient.size)
+    if v is None or v_other is None:
         return math.inf
-    share, rest = upward_sum(here), 0.98 - upward_sum(there)
-    way = 1.01 * share / rest if rest > 0 else math.inf
-    if not way < 0.5:
+    rest = 0.98 - upward_sum(v_other)
+    t = 1.01 * upward_sum(v) / rest if rest > 0 else math.inf
+    if not t < 0.5:
         return math.inf
-    costs = own.costs.times(1.0 - way) + other.costs.times(way)
-    # 1 - way is rounded: the multipliers are those with the rounded one, and their sum is off by as much
-    costs = costs.widened(2 * UNIT * (own.costs.size + other.costs.size))
-    lost = own.lost.times(1.0 - way) + other.lost.times(way)
-    lost = lost.widened(2 * UNIT * (own.lost.size + other.lost.size))
-    moved = correction(e.problem, solved, Ball.exact(np.zeros(e.problem.size)))
-    cost = sum(way * upward_sum(u.room * u.loss) for u in solved.units)
-    extra = np.asarray(way * moved.reach)
-    found = Correction(1.0, float(raised(cost)), extra)
-    return gap(e, Side(costs, lost, np.asarray(raised(way * other.reach))), found, places)[0]
+    cost = sum(t * upward_sum(u.D * u.loss) for u in equations.movable)
+    found = Correction(1.0, float(raised(cost)), np.asarray(t * free_reach(e, equations)))
+    L = Lagrangian(
+        _mixed(own.gradient, other.gradient, t),
+        _mixed(own.slackness, other.slackness, t),
+        np.asarray(raised(t * other.reach)),
+    )
+    return duality_gap(e, L, found, places)[0]
 
 
-def _balanced(e: Evaluation, side: Side, solved: System) -> Side:
-    """With the multipliers of equalities moved to where the costs are least."""
-    equal = [c for c in e.structure.rows if c.relation == "=="]
-    if not equal:
-        return side
-    unit = solved.size[solved.places]
-    rows = [e.problem.joined(c.entries, c.size).to_dense()[:, solved.places] / unit for c in equal]
-    moves = least_squares(np.vstack(rows).T, -side.costs.mid[solved.places] / unit)
-    lost, start = side.lost, 0
-    parts: dict[str, list[Part]] = {}
-    for c in equal:
-        move = Ball.exact(moves[start : start + c.size])
-        start += c.size
-        for v, r in c.entries.items():
-            parts.setdefault(v, []).append(Part(r, [move], [np.zeros(c.size)]))
-        lost = lost + (move * e.left[c.name]).total()
-    (added,), _ = e.products.backward(parts)
-    return Side(side.costs + added, lost, side.reach)
+def _mixed(own: Ball, other: Ball, t: float) -> Ball:
+    """(1 - t) own + t other. 1 - t is rounded: the multipliers are those with the rounded one, and their sum is off by
+    as much."""
+    return (own.times(1.0 - t) + other.times(t)).widened(2 * UNIT * (own.size + other.size))
+
+
+def _balanced(e: Evaluation, L: Lagrangian, equations: NormalEquations) -> Lagrangian:
+    """With the multipliers of equalities moved to where the gradient is least."""
+    if not e.equalities:
+        return L
+    unit = equations.size[equations.places]
+    A = np.vstack([e.problem.joined(c.entries, c.size).to_dense()[:, equations.places] / unit for c in e.equalities])
+    moves = np.split(
+        least_squares(A.T, -L.gradient.mid[equations.places] / unit), np.cumsum([c.size for c in e.equalities])[:-1]
+    )
+    nu = {c.name: Ball.exact(move) for c, move in zip(e.equalities, moves, strict=True)}
+    (added,), _ = e.products.backward(by_variable((c.entries, [nu[c.name]], []) for c in e.equalities))
+    slackness = L.slackness
+    for c in e.equalities:
+        slackness = slackness + (nu[c.name] * e.residuals[c.name]).total()
+    return Lagrangian(L.gradient + added, slackness, L.reach)

@@ -1,29 +1,39 @@
-"""Quadratic forms 1/2 x'Px with a matrix P: products as balls, and a lower bound of the least eigenvalue.
+"""Matrices that are known up to rounding: quadratic forms, least eigenvalues, and small linear systems.
 
-The entries of P are taken as the doubles that they are; the linear kernel, which knows its root R, as R'R, and other
-kernels as what they are on the samples as given, within the ``spread`` of their values: these are positive
-semidefinite. A matrix of doubles that ought to be so may miss it by rounding, so that is not assumed: where a
-Cholesky factorization of B = P - sI runs through in doubles, B is at most gamma_{n+1} tr B / (1 - gamma_{n+1}) away
-from a positive semidefinite matrix (Rump 2006), and the least eigenvalue of P is at least s less that.
+Quadratic forms 1/2 x'Px. The entries of P are taken as the doubles that they are; the linear kernel, which knows its
+root R, as R'R, and other kernels as what they are on the samples as given, within the ``spread`` of their values: these
+are positive semidefinite. A matrix of doubles that ought to be so may miss it by rounding, so that is not assumed:
+where a Cholesky factorization of B = P - sI runs through in doubles, B is at most gamma_{n+1} tr B / (1 - gamma_{n+1})
+away from a positive semidefinite matrix (Rump 2006), and the least eigenvalue of P is at least s less that.
+
+Linear systems A v = r, a bound of |v|. With any matrix R, if |I - RA| <= C entry by entry and the largest row sum of C
+is beta < 1, then A is regular and
+
+    |v| <= |R| |r| + beta / (1 - beta) max(|R| |r|).
+
+A = sum over blocks of M'DM is a Gram matrix with weights D >= 0, worked out in doubles: by Cauchy and Schwarz its entry
+j, k is off by at most gamma sqrt(A_jj A_kk), and where the entries of M are off by e, by e_k sqrt(A_jj sum D) too.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
-from convexcls.proofs.rigorous.rounding import ETA, UNIT, Ball, gamma, raised, spread
-from convexcls.rows import DenseRows, Rows
+from convexcls.arrays import Array, Indices
+from convexcls.problem import Problem
+from convexcls.proofs.rigorous.entries import EntryError, factors, largest_factors
+from convexcls.proofs.rigorous.products import BESIDES, Products, product
+from convexcls.proofs.rigorous.rounding import UNIT, Ball, gamma, raised, upward_sum
+from convexcls.rows import ClassMarginRows, DenseRows, Rows
 from convexcls.rows.kernel import KernelRows
 
-Array = NDArray[np.float64]
-
 #: Larger matrices are not factored.
-LARGEST = 3000
+MAX_FACTORED_ROWS = 3000
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +49,7 @@ class Quadratic:
         """None where the matrix is too large to be looked at, or not symmetric to the last bit."""
         if isinstance(p, KernelRows) and p.root is not None and p.weight == 1.0:
             return cls(p.root, True)
-        if p.shape[0] > LARGEST or p.beyond_memory:
+        if p.shape[0] > MAX_FACTORED_ROWS or p.beyond_memory:
             return None
         dense = p.to_dense()
         spread = p.spread() if isinstance(p, KernelRows) and any(p.blur) else None
@@ -51,8 +61,7 @@ class Quadratic:
         if self.spread is not None:
             first = first.widened(raised(2.0 * self.spread * float(self.spread @ x.size)))
         square = first.squared().total() if self.is_root else (x * first).total()
-        value = Ball(0.5 * square.mid, raised(0.5 * square.rad + ETA))
-        return (_times(self.rows.T, first) if self.is_root else first), value
+        return (_times(self.rows.T, first) if self.is_root else first), square.half()
 
     @cached_property
     def least(self) -> float:
@@ -69,11 +78,7 @@ class Quadratic:
 
 
 def _times(rows: Rows, x: Ball) -> Ball:
-    k = rows.shape[1] + 16
-    g = gamma(k) + 2.0 * rows.rounding * UNIT
-    mid = rows @ x.mid
-    rad = (abs(rows) @ spread(x, g)) * (1.0 + 4.0 * k * UNIT) + 4 * k * ETA
-    return Ball(mid, raised(np.where(np.isfinite(mid), rad, np.inf)))
+    return product(rows, [x], EntryError(2.0 * rows.rounding * UNIT, np.zeros(rows.shape[1])))[0]
 
 
 def least_eigenvalue(matrix: Array) -> float:
@@ -101,3 +106,98 @@ def least_eigenvalue(matrix: Array) -> float:
         off = 2.0 * g * float(np.abs(np.diag(shifted)).sum()) + 4 * UNIT * (1.0 + abs(shift)) + n * 1e-290
         return float(np.nextafter((shift - off) / scale, -np.inf))
     return -math.inf
+
+
+# ---- linear systems -------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Gram:
+    """A matrix of doubles and a bound of how far it is off, entry by entry."""
+
+    matrix: Array
+    off: Array
+
+    def __add__(self, other: Gram) -> Gram:
+        total = self.matrix + other.matrix
+        return Gram(total, raised(self.off + other.off + UNIT * np.abs(total)))
+
+    def times(self, power: float) -> Gram:
+        """Multiplied by a power of two."""
+        return Gram(self.matrix * power, self.off * power)
+
+    def only(self, at: Indices) -> Gram:
+        """Some rows, and the same columns."""
+        pick = np.ix_(at, at)
+        return Gram(self.matrix[pick], self.off[pick])
+
+    def bound(self, r: Array) -> Array | None:
+        """A bound of |v| for all v with A v = r', |r'| <= r; None where A may be singular."""
+        diagonal = np.diag(self.matrix)
+        if not np.all(np.isfinite(self.matrix)) or not np.all(diagonal > 0):
+            return None
+        unit = np.exp2(-np.round(0.5 * np.log2(diagonal)))
+        matrix, off = self.matrix * np.outer(unit, unit), self.off * np.outer(unit, unit)
+        try:
+            inverse = np.linalg.inv(matrix)
+        except np.linalg.LinAlgError:
+            return None
+        k = matrix.shape[0] + 4
+        size = np.abs(inverse)
+        C = np.abs(np.eye(k - 4) - inverse @ matrix) + size @ (4 * gamma(k) * np.abs(matrix) + 2 * off) + 4 * UNIT
+        beta = float(C.sum(axis=1).max()) * (1.0 + 4 * k * UNIT)
+        if not beta < 0.5:
+            return None
+        y = raised(size @ (r * unit) * (1.0 + 4 * k * UNIT))
+        return np.asarray(raised((y + 2.0 * beta * y.max(initial=0.0)) * unit))
+
+
+class Grams:
+    """The Gram matrices of one proof; several directions of the same rows with the same weights share one."""
+
+    def __init__(self, problem: Problem, products: Products) -> None:
+        self.problem, self.products = problem, products
+        self._known: list[tuple[Rows, Array, Array, Array]] = []
+
+    def gram(self, rows: Mapping[str, Rows], D: Array, chosen: Indices, size: Array) -> Gram | None:
+        """M'DM over some unknowns in units of ``size``, for rows by variable and D up to 1; None where the rows do not
+        speak of them."""
+        names = [v.name for v in self.problem.variables if np.any(np.isin(chosen, self.problem.places([v.name])))]
+        M = self.problem.narrow_rows(rows, names)
+        used = int(np.count_nonzero(D > 0))
+        if M is None or used == 0:
+            return None
+        places = self.problem.places(names)
+        matrix = np.zeros((places.size, places.size))
+        where, whole = M.parts[0] if len(M.parts) == 1 else (slice(None), M)
+        core = max((factors(part).core for _, part in M.parts), key=lambda core: core.entries)
+        matrix[where, where] = self._weighted(whole, core, D, 1.0 / size[places[where]])
+        squares, absolute, relative = np.abs(np.diag(matrix)), np.zeros(places.size), 0.0
+        for where, part in M.parts:
+            f = factors(part)
+            error = self.products.error_of(f.core)
+            absolute[where] = raised(error.absolute * largest_factors(f)) / size[places[where]]
+            relative = max(relative, error.relative)
+            if isinstance(f.core, ClassMarginRows):  # added up by pairs of classes: the squares of all classes count
+                by_class = squares[where].reshape(f.core.count, -1)
+                squares[where] = np.tile(4.0 * f.core.count * by_class.sum(axis=0), f.core.count)
+        reach = np.sqrt(1.01 * squares)
+        root = np.sqrt(upward_sum(D)) * absolute
+        products, cross = np.outer(reach, reach), np.outer(root, reach)
+        off = 1.01 * gamma(used + BESIDES + 8) * products + used * 1e-290
+        off = off + raised(1.01 * (cross + cross.T + np.outer(root, root) + 2.1 * relative * products))
+        return Gram(matrix, raised(off)).only(np.searchsorted(places, chosen))
+
+    def _weighted(self, rows: Rows, core: Rows, D: Array, scale: Array) -> Array:
+        """R'DR in other units; ``core`` is what a pass over the rows is a pass over."""
+        for known, weights, units, matrix in self._known:
+            if known is rows and np.array_equal(weights, D) and np.array_equal(units, scale):
+                return matrix
+        used = np.flatnonzero(D > 0)
+        if 2 * used.size < D.size:
+            matrix = np.asarray(rows[used].scaled(1.0, scale).gram(D[used]))
+        else:
+            matrix = np.asarray(rows.scaled(1.0, scale).gram(D))
+            self.products.count(core)
+        self._known.append((rows, D, scale, matrix))
+        return matrix

@@ -1,38 +1,53 @@
 """Multipliers that are valid without rounding, whatever was given: every sign right, every slack's sum exact.
 
 The multipliers of a slack's rows are nonnegative and have the sum c, its cost. All but one are clipped into that range;
-the last is c less the others, known as a ball. ``central`` are the multipliers in the middle, c / K for K rows.
+the last is c less the others, known as a ball. Multipliers at the ends of their range cannot be moved. Then there are
+two proposals inside of it, judged as any other multipliers are: the middle, c / K for K rows, and the solution of a
+linear program. In units of the slacks' costs, with a_k the shares of a slack's rows,
+
+    maximise t   subject to   sum_k M_k'(c a_k) + A'nu = -q,   a_k >= t,   1 - sum_k a_k >= t
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexcls.arrays import Array, Indices
 from convexcls.problem import Constraint
-from convexcls.proofs.rigorous.products import factors
+from convexcls.proofs.rigorous.entries import factors
+from convexcls.proofs.rigorous.evaluation import Evaluation
 from convexcls.proofs.rigorous.rounding import Ball
 from convexcls.proofs.rigorous.structure import Group, Structure
 from convexcls.rows import DiagonalRows, Rows
 
-Array = NDArray[np.float64]
+#: Multipliers given, and those proposed, may be moved by so much of what their range leaves.
+OWN_SHARE, PROPOSED_SHARE = 1.0 - 1e-12, 0.9
+#: Tables with more entries are not made a linear program.
+MAX_PROGRAM_ENTRIES = 20_000
+#: Multipliers nearer to the ends of their range than this, in units of the cost, are not inside.
+MIN_INSIDE = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
-class Unit:
-    """Multipliers that may be moved by room times m, |m| at most ``reach``, and what that does: ``rows`` by variable
-    change the costs, ``loss`` is what each loses, ``price`` what a smooth loss does (losses.py). ``free`` ones may have
-    any sign."""
+class Movable:
+    """Multipliers that may be moved by D m, |m| at most ``reach``, and what that does: ``rows`` by variable change the
+    gradient, ``loss`` is what each loses, ``price`` what a smooth loss does (losses.py). ``free`` ones may have any
+    sign."""
 
     rows: Mapping[str, Rows]
-    room: Array
+    D: Array
     loss: Array
     price: float = 0.0
     reach: float = 0.99
     free: bool = False
+
+
+#: Multipliers by block of rows, and those of them that may be moved.
+Choice = tuple[dict[str, Ball], list[Movable]]
 
 
 def valid(structure: Structure, given: Mapping[str, Array]) -> dict[str, Ball]:
@@ -48,20 +63,19 @@ def valid(structure: Structure, given: Mapping[str, Array]) -> dict[str, Ball]:
         for c in rows:
             out[c.name] = Ball.exact(np.where(idle, 0.0, out[c.name].mid))
     for group in structure.groups:
-        out |= shared(group, {c.name: out[c.name].mid for c in group.others})
+        out |= _with_reference(group, {c.name: out[c.name].mid for c in group.others})
     return out
 
 
-def shared(group: Group, others: Mapping[str, Array]) -> dict[str, Ball]:
+def _with_reference(group: Group, others: Mapping[str, Array]) -> dict[str, Ball]:
     """The multipliers of a slack's rows from all but one of them, clipped."""
     total = np.sum(list(others.values()), axis=0) if others else np.zeros(group.cost.size)
     if len(others) == 1:
         clipped = {name: np.minimum(z, group.cost) for name, z in others.items()}
     else:
-        over = np.where(
-            total > group.cost * (1.0 - 1e-12), group.cost / np.where(total > 0, total, 1.0) * (1 - 1e-12), 1.0
-        )
-        clipped = {name: z * np.minimum(over, 1.0) for name, z in others.items()}
+        most = group.cost * (1.0 - 1e-12)
+        factor = np.where(total > most, group.cost / np.where(total > 0, total, 1.0) * (1 - 1e-12), 1.0)
+        clipped = {name: z * np.minimum(factor, 1.0) for name, z in others.items()}
     out = {name: Ball.exact(z) for name, z in clipped.items()}
     rest = Ball.exact(group.cost)
     for z in out.values():
@@ -69,61 +83,136 @@ def shared(group: Group, others: Mapping[str, Array]) -> dict[str, Ball]:
     return {**out, group.reference.name: rest}
 
 
-def central(group: Group) -> dict[str, Ball]:
-    """The multipliers in the middle."""
-    share = group.cost / len(group.rows)
-    return shared(group, {c.name: share for c in group.others})
+# ---- which may be moved ---------------------------------------------------------------------------------------
 
 
-def central_room(group: Group) -> Array:
-    """How far each of them may be moved: together less than the share of the last."""
-    return np.asarray(group.cost / len(group.rows) ** 2)
+def movable(e: Evaluation, multipliers: Mapping[str, Ball]) -> list[Movable] | None:
+    """The multipliers given that may be moved. None where the rows of a slack do not speak of the same data."""
+    grouped = {c.name for group in e.structure.groups for c in group.rows}
+    out = [
+        Movable(c.entries, multipliers[c.name].mid, e.residuals[c.name].size)
+        for c in e.structure.rows
+        if c.relation == "<=" and c.name not in grouped
+    ]
+    of_slacks = _of_slacks(e, multipliers, OWN_SHARE)
+    return None if of_slacks is None else [*out, *of_slacks, *_of_losses(e)]
 
 
-def units(structure: Structure, multipliers: Mapping[str, Ball], left: Mapping[str, Ball]) -> list[Unit] | None:
-    """The movable multipliers of inequalities with their own room; ``left`` is h - Gx by block. None where the rows of
-    a slack do not speak of the same data."""
+def free(e: Evaluation) -> list[Movable]:
+    """The multipliers of equalities, which have no range."""
+    return [
+        Movable(c.entries, np.zeros(c.size), e.residuals[c.name].size, reach=math.inf, free=True) for c in e.equalities
+    ]
+
+
+def _of_losses(e: Evaluation) -> list[Movable]:
+    """The slopes of the losses."""
     out = []
-    grouped = {c.name for group in structure.groups for c in group.rows}
-    for c in structure.rows:
-        if c.relation == "<=" and c.name not in grouped:
-            out.append(Unit(c.entries, multipliers[c.name].mid, left[c.name].size))
-    for group in structure.groups:
-        rest = np.maximum(multipliers[group.reference.name].low, 0.0) / max(len(group.others), 1)
+    for t in e.problem.terms:
+        at = e.losses[t.name]
+        out.append(Movable(t.entries, at.D * t.row_weights * (1.0 - 1e-10), np.zeros(t.size), at.price, at.reach))
+    return out
+
+
+def _of_slacks(e: Evaluation, multipliers: Mapping[str, Ball], share: float) -> list[Movable] | None:
+    """The multipliers of slacks' rows, each of which grows while that of the reference falls by as much."""
+    out = []
+    for group in e.structure.groups:
+        rest = np.maximum(multipliers[group.reference.name].low, 0.0) / max(len(group.others), 1) * share
         for c in group.others:
-            room = np.minimum(multipliers[c.name].mid, rest * (1.0 - 1e-12))
-            moved = moved_unit(group, c, room, left)
-            if moved is None:
+            rows = _moved_rows(group, c)
+            if rows is None:
                 return None
-            out.append(moved)
+            loss = (e.residuals[c.name] - e.residuals[group.reference.name]).size
+            out.append(Movable(rows, np.minimum(multipliers[c.name].mid, rest), loss))
     return out
 
 
-def moved_unit(group: Group, c: Constraint, room: Array, left: Mapping[str, Ball]) -> Unit | None:
-    """A multiplier that grows while that of the reference falls by as much."""
-    rows = _difference(c, group.reference, group.slack)
-    if rows is None:
-        return None
-    return Unit(rows, room, (left[c.name] - left[group.reference.name]).size)
-
-
-def _difference(one: Constraint, other: Constraint, slack: str) -> dict[str, Rows] | None:
-    """The rows of one block less those of another over the same data, without the slack."""
+def _moved_rows(group: Group, c: Constraint) -> dict[str, Rows] | None:
+    """The rows of a block less those of the reference, without the slack; None for rows over other data."""
     out: dict[str, Rows] = {}
-    names = {v for v in (*one.entries, *other.entries) if v != slack}
-    for v in names:
-        a, b = (factors(c.entries[v]) if v in c.entries else None for c in (one, other))
-        if a is None or b is None:
-            present = one.entries[v] if b is None else -other.entries[v]
-            out[v] = present
-            continue
-        if isinstance(a.core, DiagonalRows) and isinstance(b.core, DiagonalRows):
-            out[v] = DiagonalRows(a.core.values - b.core.values)
-            continue
-        if a.core is not b.core or a.right is not b.right:
+    own, reference = c.entries, group.reference.entries
+    for v in {v: None for v in (*own, *reference) if v != group.slack}:
+        if v not in own or v not in reference:
+            out[v] = own[v] if v in own else -reference[v]
+        elif (difference := combined(own[v], reference[v], -1.0)) is None:
             return None
-        ones = np.ones(a.core.shape[0])
-        left = (ones if a.left is None else a.left) - (ones if b.left is None else b.left)
-        right = 1.0 if a.right is None else a.right
-        out[v] = a.core.scaled(left, right)
+        else:
+            out[v] = difference
     return out
+
+
+def combined(a: Rows, b: Rows, sign: float) -> Rows | None:
+    """a + b, or a - b, of rows over the same data; None for others."""
+    if isinstance(a, DiagonalRows) and isinstance(b, DiagonalRows):
+        return DiagonalRows(a.values + sign * b.values)
+    f, g = factors(a), factors(b)
+    if f.core is not g.core or f.right is not g.right:
+        return None
+    ones = np.ones(a.shape[0])
+    left = (ones if f.left is None else f.left) + sign * (ones if g.left is None else g.left)
+    return f.core.scaled(left, 1.0 if f.right is None else f.right)
+
+
+# ---- inside their range ---------------------------------------------------------------------------------------
+
+
+def middle(e: Evaluation, own: Mapping[str, Ball]) -> Choice:
+    """The multipliers of the slacks' rows in the middle of their range."""
+    out = dict(own)
+    for group in e.structure.groups:
+        out |= _with_reference(group, {c.name: group.cost / len(group.rows) for c in group.others})
+    return out, _of_slacks(e, out, PROPOSED_SHARE) or []
+
+
+def interior(e: Evaluation, own: Mapping[str, Ball], gradient: Ball, places: Indices) -> Choice | None:
+    """Those that a linear program in doubles finds; None where it finds none. ``gradient`` is that of the Lagrangian
+    with their ``own`` multipliers."""
+    members = [(group, c) for group in e.structure.groups for c in group.others]
+    if not members or sum(c.size for _, c in members) * places.size > MAX_PROGRAM_ENTRIES:
+        return None
+    rows = [(_moved_rows(group, c) or {}, group.cost) for group, c in members]
+    M = [_dense(e, entries, places) * cost[:, None] for entries, cost in rows]
+    A = [_dense(e, c.entries, places) for c in e.equalities]
+    now = [np.divide(own[c.name].mid, g.cost, out=np.zeros(c.size), where=g.cost > 0) for g, c in members]
+    constant = gradient.mid[places] - sum((m.T @ a for m, a in zip(M, now, strict=True)), np.zeros(places.size))
+    found = _solve_program(e, np.vstack(M), np.vstack([np.zeros((0, places.size)), *A]), constant)
+    if found is None:
+        return None
+    out, sizes = dict(own), [c.size for c in (*(c for _, c in members), *e.equalities)]
+    parts = iter(np.split(found, np.cumsum(sizes)[:-1]))
+    for group in e.structure.groups:
+        chosen = {c.name: group.cost * np.clip(next(parts), 0.0, 1.0) for c in group.others}
+        out |= _with_reference(group, chosen)
+    for c in e.equalities:
+        out[c.name] = Ball.exact(out[c.name].mid + next(parts))
+    return out, _of_slacks(e, out, PROPOSED_SHARE) or []
+
+
+def _dense(e: Evaluation, rows: Mapping[str, Rows], places: Indices) -> Array:
+    height = next(iter(rows.values())).shape[0]
+    return e.problem.joined(rows, height).to_dense()[:, places]
+
+
+def _solve_program(e: Evaluation, M: Array, A: Array, constant: Array) -> Array | None:
+    """a and nu with M'a + A'nu = -constant; None where none is inside."""
+    from scipy.linalg import block_diag
+    from scipy.optimize import linprog
+
+    n, m = len(M), len(A)
+    unit = np.maximum(np.abs(M).max(axis=0, initial=0.0), 1e-300)
+    stationarity = np.hstack([(M / unit).T, (A / unit).T, np.zeros((constant.size, 1))])
+    if not np.all(np.isfinite(stationarity)) or not np.all(np.isfinite(constant / unit)):
+        return None
+    sums = block_diag(*(np.tile(np.eye(g.cost.size), len(g.others)) for g in e.structure.groups))
+    inside = np.vstack([-np.eye(n), sums])  # -a_k + t <= 0 and sum_k a_k + t <= 1
+    found = linprog(
+        np.append(np.zeros(n + m), -1.0),
+        A_ub=np.hstack([inside, np.zeros((len(inside), m)), np.ones((len(inside), 1))]),
+        b_ub=np.append(np.zeros(n), np.ones(len(sums))),
+        A_eq=stationarity,
+        b_eq=-constant / unit,
+        bounds=[(None, None)] * (n + m + 1),
+        method="highs",
+    )
+    return None if found.x is None or found.x[-1] < MIN_INSIDE else np.asarray(found.x[:-1])

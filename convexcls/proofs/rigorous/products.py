@@ -8,48 +8,44 @@ part of every bound (``entry_error``).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexcls.arrays import Array
 from convexcls.problem import Problem
-from convexcls.proofs.rigorous.entries import EntryError, entry_error
+from convexcls.proofs.rigorous.entries import EntryError, Factors, entry_error, factors
 from convexcls.proofs.rigorous.rounding import ETA, UNIT, Ball, gamma, raised, spread, upward_sum
 from convexcls.rows import ConstantRows, DiagonalRows, Rows
-from convexcls.rows.composed import ScaledRows, TransposedRows
-
-Array = NDArray[np.float64]
+from convexcls.rows.composed import TransposedRows
 
 #: Roundings besides those of a sum: of the factors of rows and columns, and of the bound.
 BESIDES = 12
 #: Sums over more rows than this are made block by block, which keeps their error small.
-BLOCK = 2048
-
-
-class Factors(NamedTuple):
-    """diag(left) core diag(right); None stands for ones."""
-
-    left: Array | None
-    core: Rows
-    right: Array | None
+BLOCK_ROWS = 2048
 
 
 class Part(NamedTuple):
-    """Rows over one variable, the columns z that they are multiplied with, and as many rooms."""
+    """Rows R over one variable, the columns z for which R'z is wanted, and the columns D >= 0 for which |R|'D is."""
 
     rows: Rows
-    columns: Sequence[Ball]
-    rooms: Sequence[Array]
+    z: Sequence[Ball]
+    D: Sequence[Array]
 
 
-def factors(rows: Rows) -> Factors:
-    """Rows taken apart."""
-    if not isinstance(rows, ScaledRows):
-        return Factors(None, rows, None)
-    left, right = (None if np.all(side == 1.0) else side for side in (rows.left, rows.right))
-    return Factors(left, rows.base, right)
+#: A block of rows by variable, with its z and D.
+Block = tuple[Mapping[str, Rows], Sequence[Ball], Sequence[Array]]
+
+
+def by_variable(blocks: Iterable[Block]) -> dict[str, list[Part]]:
+    """The parts of several blocks."""
+    out: dict[str, list[Part]] = {}
+    for entries, z, D in blocks:
+        for v, rows in entries.items():
+            out.setdefault(v, []).append(Part(rows, z, D))
+    return out
 
 
 class Products:
@@ -62,7 +58,6 @@ class Products:
         plain = (ConstantRows, DiagonalRows)
         cores += [p for p in problem.quadratic.values() if isinstance(p, Rows)]
         self.largest = max((c.entries for c in cores if not isinstance(c, plain)), default=0)
-        self.grams: list[tuple[Rows, Array, Array, Array]] = []  # Gram matrices that were worked out
         self._errors: dict[int, EntryError] = {}
 
     def error_of(self, core: Rows) -> EntryError:
@@ -72,118 +67,100 @@ class Products:
             self.passes += self._errors[id(core)].passes
         return self._errors[id(core)]
 
-    def count(self, core: Rows) -> None:
-        """One more pass, where it is one over the data."""
-        self.passes += core.entries == self.largest
+    def count(self, core: Rows, passes: int = 1) -> None:
+        """More passes, where they are over the data."""
+        self.passes += passes * (core.entries == self.largest)
 
     # ---- R x ------------------------------------------------------------------------------------------------------
 
     def forward(self, blocks: Sequence[Mapping[str, Rows]], x: Ball, skip: Sequence[str] = ()) -> list[Ball]:
         """R x for each block of rows by variable, without some of the variables."""
-        wanted: dict[int, tuple[Rows, dict[tuple[str, int], Ball]]] = {}
-        plans = []
-        for entries in blocks:
-            plan = []
-            for v, rows in entries.items():
-                if v in skip:
-                    continue
-                f = factors(rows)
-                key = (v, id(f.right))
-                columns = wanted.setdefault(id(f.core), (f.core, {}))[1]
-                if key not in columns:
-                    part = x.at(self.problem.layout[v])
-                    columns[key] = part if f.right is None else part.times(f.right)
-                plan.append((f, key))
-            plans.append(plan)
-        found = {core_id: self._times(core, columns) for core_id, (core, columns) in wanted.items()}
+        taken = [[(v, factors(rows)) for v, rows in entries.items() if v not in skip] for entries in blocks]
+        columns: dict[int, tuple[Rows, dict[tuple[str, int], Ball]]] = {}
+        for v, f in chain.from_iterable(taken):
+            own = columns.setdefault(id(f.core), (f.core, {}))[1]
+            if (v, id(f.right)) not in own:
+                own[v, id(f.right)] = _scaled(f.right, x.at(self.problem.layout[v]))
+        found = {key: self._times(core, own) for key, (core, own) in columns.items()}
         heights = [next(iter(entries.values())).shape[0] for entries in blocks]
         return [
-            _sum([_scaled(f.left, found[id(f.core)][key]) for f, key in plan], height)
-            for plan, height in zip(plans, heights, strict=True)
+            _sum([_scaled(f.left, found[id(f.core)][v, id(f.right)]) for v, f in parts], height)
+            for parts, height in zip(taken, heights, strict=True)
         ]
 
     def _times(self, core: Rows, columns: dict[tuple[str, int], Ball]) -> dict[tuple[str, int], Ball]:
         if isinstance(core, DiagonalRows):
-            return {key: part.times(core.values) for key, part in columns.items()}
+            return {key: x.times(core.values) for key, x in columns.items()}
         if isinstance(core, ConstantRows):
             n = core.shape[0]
-            return {key: Ball(np.repeat(b.mid, n), np.repeat(b.rad, n)) for key, b in columns.items()}
-        if isinstance(core, TransposedRows) and isinstance((turned := factors(core.base)).core, ConstantRows):
-            return {
-                key: _scaled(turned.right, _as_vector(_scaled(turned.left, b).total())) for key, b in columns.items()
-            }
-        parts = list(columns.values())
-        k = core.shape[1] + BESIDES
-        relative, absolute, _ = self.error_of(core)
-        g = gamma(k) + relative
-        mids = np.column_stack([b.mid for b in parts])
-        spreads = np.column_stack([spread(b, g) for b in parts])
-        mid, rad = _matmul(core, mids), _matmul(abs(core), spreads)
-        self.count(core)
-        self.count(core)
-        rad = rad * (1.0 + 4.0 * k * UNIT) + 4 * k * ETA + absolute @ np.column_stack([b.size for b in parts]) * (1 + g)
-        out = _safe(mid, rad)
-        return {key: out.at((slice(None), c)) for c, key in enumerate(columns)}
+            return {key: Ball(np.repeat(x.mid, n), np.repeat(x.rad, n)) for key, x in columns.items()}
+        if isinstance(core, TransposedRows) and isinstance((f := factors(core.base)).core, ConstantRows):
+            return {key: _scaled(f.right, Ball.joined([_scaled(f.left, x).total()])) for key, x in columns.items()}
+        self.count(core, 2)
+        return dict(zip(columns, product(core, list(columns.values()), self.error_of(core)), strict=True))
 
     # ---- R' z -----------------------------------------------------------------------------------------------------
 
     def backward(self, parts: Mapping[str, Sequence[Part]], count: int = 1) -> tuple[list[Ball], list[Array]]:
-        """Over all unknowns, for each of ``count`` columns: sums over blocks of R' z and of |R|' room, by variable."""
-        size = self.problem.size
-        mids, rads = np.zeros((count, size)), np.zeros((count, size))
-        reaches = np.zeros((count, size))
-        by_core: dict[int, list[tuple[str, Factors, Sequence[Part]]]] = {}
-        for v, members in parts.items():
-            for f, alike in _alike(members):
-                by_core.setdefault(id(f.core), []).append((v, f, alike))
+        """Over all unknowns, for each of ``count`` columns: sums over blocks of R' z and of |R|' D, by variable."""
+        alike: dict[tuple[int, str, int], tuple[Factors, list[Part]]] = {}
+        for v, part in ((v, part) for v, members in parts.items() for part in members):
+            f = factors(part.rows)
+            alike.setdefault((id(f.core), v, id(f.right)), (f, []))[1].append(part)
+        by_core: dict[int, list[tuple[str, Factors, list[Part]]]] = {}
+        for (core_id, v, _), (f, members) in alike.items():
+            by_core.setdefault(core_id, []).append((v, f, members))
+        sums = [Ball.exact(np.zeros(self.problem.size)) for _ in range(count)]
+        reaches = np.zeros((count, self.problem.size))
         for jobs in by_core.values():
-            columns = [_column(alike, c) for _, _, alike in jobs for c in range(count)]
-            rooms = [_room(alike, c) for _, _, alike in jobs for c in range(count)]
-            products, added = self._transposed(jobs[0][1].core, columns, rooms)
-            for k, (v, f, _) in enumerate(jobs):
+            z = [_z(members, c) for _, _, members in jobs for c in range(count)]
+            D = [_D(members, c) for _, _, members in jobs for c in range(count)]
+            products = zip(*self._transposed(jobs[0][1].core, z, D), strict=True)
+            for v, f, _ in jobs:
                 where = self.problem.layout[v]
                 for c in range(count):
-                    product, reach = products[k * count + c], added[k * count + c]
-                    if f.right is not None:
-                        product, reach = product.times(f.right), np.abs(f.right) * reach
-                    total = Ball(mids[c, where], rads[c, where]) + product
-                    mids[c, where], rads[c, where] = total.mid, total.rad
+                    found, reach = next(products)
+                    sums[c] = sums[c].with_part(where, sums[c].at(where) + _scaled(f.right, found))
+                    reach = reach if f.right is None else np.abs(f.right) * reach
                     reaches[c, where] = raised(reaches[c, where] + reach)
-        return [Ball(mid, rad) for mid, rad in zip(mids, rads, strict=True)], list(reaches)
+        return sums, list(reaches)
 
-    def _transposed(
-        self, core: Rows, columns: Sequence[Ball], rooms: Sequence[Array]
-    ) -> tuple[list[Ball], list[Array]]:
+    def _transposed(self, core: Rows, z: Sequence[Ball], D: Sequence[Array]) -> tuple[list[Ball], list[Array]]:
         if isinstance(core, DiagonalRows):
-            return [c.times(core.values) for c in columns], [raised(np.abs(core.values) * r) for r in rooms]
+            return [c.times(core.values) for c in z], [raised(np.abs(core.values) * d) for d in D]
         if isinstance(core, ConstantRows):
-            return [_as_vector(c.total()) for c in columns], [np.full(1, upward_sum(r)) for r in rooms]
+            return [Ball.joined([c.total()]) for c in z], [np.full(1, upward_sum(d)) for d in D]
         error = self.error_of(core)
         nothing = (core.column_max() == 0) & (error.absolute == 0)
-        used = np.flatnonzero(np.any([c.size > 0 for c in columns] + [r > 0 for r in rooms], axis=0))
+        used = np.flatnonzero(np.any([c.size > 0 for c in z] + [d > 0 for d in D], axis=0))
         if 2 * used.size < core.shape[0]:
-            core, columns, rooms = core[used], [c.at(used) for c in columns], [r[used] for r in rooms]
+            core, z, D = core[used], [c.at(used) for c in z], [d[used] for d in D]
         else:
-            self.count(core)
-            self.count(core)
-        n, m = core.shape[0], len(columns)
-        k = min(n, BLOCK) + n // BLOCK + BESIDES
+            self.count(core, 2)
+        n, m = core.shape[0], len(z)
+        k = min(n, BLOCK_ROWS) + n // BLOCK_ROWS + BESIDES
         g = gamma(k) + error.relative
-        mid = _blocked(core, np.column_stack([c.mid for c in columns]))
-        spreads = [spread(c, g) for c in columns]
-        added = np.array([np.sum(c.size) for c in columns] + [np.sum(r) for r in rooms])
-        rad = abs(core).T @ np.column_stack([*spreads, *rooms]) + np.outer(error.absolute, added)
+        mid = _blocked(core, np.column_stack([c.mid for c in z]))
+        sizes = np.array([np.sum(c.size) for c in z] + [np.sum(d) for d in D])
+        rad = abs(core).T @ np.column_stack([*(spread(c, g) for c in z), *D]) + np.outer(error.absolute, sizes)
         rad = rad * (1.0 + error.relative + 4.0 * (n + BESIDES) * UNIT) + 4 * (n + k) * ETA
         rad[nothing] = 0.0
-        out = _safe(mid, rad[:, :m])
-        return [out.at((slice(None), c)) for c in range(m)], [
-            np.asarray(raised(rad[:, m + c])) for c in range(len(rooms))
-        ]
+        return _columns(mid, rad[:, :m]), [np.asarray(raised(reach)) for reach in rad[:, m:].T]
 
 
-def _safe(mid: Array, rad: Array) -> Ball:
-    """A product that overflowed is known by nothing."""
-    return Ball(mid, raised(np.where(np.isfinite(mid), rad, np.inf)))
+def product(rows: Rows, x: Sequence[Ball], error: EntryError) -> list[Ball]:
+    """R x for several columns x."""
+    k = rows.shape[1] + BESIDES
+    g = gamma(k) + error.relative
+    mid = _matmul(rows, np.column_stack([c.mid for c in x]))
+    rad = _matmul(abs(rows), np.column_stack([spread(c, g) for c in x])) * (1.0 + 4.0 * k * UNIT) + 4 * k * ETA
+    return _columns(mid, rad + error.absolute @ np.column_stack([c.size for c in x]) * (1 + g))
+
+
+def _columns(mid: Array, rad: Array) -> list[Ball]:
+    """Balls by column; a product that overflowed is known by nothing."""
+    whole = Ball(mid, raised(np.where(np.isfinite(mid), rad, np.inf)))
+    return [whole.at((slice(None), c)) for c in range(mid.shape[1])]
 
 
 def _matmul(rows: Rows, columns: Array) -> Array:
@@ -193,17 +170,17 @@ def _matmul(rows: Rows, columns: Array) -> Array:
 def _blocked(core: Rows, columns: Array) -> Array:
     """``core.T @ columns``, of long columns block by block."""
     n = core.shape[0]
-    if n <= BLOCK:
+    if n <= BLOCK_ROWS:
         return core.T @ columns
     out = np.zeros((core.shape[1], columns.shape[1]))
-    for start in range(0, n, BLOCK):
-        rows = slice(start, min(start + BLOCK, n))
+    for start in range(0, n, BLOCK_ROWS):
+        rows = slice(start, min(start + BLOCK_ROWS, n))
         out += core[rows].T @ columns[rows]
     return out
 
 
-def _scaled(left: Array | None, ball: Ball) -> Ball:
-    return ball if left is None else ball.times(left)
+def _scaled(factor: Array | None, ball: Ball) -> Ball:
+    return ball if factor is None else ball.times(factor)
 
 
 def _sum(balls: Sequence[Ball], height: int) -> Ball:
@@ -213,28 +190,16 @@ def _sum(balls: Sequence[Ball], height: int) -> Ball:
     return total
 
 
-def _alike(parts: Sequence[Part]) -> list[tuple[Factors, list[Part]]]:
-    """Parts over the same core and the same factors of columns, together."""
-    out: dict[tuple[int, int], tuple[Factors, list[Part]]] = {}
-    for part in parts:
-        f = factors(part.rows)
-        out.setdefault((id(f.core), id(f.right)), (f, []))[1].append(part)
-    return list(out.values())
-
-
-def _column(parts: Sequence[Part], c: int) -> Ball:
+def _z(parts: Sequence[Part], c: int) -> Ball:
     """left z, added up."""
-    return _sum([_scaled(factors(p.rows).left, p.columns[c]) for p in parts], parts[0].rows.shape[0])
+    return _sum([_scaled(factors(p.rows).left, p.z[c]) for p in parts if p.z], parts[0].rows.shape[0])
 
 
-def _room(parts: Sequence[Part], c: int) -> Array:
-    """|left| room, added up."""
+def _D(parts: Sequence[Part], c: int) -> Array:
+    """|left| D, added up."""
     total = np.zeros(parts[0].rows.shape[0])
     for p in parts:
-        left = factors(p.rows).left
-        total = total + (p.rooms[c] if left is None else np.abs(left) * p.rooms[c])
+        if p.D:
+            left = factors(p.rows).left
+            total = total + (p.D[c] if left is None else np.abs(left) * p.D[c])
     return np.asarray(raised(total))
-
-
-def _as_vector(ball: Ball) -> Ball:
-    return Ball(np.reshape(ball.mid, 1), np.reshape(ball.rad, 1))

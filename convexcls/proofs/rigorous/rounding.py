@@ -14,21 +14,21 @@ infinite one.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from convexcls.arrays import Array
 
 UNIT = 2.0**-53
 ETA = 2.0**-1074
 #: More than the relative rounding of sixty operations on nonnegative numbers.
 RAISE = 1.0 + 2.0**-46
 #: So many numbers at a time become Python's.
-CHUNK = 65536
+CHUNK_NUMBERS = 65536
 
 
 def gamma(k: float) -> float:
@@ -55,6 +55,11 @@ class Ball:
         """Doubles that are what they are."""
         mid = np.asarray(values, dtype=float)
         return cls(mid, np.zeros(mid.shape))
+
+    @classmethod
+    def joined(cls, balls: Sequence[Ball]) -> Ball:
+        """The numbers of several balls, one after the other."""
+        return cls(np.concatenate([np.ravel(b.mid) for b in balls]), np.concatenate([np.ravel(b.rad) for b in balls]))
 
     @property
     def high(self) -> Array:
@@ -102,9 +107,15 @@ class Ball:
         """Some of the numbers."""
         return Ball(self.mid[index], self.rad[index])
 
+    def with_part(self, index: Any, part: Ball) -> Ball:
+        """With other numbers in some places."""
+        mid, rad = self.mid.copy(), self.rad.copy()
+        mid[index], rad[index] = part.mid, part.rad
+        return Ball(mid, rad)
+
     def total(self) -> Ball:
         """Their sum."""
-        mid = exact_total(self.mid)
+        mid = _rounded_once(self.mid)
         spread = float(np.sum(self.rad)) * (1.0 + 4.0 * self.rad.size * UNIT)
         return Ball(np.asarray(mid), np.asarray(raised(spread + 2 * UNIT * abs(mid))))
 
@@ -114,6 +125,15 @@ class Ball:
         spread = 2.0 * np.abs(self.mid) * self.rad + self.rad * self.rad + UNIT * mid + 4 * ETA
         nothing = (self.mid == 0) & (self.rad == 0)
         return Ball(mid, np.where(nothing, 0.0, raised(spread)))
+
+    def half(self) -> Ball:
+        """Half of them: exact, unless a half underflows."""
+        nothing = (self.mid == 0) & (self.rad == 0)
+        return Ball(0.5 * self.mid, raised(0.5 * self.rad + np.where(nothing, 0.0, ETA)))
+
+    def norm(self) -> float:
+        """At least their Euclidean norm."""
+        return math.sqrt(max(float(self.squared().total().high), 0.0)) * (1.0 + 4 * UNIT)
 
 
 def spread(ball: Ball, g: float) -> Array:
@@ -127,10 +147,15 @@ def square_over(size: Array, p: Any) -> Array:
     return np.asarray(raised(0.5 * size * (size / p + some)) + some)
 
 
-def exact_total(values: Array) -> float:
+def powers_of_two(sizes: Array, rounded: Callable[[Array], Array]) -> Array:
+    """The powers of two that are not above the sizes (``np.floor``) or not below (``np.ceil``); 0 for 0."""
+    return np.where(sizes > 0, np.exp2(rounded(np.log2(np.where(sizes > 0, sizes, 1.0)))), 0.0)
+
+
+def _rounded_once(values: Array) -> float:
     """The sum of doubles, rounded once; not a number where it overflows."""
     flat = np.ravel(values)
-    parts = (flat[start : start + CHUNK].tolist() for start in range(0, flat.size, CHUNK))
+    parts = (flat[start : start + CHUNK_NUMBERS].tolist() for start in range(0, flat.size, CHUNK_NUMBERS))
     try:
         return math.fsum(chain.from_iterable(parts))
     except (OverflowError, ValueError):

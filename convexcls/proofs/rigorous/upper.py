@@ -6,7 +6,7 @@ unknown that only bounds rows (a margin), set to what their rows ask for, rounde
     hard margin          t = 1 / least margin, rounded up
     norm bound           t = radius / norm, rounded down
     a user's own rows    any t that satisfies them, 1 if it does
-    equalities           t = 1 unless they are homogeneous: x is near a point that satisfies them (point.py)
+    equalities           t = 1 unless they are homogeneous: x is near a point that satisfies them (feasible.py)
 
 t = 0 is tried, too: where the best is the origin, rounding may have missed it.
 """
@@ -17,17 +17,15 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexcls.arrays import Array
 from convexcls.problem import Constraint
+from convexcls.proofs.rigorous.entries import factors
 from convexcls.proofs.rigorous.evaluation import Evaluation
-from convexcls.proofs.rigorous.losses import measured
-from convexcls.proofs.rigorous.products import factors
+from convexcls.proofs.rigorous.losses import loss_at
 from convexcls.proofs.rigorous.rounding import UNIT, Ball
 from convexcls.proofs.rigorous.structure import stated
 from convexcls.rows import ConstantRows
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +69,7 @@ def _range(e: Evaluation) -> tuple[float, float, str]:
             if np.any(c.rhs != 0) or np.any(stated(c, "rhs").rad > 0):
                 least, most = max(least, 1.0), min(most, 1.0)
         elif not _follower(e, c) and not any(v in e.structure.slacks for v in c.entries):
-            here = _row_range(e.heads[c.name].high, stated(c, "rhs").low)
+            here = _row_range(e.values[c.name].high, stated(c, "rhs").low)
             least, most = max(least, here[0]), min(most, here[1])
             if not here[0] <= here[1]:
                 return 1.0, 0.0, f"constraint {c.name!r} is not shown to hold anywhere on the ray through x"
@@ -79,7 +77,7 @@ def _range(e: Evaluation) -> tuple[float, float, str]:
     if e.structure.bounds:  # x is within them, and so is what lies between x and 0 where 0 is
         least, most = (least if np.all((low <= 0) & (high >= 0)) else max(least, 1.0)), min(most, 1.0)
     for v, b in e.structure.balls.items():
-        norm = math.sqrt(float(e.ball.at(e.problem.layout[v]).squared().total().high)) * (1 + 4 * UNIT)
+        norm = e.x.at(e.problem.layout[v]).norm()
         most = min(most, math.inf if norm == 0 else b.bound / norm * (1 - 4 * UNIT))
     return least, most, ""
 
@@ -89,7 +87,7 @@ def _without_slack(e: Evaluation) -> float:
     least = 1.0
     for c in e.structure.rows:
         if any(v in e.structure.slacks for v in c.entries) and len(c.entries) > 1:
-            here = _row_range(e.heads[c.name].high, stated(c, "rhs").low)
+            here = _row_range(e.values[c.name].high, stated(c, "rhs").low)
             least = max(least, here[0]) if here[0] <= here[1] else math.inf
     return least
 
@@ -122,32 +120,16 @@ def _follower(e: Evaluation, c: Constraint) -> str:
 
 def _value(e: Evaluation, t: float) -> float:
     """The objective at t x with its slacks and followers, rounded up."""
-    x = e.ball if t == 1.0 else e.ball.times(t)
-    heads = _Heads(e, t)
-    mid, rad = x.mid.copy(), x.rad.copy()
+    values = {name: value.times(t) for name, value in e.values.items()}
+    x = e.x.times(t)
     for v, rows in e.structure.slacks.items():
-        where = e.problem.layout[v]
-        highest = np.max([(heads.of(c.name) - stated(c, "rhs")).high for c in rows], axis=0)
-        mid[where] = np.where(e.structure.diagonal[where] > 0, np.maximum(highest, 0.0), highest)
-        rad[where] = 0.0
+        slack = e.slack(v, [(values[c.name] - stated(c, "rhs")).high for c in rows])
+        x = x.with_part(e.problem.layout[v], Ball.exact(slack))
     for c in e.structure.rows:
         if c.relation == "<=" and (v := _follower(e, c)):
+            violation = float((values[c.name] - stated(c, "rhs")).high.max(initial=-math.inf))
             where = e.problem.layout[v]
-            over = float((heads.of(c.name) - stated(c, "rhs")).high.max(initial=-math.inf))
-            moved = Ball(mid[where], rad[where]) - Ball.exact(np.array([over]))
-            mid[where], rad[where] = moved.mid, moved.rad
-    losses = {t_.name: measured(t_.loss, heads.of(t_.name) + stated(t_, "offset")).value for t_ in e.problem.terms}
-    high = float(e.objective(Ball(mid, rad), losses, t).high)
+            x = x.with_part(where, x.at(where) - Ball.exact(np.array([violation])))
+    losses = {b.name: loss_at(b.loss, values[b.name] + stated(b, "offset")).value for b in e.problem.terms}
+    high = float(e.objective(x, losses, t).high)
     return high if not math.isnan(high) else math.inf
-
-
-class _Heads:
-    """The rows' values at t x, when they are asked for."""
-
-    def __init__(self, e: Evaluation, t: float) -> None:
-        self.e, self.t = e, t
-
-    def of(self, name: str) -> Ball:
-        """Of one block."""
-        head = self.e.heads[name]
-        return head if self.t == 1.0 else head.times(self.t)

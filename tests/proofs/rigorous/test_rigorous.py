@@ -18,11 +18,10 @@ from scipy import sparse
 import convexcls as cc
 from convexcls.losses import Exponential, Logistic, SoftmaxMargins
 from convexcls.proofs.rigorous import Bounds, bounds
-from convexcls.proofs.rigorous.losses import LIBRARY, measured
-from convexcls.proofs.rigorous.matrices import least_eigenvalue
+from convexcls.proofs.rigorous.losses import LIBRARY, loss_at
+from convexcls.proofs.rigorous.matrices import Gram, least_eigenvalue
 from convexcls.proofs.rigorous.products import Part, Products
 from convexcls.proofs.rigorous.rounding import Ball
-from convexcls.proofs.rigorous.system import Gram
 
 numbers = st.floats(allow_nan=False, allow_infinity=False, width=64)
 pairs = st.lists(st.tuples(numbers, numbers), min_size=1, max_size=6)
@@ -96,7 +95,7 @@ def test_losses_contain_the_true_value_and_slope(loss):
     u = rng.normal(size=60 * loss.width) * np.repeat(10.0 ** rng.uniform(-3, 2.5, 60), loss.width)
     rad = np.abs(u) * 10.0 ** rng.uniform(-17, -1, u.size)
     with np.errstate(all="ignore"):
-        found = measured(loss, Ball(u, rad))
+        found = loss_at(loss, Ball(u, rad))
     for g in range(60):
         for end in (-1, 0, 1):
             part = slice(g * loss.width, (g + 1) * loss.width)
