@@ -18,15 +18,19 @@ Given = Sequence[Sequence[Fraction]]
 #: Products of two residues fit into 63 bits.
 PRIME = 2**31 - 1
 #: Below so many entries the way to python-flint and back costs more than it saves.
-SMALL = 24
+MIN_FLINT_ENTRIES = 24
 
 
 def solve(system: Given, target: Sequence[Fraction]) -> Vector | None:
     """A solution z of ``system z = target``, its free entries 0; None where there is none."""
     width = len(system[0]) if system else 0
     square = 0 < len(system) == width
-    if square and has_flint() and len(system) * width > SMALL and (z := _solve_square(system, target)) is not None:
-        return z
+    if square and has_flint() and len(system) * width > MIN_FLINT_ENTRIES:
+        try:
+            found = _to_flint(system).solve(_to_flint([[t] for t in target]))
+            return [z for (z,) in _from_flint(found, width)]
+        except ZeroDivisionError:  # singular: there may be a solution all the same
+            pass
     rows, pivots = reduced([[*row, t] for row, t in zip(system, target, strict=True)], width + 1)
     if pivots and pivots[-1] == width:  # 0 = 1
         return None
@@ -88,12 +92,11 @@ def independent_rows(matrix: Given) -> list[int]:
 def inverse(matrix: Given) -> Matrix | None:
     """The inverse of a square matrix; None where it is singular."""
     size = len(matrix)
-    if has_flint() and size * size > SMALL:
+    if has_flint() and size * size > MIN_FLINT_ENTRIES:
         try:
-            found = _to_flint(matrix).inv()
+            return _from_flint(_to_flint(matrix).inv(), size)
         except ZeroDivisionError:
             return None
-        return [[_fraction(found[i, j]) for j in range(size)] for i in range(size)]
     units = [[Fraction(int(j == k)) for j in range(size)] for k in range(size)]
     rows, pivots = reduced([[*row, *unit] for row, unit in zip(matrix, units, strict=True)], 2 * size)
     return [row[size:] for row in rows] if pivots == list(range(size)) else None
@@ -101,7 +104,7 @@ def inverse(matrix: Given) -> Matrix | None:
 
 def determinant(matrix: Given) -> Fraction:
     """The determinant of a square matrix."""
-    if has_flint() and len(matrix) ** 2 > SMALL:
+    if has_flint() and len(matrix) ** 2 > MIN_FLINT_ENTRIES:
         return _fraction(_to_flint(matrix).det())
     work, out = [list(row) for row in matrix], Fraction(1)
     for k in range(len(work)):
@@ -135,22 +138,11 @@ def is_semidefinite(matrix: Given) -> bool:
     return True
 
 
-def _solve_square(system: Given, target: Sequence[Fraction]) -> Vector | None:
-    from flint import fmpq_mat
-
-    size = len(system)
-    try:
-        found = _to_flint(system).solve(fmpq_mat(size, 1, [_fmpq(t) for t in target]))
-    except ZeroDivisionError:
-        return None
-    return [_fraction(found[i, 0]) for i in range(size)]
-
-
 def reduced(matrix: Given, width: int) -> tuple[Matrix, list[int]]:
     """The rows in reduced echelon form, and the columns of their pivots."""
-    if has_flint() and len(matrix) * width > SMALL:
+    if has_flint() and len(matrix) * width > MIN_FLINT_ENTRIES:
         form, found = _to_flint(matrix).rref()
-        rows = [[_fraction(form[i, j]) for j in range(width)] for i in range(found)]
+        rows = _from_flint(form, found)
         return rows, [next(j for j, value in enumerate(row) if value) for row in rows]
     work = [list(row) for row in matrix]
     pivots: list[int] = []
@@ -176,10 +168,9 @@ def _to_flint(matrix: Given) -> Any:
     return fmpq_mat(len(matrix), len(matrix[0]), entries)
 
 
-def _fmpq(value: Fraction) -> Any:
-    from flint import fmpq
-
-    return fmpq(value.numerator, value.denominator)
+def _from_flint(matrix: Any, height: int) -> Matrix:
+    """The first rows of a matrix."""
+    return [[_fraction(matrix[i, j]) for j in range(matrix.ncols())] for i in range(height)]
 
 
 def _fraction(value: Any) -> Fraction:

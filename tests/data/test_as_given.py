@@ -80,7 +80,7 @@ def test_elimination_solves_what_can_be_solved(flint, data):
     target = data.draw(st.lists(small, min_size=height, max_size=height))
     patch = pytest.MonkeyPatch()
     patch.setattr(elimination, "has_flint", lambda: flint)
-    patch.setattr(elimination, "SMALL", 0)
+    patch.setattr(elimination, "MIN_FLINT_ENTRIES", 0)
     with patch.context():
         z = rational.solve(matrix, target)
         basis, rank = rational.null_space(matrix), rational.rank(matrix)

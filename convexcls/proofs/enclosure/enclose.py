@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from convexcls.problem import NoAnswer, Problem
-from convexcls.proofs.enclosure.balls import ball, column, ends, working_bits
+from convexcls.proofs.enclosure.balls import column, ends, working_bits
 from convexcls.proofs.enclosure.intervals import (
     BITS_PER_DIGIT,
     CHECK_BITS,
@@ -66,8 +66,7 @@ def bounds_at(problem: Problem, x: Any) -> Interval | None:
     below = enclose(problem, x, POINT_DIGITS).lower
     with working_bits(POINT_BITS):
         objective = Objective(problem)
-        values = zip(np.asarray(x, dtype=float).tolist(), objective.exponents, strict=True)
-        z = [ball(value, e) for value, e in values]
+        z = objective.scaled(np.asarray(x, dtype=float).tolist())
         along = objective.gauge * column(z)
         here = objective.at(z).value - (along.transpose() * along)[0, 0] / 2  # the gauge is not part of the problem
         return (below, ends(here)[1]) if here.is_finite() else None
@@ -122,7 +121,7 @@ class _Attempts:
             if self.objective is None or not self.objective.exact:
                 self.objective = Objective(self.problem, self.kept)
             objective = self.objective
-            start = [ball(self.point[j], e).mid() for j, e in zip(objective.kept, objective.exponents, strict=True)]
+            start = [v.mid() for v in objective.scaled([self.point[j] for j in objective.kept])]
             try:
                 found = box_around(objective, minimise(objective, start, bits, self.first_bits), bits)
             except Singular:

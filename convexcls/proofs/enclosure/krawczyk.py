@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from convexcls.proofs.enclosure.balls import ball, ends, power_above
+from convexcls.proofs.enclosure.balls import ends, power_above
 from convexcls.proofs.enclosure.intervals import Interval
 from convexcls.proofs.enclosure.losses import Derivatives
 from convexcls.proofs.enclosure.objective import Objective
@@ -46,9 +46,8 @@ def prove(objective: Objective, box: Sequence[Interval], here: Derivatives | Non
     ``here`` is the objective at the centre, where it is known."""
     from flint import arb
 
-    turned = list(zip(box, objective.exponents, strict=True))
-    centre = [ball((low + high) / 2, e) for (low, high), e in turned]
-    radius = [ball((high - low) / 2, e) for (low, high), e in turned]
+    centre = objective.scaled([(low + high) / 2 for low, high in box])
+    radius = objective.scaled([(high - low) / 2 for low, high in box])
     here = objective.at(centre) if here is None else here
     inverse = _inverse(here)
     if inverse is None:
@@ -101,12 +100,9 @@ def _units(objective: Objective, here: Derivatives, inverse: arb_mat, z: Sequenc
     """|Y| times the sizes of the gradient's parts, in the units of z; 1 where there is nothing to measure by."""
     from flint import arb
 
-    own = objective.quadratic.entries()
-    size = objective.size
+    P, q, size = objective.quadratic, objective.linear, objective.size
     parts = [
-        objective.columns[k] * here.pull
-        + abs(objective.linear[k, 0])
-        + sum((abs(own[k * size + j] * z[j]) for j in range(size)), arb(0))
+        sum((abs(P[k, j] * z[j]) for j in range(size)), objective.columns[k] * here.pull + abs(q[k, 0]))
         for k in range(size)
     ]
     sums = [sum((abs(inverse[j, k]) * parts[k] for k in range(size)), arb(0)) for j in range(size)]

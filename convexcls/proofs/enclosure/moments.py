@@ -126,12 +126,9 @@ def least_value(parts: Sequence[Moments], bits: int) -> Interval:
 
 def matched(parts: Sequence[Moments]) -> dict[str, list[Fraction]] | None:
     """The minimiser, by variable; None where there is none."""
-    out: dict[str, list[Fraction]] = {}
-    for part in parts:
-        if part.solution is None:
-            return None
-        out |= part.packed(part.solution)
-    return out
+    found = [part.solution for part in parts]
+    known = [omega for omega in found if omega is not None]
+    return _packed(parts, known) if len(known) == len(found) else None
 
 
 def enclose_moments(problem: Problem, parts: Sequence[Moments], digits: int) -> Enclosure:
@@ -169,18 +166,21 @@ def falling_direction(parts: Sequence[Moments]) -> dict[str, list[Fraction]] | N
     for part in parts:
         if part.solution is None:
             v = null_space(part.scatter)[0]
-            still = {name: [Fraction(0)] * len(values) for p in parts for name, values in p.packed(p.scatter).items()}
+            still = _packed(parts, [[[Fraction(0)] * len(p.scatter)] * len(p.scatter) for p in parts])
             return still | part.packed([[a * b for b in v] for a in v])
     return None
 
 
 def identity(parts: Sequence[Moments]) -> dict[str, list[Fraction]]:
     """Omega = I for every part: a point where the objective is finite."""
-    out: dict[str, list[Fraction]] = {}
-    for part in parts:
-        order = range(len(part.scatter))
-        out |= part.packed([[Fraction(int(j == k)) for k in order] for j in order])
-    return out
+    orders = [range(len(part.scatter)) for part in parts]
+    return _packed(parts, [[[Fraction(int(j == k)) for k in order] for j in order] for order in orders])
+
+
+def _packed(parts: Sequence[Moments], matrices: Sequence[Matrix]) -> dict[str, list[Fraction]]:
+    """Omega of every part, by variable."""
+    packed = [part.packed(omega) for part, omega in zip(parts, matrices, strict=True)]
+    return {name: values for blocks in packed for name, values in blocks.items()}
 
 
 def falls_for_ever(parts: Sequence[Moments], direction: Values) -> bool:

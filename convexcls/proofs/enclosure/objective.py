@@ -27,7 +27,7 @@ from convexcls.problem import NoAnswer, Problem, ProblemError, Term
 from convexcls.proofs.enclosure.balls import all_exact, ball, column, read_rows
 from convexcls.proofs.enclosure.losses import BY_TYPE, FALLING, Derivatives, LossSum, SoftmaxSum
 from convexcls.rational import independent_rows
-from convexcls.rows import ClassMarginRows, JoinedRows, Rows
+from convexcls.rows import ClassMarginRows, DiagonalRows, JoinedRows, Rows
 
 if TYPE_CHECKING:
     from flint import arb, arb_mat
@@ -58,16 +58,17 @@ class Objective:
 
         self.problem = problem
         self.kept = list(range(problem.size)) if kept is None else list(kept)
-        sizes = _column_sizes(problem)
+        entries = np.max([np.zeros(problem.size), *(problem.rows(t).column_max() for t in problem.terms)], axis=0)
+        sizes = np.maximum(entries, _root_costs(problem))
         #: x_j = 2^-e_j z_j.
-        self.exponents = [int(np.frexp(sizes[0][j])[1]) if sizes[0][j] > 0 else 0 for j in self.kept]
+        self.exponents = [int(np.frexp(sizes[j])[1]) for j in self.kept]
         #: The largest entry of each column of all rows, in these units.
-        self.columns = [ball(float(sizes[1][j]), -e) for j, e in zip(self.kept, self.exponents, strict=True)]
+        self.columns = self._in_units(entries)
         self.sums = [part for term in problem.terms for part in self._read(term)]
         self.quadratic = self._quadratic()
-        self.linear = column([ball(float(problem.q[j]), -e) for j, e in zip(self.kept, self.exponents, strict=True)])
-        directions = [self._unit_row(row) for row in problem.null_directions]
-        self.gauge = arb_mat(len(directions), self.size, [v for row in directions for v in row])
+        self.linear = column(self._in_units(problem.q))
+        directions = [v for row in problem.null_directions for v in self._in_units(row, to_one=True)]
+        self.gauge = arb_mat(len(problem.null_directions), self.size, directions)
 
     @property
     def size(self) -> int:
@@ -124,17 +125,21 @@ class Objective:
         for v, p in self.problem.quadratic.items():
             first = self.problem.layout[v].start
             inside = [(k, j - first) for k, j in enumerate(self.kept) if first <= j < self.problem.layout[v].stop]
-            table = p.rational() if isinstance(p, Rows) else np.diag(p).tolist()
+            table = _matrix(p).rational()
             for k, row in inside:
                 for other, place in inside:
                     out[k, other] = ball(table[row][place], -self.exponents[k] - self.exponents[other])
         return out
 
-    def _unit_row(self, direction: Array) -> list[arb]:
-        """A direction of the gauge over z, its largest entry about one."""
-        units = [int(np.frexp(v)[1]) - e for v, e in zip(direction[self.kept], self.exponents, strict=True) if v]
-        top = max(units, default=0)
-        return [ball(float(v), -e - top) for v, e in zip(direction[self.kept], self.exponents, strict=True)]
+    def _in_units(self, values: Array, to_one: bool = False) -> list[arb]:
+        """A vector over z; ``to_one`` makes its largest entry about one."""
+        pairs = list(zip(values[self.kept].tolist(), self.exponents, strict=True))
+        top = max((int(np.frexp(v)[1]) - e for v, e in pairs if v), default=0) if to_one else 0
+        return [ball(v, -e - top) for v, e in pairs]
+
+    def scaled(self, x: Sequence[Fraction | float]) -> list[arb]:
+        """z_j = 2^e_j x_j."""
+        return [ball(v, e) for v, e in zip(x, self.exponents, strict=True)]
 
     def at(self, z: Sequence[arb]) -> Derivatives:
         """Value, gradient and Hessian over the box z."""
@@ -164,15 +169,12 @@ def _weights(term: Term, groups: Indices) -> list[arb]:
     return [ball(float(w)) for w in term.weights[groups]]
 
 
-def _column_sizes(problem: Problem) -> tuple[Array, Array]:
-    """For each unknown the largest of its entries and of the root of its quadratic cost; and the entries alone."""
-    entries = np.zeros(problem.size)
-    for term in problem.terms:
-        entries = np.maximum(entries, problem.rows(term).column_max())
-    costs = np.zeros(problem.size)
+def _root_costs(problem: Problem) -> Array:
+    """The root of the quadratic cost of each unknown."""
+    out = np.zeros(problem.size)
     for v, p in problem.quadratic.items():
-        costs[problem.layout[v]] = np.sqrt(p.diagonal() if isinstance(p, Rows) else p)
-    return np.maximum(entries, costs), entries
+        out[problem.layout[v]] = np.sqrt(_matrix(p).diagonal())
+    return out
 
 
 def class_rows(term: Term) -> dict[str, ClassMarginRows] | None:
@@ -199,13 +201,13 @@ def _cost_rows(problem: Problem) -> Iterator[list[Fraction]]:
     for v, p in problem.quadratic.items():
         where = problem.layout[v]
         before, after = [Fraction(0)] * where.start, [Fraction(0)] * (problem.size - where.stop)
-        for row in p.rational() if isinstance(p, Rows) else _diagonal(p.tolist()):
+        for row in _matrix(p).rational():
             yield [*before, *row, *after]
     yield [Fraction(v) for v in problem.q.tolist()]
 
 
-def _diagonal(values: list[float]) -> list[list[Fraction]]:
-    return [[Fraction(value if j == k else 0) for j in range(len(values))] for k, value in enumerate(values)]
+def _matrix(p: Array | Rows) -> Rows:
+    return p if isinstance(p, Rows) else DiagonalRows(p)
 
 
 def _gauge(problem: Problem) -> list[list[Fraction]]:

@@ -101,19 +101,9 @@ def _lagrangians(e: Evaluation, choices: Sequence[Choice]) -> list[Lagrangian]:
     sums, reaches = e.products.backward(parts, count)
     constant = Ball.exact(e.problem.q) + e.curved
     return [
-        Lagrangian(constant + total, _slackness(e, z), reach)
+        Lagrangian(constant + total, e.slackness(z), reach)
         for (z, _), total, reach in zip(choices, sums, reaches, strict=True)
     ]
-
-
-def _slackness(e: Evaluation, multipliers: Mapping[str, Ball]) -> Ball:
-    """lambda'(h - Gx) + nu'(b - Ax), over the rows that have a multiplier."""
-    parts = [Ball.exact(np.zeros(1))]
-    for c in e.structure.rows:
-        z = multipliers[c.name]
-        used = np.flatnonzero(z.size > 0)
-        parts.append(z.at(used) * e.residuals[c.name].at(used))
-    return Ball.joined(parts).total()
 
 
 # ---- the duality gap ------------------------------------------------------------------------------------------
@@ -124,7 +114,7 @@ def duality_gap(
 ) -> tuple[float, str]:
     """A bound of f(x) - optimum, and why it is infinite where it is; the gradient at some places is corrected.
     ``by_matrices``: with what their curvature gains."""
-    if not found.shown:
+    if found.reason:
         return math.inf, found.reason
     c = L.gradient.widened(found.share * (L.reach + found.reach)) if found.share else L.gradient
     by_place = _place_gaps(e, c, by_matrices)
@@ -207,10 +197,8 @@ def _corrected(e: Evaluation, L: Lagrangian, own: Sequence[Movable], places: Ind
     smooth = any(u.price and np.any(u.D > 0) for u in own)
     equations = normal_equations(e, own, [] if smooth else free(e), places)
     found = correction(e, equations, L.gradient)
-    if not found.shown and isinstance(equations, NormalEquations):
-        fewer = independent(e, places)
-        if fewer.size < places.size:
-            return correction(e, equations.only(fewer), L.gradient)
+    if found.reason and isinstance(equations, NormalEquations) and (fewer := independent(e, places)).size < places.size:
+        return correction(e, equations.only(fewer), L.gradient)
     return found
 
 
@@ -256,8 +244,4 @@ def _balanced(e: Evaluation, L: Lagrangian, equations: NormalEquations) -> Lagra
         least_squares(A.T, -L.gradient.mid[equations.places] / unit), np.cumsum([c.size for c in e.equalities])[:-1]
     )
     nu = {c.name: Ball.exact(move) for c, move in zip(e.equalities, moves, strict=True)}
-    (added,), _ = e.products.backward(by_variable((c.entries, [nu[c.name]], []) for c in e.equalities))
-    slackness = L.slackness
-    for c in e.equalities:
-        slackness = slackness + (nu[c.name] * e.residuals[c.name]).total()
-    return Lagrangian(L.gradient + added, slackness, L.reach)
+    return Lagrangian(L.gradient + e.pull(nu), L.slackness + e.slackness(nu), L.reach)

@@ -71,11 +71,6 @@ class Quadratic:
         least = least_eigenvalue(self.rows.to_dense())
         return least if self.spread is None else max(0.0, least - 1.01 * float(self.spread @ self.spread))
 
-    @property
-    def passes(self) -> int:
-        """How many passes over the matrix a product takes."""
-        return 4 if self.is_root else 2
-
 
 def _times(rows: Rows, x: Ball) -> Ball:
     return product(rows, [x], EntryError(2.0 * rows.rounding * UNIT, np.zeros(rows.shape[1])))[0]

@@ -78,7 +78,8 @@ class Ball:
 
     def __add__(self, other: Ball) -> Ball:
         mid = self.mid + other.mid
-        return Ball(mid, raised(self.rad + other.rad + np.where(_sum_is_exact(self, other), 0.0, UNIT * np.abs(mid))))
+        exact = (self.mid == 0) | (other.mid == 0)
+        return Ball(mid, raised(self.rad + other.rad + np.where(exact, 0.0, UNIT * np.abs(mid))))
 
     def __neg__(self) -> Ball:
         return Ball(-self.mid, self.rad)
@@ -170,8 +171,3 @@ def upward_sum(values: Array) -> float:
 
 def _or(values: Array, otherwise: float) -> Array:
     return np.where(np.isnan(values), otherwise, values)
-
-
-def _sum_is_exact(one: Ball, other: Ball) -> Any:
-    """Where a number is added to 0."""
-    return (one.mid == 0) | (other.mid == 0)

@@ -24,7 +24,6 @@ from convexcls.arrays import Array
 from convexcls.problem import Constraint
 from convexcls.proofs.rigorous.evaluation import Evaluation
 from convexcls.proofs.rigorous.multipliers import combined, valid
-from convexcls.proofs.rigorous.products import by_variable
 from convexcls.proofs.rigorous.rounding import UNIT, Ball
 
 
@@ -80,9 +79,7 @@ def ray_bound(e: Evaluation, given: Mapping[str, Array]) -> tuple[float, tuple[s
 
 def _pull(e: Evaluation, given: Mapping[str, Array]) -> Ball:
     """Px + A'nu."""
-    nu = valid(e.structure, given)
-    (added,), _ = e.products.backward(by_variable((c.entries, [nu[c.name]], []) for c in e.structure.rows))
-    return e.curved + added
+    return e.curved + e.pull(valid(e.structure, given))
 
 
 def _multiple(pull: Ball, q: Array) -> float:

@@ -34,18 +34,13 @@ MAX_RATIONAL_ENTRIES = 4000
 @dataclass(frozen=True, eq=False)
 class Correction:
     """``share`` of their D is what multipliers move at most, ``cost`` what it costs; ``reach`` is what the multipliers
-    of equalities add to the gradient, ``step`` the bound of v. Not ``shown``: why not."""
+    of equalities add to the gradient, ``step`` the bound of v; ``reason`` says why none is shown to exist."""
 
     share: float = 0.0
     cost: float = 0.0
     reach: Array | float = 0.0
     step: Array | None = None
     reason: str = ""
-
-    @property
-    def shown(self) -> bool:
-        """Whether the change exists."""
-        return not self.reason
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,7 +6,7 @@ unknown that only bounds rows (a margin), set to what their rows ask for, rounde
     hard margin          t = 1 / least margin, rounded up
     norm bound           t = radius / norm, rounded down
     a user's own rows    any t that satisfies them, 1 if it does
-    equalities           t = 1 unless they are homogeneous: x is near a point that satisfies them (feasible.py)
+    equalities           t = 1 unless they are homogeneous: x is near a point that satisfies them (evaluation.py)
 
 t = 0 is tried, too: where the best is the origin, rounding may have missed it.
 """
@@ -42,8 +42,8 @@ class Upper:
 
 def upper_bound(e: Evaluation) -> Upper:
     """The best bound on the ray through the point."""
-    if e.point.failed:
-        return Upper(math.inf, reasons=(e.point.failed,))
+    if e.infeasible:
+        return Upper(math.inf, reasons=(e.infeasible,))
     if any(form is None for form in e.forms.values()):
         return Upper(math.inf, reasons=("a matrix is too large to be looked at",))
     least, most, reason = _range(e)
