@@ -14,7 +14,7 @@ Checks need one more, ``abs(R)``: the same verbs on the absolute values, to know
 was whose cancellation is being judged.
 """
 
-from convexcls.rows.base import Array, Rows, as_rows
+from convexcls.rows.base import Array, Factors, Rows, as_rows
 from convexcls.rows.centred import CentredRows
 from convexcls.rows.class_margins import ClassMarginRows, block_gram
 from convexcls.rows.columns import ColumnRows, chosen_columns
@@ -33,6 +33,7 @@ __all__ = [
     "ConstantRows",
     "DenseRows",
     "DiagonalRows",
+    "Factors",
     "JoinedRows",
     "MatrixTooLarge",
     "PickedRows",

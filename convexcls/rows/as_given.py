@@ -25,8 +25,6 @@ def given_cells(rows: Rows, index: Any) -> GivenCells | None:
 class AsGiven(Rows):
     """Rows of data: doubles for all work but exact proofs, which read ``given`` instead."""
 
-    given: Given | None
-
     def given_at(self, index: Any) -> Given | None:
         """What some of the rows were given as."""
         return None if self.given is None else self.given.take(index)

@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,11 @@ from scipy.sparse import issparse
 
 from convexcls.data import Given
 from convexcls.rows.doubled import Doubled
+
+if TYPE_CHECKING:
+    from convexcls.rows.centred import CentredRows
+    from convexcls.rows.class_margins import ClassMarginRows
+    from convexcls.rows.kernel import KernelRows
 
 Array = NDArray[np.float64]
 Counts = NDArray[np.intp]
@@ -25,6 +30,14 @@ BLOCK = 2048
 PART = 256
 #: As many rows side by side make one long row.
 FOLD = 32
+
+
+class Factors(NamedTuple):
+    """diag(left) core diag(right); None stands for ones."""
+
+    left: Array | None
+    core: Rows
+    right: Array | None
 
 
 class Rows(ABC):
@@ -82,9 +95,53 @@ class Rows(ABC):
             out[rows] = largest_size(self[rows].to_matrix(), axis=1)
         return out
 
-    def diagonal(self) -> Array:
-        """The entries on the diagonal, of small matrices."""
+    # ---- questions ------------------------------------------------------------------------------------------------
+
+    def factors(self) -> Factors:
+        """The rows taken apart into diag(left) core diag(right). Rows over the same data have the same core."""
+        return Factors(None, self, None)
+
+    def diagonal(self) -> Array | None:
+        """The diagonal of a diagonal matrix; None where the rows are not known to be one."""
+        return None
+
+    def diagonal_entries(self) -> Array:
+        """The entries on the diagonal of a small square matrix."""
         return np.diag(self.to_dense())
+
+    def exact_doubles(self, index: Any) -> Array | None:
+        """Some rows as an array of doubles, None where an entry would be rounded."""
+        return self[index].to_dense() if self.rounding == 0.0 else None
+
+    #: The entries as they were given, of data that doubles round.
+    given: Given | None = None
+    #: Whether the rows are one column of ones.
+    is_ones: bool = False
+    #: Whether the rows are the transpose of rows of data: ``R.T`` is these.
+    is_transposed: bool = False
+    #: Whether the matrix is known to be symmetric and positive semidefinite.
+    semidefinite: bool = False
+    #: R with P = R'R, of a matrix P that was multiplied out from it.
+    root: Rows | None = None
+    #: The rows and weights of a single row that is their sum.
+    source: tuple[Rows, Array] | None = None
+    #: The rows as those of a kernel matrix, as margins of several classes, or as rows minus means, if they are that.
+    as_kernel: KernelRows | None = None
+    as_class_margins: ClassMarginRows | None = None
+    as_centred: CentredRows | None = None
+
+    def in_memory(self) -> Any:
+        """The NumPy array or SciPy sparse array that holds the rows, used in place; None where they are composed of
+        others or held elsewhere."""
+        return None
+
+    def spread(self) -> Array | None:
+        """e with |true P_ij - P_ij| <= e_i e_j, of a matrix P whose entries are rounded; None where they are exact."""
+        return None
+
+    def column_error(self) -> Array | None:
+        """How far entries may be off, by column, from how they were worked out; None where no bound is known."""
+        return None
 
     def entry_counts(self) -> tuple[Counts, Counts]:
         """How many entries are not 0, by row and by column."""
@@ -98,6 +155,11 @@ class Rows(ABC):
     @abstractmethod
     def to_matrix(self) -> Any:
         """A NumPy array or a SciPy sparse array with these entries, for foreign solvers."""
+
+    def compact(self) -> Any:
+        """The same in the form that many short steps take: one array where the data are dense, whatever bounds and
+        slacks beside them are."""
+        return self.to_matrix()
 
     @property
     def beyond_memory(self) -> str:

@@ -54,6 +54,10 @@ class CentredRows(BlockedRows):
         """At least |x_i - origin|, by column."""
         return np.asarray(1.01 * (self.whole.column_max() + np.abs(self.means).max(axis=0, initial=0.0)))
 
+    @property
+    def as_centred(self) -> CentredRows:  # type: ignore[override]
+        return self
+
     def blocks(self) -> Iterator[tuple[slice, Array]]:
         for rows in row_blocks(self.shape[0]):
             block = (self.base[rows].to_dense() - self.origin) - self.means[self.groups[rows]]

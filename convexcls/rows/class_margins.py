@@ -100,6 +100,15 @@ class ClassMarginRows(Rows):
             out.append(row)
         return out
 
+    def exact_doubles(self, index: Any) -> Array | None:
+        samples = np.unique(np.arange(self.shape[0])[index] // (self.count - 1))
+        plain = self.other == -1.0 and self.base.exact_doubles(samples) is not None
+        return self[index].to_dense() if plain else None
+
+    @property
+    def as_class_margins(self) -> ClassMarginRows:  # type: ignore[override]
+        return self
+
     @property
     def rounding(self) -> float:
         return self.base.rounding

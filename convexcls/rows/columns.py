@@ -45,6 +45,10 @@ class ColumnRows(Rows):
     def rational(self, index: Any = None) -> list[list[Fraction]]:
         return [row[: self.shape[1]] for row in self.base.rational(index)]
 
+    def exact_doubles(self, index: Any) -> Array | None:
+        inner = self.base.exact_doubles(index)
+        return None if inner is None else inner[:, : self.shape[1]]
+
     @property
     def rounding(self) -> float:
         return self.base.rounding

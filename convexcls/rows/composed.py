@@ -14,6 +14,7 @@ from convexcls.rows.as_given import given_cells
 from convexcls.rows.base import (
     Array,
     Counts,
+    Factors,
     Rows,
     as_rows,
     column_by_column,
@@ -21,7 +22,6 @@ from convexcls.rows.base import (
 )
 from convexcls.rows.dense import DenseRows
 from convexcls.rows.doubled import Doubled
-from convexcls.rows.plain import DiagonalRows
 
 #: Joined rows with fewer entries are written out.
 WRITTEN_OUT = 20_000
@@ -35,6 +35,16 @@ def _factor(values: Array | float, size: int) -> Array:
 
 def _product(factor: Array | float, other: Array, size: int) -> Array:
     return other if isinstance(factor, float) and factor == 1.0 else _factor(factor, size) * other
+
+
+def _exactly_scaled(array: Array, factor: Array) -> Array | None:
+    """An array times powers of two; None where these are other numbers, or where a product underflows or overflows."""
+    if not np.all((np.abs(np.frexp(factor)[0]) == 0.5) | (factor == 0.0)):
+        return None
+    with np.errstate(all="ignore"):
+        out = array * factor
+        same = (out / np.where(factor == 0.0, 1.0, factor) == array) | (factor == 0.0)
+    return np.asarray(out) if np.all(same) else None
 
 
 def _times(factor: float, row: list[Fraction]) -> list[Fraction]:
@@ -64,6 +74,24 @@ class ScaledRows(Rows):
     @property
     def entries(self) -> int:
         return self.base.entries
+
+    def factors(self) -> Factors:
+        return self._factors
+
+    @cached_property
+    def _factors(self) -> Factors:
+        left, right = (None if np.all(side == 1.0) else side for side in (self.left, self.right))
+        return Factors(left, self.base, right)
+
+    def diagonal(self) -> Array | None:
+        inner = self.base.diagonal()
+        return None if inner is None else self.left * inner * self.right
+
+    def exact_doubles(self, index: Any) -> Array | None:
+        inner = self.base.exact_doubles(index)
+        for side in (self.left[index][:, None], self.right):
+            inner = None if inner is None else _exactly_scaled(inner, side)
+        return inner
 
     def __matmul__(self, v: Array) -> Array:
         inner = self.base @ (column_by_column(self.right, v) * v)
@@ -125,6 +153,8 @@ class ScaledRows(Rows):
 class TransposedRows(Rows):
     """The transpose of other rows: what was a column is a row."""
 
+    is_transposed = True
+
     def __init__(self, base: Rows) -> None:
         self.base = base
         self.shape = (base.shape[1], base.shape[0])
@@ -166,6 +196,10 @@ class TransposedRows(Rows):
         high, low = self.base.doubled(slice(None))
         return Doubled(high.T[index], low.T[index])
 
+    def exact_doubles(self, index: Any) -> Array | None:
+        inner = self.base.exact_doubles(slice(None))
+        return None if inner is None else inner.T[index]
+
     def scaled(self, left: Array | float = 1.0, right: Array | float = 1.0) -> Rows:
         return TransposedRows(self.base.scaled(right, left))
 
@@ -190,7 +224,11 @@ class JoinedRows(Rows):
 
     def __init__(self, size: int, width: int, parts: Sequence[tuple[slice, Rows]]) -> None:
         self.shape = (size, width)
-        self.parts = tuple(parts)
+        flat: list[tuple[slice, Rows]] = []
+        for where, rows in parts:
+            inner = rows.parts if isinstance(rows, JoinedRows) else ((slice(0, rows.shape[1]), rows),)
+            flat += [(slice(where.start + w.start, where.start + w.stop), part) for w, part in inner]
+        self.parts: tuple[tuple[slice, Rows], ...] = tuple(flat)
 
     @cached_property
     def _written_out(self) -> DenseRows | None:
@@ -234,7 +272,7 @@ class JoinedRows(Rows):
         for where, rows in self.parts:
             part, length = rows.added_up(u)
             out[where] += part
-            lengths[where] += length if isinstance(rows, DiagonalRows) else length + 1
+            lengths[where] += length if rows.diagonal() is not None else length + 1
         return out, lengths
 
     @cached_property
@@ -242,7 +280,7 @@ class JoinedRows(Rows):
         """How many entries a column of the rows written out may have."""
         out = np.zeros(self.shape[1])
         for where, rows in self.parts:
-            out[where] += 1 if isinstance(rows, DiagonalRows) else rows.shape[0] + 1
+            out[where] += 1 if rows.diagonal() is not None else rows.shape[0] + 1
         return out
 
     def gram(self, weights: Array) -> Array:
@@ -284,6 +322,15 @@ class JoinedRows(Rows):
             out.high[:, where], out.low[:, where] = rows.doubled(index)
         return out
 
+    def exact_doubles(self, index: Any) -> Array | None:
+        out = np.zeros((rows_selected(self.shape[0], index), self.shape[1]))
+        for where, rows in self.parts:
+            inner = rows.exact_doubles(index)
+            if inner is None:
+                return None
+            out[:, where] += inner
+        return out
+
     @property
     def row_length(self) -> int:
         return sum(rows.row_length for _, rows in self.parts)
@@ -303,6 +350,15 @@ class JoinedRows(Rows):
             blocks += [sparse.csc_array((self.shape[0], where.start - done)), rows.to_matrix()]
             done = where.stop
         return sparse.hstack([*blocks, sparse.csc_array((self.shape[0], self.shape[1] - done))], format="csc")
+
+    def compact(self) -> Any:
+        matrices = [(where, rows.to_matrix()) for where, rows in self.parts]
+        if any(sparse.issparse(matrix) and matrix.shape[1] > 1 for _, matrix in matrices):
+            return self.to_matrix()
+        out = np.zeros(self.shape, order="C")
+        for where, matrix in matrices:
+            out[:, where] += matrix.toarray() if sparse.issparse(matrix) else matrix
+        return out
 
     def to_dense(self) -> Array:
         return self._filled() if self._written_out is None else self._written_out.array

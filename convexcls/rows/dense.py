@@ -51,6 +51,9 @@ class DenseRows(AsGiven):
             np.maximum(out, largest_size(self.array[rows], axis=0), out=out)
         return out
 
+    def in_memory(self) -> Array:
+        return self.array
+
     def to_matrix(self) -> Array:
         return self.array
 

@@ -14,7 +14,7 @@ from math import lcm
 import numpy as np
 from numpy.typing import NDArray
 
-from convexcls.rows.base import Array, Rows
+from convexcls.rows.base import Array
 
 #: Within these powers of two nothing overflows or underflows.
 RANGE = 2.0**400
@@ -37,34 +37,6 @@ def as_doubles(values: Sequence[Fraction]) -> Array | None:
 def _digits(value: int) -> int:
     """How many digits in base two there are from the first to the last that is not 0."""
     return abs(value).bit_length() - ((value & -value).bit_length() - 1) if value else 0
-
-
-def doubles_as_given(rows: Rows) -> bool:
-    """Whether rows written out as doubles are what ``rational`` says."""
-    from convexcls.rows.class_margins import ClassMarginRows
-    from convexcls.rows.columns import ColumnRows
-    from convexcls.rows.composed import JoinedRows, ScaledRows
-    from convexcls.rows.dense import DenseRows
-    from convexcls.rows.plain import ConstantRows, DiagonalRows, PickedRows
-    from convexcls.rows.sparse import SparseRows
-    from convexcls.rows.stacked import StackedRows
-
-    if type(rows) in (DenseRows, SparseRows):
-        return rows.rounding == 0.0
-    if isinstance(rows, (ConstantRows, DiagonalRows, PickedRows)):
-        return True
-    if isinstance(rows, ColumnRows):
-        return doubles_as_given(rows.base)
-    if isinstance(rows, (JoinedRows, StackedRows)):
-        parts = [part[1] if isinstance(part, tuple) else part for part in rows.parts]
-        return all(map(doubles_as_given, parts))
-    if isinstance(rows, ScaledRows):
-        return _only_signs(rows.left) and _only_signs(rows.right) and doubles_as_given(rows.base)
-    return isinstance(rows, ClassMarginRows) and rows.other == -1.0 and doubles_as_given(rows.base)
-
-
-def _only_signs(factors: Array) -> bool:
-    return bool(np.all(np.abs(factors) == 1.0))
 
 
 def product_signs(matrix: Array, x: Array) -> NDArray[np.int8] | None:

@@ -35,6 +35,12 @@ class DiagonalRows(Rows):
     def row_length(self) -> int:
         return 1
 
+    def diagonal(self) -> Array:
+        return self.values
+
+    def diagonal_entries(self) -> Array:
+        return self.values
+
     def largest_reach(self, x: Array) -> float:
         return float(np.abs(self.values * x).max(initial=0.0))
 
@@ -136,6 +142,8 @@ class PickedRows(Rows):
 
 class ConstantRows(Rows):
     """An n x 1 column of ones: the intercept's column, at no cost in memory."""
+
+    is_ones = True
 
     def __init__(self, size: int) -> None:
         self.shape = (size, 1)

@@ -33,13 +33,14 @@ def exact_signs(rows: Rows, x: Sequence[Fraction], shift: Sequence[Fraction] | F
     """-1, 0 or 1 for each row: the sign of R_i x - shift_i, where R is as the data were given."""
     out = np.zeros(rows.shape[0], dtype=np.int8)
     unsure = _filtered(rows, x, shift, out)
-    possible = unsure.size and isinstance(shift, (Fraction, int)) and not shift and expansion.doubles_as_given(rows)
+    possible = unsure.size and isinstance(shift, (Fraction, int)) and not shift
     plain = expansion.as_doubles(x) if possible else None
     used = np.flatnonzero(plain) if plain is not None else np.empty(0, dtype=np.intp)
     for start in range(0, unsure.size, BLOCK):
         some = unsure[start : start + BLOCK]
-        if plain is not None:
-            signs = expansion.product_signs(rows[some].to_dense()[:, used], plain[used])
+        doubles = None if plain is None else rows.exact_doubles(some)
+        if plain is not None and doubles is not None:
+            signs = expansion.product_signs(doubles[:, used], plain[used])
             if signs is not None:
                 out[some] = signs
                 continue

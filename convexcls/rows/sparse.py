@@ -62,5 +62,8 @@ class SparseRows(AsGiven):
         np.maximum.at(out, self.matrix.indices, np.abs(self.matrix.data))  # SciPy would convert it for this
         return out
 
+    def in_memory(self) -> Any:
+        return self.matrix
+
     def to_matrix(self) -> Any:
         return self.matrix

@@ -59,6 +59,10 @@ class StackedRows(Rows):
             return [row for part in self[index].parts for row in part.rational()]  # type: ignore[attr-defined]
         return [row for part in self.parts for row in part.rational()]
 
+    def exact_doubles(self, index: Any) -> Array | None:
+        parts = [part.exact_doubles(slice(None)) for part in self[index].parts]  # type: ignore[attr-defined]
+        return None if any(part is None for part in parts) else np.vstack(parts)
+
     @property
     def rounding(self) -> float:
         return max(part.rounding for part in self.parts)
@@ -67,10 +71,20 @@ class StackedRows(Rows):
         return np.asarray(np.max([part.column_max() for part in self.parts], axis=0))
 
     def to_matrix(self) -> Any:
-        matrices = [part.to_matrix() for part in self.parts]
-        if any(sparse.issparse(matrix) for matrix in matrices):
-            return sparse.vstack([sparse.csr_array(matrix) for matrix in matrices], format="csr")
-        return np.vstack(matrices)
+        return _one_above_the_other([part.to_matrix() for part in self.parts])
+
+    def compact(self) -> Any:
+        matrices = [part.compact() for part in self.parts if part.shape[0]] or [np.zeros((0, self.shape[1]))]
+        thin = [matrix for matrix in matrices if sparse.issparse(matrix)]
+        if 2 * sum(matrix.shape[0] for matrix in thin) > self.shape[0]:
+            return _one_above_the_other(matrices)
+        return np.vstack([m.toarray() if sparse.issparse(m) else m for m in matrices])
 
     def to_dense(self) -> Array:
         return np.vstack([part.to_dense() for part in self.parts])
+
+
+def _one_above_the_other(matrices: list[Any]) -> Any:
+    if any(sparse.issparse(matrix) for matrix in matrices):
+        return sparse.vstack([sparse.csr_array(matrix) for matrix in matrices], format="csr")
+    return np.vstack(matrices)

@@ -66,8 +66,7 @@ class RoundedRows(DenseRows):
     ) -> None:
         super().__init__(array)
         self.exactly = exactly
-        #: A bound on the rounding by column that takes no time, where one is known.
-        self.afar = afar
+        self._column_error = afar
         #: The rows and weights that were added up, of a single sum.
         self.source = source
 
@@ -77,6 +76,9 @@ class RoundedRows(DenseRows):
 
     def __getitem__(self, index: Any) -> DenseRows:
         return RoundedRows(self.array[index], partial(self.rational, index))  # not a lambda: that cannot be pickled
+
+    def column_error(self) -> Array | None:
+        return None if self._column_error is None else self._column_error()
 
     @property
     def rounding(self) -> float:

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
 def class_rows(term: Term) -> dict[str, ClassMarginRows] | None:
     """The entries of a softmax term where all of them are margins of the same classes, else None."""
-    rows = {v: r for v, r in term.entries.items() if isinstance(r, ClassMarginRows) and r.other == -1.0}
+    found = ((v, rows.as_class_margins) for v, rows in term.entries.items())
+    rows = {v: margins for v, margins in found if margins is not None and margins.other == -1.0}
     if len(rows) < len(term.entries) or not isinstance(term.loss, SoftmaxMargins) or term.offset.any():
         return None
     first = next(iter(rows.values()))

@@ -15,7 +15,6 @@ from convexcls.problem import Problem, ProblemError, Term
 from convexcls.proofs.enclosure.class_samples import class_rows
 from convexcls.proofs.enclosure.objective import BLOCK
 from convexcls.rational import independent_rows
-from convexcls.rows import Rows
 
 
 def _term_rows(problem: Problem, term: Term) -> Iterator[list[Fraction]]:
@@ -26,16 +25,12 @@ def _term_rows(problem: Problem, term: Term) -> Iterator[list[Fraction]]:
 
 def _cost_rows(problem: Problem) -> Iterator[list[Fraction]]:
     """The rows of the quadratic and of the linear part."""
-    for v, p in problem.quadratic.items():
+    for v, p in problem.P.items():
         where = problem.layout[v]
         before, after = [Fraction(0)] * where.start, [Fraction(0)] * (problem.size - where.stop)
-        for row in p.rational() if isinstance(p, Rows) else _diagonal(p.tolist()):
+        for row in p.rational():
             yield [*before, *row, *after]
     yield [Fraction(v) for v in problem.q.tolist()]
-
-
-def _diagonal(values: list[float]) -> list[list[Fraction]]:
-    return [[Fraction(value if j == k else 0) for j in range(len(values))] for k, value in enumerate(values)]
 
 
 def _gauge(problem: Problem) -> list[list[Fraction]]:

@@ -24,7 +24,7 @@ from convexcls.proofs.enclosure.class_samples import ClassSamples, class_rows
 from convexcls.proofs.enclosure.losses import BY_TYPE, FALLING
 from convexcls.proofs.enclosure.reading import read_rows
 from convexcls.proofs.enclosure.samples import At, PlainSamples, Samples
-from convexcls.rows import ClassMarginRows, JoinedRows, Rows
+from convexcls.rows import ClassMarginRows, JoinedRows
 
 if TYPE_CHECKING:
     from flint import arb, arb_mat
@@ -124,10 +124,10 @@ class Objective:
         from flint import arb_mat
 
         out = arb_mat(self.size, self.size)
-        for v, p in self.problem.quadratic.items():
+        for v, p in self.problem.P.items():
             first = self.problem.layout[v].start
             inside = [(k, j - first) for k, j in enumerate(self.kept) if first <= j < self.problem.layout[v].stop]
-            table = p.rational() if isinstance(p, Rows) else np.diag(p).tolist()
+            table = p.rational()
             for k, row in inside:
                 for other, place in inside:
                     out[k, other] = ball(table[row][place], -self.exponents[k] - self.exponents[other])
@@ -173,6 +173,6 @@ def _column_sizes(problem: Problem) -> tuple[Array, Array]:
     for term in problem.terms:
         entries = np.maximum(entries, problem.rows(term).column_max())
     costs = np.zeros(problem.size)
-    for v, p in problem.quadratic.items():
-        costs[problem.layout[v]] = np.sqrt(p.diagonal() if isinstance(p, Rows) else p)
+    for v, p in problem.P.items():
+        costs[problem.layout[v]] = np.sqrt(p.diagonal_entries())
     return np.maximum(entries, costs), entries

@@ -17,10 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from convexcls.proofs.rigorous.rounding import ETA, UNIT, Ball, gamma, raised
-from convexcls.rows import CentredRows, ConstantRows, Rows
+from convexcls.rows import CentredRows, Rows
 from convexcls.rows.base import row_blocks
-from convexcls.rows.composed import ScaledRows
-from convexcls.rows.sums import RoundedRows
 
 Array = NDArray[np.float64]
 
@@ -40,25 +38,24 @@ class EntryError(NamedTuple):
 
 def entry_error(rows: Rows) -> EntryError:
     """The bound of some rows of a problem."""
-    if isinstance(rows, CentredRows):
-        return EntryError(0.0, _centring_error(rows), int(rows.whole.entries > LARGE))
-    if isinstance(rows, RoundedRows):
-        if rows.source is not None and rows.source[0].entries > LARGE:
-            whole = not isinstance(_core(rows.source[0]), ConstantRows)
-            return EntryError(0.0, _distance(rows.array[0], _sum(*rows.source)), int(whole))
-        return EntryError(0.0, _against(rows.array, rows.rational()))
+    if (centred := rows.as_centred) is not None:
+        return EntryError(0.0, _centring_error(centred), int(centred.whole.entries > LARGE))
+    if rows.source is not None and rows.source[0].entries > LARGE:
+        passes = int(not rows.source[0].factors().core.is_ones)
+        return EntryError(0.0, _distance(rows.to_dense()[0], _sum(*rows.source)), passes)
     if not np.isfinite(rows.rounding):
-        return EntryError(0.0, np.full(rows.shape[1], np.inf))
+        array = rows.in_memory()
+        known = array is not None  # few rows, worked out from data
+        return EntryError(0.0, _against(array, rows.rational()) if known else np.full(rows.shape[1], np.inf))
     return EntryError(rows.rounding * UNIT * 1.01, np.zeros(rows.shape[1]))
 
 
 def error_from_afar(rows: Rows) -> EntryError | None:
     """A bound that takes no time, from how the rows were worked out; None where none is known."""
-    if isinstance(rows, CentredRows):
-        return EntryError(0.0, _centring_error(rows, rows.whole.mean_error()))
-    if isinstance(rows, RoundedRows) and rows.afar is not None:
-        return EntryError(0.0, rows.afar())
-    return None
+    if (centred := rows.as_centred) is not None:
+        return EntryError(0.0, _centring_error(centred, centred.whole.mean_error()))
+    bound = rows.column_error()
+    return None if bound is None else EntryError(0.0, bound)
 
 
 def _centring_error(rows: CentredRows, mean: Array | None = None) -> Array:
@@ -110,11 +107,6 @@ def _added_up(blocks: Iterator[Array], width: int) -> Ball:
     together = np.vstack(parts)
     mid = np.array([math.fsum(column) for column in together.T.tolist()])
     return Ball(mid, raised(1.01 * gamma(FEW + 8) * sizes + 2 * UNIT * np.abs(mid) + 64 * len(together) * ETA))
-
-
-def _core(rows: Rows) -> Rows:
-    """Rows without the factors of their rows and columns."""
-    return rows.base if isinstance(rows, ScaledRows) else rows
 
 
 def _distance(values: Array, ball: Ball) -> Array:

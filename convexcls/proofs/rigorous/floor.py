@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from convexcls.problem import Constraint
 from convexcls.proofs.rigorous.evaluation import Evaluation
-from convexcls.proofs.rigorous.products import factors
-from convexcls.rows import DiagonalRows, Rows
+from convexcls.rows import Rows
 
 Array = NDArray[np.float64]
 
@@ -48,9 +47,10 @@ def _opposite(one: Constraint, other: Constraint, slack: str) -> bool:
 
 
 def _negative(rows: Rows, others: Rows) -> bool:
-    if isinstance(rows, DiagonalRows) and isinstance(others, DiagonalRows):
-        return np.array_equal(rows.values, -others.values)
-    a, b = factors(rows), factors(others)
+    mine, theirs = rows.diagonal(), others.diagonal()
+    if mine is not None and theirs is not None:
+        return np.array_equal(mine, -theirs)
+    a, b = rows.factors(), others.factors()
     ones = np.ones(rows.shape[0])
     left, right = (ones if f.left is None else f.left for f in (a, b))
     return a.core is b.core and a.right is b.right and np.array_equal(left, -right)

@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 
 from convexcls.proofs.rigorous.rounding import ETA, UNIT, Ball, gamma, raised, spread
 from convexcls.rows import DenseRows, Rows
-from convexcls.rows.kernel import KernelRows
 
 Array = NDArray[np.float64]
 
@@ -37,13 +36,12 @@ class Quadratic:
     @classmethod
     def of(cls, p: Rows) -> Quadratic | None:
         """None where the matrix is too large to be looked at, or not symmetric to the last bit."""
-        if isinstance(p, KernelRows) and p.root is not None and p.weight == 1.0:
+        if p.root is not None:
             return cls(p.root, True)
         if p.shape[0] > LARGEST or p.beyond_memory:
             return None
         dense = p.to_dense()
-        spread = p.spread() if isinstance(p, KernelRows) and any(p.blur) else None
-        return cls(DenseRows(dense), False, spread) if np.array_equal(dense, dense.T) else None
+        return cls(DenseRows(dense), False, p.spread()) if np.array_equal(dense, dense.T) else None
 
     def at(self, x: Ball) -> tuple[Ball, Ball]:
         """P x and x'Px / 2."""

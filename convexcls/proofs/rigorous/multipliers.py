@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from convexcls.problem import Constraint
-from convexcls.proofs.rigorous.products import factors
 from convexcls.proofs.rigorous.rounding import Ball
 from convexcls.proofs.rigorous.structure import Group, Structure
 from convexcls.rows import DiagonalRows, Rows
@@ -112,13 +111,14 @@ def _difference(one: Constraint, other: Constraint, slack: str) -> dict[str, Row
     out: dict[str, Rows] = {}
     names = {v for v in (*one.entries, *other.entries) if v != slack}
     for v in names:
-        a, b = (factors(c.entries[v]) if v in c.entries else None for c in (one, other))
+        a, b = (c.entries[v].factors() if v in c.entries else None for c in (one, other))
         if a is None or b is None:
             present = one.entries[v] if b is None else -other.entries[v]
             out[v] = present
             continue
-        if isinstance(a.core, DiagonalRows) and isinstance(b.core, DiagonalRows):
-            out[v] = DiagonalRows(a.core.values - b.core.values)
+        mine, theirs = a.core.diagonal(), b.core.diagonal()
+        if mine is not None and theirs is not None:
+            out[v] = DiagonalRows(mine - theirs)
             continue
         if a.core is not b.core or a.right is not b.right:
             return None

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from convexcls.problem import Constraint
-from convexcls.proofs.rigorous.products import BESIDES, Products, factors
+from convexcls.proofs.rigorous.products import BESIDES, Products
 from convexcls.proofs.rigorous.rounding import UNIT, Ball, gamma, raised
 from convexcls.proofs.rigorous.structure import Structure, stated
 from convexcls.proofs.rigorous.system import Gram
@@ -118,7 +118,7 @@ class _Repair:
         return out, off
 
     def _error(self, rows: Rows) -> Array:
-        f = factors(rows)
+        f = rows.factors()
         error = self.products.error_of(f.core)
         side = (1.0 if f.right is None else np.abs(f.right)) * (1.0 if f.left is None else np.abs(f.left).max())
         return np.asarray(raised((error.absolute + error.relative * f.core.column_max()) * side))

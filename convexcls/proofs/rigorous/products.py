@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 from convexcls.problem import Problem
 from convexcls.proofs.rigorous.entries import EntryError, entry_error
 from convexcls.proofs.rigorous.rounding import ETA, UNIT, Ball, gamma, raised, spread, upward_sum
-from convexcls.rows import ConstantRows, DiagonalRows, Rows
-from convexcls.rows.composed import ScaledRows, TransposedRows
+from convexcls.rows import Factors, Rows
 
 Array = NDArray[np.float64]
 
@@ -26,14 +25,6 @@ Array = NDArray[np.float64]
 BESIDES = 12
 #: Sums over more rows than this are made block by block, which keeps their error small.
 BLOCK = 2048
-
-
-class Factors(NamedTuple):
-    """diag(left) core diag(right); None stands for ones."""
-
-    left: Array | None
-    core: Rows
-    right: Array | None
 
 
 class Part(NamedTuple):
@@ -44,24 +35,15 @@ class Part(NamedTuple):
     rooms: Sequence[Array]
 
 
-def factors(rows: Rows) -> Factors:
-    """Rows taken apart."""
-    if not isinstance(rows, ScaledRows):
-        return Factors(None, rows, None)
-    left, right = (None if np.all(side == 1.0) else side for side in (rows.left, rows.right))
-    return Factors(left, rows.base, right)
-
-
 class Products:
     """The products of one proof."""
 
     def __init__(self, problem: Problem) -> None:
         self.problem, self.passes = problem, 0
         blocks = (*problem.terms, *problem.constraints, *problem.norm_bounds)
-        cores = [factors(rows).core for b in blocks for rows in b.entries.values()]
-        plain = (ConstantRows, DiagonalRows)
-        cores += [p for p in problem.quadratic.values() if isinstance(p, Rows)]
-        self.largest = max((c.entries for c in cores if not isinstance(c, plain)), default=0)
+        cores = [rows.factors().core for b in blocks for rows in b.entries.values()]
+        cores += problem.matrices.values()
+        self.largest = max((c.entries for c in cores if not c.is_ones and c.diagonal() is None), default=0)
         self.grams: list[tuple[Rows, Array, Array, Array]] = []  # Gram matrices that were worked out
         self._errors: dict[int, EntryError] = {}
 
@@ -87,7 +69,7 @@ class Products:
             for v, rows in entries.items():
                 if v in skip:
                     continue
-                f = factors(rows)
+                f = rows.factors()
                 key = (v, id(f.right))
                 columns = wanted.setdefault(id(f.core), (f.core, {}))[1]
                 if key not in columns:
@@ -103,12 +85,12 @@ class Products:
         ]
 
     def _times(self, core: Rows, columns: dict[tuple[str, int], Ball]) -> dict[tuple[str, int], Ball]:
-        if isinstance(core, DiagonalRows):
-            return {key: part.times(core.values) for key, part in columns.items()}
-        if isinstance(core, ConstantRows):
+        if (diagonal := core.diagonal()) is not None:
+            return {key: part.times(diagonal) for key, part in columns.items()}
+        if core.is_ones:
             n = core.shape[0]
             return {key: Ball(np.repeat(b.mid, n), np.repeat(b.rad, n)) for key, b in columns.items()}
-        if isinstance(core, TransposedRows) and isinstance((turned := factors(core.base)).core, ConstantRows):
+        if core.is_transposed and (turned := core.T.factors()).core.is_ones:
             return {
                 key: _scaled(turned.right, _as_vector(_scaled(turned.left, b).total())) for key, b in columns.items()
             }
@@ -154,9 +136,9 @@ class Products:
     def _transposed(
         self, core: Rows, columns: Sequence[Ball], rooms: Sequence[Array]
     ) -> tuple[list[Ball], list[Array]]:
-        if isinstance(core, DiagonalRows):
-            return [c.times(core.values) for c in columns], [raised(np.abs(core.values) * r) for r in rooms]
-        if isinstance(core, ConstantRows):
+        if (diagonal := core.diagonal()) is not None:
+            return [c.times(diagonal) for c in columns], [raised(np.abs(diagonal) * r) for r in rooms]
+        if core.is_ones:
             return [_as_vector(c.total()) for c in columns], [np.full(1, upward_sum(r)) for r in rooms]
         error = self.error_of(core)
         nothing = (core.column_max() == 0) & (error.absolute == 0)
@@ -217,21 +199,21 @@ def _alike(parts: Sequence[Part]) -> list[tuple[Factors, list[Part]]]:
     """Parts over the same core and the same factors of columns, together."""
     out: dict[tuple[int, int], tuple[Factors, list[Part]]] = {}
     for part in parts:
-        f = factors(part.rows)
+        f = part.rows.factors()
         out.setdefault((id(f.core), id(f.right)), (f, []))[1].append(part)
     return list(out.values())
 
 
 def _column(parts: Sequence[Part], c: int) -> Ball:
     """left z, added up."""
-    return _sum([_scaled(factors(p.rows).left, p.columns[c]) for p in parts], parts[0].rows.shape[0])
+    return _sum([_scaled(p.rows.factors().left, p.columns[c]) for p in parts], parts[0].rows.shape[0])
 
 
 def _room(parts: Sequence[Part], c: int) -> Array:
     """|left| room, added up."""
     total = np.zeros(parts[0].rows.shape[0])
     for p in parts:
-        left = factors(p.rows).left
+        left = p.rows.factors().left
         total = total + (p.rooms[c] if left is None else np.abs(left) * p.rooms[c])
     return np.asarray(raised(total))
 

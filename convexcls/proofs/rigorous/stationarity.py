@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from convexcls.problem import Problem
 from convexcls.proofs.rigorous.multipliers import Unit
-from convexcls.proofs.rigorous.products import Products, factors
+from convexcls.proofs.rigorous.products import Products
 from convexcls.proofs.rigorous.rounding import ETA, Ball, raised, upward_sum
 from convexcls.proofs.rigorous.system import Gram, gram
 from convexcls.rows import Rows
@@ -117,7 +117,7 @@ def largest_entries(entries: Mapping[str, Rows]) -> dict[str, Array]:
     """At least the largest absolute value of each column, by variable."""
     out = {}
     for v, rows in entries.items():
-        f = factors(rows)
+        f = rows.factors()
         left = 1.0 if f.left is None else float(np.abs(f.left).max(initial=0.0))
         right = 1.0 if f.right is None else np.abs(f.right)
         out[v] = np.asarray(f.core.column_max() * left * right)

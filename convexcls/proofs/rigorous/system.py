@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from convexcls.problem import Problem
-from convexcls.proofs.rigorous.products import BESIDES, Products, factors
+from convexcls.proofs.rigorous.products import BESIDES, Products
 from convexcls.proofs.rigorous.rounding import UNIT, gamma, raised, upward_sum
-from convexcls.rows import ClassMarginRows, JoinedRows, Rows
+from convexcls.rows import JoinedRows, Rows
 
 Array = NDArray[np.float64]
 
@@ -91,7 +91,7 @@ def _matrix(products: Products, rows: JoinedRows, room: Array, used: NDArray[np.
         rows, room = rows[used], room[used]
     matrix = rows.scaled(1.0, scale).gram(room)
     if not short:
-        products.count(max((factors(part).core for _, part in rows.parts), key=lambda core: core.entries))
+        products.count(max((part.factors().core for _, part in rows.parts), key=lambda core: core.entries))
     return np.asarray(matrix)
 
 
@@ -103,7 +103,7 @@ def _single(products: Products, rows: Rows, room: Array, used: NDArray[np.intp],
     short = 2 * used.size < room.size
     matrix = np.asarray((rows[used] if short else rows).scaled(1.0, scale).gram(room[used] if short else room))
     if not short:
-        products.count(factors(rows).core)
+        products.count(rows.factors().core)
     products.grams.append((rows, room, scale, matrix))
     return matrix
 
@@ -114,10 +114,10 @@ def _diagonal_reach(problem: Problem, rows: Mapping[str, Rows], names: list[str]
     out, start = np.abs(diagonal), 0
     for v in names:
         stop = start + problem.variable(v).size
-        core = factors(rows[v]).core if v in rows else None
-        if isinstance(core, ClassMarginRows):
-            by_class = np.abs(diagonal[start:stop]).reshape(core.count, -1)
-            out[start:stop] = np.tile(4.0 * core.count * by_class.sum(axis=0), core.count)
+        margins = rows[v].factors().core.as_class_margins if v in rows else None
+        if margins is not None:
+            by_class = np.abs(diagonal[start:stop]).reshape(margins.count, -1)
+            out[start:stop] = np.tile(4.0 * margins.count * by_class.sum(axis=0), margins.count)
         start = stop
     return np.asarray(1.01 * out)
 
@@ -136,7 +136,7 @@ def _entry_part(
     for v in names:
         stop = start + problem.variable(v).size
         if v in rows:
-            f = factors(rows[v])
+            f = rows[v].factors()
             error = products.error_of(f.core)
             side = (1.0 if f.right is None else np.abs(f.right)) * (1.0 if f.left is None else np.abs(f.left).max())
             absolute[start:stop] = raised(error.absolute * side) / size[start:stop]

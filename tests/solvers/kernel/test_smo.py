@@ -352,7 +352,7 @@ def test_kernel_rows_are_the_matrix():
         np.testing.assert_allclose(R @ V, expected @ V, atol=1e-11)
         np.testing.assert_allclose(R.T @ (v * (v > 1)), expected @ (v * (v > 1)), atol=1e-11)
         np.testing.assert_allclose(R[chosen].to_dense(), expected[chosen], atol=1e-13)
-        np.testing.assert_allclose(R.diagonal(), np.diag(expected), atol=1e-13)
+        np.testing.assert_allclose(R.diagonal_entries(), np.diag(expected), atol=1e-13)
         np.testing.assert_allclose(R.store.block(chosen, chosen[:7]), K[np.ix_(chosen, chosen[:7])], atol=1e-13)
     dense = rows.to_dense()
     np.testing.assert_array_equal(dense, dense.T)
