@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from convexcls.rows.base import Array, Rows, column_by_column
-from convexcls.rows.dense import DenseRows
+from convexcls.arrays import Array
+from convexcls.rows.base import Rows, column_by_column
+from convexcls.rows.in_memory import DenseRows
 from convexcls.rows.row_store import MatrixStore, MatrixTooLarge, RowStore, Store
 
 __all__ = ["KernelRows", "MatrixStore", "MatrixTooLarge", "RowStore", "Store"]

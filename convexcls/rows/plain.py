@@ -8,7 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from convexcls.rows.base import Array, Counts, Rows, column_by_column, rows_selected, total_in_parts
+from convexcls.arrays import Array
+from convexcls.rows.base import Counts, Rows, column_by_column, rows_selected
+from convexcls.rows.summation import total_in_parts
 
 
 class DiagonalRows(Rows):

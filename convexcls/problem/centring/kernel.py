@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from convexcls.problem import Problem
 from convexcls.problem.centring.balance import balanced
 from convexcls.problem.centring.intercept import at_shift, fitted, rounded
+from convexcls.problem.centring.moved import far_columns, moved
 from convexcls.rows import Rows
 from convexcls.rows.kernel import KernelRows
-from convexcls.rows.moved import far_columns, moved
 
 Array = NDArray[np.float64]
 

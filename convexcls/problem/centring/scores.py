@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from convexcls.problem import Block, Problem, ProblemError
 from convexcls.problem.centring.balance import balanced
 from convexcls.problem.centring.intercept import at_shift, fitted, rounded
+from convexcls.problem.centring.moved import far_columns, moved
 from convexcls.rows import ClassMarginRows, Rows
-from convexcls.rows.moved import far_columns, moved
-from convexcls.rows.sums import summed
+from convexcls.rows.rounded import summed
 
 Array = NDArray[np.float64]
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from convexcls.arrays import least_squares
 from convexcls.problem import Constraint, Problem, Term
 from convexcls.proofs.certificate import exact
 from convexcls.proofs.certificate.curvature import curvature_rows, too_many_entries, vanishes_as_given, vanishes_exactly
@@ -22,7 +23,6 @@ from convexcls.proofs.certificate.linear_program import (
     too_large,
 )
 from convexcls.rows import Rows
-from convexcls.rows.least_squares import least_squares
 
 Array = NDArray[np.float64]
 

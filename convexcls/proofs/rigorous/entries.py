@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from convexcls.proofs.rigorous.rounding import ETA, UNIT, Ball, gamma, raised
 from convexcls.rows import CentredRows, Rows
-from convexcls.rows.base import row_blocks
+from convexcls.rows.summation import row_blocks
 
 Array = NDArray[np.float64]
 

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from convexcls.arrays import least_squares
 from convexcls.proofs.rigorous.evaluation import Evaluation
 from convexcls.proofs.rigorous.gap import Side, gap
 from convexcls.proofs.rigorous.independence import independent
@@ -29,7 +30,6 @@ from convexcls.proofs.rigorous.multipliers import Unit, central, central_room, m
 from convexcls.proofs.rigorous.products import Part
 from convexcls.proofs.rigorous.rounding import UNIT, Ball, raised, upward_sum
 from convexcls.proofs.rigorous.stationarity import Correction, System, correction, system
-from convexcls.rows.least_squares import least_squares
 
 Array = NDArray[np.float64]
 Places = NDArray[np.intp]

@@ -13,13 +13,13 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from convexcls.arrays import least_squares
 from convexcls.problem import Constraint
 from convexcls.proofs.rigorous.products import BESIDES, Products
 from convexcls.proofs.rigorous.rounding import UNIT, Ball, gamma, raised
 from convexcls.proofs.rigorous.structure import Structure, stated
 from convexcls.proofs.rigorous.system import Gram
 from convexcls.rows import Rows
-from convexcls.rows.least_squares import least_squares
 
 Array = NDArray[np.float64]
 

@@ -15,7 +15,7 @@ from scipy.linalg import LinAlgError, cholesky, eigh
 
 from convexcls.arrays import Array, Mask
 from convexcls.rows import DenseRows, Rows
-from convexcls.rows.base import row_blocks
+from convexcls.rows.summation import row_blocks
 from convexcls.solvers.rows.row_program import RowProgram, working_copy
 
 #: Whether columns repeat each other is seen on so many rows.

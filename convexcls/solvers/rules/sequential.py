@@ -15,7 +15,7 @@ from convexcls.arrays import Array
 from convexcls.losses import Exponential, HalfSquare, Logistic, Loss, SoftmaxMargins
 from convexcls.problem import Problem, Term
 from convexcls.rows import Rows
-from convexcls.rows.base import row_blocks
+from convexcls.rows.summation import row_blocks
 from convexcls.solvers.base import (
     Answer,
     Callback,

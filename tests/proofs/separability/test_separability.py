@@ -20,8 +20,7 @@ from hypothesis import strategies as st
 import convexcls as cc
 from convexcls.proofs.separability import Guess, complaints, separate, strictly
 from convexcls.rows import as_rows
-from convexcls.rows.expansion import as_doubles, product_signs
-from convexcls.rows.signs import exact_signs
+from convexcls.rows.signs import as_doubles, exact_signs, product_signs
 
 NAMES = {"strict": "strictly separable", "weak": "weakly separable", "overlap": "overlapping"}
 

@@ -20,8 +20,8 @@ from convexcls.models.kernel_values import DistanceValues, RadialValues, kernel_
 from convexcls.models.kernels import Kernel
 from convexcls.problem import Constraint, Variable
 from convexcls.rows import DiagonalRows, as_rows
-from convexcls.rows.exponential import exponentiate
 from convexcls.rows.kernel import KernelRows
+from convexcls.rows.kernel_loops import exponentiate
 from convexcls.rows.row_store import MatrixStore, MatrixTooLarge, RowStore
 from convexcls.solvers.kernel import free_set, loops
 

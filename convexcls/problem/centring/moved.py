@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
+from convexcls.arrays import Array
 from convexcls.data import Given
-from convexcls.rows.base import Array, Rows
-from convexcls.rows.dense import DenseRows
-from convexcls.rows.sparse import SparseRows
+from convexcls.rows import DenseRows, Rows, SparseRows
 
 #: A column is far from zero where its values differ by less than this fraction of their size.
 FAR = 1.0 / 32.0
