@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from convexcls.problem import BY_SAMPLE, Problem
-from convexcls.rows import Rows
-from convexcls.rows.kernel import KernelRows
 
 #: Up to so many unknowns a working set is tried.
 FEW = 1000
@@ -46,9 +44,9 @@ def _formulas(problem: Problem) -> list[Choice]:
 
 def _structured(problem: Problem) -> list[Choice]:
     out = []
-    if any(isinstance(p, Rows) for p in problem.quadratic.values()):
+    if problem.matrices:
         out.append(Choice("smo", "a kernel matrix, bounds and at most one equation: two multipliers at a time"))
-    if any(isinstance(p, KernelRows) and p.root is not None for p in problem.quadratic.values()):
+    if any(p.root is not None for p in problem.matrices.values()):
         out.append(Choice("dual:interior-point", "a linear kernel: its dual has one unknown a feature"))
     rows = max((c.size for c in problem.constraints), default=0)
     slacks = any(v.kind in BY_SAMPLE for v in problem.variables)

@@ -18,8 +18,6 @@ from convexcls.problem.scaling import Scaled, equilibrate, unscaled
 from convexcls.proofs.certificate import Certificate, certify, interrupted
 from convexcls.proofs.certificate.shortest import shortest
 from convexcls.proofs.certificate.slacks import settled
-from convexcls.rows import Rows
-from convexcls.rows.kernel import KernelRows
 from convexcls.solution import INTERRUPTED, Solution
 from convexcls.solvers import Answer, Callback, Iteration, Solver, Standing, Start, solver_class
 
@@ -32,20 +30,20 @@ DUAL = "dual:"
 
 def beyond_memory(problem: Problem) -> str:
     """Why a matrix P of the problem may not be written out; empty where each may."""
-    return next((why for p in problem.quadratic.values() if isinstance(p, Rows) and (why := p.beyond_memory)), "")
+    return next((why for p in problem.matrices.values() if (why := p.beyond_memory)), "")
 
 
 def by_its_root(problem: Problem) -> Problem:
     """The same problem with 1/2 x'R'Rx stated as 1/2 ‖Rx‖^2, where the root R of its quadratic form is known: then the
     dual of a linear kernel has one unknown a feature."""
-    forms = list(problem.quadratic.items())
-    if len(forms) != 1 or problem.terms or not isinstance(P := forms[0][1], KernelRows) or P.root is None:
+    roots = {v: p.root for v, p in problem.P.items() if p.root is not None}
+    if problem.terms or len(problem.quadratic) != 1 or not roots:
         return problem
     return Problem(
         problem.name,
         problem.variables,
         linear=problem.linear,
-        terms=[Term("kernel_root", {forms[0][0]: P.root}, weights=P.weight)],
+        terms=[Term("kernel_root", roots)],
         constraints=problem.constraints,
         constant=problem.constant,
         sense=problem.sense,

@@ -15,8 +15,8 @@ from convexcls.models.discriminants import Discriminants, discriminants
 from convexcls.problem import ROUNDING_ROOM, Constraint, Label, Term, Variable
 from convexcls.rows import CentredRows, Rows, as_rows
 from convexcls.rows.doubled import UNIT
+from convexcls.rows.rounded import RoundedRows
 from convexcls.rows.scores import rounding, row_products, settled
-from convexcls.rows.sums import RoundedRows
 
 Array = NDArray[np.float64]
 

@@ -133,8 +133,8 @@ class KernelSVM(Model):
 
     def candidate_directions(self) -> list[Array]:
         """Two samples of different classes that the kernel cannot tell apart: alpha may grow on both for ever."""
-        Q, signs = self.quadratic["margin"], self.data.signs
-        assert isinstance(Q, KernelRows)
+        Q, signs = self.P["margin"].as_kernel, self.data.signs
+        assert Q is not None
         assert signs is not None
         alike = Q.alike()
         first = {int(k): i for i, k in enumerate(alike) if signs[i] < 0}

@@ -94,7 +94,7 @@ class RadialValues(KernelValues):
         self.exponent = largest if np.isfinite(largest) else np.inf
 
     def fill(self, index: Indices, out: Array, columns: Indices | None = None) -> None:
-        from convexcls.rows.exponential import exponentiate
+        from convexcls.rows.kernel_loops import exponentiate
 
         d = self.X.shape[1]
         left = np.empty((index.size, d + 2))

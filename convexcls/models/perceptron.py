@@ -15,7 +15,7 @@ from convexcls.models.risk import risk_blocks
 from convexcls.problem import Constraint, Label
 from convexcls.proofs.separability import separation_rows
 from convexcls.rows import Rows
-from convexcls.rows.sums import summed
+from convexcls.rows.rounded import summed
 
 
 class PerceptronCriterion(Model):

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from convexcls.problem import Problem, provides
-from convexcls.rows import DiagonalRows, Rows, ScaledRows, TransposedRows
+from convexcls.rows import Rows
 
 Array = NDArray[np.float64]
 
@@ -67,9 +67,10 @@ def cvxpy_form(problem: Problem, as_written: bool = False) -> CvxpyForm:
         return sum(_product(rows, variables[v]) for v, rows in entries.items())
 
     objective: Any = problem.constant
-    for v, p in problem.quadratic.items():
-        if isinstance(p, Rows):
-            objective = objective + 0.5 * cp.quad_form(variables[v], cp.psd_wrap(p.to_dense()))
+    for v, P in problem.P.items():
+        p = problem.diagonals.get(v)
+        if p is None:
+            objective = objective + 0.5 * cp.quad_form(variables[v], cp.psd_wrap(P.to_dense()))
         elif np.all(p == p[0]):
             objective = objective + 0.5 * float(p[0]) * cp.sum_squares(variables[v])
         else:
@@ -97,13 +98,13 @@ def _product(rows: Rows, variable: Any) -> Any:
     """rows @ variable as a cvxpy expression, without multiplying the data out."""
     import cvxpy as cp
 
-    if isinstance(rows, ScaledRows):
-        inside = variable if np.all(rows.right == 1) else cp.multiply(rows.right, variable)
-        product = _product(rows.base, inside)
-        return product if np.all(rows.left == 1) else cp.multiply(rows.left, product)
-    if isinstance(rows, DiagonalRows):
-        return cp.multiply(rows.values, variable)
-    if isinstance(rows, TransposedRows) and isinstance(rows.base, ScaledRows):
-        product = rows.base.base.to_matrix().T @ cp.multiply(rows.base.left, variable)
-        return product if np.all(rows.base.right == 1) else cp.multiply(rows.base.right, product)
-    return rows.to_matrix() @ variable
+    if (diagonal := rows.diagonal()) is not None:
+        return cp.multiply(diagonal, variable)
+    if rows.is_transposed:
+        right, core, left = rows.T.factors()
+        core = core.T
+    else:
+        left, core, right = rows.factors()
+    inside = variable if right is None else cp.multiply(right, variable)
+    product = core.to_matrix() @ inside
+    return product if left is None else cp.multiply(left, product)

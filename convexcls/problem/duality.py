@@ -144,10 +144,6 @@ def _times(labels: Mapping[str, Label], numbers: Any) -> dict[str, Label]:
     return {name: label.times(float(values[0])) for name, label in labels.items()}
 
 
-def _as_matrix(p: Array | Rows) -> Rows:
-    return p if isinstance(p, Rows) else DiagonalRows(p)
-
-
 def _negative(label: str) -> str:
     """A label such as t_i or -t_i with the opposite sign."""
     return label[1:] if label.startswith("-") else f"-{label}" if label else ""
@@ -184,7 +180,7 @@ class _Derivation:
     """The dual as it is being built up, in minimised form."""
 
     problem: Problem
-    quadratic: dict[str, Any] = field(default_factory=dict)
+    quadratic: dict[str, Rows] = field(default_factory=dict)
     linear: dict[str, Array] = field(default_factory=dict)
     terms: list[Term] = field(default_factory=list)
     constraints: list[Constraint] = field(default_factory=list)
@@ -237,7 +233,7 @@ class _Derivation:
         N = {z.name: -z.K[variable].T for z in self.multipliers.values() if variable in z.K and z.name != without}
         if variable not in self.copies:
             return N
-        return {self.copies[variable].name: -_as_matrix(self.problem.quadratic[variable]), **N}
+        return {self.copies[variable].name: -self.problem.P[variable], **N}
 
     def _labels(self, variable: str) -> dict[str, Label]:
         """How the rows N = -K' are written."""
@@ -247,19 +243,20 @@ class _Derivation:
         return labels
 
     def _minimise_over(self, v: Variable) -> None:
-        p, q, N = self.problem.quadratic.get(v.name), self.q[v.name], self._N(v.name)
-        if p is not None and not isinstance(p, Rows) and np.all(p > 0):
+        P, q, N = self.problem.P.get(v.name), self.q[v.name], self._N(v.name)
+        p = self.problem.diagonals.get(v.name)
+        if p is not None and np.all(p > 0):
             self.steps.append(Step(v.name, "substituted"))
             self._add_half_square(v.name, N, -q, 1.0 / p, self._block(v))
             return
-        if p is not None and np.any(p.column_max() if isinstance(p, Rows) else p):
-            if len(N) == 1 and not np.any(q) and next(iter(N.values())).equals(_as_matrix(p)):
+        if P is not None and np.any(P.column_max()):
+            if len(N) == 1 and not np.any(q) and next(iter(N.values())).equals(P):
                 (z,) = N  # Px = Pz: the multiplier itself will do for x
-                self._add_quadratic(z, p)
+                self._add_quadratic(z, P)
                 self.steps.append(Step(v.name, "identified", z))
                 return
             copy = Variable(f"{v.name}_copy", v.size, rf"\tilde{{{v.symbol}}}", v.kind)
-            self.copies[v.name], self.quadratic[copy.name] = copy, p
+            self.copies[v.name], self.quadratic[copy.name] = copy, P
             N = self._N(v.name)  # from here on as for P = 0, with one more block
         chosen = self._eliminable(v.name)
         if chosen is not None:
@@ -282,10 +279,10 @@ class _Derivation:
         """1/2 sum weights (Nz + offset)^2; on a multiplier's own entries it is part of P."""
         if not N:
             self.constant += float(0.5 * weights @ offset**2)
-        elif len(N) == 1 and isinstance(rows := next(iter(N.values())), DiagonalRows):
+        elif len(N) == 1 and (diagonal := next(iter(N.values())).diagonal()) is not None:
             (z,) = N
-            self._add_quadratic(z, weights * rows.values**2)
-            self.linear[z] = self.linear.get(z, 0.0) + weights * rows.values * offset
+            self._add_quadratic(z, DiagonalRows(weights * diagonal**2))
+            self.linear[z] = self.linear.get(z, 0.0) + weights * diagonal * offset
             self.constant += float(0.5 * weights @ offset**2)
         else:
             label = self._cost_label(name) if np.any(offset) else ""
@@ -293,16 +290,17 @@ class _Derivation:
                 Term(name, N, loss=HalfSquare(), offset=offset, weights=weights, offset_label=label, **block)
             )
 
-    def _add_quadratic(self, z: str, p: Array | Rows) -> None:
+    def _add_quadratic(self, z: str, P: Rows) -> None:
         """Add to the quadratic part of a multiplier: diagonals as they are, a matrix makes it one."""
-        there = self.quadratic.get(z)
-        if there is None:
-            self.quadratic[z] = p
-        elif isinstance(p, Rows) or isinstance(there, Rows):
-            dense = [q.to_dense() if isinstance(q, Rows) else np.diag(q) for q in (p, there)]
-            self.quadratic[z] = as_rows(dense[0] + dense[1])
+        known = self.quadratic.get(z)
+        if known is None:
+            self.quadratic[z] = P
+            return
+        p, other = P.diagonal(), known.diagonal()
+        if p is None or other is None:
+            self.quadratic[z] = as_rows(P.to_dense() + known.to_dense())
         else:
-            self.quadratic[z] = there + p
+            self.quadratic[z] = DiagonalRows(other + p)
 
     # ---- multipliers that occur in one stationarity condition only --------------------------------
 
@@ -312,7 +310,7 @@ class _Derivation:
         others = [z for z in self.multipliers.values() if variable in z.K]
         ranked = []
         for z in others:
-            if len(z.K) != 1 or not isinstance(z.K[variable], DiagonalRows) or len(self._N(variable)) == 1:
+            if len(z.K) != 1 or z.K[variable].diagonal() is None or len(self._N(variable)) == 1:
                 continue
             if not np.all(z.K[variable].column_max() > 0) or (z.cone == "free" and z.term is None):
                 continue
@@ -324,9 +322,9 @@ class _Derivation:
 
     def _eliminate(self, v: Variable, z: _Multiplier, block: dict[str, Any]) -> None:
         """D z + N'z' = q gives z = (q - N'z') / D, which takes z's place everywhere."""
-        rows = -z.K[v.name]
-        assert isinstance(rows, DiagonalRows)
-        D, q, N = rows.values, self.q[v.name], self._N(v.name, without=z.name)
+        D = (-z.K[v.name]).diagonal()
+        assert D is not None
+        q, N = self.q[v.name], self._N(v.name, without=z.name)
         self.eliminated[z.name] = _Elimination(z, v.name, D, q, N)
         block["labels"] = {name: label for name, label in block["labels"].items() if name != z.name}
         if np.any(z.k):  # the cost k'z
@@ -367,7 +365,7 @@ class _Derivation:
         if z.term is not None and z.weights is not None:
             psi = z.term.loss.conjugate
             if isinstance(psi, HalfSquare):
-                self._add_quadratic(z.name, 1.0 / z.shares)
+                self._add_quadratic(z.name, DiagonalRows(1.0 / z.shares))
             else:
                 inner = {z.name: DiagonalRows(1.0 / z.shares)}
                 self.terms.append(Term(f"{z.name}_value", inner, "m", z.kind, loss=psi, weights=z.weights))

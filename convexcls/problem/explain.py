@@ -17,7 +17,6 @@ import numpy as np
 from convexcls.problem import BY_SAMPLE, Constraint, Kind, Label, NormBound, Problem, Term, Variable, latex, provides
 from convexcls.problem.duality import Dual, Step
 from convexcls.problem.latex import Piece, indexed, plain
-from convexcls.rows import DiagonalRows, Rows
 from convexcls.wording import capitalized, count, listed
 
 
@@ -112,7 +111,7 @@ def _convexity(problem: Problem) -> str:
         if problem.norm_bounds and all(t.is_half_square for t in problem.terms)
         else "a smooth convex program"
     )
-    strict = [v for v, p in problem.quadratic.items() if not isinstance(p, Rows) and np.all(np.asarray(p) > 0)]
+    strict = [v for v, p in problem.diagonals.items() if np.all(p > 0)]
     more = f"; strictly convex in {', '.join(strict)}, so that part of a solution is unique" if strict else ""
     return f"Convexity\n  {capitalized(kind)}: every KKT point is a global optimum{more}."
 
@@ -173,14 +172,13 @@ def _lagrangian(problem: Problem) -> str:
 def stationarity(problem: Problem, v: Variable) -> str:
     """The condition that the Lagrangian's derivative in one variable vanishes."""
     parts: list[Piece] = []
-    p, q = problem.quadratic.get(v.name), problem.linear.get(v.name)
+    p, q = problem.diagonals.get(v.name), problem.linear.get(v.name)
     unknown = indexed(v.symbol, v.kind)
-    if p is not None:
-        if isinstance(p, Rows):
-            parts.append(latex.product(v.kind, v.kind, v.symbol, Label("", problem.quadratic_symbol), False))
-        else:
-            uniform = bool(np.all(p == p[:1]))
-            parts.append(Piece(float(p[0]) if uniform else 1.0, "", unknown if uniform else f"p_i {unknown}"))
+    if v.name in problem.matrices:
+        parts.append(latex.product(v.kind, v.kind, v.symbol, Label("", problem.quadratic_symbol), False))
+    elif p is not None:
+        uniform = bool(np.all(p == p[:1]))
+        parts.append(Piece(float(p[0]) if uniform else 1.0, "", unknown if uniform else f"p_i {unknown}"))
     constant = 0.0
     letter = ""
     if q is not None and np.any(q):
@@ -194,7 +192,7 @@ def stationarity(problem: Problem, v: Variable) -> str:
         if v.name in block.entries:
             rows = block.entries[v.name]
             label = block.labels.get(v.name) or latex.default_label(rows)
-            diagonal = isinstance(rows, DiagonalRows)
+            diagonal = rows.diagonal() is not None
             parts.append(latex.product(v.kind, block.kind, block.symbol, label.times(sign), diagonal, turned=True))
         if isinstance(block, NormBound) and v.name in block.bound_entries:
             parts.append(Piece(-1.0, "", block.radius_symbol))

@@ -29,7 +29,7 @@ from convexcls.problem.blocks import (
 )
 from convexcls.problem.semidefinite import negative_eigenvalue
 from convexcls.problem.verbs import carry_out
-from convexcls.rows import JoinedRows, Rows, as_rows
+from convexcls.rows import DiagonalRows, JoinedRows, Rows, as_rows
 
 if TYPE_CHECKING:  # what the verbs return; the layers above provide them
     from convexcls.problem.duality import Dual
@@ -246,12 +246,26 @@ class Problem:
         out.setflags(write=False)
         return out
 
+    @cached_property
+    def P(self) -> Mapping[str, Rows]:
+        """The quadratic part by variable, diagonals and matrices alike."""
+        return {v: p if isinstance(p, Rows) else DiagonalRows(p) for v, p in self.quadratic.items()}
+
+    @cached_property
+    def matrices(self) -> Mapping[str, Rows]:
+        """The quadratic part by variable, where it is given by a matrix."""
+        return {v: p for v, p in self.P.items() if p.diagonal() is None}
+
+    @cached_property
+    def diagonals(self) -> Mapping[str, Array]:
+        """The quadratic part by variable, where it is a diagonal."""
+        return {v: p for v, rows in self.P.items() if (p := rows.diagonal()) is not None}
+
     def apply_quadratic(self, x: Array) -> Array:
         """P x."""
         out = np.zeros(self.size)
-        for v, p in self.quadratic.items():
-            where = self.layout[v]
-            out[where] = p @ x[where] if isinstance(p, Rows) else p * x[where]
+        for v, p in self.P.items():
+            out[self.layout[v]] = p @ x[self.layout[v]]
         return out
 
     def objective(self, x: Array) -> float:
@@ -391,7 +405,7 @@ class Problem:
         return isinstance(other, Problem) and (
             self.variables == other.variables
             and self.quadratic.keys() == other.quadratic.keys()
-            and all(_same(p, other.quadratic[v]) for v, p in self.quadratic.items())
+            and all(_same(p, other.P[v]) for v, p in self.P.items())
             and np.array_equal(self.q, other.q)
             and self.terms == other.terms
             and _by_name(self.constraints) == _by_name(other.constraints)
@@ -411,13 +425,15 @@ def _quadratic(variable: str, p: Any, sizes: Mapping[str, int]) -> Array | Rows:
     if variable not in sizes:
         raise ProblemError(f"the quadratic part speaks of an unknown variable {variable!r}")
     size = sizes[variable]
+    if isinstance(p, Rows) and (values := p.diagonal()) is not None:
+        p = values
     if isinstance(p, Rows) or np.ndim(p) == 2:
         matrix = as_rows(p)
         if not np.all(np.isfinite(matrix.column_max())):
             raise ProblemError(f"the quadratic part of {variable!r} holds a number that is not finite")
         if matrix.shape != (size, size):
             raise ProblemError(f"the quadratic part of {variable!r} is {matrix.shape}, not {size} x {size}")
-        if getattr(matrix, "semidefinite", False):  # known to be, so that it need not be multiplied out
+        if matrix.semidefinite:  # known to be, so that it need not be multiplied out
             return matrix
         dense = matrix.to_dense()
         if not np.allclose(dense, dense.T, rtol=1e-12, atol=0):
@@ -450,7 +466,5 @@ def _by_name(blocks: Sequence[Constraint]) -> dict[str, Constraint]:
     return {block.name: block for block in blocks}
 
 
-def _same(p: Array | Rows, other: Array | Rows) -> bool:
-    if isinstance(p, Rows) or isinstance(other, Rows):
-        return isinstance(p, Rows) and isinstance(other, Rows) and p.equals(other)
-    return np.array_equal(p, other)
+def _same(p: Rows, other: Rows) -> bool:
+    return (p.diagonal() is None) == (other.diagonal() is None) and p.equals(other)

@@ -124,9 +124,9 @@ def uniqueness(problem: Problem, x: Array, multipliers: Mapping[str, Array]) -> 
     noticed = _noticed(problem, x, multipliers)
     fixed: list[Array] = []
     free: list[tuple[Rows, Array]] = []
-    for v, p in problem.quadratic.items():
+    for v, p in problem.P.items():
         curved = np.zeros((problem.variable(v).size, problem.size))
-        curved[:, problem.layout[v]] = p.to_dense() if isinstance(p, Rows) else np.diag(p)
+        curved[:, problem.layout[v]] = p.to_dense()
         fixed.append(curved)
     for t in problem.terms:
         fixed.append(problem.rows(t)[t.counted].to_dense())

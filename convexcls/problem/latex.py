@@ -22,7 +22,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from convexcls.problem import Constraint, Kind, Label, NormBound, Problem, Term, Variable, provides
-from convexcls.rows import ConstantRows, DiagonalRows, Rows, ScaledRows, TransposedRows
+from convexcls.rows import Rows
 
 Block = Constraint | Term | NormBound
 
@@ -110,25 +110,22 @@ def pieces(problem: Problem, block: Block, entries: Mapping[str, Rows] | None = 
         label = block.labels.get(name) or default_label(rows)
         if label.product.isspace():
             continue  # written with the product of another variable
-        out.append(product(block.kind, v.kind, v.symbol, label, isinstance(rows, DiagonalRows)))
+        out.append(product(block.kind, v.kind, v.symbol, label, rows.diagonal() is not None))
     return out
 
 
 def default_label(rows: Rows) -> Label:
     """How unlabelled coefficients are written: numbers where they are all alike, letters otherwise."""
-    if isinstance(rows, DiagonalRows):
-        values = rows.values
+    if (values := rows.diagonal()) is not None:
         if values.size and np.all(values == values[0]):
             return Label("", "", float(values[0]))
         return Label("", "d_i")
-    base = rows.base if isinstance(rows, TransposedRows) else rows
-    if isinstance(base, ConstantRows):
-        return Label()
-    if isinstance(base, ScaledRows) and isinstance(base.base, ConstantRows):
-        if np.all(base.left == base.left[:1]):
-            return Label("", "", float(base.left[0] * base.right[0]))
+    left, core, right = (rows.T if rows.is_transposed else rows).factors()
+    if not core.is_ones:
+        return Label("", "a" if rows.is_transposed else "a_i")
+    if left is not None and np.any(left != left[0]):
         return Label("a_i", "")
-    return Label("", "a_i" if rows is base else "a")
+    return Label("", "", float((1.0 if left is None else left[0]) * (1.0 if right is None else right[0])))
 
 
 def total(parts: Iterable[Piece]) -> str:
@@ -188,9 +185,9 @@ def objective(problem: Problem, minimised: bool = False, split: bool = False) ->
 
 def _quadratic(problem: Problem) -> list[Piece]:
     out = []
-    for name, p in problem.quadratic.items():
-        v = problem.variable(name)
-        if isinstance(p, Rows):
+    for name in problem.quadratic:
+        v, p = problem.variable(name), problem.diagonals.get(name)
+        if p is None:
             out.append(Piece(1.0, "", rf"\tfrac12 {transposed(v.symbol)} {problem.quadratic_symbol} {v.symbol}"))
         elif np.all(p == p[:1]):
             out.append(_halved(float(p[0]), _square(v)))

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from convexcls.problem import Block, Problem, ProblemError, Term
 from convexcls.rows import Rows
-from convexcls.rows.kernel import KernelRows
 
 Array = NDArray[np.float64]
 Exponents = NDArray[np.int64]
@@ -157,7 +156,7 @@ def _unknowns(problem: Problem, columns: Exponents, blocks: Mapping[str, int]) -
     q = np.abs(np.ldexp(problem.q, columns))
     curved = np.zeros(problem.size, dtype=bool)
     curvature = 0.0
-    for v, p in problem.quadratic.items():
+    for v, p in problem.P.items():
         curved[problem.layout[v]] = True
         curvature = max(curvature, _curvature(problem, v, p, columns))
     for t in problem.terms:
@@ -172,15 +171,14 @@ def _unknowns(problem: Problem, columns: Exponents, blocks: Mapping[str, int]) -
     return 0 if problem.terms else _exponent(side)
 
 
-def _curvature(problem: Problem, variable: str, p: Array | Rows, columns: Exponents) -> float:
+def _curvature(problem: Problem, variable: str, p: Rows, columns: Exponents) -> float:
     e = columns[problem.layout[variable]]
-    diagonal = p.diagonal() if isinstance(p, Rows) else p
-    return float(np.abs(np.ldexp(diagonal, 2 * e)).max(initial=0.0))
+    return float(np.abs(np.ldexp(p.diagonal_entries(), 2 * e)).max(initial=0.0))
 
 
 def _costs(problem: Problem, columns: Exponents, blocks: Mapping[str, int]) -> list[float]:
     """The sizes that the objective is made of: curvatures where there are any, else linear costs."""
-    out = [_curvature(problem, v, p, columns) for v, p in problem.quadratic.items()]
+    out = [_curvature(problem, v, p, columns) for v, p in problem.P.items()]
     for t in problem.terms:
         out.append(float(np.ldexp(t.weights, -2 * blocks.get(t.name, 0)).max(initial=0.0)))
     return [*out, float(np.abs(np.ldexp(problem.q, columns)).max(initial=0.0))]
@@ -197,14 +195,14 @@ def _rebuild(problem: Problem, columns: Exponents, blocks: Mapping[str, int], ob
         return replace(t, entries=entries(t, t.entries), offset=np.ldexp(t.offset, e), weights=weights)
 
     quadratic: dict[str, Any] = {}
-    for v, p in problem.quadratic.items():
+    for v, p in problem.P.items():
         e = columns[problem.layout[v]]
-        if isinstance(p, KernelRows):
+        if (diagonal := problem.diagonals.get(v)) is not None:
+            quadratic[v] = np.ldexp(diagonal, 2 * e + objective)
+        elif p.semidefinite:  # and stays known to be
             quadratic[v] = p.scaled(np.ldexp(1.0, e + objective), np.ldexp(1.0, e))
-        elif isinstance(p, Rows):
-            quadratic[v] = np.ldexp(np.ldexp(p.to_dense(), e[:, None] + objective), e)
         else:
-            quadratic[v] = np.ldexp(p, 2 * e + objective)
+            quadratic[v] = np.ldexp(np.ldexp(p.to_dense(), e[:, None] + objective), e)
     return Problem(
         problem.name,
         problem.variables,

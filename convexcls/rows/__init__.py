@@ -1,38 +1,29 @@
 """Data matrices as rows, known only by what solvers do with them.
 
-Every own solver and every check is written in four verbs, so dense, sparse and composed rows
-(and whatever comes later) run through the same code and the data are never copied:
-
-=====================  ===================================================
-``R @ v``              one value a row: the margins
-``R.T @ u``            one value a column: the gradient
-``R.gram(weights)``    ``R' diag(weights) R``: the Hessian
-``R[index]``           some of the rows: a working set
-=====================  ===================================================
-
-Checks need one more, ``abs(R)``: the same verbs on the absolute values, to know how large the sum
-was whose cancellation is being judged.
+Every own solver and every check is written in five verbs and three questions (``base.py``), so dense, sparse and
+composed rows, and whatever comes later, run through the same code and the data are never copied. ``in_memory``,
+``plain`` and ``kernel`` hold entries; ``scaled``, ``joined``, ``class_margins``, ``blocked`` and ``rounded`` are made
+of other rows; ``fused`` reads these once where they are one matrix; ``signs``, ``doubled`` and ``scores`` know of
+rounding. Imports ``data`` and ``arrays``.
 """
 
-from convexcls.rows.base import Array, Rows, as_rows
-from convexcls.rows.centred import CentredRows
-from convexcls.rows.class_margins import ClassMarginRows, block_gram
-from convexcls.rows.columns import ColumnRows, chosen_columns
-from convexcls.rows.composed import JoinedRows, ScaledRows, TransposedRows, one_entry_each
-from convexcls.rows.dense import DenseRows
+from convexcls.rows.base import Factors, Rows, Visit, as_rows
+from convexcls.rows.blocked import CentredRows
+from convexcls.rows.class_margins import ClassMarginRows, ColumnRows, block_gram
+from convexcls.rows.in_memory import DenseRows, SparseRows
+from convexcls.rows.joined import JoinedRows, StackedRows, one_entry_each
 from convexcls.rows.plain import ConstantRows, DiagonalRows, PickedRows
 from convexcls.rows.row_store import MatrixTooLarge
-from convexcls.rows.sparse import SparseRows
-from convexcls.rows.stacked import StackedRows
+from convexcls.rows.scaled import ScaledRows, TransposedRows
 
 __all__ = [
-    "Array",
     "CentredRows",
     "ClassMarginRows",
     "ColumnRows",
     "ConstantRows",
     "DenseRows",
     "DiagonalRows",
+    "Factors",
     "JoinedRows",
     "MatrixTooLarge",
     "PickedRows",
@@ -41,8 +32,8 @@ __all__ = [
     "SparseRows",
     "StackedRows",
     "TransposedRows",
+    "Visit",
     "as_rows",
     "block_gram",
-    "chosen_columns",
     "one_entry_each",
 ]

@@ -1,13 +1,24 @@
-"""Rows that are formed a block at a time, and forgotten again."""
+"""Rows that are formed a block at a time and forgotten again: absolute values, differences from the mean of a group."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from convexcls.rows.base import Array, Rows, added_up_in_parts
+from convexcls.arrays import Array
+from convexcls.rows.base import Rows, Visit
+from convexcls.rows.doubled import ETA, UNIT, Doubled
+from convexcls.rows.in_memory import DenseRows, gram_by_blocks
+from convexcls.rows.summation import added_up_in_parts, additions, row_blocks
+
+#: So many entries stay in the second-level cache.
+IN_CACHE = 50_000
 
 
 class BlockedRows(Rows):
@@ -35,3 +46,148 @@ class BlockedRows(Rows):
             part, length = added_up_in_parts(block, u[rows])
             out, most, count = out + part, max(most, length), count + 1
         return out, most + count
+
+    def sweep(self, x: Array, visit: Visit) -> Array:
+        out = np.zeros(x.shape)
+        for rows, block in self.blocks():
+            out += block.T @ visit(rows, block @ x)
+        return out
+
+
+class AbsoluteRows(BlockedRows):
+    """|R|, formed a block at a time so that no copy of the data is made."""
+
+    def __init__(self, base: Rows) -> None:
+        self.base = base
+        self.shape = base.shape
+
+    def blocks(self) -> Iterator[tuple[slice, Array]]:
+        """The absolute values, a block at a time, in memory that the next block takes again."""
+        n, d = self.shape
+        length = max(IN_CACHE // max(d, 1), 16)
+        memory = np.empty((min(length, n), d))
+        for start in range(0, n, length):
+            rows = slice(start, min(start + length, n))
+            yield rows, np.abs(self.base[rows].to_dense(), out=memory[: rows.stop - start])
+
+    def gram(self, weights: Array) -> Array:
+        return gram_by_blocks(lambda rows: np.abs(self.base[rows].to_dense()), self.shape, weights)
+
+    def __getitem__(self, index: Any) -> Rows:
+        return abs(self.base[index])
+
+    def __abs__(self) -> Rows:
+        return self
+
+    def _largest_by_column(self) -> Array:
+        return self.base.column_max()
+
+    def to_matrix(self) -> Any:
+        return abs(self.base.to_matrix())
+
+
+class CentredRows(BlockedRows):
+    """x_i - origin - means[group_i].
+
+    The means are relative to an origin among the data, so that features far from zero lose no digits; a block of
+    rows is centred when it is needed, so neither a copy of the data nor a dense form of sparse data is ever kept.
+    """
+
+    def __init__(
+        self,
+        base: Rows,
+        origin: Array,
+        means: Array,
+        groups: NDArray[np.intp],
+        absolute: bool = False,
+        whole: CentredRows | None = None,
+    ) -> None:
+        self.base, self.origin, self.means, self.groups, self.absolute = base, origin, means, groups, absolute
+        self.shape = base.shape
+        self.whole = whole or self  # the rows whose means these are
+
+    @classmethod
+    def by_group(cls, base: Rows, groups: NDArray[np.intp], count: int) -> CentredRows:
+        """The rows centred by the mean of their group, of which there are ``count``."""
+        origin = base[slice(0, 1)].to_dense()[0]
+        shifted = cls(base, origin, np.zeros((count, base.shape[1])), groups)
+        means = np.vstack([shifted.T @ np.where(groups == k, 1.0 / (groups == k).sum(), 0.0) for k in range(count)])
+        return cls(base, origin, means, groups)
+
+    def mean_error(self) -> Array:
+        """How far the means may be off, by column: a sum of x_i - origin, each times 1/n_k, with four roundings besides
+        those of the sum."""
+        k = additions(self.shape[0]) + 4
+        return np.asarray(1.02 * k * UNIT * self.span() + 2 * self.shape[0] * ETA)
+
+    def span(self) -> Array:
+        """At least |x_i - origin|, by column."""
+        return np.asarray(1.01 * (self.whole.column_max() + np.abs(self.means).max(axis=0, initial=0.0)))
+
+    @property
+    def as_centred(self) -> CentredRows:  # type: ignore[override]
+        return self
+
+    def blocks(self) -> Iterator[tuple[slice, Array]]:
+        for rows in row_blocks(self.shape[0]):
+            block = (self.base[rows].to_dense() - self.origin) - self.means[self.groups[rows]]
+            yield rows, np.abs(block) if self.absolute else block
+
+    def gram(self, weights: Array) -> Array:
+        out = np.zeros((self.shape[1], self.shape[1]))
+        for rows, block in self.blocks():
+            out += DenseRows(block).gram(weights[rows])
+        return out
+
+    def __getitem__(self, index: Any) -> Rows:
+        groups = self.groups[index]
+        return CentredRows(self.base[index], self.origin, self.means, groups, self.absolute, self.whole)
+
+    def __abs__(self) -> Rows:
+        return CentredRows(self.base, self.origin, self.means, self.groups, True, self.whole)
+
+    def rational(self, index: Any = None) -> list[list[Fraction]]:
+        """x_i minus the mean of its group, neither of them rounded."""
+        chosen = np.arange(self.shape[0]) if index is None else np.arange(self.shape[0])[index]
+        means, out = self.whole.exact_means, []
+        for group, row in zip(self.groups[chosen].tolist(), self.base.rational(chosen), strict=True):
+            centred = [value - mean for value, mean in zip(row, means[group], strict=True)]
+            out.append([abs(value) for value in centred] if self.absolute else centred)
+        return out
+
+    def doubled(self, index: Any) -> Doubled:
+        means = self.whole.doubled_means
+        groups = self.groups[index]
+        high, low = self.base.doubled(index).minus(Doubled(means.high[groups], means.low[groups]))
+        sign = np.where(self.absolute & (high < 0), -1.0, 1.0)
+        return Doubled(sign * high, sign * low)
+
+    @cached_property
+    def doubled_means(self) -> Doubled:
+        """The mean of each group, to twice the digits of a double."""
+        return Doubled.of(self.exact_means, self.shape[1])
+
+    @cached_property
+    def exact_means(self) -> list[list[Fraction]]:
+        """The mean of each group, without rounding."""
+        from convexcls.rows.rounded import exact_sum
+
+        sizes = np.bincount(self.groups, minlength=len(self.means)).tolist()
+        sums = [exact_sum(self.base, (self.groups == k).astype(float)) for k in range(len(sizes))]
+        return [[value / size for value in row] for row, size in zip(sums, sizes, strict=True)]
+
+    @property
+    def rounding(self) -> float:
+        return float("inf")  # what cancels against the mean leaves its rounding behind
+
+    def _largest_by_column(self) -> Array:
+        out = np.zeros(self.shape[1])
+        for _, block in self.blocks():
+            out = np.maximum(out, np.abs(block).max(axis=0, initial=0.0))
+        return out
+
+    def to_matrix(self) -> Any:
+        out = np.empty(self.shape)
+        for rows, block in self.blocks():
+            out[rows] = block
+        return out

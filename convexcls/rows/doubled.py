@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from convexcls.arrays import Array
 
 UNIT = 2.0**-53
 ETA = 2.0**-1074

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from convexcls.rows.base import Array, Rows, column_by_column
-from convexcls.rows.dense import DenseRows
+from convexcls.arrays import Array
+from convexcls.rows.base import Rows, column_by_column
+from convexcls.rows.in_memory import DenseRows
 from convexcls.rows.row_store import MatrixStore, MatrixTooLarge, RowStore, Store
 
 __all__ = ["KernelRows", "MatrixStore", "MatrixTooLarge", "RowStore", "Store"]
@@ -28,7 +29,6 @@ class KernelRows(Rows):
     A product with Q is made from the rows of K where the vector is not 0, and the last one is remembered.
     """
 
-    #: Whether the matrix is known to be symmetric and positive semidefinite.
     semidefinite = True
 
     def __init__(
@@ -99,19 +99,24 @@ class KernelRows(Rows):
             blur=self.blur,
         )
 
-    def spread(self) -> Array:
-        """e with |true Q_ij - Q_ij| <= e_i e_j: a value k(x, z) is known to ``blur[0]`` of sqrt(k(x, x) k(z, z)), and
-        to ``blur[1]`` where that underflows. 0 where the values are what was given."""
+    @property
+    def as_kernel(self) -> KernelRows:  # type: ignore[override]
+        return self
+
+    def spread(self) -> Array | None:
+        """A value k(x, z) is known to ``blur[0]`` of sqrt(k(x, x) k(z, z)), and to ``blur[1]`` where that underflows.
+        None where the values are what was given."""
+        if not any(self.blur):
+            return None
         relative, absolute = (math.sqrt(part) for part in self.blur)
-        sizes = relative * np.sqrt(np.abs(self.store.diagonal())) + absolute if any(self.blur) else 0.0
+        sizes = relative * np.sqrt(np.abs(self.store.diagonal())) + absolute
         return np.asarray(math.sqrt(abs(self.weight)) * np.abs(self.factor) * sizes)
 
     @property
     def beyond_memory(self) -> str:
         return "" if self.store.fits else str(MatrixTooLarge(self.store.size, self.store.limit))
 
-    def diagonal(self) -> Array:
-        """The entries on the diagonal."""
+    def diagonal_entries(self) -> Array:
         return np.asarray(self.weight * self.factor**2 * self.store.diagonal())
 
     def alike(self) -> NDArray[np.intp]:
@@ -126,7 +131,7 @@ class KernelRows(Rows):
     def _largest_by_column(self) -> Array:
         """A bound of the largest absolute value of each column, within its row of the diagonal: of a positive
         semidefinite matrix no entry exceeds sqrt(Q_ii Q_jj)."""
-        root = np.sqrt(np.abs(self.diagonal()))
+        root = np.sqrt(np.abs(self.diagonal_entries()))
         return np.asarray(root * root.max(initial=0.0))
 
     def to_matrix(self) -> Array:

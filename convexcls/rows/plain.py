@@ -8,7 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from convexcls.rows.base import Array, Counts, Rows, column_by_column, rows_selected, total_in_parts
+from convexcls.arrays import Array
+from convexcls.rows.base import Counts, Rows, column_by_column, rows_selected
+from convexcls.rows.summation import total_in_parts
 
 
 class DiagonalRows(Rows):
@@ -34,6 +36,12 @@ class DiagonalRows(Rows):
     @property
     def row_length(self) -> int:
         return 1
+
+    def diagonal(self) -> Array:
+        return self.values
+
+    def diagonal_entries(self) -> Array:
+        return self.values
 
     def largest_reach(self, x: Array) -> float:
         return float(np.abs(self.values * x).max(initial=0.0))
@@ -136,6 +144,8 @@ class PickedRows(Rows):
 
 class ConstantRows(Rows):
     """An n x 1 column of ones: the intercept's column, at no cost in memory."""
+
+    is_ones = True
 
     def __init__(self, size: int) -> None:
         self.shape = (size, 1)

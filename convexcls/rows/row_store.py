@@ -10,11 +10,9 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-Array = NDArray[np.float64]
-Indices = NDArray[np.intp]
+from convexcls.arrays import Array, Indices
 
 #: Rows that are not kept are computed this many at a time.
 BATCH = 256
@@ -141,7 +139,7 @@ class RowStore:
     def add_product(self, index: Indices, weights: Array, out: Array, keep: bool = False) -> None:
         """Add ``K[index]' weights`` to ``out``; weights may be a vector or a matrix. What is not kept is computed; it
         is kept where there is room for all rows of the matrix, or where it is to be kept and there is room for it."""
-        from convexcls.rows.row_sums import add_rows
+        from convexcls.rows.kernel_loops import add_rows
 
         if self.whole or (keep and index.size <= self.capacity):
             self.place(index)
@@ -163,7 +161,7 @@ class RowStore:
     def fill_block(self, index: Indices, columns: Indices, out: Array) -> None:
         """Copy the entries in some rows and columns into ``out``. Where not all rows may be kept, those that are not
         kept are computed for these columns only."""
-        from convexcls.rows.row_sums import gather
+        from convexcls.rows.kernel_loops import gather
 
         if self.whole:
             slab, slots = self.place(index)

@@ -16,8 +16,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from convexcls.rows.base import Array, row_blocks
+from convexcls.arrays import Array
 from convexcls.rows.signs import BESIDES, TINY, UNIT
+from convexcls.rows.summation import row_blocks
 
 #: So many products are added up at a time: einsum has its own order up to 8192, its buffer, and splits longer sums.
 COLUMNS = 4096

@@ -7,19 +7,23 @@ Almost all rows are decided by doubles: the computed value s of a sum of k produ
 in whatever order it is added up, where c counts the roundings besides: of the entries, of x, of the factors of rows, of
 the difference. Only the rows with |s| below that bound are worked out without rounding: by expansions
 where x is made of few digits, otherwise in rationals.
+
+A product of two doubles is the sum of two doubles exactly (Dekker 1971), and so is a sum (Knuth). Terms are added one
+by one to an expansion: doubles that do not overlap, in rising order, whose sum is that of all terms so far without
+rounding (Shewchuk 1997). Its sign is that of the last one that is not 0. All of it is arithmetic on whole columns.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from math import lcm
 
 import numpy as np
 from numpy.typing import NDArray
 
-from convexcls.rows import expansion
-from convexcls.rows.base import Array, Rows
-from convexcls.rows.columns import chosen_columns
+from convexcls.arrays import Array
+from convexcls.rows.base import Rows
 
 UNIT = 2.0**-53
 TINY = 2.0**-1074
@@ -27,19 +31,25 @@ TINY = 2.0**-1074
 BESIDES = 16
 #: So many borderline rows are worked out at a time.
 BLOCK = 4096
+#: Within these powers of two nothing overflows or underflows.
+RANGE = 2.0**400
+SPLIT = 134217729.0  # 2^27 + 1
+#: More terms than this are left to rationals.
+MOST_TERMS = 200
 
 
 def exact_signs(rows: Rows, x: Sequence[Fraction], shift: Sequence[Fraction] | Fraction | int = 0) -> NDArray[np.int8]:
     """-1, 0 or 1 for each row: the sign of R_i x - shift_i, where R is as the data were given."""
     out = np.zeros(rows.shape[0], dtype=np.int8)
     unsure = _filtered(rows, x, shift, out)
-    possible = unsure.size and isinstance(shift, (Fraction, int)) and not shift and expansion.doubles_as_given(rows)
-    plain = expansion.as_doubles(x) if possible else None
+    possible = unsure.size and isinstance(shift, (Fraction, int)) and not shift
+    plain = as_doubles(x) if possible else None
     used = np.flatnonzero(plain) if plain is not None else np.empty(0, dtype=np.intp)
     for start in range(0, unsure.size, BLOCK):
         some = unsure[start : start + BLOCK]
-        if plain is not None:
-            signs = expansion.product_signs(rows[some].to_dense()[:, used], plain[used])
+        doubles = None if plain is None else rows.exact_doubles(some)
+        if plain is not None and doubles is not None:
+            signs = product_signs(doubles[:, used], plain[used])
             if signs is not None:
                 out[some] = signs
                 continue
@@ -54,7 +64,7 @@ def exact_values(
     """R_i x - shift_i for some rows."""
     used = [j for j, value in enumerate(x) if value]
     factors, out = [x[j] for j in used], []
-    exactly = chosen_columns(rows[index], np.array(used, dtype=np.intp)).rational()
+    exactly = rows[index].select_columns(np.array(used, dtype=np.intp)).rational()
     for i, row in zip(index.tolist(), exactly, strict=True):
         s = shift if isinstance(shift, (Fraction, int)) else shift[i]
         out.append(sum((v * f for v, f in zip(row, factors, strict=True) if v), Fraction(0)) - s)
@@ -90,3 +100,61 @@ def doubles(values: Sequence[Fraction]) -> Array | None:
         return None
     small = np.abs(out) < 2.0**-960
     return None if any(values[k] for k in np.flatnonzero(small).tolist()) else out
+
+
+# ---- expansions --------------------------------------------------------------------------------------------
+
+
+def as_doubles(values: Sequence[Fraction]) -> Array | None:
+    """The values times one positive number, as doubles without rounding; None where they have too many digits."""
+    common = lcm(*(value.denominator for value in values))
+    whole = [value.numerator * (common // value.denominator) for value in values]
+    longest = max((abs(value).bit_length() for value in whole), default=0)
+    zeros = min(((value & -value).bit_length() - 1 for value in whole if value), default=0)
+    if longest - zeros > 390 or any(_digits(value) > 53 for value in whole):
+        return None
+    return np.array([float(value >> zeros) for value in whole])
+
+
+def _digits(value: int) -> int:
+    """How many digits in base two there are from the first to the last that is not 0."""
+    return abs(value).bit_length() - ((value & -value).bit_length() - 1) if value else 0
+
+
+def product_signs(matrix: Array, x: Array) -> NDArray[np.int8] | None:
+    """The sign of each row times x; None where numbers are too large, too small, or too many."""
+    sizes = np.abs(matrix)
+    outside = (sizes > RANGE) | ((sizes < 1.0 / RANGE) & (sizes > 0))
+    if 2 * x.size > MOST_TERMS or np.any(outside):
+        return None
+    parts: list[Array] = []
+    for column, factor in zip(np.ascontiguousarray(matrix.T), x.tolist(), strict=True):
+        if abs(factor) == 1.0:
+            parts = _grown(parts, column * factor)
+            continue
+        high = column * factor
+        parts = _grown(_grown(parts, _error(column, factor, high)), high)
+    out = np.zeros(matrix.shape[0])
+    for part in parts:  # the last that is not 0 has the say
+        out = np.where(part != 0.0, part, out)
+    return np.sign(out).astype(np.int8)
+
+
+def _error(column: Array, factor: float, high: Array) -> Array:
+    """What is missing in the rounded product."""
+    a, b = column * SPLIT, factor * SPLIT
+    head, factor_head = a - (a - column), b - (b - factor)
+    tail, factor_tail = column - head, factor - factor_head
+    return ((head * factor_head - high) + head * factor_tail + tail * factor_head) + tail * factor_tail
+
+
+def _grown(parts: list[Array], term: Array) -> list[Array]:
+    """The expansion with one more term."""
+    out = []
+    for part in parts:
+        total = term + part
+        other = total - term
+        out.append((term - (total - other)) + (part - other))
+        term = total
+    out.append(term)
+    return out

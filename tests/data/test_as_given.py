@@ -14,9 +14,10 @@ from convexcls import rational
 from convexcls.cli.columns import ColumnNames
 from convexcls.cli.sources import Request, read_problem
 from convexcls.rational import elimination
-from convexcls.rows import DenseRows, Rows, as_rows, expansion
+from convexcls.rows import DenseRows, Rows, as_rows
+from convexcls.rows import signs as signs_module
+from convexcls.rows.rounded import exact_sum
 from convexcls.rows.signs import exact_signs
-from convexcls.rows.sums import exact_sum
 
 TENTHS = [[Decimal("0.1"), Decimal("0.2")], [Fraction(1, 3), 2], [5, Decimal("6e-1")], [Decimal("-0.7"), 0]]
 
@@ -185,14 +186,14 @@ def test_the_filter_leaves_only_borderline_rows_to_exact_arithmetic(monkeypatch,
     X = np.random.default_rng(0).normal(size=(5000, 4))
     X[17] = [1.0, 1.0, -2.0, 0.0]
     rows, rational, expanded = as_rows(X), [], []
-    product_signs = expansion.product_signs
+    product_signs = signs_module.product_signs
     in_rationals = Rows.rational
     monkeypatch.setattr(
         DenseRows,
         "rational",
         lambda self, index=None: rational.append(self.array.tolist()) or in_rationals(self, index),
     )
-    monkeypatch.setattr(expansion, "product_signs", lambda R, x: expanded.append(R.tolist()) or product_signs(R, x))
+    monkeypatch.setattr(signs_module, "product_signs", lambda R, x: expanded.append(R.tolist()) or product_signs(R, x))
     signs = exact_signs(rows, [1 + Fraction(excess), Fraction(1), Fraction(1), Fraction(0)])
     assert signs[17] == (excess > 0)
     assert np.array_equal(np.delete(signs, 17), np.delete(np.sign(X[:, :3].sum(axis=1)), 17))

@@ -10,8 +10,8 @@ import convexcls as cc
 from convexcls.problem.centring import centre
 from convexcls.problem.centring.balance import balanced
 from convexcls.problem.centring.intercept import at_shift, fitted
+from convexcls.problem.centring.moved import far_columns, moved
 from convexcls.rows import DenseRows, SparseRows
-from convexcls.rows.moved import far_columns, moved
 
 RNG = np.random.default_rng(20)
 NEAR = RNG.integers(-9, 10, (14, 2)).astype(float)

@@ -31,12 +31,12 @@ from convexcls.rows import (
     StackedRows,
     TransposedRows,
     as_rows,
-    base,
+    summation,
 )
 
 QUARTERS = st.integers(-8, 8).map(lambda k: k / 4)
 SQUARES = st.sampled_from([0.0, 0.25, 1.0, 4.0])
-small_blocks = patch.multiple(base, BLOCK=3, PART=2)
+small_blocks = patch.multiple(summation, BLOCK=3, PART=2)
 
 
 def exact(shape) -> st.SearchStrategy[np.ndarray]:
@@ -373,7 +373,7 @@ def test_wide_sparse_rows_stay_sparse():
 
 def test_row_blocks_cover_everything_once():
     for n in (0, 1, 2047, 2048, 2049, 10_000):
-        assert [i for block in base.row_blocks(n) for i in range(n)[block]] == list(range(n))
+        assert [i for block in summation.row_blocks(n) for i in range(n)[block]] == list(range(n))
 
 
 # ---- entries that doubles round ---------------------------------------------------------------------------

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from convexcls.problem import Problem
 from convexcls.problem.centring.balance import balanced
 from convexcls.problem.centring.intercept import at_shift, fitted, rounded
-from convexcls.rows import ConstantRows, DenseRows, Rows, ScaledRows, SparseRows, TransposedRows
+from convexcls.problem.centring.moved import far_columns, moved
+from convexcls.rows import Rows
 from convexcls.rows.kernel import KernelRows
-from convexcls.rows.moved import far_columns, moved
 
 Array = NDArray[np.float64]
 
@@ -64,8 +64,8 @@ def centred_kernel(problem: Problem) -> CentredKernel | None:
     if len(problem.variables) != 1 or problem.terms or problem.norm_bounds or len(equations) != 1:
         return None
     (name,), (equation,) = (v.name for v in problem.variables), equations
-    Q = problem.quadratic.get(name)
-    if not isinstance(Q, KernelRows) or Q.root is None or np.any(equation.rhs):
+    Q = problem.P[name].as_kernel if name in problem.P else None
+    if Q is None or Q.root is None or Q.weight != 1.0 or np.any(equation.rhs):
         return None
     seen = _samples(Q.root, equation.entries[name])
     shift = None if seen is None else far_columns(seen[0])
@@ -74,7 +74,7 @@ def centred_kernel(problem: Problem) -> CentredKernel | None:
     data, signs = moved(seen[0], shift), seen[1]
     root = data.scaled(signs).T
     blur = (0.0, np.inf) if root.rounding else Q.blur  # the rounding of samples is that of what they were
-    Q = KernelRows(Q.store.on_linear(data.to_matrix()), Q.factor, weight=Q.weight, root=root, blur=blur)
+    Q = KernelRows(Q.store.on_linear(data.to_matrix()), Q.factor, root=root, blur=blur)
     centred = Problem(
         problem.name,
         problem.variables,
@@ -90,14 +90,12 @@ def centred_kernel(problem: Problem) -> CentredKernel | None:
     return CentredKernel(centred, equation.name, signs, root, shift)
 
 
-def _samples(root: Rows, row: Rows) -> tuple[DenseRows | SparseRows, Array] | None:
+def _samples(root: Rows, row: Rows) -> tuple[Rows, Array] | None:
     """The samples and signs of a root diag(y) X beside an equation diag(y) 1, both transposed."""
-    if not (isinstance(root, TransposedRows) and isinstance(row, TransposedRows)):
+    if not (root.is_transposed and row.is_transposed):
         return None
-    rows, ones = root.base, row.base
-    if not (isinstance(rows, ScaledRows) and isinstance(ones, ScaledRows) and isinstance(ones.base, ConstantRows)):
+    rows, ones = root.T.factors(), row.T.factors()
+    if rows.left is None or ones.left is None or not np.array_equal(rows.left, ones.left):
         return None
-    alike = np.array_equal(rows.left, ones.left) and np.all(rows.right == 1.0) and np.all(ones.right == 1.0)
-    if not alike or not isinstance(rows.base, (DenseRows, SparseRows)):
-        return None
-    return rows.base, np.asarray(rows.left)
+    plain = rows.right is None and ones.right is None and ones.core.is_ones and rows.core.in_memory() is not None
+    return (rows.core, rows.left) if plain else None

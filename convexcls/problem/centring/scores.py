@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from convexcls.problem import Block, Problem, ProblemError
 from convexcls.problem.centring.balance import balanced
 from convexcls.problem.centring.intercept import at_shift, fitted, rounded
-from convexcls.rows import ClassMarginRows, ConstantRows, DenseRows, Rows, ScaledRows, SparseRows
-from convexcls.rows.moved import far_columns, moved
-from convexcls.rows.sums import RoundedRows, summed
+from convexcls.problem.centring.moved import far_columns, moved
+from convexcls.rows import ClassMarginRows, Rows
+from convexcls.rows.rounded import summed
 
 Array = NDArray[np.float64]
 
@@ -89,7 +89,7 @@ def centred_scores(problem: Problem) -> CentredScores | None:
     return CentredScores(other, where[coef], where[intercept], shift, shifted.column_max())
 
 
-def _pair(problem: Problem) -> tuple[str, str, DenseRows | SparseRows] | None:
+def _pair(problem: Problem) -> tuple[str, str, Rows] | None:
     """The variable of the features, that of the intercept, and the samples, where the intercept costs nothing itself
     and stands beside the features wherever it stands."""
     for variable in problem.variables:
@@ -118,25 +118,28 @@ def _samples(block: Block, coef: str, intercept: str) -> Any:
 def _without(rows: Rows, ones: Rows, change: Callable[[Rows], Rows], look: bool = False) -> Any:
     """``rows`` with the samples X inside them changed, where ``ones`` are the same rows with a column of ones in their
     place; None where they are not. With ``look`` nothing is worked out."""
-    if isinstance(rows, ScaledRows) and isinstance(ones, ScaledRows):
-        same = rows.left is ones.left or np.array_equal(rows.left, ones.left)
-        if not (same and np.all(rows.right == 1.0) and np.all(ones.right == 1.0)):
+    (left, core, right), (other_left, other, other_right) = rows.factors(), ones.factors()
+    same = left is other_left or (left is not None and other_left is not None and np.array_equal(left, other_left))
+    if not same or right is not None or other_right is not None:
+        return None
+    inner = _without_factors(core, other, change, look)
+    return inner if inner is None or look or left is None else inner.scaled(left)
+
+
+def _without_factors(rows: Rows, ones: Rows, change: Callable[[Rows], Rows], look: bool) -> Any:
+    margins, others = rows.as_class_margins, ones.as_class_margins
+    if margins is not None and others is not None:
+        if margins.classes is not others.classes or (margins.count, margins.other) != (others.count, -1.0):
             return None
-        inner = _without(rows.base, ones.base, change, look)
-        return inner if inner is None or look else inner.scaled(rows.left)
-    if isinstance(rows, ClassMarginRows) and isinstance(ones, ClassMarginRows):
-        if rows.classes is not ones.classes or (rows.count, rows.other) != (ones.count, -1.0):
-            return None
-        inner = _without(rows.base, ones.base, change, look)
-        return None if inner is None else ClassMarginRows(inner, rows.classes, rows.count)
-    if isinstance(rows, RoundedRows) and isinstance(ones, RoundedRows):
-        if rows.source is None or ones.source is None or not np.array_equal(rows.source[1], ones.source[1]):
+        inner = _without(margins.base, others.base, change, look)
+        return None if inner is None else ClassMarginRows(inner, margins.classes, margins.count)
+    if rows.source is not None and ones.source is not None:
+        if not np.array_equal(rows.source[1], ones.source[1]):
             return None
         inner = _without(rows.source[0], ones.source[0], change, look)
         return inner if inner is None or look else summed(inner, rows.source[1])
-    if isinstance(ones, ConstantRows) and isinstance(rows, (DenseRows, SparseRows)):
-        return change(rows)
-    return None
+    in_place = ones.is_ones and rows.in_memory() is not None and np.isfinite(rows.rounding)
+    return change(rows) if in_place else None
 
 
 def _rebuilt(problem: Problem, changed: Callable[[Any], Any]) -> Problem:

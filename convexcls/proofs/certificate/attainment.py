@@ -24,7 +24,7 @@ from scipy.linalg.lapack import dpotrf, dpotrs
 
 from convexcls.problem import Problem, Term
 from convexcls.problem.centring import in_centred_form
-from convexcls.rows import JoinedRows, Rows
+from convexcls.rows import JoinedRows
 
 Array = NDArray[np.float64]
 Places = NDArray[np.intp]
@@ -72,8 +72,8 @@ def attainment(problem: Problem, x: Array, multipliers: Mapping[str, Array], gra
 
 
 def _curved_itself(problem: Problem, variable: str) -> bool:
-    p = problem.quadratic.get(variable)
-    return p is not None and not isinstance(p, Rows) and bool(np.all(p > 0))
+    p = problem.diagonals.get(variable)
+    return p is not None and bool(np.all(p > 0))
 
 
 def _gradient(problem: Problem, x: Array, multipliers: Mapping[str, Array]) -> Array:
@@ -105,9 +105,9 @@ class _Correction:
         start = 0
         for v in names:
             stop = start + problem.variable(v).size
-            p = problem.quadratic.get(v)
+            p = problem.P.get(v)
             if p is not None:
-                self.hessian[start:stop, start:stop] += p.to_dense() if isinstance(p, Rows) else np.diag(p)
+                self.hessian[start:stop, start:stop] += p.to_dense()
             start = stop
         for t in terms:
             rows = problem.narrow_rows(t.entries, names)

@@ -27,7 +27,7 @@ from convexcls.problem import BY_SAMPLE, Block, Problem
 from convexcls.proofs.certificate import exact
 from convexcls.proofs.rigorous.rounding import Ball
 from convexcls.proofs.rigorous.structure import Structure
-from convexcls.rows import CentredRows, DiagonalRows, JoinedRows, Rows
+from convexcls.rows import JoinedRows, Rows
 
 Array = NDArray[np.float64]
 
@@ -63,7 +63,7 @@ def free_variables(problem: Problem) -> list[str]:
 
 def _summed(block: Block) -> dict[str, Rows]:
     """A block's entries without those that act one to one: a bound's multiplier is no help against a sum."""
-    return {v: rows for v, rows in block.entries.items() if not isinstance(rows, DiagonalRows)}
+    return {v: rows for v, rows in block.entries.items() if rows.diagonal() is None}
 
 
 def summed_rows(problem: Problem, names: Sequence[str]) -> list[JoinedRows]:
@@ -277,7 +277,7 @@ def _rank(maps: Sequence[JoinedRows], stacked: Array) -> int:
         return exact.rank(stacked)
     # rows minus the means of their groups, and differences of means, are the samples less a constant
     parts = [part for rows in maps for _, part in rows.parts]
-    centred = [part for part in parts if isinstance(part, CentredRows)]
+    centred = [part.as_centred for part in parts if part.as_centred is not None]
     if not centred:  # sums of rows, which add nothing to their rank
         return exact.rank(np.vstack([rows.to_dense() for rows in maps if np.isfinite(rows.rounding)]))
     if len(centred) != 1 or len(maps) != 2:

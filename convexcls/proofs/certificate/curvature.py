@@ -30,32 +30,30 @@ STRICTLY_DEFINITE = ("rbf", "laplacian")
 
 def curvature_rows(problem: Problem) -> list[JoinedRows]:
     """The rows over all of x that vanish where a matrix P does: its root, or P itself."""
-    matrices = {v: _root(p) for v, p in problem.quadratic.items() if isinstance(p, Rows)}
+    matrices = {v: _root(p) for v, p in problem.matrices.items()}
     return [problem.joined({v: rows}, rows.shape[0]) for v, rows in matrices.items()]
 
 
 def _root(p: Rows) -> Rows:
-    return p.root if isinstance(p, KernelRows) and p.root is not None else p
+    return p if p.root is None else p.root
 
 
 def too_many_entries(problem: Problem) -> bool:
     """Whether the matrices P are too large for a linear program with P d = 0, or for the memory allowed for them."""
-    matrices = [p for p in problem.quadratic.values() if isinstance(p, Rows)]
-    if any(isinstance(p, KernelRows) and not p.store.fits for p in matrices):
-        return True
-    return sum(p.shape[0] * p.shape[1] for p in matrices) > LARGEST_MATRIX
+    matrices = problem.matrices.values()
+    return any(p.beyond_memory for p in matrices) or sum(p.shape[0] * p.shape[1] for p in matrices) > LARGEST_MATRIX
 
 
 def vanishes_exactly(problem: Problem, direction: Array) -> bool:
     """Whether P d is exactly zero for every matrix P without a root, and that without rational arithmetic."""
-    for v, p in problem.quadratic.items():
+    for v, p in problem.matrices.items():
         d = direction[problem.layout[v]]
-        if not isinstance(p, Rows) or _root(p) is not p or not np.any(d):
+        if p.root is not None or not np.any(d):
             continue
         used = np.flatnonzero(d)
         if np.any(np.abs(np.frexp(d[used])[0]) != 0.5):  # not a power of two: the products would be rounded
             return False
-        if isinstance(p, KernelRows) and _cancels_by_samples(p, d):
+        if p.as_kernel is not None and _cancels_by_samples(p.as_kernel, d):
             continue
         products = p[used].to_dense().T * d[used]  # P is symmetric
         if any(math.fsum(row) for row in products):
@@ -70,11 +68,11 @@ def vanishes_as_given(problem: Problem, direction: Array) -> bool:
     definite; of one that takes rationals to rationals Q d is worked out. True where there is no kernel of samples, or a
     known root of samples that doubles hold.
     """
-    matrices = [p for p in problem.quadratic.values() if isinstance(p, KernelRows)]
+    matrices = [p.as_kernel for p in problem.matrices.values() if p.as_kernel is not None]
     kernel, data = getattr(problem, "kernel", None), getattr(problem, "data", None)
     if not matrices or kernel is None or data is None:
         return True
-    if data.exact_matrix is None and any(_root(p) is not p for p in matrices):
+    if data.exact_matrix is None and any(p.root is not None for p in matrices):
         return True
     pulls = matrices[0].factor * direction
     used = np.flatnonzero(pulls)

@@ -40,7 +40,7 @@ from convexcls.proofs.certificate.measures import KKT, Measured, Residual, Yards
 from convexcls.proofs.certificate.products import Gradient, plain_values, quadratic_value, row_values
 from convexcls.proofs.certificate.sizes import Sizes
 from convexcls.proofs.rigorous.rounding import UNIT, Ball, gamma, raised
-from convexcls.rows import DiagonalRows, JoinedRows
+from convexcls.rows import JoinedRows
 
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -343,7 +343,7 @@ class _Check:
         if unit := self.sizes.units[c.name]:
             return unit
         sizes = abs(self.problem.rows(c)) @ np.abs(self.x)
-        if all(isinstance(r, DiagonalRows) for r in c.entries.values()):  # a bound: that of the whole block
+        if all(r.diagonal() is not None for r in c.entries.values()):  # a bound: that of the whole block
             return float(np.max(sizes, initial=0.0))
         return sizes
 

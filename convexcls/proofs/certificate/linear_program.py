@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from convexcls.arrays import least_squares
 from convexcls.problem import Constraint, Problem
-from convexcls.rows.least_squares import least_squares
 
 Array = NDArray[np.float64]
 

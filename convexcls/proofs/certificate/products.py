@@ -20,11 +20,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from convexcls.problem import Block, Problem
-from convexcls.proofs.rigorous.entries import EntryError, entry_error, error_from_afar, factors
+from convexcls.proofs.rigorous.entries import EntryError, entry_error, error_from_afar
 from convexcls.proofs.rigorous.rounding import ETA, UNIT, Ball, gamma, raised
-from convexcls.rows import CentredRows, JoinedRows, Rows
+from convexcls.rows import JoinedRows, Rows
 from convexcls.rows.doubled import LARGEST, LEAST, Doubled, dots, product_error, total, two_product
-from convexcls.rows.kernel import KernelRows
 
 Array = NDArray[np.float64]
 Places = NDArray[np.intp]
@@ -71,8 +70,8 @@ def _entry_errors(rows: JoinedRows, closely: bool) -> tuple[float, Array | float
         if np.isfinite(part.rounding):
             relative = max(relative, part.rounding * UNIT * 1.01)
             continue
-        f = factors(part)
-        error = _error_of(f.core.whole if isinstance(f.core, CentredRows) else f.core, closely)
+        f = part.factors()
+        error = _error_of(f.core if f.core.as_centred is None else f.core.as_centred.whole, closely)
         largest = 1.0 if f.left is None else float(np.abs(f.left).max(initial=0.0))
         absolute[where] = largest * error.absolute * (1.0 if f.right is None else np.abs(f.right)) * 1.01
         relative = max(relative, error.relative)
@@ -141,10 +140,10 @@ def quadratic_value(problem: Problem, x: Array, moved: Array, tol: float) -> flo
     """1/2 x'Px, given ``moved`` = Px; of a matrix P in doubled precision, or by its root, where doubles might miss
     ``tol`` of it."""
     total = 0.0
-    for v, p in problem.quadratic.items():
+    for v, p in problem.P.items():
         own = x[problem.layout[v]]
         value = float(own @ moved[problem.layout[v]])
-        if isinstance(p, Rows) and np.all(np.isfinite(own)):
+        if v in problem.matrices and np.all(np.isfinite(own)):
             off = gamma(2 * own.size + BESIDES) * float(np.abs(own) @ (abs(p) @ np.abs(own)))
             off += float(np.abs(own) @ _kernel_error(p, own))
             little = off <= 0.1 * tol * max(abs(value), abs(float(problem.q @ x)))
@@ -155,10 +154,9 @@ def quadratic_value(problem: Problem, x: Array, moved: Array, tol: float) -> flo
 
 
 def _doubled_value(problem: Problem, p: Rows, x: Array) -> float:
-    root = getattr(p, "root", None)
-    if root is not None:
-        moved, _ = _product(root.doubled(slice(None)), x)
-        return float(moved @ moved) * float(getattr(p, "weight", 1.0))
+    if p.root is not None:
+        moved, _ = _product(p.root.doubled(slice(None)), x)
+        return float(moved @ moved)
     known = _exact_kernel(problem, p)
     moved, _ = _product(p.doubled(slice(None)) if known is None else known, x)
     return total(np.concatenate(two_product(moved, x)).tolist())
@@ -172,14 +170,14 @@ def _product(rows: Doubled, x: Array) -> tuple[Array, Array]:
 
 def _kernel_error(p: Rows, x: Array) -> Array:
     """How far P x may be off because the values of a kernel are."""
-    spread = p.spread() if isinstance(p, KernelRows) else np.zeros(p.shape[0])
-    return np.asarray(spread * float(spread @ np.abs(x)))
+    spread = p.spread()
+    return np.zeros(p.shape[0]) if spread is None else np.asarray(spread * float(spread @ np.abs(x)))
 
 
 def _exact_kernel(problem: Problem, p: Rows) -> Doubled | None:
     """The matrix of a kernel that takes rationals to rationals, of the samples as they were given; None where it is
     another one, or large."""
-    if p.shape[0] > MOST_EXACT_KERNEL or not (isinstance(p, KernelRows) and any(p.blur)):
+    if p.shape[0] > MOST_EXACT_KERNEL or p.spread() is None:
         return None
     return problem.remembered(_doubled_kernel)
 
@@ -241,12 +239,11 @@ class Gradient:
     def sizes(self) -> Array:
         """The sum of absolute values."""
         out = self.magnitude + np.abs(self.curved)
-        for v, p in self.problem.quadratic.items():
-            if isinstance(p, Rows):
-                where = self.problem.layout[v]
-                out[where] = self.magnitude[where] + abs(p) @ np.abs(self.x[where])
-                self.lengths[where] += p.shape[0]
-                self.errors[where] += _kernel_error(p, self.x[where])
+        for v, p in self.problem.matrices.items():
+            where = self.problem.layout[v]
+            out[where] = self.magnitude[where] + abs(p) @ np.abs(self.x[where])
+            self.lengths[where] += p.shape[0]
+            self.errors[where] += _kernel_error(p, self.x[where])
         return out
 
     @property
@@ -260,21 +257,22 @@ class Gradient:
         """Some entries in doubled precision, or in rationals where numbers are too large or too small for that."""
         parts = [[float(c)] for c in self.problem.q[columns]]
         off = np.zeros(columns.size)
-        for v, p in self.problem.quadratic.items():
+        for v, p in self.problem.P.items():
             where = np.arange(self.problem.size)[self.problem.layout[v]]
             mine = np.flatnonzero(np.isin(columns, where))
             inside = columns[mine] - where[0] if where.size else mine
-            if isinstance(p, KernelRows) and p.root is not None:
+            if (diagonal := self.problem.diagonals.get(v)) is not None:
+                entries = Doubled(diagonal[inside][:, None], np.zeros((inside.size, 1)))
+                z = self.x[columns[mine]][:, None]
+            elif p.root is not None:
                 z, rad = _product(p.root.doubled(slice(None)), self.x[where])
-                entries, z = p.root.T.doubled(inside), p.weight * z
-                off[mine] += 1.01 * abs(p.weight) * (abs(p.root.T[inside]) @ rad)
-            elif isinstance(p, Rows):
+                entries = p.root.T.doubled(inside)
+                off[mine] += 1.01 * (abs(p.root.T[inside]) @ rad)
+            else:
                 known, z = _exact_kernel(self.problem, p), self.x[where]
                 # P is symmetric
                 entries = p.doubled(inside) if known is None else Doubled(*(part[inside] for part in known))
                 off[mine] += _kernel_error(p, z)[inside] if known is None else 0.0
-            else:
-                entries, z = Doubled(p[inside][:, None], np.zeros((inside.size, 1))), self.x[columns[mine]][:, None]
             off[mine] += _gather(parts, mine, entries, z)
         for rows, z in self.parts:
             length = max(CHUNK // max(rows.shape[1], 1), 1)
@@ -288,7 +286,7 @@ class Gradient:
         entries_in_all = sum(rows.shape[0] * rows.shape[1] for rows, _ in self.parts)
         given = all(np.all(np.isfinite(z)) for _, z in self.parts)
         # the values of a kernel that are blurred are no better in rationals
-        given &= not any(isinstance(p, KernelRows) and any(p.blur) for p in self.problem.quadratic.values())
+        given &= all(p.spread() is None for p in self.problem.matrices.values())
         if not np.all(np.isfinite(rad)) and entries_in_all <= MOST_RATIONALS and given:
             mid, rad = self._rational(columns)
         return Ball(mid, rad)
@@ -297,12 +295,15 @@ class Gradient:
         """The same without any rounding but the last."""
         point = [Fraction(v) for v in self.x.tolist()]
         sums = [Fraction(c) for c in self.problem.q.tolist()]
-        for v, p in self.problem.quadratic.items():
+        for v, p in self.problem.P.items():
             where = range(self.problem.size)[self.problem.layout[v]]
-            own = point[where.start : where.stop]
-            moved = [_dot(row, own) for row in p.rational()] if isinstance(p, Rows) else []
-            for k, j in enumerate(where):
-                sums[j] += Fraction(float(p[k])) * own[k] if isinstance(p, np.ndarray) else moved[k]
+            own, diagonal = point[where.start : where.stop], self.problem.diagonals.get(v)
+            if diagonal is None:
+                moved = [_dot(row, own) for row in p.rational()]
+            else:
+                moved = [Fraction(value) * t for value, t in zip(diagonal.tolist(), own, strict=True)]
+            for j, value in zip(where, moved, strict=True):
+                sums[j] += value
         for rows, z in self.parts:
             for row, weight in zip(rows.rational(), z.tolist(), strict=True):
                 factor = Fraction(weight)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from convexcls.arrays import least_squares
 from convexcls.problem import Constraint, Problem, Term
 from convexcls.proofs.certificate import exact
 from convexcls.proofs.certificate.curvature import curvature_rows, too_many_entries, vanishes_as_given, vanishes_exactly
@@ -22,7 +23,6 @@ from convexcls.proofs.certificate.linear_program import (
     too_large,
 )
 from convexcls.rows import Rows
-from convexcls.rows.least_squares import least_squares
 
 Array = NDArray[np.float64]
 
@@ -128,9 +128,8 @@ class _RecessionProgram:
 
     def _add_constraints(self) -> None:
         problem = self.problem
-        for v, p in problem.quadratic.items():
-            matrix = p.to_matrix() if isinstance(p, Rows) else sparse.diags_array(np.asarray(p))
-            self.equal.append(self._wide(matrix, problem.layout[v].start))
+        for v, p in problem.P.items():
+            self.equal.append(self._wide(p.to_matrix(), problem.layout[v].start))
         for c in problem.constraints:
             rows = self._wide(sparse.csr_array(problem.rows(c).to_matrix()) @ sparse.diags_array(self.scale))
             (self.equal if c.relation == "==" else self.upper).append(rows)
@@ -231,10 +230,9 @@ def check_direction(problem: Problem, direction: Array) -> Direction | None:
 def _violation(problem: Problem, d: Array) -> float:
     """How far the direction is from keeping all constraints and having no curvature, relative to rounding."""
     parts = [_moved(rows, d) for rows in curvature_rows(problem)]
-    for v, p in problem.quadratic.items():
-        if not isinstance(p, Rows):
-            bent = np.abs(p * d[problem.layout[v]])
-            parts.append((bent, bent))
+    for v, p in problem.diagonals.items():
+        bent = np.abs(p * d[problem.layout[v]])
+        parts.append((bent, bent))
     for c in problem.constraints:
         moved, size = _moved(problem.rows(c), d)
         parts.append((np.maximum(moved, 0.0) if c.relation == "<=" else moved, size))

@@ -9,12 +9,12 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from convexcls.arrays import Array
 from convexcls.proofs.certificate.measures import KKT
 from convexcls.proofs.certificate.recession import Direction
 from convexcls.proofs.certificate.separating import Finding, Separating, as_doubles
 from convexcls.proofs.separability.check import complaints
 from convexcls.proofs.separability.section import exponent_of, power_of_two
-from convexcls.rows import Array
 
 #: How far curvature, relative to what was added up, has to be above what rounding leaves.
 CLEAR_CURVATURE = 1e-9

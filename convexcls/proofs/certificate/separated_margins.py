@@ -7,6 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
+from convexcls.arrays import Array
 from convexcls.problem import Constraint
 from convexcls.proofs.certificate.infeasibility import Farkas
 from convexcls.proofs.certificate.kkt import check_kkt
@@ -14,7 +15,6 @@ from convexcls.proofs.certificate.linear_program import largest_ratio
 from convexcls.proofs.certificate.measures import KKT
 from convexcls.proofs.certificate.separating import Finding, Separating, as_doubles
 from convexcls.proofs.separability import strictly
-from convexcls.rows import Array
 
 
 class HardMargin(Separating):

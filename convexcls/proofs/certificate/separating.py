@@ -9,13 +9,14 @@ from functools import cached_property
 
 import numpy as np
 
+from convexcls.arrays import Array
 from convexcls.problem import Problem
 from convexcls.proofs.certificate.infeasibility import Farkas
 from convexcls.proofs.certificate.measures import KKT
 from convexcls.proofs.certificate.recession import Direction
 from convexcls.proofs.separability import Guess, Separation, separate
 from convexcls.proofs.separability.section import exponent_of, power_of_two
-from convexcls.rows import Array, Rows
+from convexcls.rows import Rows
 
 #: Half a rounding, with room for the sums of rounded bounds.
 UNIT = 2.0**-52

@@ -13,12 +13,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from convexcls.arrays import least_squares
 from convexcls.problem import Problem
 from convexcls.problem.centring import centre, in_centred_form
 from convexcls.proofs.certificate import exact
 from convexcls.proofs.certificate.correction import FreeRows, free_variables, summed_rows
 from convexcls.rows import DenseRows
-from convexcls.rows.least_squares import least_squares
 
 Array = NDArray[np.float64]
 

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from convexcls.problem import ROUNDING_ROOM, Block, Problem, Term
 from convexcls.proofs.rigorous.structure import Structure
-from convexcls.rows import DiagonalRows
 
 Array = NDArray[np.float64]
 Places = NDArray[np.intp]
@@ -79,7 +78,7 @@ class Sizes:
 
     @staticmethod
     def _slack_cost(problem: Problem, block: Block) -> float:
-        bounded = [v for v, rows in block.entries.items() if isinstance(rows, DiagonalRows)]
+        bounded = [v for v, rows in block.entries.items() if rows.diagonal() is not None]
         costs = [np.abs(problem.linear[v]).max(initial=0.0) for v in bounded if v in problem.linear]
         return float(max(costs, default=0.0))
 
@@ -100,4 +99,4 @@ class Sizes:
 
 def _acts_one_to_one(blocks: tuple[Block, ...], variable: str) -> bool:
     """Whether every block takes the variable entry by entry, as slacks are taken."""
-    return all(isinstance(b.entries[variable], DiagonalRows) for b in blocks if variable in b.entries)
+    return all(b.entries[variable].diagonal() is not None for b in blocks if variable in b.entries)

@@ -9,7 +9,6 @@ import numpy as np
 
 from convexcls.proofs.certificate.level_words import level_words
 from convexcls.proofs.exact.kernel_matrix import has_exact_kernel
-from convexcls.rows.kernel import KernelRows
 from convexcls.wording import listed, paragraph, rational_text, shorten
 
 if TYPE_CHECKING:
@@ -97,7 +96,7 @@ def _given_exactly(problem: Problem) -> bool:
 
 def _blurred(problem: Problem) -> bool:
     """Whether a check knows how far the values of a kernel are from those of the samples as given."""
-    return any(isinstance(p, KernelRows) and any(p.blur) for p in problem.quadratic.values())
+    return any(p.spread() is not None for p in problem.matrices.values())
 
 
 def _kernel_of_doubles(problem: Problem) -> bool:

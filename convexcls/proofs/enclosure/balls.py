@@ -18,7 +18,7 @@ import numpy as np
 
 from convexcls.problem import NoAnswer
 from convexcls.proofs.enclosure.intervals import MAX_BITS, Interval
-from convexcls.rows import ConstantRows, DenseRows, DiagonalRows, JoinedRows, PickedRows, Rows, ScaledRows, SparseRows
+from convexcls.rows import Rows
 
 if TYPE_CHECKING:
     from flint import arb, arb_mat
@@ -92,8 +92,9 @@ def read_rows(rows: Rows, index: Any, columns: Sequence[int], exponents: Sequenc
     from flint import arb_mat
 
     shape = (len(index), len(columns))
-    if _are_doubles(rows):
-        dense = rows[index].to_dense()[:, columns]
+    doubles = rows.exact_doubles(index)
+    if doubles is not None:
+        dense = doubles[:, columns]
         powers = np.array(exponents, dtype=np.int64)
         with np.errstate(all="ignore"):
             scaled = np.ldexp(dense, -powers)
@@ -101,12 +102,3 @@ def read_rows(rows: Rows, index: Any, columns: Sequence[int], exponents: Sequenc
                 return arb_mat(*shape, scaled.ravel().tolist())
     units = list(zip(columns, exponents, strict=True))
     return arb_mat(*shape, [ball(row[j], -e) for row in rows.rational(index) for j, e in units])
-
-
-def _are_doubles(rows: Rows) -> bool:
-    """Whether the doubles of the rows are the data, without rounding."""
-    if isinstance(rows, JoinedRows):
-        return all(_are_doubles(part) for _, part in rows.parts)
-    if isinstance(rows, ScaledRows):
-        return bool(np.all(np.abs(rows.left) == 1) and np.all(np.abs(rows.right) == 1)) and _are_doubles(rows.base)
-    return type(rows) in (DenseRows, SparseRows, ConstantRows, DiagonalRows, PickedRows) and rows.rounding == 0

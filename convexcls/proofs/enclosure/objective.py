@@ -27,7 +27,7 @@ from convexcls.problem import NoAnswer, Problem, ProblemError, Term
 from convexcls.proofs.enclosure.balls import all_exact, ball, column, read_rows
 from convexcls.proofs.enclosure.losses import BY_TYPE, FALLING, Derivatives, LossSum, SoftmaxSum
 from convexcls.rational import independent_rows
-from convexcls.rows import ClassMarginRows, DiagonalRows, JoinedRows, Rows
+from convexcls.rows import ClassMarginRows, JoinedRows
 
 if TYPE_CHECKING:
     from flint import arb, arb_mat
@@ -122,10 +122,10 @@ class Objective:
         from flint import arb_mat
 
         out = arb_mat(self.size, self.size)
-        for v, p in self.problem.quadratic.items():
+        for v, p in self.problem.P.items():
             first = self.problem.layout[v].start
             inside = [(k, j - first) for k, j in enumerate(self.kept) if first <= j < self.problem.layout[v].stop]
-            table = _matrix(p).rational()
+            table = p.rational()
             for k, row in inside:
                 for other, place in inside:
                     out[k, other] = ball(table[row][place], -self.exponents[k] - self.exponents[other])
@@ -172,14 +172,15 @@ def _weights(term: Term, groups: Indices) -> list[arb]:
 def _root_costs(problem: Problem) -> Array:
     """The root of the quadratic cost of each unknown."""
     out = np.zeros(problem.size)
-    for v, p in problem.quadratic.items():
-        out[problem.layout[v]] = np.sqrt(_matrix(p).diagonal())
+    for v, p in problem.P.items():
+        out[problem.layout[v]] = np.sqrt(p.diagonal_entries())
     return out
 
 
 def class_rows(term: Term) -> dict[str, ClassMarginRows] | None:
     """The entries of a softmax term where all of them are margins of the same classes, else None."""
-    rows = {v: r for v, r in term.entries.items() if isinstance(r, ClassMarginRows) and r.other == -1.0}
+    found = ((v, rows.as_class_margins) for v, rows in term.entries.items())
+    rows = {v: margins for v, margins in found if margins is not None and margins.other == -1.0}
     if len(rows) < len(term.entries) or not isinstance(term.loss, SoftmaxMargins) or term.offset.any():
         return None
     first = next(iter(rows.values()))
@@ -198,16 +199,12 @@ def _term_rows(problem: Problem, term: Term) -> Iterator[list[Fraction]]:
 
 def _cost_rows(problem: Problem) -> Iterator[list[Fraction]]:
     """The rows of the quadratic and of the linear part."""
-    for v, p in problem.quadratic.items():
+    for v, p in problem.P.items():
         where = problem.layout[v]
         before, after = [Fraction(0)] * where.start, [Fraction(0)] * (problem.size - where.stop)
-        for row in _matrix(p).rational():
+        for row in p.rational():
             yield [*before, *row, *after]
     yield [Fraction(v) for v in problem.q.tolist()]
-
-
-def _matrix(p: Array | Rows) -> Rows:
-    return p if isinstance(p, Rows) else DiagonalRows(p)
 
 
 def _gauge(problem: Problem) -> list[list[Fraction]]:

@@ -11,7 +11,6 @@ import numpy as np
 from convexcls.problem import Problem, Term
 from convexcls.proofs.exact.dual_bound import dot
 from convexcls.proofs.exact.kernel_matrix import exact_kernel
-from convexcls.rows import Rows
 from convexcls.rows.signs import exact_signs
 
 #: Larger matrices of the objective are not worked out in rationals.
@@ -20,18 +19,16 @@ LARGEST = 40_000
 
 def in_rationals(problem: Problem) -> bool:
     """Whether a direction of the problem can be checked in rationals."""
-    matrices = [p for p in problem.quadratic.values() if isinstance(p, Rows)]
-    return not problem.norm_bounds and (not matrices or problem.size**2 <= LARGEST)
+    return not problem.norm_bounds and (not problem.matrices or problem.size**2 <= LARGEST)
 
 
 def matrices_of(problem: Problem) -> dict[str, list[list[Fraction]]]:
     """The rows over all of x that vanish where a matrix of the objective does: a kernel's of the samples as given."""
     out = {}
-    for v, p in problem.quadratic.items():
-        if isinstance(p, Rows):
-            start, left = problem.layout[v].start, problem.size - problem.layout[v].stop
-            matrix = exact_kernel(problem) or p.rational()
-            out[v] = [[Fraction(0)] * start + row + [Fraction(0)] * left for row in matrix]
+    for v, p in problem.matrices.items():
+        start, after = problem.layout[v].start, problem.size - problem.layout[v].stop
+        matrix = exact_kernel(problem) or p.rational()
+        out[v] = [[Fraction(0)] * start + row + [Fraction(0)] * after for row in matrix]
     return out
 
 
@@ -43,8 +40,9 @@ def proves_unattained(problem: Problem, direction: Mapping[str, list[Fraction]])
     d = [value for v in problem.variables for value in direction[v.name]]
     if not in_rationals(problem):
         return "a direction is checked exactly only where there is no norm bound and no large matrix of the objective"
-    for v, p in problem.quadratic.items():
-        if isinstance(p, Rows):
+    for v in problem.quadratic:
+        p = problem.diagonals.get(v)
+        if p is None:
             curved = any(dot(row, d) for row in matrices_of(problem)[v])
         else:
             curved = any(curve and value for curve, value in zip(p.tolist(), direction[v], strict=True))

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import lcm
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,18 +14,7 @@ from numpy.typing import NDArray
 from convexcls.data import GivenCells
 from convexcls.problem import Constraint, Term
 from convexcls.proofs.exact.products import Array, Matrix, product, rational_product
-from convexcls.rows import (
-    CentredRows,
-    ConstantRows,
-    DenseRows,
-    DiagonalRows,
-    JoinedRows,
-    PickedRows,
-    Rows,
-    ScaledRows,
-    SparseRows,
-    as_rows,
-)
+from convexcls.rows import JoinedRows, Rows, as_rows
 from convexcls.rows.signs import exact_signs
 
 Index = NDArray[np.intp]
@@ -43,7 +31,7 @@ class Measured:
     that speak of none of these are None."""
 
     block: Term | Constraint
-    rows: Rows | None
+    rows: JoinedRows | None
     width: int
 
     @property
@@ -78,7 +66,7 @@ class Measured:
         if self._field in getattr(self.block, "_exactly", {}):
             return None
         shifts = self._sign * np.asarray(getattr(self.block, self._field))[index]
-        rows = np.zeros((index.size, self.width)) if self.rows is None else exact_doubles(self.rows, index)
+        rows = np.zeros((index.size, self.width)) if self.rows is None else self.rows.exact_doubles(index)
         return None if rows is None else np.column_stack([rows, shifts])
 
     @cached_property
@@ -88,9 +76,7 @@ class Measured:
         exact = getattr(self.block, "_exactly", {}).get(self._field)
         given = None if exact is None else GivenCells(np.array([[self._sign * v] for v in exact], dtype=object))
         parts: list[tuple[slice, Rows]] = [(slice(self.width, self.width + 1), as_rows(shift, given))]
-        if isinstance(self.rows, JoinedRows):
-            parts += self.rows.parts
-        elif self.rows is not None:
+        if self.rows is not None:
             parts.append((slice(0, self.width), self.rows))
         return JoinedRows(self.size, self.width + 1, parts)
 
@@ -149,7 +135,7 @@ class Measured:
 
     def gram(self, index: Index, weights: Array) -> Matrix:
         """sum_i weights_i (R_i, s_i)'(R_i, s_i) over some rows."""
-        if isinstance(self.rows, JoinedRows) and (centred := self._centred(index, weights)) is not None:
+        if (centred := self._centred(index, weights)) is not None:
             return centred
         total = [[Fraction(0)] * (self.width + 1) for _ in range(self.width + 1)]
         different = np.unique(weights)
@@ -166,11 +152,11 @@ class Measured:
     def _centred(self, index: Index, weights: Array) -> Matrix | None:
         """The same for rows minus the means of their groups: sum_i x_i x_i' less what the means add up to. None where
         that is not what the rows are."""
-        parts = self.rows.parts if isinstance(self.rows, JoinedRows) else ()
+        parts = () if self.rows is None else self.rows.parts
         alike = len(parts) == 1 and index.size == self.size and np.all(weights == weights[0])
-        if not alike or not isinstance(rows := parts[0][1], CentredRows) or np.any(getattr(self.block, self._field)):
+        if not alike or (rows := parts[0][1].as_centred) is None or np.any(getattr(self.block, self._field)):
             return None
-        where, base = parts[0][0], exact_doubles(rows.base, index)
+        where, base = parts[0][0], rows.base.exact_doubles(index)
         if base is None or rows.whole is not rows or rows.absolute:
             return None
         members = (rows.groups[:, None] == np.unique(rows.groups)).astype(float)
@@ -192,9 +178,8 @@ def compared(first: Measured, second: Measured, z: Sequence[Fraction], moving: b
         return _sign_array(values)
     point = [*z, one, *(-value for value in z), -one]
     m = first.width + 1
-    parts = [*first.whole.parts]
-    parts += [(slice(m + where.start, m + where.stop), rows) for where, rows in second.whole.parts]
-    return exact_signs(JoinedRows(first.size, 2 * m, parts), point)
+    both = JoinedRows(first.size, 2 * m, [(slice(0, m), first.whole), (slice(m, 2 * m), second.whole)])
+    return exact_signs(both, point)
 
 
 def _sign_array(values: Iterable[Fraction]) -> NDArray[np.int8]:
@@ -204,31 +189,3 @@ def _sign_array(values: Iterable[Fraction]) -> NDArray[np.int8]:
 def added(total: Matrix, other: Matrix, factor: Fraction) -> Matrix:
     """total + factor other."""
     return [[a + factor * b for a, b in zip(u, v, strict=True)] for u, v in zip(total, other, strict=True)]
-
-
-def exact_doubles(rows: Rows, index: Any) -> Array | None:
-    """Some rows as an array of doubles, None where an entry would be rounded."""
-    if isinstance(rows, ScaledRows):
-        if not (_powers_of_two(rows.left) and _powers_of_two(rows.right)):
-            return None
-        inner = exact_doubles(rows.base, index)
-        if inner is None:
-            return None
-        return np.asarray(inner * rows.left[index][:, None] * rows.right)
-    if isinstance(rows, JoinedRows):
-        out = np.zeros((index.size, rows.shape[1]))
-        for where, part in rows.parts:
-            inner = exact_doubles(part, index)
-            if inner is None:
-                return None
-            out[:, where] += inner
-        return out
-    if rows.rounding == 0.0 and isinstance(rows, (DenseRows, SparseRows, ConstantRows, DiagonalRows, PickedRows)):
-        return rows[index].to_dense()
-    return None
-
-
-def _powers_of_two(values: Array) -> bool:
-    """Whether all are powers of two (or 0) of moderate size, so that multiplying by them does not round."""
-    mantissas, exponents = np.frexp(values)
-    return bool(np.all((np.abs(mantissas) == 0.5) | (values == 0)) and np.all(np.abs(exponents) < 200))

@@ -25,8 +25,7 @@ from convexcls.proofs.exact.measured import Measured, added
 from convexcls.proofs.exact.products import Array, Matrix
 from convexcls.proofs.exact.proof import NoProof
 from convexcls.rational import is_semidefinite
-from convexcls.rows import DiagonalRows, Rows
-from convexcls.rows.kernel import KernelRows
+from convexcls.rows import Rows
 
 #: More unknowns besides slacks are beyond exact arithmetic.
 MOST_UNKNOWNS = 1500
@@ -115,21 +114,20 @@ def _is_slack(problem: Problem, v: Variable, lines: int) -> bool:
     if lines == 0 or any(v.name in t.entries for t in problem.terms):
         return False
     for c in problem.constraints:
-        rows = c.entries.get(v.name)
-        if rows is None:
+        if v.name not in c.entries:
             continue
-        if c.relation != "<=" or not isinstance(rows, DiagonalRows) or not np.all(rows.values == -1.0):
+        values = c.entries[v.name].diagonal()
+        if c.relation != "<=" or values is None or not np.all(values == -1.0):
             return False
-    p = problem.quadratic.get(v.name, np.zeros(v.size))
-    if isinstance(p, Rows):
+    if v.name in problem.matrices:
         return False
+    p = problem.diagonals.get(v.name, np.zeros(v.size))
     q = problem.linear.get(v.name, np.zeros(v.size))
     return bool(np.all(np.where(p > 0, q == 0, q >= 0)))  # a linear cost or a quadratic one, and bounded below
 
 
 def _samples(problem: Problem, v: Variable, blocks: dict[str, Measured]) -> Samples:
-    p, q = problem.quadratic.get(v.name), problem.linear.get(v.name)
-    assert not isinstance(p, Rows)
+    p, q = problem.diagonals.get(v.name), problem.linear.get(v.name)
     return Samples(
         v.name,
         np.zeros(v.size) if q is None else q,
@@ -149,24 +147,23 @@ def _objective(problem: Problem, kept: tuple[str, ...], size: int) -> tuple[Matr
     start = 0
     for name in kept:
         n = problem.variable(name).size
-        if isinstance(problem.quadratic.get(name), KernelRows) and (matrix := exact_kernel(problem)) is not None:
+        P = problem.P.get(name)
+        if P is not None and P.as_kernel is not None and (matrix := exact_kernel(problem)) is not None:
             _add_matrix(quadratic, matrix, start)
-        else:
-            _add_quadratic(quadratic, problem.quadratic.get(name), start, name)
+        elif P is not None:
+            _add_quadratic(quadratic, P, start, name)
         for j, q in enumerate(np.asarray(problem.linear.get(name, np.zeros(n))).tolist()):
             linear[start + j] += Fraction(q)
         start += n
     return quadratic, linear, augmented[size][size] / 2 + Fraction(problem.constant)
 
 
-def _add_quadratic(quadratic: Matrix, p: Array | Rows | None, start: int, name: str) -> None:
-    if p is None:
-        return
-    if not isinstance(p, Rows):
-        for j, value in enumerate(p.tolist()):
+def _add_quadratic(quadratic: Matrix, P: Rows, start: int, name: str) -> None:
+    if (diagonal := P.diagonal()) is not None:
+        for j, value in enumerate(diagonal.tolist()):
             quadratic[start + j][start + j] += Fraction(value)
         return
-    matrix = p.rational()
+    matrix = P.rational()
     if not is_semidefinite(matrix):
         raise NoProof(f"the quadratic part of {name!r} is not positive semidefinite once nothing is rounded any more")
     _add_matrix(quadratic, matrix, start)

@@ -21,7 +21,6 @@ from convexcls.proofs.exact.dual_bound import HALF, ZERO, Vector, costs, dot, du
 from convexcls.proofs.exact.linearised import linearised_bound, single_ends
 from convexcls.proofs.exact.statement import Statement, state
 from convexcls.rational import solve
-from convexcls.rows import Rows
 
 #: Problems with more entries are left to bounds in doubles.
 MOST_ENTRIES = 200_000
@@ -33,7 +32,7 @@ NEAR = Fraction(1, 10**6)
 
 def affordable(problem: Problem) -> bool:
     """Whether the problem is small enough for rationals."""
-    if any(isinstance(p, Rows) and p.shape[0] > MOST_KERNEL_ROWS for p in problem.quadratic.values()):
+    if any(p.shape[0] > MOST_KERNEL_ROWS for p in problem.matrices.values()):
         return False
     rows = sum(block.size for block in (*problem.terms, *problem.constraints))
     kept = sum(v.size for v in problem.variables if v.kind not in ("samples", "margins"))

@@ -23,7 +23,6 @@ from convexcls.problem import Constraint, NormBound, Problem
 from convexcls.proofs.exact.measured import Measured
 from convexcls.proofs.exact.proof import ExactProof, NoProof
 from convexcls.proofs.exact.prove import prove
-from convexcls.rows import ConstantRows, DiagonalRows
 
 Array = NDArray[np.float64]
 Multipliers = Mapping[str, Mapping[int, Fraction]]
@@ -67,8 +66,10 @@ def widest(problem: Problem) -> Widest | None:
     if len(problem.constraints) != 1 or len(costs) != 1 or not _unit_ball(ball := problem.norm_bounds[0]):
         return None
     block, margin, bounded = problem.constraints[0], costs[0], next(iter(ball.entries))
-    plain = block.relation == "<=" and not np.any(block.rhs) and isinstance(block.entries.get(margin), ConstantRows)
-    if not plain or margin == bounded or not np.all(problem.q[problem.layout[margin]] == -1.0):
+    plain = block.relation == "<=" and not np.any(block.rhs)
+    if not plain or margin not in block.entries or not block.entries[margin].is_ones:
+        return None
+    if margin == bounded or not np.all(problem.q[problem.layout[margin]] == -1.0):
         return None
     rows = {name: r for name, r in block.entries.items() if name != margin}
     program = Problem(
@@ -81,9 +82,9 @@ def widest(problem: Problem) -> Widest | None:
 
 
 def _unit_ball(b: NormBound) -> bool:
-    rows = next(iter(b.entries.values()))
+    values = next(iter(b.entries.values())).diagonal()
     alone = len(b.entries) == 1 and not b.bound_entries and not np.any(b.offset) and b.bound == 1.0
-    return alone and isinstance(rows, DiagonalRows) and bool(np.all(rows.values == 1.0))
+    return alone and values is not None and bool(np.all(values == 1.0))
 
 
 def prove_widest(parts: Widest, x: Array | None, multipliers: Mapping[str, Any] | None) -> ExactProof | RootProof:

@@ -18,7 +18,6 @@ from convexcls.proofs.enclosure import enclose, enclose_root
 from convexcls.proofs.exact import ExactProof, NoProof, Widest, affordable, prove, prove_widest, widest
 from convexcls.proofs.exact.falling import proves_unattained
 from convexcls.proofs.exact.kernel_matrix import has_exact_kernel
-from convexcls.rows.kernel import KernelRows
 
 Array = NDArray[np.float64]
 
@@ -109,15 +108,14 @@ def proved(c: Certificate, proof: ExactProof) -> Certificate:
 def _true_of_doubles_only(c: Certificate, proof: ExactProof) -> str:
     """Why a proof on the values of a kernel as doubles (of exp, say, there are no others) does not stand for the kernel
     itself: these values, each off by its rounding, may have another optimum. Empty where all is well."""
-    kernels = [(v, p) for v, p in c.problem.quadratic.items() if isinstance(p, KernelRows) and any(p.blur)]
+    kernels = [(v, spread) for v, p in c.problem.matrices.items() if (spread := p.spread()) is not None]
     if not kernels or has_exact_kernel(c.problem):
         return ""
-    ((name, p),) = kernels
+    ((name, spread),) = kernels
     if proof.verdict == "unattained":
         size = max(map(abs, proof.direction[name]))
         direction = np.array([float(value / size) for value in proof.direction[name]])
         return "" if vanishes_as_given(c.problem, direction) else "the kernel's values are singular by rounding only"
-    spread = p.spread()
     if np.all(np.isfinite(spread)):
         pairs = zip(spread.tolist(), proof.point[name], strict=True)
         reach = sum((Fraction(e) * Fraction(alpha) for e, alpha in pairs), Fraction(0))  # alpha >= 0

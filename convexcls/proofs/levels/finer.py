@@ -11,7 +11,6 @@ from convexcls.problem import NoAnswer, Problem
 from convexcls.proofs.enclosure import bounds_at, root_interval
 from convexcls.proofs.exact import NoProof, Widest, affordable, true_bounds, widest
 from convexcls.proofs.exact.kernel_matrix import has_exact_kernel
-from convexcls.rows.kernel import KernelRows
 
 #: The bits of a root.
 BITS = 128
@@ -64,5 +63,5 @@ def _widest_bounds(
 
 def _rational(problem: Problem) -> bool:
     """Whether the matrices of the objective are known without rounding: those of a Gaussian kernel are not."""
-    blurred = any(isinstance(p, KernelRows) and any(p.blur) for p in problem.quadratic.values())
+    blurred = any(p.spread() is not None for p in problem.matrices.values())
     return not blurred or has_exact_kernel(problem)

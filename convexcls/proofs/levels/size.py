@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from convexcls.problem import Problem
-from convexcls.rows import Rows
 
 #: So many entries are not too many for an exact proof, and so many not for bounds in rationals at a known point.
 MOST_TO_PROVE, MOST_TO_BOUND = 1_000, 10_000
@@ -23,4 +22,4 @@ def _entries(problem: Problem) -> int:
     """The entries of all rows, and of the matrices of the objective."""
     blocks = (*problem.terms, *problem.constraints)
     entries = sum(rows.entries for b in blocks for rows in b.entries.values())
-    return entries + sum(p.entries for p in problem.quadratic.values() if isinstance(p, Rows))
+    return entries + sum(p.entries for p in problem.matrices.values())

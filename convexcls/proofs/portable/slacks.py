@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from convexcls.problem import Constraint, Problem
 from convexcls.rational import to_double
-from convexcls.rows import DiagonalRows, Rows
 
 Array = NDArray[np.float64]
 Blocks = Mapping[str, Mapping[int, Fraction]]
@@ -26,15 +25,13 @@ def slack_names(problem: Problem) -> tuple[str, ...]:
 
 
 def _is_slack(problem: Problem, name: str) -> bool:
-    if isinstance(problem.quadratic.get(name), Rows) or name == "coef":
+    if name in problem.matrices or name == "coef":
         return False
     if any(name in block.entries for block in (*problem.terms, *problem.norm_bounds)):
         return False
     lines = lines_of(problem, name)
-    return bool(lines) and all(
-        c.relation == "<=" and isinstance(c.entries[name], DiagonalRows) and np.all(c.entries[name].diagonal() == -1.0)
-        for c in lines
-    )
+    values = [c.entries[name].diagonal() for c in lines if c.relation == "<="]
+    return 0 < len(values) == len(lines) and all(d is not None and bool(np.all(d == -1.0)) for d in values)
 
 
 def lines_of(problem: Problem, name: str) -> list[Constraint]:

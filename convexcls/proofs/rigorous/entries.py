@@ -18,31 +18,13 @@ import numpy as np
 from convexcls.arrays import Array
 from convexcls.proofs.rigorous.rounding import ETA, UNIT, Ball, gamma, raised
 from convexcls.rational import to_double
-from convexcls.rows import CentredRows, ConstantRows, Rows
-from convexcls.rows.base import row_blocks
-from convexcls.rows.composed import ScaledRows
-from convexcls.rows.sums import RoundedRows
+from convexcls.rows import CentredRows, Factors, Rows
+from convexcls.rows.summation import row_blocks
 
 #: Sums over tables with more entries are not added up in rationals.
 MAX_RATIONAL_ENTRIES = 20_000
 #: So many entries are added up in doubles, then these sums without rounding.
 PARTIAL_SUM_LENGTH = 32
-
-
-class Factors(NamedTuple):
-    """diag(left) core diag(right); None stands for ones."""
-
-    left: Array | None
-    core: Rows
-    right: Array | None
-
-
-def factors(rows: Rows) -> Factors:
-    """Rows taken apart."""
-    if not isinstance(rows, ScaledRows):
-        return Factors(None, rows, None)
-    left, right = (None if np.all(side == 1.0) else side for side in (rows.left, rows.right))
-    return Factors(left, rows.base, right)
 
 
 def largest_factors(f: Factors) -> Array | float:
@@ -61,25 +43,24 @@ class EntryError(NamedTuple):
 
 def entry_error(rows: Rows) -> EntryError:
     """The bound of some rows of a problem."""
-    if isinstance(rows, CentredRows):
-        return EntryError(0.0, _centring_error(rows), int(rows.whole.entries > MAX_RATIONAL_ENTRIES))
-    if isinstance(rows, RoundedRows):
-        if rows.source is not None and rows.source[0].entries > MAX_RATIONAL_ENTRIES:
-            whole = not isinstance(factors(rows.source[0]).core, ConstantRows)
-            return EntryError(0.0, _distance(rows.array[0], _sum(*rows.source)), int(whole))
-        return EntryError(0.0, _against(rows.array, rows.rational()))
+    if (centred := rows.as_centred) is not None:
+        return EntryError(0.0, _centring_error(centred), int(centred.whole.entries > MAX_RATIONAL_ENTRIES))
+    if rows.source is not None and rows.source[0].entries > MAX_RATIONAL_ENTRIES:
+        passes = int(not rows.source[0].factors().core.is_ones)
+        return EntryError(0.0, _distance(rows.to_dense()[0], _sum(*rows.source)), passes)
     if not np.isfinite(rows.rounding):
-        return EntryError(0.0, np.full(rows.shape[1], np.inf))
+        array = rows.in_memory()
+        known = array is not None  # few rows, worked out from data
+        return EntryError(0.0, _against(array, rows.rational()) if known else np.full(rows.shape[1], np.inf))
     return EntryError(rows.rounding * UNIT * 1.01, np.zeros(rows.shape[1]))
 
 
 def error_from_afar(rows: Rows) -> EntryError | None:
     """A bound that takes no time, from how the rows were worked out; None where none is known."""
-    if isinstance(rows, CentredRows):
-        return EntryError(0.0, _centring_error(rows, rows.whole.mean_error()))
-    if isinstance(rows, RoundedRows) and rows.afar is not None:
-        return EntryError(0.0, rows.afar())
-    return None
+    if (centred := rows.as_centred) is not None:
+        return EntryError(0.0, _centring_error(centred, centred.whole.mean_error()))
+    bound = rows.column_error()
+    return None if bound is None else EntryError(0.0, bound)
 
 
 def _centring_error(rows: CentredRows, mean: Array | None = None) -> Array:

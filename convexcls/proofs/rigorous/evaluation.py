@@ -14,15 +14,14 @@ from functools import cached_property
 
 import numpy as np
 
-from convexcls.arrays import Array
+from convexcls.arrays import Array, least_squares
 from convexcls.problem import Constraint, Term
-from convexcls.proofs.rigorous.entries import factors, largest_factors
+from convexcls.proofs.rigorous.entries import largest_factors
 from convexcls.proofs.rigorous.losses import LossAt, loss_at
 from convexcls.proofs.rigorous.matrices import Gram, Grams, Quadratic
 from convexcls.proofs.rigorous.products import BESIDES, Products, by_variable
 from convexcls.proofs.rigorous.rounding import UNIT, Ball, gamma, powers_of_two, raised
 from convexcls.proofs.rigorous.structure import Structure, stated
-from convexcls.rows.least_squares import least_squares
 
 #: Equalities with more coefficients are not repaired.
 MAX_COEFFICIENTS = 20_000_000
@@ -194,7 +193,7 @@ class _Repair:
         off, start = 4 * UNIT * np.abs(A), 0
         for c in self.equalities:
             for v, rows in c.entries.items():
-                f = factors(rows)
+                f = rows.factors()
                 error = self.products.error_of(f.core)
                 entry = raised((error.absolute + error.relative * f.core.column_max()) * largest_factors(f))
                 off[start : start + c.size, self.structure.problem.layout[v]] += entry

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from convexcls.arrays import Array, Indices
+from convexcls.arrays import Array, Indices, least_squares
 from convexcls.proofs.rigorous.evaluation import Evaluation
 from convexcls.proofs.rigorous.multipliers import Choice, Movable, free, interior, middle, movable, valid
 from convexcls.proofs.rigorous.products import Block, by_variable
@@ -34,7 +34,6 @@ from convexcls.proofs.rigorous.stationarity import (
     independent,
     normal_equations,
 )
-from convexcls.rows.least_squares import least_squares
 
 #: A gap of this fraction of the objective is not worth another attempt.
 GOOD_GAP = 1e-12

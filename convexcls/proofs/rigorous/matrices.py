@@ -26,11 +26,10 @@ import numpy as np
 
 from convexcls.arrays import Array, Indices
 from convexcls.problem import Problem
-from convexcls.proofs.rigorous.entries import EntryError, factors, largest_factors
+from convexcls.proofs.rigorous.entries import EntryError, largest_factors
 from convexcls.proofs.rigorous.products import BESIDES, Products, product
 from convexcls.proofs.rigorous.rounding import UNIT, Ball, gamma, raised, upward_sum
-from convexcls.rows import ClassMarginRows, DenseRows, Rows
-from convexcls.rows.kernel import KernelRows
+from convexcls.rows import DenseRows, Rows
 
 #: Larger matrices are not factored.
 MAX_FACTORED_ROWS = 3000
@@ -47,13 +46,12 @@ class Quadratic:
     @classmethod
     def of(cls, p: Rows) -> Quadratic | None:
         """None where the matrix is too large to be looked at, or not symmetric to the last bit."""
-        if isinstance(p, KernelRows) and p.root is not None and p.weight == 1.0:
+        if p.root is not None:
             return cls(p.root, True)
         if p.shape[0] > MAX_FACTORED_ROWS or p.beyond_memory:
             return None
         dense = p.to_dense()
-        spread = p.spread() if isinstance(p, KernelRows) and any(p.blur) else None
-        return cls(DenseRows(dense), False, spread) if np.array_equal(dense, dense.T) else None
+        return cls(DenseRows(dense), False, p.spread()) if np.array_equal(dense, dense.T) else None
 
     def at(self, x: Ball) -> tuple[Ball, Ball]:
         """P x and x'Px / 2."""
@@ -165,17 +163,17 @@ class Grams:
         places = self.problem.places(names)
         matrix = np.zeros((places.size, places.size))
         where, whole = M.parts[0] if len(M.parts) == 1 else (slice(None), M)
-        core = max((factors(part).core for _, part in M.parts), key=lambda core: core.entries)
+        core = max((part.factors().core for _, part in M.parts), key=lambda core: core.entries)
         matrix[where, where] = self._weighted(whole, core, D, 1.0 / size[places[where]])
         squares, absolute, relative = np.abs(np.diag(matrix)), np.zeros(places.size), 0.0
         for where, part in M.parts:
-            f = factors(part)
+            f = part.factors()
             error = self.products.error_of(f.core)
             absolute[where] = raised(error.absolute * largest_factors(f)) / size[places[where]]
             relative = max(relative, error.relative)
-            if isinstance(f.core, ClassMarginRows):  # added up by pairs of classes: the squares of all classes count
-                by_class = squares[where].reshape(f.core.count, -1)
-                squares[where] = np.tile(4.0 * f.core.count * by_class.sum(axis=0), f.core.count)
+            if (margins := f.core.as_class_margins) is not None:  # added up by pairs: the squares of all classes count
+                by_class = squares[where].reshape(margins.count, -1)
+                squares[where] = np.tile(4.0 * margins.count * by_class.sum(axis=0), margins.count)
         reach = np.sqrt(1.01 * squares)
         root = np.sqrt(upward_sum(D)) * absolute
         products, cross = np.outer(reach, reach), np.outer(root, reach)

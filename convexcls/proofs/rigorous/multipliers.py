@@ -18,7 +18,6 @@ import numpy as np
 
 from convexcls.arrays import Array, Indices
 from convexcls.problem import Constraint
-from convexcls.proofs.rigorous.entries import factors
 from convexcls.proofs.rigorous.evaluation import Evaluation
 from convexcls.proofs.rigorous.rounding import Ball
 from convexcls.proofs.rigorous.structure import Group, Structure
@@ -144,9 +143,9 @@ def _moved_rows(group: Group, c: Constraint) -> dict[str, Rows] | None:
 
 def combined(a: Rows, b: Rows, sign: float) -> Rows | None:
     """a + b, or a - b, of rows over the same data; None for others."""
-    if isinstance(a, DiagonalRows) and isinstance(b, DiagonalRows):
-        return DiagonalRows(a.values + sign * b.values)
-    f, g = factors(a), factors(b)
+    if (p := a.diagonal()) is not None and (q := b.diagonal()) is not None:
+        return DiagonalRows(p + sign * q)
+    f, g = a.factors(), b.factors()
     if f.core is not g.core or f.right is not g.right:
         return None
     ones = np.ones(a.shape[0])

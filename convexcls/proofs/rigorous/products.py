@@ -16,10 +16,9 @@ import numpy as np
 
 from convexcls.arrays import Array
 from convexcls.problem import Problem
-from convexcls.proofs.rigorous.entries import EntryError, Factors, entry_error, factors
+from convexcls.proofs.rigorous.entries import EntryError, entry_error
 from convexcls.proofs.rigorous.rounding import ETA, UNIT, Ball, gamma, raised, spread, upward_sum
-from convexcls.rows import ConstantRows, DiagonalRows, Rows
-from convexcls.rows.composed import TransposedRows
+from convexcls.rows import Factors, Rows
 
 #: Roundings besides those of a sum: of the factors of rows and columns, and of the bound.
 BESIDES = 12
@@ -54,10 +53,9 @@ class Products:
     def __init__(self, problem: Problem) -> None:
         self.problem, self.passes = problem, 0
         blocks = (*problem.terms, *problem.constraints, *problem.norm_bounds)
-        cores = [factors(rows).core for b in blocks for rows in b.entries.values()]
-        plain = (ConstantRows, DiagonalRows)
-        cores += [p for p in problem.quadratic.values() if isinstance(p, Rows)]
-        self.largest = max((c.entries for c in cores if not isinstance(c, plain)), default=0)
+        cores = [rows.factors().core for b in blocks for rows in b.entries.values()]
+        cores += problem.matrices.values()
+        self.largest = max((c.entries for c in cores if not c.is_ones and c.diagonal() is None), default=0)
         self._errors: dict[int, EntryError] = {}
 
     def error_of(self, core: Rows) -> EntryError:
@@ -75,7 +73,7 @@ class Products:
 
     def forward(self, blocks: Sequence[Mapping[str, Rows]], x: Ball, skip: Sequence[str] = ()) -> list[Ball]:
         """R x for each block of rows by variable, without some of the variables."""
-        taken = [[(v, factors(rows)) for v, rows in entries.items() if v not in skip] for entries in blocks]
+        taken = [[(v, rows.factors()) for v, rows in entries.items() if v not in skip] for entries in blocks]
         columns: dict[int, tuple[Rows, dict[tuple[str, int], Ball]]] = {}
         for v, f in chain.from_iterable(taken):
             own = columns.setdefault(id(f.core), (f.core, {}))[1]
@@ -89,12 +87,12 @@ class Products:
         ]
 
     def _times(self, core: Rows, columns: dict[tuple[str, int], Ball]) -> dict[tuple[str, int], Ball]:
-        if isinstance(core, DiagonalRows):
-            return {key: x.times(core.values) for key, x in columns.items()}
-        if isinstance(core, ConstantRows):
+        if (diagonal := core.diagonal()) is not None:
+            return {key: x.times(diagonal) for key, x in columns.items()}
+        if core.is_ones:
             n = core.shape[0]
             return {key: Ball(np.repeat(x.mid, n), np.repeat(x.rad, n)) for key, x in columns.items()}
-        if isinstance(core, TransposedRows) and isinstance((f := factors(core.base)).core, ConstantRows):
+        if core.is_transposed and (f := core.T.factors()).core.is_ones:
             return {key: _scaled(f.right, Ball.joined([_scaled(f.left, x).total()])) for key, x in columns.items()}
         self.count(core, 2)
         return dict(zip(columns, product(core, list(columns.values()), self.error_of(core)), strict=True))
@@ -105,7 +103,7 @@ class Products:
         """Over all unknowns, for each of ``count`` columns: sums over blocks of R' z and of |R|' D, by variable."""
         alike: dict[tuple[int, str, int], tuple[Factors, list[Part]]] = {}
         for v, part in ((v, part) for v, members in parts.items() for part in members):
-            f = factors(part.rows)
+            f = part.rows.factors()
             alike.setdefault((id(f.core), v, id(f.right)), (f, []))[1].append(part)
         by_core: dict[int, list[tuple[str, Factors, list[Part]]]] = {}
         for (core_id, v, _), (f, members) in alike.items():
@@ -126,9 +124,9 @@ class Products:
         return sums, list(reaches)
 
     def _transposed(self, core: Rows, z: Sequence[Ball], D: Sequence[Array]) -> tuple[list[Ball], list[Array]]:
-        if isinstance(core, DiagonalRows):
-            return [c.times(core.values) for c in z], [raised(np.abs(core.values) * d) for d in D]
-        if isinstance(core, ConstantRows):
+        if (diagonal := core.diagonal()) is not None:
+            return [c.times(diagonal) for c in z], [raised(np.abs(diagonal) * d) for d in D]
+        if core.is_ones:
             return [Ball.joined([c.total()]) for c in z], [np.full(1, upward_sum(d)) for d in D]
         error = self.error_of(core)
         nothing = (core.column_max() == 0) & (error.absolute == 0)
@@ -192,7 +190,7 @@ def _sum(balls: Sequence[Ball], height: int) -> Ball:
 
 def _z(parts: Sequence[Part], c: int) -> Ball:
     """left z, added up."""
-    return _sum([_scaled(factors(p.rows).left, p.z[c]) for p in parts if p.z], parts[0].rows.shape[0])
+    return _sum([_scaled(p.rows.factors().left, p.z[c]) for p in parts if p.z], parts[0].rows.shape[0])
 
 
 def _D(parts: Sequence[Part], c: int) -> Array:
@@ -200,6 +198,6 @@ def _D(parts: Sequence[Part], c: int) -> Array:
     total = np.zeros(parts[0].rows.shape[0])
     for p in parts:
         if p.D:
-            left = factors(p.rows).left
+            left = p.rows.factors().left
             total = total + (p.D[c] if left is None else np.abs(left) * p.D[c])
     return np.asarray(raised(total))

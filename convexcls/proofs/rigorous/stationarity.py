@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from convexcls.arrays import Array, Indices
-from convexcls.proofs.rigorous.entries import factors, largest_factors
+from convexcls.proofs.rigorous.entries import largest_factors
 from convexcls.proofs.rigorous.evaluation import Evaluation
 from convexcls.proofs.rigorous.matrices import Gram
 from convexcls.proofs.rigorous.multipliers import Movable
@@ -107,7 +107,7 @@ def _ratio(total: Gram, part: Gram) -> float:
 
 def _largest_entries(entries: Mapping[str, Rows]) -> dict[str, Array]:
     """At least the largest absolute value of each column, by variable."""
-    taken = {v: factors(rows) for v, rows in entries.items()}
+    taken = {v: rows.factors() for v, rows in entries.items()}
     return {v: np.asarray(f.core.column_max() * largest_factors(f)) for v, f in taken.items()}
 
 

@@ -22,8 +22,7 @@ from numpy.typing import NDArray
 from convexcls.problem import Constraint, NormBound, Problem, Term
 from convexcls.proofs.rigorous.losses import is_known
 from convexcls.proofs.rigorous.rounding import ETA, UNIT, Ball, raised
-from convexcls.rows import ClassMarginRows, DiagonalRows, Rows
-from convexcls.rows.composed import ScaledRows
+from convexcls.rows import Rows
 
 Array = NDArray[np.float64]
 
@@ -50,10 +49,9 @@ class Structure:
         self._problem = ref(problem)  # which remembers this: a cycle would keep its data until they are collected
         self.slacks = {v.name: rows for v in problem.variables if (rows := _rows_of_slack(problem, v.name))}
         self.diagonal = np.zeros(problem.size)  # the curvature of each unknown
-        for v, p in problem.quadratic.items():
-            if not isinstance(p, Rows):
-                self.diagonal[problem.layout[v]] = p
-        self.matrices = {v: p for v, p in problem.quadratic.items() if isinstance(p, Rows)}
+        for v, p in problem.diagonals.items():
+            self.diagonal[problem.layout[v]] = p
+        self.matrices = problem.matrices
         self.groups = [self._group(v, rows) for v, rows in self.slacks.items() if self._is_flat_slack(v)]
         self.bounds = [c for c in problem.constraints if _is_bound(c) and next(iter(c.entries)) not in self.slacks]
         bounds = {c.name for c in self.bounds}
@@ -96,10 +94,10 @@ class Structure:
         low, high = np.full(self.problem.size, -np.inf), np.full(self.problem.size, np.inf)
         for c in self.bounds:
             v, rows = next(iter(c.entries.items()))
-            assert isinstance(rows, DiagonalRows)
-            where = self.problem.layout[v]
-            high[where] = np.where(rows.values > 0, np.minimum(high[where], c.rhs), high[where])
-            low[where] = np.where(rows.values < 0, np.maximum(low[where], -c.rhs), low[where])
+            where, signs = self.problem.layout[v], rows.diagonal()
+            assert signs is not None
+            high[where] = np.where(signs > 0, np.minimum(high[where], c.rhs), high[where])
+            low[where] = np.where(signs < 0, np.maximum(low[where], -c.rhs), low[where])
         return low, high
 
     @cached_property
@@ -133,7 +131,8 @@ class Structure:
             plain = not np.any(self.problem.q[where]) and not np.any(self.diagonal[where])
             plain = plain and not np.any(np.isfinite(low[where]) | np.isfinite(high[where]))
             if plain and all(_is_contrast(r) for r in rows):
-                size, count = directions.shape[1], rows[0].count if isinstance(rows[0], ClassMarginRows) else 1
+                margins = rows[0].as_class_margins if rows else None
+                size, count = directions.shape[1], 1 if margins is None else margins.count
                 places.append(np.arange(where.stop - size // count, where.stop))
         return np.concatenate([np.zeros(0, dtype=np.intp), *places]).astype(np.intp)
 
@@ -147,19 +146,19 @@ def stated(block: Term | Constraint, field: Literal["rhs", "offset"]) -> Ball:
 
 
 def _is_contrast(rows: Rows) -> bool:
-    return isinstance(rows, ClassMarginRows) and rows.other == -1.0 and not isinstance(rows, ScaledRows)
+    return (margins := rows.as_class_margins) is not None and margins.other == -1.0
 
 
 def _rows_of_slack(problem: Problem, name: str) -> tuple[Constraint, ...]:
     """The rows that hold a slack up; none where the variable is not a slack."""
     if any(name in b.entries for b in (*problem.terms, *problem.norm_bounds)):
         return ()
-    if any(name in b.bound_entries for b in problem.norm_bounds) or isinstance(problem.quadratic.get(name), Rows):
+    if any(name in b.bound_entries for b in problem.norm_bounds) or name in problem.matrices:
         return ()
     rows = tuple(c for c in problem.constraints if name in c.entries)
     for c in rows:
-        entries = c.entries[name]
-        if c.relation != "<=" or not isinstance(entries, DiagonalRows) or np.any(entries.values != -1.0):
+        entries = c.entries[name].diagonal()
+        if c.relation != "<=" or entries is None or np.any(entries != -1.0):
             return ()
     if np.any(problem.q[problem.layout[name]] < 0) or all(len(c.entries) == 1 for c in rows):
         return ()
@@ -170,8 +169,8 @@ def _is_bound(c: Constraint) -> bool:
     """Whether a constraint bounds unknowns one by one."""
     if len(c.entries) != 1 or c.relation != "<=":
         return False
-    rows = next(iter(c.entries.values()))
-    return isinstance(rows, DiagonalRows) and bool(np.all(np.abs(rows.values) == 1.0))
+    values = next(iter(c.entries.values())).diagonal()
+    return values is not None and bool(np.all(np.abs(values) == 1.0))
 
 
 def _only(b: NormBound) -> str:
@@ -180,6 +179,6 @@ def _only(b: NormBound) -> str:
 
 def _is_ball(b: NormBound) -> bool:
     """Whether a norm bound keeps one variable within a ball around 0."""
-    rows = next(iter(b.entries.values()))
+    values = next(iter(b.entries.values())).diagonal()
     plain = len(b.entries) == 1 and not b.bound_entries and not np.any(b.offset) and b.bound >= 0
-    return plain and isinstance(rows, DiagonalRows) and bool(np.all(rows.values == 1.0))
+    return plain and values is not None and bool(np.all(values == 1.0))

@@ -20,12 +20,10 @@ import numpy as np
 
 from convexcls.arrays import Array
 from convexcls.problem import Constraint
-from convexcls.proofs.rigorous.entries import factors
 from convexcls.proofs.rigorous.evaluation import Evaluation
 from convexcls.proofs.rigorous.losses import loss_at
 from convexcls.proofs.rigorous.rounding import UNIT, Ball
 from convexcls.proofs.rigorous.structure import stated
-from convexcls.rows import ConstantRows
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,8 +106,8 @@ def _follower(e: Evaluation, c: Constraint) -> str:
     """An unknown that one block of rows is all there is to: it may be set to what they ask for."""
     others = [b for b in (*e.problem.terms, *e.problem.constraints, *e.problem.norm_bounds) if b is not c]
     for v, rows in c.entries.items():
-        f = factors(rows)
-        alone = isinstance(f.core, ConstantRows) and f.left is None and f.right is None
+        f = rows.factors()
+        alone = f.core.is_ones and f.left is None and f.right is None
         if alone and not any(v in b.entries for b in others) and v not in e.problem.quadratic:
             return v
     return ""

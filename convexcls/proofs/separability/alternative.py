@@ -15,11 +15,11 @@ from fractions import Fraction
 import numpy as np
 
 from convexcls import rational
+from convexcls.arrays import Array
 from convexcls.proofs.separability import guess as guessing
 from convexcls.proofs.separability.guess import Guess
 from convexcls.proofs.separability.nearest_point import nearest_point
 from convexcls.proofs.separability.section import Places, Section, Vector
-from convexcls.rows import Array
 
 #: Directions of fewer entries of rows are put in small numbers, for people to read.
 READABLE = 20_000

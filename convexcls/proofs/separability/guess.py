@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from convexcls.rows import Array, Rows
+from convexcls.arrays import Array
+from convexcls.rows import Rows
 
 Places = NDArray[np.intp]
 

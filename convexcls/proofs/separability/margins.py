@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from convexcls.arrays import Array
 from convexcls.data import Data
-from convexcls.rows import Array, ClassMarginRows, ColumnRows, ConstantRows, JoinedRows, Rows, as_rows
+from convexcls.rows import ClassMarginRows, ColumnRows, ConstantRows, JoinedRows, Rows, as_rows
 
 
 def two_class_rows(data: Data, signs: Array, samples: NDArray[np.intp] | None, intercept: bool) -> Rows:

@@ -15,8 +15,8 @@ from fractions import Fraction
 import numpy as np
 
 from convexcls import rational
+from convexcls.arrays import Array
 from convexcls.proofs.separability.section import Matrix, Places, Section, Vector, dot, exponent_of, power_of_two
-from convexcls.rows import Array
 
 
 class _Corral:

@@ -14,7 +14,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from convexcls.rows import Array, DenseRows, Rows
+from convexcls.arrays import Array
+from convexcls.rows import DenseRows, Rows
 from convexcls.rows.signs import exact_signs
 
 Vector = list[Fraction]

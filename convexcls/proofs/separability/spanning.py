@@ -17,7 +17,7 @@ import numpy as np
 
 from convexcls import rational
 from convexcls.proofs.separability.section import Matrix, Places, Vector
-from convexcls.rows import Rows, chosen_columns
+from convexcls.rows import Rows
 
 #: Up to so many columns nothing is gained.
 NARROW = 100
@@ -56,7 +56,7 @@ def spanning_columns(rows: Rows) -> Spanning | None:
         return None
     columns = _guessed(rows)
     while True:
-        few = chosen_columns(rows, columns)
+        few = rows.select_columns(columns)
         outside = _outside(rows, few.rational())
         if not outside.size:
             return Spanning(few, columns, width)
@@ -72,7 +72,7 @@ def _guessed(rows: Rows) -> Places:
     candidates = np.flatnonzero(rows.column_max() > 0)
     for start in range(0, candidates.size, BLOCK):
         columns = np.concatenate([kept, candidates[start : start + BLOCK]])
-        array = chosen_columns(rows, np.sort(columns)).to_dense()
+        array = rows.select_columns(np.sort(columns)).to_dense()
         with np.errstate(all="ignore"):
             array = array / np.abs(array).max(axis=0)
             array = array / np.abs(array).max(axis=1, keepdims=True)
@@ -96,7 +96,7 @@ def _outside(rows: Rows, few: Matrix) -> Places:
     some = rows[used]
     for start in range(0, width, BLOCK):
         columns = np.arange(start, min(start + BLOCK, width))
-        left = whole @ _whole(chosen_columns(some, columns).rational()) != 0
+        left = whole @ _whole(some.select_columns(columns).rational()) != 0
         if left.any():
             return np.unique(columns[left.argmax(axis=1)[left.any(axis=1)]])
     return np.empty(0, dtype=np.intp)

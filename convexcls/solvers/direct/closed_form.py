@@ -17,7 +17,6 @@ from scipy.sparse import issparse
 
 from convexcls.arrays import Array, Indices
 from convexcls.problem import Problem
-from convexcls.rows import Rows
 from convexcls.solvers.base import Answer, Callback, Solver, Tracer, refuse_unless_quadratic
 from convexcls.solvers.direct.normal_equations import by_lsmr, by_normal_equations
 from convexcls.solvers.smooth.hessian import shortest_solution
@@ -55,8 +54,7 @@ class ClosedFormSolver(Solver):
         return ""
 
     def solve(self, problem: Problem, tol: float, callback: Callback | None = None) -> Answer:
-        diagonal = all(not isinstance(p, Rows) for p in problem.quadratic.values())
-        if np.any(problem.q) or not diagonal:
+        if np.any(problem.q) or problem.matrices:
             x, multipliers, message = _equations(problem)
         elif problem.constraints:
             x, multipliers, message = _constrained_least_squares(problem, self.rank_tol)
@@ -150,9 +148,9 @@ def _equations(problem: Problem) -> tuple[Array, dict[str, Array], str]:
     """Stationarity and the equality constraints as one linear system, solved to least norm and refined."""
     n = problem.size
     hessian, gradient = np.zeros((n, n)), problem.q.copy()
-    for v, p in problem.quadratic.items():
+    for v, p in problem.P.items():
         where = problem.layout[v]
-        hessian[where, where] = p.to_dense() if isinstance(p, Rows) else np.diag(p)
+        hessian[where, where] = p.to_dense()
     for t in problem.terms:
         rows = problem.rows(t)
         hessian += rows.gram(t.weights)

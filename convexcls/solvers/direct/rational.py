@@ -17,7 +17,6 @@ from convexcls.proofs.exact.proof import ExactProof, NoProof
 from convexcls.proofs.exact.search import Search
 from convexcls.proofs.exact.statement import state
 from convexcls.rational import to_double
-from convexcls.rows import Rows
 from convexcls.solvers.base import Answer, Callback, Solver, Start
 
 
@@ -38,7 +37,7 @@ class RationalSolver(Solver):
     def refuses(self, problem: Problem) -> str:
         if not problem.is_quadratic_program:
             return "it is not a linear or quadratic program"
-        if any(isinstance(p, Rows) for p in problem.quadratic.values()):
+        if problem.matrices:
             return "its quadratic form is a matrix"
         blocks = (*problem.terms, *problem.constraints)
         entries = sum(rows.entries for b in blocks for rows in b.entries.values())

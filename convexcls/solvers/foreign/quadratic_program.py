@@ -17,7 +17,7 @@ from scipy import sparse
 
 from convexcls.arrays import Array
 from convexcls.problem import Problem
-from convexcls.rows import Rows, as_rows
+from convexcls.rows import as_rows
 from convexcls.solvers.rows.continuation import settled
 from convexcls.solvers.rows.finish import finish
 from convexcls.solvers.rows.row_program import RowProgram
@@ -88,8 +88,7 @@ def quadratic_program(problem: Problem) -> QuadraticProgram:
 
     pieces = []
     for v in problem.variables:
-        p = problem.quadratic.get(v.name, np.zeros(v.size))
-        pieces.append(p.to_matrix() if isinstance(p, Rows) else sparse.diags_array(np.asarray(p)))
+        pieces.append(problem.P[v.name].to_matrix() if v.name in problem.P else sparse.csc_array((v.size, v.size)))
     pieces += [sparse.diags_array(t.weights) for t in problem.terms]
     equal: list[Any] = []
     upper: list[Any] = []

@@ -16,8 +16,7 @@ import numpy as np
 
 from convexcls.arrays import Array
 from convexcls.problem import Constraint, Problem
-from convexcls.rows import DiagonalRows, Rows, ScaledRows
-from convexcls.rows.kernel import KernelRows
+from convexcls.rows import Rows
 from convexcls.rows.row_store import MatrixStore, Store
 from convexcls.solvers.base import Standing
 
@@ -30,7 +29,7 @@ def why_not_a_box_program(problem: Problem) -> str:
     if len(problem.variables) != 1:
         return f"it takes one block of unknowns, and there are {len(problem.variables)}"
     name = problem.variables[0].name
-    if not isinstance(problem.quadratic.get(name), Rows):
+    if name not in problem.matrices:
         return f"it takes a quadratic form given by a matrix, and {name!r} has none"
     equations = [c for c in problem.constraints if c.relation == "=="]
     if len(equations) > 1 or any(c.size != 1 for c in equations):
@@ -49,12 +48,8 @@ def _coefficients(problem: Problem, equation: Constraint) -> Array:
 
 def _bound_entries(problem: Problem, c: Constraint) -> Array | None:
     """The entry of each unknown in a block of bounds, one row each; None where it is something else."""
-    rows = c.entries.get(problem.variables[0].name)
-    if isinstance(rows, ScaledRows) and isinstance(rows.base, DiagonalRows):
-        rows = DiagonalRows(rows.left * rows.base.values * rows.right)
-    if not isinstance(rows, DiagonalRows) or np.any(rows.values == 0):
-        return None
-    return rows.values
+    values = c.entries[problem.variables[0].name].diagonal()
+    return None if values is None or np.any(values == 0) else values
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,14 +67,13 @@ class BoxProgram:
 
     @classmethod
     def of(cls, problem: Problem) -> BoxProgram:
-        Q = problem.quadratic[problem.variables[0].name]
-        assert isinstance(Q, Rows)
+        Q = problem.matrices[problem.variables[0].name]
         n = problem.size
         equation = next((c for c in problem.constraints if c.relation == "=="), None)
         scale = np.ones(n) if equation is None else _coefficients(problem, equation)
         store, weight = _store_of(Q, scale, equation is None)
-        if equation is None and isinstance(Q, KernelRows):
-            scale = Q.factor
+        if equation is None and Q.as_kernel is not None:
+            scale = Q.as_kernel.factor
         low, high = np.full(n, -np.inf), np.full(n, np.inf)
         for c in problem.constraints:
             if c.relation == "<=":
@@ -137,12 +131,12 @@ class BoxProgram:
 
 def _store_of(Q: Rows, scale: Array, free: bool) -> tuple[Store, float]:
     """The rows of Q / (scale scale') and a factor: of a kernel its own where only a factor lies between them."""
-    if isinstance(Q, KernelRows):
+    if (kernel := Q.as_kernel) is not None:
         if free:
-            return Q.store, Q.weight
-        ratio = Q.factor / scale
+            return kernel.store, kernel.weight
+        ratio = kernel.factor / scale
         if ratio.size and np.all(ratio == ratio[0]):
-            return Q.store, Q.weight * float(ratio[0]) ** 2
+            return kernel.store, kernel.weight * float(ratio[0]) ** 2
     return MatrixStore(Q.to_dense() / scale / scale[:, None]), 1.0
 
 

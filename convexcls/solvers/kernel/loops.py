@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from convexcls.arrays import Array
-from convexcls.rows.compilation import compiled_fused
+from convexcls.compilation import compiled_fused
 
 #: A curvature below this fraction of the diagonal is none: the two rows are alike.
 SMALLEST_CURVATURE = 1e-14

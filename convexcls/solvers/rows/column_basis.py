@@ -15,7 +15,7 @@ from scipy.linalg import LinAlgError, cholesky, eigh
 
 from convexcls.arrays import Array, Mask
 from convexcls.rows import DenseRows, Rows
-from convexcls.rows.base import row_blocks
+from convexcls.rows.summation import row_blocks
 from convexcls.solvers.rows.row_program import RowProgram, working_copy
 
 #: Whether columns repeat each other is seen on so many rows.
@@ -68,7 +68,8 @@ class Unknowns:
     def of(cls, program: RowProgram) -> Unknowns:
         n, k = program.rows.shape
         some = working_copy(program.rows, np.arange(0, n, max(1, n // max(SAMPLE_ROWS, 5 * k))))
-        if not isinstance(some, DenseRows):
+        array = some.in_memory()
+        if not isinstance(array, np.ndarray):
             return cls(program)
         gram = some.gram(np.ones(some.shape[0]))
         diagonal = gram.diagonal()
@@ -79,8 +80,8 @@ class Unknowns:
         values, vectors = eigh(scaled, check_finite=False)
         length = 1.0 / np.sqrt(np.where(values <= ROUNDING * values.size, 1.0, values))
         T = unit[:, None] * vectors * length
-        summed = np.max(np.abs(some.array) @ np.abs(T), axis=0, initial=0.0)
-        null = np.max(np.abs(some.array @ T), axis=0, initial=0.0) <= 10 * ROUNDING * summed
+        summed = np.max(np.abs(array) @ np.abs(T), axis=0, initial=0.0)
+        null = np.max(np.abs(array @ T), axis=0, initial=0.0) <= 10 * ROUNDING * summed
         other = replace(
             program,
             P=T.T @ program.P @ T,

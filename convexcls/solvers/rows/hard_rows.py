@@ -19,7 +19,6 @@ import numpy as np
 
 from convexcls.arrays import Array, Indices
 from convexcls.problem import BY_SAMPLE, Constraint, NormBound, Problem
-from convexcls.rows import DiagonalRows, Rows
 from convexcls.solvers.rows.reduction import RowReduction
 from convexcls.solvers.rows.row_program import RowProgram, working_copy
 
@@ -132,7 +131,7 @@ def hard_rows(problem: Problem) -> HardRows | str:
         return slab
     if slab is not None:
         problem = slab.hard_margin()
-    if any(isinstance(p, Rows) for p in problem.quadratic.values()):
+    if problem.matrices:
         return "its quadratic part is a matrix, not a diagonal"
     flat = [v.name for v in problem.variables if not np.all(np.asarray(problem.quadratic.get(v.name, 0.0)) > 0.0)]
     if len(flat) > 1 or any(problem.variable(v).size > 1 for v in flat):
@@ -172,7 +171,7 @@ def _slab(problem: Problem) -> Slab | str | None:
         return other
     if bound.bound_entries or np.any(bound.offset) or not bound.bound > 0.0 or rewarded[0] not in block.entries:
         return other
-    scales = [r.values if isinstance(r, DiagonalRows) else np.zeros(1) for r in bound.entries.values()]
+    scales = [np.zeros(1) if (d := r.diagonal()) is None else d for r in bound.entries.values()]
     if len(scales) != 1 or not scales[0].size or not scales[0][0] > 0.0 or np.any(scales[0] != scales[0][0]):
         return other
     column = block.entries[rewarded[0]] @ np.ones(1)

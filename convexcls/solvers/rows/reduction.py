@@ -103,9 +103,8 @@ class RowReduction:
         """P and q, half-square terms multiplied out."""
         P, q = np.zeros((self.width, self.width)), np.zeros(self.width)
         for v, where in self._columns().items():
-            curvature = self.problem.quadratic.get(v)
-            if curvature is not None:
-                P[where, where] = curvature.to_dense() if isinstance(curvature, Rows) else np.diag(curvature)
+            if v in self.problem.P:
+                P[where, where] = self.problem.P[v].to_dense()
             q[where] = self.problem.linear.get(v, 0.0)
         for t in self.problem.terms:
             rows = self._over_kept(t.entries, t.size)

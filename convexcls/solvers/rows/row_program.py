@@ -16,10 +16,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse
 
 from convexcls.arrays import Array, Indices, Mask
-from convexcls.rows import JoinedRows, Rows, StackedRows, as_rows
+from convexcls.rows import Rows, as_rows
 
 #: On which side of its kinks every row is.
 Partition = NDArray[np.int8]
@@ -151,24 +150,5 @@ def working_copy(rows: Rows, index: Indices) -> Rows:
     """Some rows as one array: many short steps cost more by their layers than by their arithmetic. Sparse ones stay
     sparse."""
     if index.size == rows.shape[0]:
-        return as_rows(_matrix(rows))
-    return as_rows(_matrix(rows[index]))
-
-
-def _matrix(rows: Rows) -> Any:
-    if isinstance(rows, StackedRows):
-        matrices = [_matrix(part) for part in rows.parts if part.shape[0]] or [np.zeros((0, rows.shape[1]))]
-        thin = [matrix for matrix in matrices if issparse(matrix)]
-        if 2 * sum(matrix.shape[0] for matrix in thin) > rows.shape[0]:
-            return StackedRows([as_rows(m) for m in matrices]).to_matrix()
-        return np.vstack([m.toarray() if issparse(m) else m for m in matrices])  # bounds beside dense rows
-    if not isinstance(rows, JoinedRows):
-        return rows.to_matrix()
-    matrices = [(where, part.to_matrix()) for where, part in rows.parts]
-    large = [matrix for _, matrix in matrices if issparse(matrix) and matrix.shape[1] > 1]
-    if large:
-        return rows.to_matrix()
-    out = np.zeros(rows.shape, order="C")
-    for where, matrix in matrices:
-        out[:, where] += matrix.toarray() if issparse(matrix) else matrix
-    return out
+        return as_rows(rows.compact())
+    return as_rows(rows[index].compact())

@@ -14,7 +14,7 @@ import numpy as np
 from scipy.linalg import LinAlgError
 
 from convexcls.arrays import Array, Indices, Mask
-from convexcls.rows.base import row_blocks
+from convexcls.rows.summation import row_blocks
 from convexcls.solvers.rows.finish import Exact, finish
 from convexcls.solvers.rows.row_program import BROKEN, CURVED, HIGH, Partition, RowProgram
 from convexcls.solvers.rows.search import NEAR_ERROR, RowSolution, Run, solve_whole

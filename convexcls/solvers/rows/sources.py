@@ -20,7 +20,7 @@ import numpy as np
 
 from convexcls.arrays import Array
 from convexcls.problem import Constraint, Problem
-from convexcls.rows import DiagonalRows, Rows, ScaledRows
+from convexcls.rows import Rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,7 +175,7 @@ def _slack(problem: Problem, name: str) -> SlackSource | None:
     holding = [c for c in problem.constraints if name in c.entries]
     sloped = [c for c in holding if len(c.entries) > 1]
     linear, curved = problem.linear.get(name), problem.quadratic.get(name)
-    if not sloped or (linear is None) == (curved is None) or isinstance(curved, Rows):
+    if not sloped or (linear is None) == (curved is None) or name in problem.matrices:
         return None
     price = np.asarray(linear if curved is None else curved, dtype=float)
     if np.any(price < 0):
@@ -183,13 +183,13 @@ def _slack(problem: Problem, name: str) -> SlackSource | None:
     base = {v: r for v, r in sloped[0].entries.items() if v != name}
     lines = []
     for c in holding:
-        entry = c.entries[name]
-        if c.relation == "==" or not isinstance(entry, DiagonalRows) or not np.all(entry.values < 0):
+        entry = c.entries[name].diagonal()
+        if c.relation == "==" or entry is None or not np.all(entry < 0):
             return None
         ratio = _ratio({v: r for v, r in c.entries.items() if v != name}, base, c.size)
         if ratio is None:
             return None
-        per_slack = -entry.values
+        per_slack = -entry
         lines.append(Line(c, ratio / per_slack, -c.rhs / per_slack, per_slack))
     if curved is not None:
         return SlackSource(name, base, tuple(lines), price, True) if len(lines) == 1 else None
@@ -227,13 +227,20 @@ def _ratio(entries: Mapping[str, Rows], base: Mapping[str, Rows], n: int) -> Arr
 def _ratio_of_rows(rows: Rows, base: Rows, n: int) -> Array | None:
     if rows is base:
         return np.ones(n)
-    if isinstance(rows, DiagonalRows) and isinstance(base, DiagonalRows) and np.all(base.values != 0):
-        return rows.values / base.values
-    mine = rows if isinstance(rows, ScaledRows) else ScaledRows(rows)
-    theirs = base if isinstance(base, ScaledRows) else ScaledRows(base)
-    if mine.base is not theirs.base or np.any(theirs.left == 0) or np.any(theirs.right == 0):
+    values, others = rows.diagonal(), base.diagonal()
+    if values is not None and others is not None and np.all(others != 0):
+        return np.asarray(values / others)
+    mine, theirs = rows.factors(), base.factors()
+    if mine.core is not theirs.core:
         return None
-    factor = mine.right / theirs.right
-    if factor.size and np.any(factor != factor[0]):
+    left, right = (_quotient(*sides) for sides in ((mine.left, theirs.left), (mine.right, theirs.right)))
+    if left is None or right is None or (np.size(right) and np.any(right != np.ravel(right)[0])):
         return None
-    return np.asarray(mine.left / theirs.left * (factor[0] if factor.size else 1.0))
+    return np.broadcast_to(left * (np.ravel(right)[0] if np.size(right) else 1.0), n)
+
+
+def _quotient(numerator: Array | None, denominator: Array | None) -> Array | None:
+    """The quotient of two factors, of which None stands for ones; None where the second has a 0."""
+    if denominator is not None and np.any(denominator == 0):
+        return None
+    return np.asarray((1.0 if numerator is None else numerator) / (1.0 if denominator is None else denominator))

@@ -13,7 +13,7 @@ from convexcls.proofs.certificate import Farkas, check_farkas
 from convexcls.proofs.certificate.infeasibility import find_farkas
 from convexcls.proofs.certificate.separation import LARGEST_DIMENSION, LARGEST_ENTRIES
 from convexcls.proofs.separability import strictly
-from convexcls.rows import DiagonalRows, Rows
+from convexcls.rows import Rows
 
 SLACK, MARGIN, SIGN, NORMALIZATION = "slack", "margin", "slack_sign", "normalization"
 
@@ -38,8 +38,8 @@ def refuse_unless_criterion(problem: Problem) -> str:
 
 def _bounds_slack(block: Constraint) -> bool:
     """Whether the rows say: something linear, at most the slack of the sample."""
-    own = block.entries.get(SLACK)
-    is_slack = isinstance(own, DiagonalRows) and bool(np.all(own.values == -1.0))
+    own = block.entries[SLACK].diagonal() if SLACK in block.entries else None
+    is_slack = own is not None and bool(np.all(own == -1.0))
     return is_slack and block.relation == "<=" and not np.any(block.rhs)
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from convexcls.arrays import Array
-from convexcls.rows.compilation import compiled
+from convexcls.compilation import compiled
 
 Indices = NDArray[np.int64]
 

@@ -14,8 +14,8 @@ from scipy.sparse import issparse
 from convexcls.arrays import Array
 from convexcls.losses import Exponential, HalfSquare, Logistic, Loss, SoftmaxMargins
 from convexcls.problem import Problem, Term
-from convexcls.rows import ClassMarginRows, DenseRows, Rows
-from convexcls.rows.base import row_blocks
+from convexcls.rows import Rows
+from convexcls.rows.summation import row_blocks
 from convexcls.solvers.base import (
     Answer,
     Callback,
@@ -80,12 +80,13 @@ def _of_scores(problem: Problem, term: Term) -> DescentPass | None:
 def _of_softmax(problem: Problem, term: Term) -> DescentPass | None:
     from convexcls.solvers.rules import loops
 
-    rows = term.entries.get("coef")
-    if not isinstance(rows, ClassMarginRows) or not isinstance(rows.base, DenseRows) or rows.other != -1.0:
+    rows = term.entries["coef"].as_class_margins if "coef" in term.entries else None
+    matrix = None if rows is None else rows.base.in_memory()
+    if rows is None or rows.other != -1.0 or not isinstance(matrix, np.ndarray):
         return None
     if set(term.entries) - {"coef", "intercept"} or np.any(term.offset):
         return None
-    matrix, classes, count = rows.base.array, rows.classes.astype(np.int64), rows.count
+    classes, count = rows.classes.astype(np.int64), rows.count
     coef, d = problem.layout["coef"], matrix.shape[1]
     intercept = problem.layout.get("intercept")
 
@@ -167,7 +168,7 @@ class SequentialRule(Solver):
             return reason
         if len(problem.terms) != 1 or np.any(problem.q):
             return "it takes one sum of losses over samples, with or without a ridge penalty, and nothing else"
-        if any(isinstance(p, Rows) for p in problem.quadratic.values()):
+        if problem.matrices:
             return "the penalty is not a sum of squares of single coefficients"
         return ""
 

@@ -14,7 +14,6 @@ from scipy.sparse import issparse
 
 from convexcls.arrays import Array
 from convexcls.problem import Block, Problem
-from convexcls.rows import ConstantRows, DenseRows, Rows, ScaledRows, SparseRows
 
 #: ``fixed`` is eta0 throughout, ``decay`` eta0/tau.
 Step = Literal["fixed", "decay"]
@@ -47,32 +46,22 @@ class SampleMatrix:
 def samples_of(problem: Problem, block: Block) -> SampleMatrix | None:
     """The samples of a block over ``coef`` and perhaps ``intercept``, the first variables of the problem; None where
     its rows are not made like that. Other variables of the block, such as the slack, are left out."""
-    rows = _bare(block.entries.get("coef"))
-    if rows is None or problem.layout["coef"].start != 0:
+    if "coef" not in block.entries or problem.layout["coef"].start != 0:
         return None
-    base, factor = rows
-    if isinstance(base, DenseRows):
-        matrix: Any = base.array
-    elif isinstance(base, SparseRows):
-        matrix = base.matrix.tocsr()
-    else:
+    left, core, right = block.entries["coef"].factors()
+    matrix = core.in_memory()
+    if matrix is None or right is not None:
         return None
+    factor = np.ones(core.shape[0]) if left is None else np.array(left)
+    matrix = matrix.tocsr() if issparse(matrix) else matrix
     if "intercept" not in block.entries:
         return SampleMatrix(matrix, factor, 0.0)
-    ones = _bare(block.entries["intercept"])
+    ones = block.entries["intercept"].factors()
+    same = np.array_equal(np.ones(core.shape[0]) if ones.left is None else ones.left, factor)
     follows = problem.layout["intercept"].start == matrix.shape[1]
-    if ones is None or not isinstance(ones[0], ConstantRows) or not np.array_equal(ones[1], factor) or not follows:
+    if not (ones.core.is_ones and ones.right is None and same and follows):
         return None
     return SampleMatrix(matrix, factor, 1.0)
-
-
-def _bare(rows: Rows | None) -> tuple[Rows, Array] | None:
-    """Rows without the factors of their samples, and those factors; None where columns have factors too."""
-    if rows is None:
-        return None
-    if not isinstance(rows, ScaledRows):
-        return rows, np.ones(rows.shape[0])
-    return (rows.base, np.array(rows.left)) if np.all(rows.right == 1.0) else None
 
 
 def step_size(step: str, eta0: float, tau: int) -> float:

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg.lapack import dpotrf, dpotrs
 
-from convexcls.arrays import Array
+from convexcls.arrays import Array, least_squares
 from convexcls.problem import Problem
-from convexcls.rows.least_squares import least_squares
 
 #: Pivots of a Hessian with diagonal one below this leave too few digits: columns repeat each other.
 SMALLEST_PIVOT = 1e-7

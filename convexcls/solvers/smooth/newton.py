@@ -31,7 +31,7 @@ from convexcls.solvers.smooth.preconditioner import (
     share_size,
     start_on_share,
 )
-from convexcls.solvers.smooth.terms import GeneralTerm, SingleTerm
+from convexcls.solvers.smooth.terms import GeneralTerm, SweptTerm
 
 Hessian = Literal["auto", "exact", "subsampled", "free"]
 MAX_ROWS_SHOWN = 10_000
@@ -105,7 +105,7 @@ class NewtonSolver(Solver):
         out = {}
         with np.errstate(divide="ignore", invalid="ignore"):
             for t, reading in zip(terms, state.readings, strict=True):
-                if isinstance(t, SingleTerm | GeneralTerm) and (w := t.curvature(reading)).ndim == 1:
+                if isinstance(t, SweptTerm | GeneralTerm) and (w := t.curvature(reading)).ndim == 1:
                     response = reading.arguments - reading.slopes / w
                     out[t.name] = {"adjusted_response": response, "weights": t.weights * w}
         return out

@@ -9,7 +9,6 @@ import numpy as np
 
 from convexcls.arrays import Array, Indices
 from convexcls.problem import Problem
-from convexcls.rows import Rows
 from convexcls.solvers.smooth.terms import Reading, SmoothTerm, smooth_term
 
 
@@ -19,14 +18,14 @@ class SmoothObjective:
     def __init__(self, problem: Problem, terms: tuple[SmoothTerm, ...] | None = None) -> None:
         self.problem = problem
         self.terms = tuple(smooth_term(problem, t) for t in problem.terms) if terms is None else terms
-        self.has_matrix = any(isinstance(p, Rows) for p in problem.quadratic.values())
+        self.has_matrix = bool(problem.matrices)
 
     @cached_property
     def diagonal(self) -> Array:
         """The diagonal of P."""
         out = np.zeros(self.problem.size)
-        for v, p in self.problem.quadratic.items():
-            out[self.problem.layout[v]] = np.diag(p.to_dense()) if isinstance(p, Rows) else p
+        for v, p in self.problem.P.items():
+            out[self.problem.layout[v]] = p.diagonal_entries()
         return out
 
     @cached_property
@@ -94,12 +93,11 @@ class State:
         out = parts[0] if parts else np.zeros((self.problem.size, self.problem.size))
         for part in parts[1:]:
             out = out + part
-        for v, p in self.problem.quadratic.items():
+        for v, P in self.problem.matrices.items():
+            out[self.problem.layout[v], self.problem.layout[v]] += P.to_dense()
+        for v, p in self.problem.diagonals.items():
             where = self.problem.layout[v]
-            if isinstance(p, Rows):
-                out[where, where] += p.to_dense()
-            else:
-                out[where, where][np.diag_indices(p.size)] += p
+            out[where, where][np.diag_indices(p.size)] += p
         return out
 
     def diagonal_curvature(self) -> Array:

@@ -1,7 +1,7 @@
 """The terms of a smooth objective, ready to be evaluated many times: value, gradient and curvature from one pass.
 
-Rows that are one matrix seen through factors (``rows/single.py``) are read once an evaluation; the softmax loss of
-margins is worked out from the scores of all classes, which are one product; any other rows go through the four verbs.
+A loss of one argument is worked out in one sweep over the rows; the softmax loss of margins from the scores of all
+classes, which are one product; any other loss by one product with the rows and one with their transpose.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from convexcls.arrays import Array, Indices
 from convexcls.losses import SoftmaxMargins
 from convexcls.problem import ROUNDING_ROOM, Problem, Term
 from convexcls.rows import Rows, block_gram
-from convexcls.rows.single import SingleRows
+from convexcls.rows.fused import FusedRows
 
 
 @dataclass(eq=False)
@@ -92,13 +92,13 @@ class SmoothTerm(ABC):
         out._prepare()
         return out
 
-    @abstractmethod
     def _take(self, samples: Indices, chosen: Indices) -> None:
         """Keep the rows of these samples, and no others."""
+        self.rows = self.rows[chosen]
 
 
 class GeneralTerm(SmoothTerm):
-    """Any rows, by the four verbs."""
+    """A loss of several arguments, whose rows stand together, or of one."""
 
     def _prepare(self) -> None:
         super()._prepare()
@@ -123,19 +123,12 @@ class GeneralTerm(SmoothTerm):
     def diagonal(self, reading: Reading) -> Array:
         return self.reach**2 * reading.size
 
-    def _take(self, samples: Indices, chosen: Indices) -> None:
-        self.rows = self.rows[chosen]
 
-
-class SingleTerm(SmoothTerm):
-    """A loss of one argument, over rows that are one matrix."""
-
-    def __init__(self, term: Term, rows: Rows, reach: Array, single: SingleRows) -> None:
-        self.single = single
-        super().__init__(term, rows, reach)
+class SweptTerm(SmoothTerm):
+    """A loss of one argument."""
 
     def read(self, x: Array) -> Reading:
-        n = self.single.height
+        n = self.rows.shape[0]
         arguments, slopes = np.empty(n), np.empty(n)
         value, size = 0.0, self.at_zero
 
@@ -151,30 +144,28 @@ class SingleTerm(SmoothTerm):
             size += float(np.add.reduce(np.abs(pull)))
             return pull
 
-        gradient = self.single.sweep(x, visit)
+        gradient = self.rows.sweep(x, visit)
         return Reading(value, gradient, size, arguments, slopes)
 
     def hessian(self, reading: Reading, single_precision: bool = False) -> Array:
-        return self.single.gram(self.weights * self.curvature(reading), single_precision)
+        weights = self.weights * self.curvature(reading)
+        return self.rows.coarse_gram(weights) if single_precision else self.rows.gram(weights)
 
     def diagonal(self, reading: Reading) -> Array:
-        return self.single.squares(self.weights * self.curvature(reading))
-
-    def _take(self, samples: Indices, chosen: Indices) -> None:
-        self.single = self.single[samples]
+        return self.rows.gram_diagonal(self.weights * self.curvature(reading))
 
 
 class ScoredTerm(SmoothTerm):
     """The softmax loss of margins, from the scores z = W'[X, 1]' of all classes, one row a class: its gradient is
     (p - e_c)[X, 1], its Hessian has the weights diag(p) - pp' for each sample. The arguments are the probabilities."""
 
-    def __init__(self, term: Term, rows: Rows, reach: Array, single: SingleRows, classes: Indices) -> None:
-        self.single, self.classes = single, classes
+    def __init__(self, term: Term, rows: Rows, reach: Array, scores: FusedRows, classes: Indices) -> None:
+        self.scores, self.classes = scores, classes
         super().__init__(term, rows, reach)
 
     def read(self, x: Array) -> Reading:
-        n = self.single.height
-        probabilities, pulls = np.empty((self.single.columns, n)), np.empty((self.single.columns, n))
+        n = self.scores.height
+        probabilities, pulls = np.empty((self.scores.columns, n)), np.empty((self.scores.columns, n))
         value, size = 0.0, 0.0
 
         def visit(block: slice, z: Array) -> Array:
@@ -188,15 +179,15 @@ class ScoredTerm(SmoothTerm):
             pull *= weights
             return pull
 
-        gradient = self.single.sweep(x, visit)
+        gradient = self.scores.sweep(x, visit)
         return Reading(value, gradient, size, probabilities, pulls)
 
     def hessian(self, reading: Reading, single_precision: bool = False) -> Array:
-        return self.single.class_gram(reading.arguments, self.weights, single_precision)
+        return self.scores.class_gram(reading.arguments, self.weights, single_precision)
 
     def diagonal(self, reading: Reading) -> Array:
         p = reading.arguments
-        return self.single.squares(self.weights * p * (1.0 - p))
+        return self.scores.gram_diagonal(self.weights * p * (1.0 - p))
 
     def smallest_margin(self, reading: Reading) -> float:
         """From the probabilities, log p_c - log p_k, as far as these have not run out of range."""
@@ -210,7 +201,7 @@ class ScoredTerm(SmoothTerm):
         return float(np.log(least)) if least > 0 else -np.inf
 
     def _take(self, samples: Indices, chosen: Indices) -> None:
-        self.single, self.classes = self.single[samples], self.classes[samples]
+        self.scores, self.classes = self.scores[samples], self.classes[samples]
 
 
 def _softmax(z: Array, classes: Indices, p: Array, pull: Array) -> tuple[Array, Array]:
@@ -239,7 +230,6 @@ def smooth_term(problem: Problem, term: Term) -> SmoothTerm:
     rows = problem.rows(term)
     reach = rows.column_max()
     if isinstance(term.loss, SoftmaxMargins):
-        scored = None if np.any(term.offset) else SingleRows.scores_in(rows)
+        scored = None if np.any(term.offset) else rows.class_scores()
         return GeneralTerm(term, rows, reach) if scored is None else ScoredTerm(term, rows, reach, *scored)
-    single = SingleRows.seen_in(rows) if term.loss.width == 1 else None
-    return GeneralTerm(term, rows, reach) if single is None else SingleTerm(term, rows, reach, single)
+    return SweptTerm(term, rows, reach) if term.loss.width == 1 else GeneralTerm(term, rows, reach)

@@ -16,13 +16,13 @@ from convexcls.proofs.certificate import check_kkt, kkt
 from convexcls.proofs.certificate.products import Gradient, plain_values
 from convexcls.proofs.rigorous.entries import entry_error, error_from_afar
 from convexcls.proofs.rigorous.rounding import UNIT
-from convexcls.rows import CentredRows, ClassMarginRows, ConstantRows, PickedRows, as_rows, base
-from convexcls.rows.sums import summed
+from convexcls.rows import CentredRows, ClassMarginRows, ConstantRows, PickedRows, Rows, as_rows, summation
+from convexcls.rows.rounded import summed
 
 SIZES = (1, 7, 8, 9, 33, 150)
 
 
-def rows_of(n: int, rng: np.random.Generator) -> dict[str, base.Rows]:
+def rows_of(n: int, rng: np.random.Generator) -> dict[str, Rows]:
     X = rng.standard_normal((n, 3)) * 10.0 ** rng.integers(-3, 4, (n, 3))
     groups = np.arange(n) % 2
     return {
@@ -49,7 +49,7 @@ def test_sums_are_within_the_bound_of_their_additions(n, kind):
     rng = np.random.default_rng(n)
     rows = rows_of(n, rng)[kind]
     u = rng.standard_normal(rows.shape[0]) * 10.0 ** rng.integers(-3, 4, rows.shape[0])
-    with patch.object(base, "PART", 4), patch.object(base, "BLOCK", 16):
+    with patch.object(summation, "PART", 4), patch.object(summation, "BLOCK", 16):
         found, lengths = rows.added_up(u)
     exact = [sum(Fraction(a) * Fraction(b) for a, b in zip(column, u, strict=True)) for column in rows.to_dense().T]
     room = 1.01 * (np.broadcast_to(lengths, found.shape) + 6) * UNIT * (np.abs(rows.to_dense()).T @ np.abs(u))
@@ -79,7 +79,7 @@ def test_entries_are_within_the_bound_from_afar(n, offset):
     rng = np.random.default_rng(n)
     X = [[Fraction(int(k), 1000) + Fraction(offset) for k in row] for row in rng.integers(-5000, 5000, (n, 2))]
     y = np.arange(n) % 2
-    with patch.object(base, "BLOCK", 4):
+    with patch.object(summation, "BLOCK", 4):
         fisher = cc.FisherLDA(X, y)
         perceptron = cc.PerceptronCriterion(X, y, normalization="mean-margin")
         parts = [fisher.centred, *fisher.constraints[0].entries.values()]

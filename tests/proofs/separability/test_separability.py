@@ -20,8 +20,7 @@ from hypothesis import strategies as st
 import convexcls as cc
 from convexcls.proofs.separability import Guess, complaints, separate, strictly
 from convexcls.rows import as_rows
-from convexcls.rows.expansion import as_doubles, doubles_as_given, product_signs
-from convexcls.rows.signs import exact_signs
+from convexcls.rows.signs import as_doubles, exact_signs, product_signs
 
 NAMES = {"strict": "strictly separable", "weak": "weakly separable", "overlap": "overlapping"}
 
@@ -480,8 +479,8 @@ def test_expansions_refuse_what_they_cannot_do():
     assert product_signs(np.array([[1e200]]), np.array([1.0])) is None
     assert as_doubles([Fraction(1, 3), Fraction(1)]).tolist() == [1.0, 3.0]
     assert as_doubles([Fraction(2**60 + 1)]) is None
-    assert not doubles_as_given(as_rows(np.ones((2, 2))).scaled(0.1))
-    assert doubles_as_given(as_rows(np.ones((2, 2))).scaled(-1.0))
+    assert as_rows(np.ones((2, 2))).scaled(0.1).exact_doubles(slice(None)) is None
+    assert as_rows(np.ones((2, 2))).scaled(-1.0).exact_doubles(slice(None)) is not None
 
 
 def test_signs_of_scaled_rows_do_not_trust_rounded_products():

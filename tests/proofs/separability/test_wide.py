@@ -15,7 +15,7 @@ from convexcls import rational
 from convexcls.cli import main
 from convexcls.proofs.separability.margins import several_class_rows, two_class_rows
 from convexcls.proofs.separability.spanning import spanning_columns
-from convexcls.rows import as_rows, chosen_columns
+from convexcls.rows import as_rows
 
 COLUMNS = 20_000
 #: What took minutes, or did not end, takes a second or two; a machine that is busy may take longer.
@@ -112,7 +112,7 @@ def test_chosen_columns_are_those_columns(kind):
     else:
         rows = two_class_rows(data, np.array([-1.0, 1, -1, -1, 1]), None, True)
     for columns in ([0, 3], [1, 6, 7], [7], list(range(rows.shape[1]))):
-        some = chosen_columns(rows, np.array(columns))
+        some = rows.select_columns(np.array(columns))
         assert some.rational() == [[row[j] for j in columns] for row in rows.rational()]
         assert np.array_equal(some.to_dense(), rows.to_dense()[:, columns])
 

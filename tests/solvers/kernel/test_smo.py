@@ -20,8 +20,8 @@ from convexcls.models.kernel_values import DistanceValues, RadialValues, kernel_
 from convexcls.models.kernels import Kernel
 from convexcls.problem import Constraint, Variable
 from convexcls.rows import DiagonalRows, as_rows
-from convexcls.rows.exponential import exponentiate
 from convexcls.rows.kernel import KernelRows
+from convexcls.rows.kernel_loops import exponentiate
 from convexcls.rows.row_store import MatrixStore, MatrixTooLarge, RowStore
 from convexcls.solvers.kernel import free_set, loops
 
@@ -352,7 +352,7 @@ def test_kernel_rows_are_the_matrix():
         np.testing.assert_allclose(R @ V, expected @ V, atol=1e-11)
         np.testing.assert_allclose(R.T @ (v * (v > 1)), expected @ (v * (v > 1)), atol=1e-11)
         np.testing.assert_allclose(R[chosen].to_dense(), expected[chosen], atol=1e-13)
-        np.testing.assert_allclose(R.diagonal(), np.diag(expected), atol=1e-13)
+        np.testing.assert_allclose(R.diagonal_entries(), np.diag(expected), atol=1e-13)
         np.testing.assert_allclose(R.store.block(chosen, chosen[:7]), K[np.ix_(chosen, chosen[:7])], atol=1e-13)
     dense = rows.to_dense()
     np.testing.assert_array_equal(dense, dense.T)

@@ -13,7 +13,7 @@ from convexcls.losses import BY_NAME, Logistic
 from convexcls.problem.scaling import equilibrate
 from convexcls.solvers import solver_class
 from convexcls.solvers.smooth.objective import SmoothObjective, State
-from convexcls.solvers.smooth.terms import GeneralTerm, ScoredTerm, SingleTerm, smooth_term
+from convexcls.solvers.smooth.terms import GeneralTerm, ScoredTerm, SweptTerm, smooth_term
 
 WAYS = ("exact", "subsampled", "free")
 
@@ -230,7 +230,7 @@ def test_terms_in_their_fast_form_read_what_the_verbs_read(name):
     problem = equilibrate(PROBLEMS[name]()).problem
     (term,) = problem.terms
     fast = smooth_term(problem, term)
-    assert isinstance(fast, ScoredTerm if name.startswith("softmax") else SingleTerm)
+    assert isinstance(fast, ScoredTerm if name.startswith("softmax") else SweptTerm)
     plain = GeneralTerm(term, problem.rows(term), problem.rows(term).column_max())
     x = np.random.default_rng(6).normal(size=problem.size)
     mine, theirs = fast.read(x), plain.read(x)

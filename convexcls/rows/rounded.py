@@ -1,4 +1,4 @@
-"""Sums over samples without rounding."""
+"""Rows that were worked out from data and rounded, and sums over samples without rounding."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
-from convexcls.rows.base import Array, Rows, additions, row_blocks
-from convexcls.rows.composed import ScaledRows
-from convexcls.rows.dense import DenseRows
+from convexcls.arrays import Array, Indices
+from convexcls.rows.base import Rows
 from convexcls.rows.doubled import ETA, UNIT
-from convexcls.rows.plain import ConstantRows
+from convexcls.rows.in_memory import DenseRows
+from convexcls.rows.summation import additions, row_blocks
 
 #: The lower half of a double's 53 bits.
 HALF = 27
@@ -22,15 +22,17 @@ HALF = 27
 
 def exact_sum(rows: Rows, weights: Array) -> list[Fraction]:
     """``R' weights`` without rounding, one rational a column, of the entries as they were given."""
-    if isinstance(rows, ScaledRows) and np.all(np.abs(rows.left) == 1.0):  # labels
-        inner = exact_sum(rows.base, weights * rows.left)
-        return [Fraction(scale) * value for scale, value in zip(rows.right.tolist(), inner, strict=True)]
+    left, core, right = rows.factors()
+    if core is not rows and (left is None or np.all(np.abs(left) == 1.0)):  # labels
+        inner = exact_sum(core, weights if left is None else weights * left)
+        scales = np.ones(rows.shape[1]) if right is None else right
+        return [Fraction(scale) * value for scale, value in zip(scales.tolist(), inner, strict=True)]
     used = np.flatnonzero(weights)
-    if isinstance(rows, ConstantRows):
+    if rows.is_ones:
         return [_sum_of_doubles(weights[used])]
-    plain = isinstance(rows, DenseRows) and rows.given is None and np.all(np.abs(weights[used]) == 1.0)
-    if plain and isinstance(rows, DenseRows):
-        return [_sum_of_doubles(rows.array[used, j] * weights[used]) for j in range(rows.shape[1])]
+    array = rows.in_memory()
+    if isinstance(array, np.ndarray) and rows.rounding == 0.0 and np.all(np.abs(weights[used]) == 1.0):
+        return [_sum_of_doubles(array[used, j] * weights[used]) for j in range(rows.shape[1])]
     out = [Fraction(0)] * rows.shape[1]
     for weight, row in zip(weights[used].tolist(), rows.rational(used), strict=True):
         factor = Fraction(weight)
@@ -66,8 +68,7 @@ class RoundedRows(DenseRows):
     ) -> None:
         super().__init__(array)
         self.exactly = exactly
-        #: A bound on the rounding by column that takes no time, where one is known.
-        self.afar = afar
+        self._column_error = afar
         #: The rows and weights that were added up, of a single sum.
         self.source = source
 
@@ -78,9 +79,25 @@ class RoundedRows(DenseRows):
     def __getitem__(self, index: Any) -> DenseRows:
         return RoundedRows(self.array[index], partial(self.rational, index))  # not a lambda: that cannot be pickled
 
+    def _some_columns(self, chosen: Indices) -> Rows:
+        return columns_of(self, chosen)
+
+    def column_error(self) -> Array | None:
+        return None if self._column_error is None else self._column_error()
+
     @property
     def rounding(self) -> float:
         return float("inf")  # a sum may cancel
+
+
+def columns_of(rows: Rows, chosen: Indices) -> RoundedRows:
+    """Some columns, written out, with their entries as they were given."""
+    return RoundedRows(rows.to_dense()[:, chosen], partial(_rational_columns, rows, chosen))
+
+
+def _rational_columns(rows: Rows, chosen: Indices) -> list[list[Fraction]]:
+    places = chosen.tolist()
+    return [[row[j] for j in places] for row in rows.rational()]
 
 
 def summed(rows: Rows, weights: Array) -> RoundedRows:

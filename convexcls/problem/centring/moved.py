@@ -7,11 +7,11 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 
+from convexcls.arrays import Array
 from convexcls.data import Given
-from convexcls.rows.base import Array, Rows
-from convexcls.rows.dense import DenseRows
-from convexcls.rows.sparse import SparseRows
+from convexcls.rows import DenseRows, Rows, SparseRows
 
 #: A column is far from zero where its values differ by less than this fraction of their size.
 FAR = 1.0 / 32.0
@@ -19,18 +19,18 @@ FAR = 1.0 / 32.0
 FIRST = 64
 
 
-def far_columns(rows: DenseRows | SparseRows) -> Array | None:
+def far_columns(rows: Rows) -> Array | None:
     """For each column a double that its values differ from exactly, near their middle where they are far from zero and
     0 where they are not; None where all are 0. Entries that are not stored are not looked at: a sparse column stays
     one."""
-    n = rows.shape[0]
-    if isinstance(rows, DenseRows):
-        first = rows.array[:FIRST]
-        far = np.flatnonzero(_is_far(first.min(axis=0, initial=np.inf), first.max(axis=0, initial=-np.inf)))
-        columns = rows.array[:, far]
-    else:
+    n, matrix = rows.shape[0], rows.in_memory()
+    if issparse(matrix):
         far = np.flatnonzero(rows.entry_counts()[1] == n)
-        columns = rows.matrix.tocsc()[:, far].toarray() if far.size else np.zeros((n, 0))
+        columns = matrix.tocsc()[:, far].toarray() if far.size else np.zeros((n, 0))
+    else:
+        first = matrix[:FIRST]
+        far = np.flatnonzero(_is_far(first.min(axis=0, initial=np.inf), first.max(axis=0, initial=-np.inf)))
+        columns = matrix[:, far]
     if not far.size or not n:
         return None
     out = np.zeros(rows.shape[1])
@@ -54,13 +54,14 @@ def _middle(low: Array, high: Array) -> Array:
     return np.where(_is_far(low, high), np.where(within, coarse, low), 0.0)
 
 
-def moved(rows: DenseRows | SparseRows, shift: Array) -> Rows:
+def moved(rows: Rows, shift: Array) -> Rows:
     """``R - 1 shift'`` for a shift that ``far_columns`` found. Of entries that doubles round, the differences are
     rounded, not the entries: what they differ by may be all that they say."""
     given = None if rows.given is None else GivenMoved(rows.given, tuple(Fraction(s) for s in shift.tolist()))
-    if isinstance(rows, DenseRows):
-        return DenseRows(rows.array - shift if given is None else _rounded(given, rows.shape[0]), given)
-    matrix = rows.matrix.tocsc(copy=True)
+    matrix = rows.in_memory()
+    if not issparse(matrix):
+        return DenseRows(matrix - shift if given is None else _rounded(given, rows.shape[0]), given)
+    matrix = matrix.tocsc(copy=True)
     columns = np.repeat(np.arange(shift.size), np.diff(matrix.indptr))
     if given is None:
         matrix.data -= shift[columns]

@@ -2,37 +2,27 @@
 
 The margins y_i (x_i'w + b) of a classifier are diag(y) [X, 1] over (w, b); the scores of K classes are [X, 1] times a
 matrix with one column a class. Both are multiplied, turned into slopes and multiplied back a block of rows at a time,
-while the block is in the cache: ``sweep`` is R' f(R x) at the cost of one pass.
+while the block is in the cache: a sweep is R' f(R x) at the cost of one pass.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg.blas import dsyrk, ssyrk
 
-from convexcls.rows.base import Array, Rows
-from convexcls.rows.class_margins import ClassMarginRows
-from convexcls.rows.composed import JoinedRows, ScaledRows
-from convexcls.rows.dense import DenseRows
-from convexcls.rows.plain import ConstantRows
-from convexcls.rows.sparse import SparseRows
+from convexcls.arrays import Array, Indices
+from convexcls.rows.base import Factors, Rows, Visit
+from convexcls.rows.summation import sweep_blocks
 
-#: Takes the rows of a block and the values R x there, and gives what R' is to be multiplied with.
-Visit = Callable[[slice, Array], Array]
-#: A block has about this many entries: it stays in the second-level cache between its two uses.
-BLOCK_ENTRIES = 200_000
-SHORTEST, LONGEST = 512, 4096
-#: Rows with fewer entries are written out: then the way through the layers costs more than the arithmetic.
-SMALL = 20_000
+Parts = Sequence[tuple[slice, Rows]]
 
 
 @dataclass(frozen=True, eq=False)
-class SingleRows:
+class FusedRows:
     """diag(factor) [X, 1] diag(right) over all unknowns: those of ``where`` belong to the columns of X, the one at
     ``constant`` (if any) to the column of ones. With several ``columns`` the unknowns are one such set a column, and
     R x is a matrix with one row for each of them and a column for each sample."""
@@ -47,72 +37,63 @@ class SingleRows:
     columns: int = 1
 
     @classmethod
-    def seen_in(cls, rows: JoinedRows) -> SingleRows | None:
-        """The rows of one block in this form, or None where they do not have it. A few rows are written out."""
-        if rows.shape[0] * rows.shape[1] <= SMALL:
-            whole = np.zeros(rows.shape)
-            for columns, part in rows.parts:
-                whole[:, columns] += part.to_dense()
-            return cls(rows.shape[1], DenseRows(whole), slice(0, rows.shape[1]))
-        parts = [(where, *_taken_apart(r)) for where, r in rows.parts]
-        data = [part for part in parts if isinstance(part[1], (DenseRows, SparseRows))]
-        ones = [part for part in parts if isinstance(part[1], ConstantRows)]
-        if len(data) != 1 or len(ones) > 1 or len(data) + len(ones) != len(parts):
-            return None
-        (where, matrix, left, right), constant, scale = data[0], None, None
-        if ones:
-            constant, _, other_left, scale = ones[0]
-            if not np.array_equal(left, other_left):
-                return None
-        factor = None if np.all(left == 1.0) else np.ascontiguousarray(left)
-        return cls(rows.shape[1], matrix, where, right, factor, constant, scale)
+    def margins(cls, size: int, parts: Parts) -> FusedRows | None:
+        """Rows side by side over ``size`` unknowns in this form, or None where they do not have it."""
+        return cls._of(size, [(where, rows.factors()) for where, rows in parts])
 
     @classmethod
-    def scores_in(cls, rows: JoinedRows) -> tuple[SingleRows, NDArray[np.intp]] | None:
+    def class_scores(cls, size: int, parts: Parts) -> tuple[FusedRows, Indices] | None:
         """The scores of all classes behind rows of margins, and the own classes, or None where there are none."""
-        parts = [(where, *_taken_apart(r)) for where, r in rows.parts]
-        found = None
-        inner = []
-        for where, base, left, right in parts:
-            if not isinstance(base, ClassMarginRows) or base.other != -1.0 or not np.all(left == 1.0):
+        inner: list[tuple[slice, Factors]] = []
+        margins = None
+        for where, (left, core, right) in ((where, rows.factors()) for where, rows in parts):
+            margins = core.as_class_margins
+            if margins is None or margins.other != -1.0 or left is not None:
                 return None
-            inner.append((where, base.base, np.ones(base.base.shape[0]), right))
-            found = base
-        data = [part for part in inner if isinstance(part[1], (DenseRows, SparseRows))]
-        ones = [part for part in inner if isinstance(part[1], ConstantRows)]
-        if found is None or len(data) != 1 or len(ones) > 1 or len(data) + len(ones) != len(inner):
+            inner.append((where, Factors(None, margins.base, right)))
+        scores = cls._of(size, inner, 1 if margins is None else margins.count)
+        return None if scores is None or margins is None else (scores, margins.classes)
+
+    @classmethod
+    def _of(cls, size: int, parts: Sequence[tuple[slice, Factors]], columns: int = 1) -> FusedRows | None:
+        data = [part for part in parts if part[1].core.in_memory() is not None]
+        ones = [part for part in parts if part[1].core.is_ones]
+        if len(data) != 1 or len(ones) > 1 or len(data) + len(ones) != len(parts):
             return None
-        (where, matrix, _, right), constant, scale = data[0], None, None
-        if ones:
-            constant, _, _, scale = ones[0]
-        return cls(rows.shape[1], matrix, where, right, None, constant, scale, found.count), found.classes
+        where, (factor, matrix, right) = data[0]
+        right = np.ones(matrix.shape[1] * columns) if right is None else right
+        factor = None if factor is None else np.ascontiguousarray(factor)
+        if not ones:
+            return cls(size, matrix, where, right, factor, columns=columns)
+        constant, (other, _, scale) = ones[0]
+        same = other is factor or (factor is not None and other is not None and np.array_equal(factor, other))
+        scale = np.ones(columns) if scale is None else scale
+        return cls(size, matrix, where, right, factor, constant, scale, columns) if same else None
 
     @property
     def height(self) -> int:
         """The number of samples."""
         return self.matrix.shape[0]
 
-    def __getitem__(self, index: Any) -> SingleRows:
+    def __getitem__(self, index: Any) -> FusedRows:
         factor = None if self.factor is None else self.factor[index]
-        return SingleRows(
-            self.size, self.matrix[index], self.where, self.right, factor, self.constant, self.constant_right,
-            self.columns,
-        )  # fmt: skip
+        return replace(self, matrix=self.matrix[index], factor=factor)
 
-    def blocks(self) -> Iterator[slice]:
-        """The samples, a block at a time; sparse ones all at once."""
-        n = self.height
-        if isinstance(self.matrix, SparseRows) or self.matrix.shape[1] * n <= BLOCK_ENTRIES:
-            return iter((slice(0, n),))
-        length = min(max(BLOCK_ENTRIES // max(self.matrix.shape[1], 1), SHORTEST), LONGEST)
-        return (slice(start, min(start + length, n)) for start in range(0, n, length))
+    @property
+    def _array(self) -> Array | None:
+        """The samples as a dense array, where they are one."""
+        array = self.matrix.in_memory()
+        return array if isinstance(array, np.ndarray) else None
 
-    def _part(self, block: slice) -> tuple[Any, Any]:
-        """The samples of a block and their transpose, in a form that is multiplied at once."""
-        if isinstance(self.matrix, DenseRows):
-            X = self.matrix.array[block]
-            return X, X.T
-        return self.matrix, self.matrix.T
+    def _blocks(self) -> Iterator[tuple[slice, Any, Any]]:
+        """The samples, a block at a time (sparse ones all at once), and their transpose, in a form that is multiplied
+        at once."""
+        array = self._array
+        if array is None:
+            yield slice(0, self.height), self.matrix, self.matrix.T
+            return
+        for block in sweep_blocks(*array.shape):
+            yield block, array[block], array[block].T
 
     def _by_column(self, x: Array, where: slice, right: Array | None) -> Array:
         values = x[where] if right is None else x[where] * right
@@ -123,8 +104,7 @@ class SingleRows:
         v = self._by_column(x, self.where, self.right)
         shift = None if self.constant is None else self._by_column(x, self.constant, self.constant_right)
         pulled, ones = np.zeros(v.shape), np.zeros(0 if shift is None else self.columns)
-        for block in self.blocks():
-            X, transposed = self._part(block)
+        for block, X, transposed in self._blocks():
             u = _row_by_row(v, X, transposed)
             if shift is not None:
                 u += shift
@@ -167,7 +147,7 @@ class SingleRows:
         """Whether the scales of the columns leave squares of the entries within what single precision holds."""
         return self.right is None or bool(np.all((self.right > 1e-12) & (self.right < 1e12)))
 
-    def _spread(self, inner: Array, where: NDArray[np.intp]) -> Array:
+    def _spread(self, inner: Array, where: Indices) -> Array:
         """A matrix over the unknowns that stand at ``where`` as one over all."""
         places = where.ravel()
         if places.size == self.size and np.array_equal(places, np.arange(self.size)):
@@ -180,12 +160,7 @@ class SingleRows:
         """[X, 1]' diag(weights) [X, 1], without the scales of the columns."""
         d = self.matrix.shape[1]
         width = d + (self.constant is not None)
-        if isinstance(self.matrix, DenseRows) and d:
-            if self.height * width <= SMALL:
-                scaled = self.matrix.array * np.sqrt(weights)[:, None]
-                if width > d:
-                    scaled = np.hstack([scaled, np.sqrt(weights)[:, None]])
-                return np.asarray(scaled.T @ scaled)
+        if self._array is not None and d:
             return _both_triangles(self._syrk(np.sqrt(weights), width, single_precision))
         out = np.empty((width, width))
         out[:d, :d] = self.matrix.gram(weights)
@@ -199,8 +174,7 @@ class SingleRows:
         syrk, kind = (ssyrk, np.float32) if single_precision else (dsyrk, np.float64)
         d = self.matrix.shape[1]
         total = np.zeros((width, width), order="F", dtype=kind)
-        for block in self.blocks():
-            X, _ = self._part(block)
+        for block, X, _ in self._blocks():
             root = roots[block]
             scaled = np.empty((X.shape[0], width), dtype=kind)
             np.multiply(X, root[:, None], out=scaled[:, :d], casting="same_kind")
@@ -209,13 +183,12 @@ class SingleRows:
             total = syrk(1.0, scaled.T, beta=1.0, c=total, overwrite_c=1)
         return np.asarray(total)
 
-    def squares(self, weights: Array) -> Array:
+    def gram_diagonal(self, weights: Array) -> Array:
         """The diagonal of R' diag(weights) R over all unknowns; with several columns, weights have one row each."""
         if self.factor is not None:
             weights = weights * np.square(self.factor)
         total = np.zeros((self.matrix.shape[1], *weights.shape[:-1]))
-        for block in self.blocks():
-            X, _ = self._part(block)
+        for block, X, _ in self._blocks():
             X = X.to_matrix() if isinstance(X, Rows) else X
             total += (X * X).T @ weights[..., block].T
         right = None if self.right is None else np.square(self.right)
@@ -238,7 +211,7 @@ class SingleRows:
         blocks *= right
         return self._spread(blocks.reshape(K * width, K * width), self._places(width))
 
-    def _places(self, width: int) -> NDArray[np.intp]:
+    def _places(self, width: int) -> Indices:
         """Where the unknowns of each column stand in x: one row a column, that of the ones last."""
         d, K = self.matrix.shape[1], self.columns
         out = np.empty((K, width), dtype=np.intp)
@@ -250,7 +223,7 @@ class SingleRows:
     def _class_blocks(self, p: Array, roots: Array, width: int, single_precision: bool) -> Array:
         """Minus the sum of p_ik p_il [x_i, 1][x_i, 1]', indexed by k, feature, l, feature."""
         d, K = self.matrix.shape[1], self.columns
-        if not isinstance(self.matrix, DenseRows):
+        if self._array is None:
             out = np.zeros((K, width, K, width))
             for k in range(K):
                 for other in range(k):
@@ -260,8 +233,7 @@ class SingleRows:
         syrk, kind = (ssyrk, np.float32) if single_precision else (dsyrk, np.float64)
         total = np.zeros((K * width, K * width), order="F", dtype=kind)
         scaled = np.ascontiguousarray((p * roots).T, dtype=kind)
-        for block in self.blocks():
-            X, _ = self._part(block)
+        for block, X, _ in self._blocks():
             both = np.empty((X.shape[0], K, width), dtype=kind)
             np.multiply(scaled[block, :, None], X[:, None, :], out=both[:, :, :d], casting="same_kind")
             if width > d:
@@ -275,13 +247,6 @@ def _row_by_row(v: Array, matrix: Any, transposed: Any) -> Array:
     if v.ndim == 1:
         return np.asarray(matrix @ v)
     return np.asarray(v @ transposed if isinstance(transposed, np.ndarray) else (matrix @ v.T).T)
-
-
-def _taken_apart(rows: Rows) -> tuple[Rows, Array, Array]:
-    """Rows as diag(left) base diag(right)."""
-    if isinstance(rows, ScaledRows):
-        return rows.base, rows.left, rows.right
-    return rows, np.ones(rows.shape[0]), np.ones(rows.shape[1])
 
 
 def _both_triangles(upper: Array, tile: int = 64) -> Array:

@@ -1,0 +1,167 @@
+"""Rows of a NumPy array or of a SciPy sparse array, used in place, with their entries as they were given."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.linalg.blas import dsyrk
+
+from convexcls.arrays import Array, Indices
+from convexcls.data import Given, GivenCells, compressed
+from convexcls.rows.base import Rows, Visit
+from convexcls.rows.summation import BLOCK, added_up_in_parts, largest_size, row_blocks, sweep_blocks
+
+
+def given_cells(rows: Rows, index: Any) -> GivenCells | None:
+    """Some rows as they were given, for other rows that hold the same entries; None where the doubles are exact."""
+    if not rows.rounding:
+        return None
+    exact = rows.rational(index)
+    cells = np.empty((len(exact), rows.shape[1]), dtype=object)
+    for i, row in enumerate(exact):
+        cells[i] = row
+    return GivenCells(cells)
+
+
+class AsGiven(Rows):
+    """Rows of data: doubles for all work but exact proofs, which read ``given`` instead."""
+
+    def given_at(self, index: Any) -> Given | None:
+        """What some of the rows were given as."""
+        return None if self.given is None else self.given.take(index)
+
+    def rational(self, index: Any = None) -> list[list[Fraction]]:
+        if self.given is None:
+            return super().rational(index)
+        chosen = np.arange(self.shape[0])
+        return [self.given.row(i) for i in (chosen if index is None else chosen[index]).tolist()]
+
+    @property
+    def rounding(self) -> float:
+        return 0.0 if self.given is None else 1.0
+
+
+class DenseRows(AsGiven):
+    """The rows of a NumPy array of doubles; the array itself, not a copy."""
+
+    def __init__(self, array: Array, given: Given | None = None) -> None:
+        if array.ndim != 2:
+            raise ValueError(f"rows need a matrix, got an array of dimension {array.ndim}")
+        self.array = np.asarray(array, dtype=float)
+        self.shape = (self.array.shape[0], self.array.shape[1])
+        self.given = given
+
+    def __matmul__(self, v: Array) -> Array:
+        return np.asarray(self.array @ v)
+
+    def transposed_matmul(self, u: Array) -> Array:
+        return np.asarray(self.array.T @ u)
+
+    def added_up(self, u: Array) -> tuple[Array, Array | int]:
+        return added_up_in_parts(self.array, u)
+
+    def gram(self, weights: Array) -> Array:
+        return gram_by_blocks(self.array.__getitem__, self.shape, weights)
+
+    def __getitem__(self, index: Any) -> DenseRows:
+        return DenseRows(self.array[index], self.given_at(index))
+
+    def _some_columns(self, chosen: Indices) -> Rows:
+        return DenseRows(self.array[:, chosen], None if self.given is None else self.given.columns(chosen))
+
+    def sweep(self, x: Array, visit: Visit) -> Array:
+        out = np.zeros(x.shape)
+        for rows in sweep_blocks(*self.shape):
+            X = self.array[rows]
+            out += X.T @ visit(rows, X @ x)
+        return out
+
+    def _largest_by_column(self) -> Array:
+        out = np.zeros(self.shape[1])
+        for rows in row_blocks(self.shape[0]):  # both extremes of a block while it is in the cache
+            np.maximum(out, largest_size(self.array[rows], axis=0), out=out)
+        return out
+
+    def in_memory(self) -> Array:
+        return self.array
+
+    def to_matrix(self) -> Array:
+        return self.array
+
+
+def gram_by_blocks(block: Callable[[slice], Array], shape: tuple[int, int], weights: Array) -> Array:
+    """``R' diag(weights) R``: blocks of rows, each scaled by the square roots of its weights and added by
+    BLAS syrk, which computes one triangle only."""
+    n, d = shape
+    if n <= BLOCK and d:
+        scaled = block(slice(0, n)) * np.sqrt(weights)[:, None]
+        return np.asarray(scaled.T @ scaled)  # NumPy sees that it is symmetric
+    total = np.zeros((d, d), order="F")
+    for rows in row_blocks(n if d else 0):  # BLAS refuses empty matrices
+        scaled = block(rows) * np.sqrt(weights[rows])[:, None]
+        total = dsyrk(1.0, scaled.T, beta=1.0, c=total, overwrite_c=1)
+    return np.asarray(np.triu(total) + np.triu(total, 1).T)
+
+
+class SparseRows(AsGiven):
+    """The rows of a sparse matrix in compressed form. CSR and CSC are used in place; other formats are
+    converted once."""
+
+    def __init__(self, matrix: Any, given: Given | None = None) -> None:
+        self.matrix = compressed(matrix)
+        self.shape = (self.matrix.shape[0], self.matrix.shape[1])
+        self.given = given
+
+    @cached_property
+    def _by_row(self) -> Any:
+        return self.matrix.tocsr()
+
+    @property
+    def entries(self) -> int:
+        return int(self.matrix.nnz)
+
+    def __matmul__(self, v: Array) -> Array:
+        return np.asarray(self.matrix @ v)
+
+    def transposed_matmul(self, u: Array) -> Array:
+        return np.asarray(self.matrix.T @ u)
+
+    def added_up(self, u: Array) -> tuple[Array, Array | int]:
+        return self.transposed_matmul(u), self._longest_column
+
+    @cached_property
+    def _longest_column(self) -> int:
+        if self.matrix.format == "csr":
+            return int(np.bincount(self.matrix.indices).max(initial=0))
+        return int(np.diff(self.matrix.indptr).max(initial=0))
+
+    def gram(self, weights: Array) -> Array:
+        weighted = sparse.diags_array(np.sqrt(weights)) @ self.matrix
+        return np.asarray((weighted.T @ weighted).toarray())
+
+    def __getitem__(self, index: Any) -> SparseRows:
+        return SparseRows(self._by_row[index], self.given_at(index))
+
+    def _some_columns(self, chosen: Indices) -> Rows:
+        return SparseRows(self.matrix[:, chosen], None if self.given is None else self.given.columns(chosen))
+
+    def __abs__(self) -> SparseRows:
+        return SparseRows(abs(self.matrix))
+
+    def _largest_by_column(self) -> Array:
+        if self.matrix.format != "csr":
+            return largest_size(self.matrix, axis=0)
+        out = np.zeros(self.shape[1])
+        np.maximum.at(out, self.matrix.indices, np.abs(self.matrix.data))  # SciPy would convert it for this
+        return out
+
+    def in_memory(self) -> Any:
+        return self.matrix
+
+    def to_matrix(self) -> Any:
+        return self.matrix

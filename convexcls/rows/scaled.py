@@ -1,0 +1,216 @@
+"""Rows with factors, and transposed: all lazy."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from convexcls.arrays import Array, Indices
+from convexcls.rows.base import Counts, Factors, Rows, Visit, as_rows, column_by_column
+from convexcls.rows.doubled import Doubled
+from convexcls.rows.in_memory import given_cells
+
+
+def _factor(values: Array | float, size: int) -> Array:
+    if isinstance(values, np.ndarray) and values.shape == (size,) and values.dtype == np.float64:
+        return values
+    return np.broadcast_to(np.asarray(values, dtype=float), (size,))
+
+
+def _product(factor: Array | float, other: Array, size: int) -> Array:
+    return other if isinstance(factor, float) and factor == 1.0 else _factor(factor, size) * other
+
+
+def _exactly_scaled(array: Array, factor: Array) -> Array | None:
+    """An array times powers of two; None where these are other numbers, or where a product underflows or overflows."""
+    if not np.all((np.abs(np.frexp(factor)[0]) == 0.5) | (factor == 0.0)):
+        return None
+    with np.errstate(all="ignore"):
+        out = array * factor
+        same = (out / np.where(factor == 0.0, 1.0, factor) == array) | (factor == 0.0)
+    return np.asarray(out) if np.all(same) else None
+
+
+def _times(factor: float, row: list[Fraction]) -> list[Fraction]:
+    """A row times a number, which mostly is a label."""
+    if abs(factor) == 1.0:
+        return row if factor > 0 else [-value for value in row]
+    exactly = Fraction(factor)
+    return [exactly * value for value in row]
+
+
+class ScaledRows(Rows):
+    """``diag(left) R diag(right)``: labels times samples, columns in other units."""
+
+    base: Rows
+    left: Array
+    right: Array
+
+    def __init__(self, base: Rows, left: Array | float = 1.0, right: Array | float = 1.0) -> None:
+        self.shape = base.shape
+        n, d = base.shape
+        if isinstance(base, ScaledRows):
+            self.left, self.right, base = _product(left, base.left, n), _product(right, base.right, d), base.base
+        else:
+            self.left, self.right = _factor(left, n), _factor(right, d)
+        self.base = base
+
+    @property
+    def entries(self) -> int:
+        return self.base.entries
+
+    def factors(self) -> Factors:
+        return self._factors
+
+    @cached_property
+    def _factors(self) -> Factors:
+        left, right = (None if np.all(side == 1.0) else side for side in (self.left, self.right))
+        return Factors(left, self.base, right)
+
+    def diagonal(self) -> Array | None:
+        inner = self.base.diagonal()
+        return None if inner is None else self.left * inner * self.right
+
+    def exact_doubles(self, index: Any) -> Array | None:
+        inner = self.base.exact_doubles(index)
+        for side in (self.left[index][:, None], self.right):
+            inner = None if inner is None else _exactly_scaled(inner, side)
+        return inner
+
+    def __matmul__(self, v: Array) -> Array:
+        inner = self.base @ (column_by_column(self.right, v) * v)
+        return np.asarray(column_by_column(self.left, inner) * inner)
+
+    def transposed_matmul(self, u: Array) -> Array:
+        inner = self.base.transposed_matmul(column_by_column(self.left, u) * u)
+        return np.asarray(column_by_column(self.right, inner) * inner)
+
+    def added_up(self, u: Array) -> tuple[Array, Array | int]:
+        inner, length = self.base.added_up(column_by_column(self.left, u) * u)
+        return np.asarray(column_by_column(self.right, inner) * inner), length
+
+    def sweep(self, x: Array, visit: Visit) -> Array:
+        def visit_scaled(block: slice, u: Array) -> Array:
+            left = column_by_column(self.left[block], u)
+            return np.asarray(left * visit(block, left * u))
+
+        right = column_by_column(self.right, x)
+        return np.asarray(right * self.base.sweep(right * x, visit_scaled))
+
+    def _some_columns(self, chosen: Indices) -> Rows:
+        return ScaledRows(self.base.select_columns(chosen), self.left, self.right[chosen])
+
+    def gram(self, weights: Array) -> Array:
+        inner = self.base.gram(weights * self.left**2)
+        return inner * self.right[:, None] * self.right
+
+    def __getitem__(self, index: Any) -> Rows:
+        return ScaledRows(self.base[index], self.left[index], self.right)
+
+    def __abs__(self) -> Rows:
+        return ScaledRows(abs(self.base), np.abs(self.left), np.abs(self.right))
+
+    def rational(self, index: Any = None) -> list[list[Fraction]]:
+        left = self.left if index is None else self.left[index]
+        rows = self.base.rational(index)
+        if np.any(self.right != 1.0):
+            right = [Fraction(value) for value in self.right.tolist()]
+            rows = [[value * scale for value, scale in zip(row, right, strict=True)] for row in rows]
+        return [_times(factor, row) for factor, row in zip(left.tolist(), rows, strict=True)]
+
+    @property
+    def rounding(self) -> float:
+        return self.base.rounding  # factors are applied when rows are multiplied, not before
+
+    def doubled(self, index: Any) -> Doubled:
+        return self.base.doubled(index).times(self.left[index][:, None]).times(self.right)
+
+    @property
+    def row_length(self) -> int:
+        return self.base.row_length
+
+    def _largest_by_column(self) -> Array:
+        sizes = np.abs(self.left)
+        if sizes.size and np.all(sizes == sizes[0]):  # labels: every factor has one size
+            return self.base.column_max() * sizes[0] * np.abs(self.right)
+        return super()._largest_by_column()
+
+    def to_matrix(self) -> Any:
+        matrix = self.base.to_matrix()
+        if sparse.issparse(matrix):
+            return sparse.diags_array(self.left) @ matrix @ sparse.diags_array(self.right)
+        return matrix * self.left[:, None] * self.right
+
+    def to_dense(self) -> Array:
+        return np.asarray(self.base.to_dense() * self.left[:, None] * self.right)
+
+
+class TransposedRows(Rows):
+    """The transpose of other rows: what was a column is a row."""
+
+    is_transposed = True
+
+    def __init__(self, base: Rows) -> None:
+        self.base = base
+        self.shape = (base.shape[1], base.shape[0])
+
+    @property
+    def T(self) -> Rows:
+        return self.base
+
+    @property
+    def entries(self) -> int:
+        return self.base.entries
+
+    def __matmul__(self, v: Array) -> Array:
+        return self.base.transposed_matmul(v)
+
+    def transposed_matmul(self, u: Array) -> Array:
+        return self.base @ u
+
+    def gram(self, weights: Array) -> Array:
+        """``B diag(weights) B'`` of the base B: as many rows and columns as the base has rows."""
+        return as_rows(self.to_matrix()).gram(weights)
+
+    def __getitem__(self, index: Any) -> Rows:
+        chosen = np.atleast_1d(np.arange(self.shape[0])[index])
+        return as_rows(self.to_matrix()[chosen], given_cells(self, chosen))
+
+    def __abs__(self) -> Rows:
+        return TransposedRows(abs(self.base))
+
+    def rational(self, index: Any = None) -> list[list[Fraction]]:
+        columns = [list(column) for column in zip(*self.base.rational(), strict=True)]
+        return columns if index is None else [columns[j] for j in np.arange(self.shape[0])[index].tolist()]
+
+    @property
+    def rounding(self) -> float:
+        return self.base.rounding
+
+    def doubled(self, index: Any) -> Doubled:
+        high, low = self.base.doubled(slice(None))
+        return Doubled(high.T[index], low.T[index])
+
+    def exact_doubles(self, index: Any) -> Array | None:
+        inner = self.base.exact_doubles(slice(None))
+        return None if inner is None else inner.T[index]
+
+    def scaled(self, left: Array | float = 1.0, right: Array | float = 1.0) -> Rows:
+        return TransposedRows(self.base.scaled(right, left))
+
+    def _largest_by_column(self) -> Array:
+        return self.base.row_max()
+
+    def to_matrix(self) -> Any:
+        return self.base.to_matrix().T
+
+    def to_dense(self) -> Array:
+        return self.base.to_dense().T
+
+    def entry_counts(self) -> tuple[Counts, Counts]:
+        by_column, by_row = self.base.entry_counts()
+        return by_row, by_column
