@@ -82,16 +82,16 @@ def check_enclosure(problem: Problem, enclosure: Enclosure) -> bool:
     if box is None:
         return False
     kept = [j for j in range(problem.size) if j not in set(enclosure.pinned)]
-    if enclosure.pinned != _others(problem, kept) or (enclosure.pinned and kept != independent_unknowns(problem)):
+    if enclosure.pinned != _pinned(problem, kept) or (enclosure.pinned and kept != independent_unknowns(problem)):
         return False
+    box = [box[j] for j in kept]
     with working_bits(bits + CHECK_BITS):
         prove_gauge(problem)
-        proof = prove(Objective(problem, kept), [box[j] for j in kept])
+        proof = prove(Objective(problem, kept), box)
     if proof is None or not (enclosure.lower <= proof.lower and proof.upper <= enclosure.upper):
         return False
-    claimed = (enclosure.lower, enclosure.upper)
-    again = _enclosure(problem, kept, [box[j] for j in kept], claimed, proof.units, enclosure.digits, bits)
-    return again.reached >= enclosure.reached and enclosure.proof == proof_words(problem, enclosure)
+    reached = _reached(problem, (enclosure.lower, enclosure.upper), box, proof.units, enclosure.digits)
+    return reached >= enclosure.reached and enclosure.proof == proof_words(problem, enclosure)
 
 
 class _Attempts:
@@ -129,35 +129,26 @@ class _Attempts:
         if found is None:
             return None
         box, proof = found
+        whole = [(Fraction(0), Fraction(0))] * self.problem.size
         for j, (low, high) in zip(objective.kept, box, strict=True):
-            self.point[j] = (low + high) / 2
+            whole[j], self.point[j] = (low, high), (low + high) / 2
+        coefficients = {v: whole[where] for v, where in self.problem.layout.items()}
         optimum = widened((proof.lower, proof.upper))
-        return _enclosure(self.problem, objective.kept, box, optimum, proof.units, self.digits, bits)
+        reached = _reached(self.problem, optimum, box, proof.units, self.digits)
+        out = Enclosure(*optimum, coefficients, self.digits, reached, bits, _pinned(self.problem, objective.kept))
+        return replace(out, proof=proof_words(self.problem, out))
 
 
-def _enclosure(
-    problem: Problem,
-    kept: Sequence[int],
-    box: Sequence[Interval],
-    optimum: Interval,
-    units: Sequence[Fraction],
-    digits: int,
-    bits: int,
-) -> Enclosure:
-    """The proved intervals by variable, with the digits that they settle."""
+def _reached(
+    problem: Problem, optimum: Interval, box: Sequence[Interval], units: Sequence[Fraction], digits: int
+) -> int:
+    """How many digits all intervals settle."""
     counts = [settled_digits(optimum, Fraction(problem.unit or 1.0))]
     counts += [settled_digits(interval, unit) for interval, unit in zip(box, units, strict=True)]
-    reached = min((c for c in counts if c is not None), default=digits)
-    whole: list[Interval] = [(Fraction(0), Fraction(0))] * problem.size
-    for j, interval in zip(kept, box, strict=True):
-        whole[j] = interval
-    pinned = _others(problem, kept)
-    coefficients = {v: whole[where] for v, where in problem.layout.items()}
-    out = Enclosure(*optimum, coefficients, digits, reached, bits, pinned)
-    return replace(out, proof=proof_words(problem, out))
+    return min((c for c in counts if c is not None), default=digits)
 
 
-def _others(problem: Problem, kept: Sequence[int]) -> tuple[int, ...]:
+def _pinned(problem: Problem, kept: Sequence[int]) -> tuple[int, ...]:
     return tuple(sorted(set(range(problem.size)) - set(kept)))
 
 

@@ -15,7 +15,7 @@ from functools import cached_property
 import numpy as np
 
 from convexcls.arrays import Array, least_squares
-from convexcls.problem import Constraint, Term
+from convexcls.problem import Constraint
 from convexcls.proofs.rigorous.entries import largest_factors
 from convexcls.proofs.rigorous.losses import LossAt, loss_at
 from convexcls.proofs.rigorous.matrices import Gram, Grams, Quadratic
@@ -91,10 +91,6 @@ class Evaluation:
     def losses(self) -> dict[str, LossAt]:
         """The smooth losses by term."""
         return {t.name: loss_at(t.loss, self.values[t.name] + stated(t, "offset")) for t in self.problem.terms}
-
-    def slopes(self, t: Term) -> Ball:
-        """The multipliers of a term: weighted slopes."""
-        return self.losses[t.name].slope.times(t.row_weights)
 
     @cached_property
     def matrix_parts(self) -> dict[str, tuple[Ball, Ball]]:

@@ -89,7 +89,8 @@ def lower_bound(e: Evaluation, given: Mapping[str, Array]) -> Lower:
 def _lagrangians(e: Evaluation, choices: Sequence[Choice]) -> list[Lagrangian]:
     """The Lagrangian with each choice of multipliers."""
     count = len(choices)
-    blocks: list[Block] = [(t.entries, [e.slopes(t)] * count, []) for t in e.problem.terms]
+    slopes = {t.name: e.losses[t.name].slope.times(t.row_weights) for t in e.problem.terms}
+    blocks: list[Block] = [(t.entries, [slopes[t.name]] * count, []) for t in e.problem.terms]
     blocks += [(c.entries, [z[c.name] for z, _ in choices], []) for c in e.structure.rows]
     for k, (_, moved) in enumerate(choices):
         for u in moved:

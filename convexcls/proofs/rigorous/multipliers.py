@@ -106,11 +106,11 @@ def free(e: Evaluation) -> list[Movable]:
 
 def _of_losses(e: Evaluation) -> list[Movable]:
     """The slopes of the losses."""
-    out = []
-    for t in e.problem.terms:
-        at = e.losses[t.name]
-        out.append(Movable(t.entries, at.D * t.row_weights * (1.0 - 1e-10), np.zeros(t.size), at.price, at.reach))
-    return out
+    terms = [(t, e.losses[t.name]) for t in e.problem.terms]
+    return [
+        Movable(t.entries, at.D * t.row_weights * (1.0 - 1e-10), np.zeros(t.size), at.price, at.reach)
+        for t, at in terms
+    ]
 
 
 def _of_slacks(e: Evaluation, multipliers: Mapping[str, Ball], share: float) -> list[Movable] | None:
