@@ -16,9 +16,10 @@
 
 Solvers and checks use these and what a method of ``Rows`` makes of them, nothing else. A subclass has to define
 ``__matmul__``, ``transposed_matmul``, ``gram`` and ``__getitem__``; ``R[index]`` is small enough to be written out
-where few rows are asked for. All else has a plain default, which a subclass replaces where it knows better: ``sweep``
-where one reading serves both products, ``abs`` and the largest entries where these need not be formed a block at a
-time. ``tests/rows/test_contract.py`` runs such a subclass through solvers and checks.
+where few rows are asked for, and may be as lazy as R where many are. All else has a plain default, which a subclass
+replaces where it knows better: ``sweep`` where one reading serves both products, ``abs`` and the largest entries where
+these need not be formed a block at a time. ``tests/rows/test_contract.py`` runs such a subclass through solvers and
+checks.
 """
 
 from __future__ import annotations
@@ -216,12 +217,12 @@ class Rows(ABC):
 
     def entry_counts(self) -> tuple[Counts, Counts]:
         """How many entries are not 0, by row and by column."""
-        matrix = self.to_matrix()
-        if not issparse(matrix):
-            return np.count_nonzero(matrix, axis=1), np.count_nonzero(matrix, axis=0)
-        coo = matrix.tocoo()
-        rows, columns = (place[coo.data != 0] for place in coo.coords)
-        return np.bincount(rows, minlength=self.shape[0]), np.bincount(columns, minlength=self.shape[1])
+        by_row, by_column = (np.zeros(size, dtype=np.intp) for size in self.shape)
+        for block in row_blocks(self.shape[0]):
+            there = self[block].to_matrix() != 0
+            by_row[block] = there.sum(axis=1)
+            by_column += there.sum(axis=0)
+        return by_row, by_column
 
     @property
     def entries(self) -> int:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from convexcls.arrays import Array
 from convexcls.rows.base import Rows, Visit
 from convexcls.rows.doubled import ETA, UNIT, Doubled
-from convexcls.rows.in_memory import DenseRows, gram_by_blocks
+from convexcls.rows.in_memory import DenseRows
 from convexcls.rows.summation import added_up_in_parts, additions, row_blocks
 
 #: So many entries stay in the second-level cache.
@@ -38,6 +38,18 @@ class BlockedRows(Rows):
         out = np.zeros((self.shape[1], *u.shape[1:]))
         for rows, block in self.blocks():
             out += block.T @ u[rows]
+        return out
+
+    def gram(self, weights: Array) -> Array:
+        out = np.zeros((self.shape[1], self.shape[1]))
+        for rows, block in self.blocks():
+            out += DenseRows(block).gram(weights[rows])
+        return out
+
+    def to_matrix(self) -> Any:
+        out = np.empty(self.shape)
+        for rows, block in self.blocks():
+            out[rows] = block
         return out
 
     def added_up(self, u: Array) -> tuple[Array, Array | int]:
@@ -70,9 +82,6 @@ class AbsoluteRows(BlockedRows):
             rows = slice(start, min(start + length, n))
             yield rows, np.abs(self.base[rows].to_dense(), out=memory[: rows.stop - start])
 
-    def gram(self, weights: Array) -> Array:
-        return gram_by_blocks(lambda rows: np.abs(self.base[rows].to_dense()), self.shape, weights)
-
     def __getitem__(self, index: Any) -> Rows:
         return abs(self.base[index])
 
@@ -81,9 +90,6 @@ class AbsoluteRows(BlockedRows):
 
     def _largest_by_column(self) -> Array:
         return self.base.column_max()
-
-    def to_matrix(self) -> Any:
-        return abs(self.base.to_matrix())
 
 
 class CentredRows(BlockedRows):
@@ -99,10 +105,9 @@ class CentredRows(BlockedRows):
         origin: Array,
         means: Array,
         groups: NDArray[np.intp],
-        absolute: bool = False,
         whole: CentredRows | None = None,
     ) -> None:
-        self.base, self.origin, self.means, self.groups, self.absolute = base, origin, means, groups, absolute
+        self.base, self.origin, self.means, self.groups = base, origin, means, groups
         self.shape = base.shape
         self.whole = whole or self  # the rows whose means these are
 
@@ -130,37 +135,23 @@ class CentredRows(BlockedRows):
 
     def blocks(self) -> Iterator[tuple[slice, Array]]:
         for rows in row_blocks(self.shape[0]):
-            block = (self.base[rows].to_dense() - self.origin) - self.means[self.groups[rows]]
-            yield rows, np.abs(block) if self.absolute else block
-
-    def gram(self, weights: Array) -> Array:
-        out = np.zeros((self.shape[1], self.shape[1]))
-        for rows, block in self.blocks():
-            out += DenseRows(block).gram(weights[rows])
-        return out
+            yield rows, (self.base[rows].to_dense() - self.origin) - self.means[self.groups[rows]]
 
     def __getitem__(self, index: Any) -> Rows:
-        groups = self.groups[index]
-        return CentredRows(self.base[index], self.origin, self.means, groups, self.absolute, self.whole)
-
-    def __abs__(self) -> Rows:
-        return CentredRows(self.base, self.origin, self.means, self.groups, True, self.whole)
+        return CentredRows(self.base[index], self.origin, self.means, self.groups[index], self.whole)
 
     def rational(self, index: Any = None) -> list[list[Fraction]]:
         """x_i minus the mean of its group, neither of them rounded."""
         chosen = np.arange(self.shape[0]) if index is None else np.arange(self.shape[0])[index]
         means, out = self.whole.exact_means, []
         for group, row in zip(self.groups[chosen].tolist(), self.base.rational(chosen), strict=True):
-            centred = [value - mean for value, mean in zip(row, means[group], strict=True)]
-            out.append([abs(value) for value in centred] if self.absolute else centred)
+            out.append([value - mean for value, mean in zip(row, means[group], strict=True)])
         return out
 
     def doubled(self, index: Any) -> Doubled:
         means = self.whole.doubled_means
         groups = self.groups[index]
-        high, low = self.base.doubled(index).minus(Doubled(means.high[groups], means.low[groups]))
-        sign = np.where(self.absolute & (high < 0), -1.0, 1.0)
-        return Doubled(sign * high, sign * low)
+        return self.base.doubled(index).minus(Doubled(means.high[groups], means.low[groups]))
 
     @cached_property
     def doubled_means(self) -> Doubled:
@@ -184,10 +175,4 @@ class CentredRows(BlockedRows):
         out = np.zeros(self.shape[1])
         for _, block in self.blocks():
             out = np.maximum(out, np.abs(block).max(axis=0, initial=0.0))
-        return out
-
-    def to_matrix(self) -> Any:
-        out = np.empty(self.shape)
-        for rows, block in self.blocks():
-            out[rows] = block
         return out

@@ -161,7 +161,7 @@ class FusedRows:
         d = self.matrix.shape[1]
         width = d + (self.constant is not None)
         if self._array is not None and d:
-            return _both_triangles(self._syrk(np.sqrt(weights), width, single_precision))
+            return self._syrk(np.sqrt(weights)[:, None], width, single_precision)
         out = np.empty((width, width))
         out[:d, :d] = self.matrix.gram(weights)
         if self.constant is not None:
@@ -169,19 +169,18 @@ class FusedRows:
             out[d, d] = weights.sum()
         return out
 
-    def _syrk(self, roots: Array, width: int, single_precision: bool) -> Array:
-        """One triangle of the Gram matrix of the rows scaled by ``roots``, by BLAS, a block at a time."""
+    def _syrk(self, factors: Array, width: int, single_precision: bool) -> Array:
+        """The sum of f_i f_i' (x) [x_i, 1][x_i, 1]', f_i the factors of a sample, by BLAS, a block at a time."""
         syrk, kind = (ssyrk, np.float32) if single_precision else (dsyrk, np.float64)
-        d = self.matrix.shape[1]
-        total = np.zeros((width, width), order="F", dtype=kind)
+        d, K = self.matrix.shape[1], factors.shape[1]
+        total = np.zeros((K * width, K * width), order="F", dtype=kind)
         for block, X, _ in self._blocks():
-            root = roots[block]
-            scaled = np.empty((X.shape[0], width), dtype=kind)
-            np.multiply(X, root[:, None], out=scaled[:, :d], casting="same_kind")
+            scaled = np.empty((X.shape[0], K, width), dtype=kind)
+            np.multiply(factors[block, :, None], X[:, None, :], out=scaled[:, :, :d], casting="same_kind")
             if width > d:
-                scaled[:, d] = root
-            total = syrk(1.0, scaled.T, beta=1.0, c=total, overwrite_c=1)
-        return np.asarray(total)
+                scaled[:, :, d] = factors[block]
+            total = syrk(1.0, scaled.reshape(X.shape[0], -1).T, beta=1.0, c=total, overwrite_c=1)
+        return _both_triangles(total)
 
     def gram_diagonal(self, weights: Array) -> Array:
         """The diagonal of R' diag(weights) R over all unknowns; with several columns, weights have one row each."""
@@ -222,7 +221,7 @@ class FusedRows:
 
     def _class_blocks(self, p: Array, roots: Array, width: int, single_precision: bool) -> Array:
         """Minus the sum of p_ik p_il [x_i, 1][x_i, 1]', indexed by k, feature, l, feature."""
-        d, K = self.matrix.shape[1], self.columns
+        K = self.columns
         if self._array is None:
             out = np.zeros((K, width, K, width))
             for k in range(K):
@@ -230,16 +229,7 @@ class FusedRows:
                     pair = -self._inner_gram(roots * roots * p[k] * p[other])
                     out[k, :, other] = out[other, :, k] = pair
             return out
-        syrk, kind = (ssyrk, np.float32) if single_precision else (dsyrk, np.float64)
-        total = np.zeros((K * width, K * width), order="F", dtype=kind)
-        scaled = np.ascontiguousarray((p * roots).T, dtype=kind)
-        for block, X, _ in self._blocks():
-            both = np.empty((X.shape[0], K, width), dtype=kind)
-            np.multiply(scaled[block, :, None], X[:, None, :], out=both[:, :, :d], casting="same_kind")
-            if width > d:
-                both[:, :, d] = scaled[block]
-            total = syrk(-1.0, both.reshape(X.shape[0], -1).T, beta=1.0, c=total, overwrite_c=1)
-        return np.ascontiguousarray(_both_triangles(total), dtype=float).reshape(K, width, K, width)
+        return -self._syrk(np.ascontiguousarray((p * roots).T), width, single_precision).reshape(K, width, K, width)
 
 
 def _row_by_row(v: Array, matrix: Any, transposed: Any) -> Array:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -66,7 +65,17 @@ class DenseRows(AsGiven):
         return added_up_in_parts(self.array, u)
 
     def gram(self, weights: Array) -> Array:
-        return gram_by_blocks(self.array.__getitem__, self.shape, weights)
+        """Blocks of rows, each scaled by the square roots of its weights and added by BLAS syrk, which computes one
+        triangle only."""
+        n, d = self.shape
+        if n <= BLOCK and d:
+            scaled = self.array * np.sqrt(weights)[:, None]
+            return np.asarray(scaled.T @ scaled)  # NumPy sees that it is symmetric
+        total = np.zeros((d, d), order="F")
+        for rows in row_blocks(n if d else 0):  # BLAS refuses empty matrices
+            scaled = self.array[rows] * np.sqrt(weights[rows])[:, None]
+            total = dsyrk(1.0, scaled.T, beta=1.0, c=total, overwrite_c=1)
+        return np.asarray(np.triu(total) + np.triu(total, 1).T)
 
     def __getitem__(self, index: Any) -> DenseRows:
         return DenseRows(self.array[index], self.given_at(index))
@@ -92,20 +101,6 @@ class DenseRows(AsGiven):
 
     def to_matrix(self) -> Array:
         return self.array
-
-
-def gram_by_blocks(block: Callable[[slice], Array], shape: tuple[int, int], weights: Array) -> Array:
-    """``R' diag(weights) R``: blocks of rows, each scaled by the square roots of its weights and added by
-    BLAS syrk, which computes one triangle only."""
-    n, d = shape
-    if n <= BLOCK and d:
-        scaled = block(slice(0, n)) * np.sqrt(weights)[:, None]
-        return np.asarray(scaled.T @ scaled)  # NumPy sees that it is symmetric
-    total = np.zeros((d, d), order="F")
-    for rows in row_blocks(n if d else 0):  # BLAS refuses empty matrices
-        scaled = block(rows) * np.sqrt(weights[rows])[:, None]
-        total = dsyrk(1.0, scaled.T, beta=1.0, c=total, overwrite_c=1)
-    return np.asarray(np.triu(total) + np.triu(total, 1).T)
 
 
 class SparseRows(AsGiven):

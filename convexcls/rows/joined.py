@@ -282,7 +282,7 @@ class StackedRows(Rows):
             out += part.gram(piece)
         return out
 
-    def __getitem__(self, index: Any) -> Rows:
+    def __getitem__(self, index: Any) -> StackedRows:
         """The selected rows; an index has to keep their order."""
         chosen = np.arange(self.shape[0])[index]
         cuts = np.searchsorted(chosen, self.ends)
@@ -299,13 +299,11 @@ class StackedRows(Rows):
         return StackedRows([abs(part) for part in self.parts])
 
     def rational(self, index: Any = None) -> list[list[Fraction]]:
-        if index is not None:
-            return [row for part in self[index].parts for row in part.rational()]  # type: ignore[attr-defined]
-        return [row for part in self.parts for row in part.rational()]
+        return [row for part in (self if index is None else self[index]).parts for row in part.rational()]
 
     def exact_doubles(self, index: Any) -> Array | None:
-        parts = [part.exact_doubles(slice(None)) for part in self[index].parts]  # type: ignore[attr-defined]
-        return None if any(part is None for part in parts) else np.vstack(parts)
+        parts = [doubles for part in self[index].parts if (doubles := part.exact_doubles(slice(None))) is not None]
+        return np.vstack(parts) if len(parts) == len(self.parts) else None
 
     @property
     def rounding(self) -> float:

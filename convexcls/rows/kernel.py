@@ -72,14 +72,12 @@ class KernelRows(Rows):
     def __abs__(self) -> Rows:
         if self.absolute:
             return self
-        return KernelRows(
-            self.store,
-            np.abs(self.factor),
-            weight=abs(self.weight),
-            absolute=True,
-            memory=self.memory,
-            blur=self.blur,
-        )
+        return self._changed(factor=np.abs(self.factor), weight=abs(self.weight), absolute=True, root=None)
+
+    def _changed(self, **changes: Any) -> KernelRows:
+        """Rows with another factor or weight, over the same store."""
+        kept = {"weight": self.weight, "root": self.root, "absolute": self.absolute, "factor": self.factor, **changes}
+        return KernelRows(self.store, memory=self.memory, blur=self.blur, **kept)
 
     def scaled(self, left: Array | float = 1.0, right: Array | float = 1.0) -> Rows:
         """``diag(left) Q diag(right)``: of this kind again where left is a multiple of right."""
@@ -89,15 +87,7 @@ class KernelRows(Rows):
         if n == 0 or not ratio > 0 or not np.array_equal(one, ratio * other):
             return super().scaled(left, right)
         root = None if self.root is None else self.root.scaled(1.0, math.sqrt(ratio) * other)
-        return KernelRows(
-            self.store,
-            self.factor * other,
-            weight=self.weight * ratio,
-            root=root,
-            absolute=self.absolute,
-            memory=self.memory,
-            blur=self.blur,
-        )
+        return self._changed(factor=self.factor * other, weight=self.weight * ratio, root=root)
 
     @property
     def as_kernel(self) -> KernelRows:  # type: ignore[override]

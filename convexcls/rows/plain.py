@@ -13,72 +13,6 @@ from convexcls.rows.base import Counts, Rows, column_by_column, rows_selected
 from convexcls.rows.summation import total_in_parts
 
 
-class DiagonalRows(Rows):
-    """A diagonal matrix: a slack for each row, a bound on each variable."""
-
-    def __init__(self, values: Array) -> None:
-        self.values = np.asarray(values, dtype=float)
-        self.shape = (self.values.size, self.values.size)
-
-    @classmethod
-    def identity(cls, size: int, value: float = 1.0) -> DiagonalRows:
-        """``value`` times the identity."""
-        return cls(np.full(size, value))
-
-    @property
-    def T(self) -> Rows:
-        return self
-
-    @property
-    def entries(self) -> int:
-        return self.values.size
-
-    @property
-    def row_length(self) -> int:
-        return 1
-
-    def diagonal(self) -> Array:
-        return self.values
-
-    def diagonal_entries(self) -> Array:
-        return self.values
-
-    def largest_reach(self, x: Array) -> float:
-        return float(np.abs(self.values * x).max(initial=0.0))
-
-    def __matmul__(self, v: Array) -> Array:
-        return np.asarray(column_by_column(self.values, v) * v)
-
-    def transposed_matmul(self, u: Array) -> Array:
-        return self @ u
-
-    def added_up(self, u: Array) -> tuple[Array, Array | int]:
-        return self @ u, 1
-
-    def gram(self, weights: Array) -> Array:
-        return np.diag(weights * self.values**2)
-
-    def __getitem__(self, index: Any) -> Rows:
-        chosen = np.arange(self.values.size)[index]
-        return PickedRows(self.values[chosen], chosen, self.values.size)
-
-    def __abs__(self) -> Rows:
-        return DiagonalRows(np.abs(self.values))
-
-    def scaled(self, left: Array | float = 1.0, right: Array | float = 1.0) -> Rows:
-        return DiagonalRows(self.values * left * right)
-
-    def _largest_by_column(self) -> Array:
-        return np.abs(self.values)
-
-    def to_matrix(self) -> Any:
-        n = self.values.size
-        return sparse.csc_array((self.values, np.arange(n), np.arange(n + 1)), shape=self.shape)
-
-    def to_dense(self) -> Array:
-        return np.diag(self.values)
-
-
 class PickedRows(Rows):
     """One entry a row, ``values[i]`` in the column ``columns[i]``: unknowns picked out one by one."""
 
@@ -140,6 +74,47 @@ class PickedRows(Rows):
         out = np.zeros(self.shape)
         out[np.arange(self.values.size), self.columns] = self.values
         return out
+
+
+class DiagonalRows(PickedRows):
+    """A diagonal matrix: a slack for each row, a bound on each variable."""
+
+    def __init__(self, values: Array) -> None:
+        super().__init__(values, np.arange(np.size(values)), np.size(values))
+
+    @classmethod
+    def identity(cls, size: int, value: float = 1.0) -> DiagonalRows:
+        """``value`` times the identity."""
+        return cls(np.full(size, value))
+
+    @property
+    def T(self) -> Rows:
+        return self
+
+    def diagonal(self) -> Array:
+        return self.values
+
+    def diagonal_entries(self) -> Array:
+        return self.values
+
+    def __matmul__(self, v: Array) -> Array:
+        return np.asarray(column_by_column(self.values, v) * v)
+
+    def transposed_matmul(self, u: Array) -> Array:
+        return self @ u
+
+    def added_up(self, u: Array) -> tuple[Array, Array | int]:
+        return self @ u, 1
+
+    def __abs__(self) -> Rows:
+        return DiagonalRows(np.abs(self.values))
+
+    def scaled(self, left: Array | float = 1.0, right: Array | float = 1.0) -> Rows:
+        return DiagonalRows(self.values * left * right)
+
+    def to_matrix(self) -> Any:
+        n = self.values.size
+        return sparse.csc_array((self.values, self.columns, np.arange(n + 1)), shape=self.shape)
 
 
 class ConstantRows(Rows):

@@ -12,7 +12,7 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import sparse
@@ -31,6 +31,7 @@ from convexcls.rows import (
     StackedRows,
     TransposedRows,
     as_rows,
+    joined,
     summation,
 )
 
@@ -137,6 +138,28 @@ def test_gram(case, data):
     assert type(found) is np.ndarray
     assert np.array_equal(found, expected)
     assert np.array_equal(rows.gram(np.zeros(dense.shape[0])), np.zeros_like(expected))
+
+
+@pytest.mark.parametrize("written_out", [0, joined.WRITTEN_OUT])
+@small_blocks
+@patch.multiple(summation, SWEPT_ENTRIES=6, SHORTEST_SWEPT=2, LONGEST_SWEPT=3)
+@given(cases(), st.data())
+@settings(max_examples=200, suppress_health_check=[HealthCheck.differing_executors])
+def test_a_sweep_visits_every_row_once_and_in_order(written_out, case, data):
+    rows, dense = case
+    for columns in ((), (2,)):
+        x, seen = data.draw(exact((dense.shape[1], *columns))), []
+
+        def visit(block: slice, u: np.ndarray, x=x, seen=seen) -> np.ndarray:
+            assert np.array_equal(u, dense[block] @ x)
+            seen.extend(range(block.start, block.stop))
+            u *= 2.0
+            return u + 1.0
+
+        with patch.object(joined, "WRITTEN_OUT", written_out):
+            found = rows.sweep(x, visit)
+        assert np.array_equal(found, dense.T @ (2.0 * (dense @ x) + 1.0))
+        assert seen == list(range(dense.shape[0]))
 
 
 @small_blocks

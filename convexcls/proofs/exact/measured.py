@@ -157,7 +157,7 @@ class Measured:
         if not alike or (rows := parts[0][1].as_centred) is None or np.any(getattr(self.block, self._field)):
             return None
         where, base = parts[0][0], rows.base.exact_doubles(index)
-        if base is None or rows.whole is not rows or rows.absolute:
+        if base is None or rows.whole is not rows:
             return None
         members = (rows.groups[:, None] == np.unique(rows.groups)).astype(float)
         sums, d = product(whole := np.hstack([base, members]), whole), base.shape[1]
