@@ -16,7 +16,7 @@ from scipy.linalg.blas import dsyrk, ssyrk
 
 from convexcls.arrays import Array, Indices
 from convexcls.rows.base import Factors, Rows, Visit
-from convexcls.rows.summation import sweep_blocks
+from convexcls.rows.summation import row_blocks, sweep_blocks
 
 Parts = Sequence[tuple[slice, Rows]]
 
@@ -174,7 +174,10 @@ class FusedRows:
         syrk, kind = (ssyrk, np.float32) if single_precision else (dsyrk, np.float64)
         d, K = self.matrix.shape[1], factors.shape[1]
         total = np.zeros((K * width, K * width), order="F", dtype=kind)
-        for block, X, _ in self._blocks():
+        array = self._array
+        assert array is not None
+        for block in row_blocks(self.height):
+            X = array[block]
             scaled = np.empty((X.shape[0], K, width), dtype=kind)
             np.multiply(factors[block, :, None], X[:, None, :], out=scaled[:, :, :d], casting="same_kind")
             if width > d:
