@@ -13,12 +13,11 @@ import click
 import numpy as np
 from numpy.typing import NDArray
 
+from convexcls.arrays import Array
 from convexcls.cli.screen import quoted, say
 from convexcls.cli.typed import did_you_mean
 from convexcls.data import Given
 from convexcls.wording import clean, listed
-
-Array = NDArray[np.float64]
 
 
 class SourceError(click.ClickException):

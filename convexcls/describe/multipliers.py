@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexcls.arrays import Array
 from convexcls.describe.parts import Chapter, Column, Formula, Inline, Table
 from convexcls.problem import BY_SAMPLE, Constraint, NormBound, Problem, Term, latex
 from convexcls.problem.explain import multiplier_sign
@@ -82,7 +82,7 @@ def _values(block: Constraint | NormBound, solution: Solution) -> str:
     return _in_brief(solution.multipliers[block.name]) if found else "-"
 
 
-def _in_brief(z: NDArray[np.float64]) -> str:
+def _in_brief(z: Array) -> str:
     """How many multipliers are not zero, and the largest."""
     if z.size == 1:
         return number(float(z[0]))
@@ -91,12 +91,12 @@ def _in_brief(z: NDArray[np.float64]) -> str:
     return f"{used} of {z.size} not zero" + (f", the largest {largest:.6g}" if used else "")
 
 
-def pulls(s: Solution, term: Term) -> NDArray[np.float64]:
+def pulls(s: Solution, term: Term) -> Array:
     """The multipliers of a loss: its slopes, or minus them, with their weights."""
     u = s.problem.rows(term) @ point_of(s) + term.offset
     return np.asarray(term.loss.dual_sign * term.row_weights * term.loss.slope(u))
 
 
-def point_of(s: Solution) -> NDArray[np.float64]:
+def point_of(s: Solution) -> Array:
     """The point, of a solution that has one."""
     return np.concatenate([s.values[v.name] for v in s.problem.variables])

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from convexcls.arrays import Array, Mask
 from convexcls.data import Data
 from convexcls.describe.multipliers import point_of, pulls
 from convexcls.describe.parts import Chapter, Column, Formula, Mark, Prose, Table
@@ -25,7 +26,6 @@ from convexcls.solution import Solution
 from convexcls.studies.paths.result import has_solution
 from convexcls.wording import shorten
 
-Array = NDArray[np.float64]
 MOST = 60
 #: Less slack than this, where the margin is one, is what rounding leaves.
 NO_SLACK = 1e-8
@@ -137,7 +137,7 @@ def _slopes(solution: Solution, data: Data) -> Iterator[Series]:
             yield Series(Column(title, "slack"), pulls(solution, term))
 
 
-def _wrong(solution: Solution, data: Data) -> NDArray[np.bool_] | None:
+def _wrong(solution: Solution, data: Data) -> Mask | None:
     """Which samples are predicted to be something else; None where nothing is predicted."""
     scores = None if data.labels is None else scores_of(solution, data)
     if scores is None or data.classes is None:
@@ -163,7 +163,7 @@ def _states(solution: Solution, data: Data) -> NDArray[np.object_] | None:
     return state
 
 
-def _slack_variable(solution: Solution, data: Data) -> NDArray[np.bool_] | None:
+def _slack_variable(solution: Solution, data: Data) -> Mask | None:
     """Which samples pay: their slack variable (or, of a Wolfe dual, its multiplier) is positive."""
     paid = solution.values.get("slack")
     paid = solution.multipliers.get("slack") if paid is None else paid

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
+from convexcls.arrays import Array
 from convexcls.data import Named
 from convexcls.estimators.errors import UncertifiedWarning
 from convexcls.estimators.progress import CallbackSupportMixin, Progress, with_callbacks
@@ -24,8 +25,6 @@ from convexcls.proofs.certificate import Level
 from convexcls.solution import Solution
 from convexcls.solve import solve
 from convexcls.solvers import Callback, solver_class
-
-Array = NDArray[np.float64]
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

@@ -9,8 +9,9 @@ import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from convexcls.arrays import Array
 from convexcls.data import Named
-from convexcls.estimators.base import Array, CertifiedClassifier
+from convexcls.estimators.base import CertifiedClassifier
 from convexcls.estimators.training import TrainingSamples, given
 from convexcls.models import FisherLDA, Model
 from convexcls.rows.scores import linear_scores, row_products

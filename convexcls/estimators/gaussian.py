@@ -7,8 +7,9 @@ from typing import Any, Literal
 
 import numpy as np
 
+from convexcls.arrays import Array
 from convexcls.data import Named
-from convexcls.estimators.base import Array, CertifiedClassifier
+from convexcls.estimators.base import CertifiedClassifier
 from convexcls.estimators.errors import NoMaximumError
 from convexcls.estimators.probabilities import Probabilities
 from convexcls.estimators.training import TrainingSamples

@@ -9,8 +9,9 @@ from typing import Any, Literal
 import numpy as np
 from scipy import sparse
 
+from convexcls.arrays import Array
 from convexcls.data import Named
-from convexcls.estimators.base import Array, CertifiedClassifier
+from convexcls.estimators.base import CertifiedClassifier
 from convexcls.estimators.errors import NotSeparableError
 from convexcls.estimators.supporting import SupportVectors
 from convexcls.estimators.training import TrainingSamples

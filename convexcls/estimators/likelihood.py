@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import Any, Literal
 from warnings import warn
 
+from convexcls.arrays import Array
 from convexcls.data import Named
-from convexcls.estimators.base import Array, CertifiedClassifier, outside
+from convexcls.estimators.base import CertifiedClassifier, outside
 from convexcls.estimators.errors import NoMaximumError, NoMaximumWarning
 from convexcls.estimators.probabilities import Probabilities
 from convexcls.estimators.training import TrainingSamples

@@ -10,8 +10,9 @@ from warnings import warn
 import numpy as np
 from sklearn.utils import check_random_state
 
+from convexcls.arrays import Array
 from convexcls.data import Named
-from convexcls.estimators.base import Array, outside
+from convexcls.estimators.base import outside
 from convexcls.estimators.errors import NotSeparableError, UncertifiedWarning
 from convexcls.estimators.linear import BinaryLinearClassifier
 from convexcls.estimators.separation import not_separable

@@ -5,12 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from convexcls.arrays import Array
 from convexcls.estimators.training import given
-
-Array = NDArray[np.float64]
 
 
 class Probabilities:

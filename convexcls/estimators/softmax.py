@@ -7,8 +7,8 @@ from typing import Any, Literal
 
 import numpy as np
 
+from convexcls.arrays import Array
 from convexcls.data import Named, class_numbers
-from convexcls.estimators.base import Array
 from convexcls.estimators.likelihood import LikelihoodClassifier
 from convexcls.estimators.linear import LinearClassifier
 from convexcls.estimators.training import TrainingSamples

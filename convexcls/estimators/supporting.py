@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from convexcls.arrays import Array, Indices
 from convexcls.estimators.training import TrainingSamples
 from convexcls.solution import Solution
 
@@ -21,7 +21,7 @@ class SupportVectors:
     """
 
     solution_: Any
-    _rows: NDArray[np.intp] | None
+    _rows: Indices | None
 
     def _read(self, samples: TrainingSamples, solutions: tuple[Solution, ...]) -> None:
         super()._read(samples, solutions)  # type: ignore[misc]
@@ -31,7 +31,7 @@ class SupportVectors:
     def support_(self) -> Any:
         """The rows of X that hold the answer in place."""
 
-        def rows(solution: Solution) -> NDArray[np.intp]:
+        def rows(solution: Solution) -> Indices:
             return _supporting(solution) if self._rows is None else self._rows[_supporting(solution)]
 
         return self._each(rows)
@@ -59,15 +59,15 @@ class SupportVectors:
         return tuple(map(read, found)) if isinstance(found, tuple) else read(found)
 
 
-def _supporting(solution: Solution) -> NDArray[np.intp]:
+def _supporting(solution: Solution) -> Indices:
     """The samples of the model that support it, those of the first class first."""
     return solution.support[np.argsort(_classes(solution), kind="stable")]
 
 
-def _classes(solution: Solution) -> NDArray[np.intp]:
+def _classes(solution: Solution) -> Indices:
     return solution.data.grouping[0][solution.support]
 
 
-def _coefficients(solution: Solution) -> NDArray[np.float64]:
+def _coefficients(solution: Solution) -> Array:
     alpha = solution.values["margin"] if "margin" in solution.values else solution.multipliers["margin"]
     return np.where(solution.data.grouping[0] > 0, alpha, -alpha)

@@ -12,9 +12,8 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
+from convexcls.arrays import Array, Indices
 from convexcls.data import DataError, Named, check_matrix, check_weights, class_numbers, feature_names, given_table
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,12 +25,12 @@ class TrainingSamples:
     X: Named
     y: NDArray[Any]
     classes: NDArray[Any]
-    numbers: NDArray[np.intp]
+    numbers: Indices
     weights: Array | None = None
     own_weights: Array | None = None
-    rows: NDArray[np.intp] | None = None
+    rows: Indices | None = None
 
-    def original(self, index: NDArray[np.intp]) -> NDArray[np.intp]:
+    def original(self, index: Indices) -> Indices:
         """The caller's rows that some of the samples are."""
         return index if self.rows is None else self.rows[index]
 
@@ -62,7 +61,7 @@ def taken(estimator: Any, X: Any, y: Any, sample_weight: Any, sparse: bool) -> T
 
 
 def _class_weights(
-    spec: Any, classes: NDArray[Any], labels: NDArray[Any], numbers: NDArray[np.intp], weights: Array | None
+    spec: Any, classes: NDArray[Any], labels: NDArray[Any], numbers: Indices, weights: Array | None
 ) -> Array:
     """The weight of each class; "balanced" counts samples by their weights, which scikit-learn does not always do."""
     if spec != "balanced":
@@ -78,7 +77,7 @@ def _class_weights(
     return np.asarray(counts.sum() / (counts.size * counts))
 
 
-def _chosen(samples: Named, rows: NDArray[np.intp], pairwise: bool) -> Named:
+def _chosen(samples: Named, rows: Indices, pairwise: bool) -> Named:
     """Some of the samples; of a kernel matrix, their columns too."""
     if not pairwise:
         return samples.take(rows)

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexcls.arrays import Array, Mask
 from convexcls.plots import style
 from convexcls.plots.display import Display
 from convexcls.problem import NoAnswer
@@ -17,7 +17,6 @@ from convexcls.studies.compare import Comparison
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Array = NDArray[np.float64]
 #: Answers that agree in every digit are drawn here.
 FLOOR = 1e-17
 
@@ -39,7 +38,7 @@ class AnswersDisplay(Display):
 
     solvers: tuple[str, ...]
     distances: Array
-    proved: NDArray[np.bool_]
+    proved: Mask
     reference: str
     tol: float
     model: str
@@ -57,10 +56,13 @@ class AnswersDisplay(Display):
         distances = np.array([float(np.linalg.norm(_answer(s) - centre)) / size for s in found])
         order = np.argsort(distances, kind="stable")
         return cls(
-            tuple(found[k].solver for k in order), distances[order],
-            np.array([found[k].status == "optimal" for k in order]), best.solver, comparison.tol,
+            tuple(found[k].solver for k in order),
+            distances[order],
+            np.array([found[k].status == "optimal" for k in order]),
+            best.solver,
+            comparison.tol,
             comparison.problem.name,
-        )  # fmt: skip
+        )
 
     @classmethod
     def from_comparison(
@@ -81,8 +83,17 @@ class AnswersDisplay(Display):
             chosen = self.proved == verdict
             if chosen.any():
                 name = "proved optimal" if verdict else "not proved"
-                ax.scatter(shown[chosen], places[chosen], s=60, marker=marker, color=colour, edgecolors="black",
-                           linewidths=0.7, zorder=3, label=f"{name} ({int(chosen.sum())})")  # fmt: skip
+                ax.scatter(
+                    shown[chosen],
+                    places[chosen],
+                    s=60,
+                    marker=marker,
+                    color=colour,
+                    edgecolors="black",
+                    linewidths=0.7,
+                    zorder=3,
+                    label=f"{name} ({int(chosen.sum())})",
+                )
         ax.set_xscale("log")
         ax.set_xlim(FLOOR / 5, max(1e-6, 5 * float(shown.max(initial=0.0))))
         ax.set_yticks(places, [style.plain(name, 24) for name in self.solvers])

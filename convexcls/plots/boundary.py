@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexcls.arrays import Array
 from convexcls.plots import style
 from convexcls.plots.display import Display, solutions_of
 from convexcls.plots.field import Field, Frame, feet, field_of, frame_of, score_of
@@ -32,7 +32,6 @@ from convexcls.solution import Solution
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Array = NDArray[np.float64]
 #: More slack lines than this hide each other.
 MOST_SLACK_LINES = 300
 #: A margin this close to the slab's counts as on it: no slack line is drawn.
@@ -79,9 +78,14 @@ class BoundaryDisplay(Display):
 
     @classmethod
     def of_several(
-        cls, solutions: Sequence[Solution], names: Sequence[str] | None = None, *, X: Any = None, y: Any = None,
+        cls,
+        solutions: Sequence[Solution],
+        names: Sequence[str] | None = None,
+        *,
+        X: Any = None,
+        y: Any = None,
         features: tuple[Any, Any] | None = None,
-    ) -> Self:  # fmt: skip
+    ) -> Self:
         """The boundaries of classifiers on the same features."""
         check_together(solutions, names, own=X is None)
         first, shown = solutions[0], shown_samples(solutions[0], X, y)
@@ -96,9 +100,15 @@ class BoundaryDisplay(Display):
         if len(solutions) > 1 and shown.d > 2:
             view = view.as_section()
         points = Points.of(
-            shown, rows, view, support, np.empty(0) if held is None else sample_multipliers(held)[support], wrong,
-            f" by {', '.join(who)}" if len(solutions) > 1 else "", "support points, size by α",
-        )  # fmt: skip
+            shown,
+            rows,
+            view,
+            support,
+            np.empty(0) if held is None else sample_multipliers(held)[support],
+            wrong,
+            f" by {', '.join(who)}" if len(solutions) > 1 else "",
+            "support points, size by α",
+        )
         frame = frame_of(points.places, view.is_line)
         fields = tuple(field_of(s, view, frame) for s in solutions)
         lines = tuple(f.lines(0.0) if f.values.ndim == 2 else f.borders() for f in fields)
@@ -110,9 +120,14 @@ class BoundaryDisplay(Display):
 
     @classmethod
     def of_one_vs_rest(
-        cls, solutions: Sequence[Solution], labels: Sequence[Any], *, X: Any = None, y: Any = None,
+        cls,
+        solutions: Sequence[Solution],
+        labels: Sequence[Any],
+        *,
+        X: Any = None,
+        y: Any = None,
         features: tuple[Any, Any] | None = None,
-    ) -> Self:  # fmt: skip
+    ) -> Self:
         """The regions of a classifier that is made of one solution for each label against the rest: a sample belongs to
         the label with the largest score."""
         if len(labels) != len(solutions):
@@ -186,22 +201,34 @@ class BoundaryDisplay(Display):
         if self.fields[0].values.ndim == 3:
             self._draw_regions(ax)
         if len(self.slack):
-            ax.add_collection(LineCollection(
-                list(self.slack), colors="0.35", linewidths=0.9, zorder=2, label=self._slack_words()
-            ))  # fmt: skip
+            ax.add_collection(
+                LineCollection(list(self.slack), colors="0.35", linewidths=0.9, zorder=2, label=self._slack_words())
+            )
         for k, lines in enumerate(self.boundaries):
             colour, stroke = style.line_style(k).values()
             several = self.fields[k].values.ndim == 3
             name = style.plain(self.names[k]) if len(self.names) > 1 else "borders" if several else "boundary f = 0"
-            ax.add_collection(LineCollection(
-                lines, colors=colour, linestyles=[stroke], linewidths=1.8, zorder=2.5,
-                label=name if self.equations[k] else "_no boundary",  # a leading _ keeps it out of the legend
-            ))  # fmt: skip
+            ax.add_collection(
+                LineCollection(
+                    lines,
+                    colors=colour,
+                    linestyles=[stroke],
+                    linewidths=1.8,
+                    zorder=2.5,
+                    label=name if self.equations[k] else "_no boundary",  # a leading _ keeps it out of the legend
+                )
+            )
         if self.slab is not None:
-            ax.add_collection(LineCollection(
-                [*self.margins[0], *self.margins[1]], colors="0.25", linestyles=[(0, (2, 2))], linewidths=1.3,
-                zorder=2.4, label=f"margins f = ±{self.slab:.4g}",
-            ))  # fmt: skip
+            ax.add_collection(
+                LineCollection(
+                    [*self.margins[0], *self.margins[1]],
+                    colors="0.25",
+                    linestyles=[(0, (2, 2))],
+                    linewidths=1.3,
+                    zorder=2.4,
+                    label=f"margins f = ±{self.slab:.4g}",
+                )
+            )
             self._shade(ax)
         self.points.draw(ax)
         set_frame(ax, self.view, self.frame, self.points.labels, self.points.thinned)

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexcls.arrays import Array
 from convexcls.plots import style
 from convexcls.plots.display import Display
 from convexcls.problem import NoAnswer
@@ -18,7 +18,6 @@ from convexcls.studies.compare import Comparison
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Array = NDArray[np.float64]
 Against = Literal["iteration", "time"]
 Measure = Literal["gap", "residual"]
 MEASURES: tuple[Measure, ...] = ("gap", "residual")
@@ -63,9 +62,12 @@ class ConvergenceDisplay(Display):
 
     @classmethod
     def of(
-        cls, source: Solution | Sequence[Solution] | Comparison, *, against: Against = "iteration",
+        cls,
+        source: Solution | Sequence[Solution] | Comparison,
+        *,
+        against: Against = "iteration",
         measures: Sequence[Measure] | None = None,
-    ) -> Self:  # fmt: skip
+    ) -> Self:
         """Of a solution, of several solutions of one problem, or of a comparison. ``measures`` is any of "gap" and
         "residual"; by default both of one solver, and the gap of several."""
         solutions = _solutions(source)
@@ -104,10 +106,15 @@ class ConvergenceDisplay(Display):
                 name += f", {measure}" if len(self.measures) > 1 else ""
                 look = style.line_style(2 * k + residual if len(self.traces) == 1 else k)
                 ax.plot(
-                    where, np.maximum(getattr(trace, measure), FLOOR), **look, markersize=5.5,
-                    marker=style.MARKERS[(k + 4 * residual) % 8], markevery=max(1, where.size // 12),
-                    markerfacecolor="white" if residual else look["color"], label=name,
-                )  # fmt: skip
+                    where,
+                    np.maximum(getattr(trace, measure), FLOOR),
+                    **look,
+                    markersize=5.5,
+                    marker=style.MARKERS[(k + 4 * residual) % 8],
+                    markevery=max(1, where.size // 12),
+                    markerfacecolor="white" if residual else look["color"],
+                    label=name,
+                )
         ax.set_yscale("log")
         if self.against == "time":
             ax.set_xscale("log")

@@ -6,12 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexcls.arrays import Array
 from convexcls.plots.view import View
 from convexcls.solution import Solution
 
-Array = NDArray[np.float64]
 Frame = tuple[float, float, float, float]
 Score = Callable[[Array], Array]
 #: Places a side: fine enough that curves look smooth, as long as a score is cheap.
@@ -105,9 +104,7 @@ def feet(score: Score, places: Array, levels: Array, frame: Frame) -> Array:
 def _slope(score: Score, at: Array, step: Array) -> Array:
     """Central differences."""
     shifts = [np.array([step[0], 0.0]), np.array([0.0, step[1]])]
-    return np.column_stack([
-        (score(at + shift) - score(at - shift)) / (2 * shift.sum()) for shift in shifts
-    ])  # fmt: skip
+    return np.column_stack([(score(at + shift) - score(at - shift)) / (2 * shift.sum()) for shift in shifts])
 
 
 def _contours(u: Array, v: Array, values: Array, level: float) -> list[Array]:

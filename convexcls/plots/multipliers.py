@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexcls.arrays import Array, Indices
 from convexcls.plots import style
 from convexcls.plots.display import Display
 from convexcls.plots.from_solution import box, sample_multipliers
@@ -17,8 +17,6 @@ from convexcls.solution import Solution
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Array = NDArray[np.float64]
-Index = NDArray[np.intp]
 #: More bars than this cannot be told apart: then only the largest multipliers are shown.
 MOST_BARS = 60
 #: At a bound to this fraction of it, a multiplier counts as at it.
@@ -41,10 +39,10 @@ class MultipliersDisplay(Display):
 
     kind: ClassVar[str] = "multipliers"
 
-    rows: Index
+    rows: Indices
     alpha: Array
     box: Array | None
-    classes: Index | None
+    classes: Indices | None
     labels: tuple[Any, ...]
     n: int
     positive: int
@@ -64,10 +62,16 @@ class MultipliersDisplay(Display):
             rows = np.sort(nonzero[largest])
         full = 0 if bound is None else int(np.sum(np.abs(alpha) >= (1 - AT_BOUND) * bound) - np.sum(bound == 0))
         return cls(
-            rows, alpha[rows], None if bound is None else bound[rows],
-            None if data.classes is None else data.classes[rows], data.labels or (), data.n, int(nonzero.size), full,
+            rows,
+            alpha[rows],
+            None if bound is None else bound[rows],
+            None if data.classes is None else data.classes[rows],
+            data.labels or (),
+            data.n,
+            int(nonzero.size),
+            full,
             solution.problem.name,
-        )  # fmt: skip
+        )
 
     @property
     def title(self) -> str:
@@ -80,15 +84,27 @@ class MultipliersDisplay(Display):
             chosen = classes == k
             name = f"α of {style.plain(self.labels[k])}" if self.labels else "α"
             ax.bar(
-                places[chosen], self.alpha[chosen], width=0.75, color=style.class_style(k)["color"],
-                edgecolor=style.EDGE, linewidth=0.6, hatch=style.HATCHES[k % 8] if k else "", label=name, zorder=2,
-            )  # fmt: skip
+                places[chosen],
+                self.alpha[chosen],
+                width=0.75,
+                color=style.class_style(k)["color"],
+                edgecolor=style.EDGE,
+                linewidth=0.6,
+                hatch=style.HATCHES[k % 8] if k else "",
+                label=name,
+                zorder=2,
+            )
         if self.box is not None:
             for sign in (1, -1) if np.any(self.alpha < 0) else (1,):
                 ax.hlines(
-                    sign * self.box, places - 0.45, places + 0.45, color="black", linewidth=1.2, zorder=3,
+                    sign * self.box,
+                    places - 0.45,
+                    places + 0.45,
+                    color="black",
+                    linewidth=1.2,
+                    zorder=3,
                     label=f"upper bound ({self.at_bound:,} at it)" if sign > 0 else "",
-                )  # fmt: skip
+                )
         ax.axhline(0.0, color=style.FAINT, linewidth=0.8, zorder=1)
         every = max(1, -(-self.rows.size // 24))
         ax.set_xticks(places[::every], [str(row) for row in self.rows[::every]], rotation=0 if self.n <= 100 else 60)

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexcls.arrays import Array
 from convexcls.plots import style
 from convexcls.plots.display import Display
 from convexcls.problem import NoAnswer, provides
@@ -16,7 +16,6 @@ from convexcls.studies.paths import Path
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Array = NDArray[np.float64]
 Against = Literal["log", "linear", "norm"]
 AGAINST: tuple[Against, ...] = ("log", "linear", "norm")
 #: More lines than this have no names beside them.
@@ -75,9 +74,14 @@ class PathDisplay(Display):
         named = len(self.names) <= MOST_NAMED
         for k, name in enumerate(self.names):
             ax.plot(
-                self.places, self.coef[:, k], **style.line_style(k), linewidth=1.3, marker=style.MARKERS[k % 8],
-                markersize=4, label=style.plain(name) if named else "_",
-            )  # fmt: skip
+                self.places,
+                self.coef[:, k],
+                **style.line_style(k),
+                linewidth=1.3,
+                marker=style.MARKERS[k % 8],
+                markersize=4,
+                label=style.plain(name) if named else "_",
+            )
         ax.axhline(0.0, color=style.FAINT, linewidth=0.7, zorder=0)
         self._mark_what_is_not_proved(ax)
         ax.set_ylabel("coefficient")
@@ -97,9 +101,15 @@ class PathDisplay(Display):
             elif status != "optimal" and np.isfinite(place):
                 ax.axvline(place, color="0.3", linewidth=0.9, linestyle=":")
                 ax.annotate(
-                    status, (place, 0.98), xycoords=("data", "axes fraction"), rotation=90, ha="right", va="top",
-                    fontsize=9, color="0.2",
-                )  # fmt: skip
+                    status,
+                    (place, 0.98),
+                    xycoords=("data", "axes fraction"),
+                    rotation=90,
+                    ha="right",
+                    va="top",
+                    fontsize=9,
+                    color="0.2",
+                )
 
     def describe(self) -> str:
         first, last = self.values[0], self.values[-1]

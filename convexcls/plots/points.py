@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexcls.arrays import Array, Indices, Mask
 from convexcls.plots import style
 from convexcls.plots.field import Frame
 from convexcls.plots.from_solution import Shown
@@ -16,9 +16,7 @@ from convexcls.plots.view import View
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Array = NDArray[np.float64]
-Index = NDArray[np.intp]
-NOBODY: Index = np.empty(0, dtype=np.intp)
+NOBODY: Indices = np.empty(0, dtype=np.intp)
 NOTHING: Array = np.empty(0)
 #: Areas of the rings around support points, from alpha = 0 to the largest, in points squared; of many only half.
 SMALLEST_RING, LARGEST_RING = 70.0, 330.0
@@ -35,31 +33,47 @@ class Points:
     rows, too; ``alpha`` belongs to ``support``."""
 
     n: int
-    rows: Index
+    rows: Indices
     places: Array
-    classes: Index
+    classes: Indices
     labels: tuple[Any, ...]
-    counts: Index
-    support: Index
+    counts: Indices
+    support: Indices
     alpha: Array
-    mistakes: Index
+    mistakes: Indices
     mistakes_of: str
     rings: str
 
     @classmethod
     def of(
-        cls, shown: Shown, rows: Index, view: View, support: Index = NOBODY, alpha: Array = NOTHING,
-        mistakes: Index = NOBODY, mistakes_of: str = "", rings: str = "support points",
-    ) -> Points:  # fmt: skip
+        cls,
+        shown: Shown,
+        rows: Indices,
+        view: View,
+        support: Indices = NOBODY,
+        alpha: Array = NOTHING,
+        mistakes: Indices = NOBODY,
+        mistakes_of: str = "",
+        rings: str = "support points",
+    ) -> Points:
         """These rows of the samples, where the view has them."""
         places = view.places(shown.samples[rows], shown.classes[rows])
         counts = np.bincount(shown.classes, minlength=len(shown.labels))
         return cls(
-            shown.n, rows, places, shown.classes[rows], shown.labels, counts, support, alpha, mistakes, mistakes_of,
+            shown.n,
+            rows,
+            places,
+            shown.classes[rows],
+            shown.labels,
+            counts,
+            support,
+            alpha,
+            mistakes,
+            mistakes_of,
             rings,
-        )  # fmt: skip
+        )
 
-    def at(self, rows: Index) -> Array:
+    def at(self, rows: Indices) -> Array:
         """The places of some of the rows shown."""
         return self.places[np.searchsorted(self.rows, rows)]
 
@@ -78,9 +92,16 @@ class Points:
             chosen = self.classes == k
             x, y = self.places[chosen].T
             ax.scatter(
-                x, y, s=area, **style.class_style(k), edgecolors=style.EDGE, linewidths=0.5, zorder=3,
-                label=f"{style.plain(label)} ({self.counts[k]:,})", rasterized=many,
-            )  # fmt: skip
+                x,
+                y,
+                s=area,
+                **style.class_style(k),
+                edgecolors=style.EDGE,
+                linewidths=0.5,
+                zorder=3,
+                label=f"{style.plain(label)} ({self.counts[k]:,})",
+                rasterized=many,
+            )
         if self.support.size:
             self._draw_rings(ax, many)
         if self.mistakes.size:  # below the samples: their arms show, and the class of the sample, too
@@ -88,10 +109,16 @@ class Points:
             x, y = self.at(self.mistakes[seen]).T
             few = seen.sum() < MANY_SAMPLES
             ax.scatter(
-                x, y, s=float(np.clip(6.0 * area, 60.0 if few else 16.0, 160.0)), marker="x", color=style.VERMILION,
-                linewidths=1.6 if few else 0.8, zorder=2.9, rasterized=many,
+                x,
+                y,
+                s=float(np.clip(6.0 * area, 60.0 if few else 16.0, 160.0)),
+                marker="x",
+                color=style.VERMILION,
+                linewidths=1.6 if few else 0.8,
+                zorder=2.9,
+                rasterized=many,
                 label=f"misclassified{self.mistakes_of} ({_of(seen)})",
-            )  # fmt: skip
+            )
 
     def _draw_rings(self, ax: Axes, many: bool) -> None:
         seen = np.isin(self.support, self.rows)
@@ -99,10 +126,16 @@ class Points:
         sizes = SMALLEST_RING + (LARGEST_RING - SMALLEST_RING) * np.abs(self.alpha) / (np.abs(self.alpha).max() or 1.0)
         crowded = float(np.clip(MANY_RINGS / seen.sum(), 0.08, 1.0))
         ax.scatter(
-            x, y, s=sizes[seen] * max(crowded, 0.25 if seen.sum() < MANY_SAMPLES else 0.0), facecolors="none",
-            edgecolors="black", linewidths=1.1 if seen.sum() < MANY_SAMPLES else 0.6, zorder=4, rasterized=many,
+            x,
+            y,
+            s=sizes[seen] * max(crowded, 0.25 if seen.sum() < MANY_SAMPLES else 0.0),
+            facecolors="none",
+            edgecolors="black",
+            linewidths=1.1 if seen.sum() < MANY_SAMPLES else 0.6,
+            zorder=4,
+            rasterized=many,
             label=f"{self.rings} ({_of(seen)})",
-        )  # fmt: skip
+        )
 
     def describe(self) -> str:
         """The samples in words."""
@@ -117,7 +150,7 @@ class Points:
         return out
 
 
-def _of(seen: NDArray[np.bool_]) -> str:
+def _of(seen: Mask) -> str:
     return f"{seen.size:,}" if seen.all() else f"{int(seen.sum()):,} of {seen.size:,} shown"
 
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexcls.arrays import Indices
 from convexcls.plots import style
 from convexcls.plots.display import Display
 from convexcls.plots.field import Field, Frame, field_of, frame_of
@@ -20,7 +20,6 @@ from convexcls.solution import Solution
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Array = NDArray[np.float64]
 LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 
@@ -42,7 +41,7 @@ class ProbabilityDisplay(Display):
     view: View
     frame: Frame
     field: Field
-    winner: NDArray[np.intp] | None
+    winner: Indices | None
     model: str
 
     @classmethod
@@ -92,8 +91,16 @@ class ProbabilityDisplay(Display):
         if np.ptp(values) > 0 and np.all(np.isfinite(values)):
             widths = [2.0 if level == 0.5 else 1.0 for level in self.levels]
             strokes = [{0.5: "solid", 0.25: "dashed", 0.75: "dashed"}.get(level, "dotted") for level in self.levels]
-            lines = ax.contour(self.field.u, self.field.v, values, self.levels, colors="black", linewidths=widths,
-                               linestyles=strokes, zorder=2)  # fmt: skip
+            lines = ax.contour(
+                self.field.u,
+                self.field.v,
+                values,
+                self.levels,
+                colors="black",
+                linewidths=widths,
+                linestyles=strokes,
+                zorder=2,
+            )
             ax.clabel(lines, fmt="%.2f", fontsize=8)
         self.points.draw(ax)
         set_frame(ax, self.view, self.frame, self.points.labels, self.points.thinned)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexcls.arrays import Array
 from convexcls.problem import NoAnswer
 from convexcls.solvers.rules.perceptron_report import PerceptronReport
 from convexcls.solvers.rules.visits import orders, step_size
 
-Array = NDArray[np.float64]
 #: So many updates are replayed, and so many products spent on them.
 MOST_UPDATES, BUDGET = 5000, 2e8
 #: More entries than this are not written out.

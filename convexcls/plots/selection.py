@@ -67,10 +67,18 @@ class Picture:
 KINDS: dict[str, type[Display]] = {
     display.kind: display
     for display in (
-        BoundaryDisplay, HullsDisplay, ProbabilityDisplay, TrajectoryDisplay, ProjectionDisplay, MultipliersDisplay,
-        SlacknessDisplay, LossesDisplay, LossSliceDisplay, ConvergenceDisplay,
+        BoundaryDisplay,
+        HullsDisplay,
+        ProbabilityDisplay,
+        TrajectoryDisplay,
+        ProjectionDisplay,
+        MultipliersDisplay,
+        SlacknessDisplay,
+        LossesDisplay,
+        LossSliceDisplay,
+        ConvergenceDisplay,
     )
-}  # fmt: skip
+}
 
 
 def pictures(solution: Solution) -> list[Picture]:

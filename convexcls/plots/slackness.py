@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexcls.arrays import Array, Indices
 from convexcls.plots import style
 from convexcls.plots.display import Display
 from convexcls.plots.from_solution import check_point
@@ -19,7 +19,6 @@ from convexcls.solution import Solution
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Array = NDArray[np.float64]
 #: Of each constraint so many rows are shown: the largest multipliers, and others evenly spread.
 MOST_SHOWN = 1500
 
@@ -69,11 +68,17 @@ class SlacknessDisplay(Display):
             shown, total = shown + rows.size, total + self.slack[name].size
             marks = style.class_style(k)
             ax.scatter(
-                self.slack[name][rows], self.multiplier[name][rows], s=34 if k == 0 else 46, marker=marks["marker"],
-                facecolors=marks["color"] if k == 0 else "none", edgecolors=style.EDGE if k == 0 else marks["color"],
-                linewidths=0.6 if k == 0 else 1.4, zorder=3, clip_on=False,
+                self.slack[name][rows],
+                self.multiplier[name][rows],
+                s=34 if k == 0 else 46,
+                marker=marks["marker"],
+                facecolors=marks["color"] if k == 0 else "none",
+                edgecolors=style.EDGE if k == 0 else marks["color"],
+                linewidths=0.6 if k == 0 else 1.4,
+                zorder=3,
+                clip_on=False,
                 label=f"{style.plain(name)}: products {_below(self.products[name])}",
-            )  # fmt: skip
+            )
         for line in (ax.axhline, ax.axvline):
             line(0.0, color="black", linewidth=1.0, zorder=1)
         ax.margins(0.06)
@@ -81,7 +86,7 @@ class SlacknessDisplay(Display):
         ax.set_xlabel(f"slack: how far the constraint is from being tight{thin}")
         ax.set_ylabel("multiplier")
 
-    def _rows(self, name: str) -> NDArray[np.intp]:
+    def _rows(self, name: str) -> Indices:
         order = np.argsort(-np.abs(self.multiplier[name]), kind="stable")
         if order.size <= MOST_SHOWN:
             return order

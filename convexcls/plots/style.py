@@ -25,9 +25,16 @@ MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<")
 #: By line: dark colours only, each with dashes of its own.
 LINE_COLOURS = (BLACK, BLUE, VERMILION, GREEN, PURPLE)
 STROKES: tuple[Any, ...] = (
-    "solid", (0, (8, 2.5)), (0, (1.5, 1.5)), (0, (7, 2, 1.5, 2)), (0, (3, 1.5)), (0, (7, 2, 1.5, 2, 1.5, 2)),
-    (0, (16, 2, 4, 2)), (0, (4, 2, 4, 2, 1, 2)), (0, (1, 3.5)),
-)  # fmt: skip
+    "solid",
+    (0, (8, 2.5)),
+    (0, (1.5, 1.5)),
+    (0, (7, 2, 1.5, 2)),
+    (0, (3, 1.5)),
+    (0, (7, 2, 1.5, 2, 1.5, 2)),
+    (0, (16, 2, 4, 2)),
+    (0, (4, 2, 4, 2, 1, 2)),
+    (0, (1, 3.5)),
+)
 HATCHES = ("////", "\\\\\\\\", "....", "xxxx", "++++", "oooo", "||||", "----")
 EDGE = "0.15"
 FAINT = "0.55"
@@ -79,10 +86,18 @@ def context() -> Iterator[None]:
         import matplotlib as mpl
 
     settings: dict[str, Any] = {
-        "font.family": ["DejaVu Sans"], "font.size": 10.0, "text.usetex": False, "axes.titlesize": 11.0,
-        "axes.labelsize": 10.0, "legend.fontsize": 9.0, "xtick.labelsize": 9.0, "ytick.labelsize": 9.0,
-        "axes.unicode_minus": True, "lines.linewidth": 1.5, "hatch.linewidth": 0.6,
-    }  # fmt: skip
+        "font.family": ["DejaVu Sans"],
+        "font.size": 10.0,
+        "text.usetex": False,
+        "axes.titlesize": 11.0,
+        "axes.labelsize": 10.0,
+        "legend.fontsize": 9.0,
+        "xtick.labelsize": 9.0,
+        "ytick.labelsize": 9.0,
+        "axes.unicode_minus": True,
+        "lines.linewidth": 1.5,
+        "hatch.linewidth": 0.6,
+    }
     with mpl.rc_context(settings):
         yield
 
@@ -93,8 +108,15 @@ def add_legend(ax: Axes) -> None:
     if handles:
         whole = [re.sub(r"\([^()]*\)", lambda found: found[0].replace(" ", NO_BREAK), label) for label in labels]
         wrapped = ["\n".join(wrap(label, LEGEND_WIDTH)) for label in whole]
-        ax.legend(handles, wrapped, loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0.0, frameon=False,
-                  handlelength=2.6)  # fmt: skip
+        ax.legend(
+            handles,
+            wrapped,
+            loc="upper left",
+            bbox_to_anchor=(1.01, 1.0),
+            borderaxespad=0.0,
+            frameon=False,
+            handlelength=2.6,
+        )
 
 
 #: How a figure fits legends beside axes that are to scale.

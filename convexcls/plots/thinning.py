@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-Index = NDArray[np.intp]
+from convexcls.arrays import Indices
+
 #: So many samples are shown besides those that matter.
 MOST_SHOWN = 2000
 #: Of each class at least so many, that a rare one is seen.
 FEWEST_OF_A_CLASS = 50
 
 
-def thinned(classes: Index, *always: Index, most: int = MOST_SHOWN) -> Index:
+def thinned(classes: Indices, *always: Indices, most: int = MOST_SHOWN) -> Indices:
     """The rows to show, in order: those in each of ``always`` (``most`` of them, where it has more), and of the others
     as many of each class as its share of ``most`` allows; the same ones every time."""
     n = classes.size
@@ -30,7 +30,7 @@ def thinned(classes: Index, *always: Index, most: int = MOST_SHOWN) -> Index:
     return np.flatnonzero(chosen)
 
 
-def evenly(rows: Index, most: int) -> Index:
+def evenly(rows: Indices, most: int) -> Indices:
     """At most so many of the rows, evenly spread."""
     if rows.size <= most:
         return rows

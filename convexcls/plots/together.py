@@ -7,13 +7,11 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexcls.arrays import Array
 from convexcls.data import DataError
 from convexcls.plots.from_solution import Shown, check_point, training_samples
 from convexcls.solution import Solution
-
-Array = NDArray[np.float64]
 
 
 def check_together(solutions: Sequence[Solution], names: Sequence[str] | None, own: bool) -> None:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexcls.arrays import Array, Indices
 from convexcls.plots import style
 from convexcls.plots.display import Display
 from convexcls.plots.field import Frame, frame_of
@@ -23,7 +23,6 @@ from convexcls.solvers.rules.perceptron_report import PerceptronReport
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Array = NDArray[np.float64]
 #: So many of the lines are drawn, ever further apart.
 MOST_LINES = 10
 
@@ -46,7 +45,7 @@ class TrajectoryDisplay(Display):
     kind: ClassVar[str] = "trajectory"
 
     weights: Array
-    chosen: NDArray[np.intp]
+    chosen: Indices
     updates: int
     separated: bool
     complete: bool
@@ -88,10 +87,17 @@ class TrajectoryDisplay(Display):
         pair = [int(np.argmax(axis)) for axis in view.axes]
         points = Points.of(Shown(data.matrix, data.features, classes, labels), rows, view)
         return cls(
-            weights[:, [*pair, *range(data.d, weights.shape[1])]], steps, report.updates, report.separated,
-            bool(np.allclose(weights[-1], report.weights)), space, points, view, frame_of(points.places),
+            weights[:, [*pair, *range(data.d, weights.shape[1])]],
+            steps,
+            report.updates,
+            report.separated,
+            bool(np.allclose(weights[-1], report.weights)),
+            space,
+            points,
+            view,
+            frame_of(points.places),
             (data.features[pair[0]], data.features[pair[1]]),
-        )  # fmt: skip
+        )
 
     @property
     def title(self) -> str:
@@ -108,9 +114,14 @@ class TrajectoryDisplay(Display):
             shade = 0.78 * (1.0 - k / max(len(self.chosen) - 1, 1))
             ends = self._line(self.weights[step])
             if ends is not None:
-                ax.plot(*ends.T, color=str(shade), linewidth=2.4 if final else 1.3, zorder=2,
-                        linestyle="solid" if final else style.STROKES[1 + k % 4],
-                        label=f"after update {step:,}" + (" (last)" if final and self.complete else ""))  # fmt: skip
+                ax.plot(
+                    *ends.T,
+                    color=str(shade),
+                    linewidth=2.4 if final else 1.3,
+                    zorder=2,
+                    linestyle="solid" if final else style.STROKES[1 + k % 4],
+                    label=f"after update {step:,}" + (" (last)" if final and self.complete else ""),
+                )
         self.points.draw(ax)
         set_frame(ax, self.view, self.frame, self.points.labels, self.points.thinned)
 

@@ -7,13 +7,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexcls.arrays import Array, Indices
 from convexcls.plots.style import plain
 from convexcls.wording import listed
 
-Array = NDArray[np.float64]
-Index = NDArray[np.intp]
 #: Steps of the power method towards the first principal direction: a picture needs no more digits.
 STEPS = 100
 
@@ -38,7 +36,7 @@ class View:
         """The same plane, said to be one of many: what does not lie in it is drawn as it is at the mean."""
         return replace(self, names=(f"{self.names[0]}\n(all else at its mean)", self.names[1]), faithful=False)
 
-    def places(self, samples: Any, classes: Index) -> Array:
+    def places(self, samples: Any, classes: Indices) -> Array:
         """Where samples are drawn, one row each."""
         along = np.asarray(samples @ self.axes.T, dtype=float)
         return np.column_stack([along, classes]) if self.is_line else along
@@ -50,7 +48,7 @@ class View:
 
 
 def choose_view(
-    samples: Any, names: Sequence[str], coef: Array | None, features: tuple[Any, Any] | None, shown: Index
+    samples: Any, names: Sequence[str], coef: Array | None, features: tuple[Any, Any] | None, shown: Indices
 ) -> View:
     """Two features as they are; of more the two that are named, the others at their mean; or, where none are named, the
     plane of coef and of the first principal direction orthogonal to it (of several rows of coef the first two principal

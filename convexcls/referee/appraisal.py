@@ -7,13 +7,11 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexcls.arrays import Array
 from convexcls.problem import Problem, carry_out
 from convexcls.proofs.certificate import KKT, Certificate
 from convexcls.solution import Solution
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,18 +6,25 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexcls.arrays import Array
 from convexcls.data import DataError, finite_doubles
 from convexcls.models import by_kind
 from convexcls.problem import Problem
 from convexcls.referee.claim import Claim, completed
 
-Array = NDArray[np.float64]
-
 #: The models that can be named: those whose unknowns are coefficients and an intercept.
-MODELS = ("empirical-risk", "fisher", "hard-margin", "least-absolute", "least-squares", "logistic", "perceptron",
-          "soft-margin", "softmax")  # fmt: skip
+MODELS = (
+    "empirical-risk",
+    "fisher",
+    "hard-margin",
+    "least-absolute",
+    "least-squares",
+    "logistic",
+    "perceptron",
+    "soft-margin",
+    "softmax",
+)
 
 
 def bare_pair(given: Any, X: Any, y: Any, sample_weight: Any, declared: Mapping[str, Any]) -> list[Claim]:

@@ -6,12 +6,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexcls.arrays import Array
 from convexcls.problem import Constraint, Problem
 from convexcls.solution import Solution
-
-Array = NDArray[np.float64]
 
 #: The unknowns that stand for a loss or an absolute value: each is at least as large as its pieces, row by row.
 RAISED = ("slack", "size")

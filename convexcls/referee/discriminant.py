@@ -11,15 +11,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexcls.arrays import Array
 from convexcls.models import FisherLDA
 from convexcls.problem import ROUNDING_ROOM, Constraint, Label, Problem, Variable
 from convexcls.referee.claim import Claim
 from convexcls.referee.reading import Fit
 from convexcls.rows import DenseRows
-
-Array = NDArray[np.float64]
 
 
 def linear_discriminant_analysis(fit: Fit) -> list[Claim]:
@@ -69,11 +67,15 @@ def _with_covariance(base: FisherLDA, matrix: Array, symbol: str) -> Problem:
     difference = separations[0].entries[variables[0].name].to_dense()
     unit = ROUNDING_ROOM * 0.5 * top / max(float((difference**2).sum()), 1e-300) / matrix.shape[0]
     return Problem(
-        "Fisher discriminant with a given covariance", variables,
-        quadratic={v.name: DenseRows(matrix) for v in variables}, constraints=separations, unit=unit,
-        quadratic_symbol=r"\Sigma", linear_labels={v.name: Label("", symbol) for v in variables},
+        "Fisher discriminant with a given covariance",
+        variables,
+        quadratic={v.name: DenseRows(matrix) for v in variables},
+        constraints=separations,
+        unit=unit,
+        quadratic_symbol=r"\Sigma",
+        linear_labels={v.name: Label("", symbol) for v in variables},
         attributes={"data": base.data},
-    )  # fmt: skip
+    )
 
 
 def _direction(problem: Problem, base: FisherLDA, differences: Array) -> tuple[Array, dict[str, Array], float]:
@@ -149,5 +151,7 @@ def _intercept(fit: Fit, coef: Array) -> list[str]:
     k = int(np.argmax(np.abs(found - expected)))
     if abs(found[k] - expected[k]) <= 1e-6 * size:
         return []
-    return [f"intercept_ is {found[k]:.6g}, but halfway between the means with the log-odds of the priors it is "
-            f"{expected[k]:.6g}"]  # fmt: skip
+    return [
+        f"intercept_ is {found[k]:.6g}, but halfway between the means with the log-odds of the priors it is "
+        f"{expected[k]:.6g}"
+    ]

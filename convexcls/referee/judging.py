@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexcls.arrays import Array
 from convexcls.problem import Problem
 from convexcls.proofs.certificate import KKT, Certificate, check_kkt
 from convexcls.proofs.certificate.attainment import PROOF, attainment, needs_attainment_proof
@@ -23,8 +23,6 @@ from convexcls.referee.claim import Claim, raised_variables
 from convexcls.referee.own import own_solution
 from convexcls.referee.rebuilding import rebuilt
 from convexcls.solution import Solution
-
-Array = NDArray[np.float64]
 
 #: Constraints that are violated by more than this, relatively, are called violated.
 FEASIBLE = 1e-6
@@ -190,8 +188,10 @@ def _existence(problem: Problem, own: Solution | None) -> list[str]:
     if own.status == "infeasible":
         return ["no point satisfies the constraints: the program has no solution"]
     if any(t.loss.name in ("logistic", "softmax") for t in problem.terms):
-        return ["the maximum-likelihood estimate does not exist: the classes are separated and the coefficients grow "
-                "without end, until the solver gives up; a penalty makes it exist"]  # fmt: skip
+        return [
+            "the maximum-likelihood estimate does not exist: the classes are separated and the coefficients grow "
+            "without end, until the solver gives up; a penalty makes it exist"
+        ]
     return ["the program has no minimiser: its objective falls for ever along a direction"]
 
 

@@ -10,13 +10,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexcls.arrays import Array, Mask
 from convexcls.data import DataError, finite_doubles
 from convexcls.models import LeastSquares
 from convexcls.problem import Constraint, Problem
 from convexcls.referee.claim import Claim, completed
-from convexcls.referee.reading import Array, Fit
+from convexcls.referee.reading import Fit
 from convexcls.rows import DiagonalRows
 
 #: The solvers of Ridge that stop by a tolerance.
@@ -53,7 +53,7 @@ def ridge_classifier(fit: Fit) -> list[Claim]:
     ]
 
 
-def _signs(positive: NDArray[np.bool_]) -> Array:
+def _signs(positive: Mask) -> Array:
     return np.where(positive, 1.0, -1.0)
 
 
@@ -90,17 +90,24 @@ def _nonnegative(problem: Any) -> Problem:
     d = problem.variable("coef").size
     sign = Constraint("coef_sign", {"coef": DiagonalRows.identity(d, -1.0)}, r"\mu", "vector", unit=1.0)
     return Problem(
-        f"{problem.name}, coef >= 0", problem.variables, quadratic=problem.quadratic, terms=problem.terms,
-        constraints=[sign], unit=problem.unit, attributes={"data": problem.data},
-    )  # fmt: skip
+        f"{problem.name}, coef >= 0",
+        problem.variables,
+        quadratic=problem.quadratic,
+        terms=problem.terms,
+        constraints=[sign],
+        unit=problem.unit,
+        attributes={"data": problem.data},
+    )
 
 
 def _solver_findings(fit: Fit) -> list[str]:
     """What the solvers of these estimators are known for."""
     out = []
     if fit.name == "LinearRegression" and getattr(fit.estimator, "rank_", fit.X.shape[1]) < fit.X.shape[1]:
-        out.append(f"the fit took X to have rank {fit.estimator.rank_} of {fit.X.shape[1]}: directions with small "
-                   "singular values (see tol) were left out")  # fmt: skip
+        out.append(
+            f"the fit took X to have rank {fit.estimator.rank_} of {fit.X.shape[1]}: directions with small "
+            "singular values (see tol) were left out"
+        )
     if fit.options.get("solver") in ITERATIVE:
         out += fit.stopped()
     return out

@@ -12,11 +12,12 @@ from typing import Any
 
 import numpy as np
 
+from convexcls.arrays import Array
 from convexcls.models import EmpiricalRisk, LogisticMLE, SoftmaxMLE
 from convexcls.problem import Constraint, Problem, Variable
 from convexcls.referee.claim import Claim, completed
 from convexcls.referee.linear_svc import penalised_intercept, with_constant
-from convexcls.referee.reading import Array, Fit
+from convexcls.referee.reading import Fit
 from convexcls.rows import DiagonalRows
 
 #: The solvers that end where no slope exceeds the tolerance.
@@ -106,10 +107,16 @@ def with_l1(base: SoftmaxMLE, l1: float) -> Problem:
         entries = {"coef": DiagonalRows.identity(size, sign), "size": DiagonalRows.identity(size, -1.0)}
         bounds.append(Constraint(name, entries, symbol, "vector", unit=1.0))
     return Problem(
-        "softmax regression with l1 penalty", [*base.variables, Variable("size", size, r"\eta")],
-        quadratic=base.quadratic, linear={"size": l1}, terms=base.terms, constraints=bounds, unit=base.unit,
-        gauge={v: rows for v, rows in base.gauge.items() if v == "intercept"}, attributes={"data": base.data},
-    )  # fmt: skip
+        "softmax regression with l1 penalty",
+        [*base.variables, Variable("size", size, r"\eta")],
+        quadratic=base.quadratic,
+        linear={"size": l1},
+        terms=base.terms,
+        constraints=bounds,
+        unit=base.unit,
+        gauge={v: rows for v, rows in base.gauge.items() if v == "intercept"},
+        attributes={"data": base.data},
+    )
 
 
 def _named(fit: Fit, words: str) -> str:

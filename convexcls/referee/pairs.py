@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from convexcls.referee.reading import Array, Fit
+from convexcls.arrays import Array, Indices
+from convexcls.referee.reading import Fit
 
 #: Two copies of the same number may differ by this fraction.
 SAME = 1e-9
@@ -73,8 +74,9 @@ def _table(fit: Fit, attribute: str) -> Array:
     kept = np.atleast_2d(fit.array(attribute))
     support = _support(fit)
     if kept.shape != (fit.classes.size - 1, support.size):
-        raise ValueError(f"{attribute} is {kept.shape}, but there are {support.size} support vectors of "
-                         f"{fit.classes.size} classes")  # fmt: skip
+        raise ValueError(
+            f"{attribute} is {kept.shape}, but there are {support.size} support vectors of {fit.classes.size} classes"
+        )
     if support.size and (support.min() < 0 or support.max() >= fit.n):
         raise ValueError(f"support_ names row {support.max()}, but X has {fit.n} rows: give the X of the fit")
     out = np.zeros((kept.shape[0], fit.n))
@@ -82,7 +84,7 @@ def _table(fit: Fit, attribute: str) -> Array:
     return out
 
 
-def _support(fit: Fit) -> NDArray[np.intp]:
+def _support(fit: Fit) -> Indices:
     """The rows of the support vectors. libsvm leaves out samples without weight and counts the others only."""
     support = np.asarray(fit.value("support_"), dtype=np.intp)
     counted = np.flatnonzero(fit.weights > 0)

@@ -15,11 +15,12 @@ from typing import Any
 
 import numpy as np
 
+from convexcls.arrays import Array
 from convexcls.models import EmpiricalRisk, PerceptronCriterion
 from convexcls.problem import Problem
 from convexcls.referee.claim import Claim, completed
 from convexcls.referee.own import own_solution
-from convexcls.referee.reading import Array, Fit
+from convexcls.referee.reading import Fit
 from convexcls.referee.stochastic import penalties, rule_findings
 from convexcls.solution import Solution
 from convexcls.wording import listed

@@ -11,11 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from convexcls.arrays import Array
 from convexcls.data import DataError, check_matrix, finite_doubles
 from convexcls.data.labels import as_vector
 from convexcls.wording import listed
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,13 +12,19 @@ from typing import Any
 
 import numpy as np
 
+from convexcls.arrays import Array
 from convexcls.models import EmpiricalRisk, LogisticMLE, SoftMarginSVM
 from convexcls.problem import Problem
 from convexcls.referee.claim import Claim, completed
-from convexcls.referee.reading import Array, Fit
+from convexcls.referee.reading import Fit
 
-LOSSES = {"hinge": "hinge", "log_loss": "logistic", "log": "logistic", "squared_hinge": "squared_hinge",
-          "perceptron": "perceptron"}  # fmt: skip
+LOSSES = {
+    "hinge": "hinge",
+    "log_loss": "logistic",
+    "log": "logistic",
+    "squared_hinge": "squared_hinge",
+    "perceptron": "perceptron",
+}
 #: What such a rule usually leaves of the objective.
 USUAL = 0.1
 
@@ -65,8 +71,10 @@ def rule_findings(fit: Fit) -> tuple[str, ...]:
     out = [*fit.stopped(), *fit.precision()]
     if fit.options["early_stopping"]:
         held = float(fit.options["validation_fraction"])
-        out.append(f"early_stopping: {held:.0%} of the samples were held out to decide when to stop, and the rule saw "
-                   "only the others; it is judged on all")  # fmt: skip
+        out.append(
+            f"early_stopping: {held:.0%} of the samples were held out to decide when to stop, and the rule saw "
+            "only the others; it is judged on all"
+        )
     if fit.options.get("average"):
         out.append("average: coef_ is the mean of the points that the rule went through, not its last point")
     return tuple(out)

@@ -17,13 +17,13 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexcls.arrays import Array
 from convexcls.models import KernelSVM, SoftMarginSVM
 from convexcls.problem import ROUNDING_ROOM, Constraint, Label, Problem
 from convexcls.referee.claim import Claim, completed
 from convexcls.referee.pairs import Pair, machines
-from convexcls.referee.reading import Array, Fit
+from convexcls.referee.reading import Fit
 from convexcls.rows import ConstantRows
 
 #: A multiplier may pass its bound by this fraction from rounding alone.
@@ -87,9 +87,18 @@ def _nu(fit: Fit, pair: Pair) -> Claim:
     )
     remarks = multiplier_remarks(scaled, pair.weights, "their bound")
     return Claim(
-        problem, named, scaled.alpha, multipliers, "of the decision function", pair.subject, by_dual=True,
-        usual=0.0, allowed=_allowed(fit, pair.weights), remarks=remarks, findings=(*fit.stopped(), *pair.findings),
-    )  # fmt: skip
+        problem,
+        named,
+        scaled.alpha,
+        multipliers,
+        "of the decision function",
+        pair.subject,
+        by_dual=True,
+        usual=0.0,
+        allowed=_allowed(fit, pair.weights),
+        remarks=remarks,
+        findings=(*fit.stopped(), *pair.findings),
+    )
 
 
 def _allowed(fit: Fit, bound: Array) -> float:
@@ -108,9 +117,15 @@ def nu_problem(base: KernelSVM, nu: float) -> Problem:
         "total", ones, r"\rho", "scalar", {"margin": Label("", "")}, nu * float(weights.sum()), relation="=="
     )
     return Problem(
-        "nu support vector machine", base.variables, quadratic=base.quadratic, constraints=[*base.constraints, total],
-        sense="max", unit=unit, quadratic_symbol="Q", attributes={"data": base.data},
-    )  # fmt: skip
+        "nu support vector machine",
+        base.variables,
+        quadratic=base.quadratic,
+        constraints=[*base.constraints, total],
+        sense="max",
+        unit=unit,
+        quadratic_symbol="Q",
+        attributes={"data": base.data},
+    )
 
 
 def kernel_options(fit: Fit) -> dict[str, Any]:
@@ -156,7 +171,7 @@ def multiplier_remarks(pair: Pair, bound: Array, called: str) -> tuple[str, ...]
     return tuple(out)
 
 
-def _samples(excess: NDArray[np.float64]) -> str:
+def _samples(excess: Array) -> str:
     """The samples with the largest excess."""
     worst = np.argsort(-excess, kind="stable")[:3]
     shown = ", ".join(str(i) for i in worst if excess[i] > 0)

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from convexcls.problem import BY_SAMPLE, Problem
 from convexcls.proofs.certificate.measures import Residual
 from convexcls.proofs.certificate.words import MEANING, worst_at
 from convexcls.referee.appraisal import Appraisal, relative
 from convexcls.solution import Solution
-
-Array = NDArray[np.float64]
 
 #: A fit that is so near to the optimum is called optimal to rounding.
 ROUNDING = 1e-12

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from convexcls.arrays import Array
 from convexcls.basis import exponents_of
 from convexcls.problem import NoAnswer
 from convexcls.solution import Solution
-from convexcls.studies.conic.form import Array, Conic, Point, pair
+from convexcls.studies.conic.form import Conic, Point, pair
 
 __all__ = ["Conic", "conic"]
 

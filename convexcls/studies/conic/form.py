@@ -21,9 +21,9 @@ from functools import cached_property
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from convexcls.arrays import Array
+
 Kind = Literal[
     "ellipse", "circle", "parabola", "hyperbola", "crossing lines", "parallel lines", "line", "point", "empty", "plane"
 ]

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexcls.arrays import Array
 from convexcls.studies.conic.form import Conic
-
-Array = NDArray[np.float64]
 
 
 def trace(conic: Conic, n: int) -> list[Array]:

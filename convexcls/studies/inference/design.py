@@ -12,14 +12,12 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import qr, solve_triangular
 
+from convexcls.arrays import Array, Indices
 from convexcls.data import Data
 from convexcls.problem import NoAnswer
 from convexcls.rows import ConstantRows, JoinedRows, as_rows
-
-Array = NDArray[np.float64]
 
 BLOCK = 2048
 #: Columns of length one whose combination is shorter than this depend on each other, as far as doubles can tell.
@@ -33,7 +31,7 @@ class Design:
     rows: JoinedRows
     names: tuple[str, ...]
     weights: Array
-    kept: NDArray[np.intp]
+    kept: Indices
 
     @classmethod
     def of(cls, data: Data, intercept: bool) -> Design:

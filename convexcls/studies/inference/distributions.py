@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from convexcls.studies.inference.summary import Coefficient
-
-Array = NDArray[np.float64]
 
 
 def both_sides(statistic: float, df: float | None) -> float:

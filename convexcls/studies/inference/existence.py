@@ -13,8 +13,8 @@ from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexcls.arrays import Array, Indices
 from convexcls.data import Data
 from convexcls.losses import Logistic, Loss, SoftmaxMargins
 from convexcls.problem import ROUNDING_ROOM, NoAnswer, Problem, Term, Variable, carry_out, provides
@@ -215,7 +215,7 @@ def functionals(problem: Problem, width: int) -> list[tuple[str, tuple[Fraction,
     return out
 
 
-def face_parts(problem: Problem, still: NDArray[np.intp]) -> list[tuple[int, NDArray[np.intp], NDArray[np.float64]]]:
+def face_parts(problem: Problem, still: Indices) -> list[tuple[int, Indices, Array]]:
     """The margins that stay, put together by how many of them a sample has: that number, the margins, and the weights
     of the samples."""
     term = problem.terms[0]
@@ -229,7 +229,7 @@ def face_parts(problem: Problem, still: NDArray[np.intp]) -> list[tuple[int, NDA
     ]
 
 
-def face(problem: Problem, rows: Rows, still: NDArray[np.intp], columns: tuple[int, ...]) -> Problem:
+def face(problem: Problem, rows: Rows, still: Indices, columns: tuple[int, ...]) -> Problem:
     """What is left of the likelihood where the other margins have run to infinity, over unknowns that it fixes."""
     terms, unit = [], 0.0
     for width, margins, weights in face_parts(problem, still):

@@ -8,14 +8,12 @@ Weights are those of weighted least squares: the variance of error i is sigma^2 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexcls.arrays import Array
 from convexcls.solution import Solution
 from convexcls.studies.inference.design import Design, inverse_of_gram, triangle
 from convexcls.studies.inference.distributions import coefficient, f_tail
 from convexcls.studies.inference.summary import Summary, Test
-
-Array = NDArray[np.float64]
 
 #: Residuals of at most this many roundings of what they were added up from are zero.
 ROUNDINGS = 16

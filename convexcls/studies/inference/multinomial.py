@@ -10,14 +10,12 @@ for two labels X'WX with W = diag(w_i p_i (1 - p_i)) (ESL 4.25). Its inverse is 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexcls.arrays import Array
 from convexcls.solution import Solution
 from convexcls.studies.inference.design import Design, inverse_of_gram, triangle
 from convexcls.studies.inference.distributions import chi_squared_tail, coefficient
 from convexcls.studies.inference.summary import Summary, Test
-
-Array = NDArray[np.float64]
 
 
 def likelihood_summary(solution: Solution, confidence: float) -> Summary:

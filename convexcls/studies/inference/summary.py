@@ -6,12 +6,10 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexcls.arrays import Array
 from convexcls.problem import carry_out
 from convexcls.wording import plain_values
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -12,12 +12,11 @@ number of coefficients) are fitted again. Where it is 1, no other sample says an
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexcls.arrays import Array
 from convexcls.models import LeastSquares
 from convexcls.studies.leave_one_out.result import Outcome, Progress
 
-Array = NDArray[np.float64]
 #: A direction with a singular value below this fraction of the largest one counts as missing: see ``closed_form``.
 RANK_TOL = 1e-13
 #: Above this leverage a sample is fitted again.

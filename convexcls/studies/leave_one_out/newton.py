@@ -16,8 +16,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexcls.arrays import Array, Indices
 from convexcls.losses import Exponential, Logistic, Loss
 from convexcls.models import Model
 from convexcls.solution import Solution
@@ -25,8 +25,7 @@ from convexcls.studies.leave_one_out.hat import NOT_DETERMINED, inside, span
 from convexcls.studies.leave_one_out.refit import refit_one
 from convexcls.studies.leave_one_out.result import Outcome, Progress
 
-Array = NDArray[np.float64]
-Rows = NDArray[np.intp]
+Rows = Indices
 #: Fits are done together, as many as need so many numbers.
 BLOCK = 2_000_000
 MOST_STEPS = 50

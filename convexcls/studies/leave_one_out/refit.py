@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexcls.arrays import Array, Indices
 from convexcls.data import DataError
 from convexcls.models import Model
 from convexcls.problem import NoAnswer, Problem
@@ -29,7 +29,6 @@ from convexcls.proofs.certificate.attainment import PROOF
 from convexcls.solution import Solution
 from convexcls.studies.leave_one_out.result import Outcome, Progress
 
-Array = NDArray[np.float64]
 #: The full solution counts as that without a sample only where it meets the conditions to rounding: near is not enough.
 SAME = 1e-12
 
@@ -77,7 +76,7 @@ def refit_one(problem: Model, full: Solution, i: int, tol: float) -> tuple[Any, 
         return f"the fit without it has no scores: {error}", solved
 
 
-def _inherited(rest: Model, full: Solution, others: NDArray[np.intp], n: int, tol: float) -> Solution | None:
+def _inherited(rest: Model, full: Solution, others: Indices, n: int, tol: float) -> Solution | None:
     """What the answer to the full problem proves of the problem without a sample; None where it proves nothing."""
     proof: dict[str, Any] = {}
     x, multipliers = None, None
@@ -105,22 +104,20 @@ def _holds(rest: Problem, x: Array, multipliers: Mapping[str, Array], tol: float
     return not needs_attainment_proof(rest) or attainment(rest, x, multipliers) >= PROOF
 
 
-def _restricted_point(rest: Problem, values: Mapping[str, Array], others: NDArray[np.intp], n: int) -> Array | None:
+def _restricted_point(rest: Problem, values: Mapping[str, Array], others: Indices, n: int) -> Array | None:
     """The point over the variables of the smaller problem, those with an entry a sample without one."""
     parts = [_fitting(values.get(v.name), v.size, others, n) for v in rest.variables]
     return None if any(part is None for part in parts) else np.concatenate([p for p in parts if p is not None])
 
 
-def _restricted(
-    rest: Problem, multipliers: Mapping[str, Array], others: NDArray[np.intp], n: int
-) -> dict[str, Array] | None:
+def _restricted(rest: Problem, multipliers: Mapping[str, Array], others: Indices, n: int) -> dict[str, Array] | None:
     sizes = {c.name: c.size for c in rest.constraints} | {b.name: b.size + 1 for b in rest.norm_bounds}
     out = {name: _fitting(multipliers.get(name), size, others, n) for name, size in sizes.items()}
     kept = {name: z for name, z in out.items() if z is not None}
     return kept if len(kept) == len(out) else None
 
 
-def _fitting(values: Array | None, size: int, others: NDArray[np.intp], n: int) -> Array | None:
+def _fitting(values: Array | None, size: int, others: Indices, n: int) -> Array | None:
     """The values themselves where they fit, without one sample's where they are by sample, None otherwise."""
     if values is None:
         return None

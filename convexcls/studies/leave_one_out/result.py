@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from convexcls.arrays import Array, Mask
 from convexcls.models import Model
 from convexcls.solution import Solution
 
-Array = NDArray[np.float64]
 Progress = Callable[[int, int], None]
 
 
@@ -71,7 +71,7 @@ class LeaveOneOut:
         return self.outcome.bounds
 
     @cached_property
-    def determined(self) -> NDArray[np.bool_]:
+    def determined(self) -> Mask:
         """Which samples have a prediction."""
         out = np.ones(self.problem.data.n, dtype=bool)
         out[list(self.undetermined)] = False

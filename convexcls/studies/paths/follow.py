@@ -6,15 +6,13 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexcls.arrays import Array
 from convexcls.models import Model
 from convexcls.solution import Solution
 from convexcls.solve import solve
 from convexcls.solvers import REGISTRY, SolverRefused, solver_class
 from convexcls.studies.paths.result import Path, has_solution
-
-Array = NDArray[np.float64]
 
 #: The parameters along which there is a path. Only the price C has to be above 0.
 VARIED = ("C", "l2", "l1")

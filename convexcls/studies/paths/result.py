@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexcls.arrays import Array
 from convexcls.problem import NoAnswer, carry_out
 from convexcls.solution import Solution
 from convexcls.wording import columns, plain_values
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
     from convexcls.plots import PathDisplay  # what a verb returns; the layer above provides it
 
-Array = NDArray[np.float64]
 
 COLUMNS = ("verdict", "objective", "gap", "‖coef‖", "intercept", "support", "steps", "seconds")
 
