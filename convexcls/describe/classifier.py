@@ -11,7 +11,7 @@ from convexcls.describe.parts import Column, Fact, Facts, Part, Table
 from convexcls.describe.problem import data_of_problem
 from convexcls.problem import NoAnswer, Problem
 from convexcls.solution import Solution
-from convexcls.studies.paths.result import has_solution
+from convexcls.studies.paths import has_solution
 from convexcls.wording import capitalized, shorten
 
 MOST_ROWS = 20

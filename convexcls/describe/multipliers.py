@@ -10,7 +10,7 @@ from convexcls.problem import BY_SAMPLE, Constraint, NormBound, Problem, Term, l
 from convexcls.problem.explain import multiplier_sign
 from convexcls.problem.latex import indexed
 from convexcls.solution import Solution
-from convexcls.studies.paths.result import has_solution
+from convexcls.studies.paths import has_solution
 from convexcls.wording import number
 
 PAIRED = (

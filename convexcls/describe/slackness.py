@@ -23,7 +23,7 @@ from convexcls.problem import Constraint, NoAnswer
 from convexcls.problem.explain import slack as slack_formula
 from convexcls.problem.latex import indexed
 from convexcls.solution import Solution
-from convexcls.studies.paths.result import has_solution
+from convexcls.studies.paths import has_solution
 from convexcls.wording import shorten
 
 MOST = 60

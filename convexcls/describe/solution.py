@@ -13,7 +13,7 @@ from convexcls.problem import NoAnswer
 from convexcls.proofs.certificate import Certificate
 from convexcls.solution import Solution
 from convexcls.studies.conic import Conic, conic
-from convexcls.studies.paths.result import has_solution
+from convexcls.studies.paths import has_solution
 from convexcls.wording import LONGEST_IN_FILES, count, number, rational_text, seconds, shorten, small
 
 #: Above this many unknowns or rows, whether the solution is unique is not asked: it takes a dense factorization.

@@ -243,12 +243,12 @@ class Conic:
 
     def curves(self, n: int = 200) -> list[Array]:
         """The points by branch, each in order, for a plot."""
-        from convexcls.studies.conic.tracing import trace
+        from convexcls.studies.conic.shown import trace
 
         return trace(self, n)
 
     def __str__(self) -> str:
-        from convexcls.studies.conic.words import in_words
+        from convexcls.studies.conic.shown import in_words
 
         return in_words(self)
 

@@ -12,8 +12,7 @@ import numpy as np
 from convexcls.arrays import Array
 from convexcls.solution import Solution
 from convexcls.studies.inference.design import Design, inverse_of_gram, triangle
-from convexcls.studies.inference.distributions import coefficient, f_tail
-from convexcls.studies.inference.summary import Summary, Test
+from convexcls.studies.inference.summary import Summary, Test, coefficient, f_tail
 
 #: Residuals of at most this many roundings of what they were added up from are zero.
 ROUNDINGS = 16

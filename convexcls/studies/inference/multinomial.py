@@ -14,8 +14,7 @@ import numpy as np
 from convexcls.arrays import Array
 from convexcls.solution import Solution
 from convexcls.studies.inference.design import Design, inverse_of_gram, triangle
-from convexcls.studies.inference.distributions import chi_squared_tail, coefficient
-from convexcls.studies.inference.summary import Summary, Test
+from convexcls.studies.inference.summary import Summary, Test, chi_squared_tail, coefficient
 
 
 def likelihood_summary(solution: Solution, confidence: float) -> Summary:
