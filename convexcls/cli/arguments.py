@@ -95,7 +95,7 @@ proof_level = _all_of(
 
 def solver_settings(solver: str, options: tuple[str, ...]) -> dict[str, Any]:
     """The options by name, in the types of the solver's fields."""
-    from convexcls.cli.typed import read_settings, solver_options
+    from convexcls.cli.settings import read_settings, solver_options
 
     if solver == "auto":
         if options:
@@ -107,7 +107,7 @@ def solver_settings(solver: str, options: tuple[str, ...]) -> dict[str, Any]:
 
 def known_solver(name: str) -> type:
     """The class of a solver; an unknown name is a usage error that lists the names."""
-    from convexcls.cli.typed import did_you_mean
+    from convexcls.cli.settings import did_you_mean
     from convexcls.job import DUAL
     from convexcls.solvers import CVXPY, REGISTRY, solver_class
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from convexcls.arrays import Array
 from convexcls.cli.screen import quoted, say
-from convexcls.cli.typed import did_you_mean
+from convexcls.cli.settings import did_you_mean
 from convexcls.data import Given
 from convexcls.wording import clean, listed
 

@@ -21,10 +21,9 @@ from convexcls.cli.arguments import (
 from convexcls.cli.completion import completion
 from convexcls.cli.completion import solvers as solver_names
 from convexcls.cli.listing import demo, problems, solvers
-from convexcls.cli.picture import plot
-from convexcls.cli.report import report
+from convexcls.cli.pages import plot, report
 from convexcls.cli.screen import Working, emit, put, say, screen
-from convexcls.cli.statistics import path, summary
+from convexcls.cli.studies import path, summary
 from convexcls.cli.verify import verify
 from convexcls.describe.terminal import write
 from convexcls.files import write_file
@@ -114,8 +113,7 @@ def solve(
     """
     from convexcls.cli.sources import check_output
     from convexcls.describe.certificate import likelihood_prose
-    from convexcls.describe.classifier import MOST_ROWS
-    from convexcls.describe.solution import answer, certified
+    from convexcls.describe.solution import MOST_ROWS, answer, certified
 
     settings = solver_settings(solver, options)
     if certificate is not None:
@@ -228,7 +226,7 @@ def validate(request: Request, method: Any, tol: float, everything: bool, as_jso
       convexcls validate data.csv --model logistic --basis quadratic
       convexcls validate data.csv --model soft-margin --param C=10 --json
     """
-    from convexcls.describe.classifier import MOST_ROWS
+    from convexcls.describe.solution import MOST_ROWS
     from convexcls.describe.studies import leave_one_out_facts
     from convexcls.studies.leave_one_out import leave_one_out
 

@@ -50,7 +50,7 @@ def _solvers(_: click.Context) -> Iterable[str]:
 
 def _parameters(ctx: click.Context) -> Iterable[str]:
     """Those of the model that was named, each as ``NAME=``."""
-    from convexcls.cli.typed import model_parameters
+    from convexcls.cli.settings import model_parameters
     from convexcls.models import by_kind
 
     cls = by_kind().get(ctx.params.get("model") or "")

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from convexcls.cli.columns import ColumnNames, FileContents, Frame, SourceError, choose, whole_where_possible
 from convexcls.cli.screen import quoted
-from convexcls.cli.typed import read_number
+from convexcls.cli.settings import read_number
 from convexcls.data import GivenCells
 from convexcls.files import open_input
 from convexcls.wording import shorten

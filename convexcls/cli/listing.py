@@ -1,4 +1,4 @@
-"""The commands ``solvers``, ``problems`` and ``demo``: what there is, and what it looks like."""
+"""The commands ``solvers``, ``problems``, ``demo`` and ``completion``: what there is, and what it looks like."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from convexcls.cli.arguments import known_solver
 from convexcls.cli.columns import SourceError
 from convexcls.cli.completion import solvers as solver_names
 from convexcls.cli.screen import say, screen
-from convexcls.cli.typed import describe, solver_options
+from convexcls.cli.settings import describe, solver_options
 from convexcls.describe import Column, Mark, Prose, Table
 from convexcls.describe.terminal import to_rich, write
 from convexcls.wording import clean
@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from convexcls.gallery import Number
 
 LONGEST_OPTIMUM = 12
+
 SHOWN = ("working-set", "interior-point", "clarabel", "osqp", "cvxpy:CLARABEL", "cvxpy:SCS")
+
 PROMISE = """\
 A promise is a relative accuracy on problems of ordinary scale. Whatever a solver says, its answer is
 checked on the data as given. Options of one: convexcls solvers NAME. On the dual: dual:NAME, as dual:osqp.

@@ -13,7 +13,7 @@ import numpy as np
 from convexcls.basis import Basis, read_basis
 from convexcls.cli.columns import ColumnNames, FileContents, SourceError, choose, missing
 from convexcls.cli.screen import Working, quoted
-from convexcls.cli.typed import did_you_mean, model_parameters, read_settings, takes
+from convexcls.cli.settings import did_you_mean, model_parameters, read_settings, takes
 from convexcls.files import same_file
 from convexcls.models import Model, by_kind
 from convexcls.rational import read_exactly

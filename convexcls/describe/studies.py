@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from convexcls.describe.classifier import MOST_ROWS
 from convexcls.describe.parts import Column, Fact, Facts, Mark, Part, Prose, Table
 from convexcls.describe.problem import some_of, title
+from convexcls.describe.solution import MOST_ROWS
 from convexcls.proofs.separability import Separability
 from convexcls.referee import Appraisal, Appraisals
 from convexcls.studies.compare import COLUMNS as COMPARED

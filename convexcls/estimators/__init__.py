@@ -3,10 +3,9 @@
 Everything here but the errors needs scikit-learn (``pip install 'convexcls[sklearn]'``), so an estimator is loaded when
 it is asked for. One estimator a file:
 
-    base.py        what all share: fit, predict, one program for each class on request
-    samples.py     X, y and weights as scikit-learn takes them, made into what models take
-    progress.py    ``verbose`` and scikit-learn's callbacks
-    linear.py, supporting.py, likelihood.py     coef_, support vectors, likelihoods: what several of them share
+    base.py          what all share: fit, predict, one program for each class on request
+    training.py      X, y and weights as scikit-learn takes them; ``verbose`` and callbacks
+    attributes.py    coef_, support vectors, probabilities: what several of them keep
 
 Settings that they share, the last three where they make sense:
 

@@ -16,8 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from convexcls.arrays import Array
 from convexcls.data import Named
 from convexcls.estimators.errors import UncertifiedWarning
-from convexcls.estimators.progress import CallbackSupportMixin, Progress, with_callbacks
-from convexcls.estimators.training import TrainingSamples, given, taken
+from convexcls.estimators.training import CallbackSupportMixin, Progress, TrainingSamples, given, taken, with_callbacks
 from convexcls.models import Model
 from convexcls.models.options import check_choice
 from convexcls.problem import NoAnswer
@@ -192,3 +191,17 @@ def outside() -> int:
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(own):
         level, frame = level + 1, frame.f_back
     return level
+
+
+class WeightedFit:
+    """``fit`` and ``declare`` with ``sample_weight``. A weight of 0 is the same as leaving the sample out, one of 2 the
+    same as a sample that stands there twice."""
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Solve the program on these samples."""
+        return self._fit(X, y, sample_weight)  # type: ignore[attr-defined]
+
+    def declare(self, X: Any, y: Any, sample_weight: Any = None) -> Model | tuple[Model, ...]:
+        """The program that ``fit`` solves on these samples, as a model to be read, dualized or solved otherwise; with
+        one for each class, all of them."""
+        return self._declared(X, y, sample_weight)  # type: ignore[attr-defined]

@@ -11,11 +11,10 @@ from scipy import sparse
 
 from convexcls.arrays import Array
 from convexcls.data import Named
-from convexcls.estimators.base import CertifiedClassifier
+from convexcls.estimators.attributes import SupportVectors
+from convexcls.estimators.base import CertifiedClassifier, WeightedFit
 from convexcls.estimators.errors import NotSeparableError
-from convexcls.estimators.supporting import SupportVectors
 from convexcls.estimators.training import TrainingSamples
-from convexcls.estimators.weighted import WeightedFit
 from convexcls.models import KernelSVM, Model
 from convexcls.models.options import check_positive, is_infinite
 from convexcls.solution import Solution

@@ -12,10 +12,10 @@ from sklearn.utils import check_random_state
 
 from convexcls.arrays import Array
 from convexcls.data import Named
+from convexcls.estimators.attributes import BinaryLinearClassifier
 from convexcls.estimators.base import outside
 from convexcls.estimators.errors import NotSeparableError, UncertifiedWarning
-from convexcls.estimators.linear import BinaryLinearClassifier
-from convexcls.estimators.separation import not_separable
+from convexcls.estimators.hard_margin import not_separable
 from convexcls.estimators.training import TrainingSamples
 from convexcls.models import Model, PerceptronCriterion
 from convexcls.models.options import check_choice

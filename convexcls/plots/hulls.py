@@ -13,11 +13,9 @@ from convexcls.arrays import Array, Indices
 from convexcls.models import HardMarginSVM
 from convexcls.plots import style
 from convexcls.plots.display import Display
-from convexcls.plots.field import Frame, frame_of
 from convexcls.plots.from_solution import Shown
-from convexcls.plots.points import Points, set_frame
-from convexcls.plots.thinning import thinned
-from convexcls.plots.view import View, choose_view
+from convexcls.plots.plane import Frame, View, choose_view, frame_of
+from convexcls.plots.points import Points, set_frame, thinned
 from convexcls.problem import NoAnswer
 from convexcls.solution import Solution
 from convexcls.solve import solve

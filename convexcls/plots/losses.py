@@ -13,7 +13,7 @@ from convexcls.losses import BY_NAME, Loss, SoftmaxMargins, ZeroOne
 from convexcls.plots import style
 from convexcls.plots.display import Display
 from convexcls.plots.from_solution import check_point
-from convexcls.plots.thinning import evenly
+from convexcls.plots.points import evenly
 from convexcls.problem import NoAnswer
 from convexcls.solution import Solution
 

@@ -1,4 +1,4 @@
-"""Samples as they are drawn: thinned, by class, with support points and mistakes marked."""
+"""Samples as they are drawn: which of many are shown, by class, with support points and mistakes marked."""
 
 from __future__ import annotations
 
@@ -9,17 +9,51 @@ import numpy as np
 
 from convexcls.arrays import Array, Indices, Mask
 from convexcls.plots import style
-from convexcls.plots.field import Frame
 from convexcls.plots.from_solution import Shown
-from convexcls.plots.view import View
+from convexcls.plots.plane import Frame, View
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+#: So many samples are shown besides those that matter.
+MOST_SHOWN = 2000
+#: Of each class at least so many, that a rare one is seen.
+FEWEST_OF_A_CLASS = 50
+
+
+def thinned(classes: Indices, *always: Indices, most: int = MOST_SHOWN) -> Indices:
+    """The rows to show, in order: those in each of ``always`` (``most`` of them, where it has more), and of the others
+    as many of each class as its share of ``most`` allows; the same ones every time."""
+    n = classes.size
+    if n <= most:
+        return np.arange(n)
+    rng = np.random.default_rng(0)
+    chosen, others = np.zeros(n, dtype=bool), np.ones(n, dtype=bool)
+    for rows in always:
+        others[rows] = False
+        chosen[rows if rows.size <= most else rng.choice(rows, most, replace=False)] = True
+    for k in np.unique(classes):
+        rest = np.flatnonzero((classes == k) & others)
+        room = max(FEWEST_OF_A_CLASS, round(most * float(np.mean(classes == k))))
+        chosen[rest if rest.size <= room else rng.choice(rest, room, replace=False)] = True
+    return np.flatnonzero(chosen)
+
+
+def evenly(rows: Indices, most: int) -> Indices:
+    """At most so many of the rows, evenly spread."""
+    if rows.size <= most:
+        return rows
+    return rows[np.linspace(0, rows.size - 1, most).astype(np.intp)]
+
+
+# ---- marks -------------------------------------------------------------------------------------------
+
 NOBODY: Indices = np.empty(0, dtype=np.intp)
+
 NOTHING: Array = np.empty(0)
 #: Areas of the rings around support points, from alpha = 0 to the largest, in points squared; of many only half.
 SMALLEST_RING, LARGEST_RING = 70.0, 330.0
+
 MANY_RINGS = 12
 #: More marks than this are drawn small.
 MANY_SAMPLES = 300

@@ -10,11 +10,9 @@ import numpy as np
 from convexcls.arrays import Indices
 from convexcls.plots import style
 from convexcls.plots.display import Display
-from convexcls.plots.field import Field, Frame, field_of, frame_of
 from convexcls.plots.from_solution import check_point, linear_coef, misclassified, shown_samples
-from convexcls.plots.points import Points, set_frame
-from convexcls.plots.thinning import thinned
-from convexcls.plots.view import View, choose_view
+from convexcls.plots.plane import Field, Frame, View, choose_view, field_of, frame_of
+from convexcls.plots.points import Points, set_frame, thinned
 from convexcls.solution import Solution
 
 if TYPE_CHECKING:

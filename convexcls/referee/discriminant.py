@@ -15,8 +15,7 @@ import numpy as np
 from convexcls.arrays import Array
 from convexcls.models import FisherLDA
 from convexcls.problem import ROUNDING_ROOM, Constraint, Label, Problem, Variable
-from convexcls.referee.claim import Claim
-from convexcls.referee.reading import Fit
+from convexcls.referee.claim import Claim, Fit
 from convexcls.rows import DenseRows
 
 

@@ -15,8 +15,7 @@ from convexcls.arrays import Array, Mask
 from convexcls.data import DataError, finite_doubles
 from convexcls.models import LeastSquares
 from convexcls.problem import Constraint, Problem
-from convexcls.referee.claim import Claim, completed
-from convexcls.referee.reading import Fit
+from convexcls.referee.claim import Claim, Fit, completed
 from convexcls.rows import DiagonalRows
 
 #: The solvers of Ridge that stop by a tolerance.

@@ -16,8 +16,7 @@ import numpy as np
 from convexcls.arrays import Array
 from convexcls.models import EmpiricalRisk, SoftMarginSVM
 from convexcls.problem import Problem
-from convexcls.referee.claim import Claim, completed
-from convexcls.referee.reading import Fit, augmented
+from convexcls.referee.claim import Claim, Fit, augmented, completed
 
 LOSSES = {"hinge": "hinge", "squared_hinge": "squared-hinge"}
 

@@ -15,9 +15,8 @@ import numpy as np
 from convexcls.arrays import Array
 from convexcls.models import EmpiricalRisk, LogisticMLE, SoftmaxMLE
 from convexcls.problem import Constraint, Problem, Variable
-from convexcls.referee.claim import Claim, completed
+from convexcls.referee.claim import Claim, Fit, completed
 from convexcls.referee.linear_svc import penalised_intercept, with_constant
-from convexcls.referee.reading import Fit
 from convexcls.rows import DiagonalRows
 
 #: The solvers that end where no slope exceeds the tolerance.

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import convexcls as cc
-from convexcls.studies.inference.multinomial import _root
+from convexcls.studies.inference.standard_errors import _root
 from convexcls.studies.inference.summary import both_sides, chi_squared_tail, f_tail, quantile
 from tests.datasets import overlapping
 

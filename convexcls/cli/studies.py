@@ -1,4 +1,4 @@
-"""The commands ``summary`` and ``path``: standard errors, and solutions as a parameter varies."""
+"""The commands ``separability``, ``compare``, ``validate``, ``summary`` and ``path``: several solves, one result."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from convexcls.cli.arguments import file_option, source_arguments, tolerance
-from convexcls.cli.picture import check_picture, write_picture
+from convexcls.cli.pages import check_picture, write_picture
 from convexcls.cli.screen import Working, emit, put, say
 from convexcls.wording import clean
 
@@ -111,7 +111,7 @@ def path(request: Request, over: str, points: int, tol: float, picture: Path | N
 
 def read_values(over: str, points: int) -> tuple[str, list[float]]:
     """``C=0.01..100`` as that many values, evenly on a logarithmic scale; ``l2=0,0.1,1`` as these."""
-    from convexcls.cli.typed import NUMBER
+    from convexcls.cli.settings import NUMBER
     from convexcls.studies.paths import VARIED
 
     name, _, text = over.partition("=")
