@@ -13,21 +13,23 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from convexcls.cli.arguments import (
+    check_solvers,
     file_option,
     known_solver,
     proof_level,
     solved,
+    solver_names,
     solver_option,
     source_arguments,
     tolerance,
 )
-from convexcls.cli.completion import solvers
 from convexcls.cli.screen import Working, say
+from convexcls.cli.sources import Request, check_output, gallery_title, read_problem
 from convexcls.files import write_file
+from convexcls.problem import NoAnswer
 from convexcls.wording import clean
 
 if TYPE_CHECKING:
-    from convexcls.cli.sources import Request
     from convexcls.models import Model
     from convexcls.plots import Display
     from convexcls.proofs.certificate import Level
@@ -37,12 +39,26 @@ PAGE_ENDINGS = (".html", ".htm")
 COMPARED = "A solver to compare with; may be repeated (default: all, unless the data are large)."
 
 
+PICTURE_ENDINGS = (".png", ".pdf", ".svg")
+NO_PICTURE = 1
+#: Of one solution; and of a comparison of solvers.
+#: Those that draw the features come first.
+OF_FEATURES = ("boundary", "hulls", "probability", "trajectory")
+OF_A_SOLUTION = (*OF_FEATURES, "projection", "multipliers", "slackness", "losses", "slice", "convergence")
+OF_A_COMPARISON = ("answers",)
+KIND = click.Choice([*OF_A_SOLUTION, *OF_A_COMPARISON])
+#: The perceptron's way is that of its rule: other solvers have none to show.
+RULE = {"trajectory": "perceptron"}
+
+
 @click.command()
 @source_arguments
 @file_option("-o", "--output", help="The page to write (default: the name of SOURCE with -report.html).")
 @click.option("--title", help="The page's title (default: that of the gallery problem, or the name of the model).")
 @solver_option
-@click.option("-c", "--compare", "compared", multiple=True, metavar="SOLVER", shell_complete=solvers, help=COMPARED)
+@click.option(
+    "-c", "--compare", "compared", multiple=True, metavar="SOLVER", shell_complete=solver_names, help=COMPARED
+)
 @click.option("--no-compare", is_flag=True, help="Without a comparison of solvers.")
 @click.option("--no-pictures", is_flag=True, help="Without pictures.")
 @tolerance
@@ -75,13 +91,13 @@ def report(
       convexcls report data.csv --model logistic --target sick -o sick.html
       convexcls report data.csv --model soft-margin --param C=10 --compare osqp --compare clarabel
     """
-    from convexcls.cli.sources import check_output, gallery_title, read_problem
     from convexcls.describe.solution import certified
     from convexcls.report import report as make
 
     target = _target(request.source, output)
     check_output(target, "--output", request)
-    for name in (*compared, *(() if solver == "auto" else (solver,))):
+    check_solvers(solver)
+    for name in compared:
         known_solver(name)
     if compared and no_compare:
         raise click.UsageError("--compare and --no-compare: say one or the other")
@@ -109,21 +125,6 @@ def command_line() -> str:
 
 # ---- pictures ----------------------------------------------------------------------------------------
 
-PICTURE_ENDINGS = (".png", ".pdf", ".svg")
-
-NO_PICTURE = 1
-#: Of one solution; and of a comparison of solvers.
-#: Those that draw the features come first.
-OF_FEATURES = ("boundary", "hulls", "probability", "trajectory")
-
-OF_A_SOLUTION = (*OF_FEATURES, "projection", "multipliers", "slackness", "losses", "slice", "convergence")
-
-OF_A_COMPARISON = ("answers",)
-
-KIND = click.Choice([*OF_A_SOLUTION, *OF_A_COMPARISON])
-#: The perceptron's way is that of its rule: other solvers have none to show.
-RULE = {"trajectory": "perceptron"}
-
 
 @click.command()
 @source_arguments
@@ -150,12 +151,8 @@ def plot(request: Request, kind: str | None, output: Path, solver: str | None, a
       convexcls plot xor_hard_margin --kind hulls -o hulls.svg
       convexcls plot data.csv --model logistic --kind probability --axes age,dose -o chances.pdf
     """
-    from convexcls.cli.sources import read_problem
-    from convexcls.problem import NoAnswer
-
     check_picture(output, "--output", request)
-    if solver not in (None, "auto"):
-        known_solver(solver)
+    check_solvers(solver)
     problem = read_problem(request)
     try:
         display = _display(problem, kind, solver, _pair(axes), tol)
@@ -168,7 +165,6 @@ def plot(request: Request, kind: str | None, output: Path, solver: str | None, a
 
 def _display(problem: Model, kind: str | None, solver: str | None, pair: tuple[str, str] | None, tol: float) -> Display:
     from convexcls.plots import KINDS, AnswersDisplay
-    from convexcls.problem import NoAnswer
 
     if pair is not None and kind not in (None, *OF_FEATURES):
         raise click.UsageError(f"--axes has no say in the picture {kind!r}: it does not draw features")
@@ -205,8 +201,6 @@ def _pair(axes: str | None) -> tuple[str, str] | None:
 
 def check_picture(picture: Path, flag: str, request: Request) -> None:
     """Refuse a file that could not be written, before anything is solved."""
-    from convexcls.cli.sources import check_output
-
     if picture.suffix.lower() not in PICTURE_ENDINGS:
         raise click.UsageError(f"{flag} {picture.name!r}: the name must end in {', '.join(PICTURE_ENDINGS)}")
     check_output(picture, flag, request)

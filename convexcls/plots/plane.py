@@ -1,5 +1,5 @@
-"""The plane of a picture: where a sample of any number of features is drawn, what a place stands for, the scores over it
-and the lines on which they have a value."""
+"""The plane of a picture: where a sample of any number of features is drawn, what a place stands for, the scores over
+it and the lines on which they have a value."""
 
 from __future__ import annotations
 
