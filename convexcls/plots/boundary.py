@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from convexcls.arrays import Array
 from convexcls.data import DataError
 from convexcls.plots import style
-from convexcls.plots.display import Display, solutions_of
+from convexcls.plots.display import Axes, Display, solutions_of
 from convexcls.plots.from_solution import (
     SEVERAL_BORDERS,
     Shown,
@@ -26,11 +26,8 @@ from convexcls.plots.from_solution import (
     verdict_words,
 )
 from convexcls.plots.plane import Field, Frame, View, choose_view, feet, field_of, frame_of, score_of
-from convexcls.plots.points import NOBODY, Points, evenly, set_frame, thinned
+from convexcls.plots.points import NOBODY, Points, evenly, thinned
 from convexcls.solution import Solution
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 #: More slack lines than this hide each other.
 MOST_SLACK_LINES = 300
@@ -99,16 +96,9 @@ class BoundaryDisplay(Display):
         view = choose_view(shown.samples, shown.names, linear_coef(first), features, rows)
         if len(solutions) > 1 and shown.d > 2:
             view = view.as_section()
-        points = Points.of(
-            shown,
-            rows,
-            view,
-            support,
-            np.empty(0) if held is None else sample_multipliers(held)[support],
-            wrong,
-            f" by {', '.join(who)}" if len(solutions) > 1 else "",
-            "support points, size by α",
-        )
+        alpha = np.empty(0) if held is None else sample_multipliers(held)[support]
+        by = f" by {', '.join(who)}" if len(solutions) > 1 else ""
+        points = Points.of(shown, rows, view, support, alpha, wrong, by, "support points, size by α")
         frame = frame_of(points.places, view.is_line)
         fields = tuple(field_of(s, view, frame) for s in solutions)
         lines = tuple(f.lines(0.0) if f.values.ndim == 2 else f.borders() for f in fields)
@@ -201,37 +191,19 @@ class BoundaryDisplay(Display):
         if self.fields[0].values.ndim == 3:
             self._draw_regions(ax)
         if len(self.slack):
-            ax.add_collection(
-                LineCollection(list(self.slack), colors="0.35", linewidths=0.9, zorder=2, label=self._slack_words())
-            )
+            ax.add_collection(LineCollection(list(self.slack), **style.SLACK, label=self._slack_words()))
         for k, lines in enumerate(self.boundaries):
             colour, stroke = style.line_style(k).values()
             several = self.fields[k].values.ndim == 3
             name = style.plain(self.names[k]) if len(self.names) > 1 else "borders" if several else "boundary f = 0"
-            ax.add_collection(
-                LineCollection(
-                    lines,
-                    colors=colour,
-                    linestyles=[stroke],
-                    linewidths=1.8,
-                    zorder=2.5,
-                    label=name if self.equations[k] else "_no boundary",  # a leading _ keeps it out of the legend
-                )
-            )
+            name = name if self.equations[k] else "_no boundary"  # a leading _ keeps it out of the legend
+            look: style.Look = {"colors": colour, "linestyles": [stroke], "linewidths": 1.8, "zorder": 2.5}
+            ax.add_collection(LineCollection(lines, **look, label=name))
         if self.slab is not None:
-            ax.add_collection(
-                LineCollection(
-                    [*self.margins[0], *self.margins[1]],
-                    colors="0.25",
-                    linestyles=[(0, (2, 2))],
-                    linewidths=1.3,
-                    zorder=2.4,
-                    label=f"margins f = ±{self.slab:.4g}",
-                )
-            )
+            margins = [*self.margins[0], *self.margins[1]]
+            ax.add_collection(LineCollection(margins, **style.MARGIN, label=f"margins f = ±{self.slab:.4g}"))
             self._shade(ax)
-        self.points.draw(ax)
-        set_frame(ax, self.view, self.frame, self.points.labels, self.points.thinned)
+        self.points.plot_in(ax, self.view, self.frame)
 
     def _slack_words(self) -> str:
         shown = "" if len(self.slack) == self.slack_rows else f"{len(self.slack):,} of "

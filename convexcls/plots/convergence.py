@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
 from convexcls.arrays import Array
 from convexcls.plots import style
-from convexcls.plots.display import Display
+from convexcls.plots.display import Axes, Display
 from convexcls.problem import NoAnswer
 from convexcls.solution import Solution
 from convexcls.studies.compare import Comparison
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 Against = Literal["iteration", "time"]
 Measure = Literal["gap", "residual"]
@@ -105,16 +102,10 @@ class ConvergenceDisplay(Display):
                 name = style.plain(trace.name) + (" (end only)" if where.size == 1 else "")
                 name += f", {measure}" if len(self.measures) > 1 else ""
                 look = style.line_style(2 * k + residual if len(self.traces) == 1 else k)
-                ax.plot(
-                    where,
-                    np.maximum(getattr(trace, measure), FLOOR),
-                    **look,
-                    markersize=5.5,
-                    marker=style.MARKERS[(k + 4 * residual) % 8],
-                    markevery=max(1, where.size // 12),
-                    markerfacecolor="white" if residual else look["color"],
-                    label=name,
-                )
+                marks = style.marked(k + 4 * residual, 5.5) | {"markevery": max(1, where.size // 12)}
+                inside = "white" if residual else look["color"]
+                shown = np.maximum(getattr(trace, measure), FLOOR)
+                ax.plot(where, shown, **look, **marks, markerfacecolor=inside, label=name)
         ax.set_yscale("log")
         if self.against == "time":
             ax.set_xscale("log")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -11,9 +11,7 @@ from convexcls.arrays import Array, Indices, Mask
 from convexcls.plots import style
 from convexcls.plots.from_solution import Shown
 from convexcls.plots.plane import Frame, View
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from convexcls.plots.style import Axes
 
 #: So many samples are shown besides those that matter.
 MOST_SHOWN = 2000
@@ -93,19 +91,13 @@ class Points:
         """These rows of the samples, where the view has them."""
         places = view.places(shown.samples[rows], shown.classes[rows])
         counts = np.bincount(shown.classes, minlength=len(shown.labels))
-        return cls(
-            shown.n,
-            rows,
-            places,
-            shown.classes[rows],
-            shown.labels,
-            counts,
-            support,
-            alpha,
-            mistakes,
-            mistakes_of,
-            rings,
-        )
+        drawn = (rows, places, shown.classes[rows], shown.labels, counts)
+        return cls(shown.n, *drawn, support, alpha, mistakes, mistakes_of, rings)
+
+    def plot_in(self, ax: Axes, view: View, frame: Frame) -> None:
+        """Draw the samples in the plane of a view, with its limits and labels."""
+        self.draw(ax)
+        set_frame(ax, view, frame, self.labels, self.thinned)
 
     def at(self, rows: Indices) -> Array:
         """The places of some of the rows shown."""
@@ -125,51 +117,27 @@ class Points:
         for k, label in enumerate(self.labels):
             chosen = self.classes == k
             x, y = self.places[chosen].T
-            ax.scatter(
-                x,
-                y,
-                s=area,
-                **style.class_style(k),
-                edgecolors=style.EDGE,
-                linewidths=0.5,
-                zorder=3,
-                label=f"{style.plain(label)} ({self.counts[k]:,})",
-                rasterized=many,
-            )
+            edge: style.Look = {"edgecolors": style.EDGE, "linewidths": 0.5, "zorder": 3, "rasterized": many}
+            ax.scatter(x, y, s=area, **style.class_style(k), **edge, label=f"{style.plain(label)} ({self.counts[k]:,})")
         if self.support.size:
             self._draw_rings(ax, many)
         if self.mistakes.size:  # below the samples: their arms show, and the class of the sample, too
             seen = np.isin(self.mistakes, self.rows)
             x, y = self.at(self.mistakes[seen]).T
             few = seen.sum() < MANY_SAMPLES
-            ax.scatter(
-                x,
-                y,
-                s=float(np.clip(6.0 * area, 60.0 if few else 16.0, 160.0)),
-                marker="x",
-                color=style.VERMILION,
-                linewidths=1.6 if few else 0.8,
-                zorder=2.9,
-                rasterized=many,
-                label=f"misclassified{self.mistakes_of} ({_of(seen)})",
-            )
+            size, width = float(np.clip(6.0 * area, 60.0 if few else 16.0, 160.0)), 1.6 if few else 0.8
+            name = f"misclassified{self.mistakes_of} ({_of(seen)})"
+            ax.scatter(x, y, s=size, linewidths=width, **style.MISTAKE, rasterized=many, label=name)
 
     def _draw_rings(self, ax: Axes, many: bool) -> None:
         seen = np.isin(self.support, self.rows)
         x, y = self.at(self.support[seen]).T
         sizes = SMALLEST_RING + (LARGEST_RING - SMALLEST_RING) * np.abs(self.alpha) / (np.abs(self.alpha).max() or 1.0)
         crowded = float(np.clip(MANY_RINGS / seen.sum(), 0.08, 1.0))
-        ax.scatter(
-            x,
-            y,
-            s=sizes[seen] * max(crowded, 0.25 if seen.sum() < MANY_SAMPLES else 0.0),
-            facecolors="none",
-            edgecolors="black",
-            linewidths=1.1 if seen.sum() < MANY_SAMPLES else 0.6,
-            zorder=4,
-            rasterized=many,
-            label=f"{self.rings} ({_of(seen)})",
-        )
+        few = seen.sum() < MANY_SAMPLES
+        areas, width = sizes[seen] * max(crowded, 0.25 if few else 0.0), 1.1 if few else 0.6
+        name = f"{self.rings} ({_of(seen)})"
+        ax.scatter(x, y, s=areas, linewidths=width, **style.SUPPORT, rasterized=many, label=name)
 
     def describe(self) -> str:
         """The samples in words."""

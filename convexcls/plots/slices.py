@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from convexcls.arrays import Array
 from convexcls.plots import style
-from convexcls.plots.display import Display
+from convexcls.plots.display import Axes, Display
 from convexcls.plots.from_solution import check_point
 from convexcls.problem import NoAnswer, Problem
 from convexcls.solution import Solution
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 #: Places on a line: fewer on many samples, for each costs a pass over them.
 FINEST, COARSEST, BUDGET = 161, 21, 2e8
@@ -74,16 +71,7 @@ class LossSliceDisplay(Display):
                 ends = allowed[[0, -1]]
                 ends = ends[(ends > 0) & (ends < values.size - 1)]
                 ax.plot(self.t[ends], values[ends], "|", color=style.line_style(k)["color"], markersize=14, zorder=3)
-        ax.plot(
-            [0.0],
-            [self.optimum],
-            "o",
-            color=style.VERMILION,
-            markeredgecolor="black",
-            markersize=7,
-            zorder=4,
-            label=f"the solution, {self.optimum:.5g}",
-        )
+        ax.plot([0.0], [self.optimum], "o", **style.SOLUTION, label=f"the solution, {self.optimum:.5g}")
         if any(np.any(np.isnan(values)) for values in self.values.values()):
             ax.plot([], [], "|", color="black", markersize=10, label="beyond: infeasible")
         ax.set_xlabel("distance t from the solution, along a direction of length 1")

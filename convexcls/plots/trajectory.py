@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
 from convexcls.arrays import Array, Indices
 from convexcls.plots import style
-from convexcls.plots.display import Display
+from convexcls.plots.display import Axes, Display
 from convexcls.plots.from_solution import Shown
 from convexcls.plots.plane import Frame, View, choose_view, frame_of
-from convexcls.plots.points import NOBODY, Points, set_frame, thinned
+from convexcls.plots.points import NOBODY, Points, thinned
 from convexcls.problem import NoAnswer
 from convexcls.solution import Solution
 from convexcls.solvers.rules.perceptron_report import PerceptronReport
 from convexcls.solvers.rules.visits import orders, step_size
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 #: So many of the lines are drawn, ever further apart.
 MOST_LINES = 10
@@ -84,18 +81,11 @@ class TrajectoryDisplay(Display):
         view = choose_view(data.matrix, data.features, None, features, rows)
         pair = [int(np.argmax(axis)) for axis in view.axes]
         points = Points.of(Shown(data.matrix, data.features, classes, labels), rows, view)
-        return cls(
-            weights[:, [*pair, *range(data.d, weights.shape[1])]],
-            steps,
-            report.updates,
-            report.separated,
-            bool(np.allclose(weights[-1], report.weights)),
-            space,
-            points,
-            view,
-            frame_of(points.places),
-            (data.features[pair[0]], data.features[pair[1]]),
-        )
+        kept = weights[:, [*pair, *range(data.d, weights.shape[1])]]
+        complete = bool(np.allclose(weights[-1], report.weights))
+        names = (data.features[pair[0]], data.features[pair[1]])
+        plane_of = (space, points, view, frame_of(points.places), names)
+        return cls(kept, steps, report.updates, report.separated, complete, *plane_of)
 
     @property
     def title(self) -> str:
@@ -112,16 +102,10 @@ class TrajectoryDisplay(Display):
             shade = 0.78 * (1.0 - k / max(len(self.chosen) - 1, 1))
             ends = self._line(self.weights[step])
             if ends is not None:
-                ax.plot(
-                    *ends.T,
-                    color=str(shade),
-                    linewidth=2.4 if final else 1.3,
-                    zorder=2,
-                    linestyle="solid" if final else style.STROKES[1 + k % 4],
-                    label=f"after update {step:,}" + (" (last)" if final and self.complete else ""),
-                )
-        self.points.draw(ax)
-        set_frame(ax, self.view, self.frame, self.points.labels, self.points.thinned)
+                name = f"after update {step:,}" + (" (last)" if final and self.complete else "")
+                width, stroke = (2.4, "solid") if final else (1.3, style.STROKES[1 + k % 4])
+                ax.plot(*ends.T, color=str(shade), linewidth=width, linestyle=stroke, zorder=2, label=name)
+        self.points.plot_in(ax, self.view, self.frame)
 
     def _line(self, w: Array) -> Array | None:
         """Where w'x + intercept = 0, beyond the frame on both sides; None of weights 0, which give no line."""
