@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from convexcls.arrays import Array
 from convexcls.data import Named
-from convexcls.estimators.errors import UncertifiedWarning
+from convexcls.estimators import UncertifiedWarning
 from convexcls.estimators.training import CallbackSupportMixin, Progress, TrainingSamples, given, taken, with_callbacks
 from convexcls.models import Model
 from convexcls.models.options import check_choice

@@ -8,9 +8,9 @@ from typing import Any, Literal
 import numpy as np
 
 from convexcls.data import Named
+from convexcls.estimators import NotSeparableError
 from convexcls.estimators.attributes import LinearClassifier, SupportVectors
 from convexcls.estimators.base import WeightedFit
-from convexcls.estimators.errors import NotSeparableError
 from convexcls.estimators.training import TrainingSamples
 from convexcls.models import HardMarginSVM, Model
 from convexcls.proofs.separability import separability

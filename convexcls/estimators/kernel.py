@@ -11,9 +11,9 @@ from scipy import sparse
 
 from convexcls.arrays import Array
 from convexcls.data import Named
+from convexcls.estimators import NotSeparableError
 from convexcls.estimators.attributes import SupportVectors
 from convexcls.estimators.base import CertifiedClassifier, WeightedFit
-from convexcls.estimators.errors import NotSeparableError
 from convexcls.estimators.training import TrainingSamples
 from convexcls.models import KernelSVM, Model
 from convexcls.models.options import check_positive, is_infinite

@@ -8,9 +8,9 @@ from warnings import warn
 
 from convexcls.arrays import Array
 from convexcls.data import Named
+from convexcls.estimators import NoMaximumError, NoMaximumWarning
 from convexcls.estimators.attributes import BinaryLinearClassifier, Probabilities
 from convexcls.estimators.base import CertifiedClassifier, WeightedFit, outside
-from convexcls.estimators.errors import NoMaximumError, NoMaximumWarning
 from convexcls.estimators.training import TrainingSamples
 from convexcls.models import LogisticMLE, Model
 from convexcls.models.options import check_choice, check_positive, is_infinite

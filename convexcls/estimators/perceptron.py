@@ -12,9 +12,9 @@ from sklearn.utils import check_random_state
 
 from convexcls.arrays import Array
 from convexcls.data import Named
+from convexcls.estimators import NotSeparableError, UncertifiedWarning
 from convexcls.estimators.attributes import BinaryLinearClassifier
 from convexcls.estimators.base import outside
-from convexcls.estimators.errors import NotSeparableError, UncertifiedWarning
 from convexcls.estimators.hard_margin import not_separable
 from convexcls.estimators.training import TrainingSamples
 from convexcls.models import Model, PerceptronCriterion

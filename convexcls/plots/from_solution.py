@@ -11,7 +11,6 @@ import numpy as np
 from convexcls.arrays import Array, Indices
 from convexcls.data import DataError, check_matrix
 from convexcls.data.labels import as_vector, class_numbers
-from convexcls.plots.style import plain
 from convexcls.problem import NoAnswer
 from convexcls.solution import Solution
 
@@ -152,11 +151,6 @@ def verdict_words(solution: Solution) -> str:
     return {"optimal": "", "unattained": " (no minimum exists: where the solver stopped)"}.get(
         solution.status, f" ({solution.status})"
     )
-
-
-def label_names(labels: tuple[Any, ...]) -> list[str]:
-    """The labels as text."""
-    return [plain(label) for label in labels]
 
 
 def equation(solution: Solution) -> str:

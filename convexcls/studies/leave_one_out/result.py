@@ -19,24 +19,36 @@ from convexcls.wording import listed
 Progress = Callable[[int, int], None]
 
 
+_HOW = {
+    "hat": "by the hat matrix, exact",
+    "newton": "by Newton's method from the full fit, each to the end",
+    "one-step": "by one Newton step from the full fit",
+    "refit": "by refitting, each fit proved",
+}
+MOST_REASONS = 5
+
+
 @dataclass(frozen=True, eq=False)
 class Outcome:
     """What a method gives: the score of each sample by the fit without it (a row of scores for several classes), NaN
     where there is none; why there is none, by row; and, where it was worked out, how far the scores may be off."""
 
     method: str
-    scores: Array
-    undetermined: Mapping[int, str] = field(default_factory=dict)
-    bounds: Array | None = None
+    scores: Array = field(repr=False)
+    undetermined: Mapping[int, str] = field(default_factory=dict, repr=False)
+    bounds: Array | None = field(default=None, repr=False)
     #: How many samples needed a fit of their own.
-    fits: int = 0
+    fits: int = field(default=0, repr=False)
 
 
-@dataclass(frozen=True, eq=False)
-class LeaveOneOut:
-    """Every sample as the fit to all others sees it. Arrays have one entry a sample, NaN (of ``predictions`` None)
-    where the fit without it does not determine one: ``undetermined`` says why. Totals and means are over the others,
-    weighted by the sample weights.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class LeaveOneOut(Outcome):
+    """Every sample as the fit to all others sees it, by ``method``: hat, newton, one-step or refit.
+
+    Arrays have one entry a sample, NaN (of ``predictions`` None) where the fit without it does not determine one:
+    ``undetermined`` says why, by row. Totals and means are over the others, weighted by the sample weights. ``bounds``
+    says how far each score may be off its exact value at most; it is None where the method makes no statement beyond
+    its certificates and rounding.
 
     ``problem`` is the model with all samples, ``full`` its solution.
 
@@ -48,29 +60,7 @@ class LeaveOneOut:
 
     problem: Model
     full: Solution = field(repr=False)
-    outcome: Outcome = field(repr=False)
     seconds: float = 0.0
-
-    @property
-    def method(self) -> str:
-        """hat, newton, one-step or refit."""
-        return self.outcome.method
-
-    @property
-    def scores(self) -> Array:
-        """f(x_i) by the fit without sample i; for several classes one column a class."""
-        return self.outcome.scores
-
-    @property
-    def undetermined(self) -> Mapping[int, str]:
-        """The rows without a prediction, with the reason."""
-        return self.outcome.undetermined
-
-    @property
-    def bounds(self) -> Array | None:
-        """How far each score may be off its exact value at most; None where the method makes no statement beyond its
-        certificates and rounding."""
-        return self.outcome.bounds
 
     @cached_property
     def determined(self) -> Mask:
@@ -175,15 +165,6 @@ class LeaveOneOut:
 
 
 # ---- in words ----------------------------------------------------------------------------------------
-
-_HOW = {
-    "hat": "by the hat matrix, exact",
-    "newton": "by Newton's method from the full fit, each to the end",
-    "one-step": "by one Newton step from the full fit",
-    "refit": "by refitting, each fit proved",
-}
-
-MOST_REASONS = 5
 
 
 def in_words(result: LeaveOneOut) -> str:
