@@ -10,8 +10,10 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from convexcls.arrays import Array, Indices
+from convexcls.data import Named
 from convexcls.estimators.base import CertifiedClassifier
 from convexcls.estimators.training import TrainingSamples, given
+from convexcls.rows.scores import linear_scores
 from convexcls.solution import Solution
 
 
@@ -36,6 +38,18 @@ class BinaryLinearClassifier(LinearClassifier):
 
     class_weight: dict[object, float] | Literal["balanced"] | None = None
     multi_class: Literal["ovr"] | None = None
+
+
+class CoefficientScores:
+    """Scores by the coefficients that are kept, where they are not those of the solution."""
+
+    coef_: Array
+    intercept_: Array
+
+    def _scores(self, X: Named) -> Array:
+        if len(self.coef_) == 1:
+            return linear_scores(X.matrix, self.coef_[0], self.intercept_[0])
+        return linear_scores(X.matrix, self.coef_, self.intercept_)
 
 
 # ---- support vectors, as SVC keeps them: those of the first class first ------------------------------

@@ -50,6 +50,7 @@ class ConvergenceDisplay(Display):
     """
 
     kind: ClassVar[str] = "convergence"
+    heading: ClassVar[str] = "Convergence on {0.model}"
 
     traces: tuple[Trace, ...]
     optimum: float
@@ -89,10 +90,6 @@ class ConvergenceDisplay(Display):
         return cls.of(comparison, **options).plot(ax)
 
     from_solutions = from_comparison
-
-    @property
-    def title(self) -> str:
-        return style.plain(f"Convergence on {self.model}", 80)
 
     def draw(self, ax: Axes) -> None:
         for k, trace in enumerate(self.traces):

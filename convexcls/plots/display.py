@@ -31,6 +31,8 @@ class Display(ABC):
 
     #: The name of the picture on the command line and in reports.
     kind: ClassVar[str]
+    #: The title, with places for attributes.
+    heading: ClassVar[str] = ""
     size: ClassVar[tuple[float, float]] = (7.0, 4.4)
 
     ax_: Axes
@@ -56,9 +58,9 @@ class Display(ABC):
         return cls.from_solution(one_solution(estimator, cls.__name__), ax=ax, **options)
 
     @property
-    @abstractmethod
     def title(self) -> str:
         """What stands above the picture."""
+        return style.plain(self.heading.format(self), 80)
 
     @abstractmethod
     def describe(self) -> str:

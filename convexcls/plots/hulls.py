@@ -19,6 +19,7 @@ from convexcls.plots.points import Points, set_frame, thinned
 from convexcls.problem import NoAnswer
 from convexcls.solution import Solution
 from convexcls.solve import solve
+from convexcls.wording import listed
 
 #: More weights than this are not written beside their samples.
 MOST_WRITTEN = 8
@@ -127,14 +128,13 @@ class HullsDisplay(Display):
             ax.annotate(_written(weight), place, xytext=shift, **where, **style.BESIDE, bbox=style.BOX)
 
     def describe(self) -> str:
-        shares = ", ".join(f"row {i}: {_written(w)}" for i, w in list(self.weights.items())[:MOST_WRITTEN])
-        rest = "" if len(self.weights) <= MOST_WRITTEN else f", and {len(self.weights) - MOST_WRITTEN} more"
+        shares = (f"row {i}: {_written(w)}" for i, w in self.weights.items())
         samples = f"{self.points.n:,} samples in two classes, {' and '.join(map(str, self.points.labels))}"
         if self.separable:
             told = f"Their convex hulls are {self.distance:.4g} apart: nearest are the combinations"
         else:
             told = "Their convex hulls meet, so that no line separates them: the same point are the combinations"
-        return f"{samples}. {told} with the weights {shares}{rest}."
+        return f"{samples}. {told} with the weights {listed(shares, MOST_WRITTEN, ', and {} more')}."
 
 
 def _hard_margin(solution: Solution) -> Solution:

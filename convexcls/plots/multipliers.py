@@ -35,6 +35,7 @@ class MultipliersDisplay(Display):
     """
 
     kind: ClassVar[str] = "multipliers"
+    heading: ClassVar[str] = "Multipliers of {0.model}"
 
     rows: Indices
     alpha: Array
@@ -62,10 +63,6 @@ class MultipliersDisplay(Display):
         classes = None if data.classes is None else data.classes[rows]
         how_many = (data.n, int(nonzero.size), full)
         return cls(rows, alpha[rows], bounds, classes, data.labels or (), *how_many, solution.problem.name)
-
-    @property
-    def title(self) -> str:
-        return style.plain(f"Multipliers of {self.model}", 80)
 
     def draw(self, ax: Axes) -> None:
         places = np.arange(self.rows.size)

@@ -32,6 +32,7 @@ class PathDisplay(Display):
     """
 
     kind: ClassVar[str] = "path"
+    heading: ClassVar[str] = "{0.model} along {0.parameter}"
 
     values: Array
     places: Array
@@ -62,10 +63,6 @@ class PathDisplay(Display):
     def from_path(cls, path: Path, *, ax: Axes | None = None, against: Against = "log") -> Self:
         """The coefficients along a path, drawn into ``ax`` (a new one by default)."""
         return cls.of(path, against=against).plot(ax)
-
-    @property
-    def title(self) -> str:
-        return style.plain(f"{self.model} along {self.parameter}", 80)
 
     def draw(self, ax: Axes) -> None:
         named = len(self.names) <= MOST_NAMED

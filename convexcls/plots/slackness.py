@@ -33,6 +33,7 @@ class SlacknessDisplay(Display):
     """
 
     kind: ClassVar[str] = "slackness"
+    heading: ClassVar[str] = "Complementary slackness of {0.model}"
 
     slack: Mapping[str, Array]
     multiplier: Mapping[str, Array]
@@ -53,10 +54,6 @@ class SlacknessDisplay(Display):
             raise NoAnswer(f"the {problem.name} has no inequalities: there is no complementary slackness to see")
         products = {name: float(np.abs(slack[name] * multiplier[name]).max(initial=0.0)) for name in slack}
         return cls(slack, multiplier, products, problem.name)
-
-    @property
-    def title(self) -> str:
-        return style.plain(f"Complementary slackness of {self.model}", 80)
 
     def draw(self, ax: Axes) -> None:
         shown = total = 0

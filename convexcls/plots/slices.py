@@ -38,6 +38,7 @@ class LossSliceDisplay(Display):
     """
 
     kind: ClassVar[str] = "slice"
+    heading: ClassVar[str] = "Objective of {0.model} through its solution"
 
     t: Array
     values: Mapping[str, Array]
@@ -58,10 +59,6 @@ class LossSliceDisplay(Display):
         held = _Held(problem)
         values = {name: np.array([held.value(solution.x, step * line) for step in t]) for name, line in lines.items()}
         return cls(t, values, solution.objective, problem.name)
-
-    @property
-    def title(self) -> str:
-        return style.plain(f"Objective of {self.model} through its solution", 80)
 
     def draw(self, ax: Axes) -> None:
         for k, (name, values) in enumerate(self.values.items()):

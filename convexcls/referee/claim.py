@@ -15,6 +15,7 @@ from scipy import sparse
 from convexcls.arrays import Array
 from convexcls.data import DataError, check_matrix, finite_doubles
 from convexcls.data.labels import as_vector
+from convexcls.models import Model
 from convexcls.problem import Constraint, Problem
 from convexcls.solution import Solution
 from convexcls.wording import listed
@@ -81,6 +82,36 @@ def completed(problem: Problem, values: Mapping[str, Array]) -> Array:
             lowest.append(np.zeros(problem.variable(name).size))
         x[problem.layout[name]] = np.max(lowest, axis=0)
     return x
+
+
+def fitted_point(problem: Problem, coef: Array, intercept: Any) -> Array:
+    """The point of these coefficients, with the intercept where the problem has one."""
+    return completed(problem, {"coef": coef, "intercept": np.atleast_1d(intercept)})
+
+
+def lagrangian_gradient(problem: Problem, x: Array, multipliers: Mapping[str, Array]) -> Array:
+    """The gradient of the Lagrangian at x; without multipliers that of the objective."""
+    out = problem.apply_quadratic(x) + problem.q
+    for t in problem.terms:
+        rows = problem.rows(t)
+        out = out + rows.T @ (t.row_weights * t.loss.slope(rows @ x + t.offset))
+    for c in problem.constraints:
+        if c.name in multipliers:
+            out = out + problem.rows(c).T @ multipliers[c.name]
+    return np.asarray(out)
+
+
+def altered(base: Model, name: str, **blocks: Any) -> Problem:
+    """The program of a model with some of its blocks changed."""
+    kept = ("variables", "quadratic", "linear", "terms", "constraints", "constant", "unit")
+    given = {"attributes": {"data": base.data}, **{block: getattr(base, block) for block in kept}, **blocks}
+    return Problem(name, **given)
+
+
+def stated(problem: Problem) -> str:
+    """The name of a problem with its parameters."""
+    words = ", ".join(f"{name} = {value}" for name, value in getattr(problem, "parameters", {}).items())
+    return problem.name + (f" ({words})" if words else "")
 
 
 # ---- what all fitted estimators are asked ------------------------------------------------------------

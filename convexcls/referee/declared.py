@@ -12,21 +12,12 @@ from convexcls.arrays import Array
 from convexcls.data import DataError, finite_doubles
 from convexcls.models import by_kind
 from convexcls.problem import Problem
-from convexcls.referee.claim import Claim, Fit, completed
+from convexcls.referee.claim import Claim, Fit, completed, stated
 from convexcls.solution import Solution
 
 #: The models that can be named: those whose unknowns are coefficients and an intercept.
-MODELS = (
-    "empirical-risk",
-    "fisher",
-    "hard-margin",
-    "least-absolute",
-    "least-squares",
-    "logistic",
-    "perceptron",
-    "soft-margin",
-    "softmax",
-)
+LINEAR = ("empirical-risk", "hard-margin", "least-absolute", "least-squares", "logistic", "soft-margin", "softmax")
+MODELS = tuple(sorted((*LINEAR, "fisher", "perceptron")))
 
 
 def bare_pair(given: Any, X: Any, y: Any, sample_weight: Any, declared: Mapping[str, Any]) -> list[Claim]:
@@ -47,8 +38,7 @@ def bare_pair(given: Any, X: Any, y: Any, sample_weight: Any, declared: Mapping[
     except TypeError as error:
         raise TypeError(f"the model {kind!r} was not declared properly: {error}") from None
     values, remarks = _values(problem, coef, intercept)
-    words = ", ".join(f"{name} = {value}" for name, value in getattr(problem, "parameters", {}).items())
-    named = f"the coefficients given are said to solve the {problem.name}" + (f" ({words})" if words else "")
+    named = f"the coefficients given are said to solve the {stated(problem)}"
     return [Claim(problem, named, completed(problem, values), usual=1e-6, remarks=remarks)]
 
 
@@ -92,9 +82,9 @@ def _normalized(problem: Problem, values: dict[str, Array]) -> tuple[dict[str, A
         return values, ()
     x = completed(problem, values)
     reached = float((problem.rows(equation) @ x)[0])
-    scale = float(equation.rhs[0]) / reached if reached > 0 else 1.0
     if reached <= 0:
         return values, (f"it does not satisfy the {equation.name}, nor does any multiple of it",)
+    scale = float(equation.rhs[0]) / reached
     return {name: scale * v for name, v in values.items()}, ()
 
 
@@ -118,10 +108,9 @@ def certified(fit: Fit) -> list[Claim]:
 def _claim(fit: Fit, problem: Problem, solution: Solution, subject: str) -> Claim:
     if solution.x is None or solution.x.size != problem.size:
         raise ValueError(f"X and y have other shapes than those that this {fit.name} was fitted on")
-    parameters = ", ".join(f"{name} = {value}" for name, value in getattr(problem, "parameters", {}).items())
     return Claim(
         problem,
-        f"{fit.name} solves the {problem.name}" + (f" ({parameters})" if parameters else ""),
+        f"{fit.name} solves the {stated(problem)}",
         np.array(solution.x),
         multipliers=solution.multipliers,
         source="that it keeps",

@@ -26,7 +26,7 @@ import numpy as np
 from convexcls.arrays import Array
 from convexcls.models import EmpiricalRisk, LogisticMLE, PerceptronCriterion, SoftMarginSVM
 from convexcls.problem import Problem
-from convexcls.referee.claim import Claim, Fit, completed
+from convexcls.referee.claim import Claim, Fit, fitted_point
 from convexcls.referee.judging import own_solution
 from convexcls.solution import Solution
 from convexcls.wording import listed
@@ -52,7 +52,7 @@ def sgd_classifier(fit: Fit) -> list[Claim]:
     for subject, labels, weights, k in fit.against_rest():
         coef, intercept = fit.plane(k)
         problem, stated = _problem(fit.X, labels, LOSSES[given], l2, l1, free, weights)
-        point = completed(problem, {"coef": coef, **({"intercept": np.array([intercept])} if free else {})})
+        point = fitted_point(problem, coef, intercept)
         named = f"SGDClassifier looks for the {stated} {words}, by a learning rule; the intercept is not penalised"
         out.append(Claim(problem, named, point, subject=subject, usual=USUAL, rule=True, findings=rule_findings(fit)))
     return out
@@ -119,7 +119,6 @@ def _claim(fit: Fit, subject: str, labels: Any, weights: Array, k: int) -> Claim
     else:
         problem = PerceptronCriterion(fit.X, labels, intercept=free, sample_weight=weights, normalization=None)
         scale, stated = 1.0, "the perceptron criterion without a normalization, whose optimum 0 is at coef = 0"
-    values = {"coef": scale * coef, **({"intercept": np.array([scale * intercept])} if free else {})}
     named = f"Perceptron is a learning rule, which promises a hyperplane without errors; judged by {stated}"
 
     def tell(own: Solution | None) -> list[str]:
@@ -132,7 +131,7 @@ def _claim(fit: Fit, subject: str, labels: Any, weights: Array, k: int) -> Claim
     return Claim(
         problem,
         named,
-        completed(problem, values),
+        fitted_point(problem, scale * coef, scale * intercept),
         subject=subject,
         usual=np.inf,
         findings=rule_findings(fit),

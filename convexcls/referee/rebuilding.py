@@ -20,7 +20,7 @@ import numpy as np
 from convexcls.arrays import Array, Indices, Mask
 from convexcls.problem import Constraint, Problem
 from convexcls.proofs.certificate import check_kkt
-from convexcls.referee.claim import piece_values, pieces_of, raised_variables
+from convexcls.referee.claim import lagrangian_gradient, piece_values, pieces_of, raised_variables
 from convexcls.rows import Rows
 
 #: Rows so near to a kink, in units of their block, are looked at.
@@ -165,14 +165,7 @@ class _Shares:
 
     def _gradient(self) -> Array:
         """The gradient of the Lagrangian with the multipliers that are fixed."""
-        problem, x = self.problem, self.x
-        out = problem.apply_quadratic(x) + problem.q
-        for t in problem.terms:
-            rows = problem.rows(t)
-            out = out + rows.T @ (t.row_weights * t.loss.slope(rows @ x + t.offset))
-        for c in problem.constraints:
-            out = out + problem.rows(c).T @ self.fixed[c.name]
-        return np.asarray(out)
+        return lagrangian_gradient(self.problem, self.x, self.fixed)
 
     def _columns(self, u: _Unknown, names: list[str]) -> Array:
         """What a multiplier adds to the gradient, one column each."""

@@ -29,7 +29,7 @@ from scipy import sparse
 from convexcls.arrays import Array, Indices
 from convexcls.models import KernelSVM, SoftMarginSVM
 from convexcls.problem import ROUNDING_ROOM, Constraint, Label, Problem
-from convexcls.referee.claim import Claim, Fit, completed
+from convexcls.referee.claim import Claim, Fit, altered, fitted_point
 from convexcls.rows import ConstantRows
 
 #: A multiplier may pass its bound by this fraction from rounding alone.
@@ -65,7 +65,7 @@ def _linear(pair: Pair, C: float) -> Claim:
     """The soft margin in coef, with alpha as the multipliers of the margins."""
     assert pair.coef is not None
     problem = SoftMarginSVM(pair.X, pair.y, C=C, sample_weight=pair.weights)
-    point = completed(problem, {"coef": pair.coef, "intercept": np.array([pair.intercept])})
+    point = fitted_point(problem, pair.coef, pair.intercept)
     multipliers = {"margin": pair.alpha, "slack_sign": C * pair.weights - pair.alpha}
     named = f"SVC solves the soft-margin support vector machine with C = {C:g}; the intercept is not penalised"
     return Claim(problem, named, point, multipliers, "of dual_coef_")
@@ -126,16 +126,9 @@ def nu_problem(base: KernelSVM, nu: float) -> Problem:
     total = Constraint(
         "total", ones, r"\rho", "scalar", {"margin": Label("", "")}, nu * float(weights.sum()), relation="=="
     )
-    return Problem(
-        "nu support vector machine",
-        base.variables,
-        quadratic=base.quadratic,
-        constraints=[*base.constraints, total],
-        sense="max",
-        unit=unit,
-        quadratic_symbol="Q",
-        attributes={"data": base.data},
-    )
+    constraints = [*base.constraints, total]
+    blocks = {"constraints": constraints, "linear": {}, "sense": "max", "unit": unit, "quadratic_symbol": "Q"}
+    return altered(base, "nu support vector machine", **blocks)
 
 
 def kernel_options(fit: Fit) -> dict[str, Any]:

@@ -71,13 +71,8 @@ def document(title: str, subtitle: str, top: Html, sections: Iterable[Html], foo
         tag("footer", foot),
         Html(f"<script>{script}</script>"),
     ]
-    whole = tag("html", tag("head", *head), "\n", tag("body", *join_lines(body)), lang="en")
+    whole = tag("html", tag("head", *head), "\n", tag("body", *(join([part, "\n"]) for part in body)), lang="en")
     return f"<!DOCTYPE html>\n{whole}\n"
-
-
-def join_lines(parts: Iterable[Html]) -> list[Html]:
-    """The parts, each on a line of its own."""
-    return [join([part, "\n"]) for part in parts]
 
 
 def policy(script: str) -> str:

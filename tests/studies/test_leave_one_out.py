@@ -207,7 +207,7 @@ def test_a_sample_of_hardly_any_influence_is_left_out_all_the_same():
     problem = cc.LogisticMLE(np.vstack([X40, 20 * coef / (coef @ coef)]), np.append(Y40, 1))
     newton, refit = cc.leave_one_out(problem), cc.leave_one_out(problem, method="refit")
     assert newton.scores[-1] == pytest.approx(refit.scores[-1], rel=1e-12)
-    assert refit.outcome.fits == 41
+    assert refit.fits == 41
 
 
 def test_log_likelihood_of_statsmodels():

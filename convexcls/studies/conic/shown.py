@@ -88,14 +88,12 @@ def _settled(conic: Conic, points: Array) -> Array:
 def in_words(conic: Conic) -> str:
     """One phrase that says what it is and where."""
     axes, kind = conic.axes, conic.kind
-    if kind == "ellipse" and axes is not None:
-        measures = f"semi-axes {_n(axes[0])} and {_n(axes[1])}"
-        return f"an ellipse around {_at(conic, conic.centre)} with {measures}{_turned(conic)}"
     if kind == "circle" and axes is not None:
         return f"a circle around {_at(conic, conic.centre)} with radius {_n((axes[0] * axes[1]) ** 0.5)}"
-    if kind == "hyperbola" and axes is not None:
+    if axes is not None:
+        called = "an ellipse" if kind == "ellipse" else "a hyperbola"
         measures = f"semi-axes {_n(axes[0])} and {_n(axes[1])}"
-        return f"a hyperbola around {_at(conic, conic.centre)} with {measures}{_turned(conic)}"
+        return f"{called} around {_at(conic, conic.centre)} with {measures}{_turned(conic)}"
     if kind == "parabola":
         opening = _n(round(conic.angle or 0.0, 3))
         return f"a parabola with its vertex at {_at(conic, conic.vertex)}, opening at {opening} degrees"

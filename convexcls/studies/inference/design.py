@@ -19,6 +19,7 @@ from convexcls.data import Data
 from convexcls.problem import NoAnswer
 from convexcls.rows import ConstantRows, JoinedRows, as_rows
 from convexcls.solution import Solution
+from convexcls.wording import listed
 
 BLOCK = 2048
 #: Columns of length one whose combination is shorter than this depend on each other, as far as doubles can tell.
@@ -152,8 +153,7 @@ def _direction(solution: Solution) -> str:
     for variable, rates in blocks.items():
         names = _entry_names(solution, variable, rates.size)
         moving += [(names[k], rates[k]) for k in np.flatnonzero(sizes[variable] > NEGLIGIBLE * largest)]
-    told = ", ".join(f"{name} {rate:+.4g}" for name, rate in moving[:MOST_NAMED])
-    return told + (f" and {len(moving) - MOST_NAMED} more" if len(moving) > MOST_NAMED else "")
+    return listed((f"{name} {rate:+.4g}" for name, rate in moving), MOST_NAMED, " and {} more")
 
 
 def _entry_names(solution: Solution, variable: str, size: int) -> list[str]:

@@ -22,7 +22,7 @@ from convexcls.proofs.separability import Separation, complaints, separate
 from convexcls.proofs.separability.cone import Behaviour, Cone
 from convexcls.rows import Rows, as_rows
 from convexcls.solution import Solution
-from convexcls.wording import listed, paragraph
+from convexcls.wording import indented, listed, paragraph
 
 #: Of more coefficients it is not told one by one what becomes of them: each is a system of rationals.
 MOST_COEFFICIENTS = 1000
@@ -94,11 +94,7 @@ class Existence:
     @property
     def finite(self) -> dict[str, float]:
         """The coefficients that stay finite, with the values that they tend to (NaN where these were not found)."""
-        out = {}
-        for c in self.coefficients:
-            if c.behaviour == "finite":
-                out[c.name] = self._value(c)
-        return out
+        return {c.name: self._value(c) for c in self.coefficients if c.behaviour == "finite"}
 
     def _value(self, coefficient: Tendency) -> float:
         if not any(coefficient.functional):
@@ -279,6 +275,12 @@ def _existing(found: Existence) -> list[str]:
     )
 
 
+def _first_of(items: list[str], what: str) -> list[str]:
+    """The first items, a line each, and how many more there are."""
+    more = len(items) - MOST_NAMED
+    return indented([*items[:MOST_NAMED], *([f"and {more} more {what}"] if more > 0 else [])])
+
+
 def _missing(found: Existence) -> list[str]:
     whole = found.separation.kind == "strict"
     n, still = found.rows.shape[0], found.separation.still.size
@@ -292,14 +294,8 @@ def _missing(found: Existence) -> list[str]:
         *paragraph(f"THE MAXIMUM DOES NOT EXIST. {separation}"),
         f"The log-likelihood rises towards {found.supremum:.10g}, which no coefficients reach.",
     ]
-    for name, way in list(found.infinite.items())[:MOST_NAMED]:
-        lines.append(f"  {name} {WAYS[way]}")
-    if len(found.infinite) > MOST_NAMED:
-        lines.append(f"  and {len(found.infinite) - MOST_NAMED} more run to infinity")
-    finite = list(found.finite.items())
-    lines += [f"  {name} tends to {value:.10g}" for name, value in finite[:MOST_NAMED]]
-    if len(finite) > MOST_NAMED:
-        lines.append(f"  and {len(finite) - MOST_NAMED} more stay finite")
+    lines += _first_of([f"{name} {WAYS[way]}" for name, way in found.infinite.items()], "run to infinity")
+    lines += _first_of([f"{name} tends to {value:.10g}" for name, value in found.finite.items()], "stay finite")
     lines += paragraph(
         f"With a ridge penalty the maximum exists: try l2={found.ridge:g} (a coefficient that moves the log-odds by "
         "2.5 over one standard deviation of a feature is then not unusual), and see how the answer depends on it."

@@ -15,6 +15,8 @@ for two labels X'WX with W = diag(w_i p_i (1 - p_i)) (ESL 4.25). Its inverse is 
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from convexcls.arrays import Array
@@ -26,6 +28,22 @@ from convexcls.studies.inference.summary import Summary, Test, chi_squared_tail,
 ROUNDINGS = 16
 
 NAN = float("nan")
+
+
+def _shared(
+    solution: Solution, confidence: float, reached: float, null: float, coefficients: int, n: float
+) -> dict[str, Any]:
+    """What every summary has: who solved it, and how likely the fit is for its number of coefficients."""
+    return {
+        "model": solution.problem.kind,
+        "solver": solution.solver,
+        "tolerance": solution.certificate.tol,
+        "confidence": confidence,
+        "log_likelihood": reached,
+        "null_log_likelihood": null,
+        "aic": -2.0 * reached + 2.0 * coefficients,
+        "bic": -2.0 * reached + float(np.log(n)) * coefficients,
+    }
 
 
 def least_squares_summary(solution: Solution, confidence: float) -> Summary:
@@ -46,9 +64,6 @@ def least_squares_summary(solution: Solution, confidence: float) -> Summary:
     reached, null = (_log_likelihood(value, weights) for value in (rss, total))
     return Summary(
         title="Least squares, the Gaussian linear model",
-        model=solution.problem.kind,
-        solver=solution.solver,
-        tolerance=solution.certificate.tol,
         statistic="t",
         coefficients=tuple(
             coefficient(name, float(b), float(e), confidence, float(left))
@@ -58,16 +73,12 @@ def least_squares_summary(solution: Solution, confidence: float) -> Summary:
         n=float(n),
         df_model=float(df),
         df_residual=float(left),
-        log_likelihood=reached,
-        null_log_likelihood=null,
         deviance=rss,
         r_squared=1.0 - rss / total if total else NAN,
         adjusted_r_squared=1.0 - (n - design.has_constant) / left * rss / total if total and left else NAN,
         test=_f_test(rss, total, df, left),
-        aic=-2.0 * reached + 2.0 * p,
-        bic=-2.0 * reached + float(np.log(n)) * p,
         scale=scale,
-        confidence=confidence,
+        **_shared(solution, confidence, reached, null, p, n),
         notes=_least_squares_notes(solution, design, rss, left),
     )
 
@@ -157,25 +168,18 @@ def likelihood_summary(solution: Solution, confidence: float) -> Summary:
     ratio = max(2.0 * (reached - null), 0.0)
     return Summary(
         title=f"{solution.problem.name.capitalize()} by maximum likelihood",
-        model=solution.problem.kind,
-        solver=solution.solver,
-        tolerance=solution.certificate.tol,
         statistic="z",
         coefficients=tuple(rows),
         covariance=covariance,
         n=n,
         df_model=df,
         df_residual=n - len(rows),
-        log_likelihood=reached,
-        null_log_likelihood=null,
         deviance=-2.0 * reached,
         r_squared=1.0 - reached / null if null else float("nan"),
         adjusted_r_squared=None,
         test=Test("likelihood ratio", ratio, (df,), chi_squared_tail(ratio, df) if df else float("nan")),
-        aic=-2.0 * reached + 2.0 * len(rows),
-        bic=-2.0 * reached + np.log(n) * len(rows),
         scale=1.0,
-        confidence=confidence,
+        **_shared(solution, confidence, reached, null, len(rows), n),
         notes=_likelihood_notes(solution, design),
     )
 

@@ -6,7 +6,7 @@ The text is arranged as users of statsmodels know it: a head in two columns, the
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
-from itertools import groupby
+from itertools import groupby, zip_longest
 from typing import Any, Literal
 
 import numpy as np
@@ -236,9 +236,7 @@ def head(s: Summary) -> list[tuple[tuple[str, str], tuple[str, str]]]:
     quality.append(
         ("Scale:", _decimals(s.scale, 5)) if s.statistic == "t" else ("Covariance Type:", "inverse information")
     )
-    fit += [("", "")] * (len(quality) - len(fit))
-    quality += [("", "")] * (len(fit) - len(quality))
-    return list(zip(fit, quality, strict=True))
+    return list(zip_longest(fit, quality, fillvalue=("", "")))
 
 
 def titles(s: Summary) -> list[str]:
@@ -249,13 +247,9 @@ def titles(s: Summary) -> list[str]:
 
 def cells(c: Coefficient) -> list[str]:
     """The numbers of a coefficient, in the order of the titles."""
+    error, statistic, low, high = (_decimals(v, 3) for v in (c.standard_error, c.statistic, c.low, c.high))
     p = "nan" if np.isnan(c.p_value) else f"{c.p_value:.3f}"
-    return [
-        _decimals(c.estimate, 4),
-        *(_decimals(value, 3) for value in (c.standard_error, c.statistic)),
-        p,
-        *(_decimals(value, 3) for value in (c.low, c.high)),
-    ]
+    return [_decimals(c.estimate, 4), error, statistic, p, low, high]
 
 
 def _line(name: str, texts: list[str], first: int) -> str:
