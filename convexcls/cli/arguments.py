@@ -12,10 +12,10 @@ import click
 from click.shell_completion import CompletionItem
 
 from convexcls.basis import BASES
+from convexcls.cli.csv_tables import ColumnNames
 from convexcls.cli.screen import Working
 from convexcls.cli.settings import did_you_mean, model_parameters, read_settings, solver_options
 from convexcls.cli.sources import Request
-from convexcls.cli.tables import ColumnNames
 from convexcls.models import by_kind
 
 if TYPE_CHECKING:

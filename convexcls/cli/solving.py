@@ -25,9 +25,9 @@ from convexcls.cli.arguments import (
     source_arguments,
     tolerance,
 )
+from convexcls.cli.csv_tables import ColumnNames, FileContents, Frame, SourceError
 from convexcls.cli.screen import emit, put, say, screen
 from convexcls.cli.sources import Request, check_output, read_file, read_problem
-from convexcls.cli.tables import ColumnNames, FileContents, Frame, SourceError
 from convexcls.describe.terminal import write
 from convexcls.files import write_file
 from convexcls.rational import read_exactly

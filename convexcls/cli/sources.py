@@ -13,9 +13,7 @@ import click
 import numpy as np
 
 from convexcls.basis import Basis, read_basis
-from convexcls.cli.screen import Working, quoted
-from convexcls.cli.settings import did_you_mean, model_parameters, read_settings, takes
-from convexcls.cli.tables import (
+from convexcls.cli.csv_tables import (
     ColumnNames,
     FileContents,
     SourceError,
@@ -24,6 +22,8 @@ from convexcls.cli.tables import (
     missing,
     whole_where_possible,
 )
+from convexcls.cli.screen import Working, quoted
+from convexcls.cli.settings import did_you_mean, model_parameters, read_settings, takes
 from convexcls.data import GivenEntries, Named
 from convexcls.files import open_input, same_file
 from convexcls.models import Model, by_kind
@@ -210,7 +210,7 @@ def _read(request: Request, path: Path) -> FileContents:
     if form is None:
         raise click.UsageError(f"{path.name}: cannot tell its format; give --format csv, svmlight or parquet")
     if form == "csv":
-        from convexcls.cli.tables import read_csv
+        from convexcls.cli.csv_tables import read_csv
 
         return read_csv(path, request.columns, request.exact)
     if form == "parquet":

@@ -11,8 +11,8 @@ from scipy import sparse
 
 import convexcls as cc
 from convexcls import rational
+from convexcls.cli.csv_tables import ColumnNames
 from convexcls.cli.sources import Request, read_problem
-from convexcls.cli.tables import ColumnNames
 from convexcls.rational import elimination
 from convexcls.rows import DenseRows, Rows, as_rows, expansion
 from convexcls.rows.signs import exact_signs

@@ -106,8 +106,7 @@ def whole_where_possible(numbers: Array) -> NDArray[Any]:
 def choose(names: Sequence[str], choice: ColumnNames, path: Path) -> Used:
     """The columns to use. Without a target the last column is it, which is said on stderr; without features
     all other columns are."""
-    repeated = sorted(name for name, times in Counter(names).items() if times > 1)
-    if repeated:
+    if repeated := _repeated(names):
         raise SourceError(f"{path}: the column name {quoted(repeated[0])} occurs more than once; rename one")
     weight = None if choice.weight is None else _find(names, choice.weight, "--weight", path)
     wanted = None if choice.features is None else _split(choice.features)
@@ -138,9 +137,13 @@ def _split(text: str) -> list[str]:
     wanted = [name.strip() for name in next(csv.reader([text], skipinitialspace=True), [])]
     if not wanted or "" in wanted:
         raise click.UsageError(f"--features {text!r}: write the names as a,b,c")
-    if repeated := sorted(name for name, times in Counter(wanted).items() if times > 1):
+    if repeated := _repeated(wanted):
         raise click.UsageError(f"--features names {repeated[0]!r} twice")
     return wanted
+
+
+def _repeated(names: Sequence[str]) -> list[str]:
+    return sorted(name for name, times in Counter(names).items() if times > 1)
 
 
 def _find(names: Sequence[str], name: str, flag: str, path: Path) -> int:
@@ -185,27 +188,21 @@ def check_text(raw: BinaryIO, path: Path) -> None:
         raise SourceError(f"{path}: this is a binary file, not text")
 
 
-@dataclass
-class _Lines:
+def _lines(text: TextIO, path: Path) -> Iterator[str]:
     """The lines of a file; one without end is refused before it fills the memory."""
-
-    text: TextIO
-    path: Path
-
-    def __iter__(self) -> Iterator[str]:
-        number = 0
-        while line := self.text.readline(LONGEST_LINE):
-            number += 1
-            if len(line) == LONGEST_LINE:
-                raise SourceError(f"{self.path}, line {number}: longer than {LONGEST_LINE:,} characters")
-            if "\0" in line:
-                raise SourceError(f"{self.path}, line {number}: holds a NUL character; this is not a CSV file")
-            yield line
+    number = 0
+    while line := text.readline(LONGEST_LINE):
+        number += 1
+        if len(line) == LONGEST_LINE:
+            raise SourceError(f"{path}, line {number}: longer than {LONGEST_LINE:,} characters")
+        if "\0" in line:
+            raise SourceError(f"{path}, line {number}: holds a NUL character; this is not a CSV file")
+        yield line
 
 
 def _records(text: TextIO, path: Path) -> Iterator[tuple[int, list[str]]]:
     """The records that are not blank, each with the line on which it starts."""
-    reader = csv.reader(_Lines(text, path), strict=True)
+    reader = csv.reader(_lines(text, path), strict=True)
     while True:
         line = reader.line_num + 1
         try:
@@ -233,8 +230,7 @@ def _read(text: TextIO, path: Path, choice: ColumnNames, exact: bool) -> FileCon
     if first is None:
         raise SourceError(f"{path}: the file holds blank lines only")
     names = _header(first[1], path)
-    used = choose(names, choice, path)
-    body = _Body(path, names, used.features, used.target, used.weight, [] if exact else None)
+    body = _Body(path, names, **vars(choose(names, choice, path)), text=[] if exact else None)
     for line, record in records:
         body.add(line, record)
     return body.samples()
