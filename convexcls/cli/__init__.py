@@ -26,7 +26,6 @@ from convexcls.cli.studies import compare, path, separability, summary, validate
 from convexcls.wording import clean
 
 BAD_INPUT, BUG, INTERRUPTED = 2, 3, 130
-
 WELCOME = """\
 convexcls: linear classifiers as convex programs, solved by any solver, with a proof of the answer.
 

@@ -158,7 +158,7 @@ def _listed(names: Sequence[str]) -> str:
     return listed(map(clean, names), 20, " and {} more")
 
 
-# ---- CSV ---------------------------------------------------------------------------------------------
+# ---- CSV ------------------------------------------------------------------------------------------------
 
 
 def read_csv(path: Path, choice: ColumnNames, exact: bool = False) -> FileContents:

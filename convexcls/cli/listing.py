@@ -23,9 +23,7 @@ if TYPE_CHECKING:
 PROGRAM = "convexcls"
 SHELLS = ("bash", "zsh", "fish")
 LONGEST_OPTIMUM = 12
-
 SHOWN = ("working-set", "interior-point", "clarabel", "osqp", "cvxpy:CLARABEL", "cvxpy:SCS")
-
 PROMISE = """\
 A promise is a relative accuracy on problems of ordinary scale. Whatever a solver says, its answer is
 checked on the data as given. Options of one: convexcls solvers NAME. On the dual: dual:NAME, as dual:osqp.

@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from convexcls.proofs.certificate import Level
 
 PAGE_ENDINGS = (".html", ".htm")
-
 COMPARED = "A solver to compare with; may be repeated (default: all, unless the data are large)."
 
 
@@ -123,7 +122,7 @@ def command_line() -> str:
     return f"convexcls {shlex.join(sys.argv[1:])}"
 
 
-# ---- pictures ----------------------------------------------------------------------------------------
+# ---- pictures -------------------------------------------------------------------------------------------
 
 
 @click.command()
@@ -196,7 +195,7 @@ def _pair(axes: str | None) -> tuple[str, str] | None:
     return names[0], names[1]
 
 
-# ---- files --------------------------------------------------------------------------------------------------------
+# ---- files ----------------------------------------------------------------------------------------------
 
 
 def check_picture(picture: Path, flag: str, request: Request) -> None:

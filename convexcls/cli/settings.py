@@ -15,7 +15,6 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 import click
 
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
-
 WORDS = dict.fromkeys(("true", "yes", "on", "1"), True) | dict.fromkeys(("false", "no", "off", "0"), False)
 #: What a model takes by arguments of its own, and so not by --param.
 RESERVED = ("X", "y", "intercept", "sample_weight")

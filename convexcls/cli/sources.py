@@ -31,7 +31,6 @@ from convexcls.rational import read_exactly
 from convexcls.wording import clean
 
 ENDINGS = {"csv": (".csv",), "svmlight": (".svm", ".svmlight", ".libsvm", ".txt"), "parquet": (".parquet", ".pq")}
-
 FORMATS = {ending: name for name, endings in ENDINGS.items() for ending in endings}
 
 
@@ -252,7 +251,7 @@ def _read_parquet(path: Path, choice: ColumnNames) -> FileContents:
     return FileContents(frame.iloc[:, used.features], frame.iloc[:, used.target], weights)
 
 
-# ---- svmlight: a label, then INDEX:VALUE for every feature that is not zero --------------------------
+# ---- svmlight: a label, then INDEX:VALUE for every feature that is not zero -----------------------------
 
 
 def read_svmlight(path: Path, exact: bool = False) -> FileContents:

@@ -119,7 +119,7 @@ def formula(latex: str, display: bool = False) -> Html:
     return tag("pre", text, class_="formula") if display else tag("span", text, class_="formula")
 
 
-# ---- descriptions ------------------------------------------------------------------------------------
+# ---- descriptions ---------------------------------------------------------------------------------------
 
 
 def to_html(*parts: Part | None) -> Html:

@@ -227,7 +227,7 @@ def _bare(value: Any) -> Any:
     return in_letters(value) if isinstance(value, (Formula, Mark, tuple, list)) else value
 
 
-# ---- plain text --------------------------------------------------------------------------------------
+# ---- plain text -----------------------------------------------------------------------------------------
 
 
 def to_text(*parts: Part | None) -> str:

@@ -123,7 +123,7 @@ def point_of(s: Solution) -> Array:
     return np.concatenate([s.values[v.name] for v in s.problem.variables])
 
 
-# ---- sample by sample --------------------------------------------------------------------------------
+# ---- sample by sample -----------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)

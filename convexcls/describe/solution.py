@@ -22,7 +22,6 @@ from convexcls.wording import LONGEST_IN_FILES, capitalized, count, number, rati
 MAX_UNKNOWNS_FOR_UNIQUENESS = 1000
 #: Intercepts that differ by less, relatively, are one.
 NO_INTERVAL = 1e-6
-
 MEANING = {
     "optimal": "this is a minimiser, and no other point does better",
     "infeasible": "no point satisfies all constraints",
@@ -218,7 +217,7 @@ def _freedom(s: Solution) -> str:
     return f"this is not the only solution: {unique.reason}" if unique.unique is False else ""
 
 
-# ---- the classifier ----------------------------------------------------------------------------------
+# ---- the classifier -------------------------------------------------------------------------------------
 
 
 def classifier(s: Solution, most: int | None = MOST_ROWS) -> list[Part]:

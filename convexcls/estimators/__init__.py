@@ -80,7 +80,7 @@ def __dir__() -> list[str]:
     return sorted(__all__)
 
 
-# ---- where there is no answer, and where it is not proved; no scikit-learn is needed here ------------
+# ---- where there is no answer, and where it is not proved; no scikit-learn is needed here ---------------
 
 
 class NotSeparableError(NoAnswer):

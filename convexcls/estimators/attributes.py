@@ -52,7 +52,7 @@ class CoefficientScores:
         return linear_scores(X.matrix, self.coef_, self.intercept_)
 
 
-# ---- support vectors, as SVC keeps them: those of the first class first ------------------------------
+# ---- support vectors, as SVC keeps them: those of the first class first ---------------------------------
 
 
 class SupportVectors:
@@ -115,7 +115,7 @@ def _coefficients(solution: Solution) -> Array:
     return np.where(solution.data.grouping[0] > 0, alpha, -alpha)
 
 
-# ---- probabilities -----------------------------------------------------------------------------------
+# ---- probabilities --------------------------------------------------------------------------------------
 
 
 class Probabilities:

@@ -47,7 +47,7 @@ class HardMarginSVC(WeightedFit, SupportVectors, LinearClassifier):
         return not_separable(samples, solution, self.fit_intercept)
 
 
-# ---- where no hyperplane separates the classes -------------------------------------------------------
+# ---- where no hyperplane separates the classes ----------------------------------------------------------
 
 
 def not_separable(samples: TrainingSamples, solution: Solution, intercept: bool) -> NotSeparableError:

@@ -103,7 +103,7 @@ def _names(estimator: Any, d: int) -> tuple[str, ...]:
     return feature_names(None, d) if known is None else tuple(map(str, known))
 
 
-# ---- progress ----------------------------------------------------------------------------------------
+# ---- progress -------------------------------------------------------------------------------------------
 
 try:
     from sklearn.callback import CallbackSupportMixin, with_callbacks

@@ -237,7 +237,7 @@ def _has_slab(solution: Solution) -> bool:
     return solution.data.signs is not None and slab(solution) is not None
 
 
-# ---- several solutions on one picture ----------------------------------------------------------------
+# ---- several solutions on one picture -------------------------------------------------------------------
 
 
 def check_together(solutions: Sequence[Solution], names: Sequence[str] | None, own: bool) -> None:

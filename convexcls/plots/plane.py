@@ -18,6 +18,14 @@ from convexcls.wording import listed
 STEPS = 100
 
 
+#: Places a side: fine enough that curves look smooth, as long as a score is cheap.
+FINEST, COARSEST = 201, 25
+#: So many products are spent on one grid, and so many numbers are held at a time.
+BUDGET, BLOCK = 2e7, 4_000_000
+#: Newton's method towards a margin: steps, and how near counts as there.
+FOOT_STEPS, THERE = 25, 1e-6
+
+
 @dataclass(frozen=True, eq=False)
 class View:
     """A sample x is drawn at axes x; the place u stands for centre + axes' (u - axes centre). The axes are one or two
@@ -139,17 +147,11 @@ def _pointed(v: Array) -> Array:
     return v * np.sign(v[int(np.argmax(np.abs(v)))])
 
 
-# ---- scores over the plane ---------------------------------------------------------------------------
+# ---- scores over the plane ------------------------------------------------------------------------------
 
 Frame = tuple[float, float, float, float]
 
 Score = Callable[[Array], Array]
-#: Places a side: fine enough that curves look smooth, as long as a score is cheap.
-FINEST, COARSEST = 201, 25
-#: So many products are spent on one grid, and so many numbers are held at a time.
-BUDGET, BLOCK = 2e7, 4_000_000
-#: Newton's method towards a margin: steps, and how near counts as there.
-FOOT_STEPS, THERE = 25, 1e-6
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,6 +19,17 @@ MOST_SHOWN = 2000
 FEWEST_OF_A_CLASS = 50
 
 
+NOBODY: Indices = np.empty(0, dtype=np.intp)
+NOTHING: Array = np.empty(0)
+#: Areas of the rings around support points, from alpha = 0 to the largest, in points squared; of many only half.
+SMALLEST_RING, LARGEST_RING = 70.0, 330.0
+MANY_RINGS = 12
+#: More marks than this are drawn small.
+MANY_SAMPLES = 300
+#: Where one axis spans this many times the other, a picture to scale would be a strip.
+LARGEST_RATIO = 4.0
+
+
 def thinned(classes: Indices, *always: Indices, most: int = MOST_SHOWN) -> Indices:
     """The rows to show, in order: those in each of ``always`` (``most`` of them, where it has more), and of the others
     as many of each class as its share of ``most`` allows; the same ones every time."""
@@ -44,19 +55,7 @@ def evenly(rows: Indices, most: int) -> Indices:
     return rows[np.linspace(0, rows.size - 1, most).astype(np.intp)]
 
 
-# ---- marks -------------------------------------------------------------------------------------------
-
-NOBODY: Indices = np.empty(0, dtype=np.intp)
-
-NOTHING: Array = np.empty(0)
-#: Areas of the rings around support points, from alpha = 0 to the largest, in points squared; of many only half.
-SMALLEST_RING, LARGEST_RING = 70.0, 330.0
-
-MANY_RINGS = 12
-#: More marks than this are drawn small.
-MANY_SAMPLES = 300
-#: Where one axis spans this many times the other, a picture to scale would be a strip.
-LARGEST_RATIO = 4.0
+# ---- marks ----------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)

@@ -23,7 +23,6 @@ else:  # matplotlib is imported when something is drawn
 
 BLACK, BLUE, ORANGE, GREEN = "#000000", "#0072B2", "#E69F00", "#009E73"
 SKY, VERMILION, PURPLE, YELLOW = "#56B4E9", "#D55E00", "#CC79A7", "#F0E442"
-
 #: By class: a dark and a light one first. Marker and colour change together, then the markers move on by one.
 CLASS_COLOURS = (BLUE, ORANGE, BLACK, SKY, VERMILION, YELLOW, GREEN, PURPLE)
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<")

@@ -22,6 +22,12 @@ from convexcls.solvers.rules.visits import orders, step_size
 MOST_LINES = 10
 
 
+#: So many updates are replayed, and so many products spent on them.
+MOST_UPDATES, BUDGET = 5000, 2e8
+#: More entries than this are not written out.
+LARGEST = 5e7
+
+
 @dataclass(eq=False)
 class TrajectoryDisplay(Display):
     """``weights`` has a row for the start and one after each update: coef of the two features ``names``, then the
@@ -139,12 +145,7 @@ class TrajectoryDisplay(Display):
         )
 
 
-# ---- the perceptron once more, update by update: a report keeps what came of it, not the way ---------
-
-#: So many updates are replayed, and so many products spent on them.
-MOST_UPDATES, BUDGET = 5000, 2e8
-#: More entries than this are not written out.
-LARGEST = 5e7
+# ---- the perceptron once more, update by update: a report keeps what came of it, not the way ------------
 
 
 def replay(report: PerceptronReport) -> Array:

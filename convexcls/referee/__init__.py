@@ -16,7 +16,6 @@ from convexcls.referee.judging import judge
 __all__ = ["Appraisal", "Appraisals", "certify"]
 
 LEVELS = ("float", "rigorous", "exact")
-
 #: The estimators of scikit-learn by class name: the module of this package and the function that reads them.
 ESTIMATORS = {
     "SVC": ("support_vectors", "svc"),

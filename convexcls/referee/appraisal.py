@@ -196,7 +196,7 @@ def _added(values: list[float], towards: float) -> float:
     return total
 
 
-# ---- in words ----------------------------------------------------------------------------------------
+# ---- in words -------------------------------------------------------------------------------------------
 
 
 def verdict_on(problem: Problem, objective: float, lower: float, own: Solution | None) -> str:

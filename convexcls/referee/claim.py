@@ -114,7 +114,7 @@ def stated(problem: Problem) -> str:
     return problem.name + (f" ({words})" if words else "")
 
 
-# ---- what all fitted estimators are asked ------------------------------------------------------------
+# ---- what all fitted estimators are asked ---------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)

@@ -88,7 +88,7 @@ def _normalized(problem: Problem, values: dict[str, Array]) -> tuple[dict[str, A
     return {name: scale * v for name, v in values.items()}, ()
 
 
-# ---- estimators of this package ----------------------------------------------------------------------
+# ---- estimators of this package -------------------------------------------------------------------------
 
 
 def certified(fit: Fit) -> list[Claim]:

@@ -241,7 +241,7 @@ def _farthest(claim: Claim, own: Solution) -> str:
     return f"{name}[{k}] is {here:.6g}, in the toolkit's solution {there:.6g}"
 
 
-# ---- the toolkit's own solution ----------------------------------------------------------------------
+# ---- the toolkit's own solution -------------------------------------------------------------------------
 
 
 def own_solution(problem: Problem) -> Solution | None:

@@ -93,7 +93,7 @@ def rule_findings(fit: Fit) -> tuple[str, ...]:
     return tuple(out)
 
 
-# ---- the perceptron ----------------------------------------------------------------------------------
+# ---- the perceptron -------------------------------------------------------------------------------------
 
 
 def perceptron(fit: Fit) -> list[Claim]:

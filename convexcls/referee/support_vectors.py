@@ -181,7 +181,7 @@ def _samples(excess: Array) -> str:
     return f" (sample{'s' if ',' in shown else ''} {shown})"
 
 
-# ---- the machines of a fit ---------------------------------------------------------------------------
+# ---- the machines of a fit ------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)

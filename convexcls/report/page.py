@@ -91,7 +91,7 @@ def font_face() -> str:
     return f'@font-face{{font-family:"{MATH_FONT}";src:url(data:font/woff2;base64,{data}) format("woff2")}}\n'
 
 
-# ---- pictures: the plots that suit the solution, as inline SVG with their description ----------------
+# ---- pictures: the plots that suit the solution, as inline SVG with their description -------------------
 
 
 def pictures_sections(solution: Solution) -> tuple[Html, Html]:
@@ -150,7 +150,7 @@ def _pixels(sheet: Any, picture: Picture) -> Html:
     return tag("img", src=f"data:image/png;base64,{base64.b64encode(data.getvalue()).decode()}", alt=picture.alt)
 
 
-# ---- provenance: the command that makes it again, the digest of the data, versions -------------------
+# ---- provenance: the command that makes it again, the digest of the data, versions ----------------------
 
 
 def provenance_section(solution: Solution, command: str | None, own_version: str) -> Html:

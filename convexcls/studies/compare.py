@@ -13,7 +13,6 @@ from convexcls.solve import accepting, solve
 from convexcls.wording import columns, number, plain_values, seconds, small
 
 CONDITIONS = ("stationarity", "primal_feasibility", "dual_feasibility", "complementary_slackness")
-
 #: What a row has of its solution as it is.
 SAME = ("solver", "status", "objective", "dual_objective", "gap", "iterations", "seconds", "message")
 #: The last five are relative.

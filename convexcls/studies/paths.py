@@ -25,6 +25,10 @@ if TYPE_CHECKING:
 COLUMNS = ("verdict", "objective", "gap", "‖coef‖", "intercept", "support", "steps", "seconds")
 
 
+#: The parameters along which there is a path. Only the price C has to be above 0.
+VARIED = ("C", "l2", "l1")
+
+
 @dataclass(frozen=True, eq=False)
 class Path:
     """Solutions in the order in which the values were given, each with its own proof. Where there is no solution (an
@@ -209,10 +213,7 @@ def _support(s: Solution) -> int | None:
     return int(s.support.size) if rows and has_solution(s) else None
 
 
-# ---- from one value to the next ----------------------------------------------------------------------
-
-#: The parameters along which there is a path. Only the price C has to be above 0.
-VARIED = ("C", "l2", "l1")
+# ---- from one value to the next -------------------------------------------------------------------------
 
 
 def path(

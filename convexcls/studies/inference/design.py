@@ -26,6 +26,12 @@ BLOCK = 2048
 DEPENDENT = 1e-13
 
 
+#: More coefficients of a direction than this are not listed.
+MOST_NAMED = 6
+#: A coefficient of a direction below this fraction of the largest (in units of its column) is rounding.
+NEGLIGIBLE = 1e-9
+
+
 @dataclass(frozen=True, eq=False)
 class Design:
     """The rows (x_i, 1) of the samples whose weight is not zero; without the 1 where the model has no intercept."""
@@ -112,12 +118,7 @@ def _times(factor: float, name: str) -> str:
     return f"{'-' if factor < 0 else '+'} {'' if size == '1' else size + ' '}{name}"
 
 
-# ---- when there are no standard errors, and why ------------------------------------------------------
-
-#: More coefficients of a direction than this are not listed.
-MOST_NAMED = 6
-#: A coefficient of a direction below this fraction of the largest (in units of its column) is rounding.
-NEGLIGIBLE = 1e-9
+# ---- when there are no standard errors, and why ---------------------------------------------------------
 
 
 def refuse_unless_estimated(solution: Solution) -> None:

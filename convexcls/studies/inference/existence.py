@@ -28,6 +28,14 @@ from convexcls.wording import indented, listed, paragraph
 MOST_COEFFICIENTS = 1000
 
 
+MOST_NAMED = 12
+WAYS = {
+    "+inf": "runs to +infinity",
+    "-inf": "runs to -infinity",
+    "either": "runs to infinity, with either sign: directions with both raise the likelihood",
+}
+
+
 @dataclass(frozen=True, eq=False)
 class Tendency:
     """A coefficient by its name, and what becomes of it as the likelihood grows. ``functional`` says which linear
@@ -244,15 +252,7 @@ def _spread(data: Data, j: int) -> float:
         return float(np.std(values))
 
 
-# ---- in words ----------------------------------------------------------------------------------------
-
-MOST_NAMED = 12
-
-WAYS = {
-    "+inf": "runs to +infinity",
-    "-inf": "runs to -infinity",
-    "either": "runs to infinity, with either sign: directions with both raise the likelihood",
-}
+# ---- in words -------------------------------------------------------------------------------------------
 
 
 def explain(found: Existence) -> str:

@@ -26,7 +26,6 @@ from convexcls.studies.inference.summary import Summary, Test, chi_squared_tail,
 
 #: Residuals of at most this many roundings of what they were added up from are zero.
 ROUNDINGS = 16
-
 NAN = float("nan")
 
 
@@ -142,7 +141,7 @@ def _least_squares_notes(solution: Solution, design: Design, rss: float, left: i
     return tuple(notes)
 
 
-# ---- labels ------------------------------------------------------------------------------------------
+# ---- labels ---------------------------------------------------------------------------------------------
 
 
 def likelihood_summary(solution: Solution, confidence: float) -> Summary:

@@ -15,6 +15,9 @@ from convexcls.arrays import Array
 from convexcls.problem import carry_out
 from convexcls.wording import paragraph, plain_values, shorten
 
+WIDTH = 78
+LONGEST_NAME = 32
+
 
 @dataclass(frozen=True)
 class Coefficient:
@@ -130,7 +133,7 @@ class Summary:
         return carry_out("html", self)
 
 
-# ---- tails of distributions, to full relative accuracy far out ---------------------------------------
+# ---- tails of distributions, to full relative accuracy far out ------------------------------------------
 
 
 def both_sides(statistic: float, df: float | None) -> float:
@@ -181,11 +184,7 @@ def coefficient(
     )
 
 
-# ---- as text -----------------------------------------------------------------------------------------
-
-WIDTH = 78
-
-LONGEST_NAME = 32
+# ---- as text --------------------------------------------------------------------------------------------
 
 
 def to_text(s: Summary) -> str:

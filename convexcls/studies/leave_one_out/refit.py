@@ -43,7 +43,6 @@ RANK_TOL = 1e-13
 HIGH = 0.999
 #: How far a row may stick out of the space of the others, relative to its length, and still count as inside.
 OUTSIDE = 1e-9
-
 NOT_DETERMINED = "without it the fit is not determined there: no other sample has what is special about it"
 
 
@@ -115,7 +114,7 @@ def _fitted_without(i: int, rows: Array, penalty: Array, root: Array, target: Ar
     return float(rows[i] @ x)
 
 
-# ---- any model ---------------------------------------------------------------------------------------
+# ---- any model ------------------------------------------------------------------------------------------
 
 
 def left_out_by_refit(problem: Model, full: Solution, tol: float, progress: Progress) -> Outcome:
