@@ -78,7 +78,7 @@ class FileContents:
 
 
 @dataclass(frozen=True, eq=False)
-class Frame:
+class NumberTable:
     """Numbers with column names, in the shape in which the toolkit takes data frames, and their text where that is to
     be taken exactly."""
 
@@ -336,7 +336,7 @@ class _Body:
                 f"{self.path}, line {self.lines[row]} (row {row}), column {name} is {what}: fill it in or drop the row"
             )
         given = None if self.text is None else GivenCells(np.array(self.text, dtype=object))
-        table = Frame([self.names[k] for k in self.features], matrix, given)
+        table = NumberTable([self.names[k] for k in self.features], matrix, given)
         weights = None if self.weight is None else np.array(self.weights)
         return FileContents(table, labels(self.targets), weights, None if self.text is None else self.targets)
 

@@ -25,7 +25,7 @@ from convexcls.cli.arguments import (
     source_arguments,
     tolerance,
 )
-from convexcls.cli.csv_tables import ColumnNames, FileContents, Frame, SourceError
+from convexcls.cli.csv_tables import ColumnNames, FileContents, NumberTable, SourceError
 from convexcls.cli.screen import emit, put, say, screen
 from convexcls.cli.sources import Request, check_output, read_file, read_problem
 from convexcls.describe.terminal import write
@@ -181,7 +181,7 @@ def _spoken_of(parsed: Parsed, samples: FileContents, basis: str | None) -> tupl
         y = np.array([read_exactly(text) for text in samples.target_text], dtype=object)
     if speaks_of(parsed, lift(X), y, samples.weights):
         return lift(X), y
-    rounded = replace(X, given=None) if isinstance(X, Frame) else getattr(X, "matrix", X)
+    rounded = replace(X, given=None) if isinstance(X, NumberTable) else getattr(X, "matrix", X)
     if speaks_of(parsed, lift(rounded), samples.y, samples.weights):
         say("the certificate speaks of the data rounded to doubles")
         return lift(rounded), samples.y

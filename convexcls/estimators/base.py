@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from convexcls.arrays import Array
 from convexcls.data import Named
 from convexcls.estimators import UncertifiedWarning
-from convexcls.estimators.training import CallbackSupportMixin, Progress, TrainingSamples, given, taken, with_callbacks
+from convexcls.estimators.training import CallbackSupportMixin, FitTasks, TrainingSamples, given, taken, with_callbacks
 from convexcls.models import Model
 from convexcls.models.options import check_choice
 from convexcls.problem import NoAnswer
@@ -93,7 +93,7 @@ class CertifiedClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         samples = taken(self, X, y, sample_weight, self._sparse)
         problems = self._problems(samples)
         labels = samples.classes[-len(problems) :]
-        with Progress(self, len(problems), X, y) as progress:
+        with FitTasks(self, len(problems), X, y) as progress:
             runs = [partial(self._settled, samples, problem, k) for k, problem in enumerate(problems)]
             solutions = tuple(progress.solved(label, run) for label, run in zip(labels, runs, strict=True))
         self.classes_ = samples.classes

@@ -117,10 +117,10 @@ except ImportError:  # before scikit-learn 1.9
         return method
 
 
-__all__ = ["CallbackSupportMixin", "Progress", "with_callbacks"]
+__all__ = ["CallbackSupportMixin", "FitTasks", "TrainingSamples", "given", "taken", "with_callbacks"]
 
 
-class Progress:
+class FitTasks:
     """The tasks of a fit: one for each program where there are several, and in them one for each iteration.
 
     Callbacks get tasks only where some are set: a solver that nobody watches does not work out its points.
