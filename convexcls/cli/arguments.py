@@ -87,6 +87,10 @@ column_options = _all_of(
     click.option("-f", "--features", metavar="A,B,C", help="The columns to use (default: all others)."),
     click.option("-w", "--weight", metavar="COLUMN", help="The column with the weights of the samples."),
 )
+_SOURCE = (
+    "SOURCE is a problem of the gallery (a name from 'convexcls problems', or a .toml file), or a data file "
+    "(CSV with a header, svmlight, Parquet) together with --model."
+)
 _MODEL = f"The classifier, for a data file: {', '.join(by_kind())}."
 _PARAM = "A parameter of the model, for example C=10. May be repeated."
 _PAIRS: dict[str, Any] = {"metavar": "NAME=VALUE", "multiple": True, "shell_complete": completer(_parameters)}
@@ -107,7 +111,9 @@ _source = _all_of(
 
 
 def source_arguments(command: Command) -> Command:
-    """The argument SOURCE with the options that say how to read a data file, gathered into a ``Request``."""
+    """The argument SOURCE with the options that say how to read a data file, gathered into a ``Request``; the help of
+    the command says what SOURCE is where it has {SOURCE}."""
+    command.__doc__ = (command.__doc__ or "").replace("{SOURCE}", _SOURCE)
 
     @wraps(command)
     def gathered(**given: Any) -> Any:

@@ -79,8 +79,7 @@ def report(
     The page has the data in brief, the problem beside its dual, the answer, the proof, the samples one by one, several
     solvers compared, and the pictures that suit.
 
-    SOURCE is a problem of the gallery (a name from 'convexcls problems', or a .toml file), or a data file
-    (CSV with a header, svmlight, Parquet) together with --model.
+    {SOURCE}
 
     Exit codes: 0 the verdict (optimal, infeasible or unattained) is proved, 1 it is not, 2 bad input.
 
@@ -139,8 +138,7 @@ def plot(request: Request, kind: str | None, output: Path, solver: str | None, a
     where they meet; 'probability'; the perceptron's 'trajectory'; 'projection' on coef; 'multipliers' by sample;
     'slackness'; 'losses' of the margin; the objective's 'slice'; 'convergence' of the solver; 'answers' of all solvers.
 
-    SOURCE is a problem of the gallery (a name from 'convexcls problems', or a .toml file), or a data file
-    (CSV with a header, svmlight, Parquet) together with --model.
+    {SOURCE}
 
     Exit codes: 0 the picture is written, 1 there is no such picture of this problem, 2 bad input.
 

@@ -47,8 +47,7 @@ BASIS = f"The functions of the features that the certificate speaks of: {', '.jo
 def show(request: Request, dual: bool, latex: bool) -> int:
     """Print the formulation: variables, constraints, multipliers, KKT conditions.
 
-    SOURCE is a problem of the gallery (a name from 'convexcls problems', or a .toml file), or a data file
-    (CSV with a header, svmlight, Parquet) together with --model.
+    {SOURCE}
 
     \b
     Examples:
@@ -98,8 +97,7 @@ def solve(
     'exact' solves linear and quadratic programs in rational arithmetic, numbers taken as they are written in the file,
     and encloses the optimum of likelihoods to --digits proved digits.
 
-    SOURCE is a problem of the gallery (a name from 'convexcls problems', or a .toml file), or a data file
-    (CSV with a header, svmlight, Parquet) together with --model.
+    {SOURCE}
 
     Exit codes: 0 the verdict (optimal, infeasible or unattained) is proved, 1 it is not, 2 bad input.
 

@@ -62,8 +62,7 @@ def separability(request: Request, as_json: bool) -> int:
 def compare(request: Request, solvers: tuple[str, ...], tol: float, as_json: bool) -> int:
     """Solve the problem with several solvers and judge all answers by the same check.
 
-    SOURCE is a problem of the gallery (a name from 'convexcls problems', or a .toml file), or a data file
-    (CSV with a header, svmlight, Parquet) together with --model.
+    {SOURCE}
 
     Exit codes: 0 at least one answer is proved, 1 none is, 2 bad input.
 
@@ -102,8 +101,7 @@ def validate(request: Request, method: Any, tol: float, everything: bool, as_jso
     Prints the errors and, for models with probabilities, the log-likelihood of leave-one-out cross-validation: exact
     by the hat matrix for least squares, by Newton's method for logistic regression, by refitting otherwise.
 
-    SOURCE is a problem of the gallery (a name from 'convexcls problems', or a .toml file), or a data file
-    (CSV with a header, svmlight, Parquet) together with --model.
+    {SOURCE}
 
     Exit codes: 0 every sample has a prediction, 1 some have none, 2 bad input.
 
@@ -135,8 +133,7 @@ def summary(request: Request, confidence: float, tol: float, as_json: bool) -> i
     For logistic, softmax and least-squares models without penalty. Where there are no standard errors, because the
     maximum likelihood estimate does not exist or the coefficients are not unique, the reason is said instead.
 
-    SOURCE is a problem of the gallery (a name from 'convexcls problems', or a .toml file), or a data file
-    (CSV with a header, svmlight, Parquet) together with --model.
+    {SOURCE}
 
     Exit codes: 0 there is a summary, 1 there is none, 2 bad input.
 
@@ -179,8 +176,7 @@ def path(request: Request, over: str, points: int, tol: float, picture: Path | N
 
     Each point is found from the one before. A point that is not proved, or has no solution, is listed as such.
 
-    SOURCE is a problem of the gallery (a name from 'convexcls problems', or a .toml file), or a data file
-    (CSV with a header, svmlight, Parquet) together with --model.
+    {SOURCE}
 
     Exit codes: 0 every point has a proved verdict, 1 some have not, 2 bad input.
 
