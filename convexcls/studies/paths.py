@@ -294,6 +294,3 @@ def _next(problem: Model, solver: str, tol: float, before: Solution | None) -> S
             except SolverRefused:  # without a penalty it may be another kind of problem
                 pass
     return solve(problem, solver, tol).unless_interrupted()
-
-
-__all__ = ["VARIED", "Path", "path"]

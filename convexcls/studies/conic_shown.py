@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from convexcls.arrays import Array
-from convexcls.studies.conic.form import Conic, Point
+from convexcls.studies.conic import Conic, Point
 
 
 def trace(conic: Conic, n: int) -> list[Array]:
