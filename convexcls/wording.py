@@ -48,9 +48,9 @@ def capitalized(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def count(n: int, what: str, more: str = "s") -> str:
-    """So many of something: ``1 sample``, ``2 samples``."""
-    return f"{n} {what}{'' if n == 1 else more}"
+def count(n: int, what: str, more: str = "s", grouping: str = "") -> str:
+    """So many of something: ``1 sample``, ``2 samples``, grouped by "," ``2,000 samples``."""
+    return f"{n:{grouping}} {what}{'' if n == 1 else more}"
 
 
 def listed(values: Iterable[Any], most: int = 12, more: str = ", ...") -> str:

@@ -18,12 +18,14 @@ from typing import Any
 import click
 
 from convexcls import __version__
-from convexcls.cli.commands import ALL
+from convexcls.cli.listing import completion, demo, problems, solvers
+from convexcls.cli.pages import plot, report
 from convexcls.cli.screen import BROKEN_PIPE, drop_stdout, say
+from convexcls.cli.solving import show, solve, verify
+from convexcls.cli.studies import compare, path, separability, summary, validate
 from convexcls.wording import clean
 
 BAD_INPUT, BUG, INTERRUPTED = 2, 3, 130
-
 WELCOME = """\
 convexcls: linear classifiers as convex programs, solved by any solver, with a proof of the answer.
 
@@ -134,7 +136,8 @@ def main(ctx: click.Context) -> int:
     return 0
 
 
-for command in ALL:
+STUDIES = (separability, compare, validate, summary, path)
+for command in (show, solve, report, *STUDIES, plot, verify, solvers, problems, demo, completion):
     main.add_command(command)
 
 __all__ = ["App", "exit_code", "main"]

@@ -1,17 +1,21 @@
-"""The arguments that several commands share: SOURCE with what says how to read it, the tolerance, the solver."""
+"""The arguments that several commands share, with what completes them in a shell: SOURCE with what says how to read it,
+the tolerance, the solver."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import reduce, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.shell_completion import CompletionItem
 
 from convexcls.basis import BASES
-from convexcls.cli import completion
+from convexcls.cli.csv_tables import ColumnNames
 from convexcls.cli.screen import Working
+from convexcls.cli.settings import did_you_mean, model_parameters, read_settings, solver_options
+from convexcls.cli.sources import Request
 from convexcls.models import by_kind
 
 if TYPE_CHECKING:
@@ -20,6 +24,46 @@ if TYPE_CHECKING:
     from convexcls.solution import Solution
 
 Command = Callable[..., Any]
+
+
+# ---- what completes them --------------------------------------------------------------------------------
+
+
+def completer(names: Callable[[click.Context], Iterable[str]], files: bool = False) -> Command:
+    """What completes an argument to one of the names, which may depend on what was typed before, or to a file."""
+
+    def complete(ctx: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        found = [CompletionItem(name) for name in names(ctx) if name.startswith(incomplete)]
+        return [*found, CompletionItem(incomplete, type="file")] if files else found
+
+    return complete
+
+
+def _problems(_: click.Context) -> Iterable[str]:
+    from convexcls import gallery
+
+    return gallery.entries()
+
+
+def _solvers(_: click.Context) -> Iterable[str]:
+    """Those of cvxpy only as they begin: to list them takes a second."""
+    from convexcls.job import DUAL
+    from convexcls.solvers import CVXPY, REGISTRY
+
+    names = [*REGISTRY, CVXPY]
+    return ["auto", *names, *(DUAL + name for name in names)]
+
+
+def _parameters(ctx: click.Context) -> Iterable[str]:
+    """Those of the model that was named, each as ``NAME=``."""
+    cls = by_kind().get(ctx.params.get("model") or "")
+    return [] if cls is None else [f"{name}=" for name in model_parameters(cls)]
+
+
+solver_names = completer(_solvers)
+
+
+# ---- options --------------------------------------------------------------------------------------------
 
 
 def _all_of(*options: Command) -> Command:
@@ -33,22 +77,31 @@ def file_option(*names: str, **more: Any) -> Command:
     return click.option(*names, metavar="FILE", type=writable, **more)
 
 
+def json_option(what: str) -> Command:
+    """The option for programs."""
+    return click.option("--json", "as_json", is_flag=True, help=what)
+
+
 column_options = _all_of(
     click.option("-t", "--target", metavar="COLUMN", help="The column with the labels (default: the last)."),
     click.option("-f", "--features", metavar="A,B,C", help="The columns to use (default: all others)."),
     click.option("-w", "--weight", metavar="COLUMN", help="The column with the weights of the samples."),
 )
+_SOURCE = (
+    "SOURCE is a problem of the gallery (a name from 'convexcls problems', or a .toml file), or a data file "
+    "(CSV with a header, svmlight, Parquet) together with --model."
+)
 _MODEL = f"The classifier, for a data file: {', '.join(by_kind())}."
 _PARAM = "A parameter of the model, for example C=10. May be repeated."
-_PAIRS: dict[str, Any] = {"metavar": "NAME=VALUE", "multiple": True, "shell_complete": completion.parameters}
+_PAIRS: dict[str, Any] = {"metavar": "NAME=VALUE", "multiple": True, "shell_complete": completer(_parameters)}
 _FORMATS = click.Choice(["csv", "svmlight", "parquet"])
 _BASIS = f"Functions of the features to classify by: {', '.join(BASES)}."
 format_option = click.option(
     "--format", "file_format", type=_FORMATS, help="The format of the data file, where its name does not tell."
 )
 _source = _all_of(
-    click.argument("source", shell_complete=completion.sources),
-    click.option("-m", "--model", metavar="KIND", shell_complete=completion.models, help=_MODEL),
+    click.argument("source", shell_complete=completer(_problems, files=True)),
+    click.option("-m", "--model", metavar="KIND", shell_complete=completer(lambda _: by_kind()), help=_MODEL),
     column_options,
     click.option("-p", "--param", "settings", help=_PARAM, **_PAIRS),
     click.option("--no-intercept", is_flag=True, help="A hyperplane through the origin."),
@@ -58,13 +111,12 @@ _source = _all_of(
 
 
 def source_arguments(command: Command) -> Command:
-    """The argument SOURCE with the options that say how to read a data file, gathered into a ``Request``."""
+    """The argument SOURCE with the options that say how to read a data file, gathered into a ``Request``; the help of
+    the command says what SOURCE is where it has {SOURCE}."""
+    command.__doc__ = (command.__doc__ or "").replace("{SOURCE}", _SOURCE)
 
     @wraps(command)
     def gathered(**given: Any) -> Any:
-        from convexcls.cli.columns import ColumnNames
-        from convexcls.cli.sources import Request
-
         columns = ColumnNames(*map(given.pop, ("target", "features", "weight")))
         source, model, file_format, settings = map(given.pop, ("source", "model", "file_format", "settings"))
         bare, basis = map(given.pop, ("no_intercept", "basis"))
@@ -84,7 +136,7 @@ _TOL = "The relative tolerance of the proof."
 _DIGITS = "Digits to prove of a likelihood, for --level exact."
 _LEVELS = click.Choice(["float", "rigorous", "exact"])
 solver_option = click.option(
-    "-s", "--solver", default="auto", show_default=True, shell_complete=completion.solvers, help=_NAME
+    "-s", "--solver", default="auto", show_default=True, shell_complete=solver_names, help=_NAME
 )
 tolerance = click.option("--tol", type=float, default=1e-8, show_default=True, callback=_between_0_and_1, help=_TOL)
 proof_level = _all_of(
@@ -93,21 +145,27 @@ proof_level = _all_of(
 )
 
 
+# ---- solvers --------------------------------------------------------------------------------------------
+
+
 def solver_settings(solver: str, options: tuple[str, ...]) -> dict[str, Any]:
     """The options by name, in the types of the solver's fields."""
-    from convexcls.cli.typed import read_settings, solver_options
-
     if solver == "auto":
         if options:
             raise click.UsageError("--option needs --solver: 'auto' chooses the solver itself and has no options")
         return {}
-    known = solver_options(known_solver(solver))
-    return read_settings(options, known, "--option", f"the solver {solver!r}")
+    return read_settings(options, solver_options(known_solver(solver)), "--option", f"the solver {solver!r}")
+
+
+def check_solvers(*names: str | None) -> None:
+    """Refuse a name that no solver has."""
+    for name in names:
+        if name not in (None, "auto"):
+            known_solver(name)
 
 
 def known_solver(name: str) -> type:
     """The class of a solver; an unknown name is a usage error that lists the names."""
-    from convexcls.cli.typed import did_you_mean
     from convexcls.job import DUAL
     from convexcls.solvers import CVXPY, REGISTRY, solver_class
 

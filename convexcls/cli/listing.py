@@ -1,4 +1,4 @@
-"""The commands ``solvers``, ``problems`` and ``demo``: what there is, and what it looks like."""
+"""The commands ``solvers``, ``problems``, ``demo`` and ``completion``: what there is, and what it looks like."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import click
+from click.shell_completion import get_completion_class
 
-from convexcls.cli.arguments import known_solver
-from convexcls.cli.columns import SourceError
-from convexcls.cli.completion import solvers as solver_names
-from convexcls.cli.screen import say, screen
-from convexcls.cli.typed import describe, solver_options
+from convexcls.cli.arguments import known_solver, solver_names
+from convexcls.cli.csv_tables import SourceError
+from convexcls.cli.screen import emit, say, screen
+from convexcls.cli.settings import describe, solver_options
 from convexcls.describe import Column, Mark, Prose, Table
 from convexcls.describe.terminal import to_rich, write
 from convexcls.wording import clean
@@ -20,6 +20,8 @@ from convexcls.wording import clean
 if TYPE_CHECKING:
     from convexcls.gallery import Number
 
+PROGRAM = "convexcls"
+SHELLS = ("bash", "zsh", "fish")
 LONGEST_OPTIMUM = 12
 SHOWN = ("working-set", "interior-point", "clarabel", "osqp", "cvxpy:CLARABEL", "cvxpy:SCS")
 PROMISE = """\
@@ -150,3 +152,22 @@ def _pick(*names: str) -> str:
         if name in known:
             return name
     raise SourceError(f"the gallery has no problem {' or '.join(names)}")
+
+
+@click.command()
+@click.argument("shell", type=click.Choice(SHELLS))
+@click.pass_context
+def completion(ctx: click.Context, shell: str) -> int:
+    """Print the script that completes commands, options, problems, models and solvers in a shell.
+
+    \b
+    Examples:
+      convexcls completion bash > ~/.local/share/bash-completion/completions/convexcls
+      convexcls completion zsh > "${fpath[1]}/_convexcls"
+      convexcls completion fish > ~/.config/fish/completions/convexcls.fish
+    """
+    found = get_completion_class(shell)
+    assert found is not None, f"click knows {shell}"
+    script = found(ctx.find_root().command, {}, PROGRAM, f"_{PROGRAM.upper()}_COMPLETE")
+    emit(script.source_template % script.source_vars())
+    return 0

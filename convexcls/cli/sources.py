@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -11,16 +13,28 @@ import click
 import numpy as np
 
 from convexcls.basis import Basis, read_basis
-from convexcls.cli.columns import ColumnNames, FileContents, SourceError, choose, missing
+from convexcls.cli.csv_tables import (
+    ColumnNames,
+    FileContents,
+    SourceError,
+    check_text,
+    choose,
+    missing,
+    whole_where_possible,
+)
 from convexcls.cli.screen import Working, quoted
-from convexcls.cli.typed import did_you_mean, model_parameters, read_settings, takes
-from convexcls.files import same_file
+from convexcls.cli.settings import did_you_mean, model_parameters, read_settings, takes
+from convexcls.data import GivenEntries, Named
+from convexcls.files import open_input, same_file
 from convexcls.models import Model, by_kind
 from convexcls.rational import read_exactly
 from convexcls.wording import clean
 
 ENDINGS = {"csv": (".csv",), "svmlight": (".svm", ".svmlight", ".libsvm", ".txt"), "parquet": (".parquet", ".pq")}
 FORMATS = {ending: name for name, endings in ENDINGS.items() for ending in endings}
+
+
+MOST_FEATURES = 10_000_000
 
 
 @dataclass(frozen=True)
@@ -195,7 +209,7 @@ def _read(request: Request, path: Path) -> FileContents:
     if form is None:
         raise click.UsageError(f"{path.name}: cannot tell its format; give --format csv, svmlight or parquet")
     if form == "csv":
-        from convexcls.cli.delimited import read_csv
+        from convexcls.cli.csv_tables import read_csv
 
         return read_csv(path, request.columns, request.exact)
     if form == "parquet":
@@ -204,8 +218,6 @@ def _read(request: Request, path: Path) -> FileContents:
     for flag, value in (("--target", columns.target), ("--features", columns.features), ("--weight", columns.weight)):
         if value is not None:
             raise click.UsageError(f"{flag} names a column, but an svmlight file has no column names")
-    from convexcls.cli.svmlight import read_svmlight
-
     return read_svmlight(path, request.exact)
 
 
@@ -237,3 +249,54 @@ def _read_parquet(path: Path, choice: ColumnNames) -> FileContents:
             )
     weights = None if used.weight is None else frame.iloc[:, used.weight]
     return FileContents(frame.iloc[:, used.features], frame.iloc[:, used.target], weights)
+
+
+# ---- svmlight: a label, then INDEX:VALUE for every feature that is not zero -----------------------------
+
+
+def read_svmlight(path: Path, exact: bool = False) -> FileContents:
+    """The samples of an svmlight file; ``exact`` keeps the text of the numbers beside the doubles."""
+    try:
+        from sklearn.datasets import load_svmlight_file
+    except ImportError:
+        raise missing(path, "scikit-learn", "sklearn") from None
+    with open_input(path) as raw:
+        check_text(raw, path)
+        text = raw.read()  # once: a pipe cannot be read again
+    try:
+        X, y = load_svmlight_file(BytesIO(text))
+    except (ValueError, OverflowError, MemoryError) as error:
+        said = clean(str(error))[:200] or type(error).__name__
+        raise SourceError(f"{path}: not in svmlight format ('LABEL INDEX:VALUE ...' lines): {said}") from None
+    if X.shape[0] == 0 or X.shape[1] == 0:
+        raise SourceError(f"{path}: there is no sample with a feature in it")
+    if X.shape[1] > MOST_FEATURES:
+        raise SourceError(f"{path}: names feature {X.shape[1]:,}; at most {MOST_FEATURES:,} are taken")
+    labels = whole_where_possible(y)
+    if not exact:
+        return FileContents(X, labels)
+    lines = list(_lines(text.decode("utf-8")))
+    features = tuple(f"x{j + 1}" for j in range(X.shape[1]))
+    named = Named(X, features, given=GivenEntries(_texts_by_column(lines, path), X.shape[1]))
+    return FileContents(named, labels, target_text=[line[0] for line in lines])
+
+
+def _lines(text: str) -> Iterator[list[str]]:
+    """The words of every line that holds a sample."""
+    for line in text.splitlines():
+        words = line.partition("#")[0].split()
+        if words:
+            yield [words[0], *(word for word in words[1:] if not word.startswith("qid:"))]
+
+
+def _texts_by_column(lines: list[list[str]], path: Path) -> Any:
+    """For every sample its numbers as text, by column. Indices are counted from 1, or from 0 where a 0 occurs: the same
+    guess that the reader of the doubles makes."""
+    pairs = [[word.partition(":")[::2] for word in words[1:]] for words in lines]
+    first = 0 if any(int(index) == 0 for sample in pairs for index, _ in sample) else 1
+    out = np.empty(len(pairs), dtype=object)
+    for row, sample in enumerate(pairs):
+        out[row] = {int(index) - first: value for index, value in sample}
+        if len(out[row]) < len(sample):
+            raise SourceError(f"{path}: row {row} names a feature twice; give each one once")
+    return out

@@ -13,8 +13,20 @@ logistic      2
 """
 
 from convexcls.describe.html import to_html
-from convexcls.describe.parts import Chapter, Cluster, Column, Fact, Facts, Mark, Part, Prose, Table
-from convexcls.describe.text import strict_json, to_json, to_text
+from convexcls.describe.parts import (
+    Chapter,
+    Cluster,
+    Column,
+    Fact,
+    Facts,
+    Mark,
+    Part,
+    Prose,
+    Table,
+    strict_json,
+    to_json,
+    to_text,
+)
 
 __all__ = ["Chapter", "Cluster", "Column", "Fact", "Facts", "Mark", "Part", "Prose", "Table"]
 __all__ += ["strict_json", "to_html", "to_json", "to_text"]

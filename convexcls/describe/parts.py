@@ -1,20 +1,26 @@
-"""What a description is made of: facts, tables, prose and formulas, in clusters and chapters. Plain data: how it looks
-is the renderers' affair.
+"""What a description is made of: facts, tables, prose, formulas, in clusters and chapters; as plain text and as JSON.
 
-Words stand beside the values that programs read (``data``, by key), so that text and JSON cannot tell two stories.
+Plain data: how it looks on a terminal or on a page is the renderers' affair. Words stand beside the values that
+programs read (``data``, by key), so that text and JSON cannot tell two stories.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import singledispatch
 from typing import Any, Literal, TypeAlias
 
-from convexcls.problem.latex import plain
-from convexcls.wording import number, seconds, small
+from convexcls.problem.latex import plain, plain_lines
+from convexcls.wording import clean, columns, indented, number, plain_values, seconds, small
 
 #: Smaller slacks are what rounding leaves: two digits are enough.
 TINY = 1e-6
+
+
+#: Names of facts stand in a column of at least this width.
+NARROWEST = 16
 
 
 @dataclass(frozen=True)
@@ -219,3 +225,65 @@ def in_letters(content: Any) -> str:
 def _bare(value: Any) -> Any:
     """A cell for programs."""
     return in_letters(value) if isinstance(value, (Formula, Mark, tuple, list)) else value
+
+
+# ---- plain text -----------------------------------------------------------------------------------------
+
+
+def to_text(*parts: Part | None) -> str:
+    """The parts with blank lines between; a table by its titles, rows and remarks."""
+    return "\n\n".join(clean(_text(part), keep="\n") for part in parts if shows(part))
+
+
+@singledispatch
+def _text(part: Any) -> str:
+    raise TypeError(f"a {type(part).__name__} is no part of a description")
+
+
+@_text.register
+def _(facts: Facts) -> str:
+    width = max(NARROWEST, *(len(fact.label) + 2 for fact in facts.told), 0)
+    return "\n".join(f"  {fact.label:<{width}}{in_letters(fact.value)}" for fact in facts.told)
+
+
+@_text.register
+def _(table: Table) -> str:
+    shown = table.narrow
+    right = [k for k, column in enumerate(shown.columns) if column.right]
+    lines = columns([in_letters(column.title) for column in shown.columns], shown.cells, right)
+    return "\n".join([*lines, *filter(None, [table.cut, *table.remarks])])
+
+
+@_text.register
+def _(words: Prose) -> str:
+    return in_letters(words.content)
+
+
+@_text.register
+def _(statement: Formulation) -> str:
+    return "\n".join([statement.heading, *indented(plain_lines(statement.latex))])
+
+
+@_text.register
+def _(listing: Listing) -> str:
+    return "\n".join(indented(map(in_letters, listing.items)))
+
+
+@_text.register(Cluster)
+@_text.register(Chapter)
+def _(several: Cluster | Chapter) -> str:
+    inside = to_text(*several.parts)
+    return f"{several.title}\n\n{inside}" if several.title else inside
+
+
+# ---- for programs ---------------------------------------------------------------------------------------
+
+
+def to_json(schema: str, *parts: Part | None) -> str:
+    """What programs read of the parts, as one object that names its schema."""
+    return strict_json({"schema": schema, **data_of(part for part in parts if part is not None)})
+
+
+def strict_json(value: Any) -> str:
+    """JSON as the standard has it: what is not a finite number is null."""
+    return json.dumps(plain_values(value), indent=2, allow_nan=False)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexcls.arrays import Indices
 from convexcls.data import Data
 from convexcls.describe.parts import Chapter, Cluster, Column, Fact, Facts, Formula, Formulation, Listing, Prose, Table
 from convexcls.problem import Problem
@@ -124,7 +124,7 @@ def _features(data: Data) -> Table:
     return Table("features", "Features", columns, rows, cut_to_first(shown, data.d))
 
 
-def some_of(rows: NDArray[np.intp], most: int | None) -> tuple[str, bool]:
+def some_of(rows: Indices, most: int | None) -> tuple[str, bool]:
     """Some rows by their numbers (all for ``most`` None), and whether there are others."""
     shown = rows.size if most is None else most
     return f"counted from 0: {listed(rows, shown, ' and {} more')}", rows.size > shown

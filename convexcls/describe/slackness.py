@@ -1,7 +1,8 @@
-"""The samples one by one: score, prediction, and for every inequality the slack beside its multiplier.
+"""Complementary slackness: constraints with their multipliers, and the samples one by one with score, prediction, and
+for every inequality the slack beside its multiplier.
 
-At a solution one of the two is zero in every row: that is complementary slackness, to be looked up sample by sample.
-Of many samples those are shown that matter: the misclassified, those with the largest multipliers, the nearest ones.
+At a solution one of the two is zero in every row, to be looked up sample by sample. Of many samples those are shown
+that matter: the misclassified, those with the largest multipliers, the nearest ones.
 """
 
 from __future__ import annotations
@@ -13,24 +14,116 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from convexcls.arrays import Array, Mask
 from convexcls.data import Data
-from convexcls.describe.multipliers import point_of, pulls
-from convexcls.describe.parts import Chapter, Column, Formula, Mark, Prose, Table
+from convexcls.describe.parts import Chapter, Column, Formula, Inline, Mark, Prose, Table
 from convexcls.describe.problem import data_of_problem
 from convexcls.describe.solution import has_support
-from convexcls.problem import Constraint, NoAnswer
+from convexcls.problem import BY_SAMPLE, Constraint, NoAnswer, NormBound, Problem, Term, latex
+from convexcls.problem.explain import multiplier_sign
 from convexcls.problem.explain import slack as slack_formula
 from convexcls.problem.latex import indexed
 from convexcls.solution import Solution
-from convexcls.studies.paths.result import has_solution
-from convexcls.wording import shorten
+from convexcls.studies.paths import has_solution
+from convexcls.wording import number, shorten
 
-Array = NDArray[np.float64]
+PAIRED = (
+    Column("constraint or loss"),
+    Column("formula"),
+    Column("multiplier"),
+    Column("what it means", "words"),
+    Column("at this answer", "words"),
+)
+
+
 MOST = 60
 #: Less slack than this, where the margin is one, is what rounding leaves.
 NO_SLACK = 1e-8
 MOST_BLOCKS = 2
 WRONG = "wrong side"
+
+
+def multipliers(solution: Solution) -> Chapter:
+    """Every constraint and loss of the problem with its multiplier, then every constraint of the dual with its own: a
+    variable of the problem."""
+    problem = solution.problem
+    dual = problem.dual()
+    own: list[tuple[Inline, ...]] = [
+        (block.name, _rule(problem, block), _multiplier(block), _meaning(block), _values(block, solution))
+        for block in _rules(problem)
+    ]
+    own += [_loss_row(problem, term, solution) for term in problem.terms]
+    back = [(block.name, _rule(dual, block), _multiplier(block)) for block in _rules(dual)]
+    heading = "Constraints of the dual: their multipliers are the unknowns of the problem, and slacks"
+    first = Table("multipliers", "Constraints and losses of the problem, each with its multiplier", PAIRED, tuple(own))
+    return Chapter("multipliers", "Multipliers", (first, Table("dual", heading, PAIRED[:3], tuple(back))))
+
+
+def _rules(problem: Problem) -> list[Constraint | NormBound]:
+    return [*problem.constraints, *problem.norm_bounds]
+
+
+def _rule(problem: Problem, block: Constraint | NormBound) -> Formula:
+    if isinstance(block, NormBound):
+        return Formula(latex.norm_bound(problem, block))
+    return Formula(latex.constraint(problem, block))
+
+
+def _multiplier(block: Constraint | NormBound) -> Inline:
+    if isinstance(block, NormBound) or block.relation == "<=":
+        return Formula(multiplier_sign(block))
+    return (Formula(indexed(block.symbol, block.kind)), " of any sign")
+
+
+def _meaning(block: Constraint | NormBound) -> str:
+    if isinstance(block, NormBound):
+        return "the pair that holds the norm down; zero where the bound is not reached"
+    if block.relation == "==":
+        return "how fast the optimum moves with the right-hand side"
+    each = "this sample's" if block.kind in BY_SAMPLE else "this"
+    return f"how much {each} constraint holds the answer in place; zero where it has room"
+
+
+def _loss_row(problem: Problem, term: Term, solution: Solution) -> tuple[Inline, ...]:
+    """phi(u) with u as it is written, and its slope, which is the multiplier of u."""
+    argument = "u_k" if term.kind == "margins" else "u"
+    inside = Formula(f"{indexed('u', term.kind)} = {latex.inside(problem, term)}")
+    each = "this sample" if term.kind in BY_SAMPLE else "it"
+    return (
+        term.name,
+        (Formula(rf"\phi(u) = {term.loss.latex(argument)}"), " at ", inside),
+        Formula(indexed(term.symbol, term.kind)),
+        f"{'minus ' if term.loss.dual_sign < 0 else ''}the slope of the loss: how hard {each} pulls",
+        _in_brief(pulls(solution, term)) if has_solution(solution) else "-",
+    )
+
+
+def _values(block: Constraint | NormBound, solution: Solution) -> str:
+    found = has_solution(solution) and block.name in solution.multipliers
+    return _in_brief(solution.multipliers[block.name]) if found else "-"
+
+
+def _in_brief(z: Array) -> str:
+    """How many multipliers are not zero, and the largest."""
+    if z.size == 1:
+        return number(float(z[0]))
+    used = int(np.count_nonzero(z))
+    largest = float(z[np.argmax(np.abs(z))]) if z.size else 0.0
+    return f"{used} of {z.size} not zero" + (f", the largest {largest:.6g}" if used else "")
+
+
+def pulls(s: Solution, term: Term) -> Array:
+    """The multipliers of a loss: its slopes, or minus them, with their weights."""
+    u = s.problem.rows(term) @ point_of(s) + term.offset
+    return np.asarray(term.loss.dual_sign * term.row_weights * term.loss.slope(u))
+
+
+def point_of(s: Solution) -> Array:
+    """The point, of a solution that has one."""
+    return np.concatenate([s.values[v.name] for v in s.problem.variables])
+
+
+# ---- sample by sample -----------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -137,7 +230,7 @@ def _slopes(solution: Solution, data: Data) -> Iterator[Series]:
             yield Series(Column(title, "slack"), pulls(solution, term))
 
 
-def _wrong(solution: Solution, data: Data) -> NDArray[np.bool_] | None:
+def _wrong(solution: Solution, data: Data) -> Mask | None:
     """Which samples are predicted to be something else; None where nothing is predicted."""
     scores = None if data.labels is None else scores_of(solution, data)
     if scores is None or data.classes is None:
@@ -163,7 +256,7 @@ def _states(solution: Solution, data: Data) -> NDArray[np.object_] | None:
     return state
 
 
-def _slack_variable(solution: Solution, data: Data) -> NDArray[np.bool_] | None:
+def _slack_variable(solution: Solution, data: Data) -> Mask | None:
     """Which samples pay: their slack variable (or, of a Wolfe dual, its multiplier) is positive."""
     paid = solution.values.get("slack")
     paid = solution.multipliers.get("slack") if paid is None else paid

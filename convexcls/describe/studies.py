@@ -8,19 +8,19 @@ from typing import Any
 
 import numpy as np
 
-from convexcls.describe.classifier import MOST_ROWS
 from convexcls.describe.parts import Column, Fact, Facts, Mark, Part, Prose, Table
 from convexcls.describe.problem import some_of, title
+from convexcls.describe.solution import MOST_ROWS
 from convexcls.proofs.separability import Separability
 from convexcls.referee import Appraisal, Appraisals
 from convexcls.studies.compare import COLUMNS as COMPARED
 from convexcls.studies.compare import Comparison
 from convexcls.studies.inference import Existence, Summary
-from convexcls.studies.inference.writing import cells, head, heading, titles
+from convexcls.studies.inference.summary import cells, head, heading, titles
 from convexcls.studies.leave_one_out import LeaveOneOut
-from convexcls.studies.leave_one_out.words import facts, how
+from convexcls.studies.leave_one_out.result import facts, how
+from convexcls.studies.paths import COLUMNS as ALONG_A_PATH
 from convexcls.studies.paths import Path
-from convexcls.studies.paths.result import COLUMNS as ALONG_A_PATH
 
 
 def comparison_table(comparison: Comparison) -> Table:

@@ -20,8 +20,7 @@ from rich.measure import Measurement
 from rich.table import Table as Grid
 from rich.text import Text
 
-from convexcls.describe.parts import Column, Facts, Mark, Part, Table, in_letters, shows
-from convexcls.describe.text import to_text
+from convexcls.describe.parts import Column, Facts, Mark, Part, Table, in_letters, shows, to_text
 from convexcls.wording import clean
 
 STYLES = {"optimal": "bold green", "infeasible": "bold cyan", "unattained": "bold cyan", "undecided": "bold yellow"}

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
+from convexcls.arrays import Array
 from convexcls.data import Named
-from convexcls.estimators.errors import UncertifiedWarning
-from convexcls.estimators.progress import CallbackSupportMixin, Progress, with_callbacks
-from convexcls.estimators.training import TrainingSamples, given, taken
+from convexcls.estimators import UncertifiedWarning
+from convexcls.estimators.training import CallbackSupportMixin, FitTasks, TrainingSamples, given, taken, with_callbacks
 from convexcls.models import Model
 from convexcls.models.options import check_choice
 from convexcls.problem import NoAnswer
@@ -24,8 +24,6 @@ from convexcls.proofs.certificate import Level
 from convexcls.solution import Solution
 from convexcls.solve import solve
 from convexcls.solvers import Callback, solver_class
-
-Array = NDArray[np.float64]
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -95,7 +93,7 @@ class CertifiedClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         samples = taken(self, X, y, sample_weight, self._sparse)
         problems = self._problems(samples)
         labels = samples.classes[-len(problems) :]
-        with Progress(self, len(problems), X, y) as progress:
+        with FitTasks(self, len(problems), X, y) as progress:
             runs = [partial(self._settled, samples, problem, k) for k, problem in enumerate(problems)]
             solutions = tuple(progress.solved(label, run) for label, run in zip(labels, runs, strict=True))
         self.classes_ = samples.classes
@@ -193,3 +191,17 @@ def outside() -> int:
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(own):
         level, frame = level + 1, frame.f_back
     return level
+
+
+class WeightedFit:
+    """``fit`` and ``declare`` with ``sample_weight``. A weight of 0 is the same as leaving the sample out, one of 2 the
+    same as a sample that stands there twice."""
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Solve the program on these samples."""
+        return self._fit(X, y, sample_weight)  # type: ignore[attr-defined]
+
+    def declare(self, X: Any, y: Any, sample_weight: Any = None) -> Model | tuple[Model, ...]:
+        """The program that ``fit`` solves on these samples, as a model to be read, dualized or solved otherwise; with
+        one for each class, all of them."""
+        return self._declared(X, y, sample_weight)  # type: ignore[attr-defined]

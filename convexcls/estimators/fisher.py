@@ -9,16 +9,18 @@ import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from convexcls.arrays import Array
 from convexcls.data import Named
-from convexcls.estimators.base import Array, CertifiedClassifier
+from convexcls.estimators.attributes import CoefficientScores
+from convexcls.estimators.base import CertifiedClassifier
 from convexcls.estimators.training import TrainingSamples, given
 from convexcls.models import FisherLDA, Model
-from convexcls.rows.scores import linear_scores, row_products
+from convexcls.rows.scores import row_products
 from convexcls.solution import Solution
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class FisherClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CertifiedClassifier):
+class FisherClassifier(CoefficientScores, ClassNamePrefixFeaturesOutMixin, TransformerMixin, CertifiedClassifier):
     """Fisher's discriminant directions, those v with the largest v'S_B v / v'S_W v, as convex programs,
 
         minimise  1/2 coef' S_W coef   subject to   (mean_2 - mean_1)' coef = 1
@@ -85,11 +87,6 @@ class FisherClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Certif
         check_is_fitted(self)
         ratios = self.solution_.estimates.ratios
         return np.asarray((ratios / ratios.sum())[: self._n_features_out])
-
-    def _scores(self, X: Named) -> Array:
-        if len(self.coef_) == 1:
-            return linear_scores(X.matrix, self.coef_[0], self.intercept_[0])
-        return linear_scores(X.matrix, self.coef_, self.intercept_)
 
     def transform(self, X: Any) -> Array:
         """The samples along the discriminant directions, measured from the mean of all."""

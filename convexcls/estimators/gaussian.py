@@ -7,10 +7,11 @@ from typing import Any, Literal
 
 import numpy as np
 
+from convexcls.arrays import Array
 from convexcls.data import Named
-from convexcls.estimators.base import Array, CertifiedClassifier
-from convexcls.estimators.errors import NoMaximumError
-from convexcls.estimators.probabilities import Probabilities
+from convexcls.estimators import NoMaximumError
+from convexcls.estimators.attributes import Probabilities
+from convexcls.estimators.base import CertifiedClassifier
 from convexcls.estimators.training import TrainingSamples
 from convexcls.models import GaussianMLE, Model
 from convexcls.models.options import check_choice

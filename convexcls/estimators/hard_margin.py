@@ -5,15 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
+import numpy as np
+
 from convexcls.data import Named
-from convexcls.estimators.errors import NotSeparableError
-from convexcls.estimators.linear import LinearClassifier
-from convexcls.estimators.separation import not_separable
-from convexcls.estimators.supporting import SupportVectors
+from convexcls.estimators import NotSeparableError
+from convexcls.estimators.attributes import LinearClassifier, SupportVectors
+from convexcls.estimators.base import WeightedFit
 from convexcls.estimators.training import TrainingSamples
-from convexcls.estimators.weighted import WeightedFit
 from convexcls.models import HardMarginSVM, Model
+from convexcls.proofs.separability import separability
 from convexcls.solution import Solution
+from convexcls.wording import listed
+
+#: So many samples of a class are named.
+MOST = 10
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -40,3 +45,34 @@ class HardMarginSVC(WeightedFit, SupportVectors, LinearClassifier):
 
     def _refused(self, samples: TrainingSamples, solution: Solution) -> NotSeparableError:
         return not_separable(samples, solution, self.fit_intercept)
+
+
+# ---- where no hyperplane separates the classes ----------------------------------------------------------
+
+
+def not_separable(samples: TrainingSamples, solution: Solution, intercept: bool) -> NotSeparableError:
+    """The error, with a proof in rationals beside that of the solution: few samples, of which none can be left out."""
+    data = solution.data
+    proof = separability(data.samples, data.given, intercept=intercept)
+    hull = proof.hull
+    if hull is None:  # then it is the solution that says so
+        return NotSeparableError(solution.certificate.explain(), solution.certificate, proof)
+    rows = {label: samples.original(np.array(list(weights), dtype=np.intp)) for label, weights in hull.weights.items()}
+    named = " and ".join(
+        f"samples {listed(own, MOST)} of {_class(samples, solution, label)}" for label, own in rows.items() if own.size
+    )
+    meet = "have convex hulls that meet" if intercept else "leave no half-space through the origin"
+    return NotSeparableError(
+        f"no hyperplane has every sample strictly on the side of its class: {named} {meet}, which is proved in "
+        "rationals (see .separability of this error). Use SoftMarginSVC, or other features",
+        solution.certificate,
+        proof,
+    )
+
+
+def _class(samples: TrainingSamples, solution: Solution, label: Any) -> str:
+    """The class as the caller knows it; with one program for each class, the labels are whether it is that class."""
+    if len(samples.classes) == 2:
+        return f"class {label!r}"
+    row = int(np.flatnonzero(np.asarray(solution.data.given, dtype=bool))[0])
+    return f"class {samples.classes.tolist()[samples.numbers[row]]!r}" if label else "the rest"

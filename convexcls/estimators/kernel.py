@@ -9,12 +9,12 @@ from typing import Any, Literal
 import numpy as np
 from scipy import sparse
 
+from convexcls.arrays import Array
 from convexcls.data import Named
-from convexcls.estimators.base import Array, CertifiedClassifier
-from convexcls.estimators.errors import NotSeparableError
-from convexcls.estimators.supporting import SupportVectors
+from convexcls.estimators import NotSeparableError
+from convexcls.estimators.attributes import SupportVectors
+from convexcls.estimators.base import CertifiedClassifier, WeightedFit
 from convexcls.estimators.training import TrainingSamples
-from convexcls.estimators.weighted import WeightedFit
 from convexcls.models import KernelSVM, Model
 from convexcls.models.options import check_positive, is_infinite
 from convexcls.solution import Solution

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from convexcls.data import Named
-from convexcls.estimators.linear import BinaryLinearClassifier
-from convexcls.estimators.weighted import WeightedFit
+from convexcls.estimators.attributes import BinaryLinearClassifier
+from convexcls.estimators.base import WeightedFit
 from convexcls.models import LeastAbsolute, Model
 from convexcls.models.options import check_choice
 

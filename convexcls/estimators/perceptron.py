@@ -11,14 +11,13 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from convexcls.data import Named
-from convexcls.estimators.base import Array, outside
-from convexcls.estimators.errors import NotSeparableError, UncertifiedWarning
-from convexcls.estimators.linear import BinaryLinearClassifier
-from convexcls.estimators.separation import not_separable
+from convexcls.estimators import NotSeparableError, UncertifiedWarning
+from convexcls.estimators.attributes import BinaryLinearClassifier, CoefficientScores
+from convexcls.estimators.base import outside
+from convexcls.estimators.hard_margin import not_separable
 from convexcls.estimators.training import TrainingSamples
 from convexcls.models import Model, PerceptronCriterion
 from convexcls.models.options import check_choice
-from convexcls.rows.scores import linear_scores
 from convexcls.solution import Solution
 from convexcls.solvers import Callback
 
@@ -28,7 +27,7 @@ PASSES = 1000
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class PerceptronClassifier(BinaryLinearClassifier):
+class PerceptronClassifier(CoefficientScores, BinaryLinearClassifier):
     """The perceptron.
 
     ``method="rule"`` is Rosenblatt's learning rule, as in ``Perceptron``: visit the samples; where y_i f(x_i) <= 0, add
@@ -105,8 +104,3 @@ class PerceptronClassifier(BinaryLinearClassifier):
         weights = np.vstack([solution.rule_report.weights for solution in solutions])
         self.coef_ = weights[:, :d].copy()
         self.intercept_ = weights[:, d].copy() if self.fit_intercept else np.zeros(len(solutions))
-
-    def _scores(self, X: Named) -> Array:
-        if len(self.coef_) == 1:
-            return linear_scores(X.matrix, self.coef_[0], self.intercept_[0])
-        return linear_scores(X.matrix, self.coef_, self.intercept_)

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from convexcls.data import Named
-from convexcls.estimators.linear import BinaryLinearClassifier
-from convexcls.estimators.supporting import SupportVectors
-from convexcls.estimators.weighted import WeightedFit
+from convexcls.estimators.attributes import BinaryLinearClassifier, SupportVectors
+from convexcls.estimators.base import WeightedFit
 from convexcls.models import Model, SoftMarginSVM
 
 

@@ -7,10 +7,10 @@ from typing import Any, Literal
 
 import numpy as np
 
+from convexcls.arrays import Array
 from convexcls.data import Named, class_numbers
-from convexcls.estimators.base import Array
-from convexcls.estimators.likelihood import LikelihoodClassifier
-from convexcls.estimators.linear import LinearClassifier
+from convexcls.estimators.attributes import LinearClassifier
+from convexcls.estimators.logistic import LikelihoodClassifier
 from convexcls.estimators.training import TrainingSamples
 from convexcls.models import Model, SoftmaxMLE
 from convexcls.solution import Solution

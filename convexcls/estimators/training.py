@@ -1,9 +1,11 @@
-"""X, y and weights as scikit-learn takes them, made into what the models take: checked once, copied never."""
+"""What a fit takes and what it tells on the way: X, y and weights as scikit-learn gives them, made into what the models
+take (checked once, copied never); ``verbose`` and scikit-learn's callbacks."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,9 +14,9 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
+from convexcls.arrays import Array, Indices
 from convexcls.data import DataError, Named, check_matrix, check_weights, class_numbers, feature_names, given_table
-
-Array = NDArray[np.float64]
+from convexcls.solvers import Callback, Iteration
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,12 +28,12 @@ class TrainingSamples:
     X: Named
     y: NDArray[Any]
     classes: NDArray[Any]
-    numbers: NDArray[np.intp]
+    numbers: Indices
     weights: Array | None = None
     own_weights: Array | None = None
-    rows: NDArray[np.intp] | None = None
+    rows: Indices | None = None
 
-    def original(self, index: NDArray[np.intp]) -> NDArray[np.intp]:
+    def original(self, index: Indices) -> Indices:
         """The caller's rows that some of the samples are."""
         return index if self.rows is None else self.rows[index]
 
@@ -62,7 +64,7 @@ def taken(estimator: Any, X: Any, y: Any, sample_weight: Any, sparse: bool) -> T
 
 
 def _class_weights(
-    spec: Any, classes: NDArray[Any], labels: NDArray[Any], numbers: NDArray[np.intp], weights: Array | None
+    spec: Any, classes: NDArray[Any], labels: NDArray[Any], numbers: Indices, weights: Array | None
 ) -> Array:
     """The weight of each class; "balanced" counts samples by their weights, which scikit-learn does not always do."""
     if spec != "balanced":
@@ -78,7 +80,7 @@ def _class_weights(
     return np.asarray(counts.sum() / (counts.size * counts))
 
 
-def _chosen(samples: Named, rows: NDArray[np.intp], pairwise: bool) -> Named:
+def _chosen(samples: Named, rows: Indices, pairwise: bool) -> Named:
     """Some of the samples; of a kernel matrix, their columns too."""
     if not pairwise:
         return samples.take(rows)
@@ -99,3 +101,69 @@ def _format(sparse: bool) -> dict[str, Any]:
 def _names(estimator: Any, d: int) -> tuple[str, ...]:
     known = getattr(estimator, "feature_names_in_", None)
     return feature_names(None, d) if known is None else tuple(map(str, known))
+
+
+# ---- progress -------------------------------------------------------------------------------------------
+
+try:
+    from sklearn.callback import CallbackSupportMixin, with_callbacks
+except ImportError:  # before scikit-learn 1.9
+
+    class CallbackSupportMixin:  # type: ignore[no-redef]
+        """There are no callbacks to support."""
+
+    def with_callbacks(method: Callable[..., Any]) -> Callable[..., Any]:
+        """The method as it is."""
+        return method
+
+
+__all__ = ["CallbackSupportMixin", "FitTasks", "TrainingSamples", "given", "taken", "with_callbacks"]
+
+
+class FitTasks:
+    """The tasks of a fit: one for each program where there are several, and in them one for each iteration.
+
+    Callbacks get tasks only where some are set: a solver that nobody watches does not work out its points.
+    """
+
+    def __init__(self, estimator: Any, programs: int, X: Any, y: Any) -> None:
+        self.estimator, self.programs, self.data = estimator, programs, {"X": X, "y": y}
+        self.name = type(estimator).__name__
+        self.task: Any = None
+        if hasattr(estimator, "_skl_callbacks"):  # where set_callbacks keeps them; there is no public question
+            self.task = estimator._init_callback_context(max_subtasks=programs if programs > 1 else None)
+
+    def __enter__(self) -> Self:
+        if self.task is not None:
+            self.task.call_on_fit_task_begin(estimator=self.estimator, **self.data)
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        if self.task is not None:
+            self.task.call_on_fit_task_end(estimator=self.estimator, **self.data)
+
+    def solved(self, label: Any, run: Callable[[Callback | None], Any]) -> Any:
+        """What ``run`` gives for the program that is told of as ``label``."""
+        if self.task is None:
+            return run(self._listener(None, label) if self.estimator.verbose else None)
+        task = self.task
+        if self.programs > 1:
+            task = task.subcontext(task_name=f"class {label}", max_subtasks=None)
+            task.call_on_fit_task_begin(estimator=self.estimator)
+        found = run(self._listener(task, label))
+        if self.programs > 1:
+            task.call_on_fit_task_end(estimator=self.estimator)
+        return found
+
+    def _listener(self, task: Any, label: Any) -> Callback:
+        who = self.name if self.programs == 1 else f"{self.name}, class {label!r}"
+
+        def listen(line: Iteration) -> None:
+            if self.estimator.verbose:
+                print(f"[{who}] {line.iteration:5d}  objective {line.objective:.10g}  residual {line.residual:.1e}")
+            if task is not None:
+                step = task.subcontext(task_name="iteration")
+                step.call_on_fit_task_begin(estimator=self.estimator)
+                step.call_on_fit_task_end(estimator=self.estimator)
+
+        return listen

@@ -11,17 +11,18 @@ Needs matplotlib (``pip install 'convexcls[plot]'``), which is imported when som
 from convexcls.plots.answers import AnswersDisplay
 from convexcls.plots.boundary import BoundaryDisplay
 from convexcls.plots.convergence import ConvergenceDisplay
-from convexcls.plots.display import Display
+from convexcls.plots.display import Display, Picture
 from convexcls.plots.hulls import HullsDisplay
 from convexcls.plots.losses import LossesDisplay
 from convexcls.plots.multipliers import MultipliersDisplay
 from convexcls.plots.path import PathDisplay
 from convexcls.plots.probability import ProbabilityDisplay
 from convexcls.plots.projection import ProjectionDisplay
-from convexcls.plots.selection import KINDS, Picture, pictures
 from convexcls.plots.slackness import SlacknessDisplay
 from convexcls.plots.slices import LossSliceDisplay
 from convexcls.plots.trajectory import TrajectoryDisplay
+from convexcls.problem import NoAnswer
+from convexcls.solution import Solution
 
 __all__ = [
     "KINDS",
@@ -41,3 +42,45 @@ __all__ = [
     "TrajectoryDisplay",
     "pictures",
 ]
+
+#: The displays of a solution by name, in the order in which a report shows them.
+KINDS: dict[str, type[Display]] = {
+    display.kind: display
+    for display in (
+        BoundaryDisplay,
+        HullsDisplay,
+        ProbabilityDisplay,
+        TrajectoryDisplay,
+        ProjectionDisplay,
+        MultipliersDisplay,
+        SlacknessDisplay,
+        LossesDisplay,
+        LossSliceDisplay,
+        ConvergenceDisplay,
+    )
+}
+
+
+def pictures(solution: Solution) -> list[Picture]:
+    """The pictures that suit the solution, by its model, its verdict and its dimension, the most telling first.
+
+    >>> import convexcls as cc
+    >>> s = cc.LogisticMLE([[0, 0], [1, 3], [2, 0], [3, 1]], [0, 1, 0, 1], l2=1.0).solve()
+    >>> [picture.name for picture in cc.plots.pictures(s)]
+    ['boundary', 'probability', 'projection', 'losses', 'slice', 'convergence']
+    """
+    found = []
+    for display in KINDS.values():
+        if display is HullsDisplay and not _turns_on_separability(solution):
+            continue
+        try:
+            found.append(Picture.of(display.of(solution)))
+        except NoAnswer:  # the picture makes no sense here: the display knows that best
+            continue
+    return found
+
+
+def _turns_on_separability(solution: Solution) -> bool:
+    """Whether the verdict depends on whether the classes can be separated."""
+    rows = getattr(solution.problem, "separation_rows", None)
+    return solution.problem.kind == "max-margin" or (rows is not None and rows() is not None)

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexcls.arrays import Array, Mask
 from convexcls.plots import style
-from convexcls.plots.display import Display
+from convexcls.plots.display import Axes, Display
 from convexcls.problem import NoAnswer
 from convexcls.solution import Solution
 from convexcls.studies.compare import Comparison
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-Array = NDArray[np.float64]
 #: Answers that agree in every digit are drawn here.
 FLOOR = 1e-17
 
@@ -39,7 +35,7 @@ class AnswersDisplay(Display):
 
     solvers: tuple[str, ...]
     distances: Array
-    proved: NDArray[np.bool_]
+    proved: Mask
     reference: str
     tol: float
     model: str
@@ -56,11 +52,9 @@ class AnswersDisplay(Display):
         size = float(np.linalg.norm(centre)) or 1.0
         distances = np.array([float(np.linalg.norm(_answer(s) - centre)) / size for s in found])
         order = np.argsort(distances, kind="stable")
-        return cls(
-            tuple(found[k].solver for k in order), distances[order],
-            np.array([found[k].status == "optimal" for k in order]), best.solver, comparison.tol,
-            comparison.problem.name,
-        )  # fmt: skip
+        solvers = tuple(found[k].solver for k in order)
+        optimal = np.array([found[k].status == "optimal" for k in order])
+        return cls(solvers, distances[order], optimal, best.solver, comparison.tol, comparison.problem.name)
 
     @classmethod
     def from_comparison(
@@ -81,8 +75,8 @@ class AnswersDisplay(Display):
             chosen = self.proved == verdict
             if chosen.any():
                 name = "proved optimal" if verdict else "not proved"
-                ax.scatter(shown[chosen], places[chosen], s=60, marker=marker, color=colour, edgecolors="black",
-                           linewidths=0.7, zorder=3, label=f"{name} ({int(chosen.sum())})")  # fmt: skip
+                name = f"{name} ({int(chosen.sum())})"
+                ax.scatter(shown[chosen], places[chosen], marker=marker, color=colour, **style.ANSWER, label=name)
         ax.set_xscale("log")
         ax.set_xlim(FLOOR / 5, max(1e-6, 5 * float(shown.max(initial=0.0))))
         ax.set_yticks(places, [style.plain(name, 24) for name in self.solvers])

@@ -2,37 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexcls.arrays import Array
+from convexcls.data import DataError
 from convexcls.plots import style
-from convexcls.plots.display import Display, solutions_of
-from convexcls.plots.field import Field, Frame, feet, field_of, frame_of, score_of
+from convexcls.plots.display import Axes, Display, solutions_of
 from convexcls.plots.from_solution import (
     SEVERAL_BORDERS,
     Shown,
+    check_point,
     equation,
     linear_coef,
     misclassified,
     sample_multipliers,
     shown_samples,
     slab,
+    training_samples,
     verdict_words,
 )
-from convexcls.plots.points import NOBODY, Points, set_frame
-from convexcls.plots.thinning import evenly, thinned
-from convexcls.plots.together import check_together, one_vs_rest_samples, together
-from convexcls.plots.view import View, choose_view
+from convexcls.plots.plane import Field, Frame, View, choose_view, feet, field_of, frame_of, score_of
+from convexcls.plots.points import NOBODY, Points, evenly, thinned
 from convexcls.solution import Solution
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-Array = NDArray[np.float64]
 #: More slack lines than this hide each other.
 MOST_SLACK_LINES = 300
 #: A margin this close to the slab's counts as on it: no slack line is drawn.
@@ -79,9 +75,14 @@ class BoundaryDisplay(Display):
 
     @classmethod
     def of_several(
-        cls, solutions: Sequence[Solution], names: Sequence[str] | None = None, *, X: Any = None, y: Any = None,
+        cls,
+        solutions: Sequence[Solution],
+        names: Sequence[str] | None = None,
+        *,
+        X: Any = None,
+        y: Any = None,
         features: tuple[Any, Any] | None = None,
-    ) -> Self:  # fmt: skip
+    ) -> Self:
         """The boundaries of classifiers on the same features."""
         check_together(solutions, names, own=X is None)
         first, shown = solutions[0], shown_samples(solutions[0], X, y)
@@ -95,10 +96,9 @@ class BoundaryDisplay(Display):
         view = choose_view(shown.samples, shown.names, linear_coef(first), features, rows)
         if len(solutions) > 1 and shown.d > 2:
             view = view.as_section()
-        points = Points.of(
-            shown, rows, view, support, np.empty(0) if held is None else sample_multipliers(held)[support], wrong,
-            f" by {', '.join(who)}" if len(solutions) > 1 else "", "support points, size by α",
-        )  # fmt: skip
+        alpha = np.empty(0) if held is None else sample_multipliers(held)[support]
+        by = f" by {', '.join(who)}" if len(solutions) > 1 else ""
+        points = Points.of(shown, rows, view, support, alpha, wrong, by, "support points, size by α")
         frame = frame_of(points.places, view.is_line)
         fields = tuple(field_of(s, view, frame) for s in solutions)
         lines = tuple(f.lines(0.0) if f.values.ndim == 2 else f.borders() for f in fields)
@@ -110,9 +110,14 @@ class BoundaryDisplay(Display):
 
     @classmethod
     def of_one_vs_rest(
-        cls, solutions: Sequence[Solution], labels: Sequence[Any], *, X: Any = None, y: Any = None,
+        cls,
+        solutions: Sequence[Solution],
+        labels: Sequence[Any],
+        *,
+        X: Any = None,
+        y: Any = None,
         features: tuple[Any, Any] | None = None,
-    ) -> Self:  # fmt: skip
+    ) -> Self:
         """The regions of a classifier that is made of one solution for each label against the rest: a sample belongs to
         the label with the largest score."""
         if len(labels) != len(solutions):
@@ -186,25 +191,19 @@ class BoundaryDisplay(Display):
         if self.fields[0].values.ndim == 3:
             self._draw_regions(ax)
         if len(self.slack):
-            ax.add_collection(LineCollection(
-                list(self.slack), colors="0.35", linewidths=0.9, zorder=2, label=self._slack_words()
-            ))  # fmt: skip
+            ax.add_collection(LineCollection(list(self.slack), **style.SLACK, label=self._slack_words()))
         for k, lines in enumerate(self.boundaries):
             colour, stroke = style.line_style(k).values()
             several = self.fields[k].values.ndim == 3
             name = style.plain(self.names[k]) if len(self.names) > 1 else "borders" if several else "boundary f = 0"
-            ax.add_collection(LineCollection(
-                lines, colors=colour, linestyles=[stroke], linewidths=1.8, zorder=2.5,
-                label=name if self.equations[k] else "_no boundary",  # a leading _ keeps it out of the legend
-            ))  # fmt: skip
+            name = name if self.equations[k] else "_no boundary"  # a leading _ keeps it out of the legend
+            look: style.Look = {"colors": colour, "linestyles": [stroke], "linewidths": 1.8, "zorder": 2.5}
+            ax.add_collection(LineCollection(lines, **look, label=name))
         if self.slab is not None:
-            ax.add_collection(LineCollection(
-                [*self.margins[0], *self.margins[1]], colors="0.25", linestyles=[(0, (2, 2))], linewidths=1.3,
-                zorder=2.4, label=f"margins f = ±{self.slab:.4g}",
-            ))  # fmt: skip
+            margins = [*self.margins[0], *self.margins[1]]
+            ax.add_collection(LineCollection(margins, **style.MARGIN, label=f"margins f = ±{self.slab:.4g}"))
             self._shade(ax)
-        self.points.draw(ax)
-        set_frame(ax, self.view, self.frame, self.points.labels, self.points.thinned)
+        self.points.plot_in(ax, self.view, self.frame)
 
     def _slack_words(self) -> str:
         shown = "" if len(self.slack) == self.slack_rows else f"{len(self.slack):,} of "
@@ -236,3 +235,46 @@ class BoundaryDisplay(Display):
 
 def _has_slab(solution: Solution) -> bool:
     return solution.data.signs is not None and slab(solution) is not None
+
+
+# ---- several solutions on one picture -------------------------------------------------------------------
+
+
+def check_together(solutions: Sequence[Solution], names: Sequence[str] | None, own: bool) -> None:
+    """Refuse solutions that cannot be drawn together: they need the same features and, where their ``own`` samples are
+    drawn, the same samples."""
+    if not solutions:
+        raise ValueError("there is no solution to draw: give at least one")
+    if names is not None and len(names) != len(solutions):
+        raise ValueError(f"there are {len(names)} names for {len(solutions)} solutions: give as many")
+    for s in solutions:
+        check_point(s, "boundary")
+    first, *others = (training_samples(s) for s in solutions)
+    for s, shown in zip(solutions[1:], others, strict=True):
+        if shown.names != first.names:
+            raise ValueError(
+                f"the {s.problem.name} has the features {', '.join(shown.names[:6])}, the {solutions[0].problem.name} "
+                f"{', '.join(first.names[:6])}: classifiers on one picture need the same"
+            )
+        if own and not shown.same_as(first):
+            raise ValueError(
+                f"the {s.problem.name} was declared on other samples or labels than the {solutions[0].problem.name}: "
+                "say which samples to draw with X and y"
+            )
+
+
+def together(solutions: Sequence[Solution]) -> Callable[[Any], Array]:
+    """The scores of all, one column each."""
+    return lambda X: np.column_stack([s.decision_function(X) for s in solutions])
+
+
+def one_vs_rest_samples(solutions: Sequence[Solution], labels: tuple[Any, ...]) -> Shown:
+    """The training samples, each with the label whose problem has it on its positive side."""
+    sides = [s.data.signs for s in solutions]
+    if any(side is None or side.size != solutions[0].data.n for side in sides):
+        raise DataError("one against the rest needs problems of two classes on the same samples")
+    above = np.array(sides) > 0
+    if not np.all(above.sum(axis=0) == 1):
+        row = int(np.flatnonzero(above.sum(axis=0) != 1)[0])
+        raise DataError(f"row {row} is on the positive side of {above[:, row].sum()} problems: it must be of one")
+    return replace(training_samples(solutions[0]), classes=above.argmax(axis=0).astype(np.intp), labels=labels)

@@ -4,21 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexcls.arrays import Array
 from convexcls.plots import style
-from convexcls.plots.display import Display
+from convexcls.plots.display import Axes, Display
 from convexcls.problem import NoAnswer
 from convexcls.solution import Solution
 from convexcls.studies.compare import Comparison
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-Array = NDArray[np.float64]
 Against = Literal["iteration", "time"]
 Measure = Literal["gap", "residual"]
 MEASURES: tuple[Measure, ...] = ("gap", "residual")
@@ -54,6 +50,7 @@ class ConvergenceDisplay(Display):
     """
 
     kind: ClassVar[str] = "convergence"
+    heading: ClassVar[str] = "Convergence on {0.model}"
 
     traces: tuple[Trace, ...]
     optimum: float
@@ -63,9 +60,12 @@ class ConvergenceDisplay(Display):
 
     @classmethod
     def of(
-        cls, source: Solution | Sequence[Solution] | Comparison, *, against: Against = "iteration",
+        cls,
+        source: Solution | Sequence[Solution] | Comparison,
+        *,
+        against: Against = "iteration",
         measures: Sequence[Measure] | None = None,
-    ) -> Self:  # fmt: skip
+    ) -> Self:
         """Of a solution, of several solutions of one problem, or of a comparison. ``measures`` is any of "gap" and
         "residual"; by default both of one solver, and the gap of several."""
         solutions = _solutions(source)
@@ -91,10 +91,6 @@ class ConvergenceDisplay(Display):
 
     from_solutions = from_comparison
 
-    @property
-    def title(self) -> str:
-        return style.plain(f"Convergence on {self.model}", 80)
-
     def draw(self, ax: Axes) -> None:
         for k, trace in enumerate(self.traces):
             where = trace.seconds if self.against == "time" else trace.iteration
@@ -103,11 +99,10 @@ class ConvergenceDisplay(Display):
                 name = style.plain(trace.name) + (" (end only)" if where.size == 1 else "")
                 name += f", {measure}" if len(self.measures) > 1 else ""
                 look = style.line_style(2 * k + residual if len(self.traces) == 1 else k)
-                ax.plot(
-                    where, np.maximum(getattr(trace, measure), FLOOR), **look, markersize=5.5,
-                    marker=style.MARKERS[(k + 4 * residual) % 8], markevery=max(1, where.size // 12),
-                    markerfacecolor="white" if residual else look["color"], label=name,
-                )  # fmt: skip
+                marks = style.marked(k + 4 * residual, 5.5) | {"markevery": max(1, where.size // 12)}
+                inside = "white" if residual else look["color"]
+                shown = np.maximum(getattr(trace, measure), FLOOR)
+                ax.plot(where, shown, **look, **marks, markerfacecolor=inside, label=name)
         ax.set_yscale("log")
         if self.against == "time":
             ax.set_xscale("log")

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
 
 from convexcls.plots import style
+from convexcls.plots.style import Axes, Figure
 from convexcls.solution import Solution
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+__all__ = ["Axes", "Display", "Picture", "one_solution", "solutions_of"]
 
 
 class Display(ABC):
@@ -30,6 +31,8 @@ class Display(ABC):
 
     #: The name of the picture on the command line and in reports.
     kind: ClassVar[str]
+    #: The title, with places for attributes.
+    heading: ClassVar[str] = ""
     size: ClassVar[tuple[float, float]] = (7.0, 4.4)
 
     ax_: Axes
@@ -55,9 +58,9 @@ class Display(ABC):
         return cls.from_solution(one_solution(estimator, cls.__name__), ax=ax, **options)
 
     @property
-    @abstractmethod
     def title(self) -> str:
         """What stands above the picture."""
+        return style.plain(self.heading.format(self), 80)
 
     @abstractmethod
     def describe(self) -> str:
@@ -86,6 +89,43 @@ class Display(ABC):
                 raise
         self.ax_, self.figure_ = target, target.figure  # type: ignore[assignment]
         return self
+
+
+@dataclass(frozen=True, eq=False)
+class Picture:
+    """A picture that is worked out but not drawn: ``draw(ax)`` draws it, ``alt`` says what it shows.
+
+    ``name`` is that of the display (see ``KINDS``), ``size`` in inches.
+
+    >>> import convexcls as cc
+    >>> s = cc.HardMarginSVM([[0, 0], [3, 4]], [0, 1]).solve()
+    >>> picture = cc.plots.Picture.of(cc.plots.HullsDisplay.of(s))
+    >>> picture.name, picture.title
+    ('hulls', 'Convex hulls of the classes, 5 apart')
+    >>> len(picture.figure().axes)  # a figure that only the caller holds
+    1
+    """
+
+    name: str
+    title: str
+    alt: str
+    draw: Callable[[Axes], None]
+    size: tuple[float, float]
+
+    @classmethod
+    def of(cls, display: Display) -> Picture:
+        """The picture of a display."""
+
+        def draw(ax: Axes) -> None:
+            display.plot(ax)
+
+        return cls(display.kind, display.title.replace(r"\$", "$"), display.describe(), draw, display.size)
+
+    def figure(self) -> Figure:
+        """The picture in a figure of its own that only the caller holds: for a file."""
+        figure = style.bare_figure(self.size)
+        self.draw(figure.subplots())
+        return figure
 
 
 def solutions_of(estimator: Any) -> tuple[Solution, ...]:

@@ -7,16 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexcls.arrays import Array, Indices
 from convexcls.data import DataError, check_matrix
 from convexcls.data.labels import as_vector, class_numbers
-from convexcls.plots.style import plain
 from convexcls.problem import NoAnswer
 from convexcls.solution import Solution
 
-Array = NDArray[np.float64]
-Index = NDArray[np.intp]
 #: The boundary in words, where it has no equation.
 SEVERAL_BORDERS = "drawn as lines between the classes"
 
@@ -27,7 +24,7 @@ class Shown:
 
     samples: Any
     names: tuple[str, ...]
-    classes: Index
+    classes: Indices
     labels: tuple[Any, ...]
     own: bool = True
 
@@ -143,7 +140,7 @@ def box(solution: Solution) -> Array | None:
     return problem.linear.get("slack")
 
 
-def misclassified(scores: Array, classes: Index) -> Index:
+def misclassified(scores: Array, classes: Indices) -> Indices:
     """The samples that scores put into another class than theirs."""
     found = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
     return np.flatnonzero(found != classes)
@@ -154,11 +151,6 @@ def verdict_words(solution: Solution) -> str:
     return {"optimal": "", "unattained": " (no minimum exists: where the solver stopped)"}.get(
         solution.status, f" ({solution.status})"
     )
-
-
-def label_names(labels: tuple[Any, ...]) -> list[str]:
-    """The labels as text."""
-    return [plain(label) for label in labels]
 
 
 def equation(solution: Solution) -> str:

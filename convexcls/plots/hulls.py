@@ -5,28 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexcls.arrays import Array, Indices
 from convexcls.models import HardMarginSVM
 from convexcls.plots import style
-from convexcls.plots.display import Display
-from convexcls.plots.field import Frame, frame_of
+from convexcls.plots.display import Axes, Display
 from convexcls.plots.from_solution import Shown
-from convexcls.plots.points import Points, set_frame
-from convexcls.plots.thinning import thinned
-from convexcls.plots.view import View, choose_view
+from convexcls.plots.plane import Frame, View, choose_view, frame_of
+from convexcls.plots.points import Points, set_frame, thinned
 from convexcls.problem import NoAnswer
 from convexcls.solution import Solution
 from convexcls.solve import solve
+from convexcls.wording import listed
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-Array = NDArray[np.float64]
-Index = NDArray[np.intp]
 #: More weights than this are not written beside their samples.
 MOST_WRITTEN = 8
 
@@ -72,9 +66,13 @@ class HullsDisplay(Display):
         view = choose_view(data.matrix, data.features, coef, features, rows)
         everywhere = view.places(data.matrix, classes)
         points = Points.of(
-            Shown(data.matrix, data.features, classes, labels), rows, view, support,
-            np.array([float(weights[int(i)]) for i in support]), rings="samples with weights, size by weight",
-        )  # fmt: skip
+            Shown(data.matrix, data.features, classes, labels),
+            rows,
+            view,
+            support,
+            np.array([float(weights[int(i)]) for i in support]),
+            rings="samples with weights, size by weight",
+        )
         corners = (hull(everywhere[classes == 0]), hull(everywhere[classes == 1]))
         apart = float(np.linalg.norm(combined[1] - combined[0]))
         separable = hard.status == "optimal"
@@ -95,19 +93,18 @@ class HullsDisplay(Display):
 
     def draw(self, ax: Axes) -> None:
         for k, corners in enumerate(self.hulls):
-            colour = style.class_style(k)["color"]
-            ax.fill(*corners.T, facecolor=(*style.pale(k), 0.6), edgecolor=colour, linestyle=style.STROKES[k], zorder=1,
-                    linewidth=1.4, label=f"hull of {style.plain(self.points.labels[k])}")  # fmt: skip
+            name, stroke = f"hull of {style.plain(self.points.labels[k])}", style.STROKES[k]
+            ground: style.Look = {"facecolor": (*style.pale(k), 0.6), "edgecolor": style.class_style(k)["color"]}
+            ax.fill(*corners.T, **ground, linestyle=stroke, linewidth=1.4, zorder=1, label=name)
         self.points.draw(ax)
         ends = self.ends
         if self.separable:
-            ax.plot(*ends.T, color="black", linewidth=2.2, marker="d", markersize=6, zorder=6,
-                    label=f"nearest points,\n{self.distance:.4g} apart")  # fmt: skip
-            ax.plot(*self._bisector().T, color="0.25", linestyle=style.STROKES[3], linewidth=1.3, zorder=2,
-                    label="optimal hyperplane")  # fmt: skip
+            apart = f"nearest points,\n{self.distance:.4g} apart"
+            ax.plot(*ends.T, **style.NEAREST, label=apart)
+            ax.plot(*self._bisector().T, **style.HYPERPLANE, label="optimal hyperplane")
         else:
-            ax.plot(*(ends if self.view.is_line else ends[:1]).T, color=style.VERMILION, marker="*", markersize=15,
-                    markeredgecolor="black", zorder=6, linestyle=":", label="point of both hulls")  # fmt: skip
+            meeting = ends if self.view.is_line else ends[:1]
+            ax.plot(*meeting.T, **style.MEETING, zorder=6, label="point of both hulls")
         if len(self.weights) <= MOST_WRITTEN:
             self._write_weights(ax)
         set_frame(ax, self.view, self.frame, self.points.labels, self.points.thinned)
@@ -126,21 +123,18 @@ class HullsDisplay(Display):
         places = self.points.at(np.array(list(self.weights)))
         outwards = np.where(places >= places.mean(axis=0), 1, -1)
         for weight, place, (right, up) in zip(self.weights.values(), places, outwards, strict=True):
-            ax.annotate(
-                _written(weight), place, xytext=(10 * right, 8 * up), textcoords="offset points", zorder=7,
-                ha="left" if right > 0 else "right", va="bottom" if up > 0 else "top", fontsize=9,
-                bbox={"boxstyle": "round,pad=0.15", "facecolor": "white", "edgecolor": "none", "alpha": 0.8},
-            )  # fmt: skip
+            where: style.Look = {"ha": "left" if right > 0 else "right", "va": "bottom" if up > 0 else "top"}
+            shift = (10 * right, 8 * up)
+            ax.annotate(_written(weight), place, xytext=shift, **where, **style.BESIDE, bbox=style.BOX)
 
     def describe(self) -> str:
-        shares = ", ".join(f"row {i}: {_written(w)}" for i, w in list(self.weights.items())[:MOST_WRITTEN])
-        rest = "" if len(self.weights) <= MOST_WRITTEN else f", and {len(self.weights) - MOST_WRITTEN} more"
+        shares = (f"row {i}: {_written(w)}" for i, w in self.weights.items())
         samples = f"{self.points.n:,} samples in two classes, {' and '.join(map(str, self.points.labels))}"
         if self.separable:
             told = f"Their convex hulls are {self.distance:.4g} apart: nearest are the combinations"
         else:
             told = "Their convex hulls meet, so that no line separates them: the same point are the combinations"
-        return f"{samples}. {told} with the weights {shares}{rest}."
+        return f"{samples}. {told} with the weights {listed(shares, MOST_WRITTEN, ', and {} more')}."
 
 
 def _hard_margin(solution: Solution) -> Solution:
@@ -175,7 +169,7 @@ def _weights(hard: Solution) -> dict[int, float | Fraction]:
     return {i: value / totals[classes[i]] for i, value in sorted(found.items())}
 
 
-def _combination(samples: Any, classes: Index, weights: Mapping[int, float | Fraction], k: int) -> Array:
+def _combination(samples: Any, classes: Indices, weights: Mapping[int, float | Fraction], k: int) -> Array:
     rows = [i for i in weights if classes[i] == k]
     return np.asarray(np.array([float(weights[i]) for i in rows]) @ samples[rows], dtype=float).ravel()
 

@@ -4,29 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexcls.arrays import Array
 from convexcls.losses import BY_NAME, Loss, SoftmaxMargins, ZeroOne
 from convexcls.plots import style
-from convexcls.plots.display import Display
+from convexcls.plots.display import Axes, Display
 from convexcls.plots.from_solution import check_point
-from convexcls.plots.thinning import evenly
+from convexcls.plots.points import evenly
 from convexcls.problem import NoAnswer
 from convexcls.solution import Solution
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-Array = NDArray[np.float64]
 #: How the losses are written in the legend, in the order of the source.
 FORMULAS = {
-    "zero-one": "1[m ≤ 0]", "perceptron": "max(0, −m)", "hinge": "max(0, 1 − m)", "squared_hinge": "max(0, 1 − m)²",
-    "squared": "(1 − m)²", "absolute": "|1 − m|", "logistic": "log(1 + exp(−m))", "exponential": "exp(−m)",
+    "zero-one": "1[m ≤ 0]",
+    "perceptron": "max(0, −m)",
+    "hinge": "max(0, 1 − m)",
+    "squared_hinge": "max(0, 1 − m)²",
+    "squared": "(1 − m)²",
+    "absolute": "|1 − m|",
+    "logistic": "log(1 + exp(−m))",
+    "exponential": "exp(−m)",
     "softmax": "log(1 + 2 exp(−m))",
-}  # fmt: skip
+}
 MOST_TICKS = 400
 
 
@@ -91,19 +93,17 @@ class LossesDisplay(Display):
             if name == "zero-one":  # it jumps, rather than climbs
                 at = int(np.searchsorted(m, 0.0, side="right"))
                 m, v = np.insert(m, at, np.nan), np.insert(v, at, np.nan)
-            ax.plot(
-                m, v, **style.line_style(k), marker=style.MARKERS[k % 8], markersize=5, markevery=(15 + 8 * k, 90),
-                linewidth=3.2 if name == self.own else 1.6,
-                label=f"{_called(name)}{formula}", zorder=3 if name == self.own else 2,
-            )  # fmt: skip
-        ax.axvline(0.0, color=style.FAINT, linewidth=0.8, zorder=1)
+            look = style.line_style(k) | style.marked(k, 5) | {"markevery": (15 + 8 * k, 90)}
+            width, height = (3.2, 3) if name == self.own else (1.6, 2)
+            ax.plot(m, v, **look, linewidth=width, zorder=height, label=f"{_called(name)}{formula}")
+        ax.axvline(0.0, **style.ZERO)
         ax.set_ylim(-0.25 if self.samples.size else -0.1, 4.2)
         ax.set_xlim(self.margins[0], self.margins[-1])
         if self.samples.size:
             ticks = evenly(np.argsort(self.samples, kind="stable"), MOST_TICKS)
             places = np.clip(self.samples[ticks], *ax.get_xlim())
-            ax.plot(places, np.full(ticks.size, -0.13), "|", color="black", markersize=7, markeredgewidth=0.8,
-                    label=f"margins of the {self.samples.size:,} samples")  # fmt: skip
+            below, name = np.full(ticks.size, -0.13), f"margins of the {self.samples.size:,} samples"
+            ax.plot(places, below, "|", **style.TICK, label=name)
         ax.set_xlabel("margin m = y f(x)")
         ax.set_ylabel("loss")
 

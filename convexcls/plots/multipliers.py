@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexcls.arrays import Array, Indices
 from convexcls.plots import style
-from convexcls.plots.display import Display
+from convexcls.plots.display import Axes, Display
 from convexcls.plots.from_solution import box, sample_multipliers
 from convexcls.problem import NoAnswer
 from convexcls.solution import Solution
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-Array = NDArray[np.float64]
-Index = NDArray[np.intp]
 #: More bars than this cannot be told apart: then only the largest multipliers are shown.
 MOST_BARS = 60
 #: At a bound to this fraction of it, a multiplier counts as at it.
@@ -40,11 +35,12 @@ class MultipliersDisplay(Display):
     """
 
     kind: ClassVar[str] = "multipliers"
+    heading: ClassVar[str] = "Multipliers of {0.model}"
 
-    rows: Index
+    rows: Indices
     alpha: Array
     box: Array | None
-    classes: Index | None
+    classes: Indices | None
     labels: tuple[Any, ...]
     n: int
     positive: int
@@ -63,15 +59,10 @@ class MultipliersDisplay(Display):
             largest = np.argsort(-np.abs(alpha[nonzero]), kind="stable")[:MOST_BARS]
             rows = np.sort(nonzero[largest])
         full = 0 if bound is None else int(np.sum(np.abs(alpha) >= (1 - AT_BOUND) * bound) - np.sum(bound == 0))
-        return cls(
-            rows, alpha[rows], None if bound is None else bound[rows],
-            None if data.classes is None else data.classes[rows], data.labels or (), data.n, int(nonzero.size), full,
-            solution.problem.name,
-        )  # fmt: skip
-
-    @property
-    def title(self) -> str:
-        return style.plain(f"Multipliers of {self.model}", 80)
+        bounds = None if bound is None else bound[rows]
+        classes = None if data.classes is None else data.classes[rows]
+        how_many = (data.n, int(nonzero.size), full)
+        return cls(rows, alpha[rows], bounds, classes, data.labels or (), *how_many, solution.problem.name)
 
     def draw(self, ax: Axes) -> None:
         places = np.arange(self.rows.size)
@@ -79,17 +70,14 @@ class MultipliersDisplay(Display):
         for k in range(max(len(self.labels), 1)):
             chosen = classes == k
             name = f"α of {style.plain(self.labels[k])}" if self.labels else "α"
-            ax.bar(
-                places[chosen], self.alpha[chosen], width=0.75, color=style.class_style(k)["color"],
-                edgecolor=style.EDGE, linewidth=0.6, hatch=style.HATCHES[k % 8] if k else "", label=name, zorder=2,
-            )  # fmt: skip
+            look: style.Look = {"color": style.class_style(k)["color"], "hatch": style.HATCHES[k % 8] if k else ""}
+            edge: style.Look = {"edgecolor": style.EDGE, "linewidth": 0.6, "zorder": 2}
+            ax.bar(places[chosen], self.alpha[chosen], width=0.75, **look, **edge, label=name)
         if self.box is not None:
             for sign in (1, -1) if np.any(self.alpha < 0) else (1,):
-                ax.hlines(
-                    sign * self.box, places - 0.45, places + 0.45, color="black", linewidth=1.2, zorder=3,
-                    label=f"upper bound ({self.at_bound:,} at it)" if sign > 0 else "",
-                )  # fmt: skip
-        ax.axhline(0.0, color=style.FAINT, linewidth=0.8, zorder=1)
+                name = f"upper bound ({self.at_bound:,} at it)" if sign > 0 else ""
+                ax.hlines(sign * self.box, places - 0.45, places + 0.45, **style.BOUND, label=name)
+        ax.axhline(0.0, **style.ZERO)
         every = max(1, -(-self.rows.size // 24))
         ax.set_xticks(places[::every], [str(row) for row in self.rows[::every]], rotation=0 if self.n <= 100 else 60)
         ax.set_xlim(-0.8, max(self.rows.size, 1) - 0.2)

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexcls.arrays import Array
 from convexcls.plots import style
-from convexcls.plots.display import Display
+from convexcls.plots.display import Axes, Display
 from convexcls.problem import NoAnswer, provides
 from convexcls.studies.paths import Path
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-Array = NDArray[np.float64]
 Against = Literal["log", "linear", "norm"]
 AGAINST: tuple[Against, ...] = ("log", "linear", "norm")
 #: More lines than this have no names beside them.
@@ -36,6 +32,7 @@ class PathDisplay(Display):
     """
 
     kind: ClassVar[str] = "path"
+    heading: ClassVar[str] = "{0.model} along {0.parameter}"
 
     values: Array
     places: Array
@@ -67,17 +64,12 @@ class PathDisplay(Display):
         """The coefficients along a path, drawn into ``ax`` (a new one by default)."""
         return cls.of(path, against=against).plot(ax)
 
-    @property
-    def title(self) -> str:
-        return style.plain(f"{self.model} along {self.parameter}", 80)
-
     def draw(self, ax: Axes) -> None:
         named = len(self.names) <= MOST_NAMED
         for k, name in enumerate(self.names):
-            ax.plot(
-                self.places, self.coef[:, k], **style.line_style(k), linewidth=1.3, marker=style.MARKERS[k % 8],
-                markersize=4, label=style.plain(name) if named else "_",
-            )  # fmt: skip
+            label = style.plain(name) if named else "_"
+            look = style.line_style(k) | style.marked(k, 4)
+            ax.plot(self.places, self.coef[:, k], **look, linewidth=1.3, label=label)
         ax.axhline(0.0, color=style.FAINT, linewidth=0.7, zorder=0)
         self._mark_what_is_not_proved(ax)
         ax.set_ylabel("coefficient")
@@ -96,10 +88,7 @@ class PathDisplay(Display):
                 ax.plot(np.full(row.size, place), row, "x", color="black", markersize=8)
             elif status != "optimal" and np.isfinite(place):
                 ax.axvline(place, color="0.3", linewidth=0.9, linestyle=":")
-                ax.annotate(
-                    status, (place, 0.98), xycoords=("data", "axes fraction"), rotation=90, ha="right", va="top",
-                    fontsize=9, color="0.2",
-                )  # fmt: skip
+                ax.annotate(status, (place, 0.98), xycoords=("data", "axes fraction"), **style.STATUS)
 
     def describe(self) -> str:
         first, last = self.values[0], self.values[-1]

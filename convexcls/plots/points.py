@@ -1,24 +1,25 @@
-"""Samples as they are drawn: thinned, by class, with support points and mistakes marked."""
+"""Samples as they are drawn: which of many are shown, by class, with support points and mistakes marked."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexcls.arrays import Array, Indices, Mask
 from convexcls.plots import style
-from convexcls.plots.field import Frame
 from convexcls.plots.from_solution import Shown
-from convexcls.plots.view import View
+from convexcls.plots.plane import Frame, View
+from convexcls.plots.style import Axes
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+#: So many samples are shown besides those that matter.
+MOST_SHOWN = 2000
+#: Of each class at least so many, that a rare one is seen.
+FEWEST_OF_A_CLASS = 50
 
-Array = NDArray[np.float64]
-Index = NDArray[np.intp]
-NOBODY: Index = np.empty(0, dtype=np.intp)
+
+NOBODY: Indices = np.empty(0, dtype=np.intp)
 NOTHING: Array = np.empty(0)
 #: Areas of the rings around support points, from alpha = 0 to the largest, in points squared; of many only half.
 SMALLEST_RING, LARGEST_RING = 70.0, 330.0
@@ -29,37 +30,75 @@ MANY_SAMPLES = 300
 LARGEST_RATIO = 4.0
 
 
+def thinned(classes: Indices, *always: Indices, most: int = MOST_SHOWN) -> Indices:
+    """The rows to show, in order: those in each of ``always`` (``most`` of them, where it has more), and of the others
+    as many of each class as its share of ``most`` allows; the same ones every time."""
+    n = classes.size
+    if n <= most:
+        return np.arange(n)
+    rng = np.random.default_rng(0)
+    chosen, others = np.zeros(n, dtype=bool), np.ones(n, dtype=bool)
+    for rows in always:
+        others[rows] = False
+        chosen[rows if rows.size <= most else rng.choice(rows, most, replace=False)] = True
+    for k in np.unique(classes):
+        rest = np.flatnonzero((classes == k) & others)
+        room = max(FEWEST_OF_A_CLASS, round(most * float(np.mean(classes == k))))
+        chosen[rest if rest.size <= room else rng.choice(rest, room, replace=False)] = True
+    return np.flatnonzero(chosen)
+
+
+def evenly(rows: Indices, most: int) -> Indices:
+    """At most so many of the rows, evenly spread."""
+    if rows.size <= most:
+        return rows
+    return rows[np.linspace(0, rows.size - 1, most).astype(np.intp)]
+
+
+# ---- marks ----------------------------------------------------------------------------------------------
+
+
 @dataclass(frozen=True, eq=False)
 class Points:
     """The samples shown: their ``rows`` among all ``n``, ``places`` and ``classes``. ``support`` and ``mistakes`` are
     rows, too; ``alpha`` belongs to ``support``."""
 
     n: int
-    rows: Index
+    rows: Indices
     places: Array
-    classes: Index
+    classes: Indices
     labels: tuple[Any, ...]
-    counts: Index
-    support: Index
+    counts: Indices
+    support: Indices
     alpha: Array
-    mistakes: Index
+    mistakes: Indices
     mistakes_of: str
     rings: str
 
     @classmethod
     def of(
-        cls, shown: Shown, rows: Index, view: View, support: Index = NOBODY, alpha: Array = NOTHING,
-        mistakes: Index = NOBODY, mistakes_of: str = "", rings: str = "support points",
-    ) -> Points:  # fmt: skip
+        cls,
+        shown: Shown,
+        rows: Indices,
+        view: View,
+        support: Indices = NOBODY,
+        alpha: Array = NOTHING,
+        mistakes: Indices = NOBODY,
+        mistakes_of: str = "",
+        rings: str = "support points",
+    ) -> Points:
         """These rows of the samples, where the view has them."""
         places = view.places(shown.samples[rows], shown.classes[rows])
         counts = np.bincount(shown.classes, minlength=len(shown.labels))
-        return cls(
-            shown.n, rows, places, shown.classes[rows], shown.labels, counts, support, alpha, mistakes, mistakes_of,
-            rings,
-        )  # fmt: skip
+        drawn = (rows, places, shown.classes[rows], shown.labels, counts)
+        return cls(shown.n, *drawn, support, alpha, mistakes, mistakes_of, rings)
 
-    def at(self, rows: Index) -> Array:
+    def plot_in(self, ax: Axes, view: View, frame: Frame) -> None:
+        """Draw the samples in the plane of a view, with its limits and labels."""
+        self.draw(ax)
+        set_frame(ax, view, frame, self.labels, self.thinned)
+
+    def at(self, rows: Indices) -> Array:
         """The places of some of the rows shown."""
         return self.places[np.searchsorted(self.rows, rows)]
 
@@ -77,32 +116,27 @@ class Points:
         for k, label in enumerate(self.labels):
             chosen = self.classes == k
             x, y = self.places[chosen].T
-            ax.scatter(
-                x, y, s=area, **style.class_style(k), edgecolors=style.EDGE, linewidths=0.5, zorder=3,
-                label=f"{style.plain(label)} ({self.counts[k]:,})", rasterized=many,
-            )  # fmt: skip
+            edge: style.Look = {"edgecolors": style.EDGE, "linewidths": 0.5, "zorder": 3, "rasterized": many}
+            ax.scatter(x, y, s=area, **style.class_style(k), **edge, label=f"{style.plain(label)} ({self.counts[k]:,})")
         if self.support.size:
             self._draw_rings(ax, many)
         if self.mistakes.size:  # below the samples: their arms show, and the class of the sample, too
             seen = np.isin(self.mistakes, self.rows)
             x, y = self.at(self.mistakes[seen]).T
             few = seen.sum() < MANY_SAMPLES
-            ax.scatter(
-                x, y, s=float(np.clip(6.0 * area, 60.0 if few else 16.0, 160.0)), marker="x", color=style.VERMILION,
-                linewidths=1.6 if few else 0.8, zorder=2.9, rasterized=many,
-                label=f"misclassified{self.mistakes_of} ({_of(seen)})",
-            )  # fmt: skip
+            size, width = float(np.clip(6.0 * area, 60.0 if few else 16.0, 160.0)), 1.6 if few else 0.8
+            name = f"misclassified{self.mistakes_of} ({_of(seen)})"
+            ax.scatter(x, y, s=size, linewidths=width, **style.MISTAKE, rasterized=many, label=name)
 
     def _draw_rings(self, ax: Axes, many: bool) -> None:
         seen = np.isin(self.support, self.rows)
         x, y = self.at(self.support[seen]).T
         sizes = SMALLEST_RING + (LARGEST_RING - SMALLEST_RING) * np.abs(self.alpha) / (np.abs(self.alpha).max() or 1.0)
         crowded = float(np.clip(MANY_RINGS / seen.sum(), 0.08, 1.0))
-        ax.scatter(
-            x, y, s=sizes[seen] * max(crowded, 0.25 if seen.sum() < MANY_SAMPLES else 0.0), facecolors="none",
-            edgecolors="black", linewidths=1.1 if seen.sum() < MANY_SAMPLES else 0.6, zorder=4, rasterized=many,
-            label=f"{self.rings} ({_of(seen)})",
-        )  # fmt: skip
+        few = seen.sum() < MANY_SAMPLES
+        areas, width = sizes[seen] * max(crowded, 0.25 if few else 0.0), 1.1 if few else 0.6
+        name = f"{self.rings} ({_of(seen)})"
+        ax.scatter(x, y, s=areas, linewidths=width, **style.SUPPORT, rasterized=many, label=name)
 
     def describe(self) -> str:
         """The samples in words."""
@@ -117,7 +151,7 @@ class Points:
         return out
 
 
-def _of(seen: NDArray[np.bool_]) -> str:
+def _of(seen: Mask) -> str:
     return f"{seen.size:,}" if seen.all() else f"{int(seen.sum()):,} of {seen.size:,} shown"
 
 

@@ -3,24 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexcls.arrays import Indices
 from convexcls.plots import style
-from convexcls.plots.display import Display
-from convexcls.plots.field import Field, Frame, field_of, frame_of
+from convexcls.plots.display import Axes, Display
 from convexcls.plots.from_solution import check_point, linear_coef, misclassified, shown_samples
-from convexcls.plots.points import Points, set_frame
-from convexcls.plots.thinning import thinned
-from convexcls.plots.view import View, choose_view
+from convexcls.plots.plane import Field, Frame, View, choose_view, field_of, frame_of
+from convexcls.plots.points import Points, thinned
 from convexcls.solution import Solution
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-Array = NDArray[np.float64]
 LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 
@@ -42,7 +36,7 @@ class ProbabilityDisplay(Display):
     view: View
     frame: Frame
     field: Field
-    winner: NDArray[np.intp] | None
+    winner: Indices | None
     model: str
 
     @classmethod
@@ -92,11 +86,10 @@ class ProbabilityDisplay(Display):
         if np.ptp(values) > 0 and np.all(np.isfinite(values)):
             widths = [2.0 if level == 0.5 else 1.0 for level in self.levels]
             strokes = [{0.5: "solid", 0.25: "dashed", 0.75: "dashed"}.get(level, "dotted") for level in self.levels]
-            lines = ax.contour(self.field.u, self.field.v, values, self.levels, colors="black", linewidths=widths,
-                               linestyles=strokes, zorder=2)  # fmt: skip
+            look: style.Look = {"colors": "black", "linewidths": widths, "linestyles": strokes, "zorder": 2}
+            lines = ax.contour(self.field.u, self.field.v, values, self.levels, **look)
             ax.clabel(lines, fmt="%.2f", fontsize=8)
-        self.points.draw(ax)
-        set_frame(ax, self.view, self.frame, self.points.labels, self.points.thinned)
+        self.points.plot_in(ax, self.view, self.frame)
 
     def describe(self) -> str:
         values = self.field.values

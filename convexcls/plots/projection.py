@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexcls.arrays import Array
 from convexcls.plots import style
-from convexcls.plots.display import Display
+from convexcls.plots.display import Axes, Display
 from convexcls.plots.from_solution import check_point
 from convexcls.problem import NoAnswer
 from convexcls.solution import Solution
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-Array = NDArray[np.float64]
 FEWEST_BINS, MOST_BINS = 5, 40
 
 
@@ -82,13 +78,13 @@ class ProjectionDisplay(Display):
 
         for k, (label, counts) in enumerate(zip(self.labels, self.counts, strict=True)):
             colour = style.class_style(k)["color"]
-            ax.stairs(counts, self.edges, fill=True, facecolor=(*style.pale(k, 0.35), 0.45), edgecolor=colour,
-                      hatch=style.HATCHES[k % 8], linewidth=0.0, zorder=2)  # fmt: skip
-            ax.stairs(counts, self.edges, color=colour, linestyle=style.STROKES[k % 9], linewidth=1.8, zorder=3,
-                      label=f"{style.plain(label)} ({len(self.projected[k]):,})")  # fmt: skip
+            ground: style.Look = {"facecolor": (*style.pale(k, 0.35), 0.45), "hatch": style.HATCHES[k % 8]}
+            ax.stairs(counts, self.edges, fill=True, edgecolor=colour, linewidth=0.0, **ground, zorder=2)
+            line: style.Look = {"color": colour, "linestyle": style.STROKES[k % 9], "linewidth": 1.8, "zorder": 3}
+            ax.stairs(counts, self.edges, **line, label=f"{style.plain(label)} ({len(self.projected[k]):,})")
         if self.threshold is not None:
-            ax.axvline(self.threshold, color="black", linewidth=2.0, linestyle=style.STROKES[1], zorder=4,
-                       label=f"threshold {self.threshold:.4g} ({style.counted(self.errors, 'error')})")  # fmt: skip
+            name = f"threshold {self.threshold:.4g} ({style.counted(self.errors, 'error')})"
+            ax.axvline(self.threshold, **style.THRESHOLD, label=name)
         ax.set_xlabel("projection x·coef")
         ax.set_ylabel("samples")
         ax.yaxis.set_major_locator(MaxNLocator(integer=True))

@@ -4,22 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexcls.arrays import Array, Indices
 from convexcls.plots import style
-from convexcls.plots.display import Display
+from convexcls.plots.display import Axes, Display
 from convexcls.plots.from_solution import check_point
-from convexcls.plots.thinning import evenly
+from convexcls.plots.points import evenly
 from convexcls.problem import NoAnswer
 from convexcls.solution import Solution
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-Array = NDArray[np.float64]
 #: Of each constraint so many rows are shown: the largest multipliers, and others evenly spread.
 MOST_SHOWN = 1500
 
@@ -37,6 +33,7 @@ class SlacknessDisplay(Display):
     """
 
     kind: ClassVar[str] = "slackness"
+    heading: ClassVar[str] = "Complementary slackness of {0.model}"
 
     slack: Mapping[str, Array]
     multiplier: Mapping[str, Array]
@@ -58,22 +55,18 @@ class SlacknessDisplay(Display):
         products = {name: float(np.abs(slack[name] * multiplier[name]).max(initial=0.0)) for name in slack}
         return cls(slack, multiplier, products, problem.name)
 
-    @property
-    def title(self) -> str:
-        return style.plain(f"Complementary slackness of {self.model}", 80)
-
     def draw(self, ax: Axes) -> None:
         shown = total = 0
         for k, name in enumerate(self.slack):
             rows = self._rows(name)
             shown, total = shown + rows.size, total + self.slack[name].size
-            marks = style.class_style(k)
-            ax.scatter(
-                self.slack[name][rows], self.multiplier[name][rows], s=34 if k == 0 else 46, marker=marks["marker"],
-                facecolors=marks["color"] if k == 0 else "none", edgecolors=style.EDGE if k == 0 else marks["color"],
-                linewidths=0.6 if k == 0 else 1.4, zorder=3, clip_on=False,
-                label=f"{style.plain(name)}: products {_below(self.products[name])}",
-            )  # fmt: skip
+            colour, marker = style.class_style(k).values()
+            look: style.Look = {"s": 34, "facecolors": colour, "edgecolors": style.EDGE, "linewidths": 0.6}
+            if k:
+                look = {"s": 46, "facecolors": "none", "edgecolors": colour, "linewidths": 1.4}
+            label = f"{style.plain(name)}: products {_below(self.products[name])}"
+            x, y = self.slack[name][rows], self.multiplier[name][rows]
+            ax.scatter(x, y, marker=marker, **look, zorder=3, clip_on=False, label=label)
         for line in (ax.axhline, ax.axvline):
             line(0.0, color="black", linewidth=1.0, zorder=1)
         ax.margins(0.06)
@@ -81,7 +74,7 @@ class SlacknessDisplay(Display):
         ax.set_xlabel(f"slack: how far the constraint is from being tight{thin}")
         ax.set_ylabel("multiplier")
 
-    def _rows(self, name: str) -> NDArray[np.intp]:
+    def _rows(self, name: str) -> Indices:
         order = np.argsort(-np.abs(self.multiplier[name]), kind="stable")
         if order.size <= MOST_SHOWN:
             return order

@@ -4,21 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexcls.arrays import Array
 from convexcls.plots import style
-from convexcls.plots.display import Display
+from convexcls.plots.display import Axes, Display
 from convexcls.plots.from_solution import check_point
 from convexcls.problem import NoAnswer, Problem
 from convexcls.solution import Solution
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-Array = NDArray[np.float64]
 #: Places on a line: fewer on many samples, for each costs a pass over them.
 FINEST, COARSEST, BUDGET = 161, 21, 2e8
 #: More directions than this are not drawn unless they are named.
@@ -42,6 +38,7 @@ class LossSliceDisplay(Display):
     """
 
     kind: ClassVar[str] = "slice"
+    heading: ClassVar[str] = "Objective of {0.model} through its solution"
 
     t: Array
     values: Mapping[str, Array]
@@ -63,10 +60,6 @@ class LossSliceDisplay(Display):
         values = {name: np.array([held.value(solution.x, step * line) for step in t]) for name, line in lines.items()}
         return cls(t, values, solution.objective, problem.name)
 
-    @property
-    def title(self) -> str:
-        return style.plain(f"Objective of {self.model} through its solution", 80)
-
     def draw(self, ax: Axes) -> None:
         for k, (name, values) in enumerate(self.values.items()):
             ax.plot(self.t, values, **style.line_style(k), label=f"along {style.plain(name)}", zorder=2)
@@ -75,8 +68,7 @@ class LossSliceDisplay(Display):
                 ends = allowed[[0, -1]]
                 ends = ends[(ends > 0) & (ends < values.size - 1)]
                 ax.plot(self.t[ends], values[ends], "|", color=style.line_style(k)["color"], markersize=14, zorder=3)
-        ax.plot([0.0], [self.optimum], "o", color=style.VERMILION, markeredgecolor="black", markersize=7, zorder=4,
-                label=f"the solution, {self.optimum:.5g}")  # fmt: skip
+        ax.plot([0.0], [self.optimum], "o", **style.SOLUTION, label=f"the solution, {self.optimum:.5g}")
         if any(np.any(np.isnan(values)) for values in self.values.values()):
             ax.plot([], [], "|", color="black", markersize=10, label="beyond: infeasible")
         ax.set_xlabel("distance t from the solution, along a direction of length 1")

@@ -9,28 +9,59 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, Literal
 
+from convexcls.wording import count
+
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+    from matplotlib.axes import Axes as Axes
+    from matplotlib.figure import Figure as Figure
+else:  # matplotlib is imported when something is drawn
+    Axes = Figure = Any
 
 BLACK, BLUE, ORANGE, GREEN = "#000000", "#0072B2", "#E69F00", "#009E73"
 SKY, VERMILION, PURPLE, YELLOW = "#56B4E9", "#D55E00", "#CC79A7", "#F0E442"
-
 #: By class: a dark and a light one first. Marker and colour change together, then the markers move on by one.
 CLASS_COLOURS = (BLUE, ORANGE, BLACK, SKY, VERMILION, YELLOW, GREEN, PURPLE)
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<")
 #: By line: dark colours only, each with dashes of its own.
 LINE_COLOURS = (BLACK, BLUE, VERMILION, GREEN, PURPLE)
 STROKES: tuple[Any, ...] = (
-    "solid", (0, (8, 2.5)), (0, (1.5, 1.5)), (0, (7, 2, 1.5, 2)), (0, (3, 1.5)), (0, (7, 2, 1.5, 2, 1.5, 2)),
-    (0, (16, 2, 4, 2)), (0, (4, 2, 4, 2, 1, 2)), (0, (1, 3.5)),
-)  # fmt: skip
+    "solid",
+    (0, (8, 2.5)),
+    (0, (1.5, 1.5)),
+    (0, (7, 2, 1.5, 2)),
+    (0, (3, 1.5)),
+    (0, (7, 2, 1.5, 2, 1.5, 2)),
+    (0, (16, 2, 4, 2)),
+    (0, (4, 2, 4, 2, 1, 2)),
+    (0, (1, 3.5)),
+)
+LOOSE_DASH, DASH_DOT, SHORT_DASH = (0, (8, 2.5)), (0, (7, 2, 1.5, 2)), (0, (2, 2))
 HATCHES = ("////", "\\\\\\\\", "....", "xxxx", "++++", "oooo", "||||", "----")
 EDGE = "0.15"
 FAINT = "0.55"
+
+#: What is drawn besides samples and lines, each with its look.
+Look = dict[str, Any]
+ZERO: Look = {"color": FAINT, "linewidth": 0.8, "zorder": 1}
+MISTAKE: Look = {"marker": "x", "color": VERMILION, "zorder": 2.9}
+SUPPORT: Look = {"facecolors": "none", "edgecolors": "black", "zorder": 4}
+SLACK: Look = {"colors": "0.35", "linewidths": 0.9, "zorder": 2}
+MARGIN: Look = {"colors": "0.25", "linestyles": [SHORT_DASH], "linewidths": 1.3, "zorder": 2.4}
+NEAREST: Look = {"color": "black", "linewidth": 2.2, "marker": "d", "markersize": 6, "zorder": 6}
+HYPERPLANE: Look = {"color": "0.25", "linestyle": DASH_DOT, "linewidth": 1.3, "zorder": 2}
+MEETING: Look = {"color": VERMILION, "marker": "*", "markersize": 15, "markeredgecolor": "black", "linestyle": ":"}
+SOLUTION: Look = {"color": VERMILION, "markeredgecolor": "black", "markersize": 7, "zorder": 4}
+THRESHOLD: Look = {"color": "black", "linewidth": 2.0, "linestyle": LOOSE_DASH, "zorder": 4}
+BOUND: Look = {"color": "black", "linewidth": 1.2, "zorder": 3}
+TICK: Look = {"color": "black", "markersize": 7, "markeredgewidth": 0.8}
+ANSWER: Look = {"s": 60, "edgecolors": "black", "linewidths": 0.7, "zorder": 3}
+BESIDE: Look = {"textcoords": "offset points", "zorder": 7, "fontsize": 9}
+BOX: Look = {"boxstyle": "round,pad=0.15", "facecolor": "white", "edgecolor": "none", "alpha": 0.8}
+STATUS: Look = {"rotation": 90, "ha": "right", "va": "top", "fontsize": 9, "color": "0.2"}
 #: Names are cut to this many letters.
 LONGEST_NAME = 36
 #: A line of the legend has at most so many letters.
@@ -38,6 +69,10 @@ LEGEND_WIDTH = 24
 NO_BREAK = "\N{NO-BREAK SPACE}"
 #: More markers than this are drawn as one bitmap, also in a file of vectors.
 MOST_VECTORS = 1500
+
+
+#: ``1 sample``, ``2,000 samples``.
+counted = partial(count, grouping=",")
 
 
 def class_style(k: int) -> dict[str, Any]:
@@ -48,6 +83,11 @@ def class_style(k: int) -> dict[str, Any]:
 def line_style(k: int) -> dict[str, Any]:
     """Colour and dashes of line k."""
     return {"color": LINE_COLOURS[k % len(LINE_COLOURS)], "linestyle": STROKES[k % len(STROKES)]}
+
+
+def marked(k: int, size: float) -> Look:
+    """The marks of line k."""
+    return {"marker": MARKERS[k % 8], "markersize": size}
 
 
 def pale(k: int, amount: float = 0.85) -> tuple[float, float, float]:
@@ -79,10 +119,18 @@ def context() -> Iterator[None]:
         import matplotlib as mpl
 
     settings: dict[str, Any] = {
-        "font.family": ["DejaVu Sans"], "font.size": 10.0, "text.usetex": False, "axes.titlesize": 11.0,
-        "axes.labelsize": 10.0, "legend.fontsize": 9.0, "xtick.labelsize": 9.0, "ytick.labelsize": 9.0,
-        "axes.unicode_minus": True, "lines.linewidth": 1.5, "hatch.linewidth": 0.6,
-    }  # fmt: skip
+        "font.family": ["DejaVu Sans"],
+        "font.size": 10.0,
+        "text.usetex": False,
+        "axes.titlesize": 11.0,
+        "axes.labelsize": 10.0,
+        "legend.fontsize": 9.0,
+        "xtick.labelsize": 9.0,
+        "ytick.labelsize": 9.0,
+        "axes.unicode_minus": True,
+        "lines.linewidth": 1.5,
+        "hatch.linewidth": 0.6,
+    }
     with mpl.rc_context(settings):
         yield
 
@@ -93,8 +141,15 @@ def add_legend(ax: Axes) -> None:
     if handles:
         whole = [re.sub(r"\([^()]*\)", lambda found: found[0].replace(" ", NO_BREAK), label) for label in labels]
         wrapped = ["\n".join(wrap(label, LEGEND_WIDTH)) for label in whole]
-        ax.legend(handles, wrapped, loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0.0, frameon=False,
-                  handlelength=2.6)  # fmt: skip
+        ax.legend(
+            handles,
+            wrapped,
+            loc="upper left",
+            bbox_to_anchor=(1.01, 1.0),
+            borderaxespad=0.0,
+            frameon=False,
+            handlelength=2.6,
+        )
 
 
 #: How a figure fits legends beside axes that are to scale.
@@ -111,13 +166,8 @@ def new_axes(size: tuple[float, float]) -> Axes:
 def bare_figure(size: tuple[float, float]) -> Figure:
     """A figure for a file: without pyplot, which would look for a screen and keep it."""
     with needed():
-        from matplotlib.figure import Figure
+        from matplotlib.figure import Figure as Figure
     return Figure(figsize=size, layout=LAYOUT)
-
-
-def counted(n: int, what: str, more: str = "s") -> str:
-    """``1 sample``, ``2 samples``."""
-    return f"{n:,} {what}{'' if n == 1 else more}"
 
 
 def listed(rows: Any, most: int = 8) -> str:
@@ -125,6 +175,4 @@ def listed(rows: Any, most: int = 8) -> str:
     shown = [str(int(row)) for row in rows[:most]]
     if len(rows) > most:
         return f"rows {', '.join(shown)}, ..."
-    if len(shown) == 1:
-        return f"row {shown[0]}"
-    return f"rows {', '.join(shown[:-1])} and {shown[-1]}"
+    return f"row {shown[0]}" if len(shown) == 1 else f"rows {', '.join(shown[:-1])} and {shown[-1]}"

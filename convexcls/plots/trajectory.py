@@ -3,29 +3,29 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexcls.arrays import Array, Indices
 from convexcls.plots import style
-from convexcls.plots.display import Display
-from convexcls.plots.field import Frame, frame_of
+from convexcls.plots.display import Axes, Display
 from convexcls.plots.from_solution import Shown
-from convexcls.plots.points import NOBODY, Points, set_frame
-from convexcls.plots.replay import replay
-from convexcls.plots.thinning import thinned
-from convexcls.plots.view import View, choose_view
+from convexcls.plots.plane import Frame, View, choose_view, frame_of
+from convexcls.plots.points import NOBODY, Points, thinned
 from convexcls.problem import NoAnswer
 from convexcls.solution import Solution
 from convexcls.solvers.rules.perceptron_report import PerceptronReport
+from convexcls.solvers.rules.visits import orders, step_size
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-Array = NDArray[np.float64]
 #: So many of the lines are drawn, ever further apart.
 MOST_LINES = 10
+
+
+#: So many updates are replayed, and so many products spent on them.
+MOST_UPDATES, BUDGET = 5000, 2e8
+#: More entries than this are not written out.
+LARGEST = 5e7
 
 
 @dataclass(eq=False)
@@ -46,7 +46,7 @@ class TrajectoryDisplay(Display):
     kind: ClassVar[str] = "trajectory"
 
     weights: Array
-    chosen: NDArray[np.intp]
+    chosen: Indices
     updates: int
     separated: bool
     complete: bool
@@ -87,11 +87,11 @@ class TrajectoryDisplay(Display):
         view = choose_view(data.matrix, data.features, None, features, rows)
         pair = [int(np.argmax(axis)) for axis in view.axes]
         points = Points.of(Shown(data.matrix, data.features, classes, labels), rows, view)
-        return cls(
-            weights[:, [*pair, *range(data.d, weights.shape[1])]], steps, report.updates, report.separated,
-            bool(np.allclose(weights[-1], report.weights)), space, points, view, frame_of(points.places),
-            (data.features[pair[0]], data.features[pair[1]]),
-        )  # fmt: skip
+        kept = weights[:, [*pair, *range(data.d, weights.shape[1])]]
+        complete = bool(np.allclose(weights[-1], report.weights))
+        names = (data.features[pair[0]], data.features[pair[1]])
+        plane_of = (space, points, view, frame_of(points.places), names)
+        return cls(kept, steps, report.updates, report.separated, complete, *plane_of)
 
     @property
     def title(self) -> str:
@@ -108,11 +108,10 @@ class TrajectoryDisplay(Display):
             shade = 0.78 * (1.0 - k / max(len(self.chosen) - 1, 1))
             ends = self._line(self.weights[step])
             if ends is not None:
-                ax.plot(*ends.T, color=str(shade), linewidth=2.4 if final else 1.3, zorder=2,
-                        linestyle="solid" if final else style.STROKES[1 + k % 4],
-                        label=f"after update {step:,}" + (" (last)" if final and self.complete else ""))  # fmt: skip
-        self.points.draw(ax)
-        set_frame(ax, self.view, self.frame, self.points.labels, self.points.thinned)
+                name = f"after update {step:,}" + (" (last)" if final and self.complete else "")
+                width, stroke = (2.4, "solid") if final else (1.3, style.STROKES[1 + k % 4])
+                ax.plot(*ends.T, color=str(shade), linewidth=width, linestyle=stroke, zorder=2, label=name)
+        self.points.plot_in(ax, self.view, self.frame)
 
     def _line(self, w: Array) -> Array | None:
         """Where w'x + intercept = 0, beyond the frame on both sides; None of weights 0, which give no line."""
@@ -144,3 +143,48 @@ class TrajectoryDisplay(Display):
             f"The perceptron's way from the weights ({start}) to ({w}) in {style.counted(self.updates, 'update')}; "
             f"{end}. {self.points.describe()}."
         )
+
+
+# ---- the perceptron once more, update by update: a report keeps what came of it, not the way ------------
+
+
+def replay(report: PerceptronReport) -> Array:
+    """The weights before the first update and after each, one row each: those of the first updates where there are
+    very many. Where all were replayed, the last row is the report's weights."""
+    n, width = report.rows.shape
+    if n * width > LARGEST:
+        raise NoAnswer(f"{n:,} samples of {width - 1:,} features are too many to replay the perceptron on")
+    rows = -report.rows.to_dense()  # v_i = y_i (x_i, 1)
+    most = int(min(report.updates, MOST_UPDATES, max(BUDGET / rows.size, 10)))
+    out = [np.array(report.start)]
+    visits = orders("random" if report.order == "random" else "cyclic", len(rows), report.seed)
+    for tau in range(1, report.passes + 1):
+        rate = step_size(report.step, report.rate, tau)
+        if report.rule == "batch":
+            _batch(rows, out, rate)
+        else:
+            _one_by_one(rows[next(visits)], out, rate, most)
+        if len(out) > most:
+            break
+    if most == report.updates and not np.allclose(out[-1], report.weights, rtol=1e-9, atol=0.0):
+        raise NoAnswer("the run could not be replayed: its updates lead to other weights than the report has")
+    return np.array(out[: most + 1])
+
+
+def _one_by_one(rows: Array, out: list[Array], rate: float, most: int) -> None:
+    """One pass: from each mistake on to the next, all margins at once."""
+    at = 0
+    while at < len(rows) and len(out) <= most:
+        wrong = rows[at:] @ out[-1] <= 0
+        if not wrong.any():
+            return
+        at += int(wrong.argmax())
+        out.append(out[-1] + rate * rows[at])
+        at += 1
+
+
+def _batch(rows: Array, out: list[Array], rate: float) -> None:
+    """One pass: all mistakes together."""
+    wrong = rows @ out[-1] <= 0
+    if wrong.any():
+        out.append(out[-1] + rate * rows[wrong].sum(axis=0))

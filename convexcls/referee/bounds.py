@@ -17,16 +17,13 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexcls.arrays import Array
 from convexcls.problem import Constraint, Problem
 from convexcls.proofs.certificate import check_kkt
 from convexcls.referee.claim import RAISED, pieces_of
 from convexcls.rows import DiagonalRows
 from convexcls.solution import Solution
-
-Array = NDArray[np.float64]
-
 
 #: The losses with values that are never below 0.
 NONNEGATIVE = ("logistic", "softmax", "half-square", "exponential")

@@ -1,17 +1,24 @@
-"""What a fitted estimator claims: that a point solves a convex program."""
+"""A fitted estimator with the data that it is said to have been fitted on, and what it claims: that a point solves a
+convex program."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
+from convexcls.arrays import Array
+from convexcls.data import DataError, check_matrix, finite_doubles
+from convexcls.data.labels import as_vector
+from convexcls.models import Model
 from convexcls.problem import Constraint, Problem
 from convexcls.solution import Solution
-
-Array = NDArray[np.float64]
+from convexcls.wording import listed
 
 #: The unknowns that stand for a loss or an absolute value: each is at least as large as its pieces, row by row.
 RAISED = ("slack", "size")
@@ -75,3 +82,189 @@ def completed(problem: Problem, values: Mapping[str, Array]) -> Array:
             lowest.append(np.zeros(problem.variable(name).size))
         x[problem.layout[name]] = np.max(lowest, axis=0)
     return x
+
+
+def fitted_point(problem: Problem, coef: Array, intercept: Any) -> Array:
+    """The point of these coefficients, with the intercept where the problem has one."""
+    return completed(problem, {"coef": coef, "intercept": np.atleast_1d(intercept)})
+
+
+def lagrangian_gradient(problem: Problem, x: Array, multipliers: Mapping[str, Array]) -> Array:
+    """The gradient of the Lagrangian at x; without multipliers that of the objective."""
+    out = problem.apply_quadratic(x) + problem.q
+    for t in problem.terms:
+        rows = problem.rows(t)
+        out = out + rows.T @ (t.row_weights * t.loss.slope(rows @ x + t.offset))
+    for c in problem.constraints:
+        if c.name in multipliers:
+            out = out + problem.rows(c).T @ multipliers[c.name]
+    return np.asarray(out)
+
+
+def altered(base: Model, name: str, **blocks: Any) -> Problem:
+    """The program of a model with some of its blocks changed."""
+    kept = ("variables", "quadratic", "linear", "terms", "constraints", "constant", "unit")
+    given = {"attributes": {"data": base.data}, **{block: getattr(base, block) for block in kept}, **blocks}
+    return Problem(name, **given)
+
+
+def stated(problem: Problem) -> str:
+    """The name of a problem with its parameters."""
+    words = ", ".join(f"{name} = {value}" for name, value in getattr(problem, "parameters", {}).items())
+    return problem.name + (f" ({words})" if words else "")
+
+
+# ---- what all fitted estimators are asked ---------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """A fitted estimator with the data that it is said to have been fitted on, in double precision."""
+
+    estimator: Any
+    given: Any
+    target: Any
+    sample_weight: Any = None
+
+    @property
+    def name(self) -> str:
+        """The name of its class."""
+        return type(self.estimator).__name__
+
+    @cached_property
+    def options(self) -> Mapping[str, Any]:
+        """The parameters that it was made with."""
+        return dict(self.estimator.get_params(deep=False))
+
+    def value(self, attribute: str) -> Any:
+        """A fitted attribute; an error where there is none."""
+        try:
+            return getattr(self.estimator, attribute)
+        except AttributeError:
+            raise ValueError(f"this {self.name} has no {attribute}: fit it before it is certified") from None
+
+    def array(self, attribute: str) -> Array:
+        """A fitted attribute as finite doubles, dense."""
+        value = self.value(attribute)
+        dense = value.toarray() if sparse.issparse(value) else np.asarray(value)
+        return finite_doubles(np.atleast_1d(dense), attribute)
+
+    # ---- the data as the estimator saw them ---------------------------------------------------------------------
+
+    @cached_property
+    def X(self) -> Any:
+        """The samples as doubles, dense or sparse."""
+        matrix = check_matrix(self.given)
+        expected = getattr(self.estimator, "n_features_in_", matrix.shape[1])
+        if matrix.shape[1] != expected:
+            raise DataError(f"X has {matrix.shape[1]} columns, but this {self.name} was fitted on {expected}")
+        return matrix
+
+    @property
+    def n(self) -> int:
+        """The number of samples."""
+        return int(self.X.shape[0])
+
+    @cached_property
+    def y(self) -> NDArray[Any]:
+        """The labels, one a sample."""
+        return as_vector(self.target, "y", self.n)
+
+    @cached_property
+    def classes(self) -> NDArray[Any]:
+        """The labels that the estimator knows, in its order; y must have the same."""
+        classes = np.asarray(self.value("classes_"))
+        found = np.unique(self.y)
+        if found.shape != classes.shape or not np.all(found == classes):
+            raise DataError(f"y has the labels {_shown(found)}, but this {self.name} was fitted on {_shown(classes)}")
+        return classes
+
+    @cached_property
+    def weights(self) -> Array:
+        """The sample weights, one where none were given."""
+        if self.sample_weight is None:
+            return np.ones(self.n)
+        return finite_doubles(as_vector(self.sample_weight, "sample_weight", self.n), "sample_weight")
+
+    @property
+    def tolerance(self) -> float:
+        """The tolerance of its stopping rule."""
+        return float(self.options.get("tol") or 0.0)
+
+    def class_weights(self, weighted: bool) -> Array:
+        """The weight of each class; ``weighted`` says whether "balanced" counts samples by their weights."""
+        spec = self.options.get("class_weight")
+        if spec is None:
+            return np.ones(self.classes.size)
+        from inspect import signature
+
+        from sklearn.utils.class_weight import compute_class_weight
+
+        arguments: dict[str, Any] = {"classes": self.classes, "y": self.y}
+        if weighted and "sample_weight" in signature(compute_class_weight).parameters:
+            arguments["sample_weight"] = self.weights
+        return np.asarray(compute_class_weight(spec, **arguments), dtype=float)
+
+    def all_weights(self, weighted: bool = False) -> Array:
+        """The weight of each sample times that of its class."""
+        return self.weights * self.class_weights(weighted)[np.searchsorted(self.classes, self.y)]
+
+    # ---- one program for each class -----------------------------------------------------------------------------
+
+    def against_rest(self) -> list[tuple[str, NDArray[Any], Array, int]]:
+        """The two-class problems of one class against the rest: who, the labels, the weights, and the row of coef_.
+        The weight of a class counts for the class alone, not for the rest, as liblinear and the SGD rules have it. Two
+        classes are one problem, with both weights."""
+        if self.classes.size == 2:
+            return [("", self.y, self.all_weights(), 0)]
+        own = self.class_weights(weighted=False)
+        out = []
+        for k, label in enumerate(self.classes):
+            mine = self.y == label
+            out.append((f"{label} against the rest", mine, np.where(mine, own[k], 1.0) * self.weights, k))
+        return out
+
+    def plane(self, k: int) -> tuple[Array, float]:
+        """The coefficients and the intercept of the k-th score."""
+        coef = np.atleast_2d(self.array("coef_"))
+        rows = 1 if self.classes.size == 2 else self.classes.size
+        if coef.shape != (rows, self.X.shape[1]):
+            raise ValueError(f"coef_ of this {self.name} is {coef.shape}: it should be {(rows, self.X.shape[1])}")
+        intercept = np.broadcast_to(self.array("intercept_"), (rows,))
+        return coef[k], float(intercept[k])
+
+    # ---- what may be off ----------------------------------------------------------------------------------------
+
+    def precision(self) -> list[str]:
+        """Whether the estimator worked in single precision."""
+        kind = getattr(getattr(self.estimator, "coef_", None), "dtype", None)
+        if getattr(self.given, "dtype", None) == np.float32:
+            return [
+                "X is single precision (float32): it is taken exactly as it is, but the fit may have been rounded "
+                "to seven digits"
+            ]
+        if kind == np.float32:
+            return ["coef_ is single precision (float32) and X is not: the fit saw a rounded copy of X"]
+        return []
+
+    def stopped(self) -> list[str]:
+        """Whether the solver ended because it had no iterations left."""
+        limit = self.options.get("max_iter")
+        count = getattr(self.estimator, "n_iter_", None)
+        if limit is None or count is None or limit < 0:
+            return []
+        if int(np.max(count)) < limit:
+            return []
+        return [f"the solver stopped at max_iter = {limit}, not at its tolerance: raise max_iter"]
+
+
+def augmented(X: Any, scaling: float) -> Any:
+    """The samples with a constant feature, as liblinear appends it for the intercept."""
+    column = np.full((X.shape[0], 1), float(scaling))
+    if not sparse.issparse(X):
+        return np.hstack([X, column])
+    return sparse.hstack([X, sparse.csr_array(column)], format="csr")
+
+
+def _shown(labels: NDArray[Any]) -> str:
+    return listed(labels.tolist(), 6)

@@ -11,15 +11,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexcls.arrays import Array
 from convexcls.models import FisherLDA
 from convexcls.problem import ROUNDING_ROOM, Constraint, Label, Problem, Variable
-from convexcls.referee.claim import Claim
-from convexcls.referee.reading import Fit
+from convexcls.referee.claim import Claim, Fit, altered, completed, lagrangian_gradient
 from convexcls.rows import DenseRows
-
-Array = NDArray[np.float64]
 
 
 def linear_discriminant_analysis(fit: Fit) -> list[Claim]:
@@ -68,12 +65,17 @@ def _with_covariance(base: FisherLDA, matrix: Array, symbol: str) -> Problem:
     top = max(float(np.trace(matrix)), 1e-300)
     difference = separations[0].entries[variables[0].name].to_dense()
     unit = ROUNDING_ROOM * 0.5 * top / max(float((difference**2).sum()), 1e-300) / matrix.shape[0]
-    return Problem(
-        "Fisher discriminant with a given covariance", variables,
-        quadratic={v.name: DenseRows(matrix) for v in variables}, constraints=separations, unit=unit,
-        quadratic_symbol=r"\Sigma", linear_labels={v.name: Label("", symbol) for v in variables},
-        attributes={"data": base.data},
-    )  # fmt: skip
+    return altered(
+        base,
+        "Fisher discriminant with a given covariance",
+        variables=variables,
+        quadratic={v.name: DenseRows(matrix) for v in variables},
+        terms=(),
+        constraints=separations,
+        unit=unit,
+        quadratic_symbol=r"\Sigma",
+        linear_labels={v.name: Label("", symbol) for v in variables},
+    )
 
 
 def _direction(problem: Problem, base: FisherLDA, differences: Array) -> tuple[Array, dict[str, Array], float]:
@@ -83,30 +85,16 @@ def _direction(problem: Problem, base: FisherLDA, differences: Array) -> tuple[A
     spanned = differences[list(base.chosen)].T
     values = np.linalg.solve((means @ spanned).T, spanned.T)  # row j: (mean_k - mean_1)'w = 1 for k = j + 1, else 0
     x = np.concatenate(list(values))
-    gradient = problem.apply_quadratic(x)
-    for t in problem.terms:
-        rows = problem.rows(t)
-        gradient = gradient + rows.T @ (t.weights * (rows @ x + t.offset))
+    gradient = lagrangian_gradient(problem, x, {})
     multipliers: dict[str, Array] = {}
     for c, v in zip(problem.constraints, problem.variables, strict=True):
         solved = np.linalg.lstsq(means.T, gradient[problem.layout[v.name]], rcond=None)[0]
         multipliers[c.name] = np.asarray(-solved, dtype=float)
     first = spanned[:, 0] / (np.linalg.norm(spanned[:, 0]) or 1.0)
-    pulled = gradient_of(problem, 0, spanned[:, 0])
+    where = problem.layout[problem.variables[0].name]
+    pulled = lagrangian_gradient(problem, completed(problem, {problem.variables[0].name: spanned[:, 0]}), {})[where]
     scale = float(first @ pulled) / float(first @ means[0]) if float(first @ means[0]) else np.nan
     return x, multipliers, scale
-
-
-def gradient_of(problem: Problem, k: int, w: Array) -> Array:
-    """S w for the k-th direction."""
-    x = np.zeros(problem.size)
-    where = problem.layout[problem.variables[k].name]
-    x[where] = w
-    out = problem.apply_quadratic(x)
-    for t in problem.terms:
-        rows = problem.rows(t)
-        out = out + rows.T @ (t.weights * (rows @ x))
-    return np.asarray(out[where])
 
 
 def _divisor(fit: Fit, scale: float, count: int) -> tuple[str, list[str]]:
@@ -149,5 +137,7 @@ def _intercept(fit: Fit, coef: Array) -> list[str]:
     k = int(np.argmax(np.abs(found - expected)))
     if abs(found[k] - expected[k]) <= 1e-6 * size:
         return []
-    return [f"intercept_ is {found[k]:.6g}, but halfway between the means with the log-odds of the priors it is "
-            f"{expected[k]:.6g}"]  # fmt: skip
+    return [
+        f"intercept_ is {found[k]:.6g}, but halfway between the means with the log-odds of the priors it is "
+        f"{expected[k]:.6g}"
+    ]

@@ -12,24 +12,31 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexcls.arrays import Array
 from convexcls.problem import Problem
 from convexcls.proofs.certificate import KKT, Certificate, check_kkt
 from convexcls.proofs.certificate.attainment import PROOF, attainment, needs_attainment_proof
 from convexcls.referee.appraisal import Appraisal, relative
 from convexcls.referee.bounds import Interval, bounds, exact_optimum
 from convexcls.referee.claim import Claim, raised_variables
-from convexcls.referee.own import own_solution
 from convexcls.referee.rebuilding import rebuilt
 from convexcls.solution import Solution
-
-Array = NDArray[np.float64]
+from convexcls.solve import solve
+from convexcls.solvers import SolverRefused
 
 #: Constraints that are violated by more than this, relatively, are called violated.
 FEASIBLE = 1e-6
 #: An estimator's point is called optimal where every condition holds to this relative tolerance.
 OPTIMAL = 1e-8
+
+
+#: A program is solved where its data have at most so many entries.
+MODERATE = 4_000_000
+#: Samples of a kernel machine that is solved.
+MODERATE_KERNEL = 4000
+#: What is asked of the solution.
+TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True)
@@ -91,7 +98,7 @@ def _stretch(claim: Claim, kkt: KKT, theirs: Interval) -> float:
 def _verdict(claim: Claim, kkt: KKT, found: _Found, own: Solution | None) -> str:
     """How far the fit is from the optimum. A point that violates its constraints may have any objective: then it is
     the multiple of it that does not which is judged, where there is one."""
-    from convexcls.referee.words import verdict_on
+    from convexcls.referee.appraisal import verdict_on
 
     words = verdict_on(claim.problem, found.objective, found.lower, own)
     broken = kkt.primal_feasibility
@@ -190,8 +197,10 @@ def _existence(problem: Problem, own: Solution | None) -> list[str]:
     if own.status == "infeasible":
         return ["no point satisfies the constraints: the program has no solution"]
     if any(t.loss.name in ("logistic", "softmax") for t in problem.terms):
-        return ["the maximum-likelihood estimate does not exist: the classes are separated and the coefficients grow "
-                "without end, until the solver gives up; a penalty makes it exist"]  # fmt: skip
+        return [
+            "the maximum-likelihood estimate does not exist: the classes are separated and the coefficients grow "
+            "without end, until the solver gives up; a penalty makes it exist"
+        ]
     return ["the program has no minimiser: its objective falls for ever along a direction"]
 
 
@@ -230,3 +239,18 @@ def _farthest(claim: Claim, own: Solution) -> str:
     k = int(np.argmax(difference[where]))
     here, there = claim.point[where][k], own.x[where][k]
     return f"{name}[{k}] is {here:.6g}, in the toolkit's solution {there:.6g}"
+
+
+# ---- the toolkit's own solution -------------------------------------------------------------------------
+
+
+def own_solution(problem: Problem) -> Solution | None:
+    """The solution, where the program is of moderate size; its verdict may be anything."""
+    kernel = any(not isinstance(p, np.ndarray) for p in problem.quadratic.values())
+    entries = sum(problem.rows(b).entries for b in (*problem.terms, *problem.constraints))
+    if (kernel and problem.size > MODERATE_KERNEL) or entries > MODERATE:
+        return None
+    try:
+        return solve(problem, tol=TOLERANCE).unless_interrupted()
+    except SolverRefused:
+        return None

@@ -7,16 +7,13 @@ which has the same minimiser. The intercept is not penalised. Several targets ar
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
+from convexcls.arrays import Array, Mask
 from convexcls.data import DataError, finite_doubles
 from convexcls.models import LeastSquares
 from convexcls.problem import Constraint, Problem
-from convexcls.referee.claim import Claim, completed
-from convexcls.referee.reading import Array, Fit
+from convexcls.referee.claim import Claim, Fit, altered, fitted_point
 from convexcls.rows import DiagonalRows
 
 #: The solvers of Ridge that stop by a tolerance.
@@ -53,7 +50,7 @@ def ridge_classifier(fit: Fit) -> list[Claim]:
     ]
 
 
-def _signs(positive: NDArray[np.bool_]) -> Array:
+def _signs(positive: Mask) -> Array:
     return np.where(positive, 1.0, -1.0)
 
 
@@ -72,35 +69,33 @@ def _claim(fit: Fit, target: Array, alpha: float, k: int, subject: str, weights:
     """The program of one target, with the k-th row of coef_."""
     weights = fit.weights if weights is None else weights
     intercept = bool(fit.options["fit_intercept"])
-    problem: Problem = LeastSquares(fit.X, target, l2=alpha, coding="real", intercept=intercept, sample_weight=weights)
-    if fit.options.get("positive"):
-        problem = _nonnegative(problem)
+    base = LeastSquares(fit.X, target, l2=alpha, coding="real", intercept=intercept, sample_weight=weights)
+    problem = _nonnegative(base) if fit.options.get("positive") else base
     coef = np.atleast_2d(fit.array("coef_"))
     if coef.shape[1] != fit.X.shape[1] or k >= coef.shape[0]:
         raise ValueError(f"coef_ of this {fit.name} is {coef.shape}: it does not fit X, {fit.X.shape}, and y")
     offsets = np.broadcast_to(fit.array("intercept_"), (coef.shape[0],))
-    point = completed(problem, {"coef": coef[k], **({"intercept": offsets[k : k + 1]} if intercept else {})})
+    point = fitted_point(problem, coef[k], offsets[k])
     findings = (*fit.precision(), *_solver_findings(fit))
     usual = fit.tolerance if fit.options.get("solver") in ITERATIVE else EXACT_SOLVER
     return Claim(problem, _named(fit, alpha), point, subject=subject, findings=findings, usual=usual)
 
 
-def _nonnegative(problem: Any) -> Problem:
+def _nonnegative(problem: LeastSquares) -> Problem:
     """The same program with coef >= 0."""
-    d = problem.variable("coef").size
-    sign = Constraint("coef_sign", {"coef": DiagonalRows.identity(d, -1.0)}, r"\mu", "vector", unit=1.0)
-    return Problem(
-        f"{problem.name}, coef >= 0", problem.variables, quadratic=problem.quadratic, terms=problem.terms,
-        constraints=[sign], unit=problem.unit, attributes={"data": problem.data},
-    )  # fmt: skip
+    rows = {"coef": DiagonalRows.identity(problem.variable("coef").size, -1.0)}
+    sign = Constraint("coef_sign", rows, r"\mu", "vector", unit=1.0)
+    return altered(problem, f"{problem.name}, coef >= 0", constraints=[sign])
 
 
 def _solver_findings(fit: Fit) -> list[str]:
     """What the solvers of these estimators are known for."""
     out = []
     if fit.name == "LinearRegression" and getattr(fit.estimator, "rank_", fit.X.shape[1]) < fit.X.shape[1]:
-        out.append(f"the fit took X to have rank {fit.estimator.rank_} of {fit.X.shape[1]}: directions with small "
-                   "singular values (see tol) were left out")  # fmt: skip
+        out.append(
+            f"the fit took X to have rank {fit.estimator.rank_} of {fit.X.shape[1]}: directions with small "
+            "singular values (see tol) were left out"
+        )
     if fit.options.get("solver") in ITERATIVE:
         out += fit.stopped()
     return out

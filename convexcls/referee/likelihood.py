@@ -11,15 +11,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexcls.arrays import Array
 from convexcls.data import DataError, check_matrix, finite_doubles
 from convexcls.data.labels import as_vector
 from convexcls.models import EmpiricalRisk, LogisticMLE
 from convexcls.problem import Problem
 from convexcls.referee.claim import Claim, completed
-
-Array = NDArray[np.float64]
 
 
 def logit_result(result: Any, X: Any, y: Any, sample_weight: Any) -> list[Claim]:
@@ -40,8 +38,9 @@ def glm_result(result: Any, X: Any, y: Any, sample_weight: Any) -> list[Claim]:
     model = result.model
     family, link = type(model.family).__name__, type(model.family.link).__name__
     if family != "Binomial" or link.lower() != "logit":
-        raise TypeError(f"certify() takes a GLM of the Binomial family with the Logit link, this one is {family} with "
-                        f"{link}")  # fmt: skip
+        raise TypeError(
+            f"certify() takes a GLM of the Binomial family with the Logit link, this one is {family} with {link}"
+        )
     if np.any(np.asarray(getattr(model, "_offset_exposure", 0.0))):
         raise ValueError("this GLM has an offset or exposure, which is not covered: fit it without one")
     if sample_weight is None:
@@ -79,8 +78,13 @@ def _claim(result: Any, X: Any, y: Any, weights: Array | None, l1: Array | None,
     if l1 is not None:
         words = f"{name}.fit_regularized solves logistic regression with the l1 penalty alpha = {l1[0]:g}"
     named = f"{words}, no intercept" if constant is None else f"{words}; the intercept is the column {constant} of X"
-    return Claim(problem, named, completed(problem, {"coef": params}), usual=1e-4,
-                 findings=tuple(_findings(result, matrix, target, constant, l1)))  # fmt: skip
+    return Claim(
+        problem,
+        named,
+        completed(problem, {"coef": params}),
+        usual=1e-4,
+        findings=tuple(_findings(result, matrix, target, constant, l1)),
+    )
 
 
 def _l1_penalty(result: Any) -> Array | None:

@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from convexcls.arrays import Array
 from convexcls.models import EmpiricalRisk, SoftMarginSVM
 from convexcls.problem import Problem
-from convexcls.referee.claim import Claim, completed
-from convexcls.referee.reading import Array, Fit, augmented
+from convexcls.referee.claim import Claim, Fit, augmented, completed
 
 LOSSES = {"hinge": "hinge", "squared_hinge": "squared-hinge"}
 
@@ -25,8 +25,10 @@ def linear_svc(fit: Fit) -> list[Claim]:
     """The program of a LinearSVC; of several classes one for each class against the rest."""
     options = fit.options
     if options["multi_class"] != "ovr":
-        raise ValueError("LinearSVC with multi_class='crammer_singer' solves one joint program that is not covered: "
-                         "use multi_class='ovr'")  # fmt: skip
+        raise ValueError(
+            "LinearSVC with multi_class='crammer_singer' solves one joint program that is not covered: "
+            "use multi_class='ovr'"
+        )
     findings = (*fit.stopped(), *fit.precision(), *penalised_intercept(fit))
     out = []
     for subject, labels, weights, k in fit.against_rest():
@@ -51,8 +53,10 @@ def penalised_intercept(fit: Fit) -> list[str]:
     if not fit.options["fit_intercept"]:
         return []
     scaling = float(fit.options["intercept_scaling"])
-    return [f"the intercept is penalised: liblinear appends a constant feature intercept_scaling = {scaling:g} and "
-            "treats its coefficient like the others; a larger intercept_scaling weakens that"]  # fmt: skip
+    return [
+        f"the intercept is penalised: liblinear appends a constant feature intercept_scaling = {scaling:g} and "
+        "treats its coefficient like the others; a larger intercept_scaling weakens that"
+    ]
 
 
 def _problem(X: Any, y: Any, loss: str, penalty: str, C: float, weights: Array) -> Problem:

@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from convexcls.arrays import Array
 from convexcls.models import EmpiricalRisk, LogisticMLE, SoftmaxMLE
 from convexcls.problem import Constraint, Problem, Variable
-from convexcls.referee.claim import Claim, completed
+from convexcls.referee.claim import Claim, Fit, altered, completed, fitted_point
 from convexcls.referee.linear_svc import penalised_intercept, with_constant
-from convexcls.referee.reading import Array, Fit
 from convexcls.rows import DiagonalRows
 
 #: The solvers that end where no slope exceeds the tolerance.
@@ -41,7 +41,7 @@ def logistic_regression(fit: Fit) -> list[Claim]:
         return [Claim(problem, _named(fit, words), point, findings=findings, usual=fit.tolerance)]
     free = bool(fit.options["fit_intercept"])
     problem = _two_classes(fit.X, fit, l2, l1, free, weights)
-    point = completed(problem, {"coef": coef, **({"intercept": np.array([intercept])} if free else {})})
+    point = fitted_point(problem, coef, intercept)
     slope = _slope(fit, weights)
     return [Claim(problem, _named(fit, words), point, findings=findings, usual=fit.tolerance, slope=slope)]
 
@@ -105,11 +105,14 @@ def with_l1(base: SoftmaxMLE, l1: float) -> Problem:
     for name, sign, symbol in (("size_above", 1.0, r"\tau^+"), ("size_below", -1.0, r"\tau^-")):
         entries = {"coef": DiagonalRows.identity(size, sign), "size": DiagonalRows.identity(size, -1.0)}
         bounds.append(Constraint(name, entries, symbol, "vector", unit=1.0))
-    return Problem(
-        "softmax regression with l1 penalty", [*base.variables, Variable("size", size, r"\eta")],
-        quadratic=base.quadratic, linear={"size": l1}, terms=base.terms, constraints=bounds, unit=base.unit,
-        gauge={v: rows for v, rows in base.gauge.items() if v == "intercept"}, attributes={"data": base.data},
-    )  # fmt: skip
+    return altered(
+        base,
+        "softmax regression with l1 penalty",
+        variables=[*base.variables, Variable("size", size, r"\eta")],
+        linear={"size": l1},
+        constraints=bounds,
+        gauge={v: rows for v, rows in base.gauge.items() if v == "intercept"},
+    )
 
 
 def _named(fit: Fit, words: str) -> str:

@@ -16,15 +16,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexcls.arrays import Array, Indices, Mask
 from convexcls.problem import Constraint, Problem
 from convexcls.proofs.certificate import check_kkt
-from convexcls.referee.claim import piece_values, pieces_of, raised_variables
+from convexcls.referee.claim import lagrangian_gradient, piece_values, pieces_of, raised_variables
 from convexcls.rows import Rows
-
-Array = NDArray[np.float64]
-Places = NDArray[np.intp]
 
 #: Rows so near to a kink, in units of their block, are looked at.
 WIDTHS = (1e-9, 1e-6, 1e-4, 1e-2)
@@ -55,7 +52,7 @@ class _Unknown:
     """Multipliers that are free between bounds: ``+1`` on rows of one block and ``-1`` on those of another."""
 
     block: Constraint
-    rows: Places
+    rows: Indices
     lower: Array
     upper: Array
     other: Constraint | None = None
@@ -112,14 +109,14 @@ class _Shares:
                     zero = np.zeros(rows.size)
                     self.unknown.append(_Unknown(pieces[j], rows, zero, total[rows], pieces[k]))
 
-    def _zero_coefficients(self) -> Places:
+    def _zero_coefficients(self) -> Indices:
         """The coefficients at the kink of their absolute value, where there is an l1 penalty."""
         if "size" not in self.problem.layout:
             return np.zeros(0, dtype=np.intp)
         size = np.abs(self.x[self.problem.layout["size"]])
         return np.flatnonzero(size <= self.width * float(size.max(initial=0.0)))
 
-    def _absolute_values(self, free: Places) -> None:
+    def _absolute_values(self, free: Indices) -> None:
         """The two multipliers of |coef_j| at 0: they add up to its cost and differ by what the gradient asks for, as
         far as they can."""
         sizes = self.problem.layout["size"]
@@ -142,7 +139,7 @@ class _Shares:
         if rows.size:
             self.unknown.append(_Unknown(c, rows, np.zeros(rows.size), np.full(rows.size, np.inf)))
 
-    def _solve(self, raised: list[str], free: Places) -> None:
+    def _solve(self, raised: list[str], free: Indices) -> None:
         """Bounded least squares on the gradient of the Lagrangian, each feature in units of its largest value; what
         the multipliers of an absolute value can balance is left out."""
         from scipy.optimize import lsq_linear
@@ -168,14 +165,7 @@ class _Shares:
 
     def _gradient(self) -> Array:
         """The gradient of the Lagrangian with the multipliers that are fixed."""
-        problem, x = self.problem, self.x
-        out = problem.apply_quadratic(x) + problem.q
-        for t in problem.terms:
-            rows = problem.rows(t)
-            out = out + rows.T @ (t.row_weights * t.loss.slope(rows @ x + t.offset))
-        for c in problem.constraints:
-            out = out + problem.rows(c).T @ self.fixed[c.name]
-        return np.asarray(out)
+        return lagrangian_gradient(self.problem, self.x, self.fixed)
 
     def _columns(self, u: _Unknown, names: list[str]) -> Array:
         """What a multiplier adds to the gradient, one column each."""
@@ -184,14 +174,14 @@ class _Shares:
             out = out - self._rows(u.other, u.rows, names)
         return out.T
 
-    def _rows(self, c: Constraint, index: Places, names: list[str]) -> Array:
+    def _rows(self, c: Constraint, index: Indices, names: list[str]) -> Array:
         rows: Rows | None = self.problem.narrow_rows(c.entries, names)
         if rows is None:
             return np.zeros((index.size, sum(self.problem.variable(v).size for v in names)))
         return rows[index].to_dense()
 
 
-def _nearest(distance: Array, chosen: NDArray[np.bool_]) -> Places:
+def _nearest(distance: Array, chosen: Mask) -> Indices:
     """The chosen rows, at most so many that least squares can take them: those nearest to the kink."""
     rows = np.flatnonzero(chosen)
     return rows if rows.size <= MOST else np.sort(rows[np.argsort(distance[rows], kind="stable")[:MOST]])

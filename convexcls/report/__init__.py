@@ -17,20 +17,16 @@ from typing import Any
 
 from convexcls.describe import Chapter, Prose, to_html
 from convexcls.describe.certificate import proof
-from convexcls.describe.classifier import classifier
-from convexcls.describe.markup import Html
-from convexcls.describe.multipliers import multipliers
+from convexcls.describe.html import Html
 from convexcls.describe.problem import data_in_brief, formulation
 from convexcls.describe.problem import title as described
-from convexcls.describe.slackness import slackness
-from convexcls.describe.solution import numbers, verdict
+from convexcls.describe.slackness import multipliers, slackness
+from convexcls.describe.solution import classifier, numbers, verdict
 from convexcls.describe.studies import comparison_table
 from convexcls.files import write_file
 from convexcls.problem import Problem, provides
 from convexcls.report import notebook as notebook
-from convexcls.report.page import document
-from convexcls.report.pictures import pictures_sections
-from convexcls.report.provenance import provenance_section
+from convexcls.report.page import document, pictures_sections, provenance_section
 from convexcls.solution import Solution
 from convexcls.solve import accepting
 from convexcls.studies.compare import Comparison, Row, compare

@@ -7,10 +7,9 @@ from typing import Any
 
 from convexcls.describe import Cluster, Mark, Part, Prose, to_html
 from convexcls.describe.certificate import certificate_parts
-from convexcls.describe.classifier import classifier
-from convexcls.describe.markup import Html, tag
+from convexcls.describe.html import Html, tag
 from convexcls.describe.problem import statement
-from convexcls.describe.solution import numbers, verdict
+from convexcls.describe.solution import classifier, numbers, verdict
 from convexcls.describe.studies import comparison_table, path_table, summary_parts, verdict_parts
 from convexcls.problem import Problem, provides
 from convexcls.proofs.certificate import Certificate

@@ -1,18 +1,44 @@
-"""The page: sections one after another in one file that needs nothing from outside."""
+"""The page: sections one after another in one file that needs nothing from outside; its pictures, and where it comes
+from."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
+import io
+import platform
+import re
 from collections.abc import Iterable
+from datetime import UTC, datetime
 from functools import lru_cache
+from importlib.metadata import PackageNotFoundError, version
 from importlib.resources import files
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
 
-from convexcls.describe.markup import Html, join, tag
+from convexcls.describe import Fact, Facts, Prose, to_html
+from convexcls.describe.html import Html, headed, join, tag
+from convexcls.describe.problem import data_of_problem
+from convexcls.models import Model
+from convexcls.problem import Problem
+from convexcls.proofs.portable.digest import data_digest
+from convexcls.solution import Solution
+
+if TYPE_CHECKING:
+    from convexcls.plots import Picture
 
 PACKAGE = "convexcls.report"
 #: The family under which the page knows its math font.
 MATH_FONT = "Convexcls Math"
+
+
+#: So many pictures stand at the top of the page.
+FIRST = 2
+#: An SVG of more characters than this is put in as pixels.
+LARGEST_SVG = 400_000
+PACKAGES = ("numpy", "scipy", "clarabel", "osqp", "highspy", "cvxpy", "matplotlib", "math-core")
+#: The digest of more entries takes longer than the rest of the report.
+MOST_ENTRIES = 300_000
 
 
 @lru_cache(maxsize=8)
@@ -45,13 +71,8 @@ def document(title: str, subtitle: str, top: Html, sections: Iterable[Html], foo
         tag("footer", foot),
         Html(f"<script>{script}</script>"),
     ]
-    whole = tag("html", tag("head", *head), "\n", tag("body", *join_lines(body)), lang="en")
+    whole = tag("html", tag("head", *head), "\n", tag("body", *(join([part, "\n"]) for part in body)), lang="en")
     return f"<!DOCTYPE html>\n{whole}\n"
-
-
-def join_lines(parts: Iterable[Html]) -> list[Html]:
-    """The parts, each on a line of its own."""
-    return [join([part, "\n"]) for part in parts]
 
 
 def policy(script: str) -> str:
@@ -68,3 +89,106 @@ def font_face() -> str:
     """The math font, written into the page."""
     data = base64.b64encode(files(PACKAGE).joinpath("mathematics.woff2").read_bytes()).decode()
     return f'@font-face{{font-family:"{MATH_FONT}";src:url(data:font/woff2;base64,{data}) format("woff2")}}\n'
+
+
+# ---- pictures: the plots that suit the solution, as inline SVG with their description -------------------
+
+
+def pictures_sections(solution: Solution) -> tuple[Html, Html]:
+    """The most telling pictures, to begin with, and all others; without matplotlib a sentence that says so."""
+    if find_spec("matplotlib") is None:
+        missing = tag("p", "Pictures need matplotlib: pip install 'convexcls[report]'.")
+        return headed("pictures", "Pictures", missing), Html("")
+    from convexcls.plots import pictures
+
+    shown = [figure(picture) for picture in pictures(solution)]
+    return _gallery("pictures", "Pictures", shown[:FIRST]), _gallery("more-pictures", "More pictures", shown[FIRST:])
+
+
+def _gallery(name: str, heading: str, shown: list[Html]) -> Html:
+    return headed(name, heading, tag("div", *shown, class_="gallery")) if shown else Html("")
+
+
+def figure(picture: Picture) -> Html:
+    """A picture with its title and, for who cannot see it, its description."""
+    return tag("figure", drawing(picture), tag("figcaption", tag("b", picture.title), " ", picture.alt))
+
+
+def drawing(picture: Picture) -> Html:
+    """As SVG, its text as outlines: it looks the same everywhere, and no name in it is markup."""
+    from matplotlib import rc_context
+
+    plain = {"svg.fonttype": "path", "svg.hashsalt": picture.name, "savefig.facecolor": "white"}
+    with rc_context(plain):
+        sheet = picture.figure()
+        sheet.axes[0].set_title("")  # it stands in the caption
+        text = io.StringIO()
+        sheet.savefig(text, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
+        if len(text.getvalue()) > LARGEST_SVG:
+            return _pixels(sheet, picture)
+    return inline(text.getvalue(), picture)
+
+
+def inline(svg: str, picture: Picture) -> Html:
+    """An SVG file as an element of a page, its ids made its own."""
+    body = svg[svg.index("<svg") :]
+    body = re.sub(r"<metadata>.*?</metadata>", "", body, flags=re.DOTALL)
+    own = re.sub(r"\W", "-", picture.name)
+    body = re.sub(r'\bid="([^"]*)"', rf'id="{own}-\1"', body)
+    body = re.sub(r'href="#([^"]*)"', rf'href="#{own}-\1"', body)
+    body = re.sub(r"url\(#([^)]*)\)", rf"url(#{own}-\1)", body)
+    opening, _, rest = body.partition(">")
+    box = re.search(r'viewBox="[-0-9. ]+"', opening)
+    label = tag("title", picture.title)
+    named = tag("svg", role="img", aria_label=picture.alt, xmlns="http://www.w3.org/2000/svg")[: -len("></svg>")]
+    return Html(f'{named} xmlns:xlink="http://www.w3.org/1999/xlink" {box[0] if box else ""}>{label}{rest}')
+
+
+def _pixels(sheet: Any, picture: Picture) -> Html:
+    data = io.BytesIO()
+    sheet.savefig(data, format="png", dpi=160)
+    return tag("img", src=f"data:image/png;base64,{base64.b64encode(data.getvalue()).decode()}", alt=picture.alt)
+
+
+# ---- provenance: the command that makes it again, the digest of the data, versions ----------------------
+
+
+def provenance_section(solution: Solution, command: str | None, own_version: str) -> Html:
+    """How to make this page again, and with what it was made."""
+    made = command or python_command(solution)
+    versions = [("convexcls", own_version), ("Python", platform.python_version())]
+    versions += [(name, found) for name in PACKAGES if (found := _version(name))]
+    now = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
+    when = Facts((Fact("made on", now), Fact("SHA-256 of the data", _digest(solution.problem))))
+    using = Prose("Made with " + ", ".join(f"{name} {found}" for name, found in versions) + ".", "versions")
+    return headed("provenance", "How to make this again", tag("pre", tag("code", made)), to_html(when, using))
+
+
+def python_command(solution: Solution) -> str:
+    """The lines of Python that declare and solve the problem again."""
+    problem = solution.problem
+    solve = f".solve({solution.solver!r}, tol={solution.certificate.tol:g})"
+    if not isinstance(problem, Model):
+        return f"# problem: {problem.name}\nsolution = problem{solve}\nsolution.report('report.html')"
+    given = "".join(f", {name}={_written(value)}" for name, value in problem.declared_with().items())
+    weights = ", sample_weight=weights" if problem.data.weighted else ""
+    declared = f"cc.{type(problem).__name__}(X, y{given}{weights})"
+    return f"import convexcls as cc\n\nsolution = {declared}{solve}\nsolution.report('report.html')"
+
+
+def _written(value: object) -> str:
+    return repr(value) if isinstance(value, (bool, int, float, str, type(None))) else "..."
+
+
+def _digest(problem: Problem) -> str:
+    data = data_of_problem(problem)
+    if data is None or (data.matrix.nnz if data.sparse else data.n * data.d) > MOST_ENTRIES:
+        return ""
+    return data_digest(data)
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return ""

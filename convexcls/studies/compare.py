@@ -13,7 +13,8 @@ from convexcls.solve import accepting, solve
 from convexcls.wording import columns, number, plain_values, seconds, small
 
 CONDITIONS = ("stationarity", "primal_feasibility", "dual_feasibility", "complementary_slackness")
-
+#: What a row has of its solution as it is.
+SAME = ("solver", "status", "objective", "dual_objective", "gap", "iterations", "seconds", "message")
 #: The last five are relative.
 COLUMNS = (
     *("solver", "verdict", "objective", "support", "steps", "seconds"),
@@ -44,26 +45,11 @@ class Row:
     def of(cls, s: Solution) -> Row:
         """The row of a solution."""
         kkt = s.certificate.kkt if s.x is not None else None
-        stationarity, primal, dual, slackness = (
-            math.nan if kkt is None else getattr(kkt, name).relative for name in CONDITIONS
-        )
+        found: dict[str, Any] = {name: math.nan if kkt is None else getattr(kkt, name).relative for name in CONDITIONS}
+        found |= {name: getattr(s, name) for name in SAME}
         rows = any(c.relation == "<=" and c.kind == "samples" for c in s.problem.constraints)
         support = int(s.support.size) if rows and s.x is not None and s.multipliers else None
-        found = (s.objective, s.dual_objective, s.gap)
-        return cls(
-            s.solver,
-            s.status,
-            *found,
-            stationarity,
-            primal,
-            dual,
-            slackness,
-            support,
-            s.iterations,
-            s.seconds,
-            s.message,
-            s,
-        )
+        return cls(**found, support=support, solution=s)
 
     def cells(self) -> list[str]:
         """The row as text, in the order of ``COLUMNS``; residuals only where the verdict rests on them."""

@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from convexcls import cli
-from convexcls.cli import commands, main
+from convexcls.cli import main, solving
 
 GOOD = b"x1,x2,label\n0,0,no\n1,1,no\n2,2,yes\n3,1,yes\n"
 PLAIN = {"COLUMNS": None, "FORCE_COLOR": None, "CONVEXCLS_DEBUG": None}
@@ -197,27 +197,27 @@ def broken(error: BaseException) -> object:
 
 
 def test_a_bug_is_one_line_and_exit_code_3(monkeypatch):
-    monkeypatch.setattr(commands, "_read", broken(RuntimeError("the cat\nsat")))
+    monkeypatch.setattr(solving, "read_problem", broken(RuntimeError("the cat\nsat")))
     said = refused("show", "two_points", code=3)
     assert said == "Internal error (RuntimeError: the cat); please report it, with CONVEXCLS_DEBUG=1 set\n"
 
 
 def test_a_value_error_that_nobody_meant_is_a_bug(monkeypatch):
-    monkeypatch.setattr(commands, "_read", lambda request: [1, 2].index(3))
+    monkeypatch.setattr(solving, "read_problem", lambda request: [1, 2].index(3))
     assert "Internal error" in refused("show", "two_points", code=3)
 
 
 def test_the_traceback_comes_on_demand(monkeypatch):
-    monkeypatch.setattr(commands, "_read", broken(RuntimeError("cat")))
+    monkeypatch.setattr(solving, "read_problem", broken(RuntimeError("cat")))
     result = CliRunner().invoke(main, ["show", "two_points"], env={**PLAIN, "CONVEXCLS_DEBUG": "1"})
     assert result.exit_code == 3
     assert "Traceback" in result.stderr
 
 
 def test_interruption_and_lack_of_memory(monkeypatch):
-    monkeypatch.setattr(commands, "_read", broken(KeyboardInterrupt()))
+    monkeypatch.setattr(solving, "read_problem", broken(KeyboardInterrupt()))
     assert "Interrupted." in refused("show", "two_points", code=130)
-    monkeypatch.setattr(commands, "_read", broken(MemoryError()))
+    monkeypatch.setattr(solving, "read_problem", broken(MemoryError()))
     assert "not enough memory" in refused("show", "two_points")
 
 

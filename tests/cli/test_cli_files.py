@@ -17,7 +17,7 @@ from rich.console import Console
 
 from convexcls.cli import main
 from convexcls.cli.screen import Working
-from convexcls.cli.typed import convert, describe, guess, model_parameters, read_settings
+from convexcls.cli.settings import convert, describe, guess, model_parameters, read_settings
 from convexcls.models import by_kind
 from convexcls.solvers import Iteration
 from convexcls.wording import clean, number, small

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from matplotlib import pyplot
 
 from convexcls.cli import main
-from convexcls.cli.picture import OF_A_SOLUTION
+from convexcls.cli.pages import OF_A_SOLUTION
 from convexcls.plots import KINDS
 
 

@@ -11,7 +11,7 @@ from scipy import sparse
 
 import convexcls as cc
 from convexcls import rational
-from convexcls.cli.columns import ColumnNames
+from convexcls.cli.csv_tables import ColumnNames
 from convexcls.cli.sources import Request, read_problem
 from convexcls.rational import elimination
 from convexcls.rows import DenseRows, Rows, as_rows

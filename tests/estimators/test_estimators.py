@@ -561,5 +561,5 @@ def test_without_scikit_learn_the_errors_are_there_and_the_extra_is_named():
 
 
 def test_importing_convexcls_or_its_errors_leaves_scikit_learn_alone():
-    code = "import sys, convexcls, convexcls.estimators.errors; print('sklearn' in sys.modules)"
+    code = "import sys, convexcls, convexcls.estimators; print('sklearn' in sys.modules)"
     assert run(code).strip() == "False"

@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 
 import convexcls as cc
 from convexcls.plots import KINDS, BoundaryDisplay, HullsDisplay, LossesDisplay, MultipliersDisplay, Picture, pictures
-from convexcls.plots.thinning import MOST_SHOWN, thinned
+from convexcls.plots.points import MOST_SHOWN, thinned
 
 mpl.use("Agg")
 

@@ -6,11 +6,14 @@ from datasets import SEPARABLE, every_model, overlapping
 from html_checks import HOSTILE, assert_sound
 
 import convexcls as cc
-from convexcls.describe.markup import formula
+from convexcls.describe.html import formula
 from convexcls.problem import Constraint
 from convexcls.problem.explain import complementarity, inequalities, lagrangian, multiplier_sign, slack, stationarity
 
 MODELS = every_model()
+
+
+KINDS = ["problem", "dual", "solution", "certificate", "comparison", "path", "separability", "existence", "summary"]
 
 
 @pytest.fixture(scope="module")
@@ -32,9 +35,6 @@ def results():
         "infeasible": cc.load("xor_hard_margin").solve(),
         "unattained": cc.load("logistic_separated").solve(),
     }
-
-
-KINDS = ["problem", "dual", "solution", "certificate", "comparison", "path", "separability", "existence", "summary"]
 
 
 @pytest.mark.parametrize("kind", [*KINDS, "infeasible", "unattained"])
@@ -109,9 +109,9 @@ def test_the_slack_is_what_the_formula_says():
 
 
 def test_without_math_core_formulas_are_plain_text(monkeypatch):
-    from convexcls.describe import markup
+    from convexcls.describe import html
 
-    monkeypatch.setattr(markup, "_converter", lambda: None)
+    monkeypatch.setattr(html, "_converter", lambda: None)
     page = assert_sound(cc.HardMarginSVM(*SEPARABLE).solve().report(compare=False, pictures=False).html)
     assert "math" not in page.names
     assert "yᵢ (xᵢᵀ β + β₀) ≥ 1" in page.text

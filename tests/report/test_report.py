@@ -10,7 +10,7 @@ from html_checks import HOSTILE, Page, assert_sound
 import convexcls as cc
 from convexcls import gallery
 from convexcls.describe import to_html
-from convexcls.describe.markup import Html, prose, tag
+from convexcls.describe.html import Html, prose, tag
 from convexcls.describe.problem import statement
 from convexcls.describe.slackness import rows_that_matter
 from convexcls.report import page as report_page
@@ -297,7 +297,7 @@ def test_compare_takes_no_single_name(twenty):
 
 
 def test_the_lines_of_python_make_it_again(twenty):
-    from convexcls.report.provenance import python_command
+    from convexcls.report.page import python_command
 
     lines = python_command(twenty).replace(".report('report.html')", "")
     names = {"X": twenty.data.matrix, "y": twenty.data.given}

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import convexcls as cc
-from convexcls.studies.inference.distributions import both_sides, chi_squared_tail, f_tail, quantile
-from convexcls.studies.inference.multinomial import _root
+from convexcls.studies.inference.standard_errors import _root
+from convexcls.studies.inference.summary import both_sides, chi_squared_tail, f_tail, quantile
 from tests.datasets import overlapping
 
 sm = pytest.importorskip("statsmodels.api")

@@ -207,7 +207,7 @@ def test_a_sample_of_hardly_any_influence_is_left_out_all_the_same():
     problem = cc.LogisticMLE(np.vstack([X40, 20 * coef / (coef @ coef)]), np.append(Y40, 1))
     newton, refit = cc.leave_one_out(problem), cc.leave_one_out(problem, method="refit")
     assert newton.scores[-1] == pytest.approx(refit.scores[-1], rel=1e-12)
-    assert refit.outcome.fits == 41
+    assert refit.fits == 41
 
 
 def test_log_likelihood_of_statsmodels():
@@ -279,7 +279,7 @@ def test_separated_classes_have_no_likelihood_to_validate():
     assert found.method == "refit"
     assert len(found.undetermined) == 6
     assert set(found.undetermined.values()) == {"the fit without it is unattained"}
-    assert found.outcome.fits == 0  # the direction of the whole proves each
+    assert found.fits == 0  # the direction of the whole proves each
     assert np.isnan(found.mean_error)
     with pytest.raises(cc.NoAnswer, match="begins at the fit to all samples, which is unattained: use 'refit'"):
         cc.leave_one_out(cc.LogisticMLE(*SEPARABLE), method="one-step")
@@ -312,7 +312,7 @@ def test_only_support_points_need_a_fit():
     for problem in (cc.SoftMarginSVM(X, y, C=0.5), cc.HardMarginSVM(*SEPARABLE)):
         support = problem.solve().support
         found = cc.leave_one_out(problem)
-        assert 0 < found.outcome.fits <= support.size < problem.data.n
+        assert 0 < found.fits <= support.size < problem.data.n
         assert found.error_count <= support.size  # Vapnik's bound
 
 

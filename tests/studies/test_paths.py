@@ -15,7 +15,7 @@ from scipy import sparse
 
 import convexcls as cc
 from convexcls.cli import main
-from convexcls.cli.statistics import read_values
+from convexcls.cli.studies import read_values
 from convexcls.problem import Problem
 from convexcls.problem.scaling import equilibrate
 from convexcls.solvers import Start

@@ -16,10 +16,9 @@ from typing import Any
 
 from convexcls.problem import NoAnswer, provides
 from convexcls.solution import Solution
+from convexcls.studies.inference.design import refuse_unless_estimated
 from convexcls.studies.inference.existence import Existence, existence
-from convexcls.studies.inference.gaussian import least_squares_summary
-from convexcls.studies.inference.multinomial import likelihood_summary
-from convexcls.studies.inference.refusal import refuse_unless_estimated
+from convexcls.studies.inference.standard_errors import least_squares_summary, likelihood_summary
 from convexcls.studies.inference.summary import Coefficient, Summary, Test
 
 #: What carries out the summary of each kind of model.

@@ -13,8 +13,8 @@ from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexcls.arrays import Array, Indices
 from convexcls.data import Data
 from convexcls.losses import Logistic, Loss, SoftmaxMargins
 from convexcls.problem import ROUNDING_ROOM, NoAnswer, Problem, Term, Variable, carry_out, provides
@@ -22,9 +22,18 @@ from convexcls.proofs.separability import Separation, complaints, separate
 from convexcls.proofs.separability.cone import Behaviour, Cone
 from convexcls.rows import Rows, as_rows
 from convexcls.solution import Solution
+from convexcls.wording import indented, listed, paragraph
 
 #: Of more coefficients it is not told one by one what becomes of them: each is a system of rationals.
 MOST_COEFFICIENTS = 1000
+
+
+MOST_NAMED = 12
+WAYS = {
+    "+inf": "runs to +infinity",
+    "-inf": "runs to -infinity",
+    "either": "runs to infinity, with either sign: directions with both raise the likelihood",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,11 +102,7 @@ class Existence:
     @property
     def finite(self) -> dict[str, float]:
         """The coefficients that stay finite, with the values that they tend to (NaN where these were not found)."""
-        out = {}
-        for c in self.coefficients:
-            if c.behaviour == "finite":
-                out[c.name] = self._value(c)
-        return out
+        return {c.name: self._value(c) for c in self.coefficients if c.behaviour == "finite"}
 
     def _value(self, coefficient: Tendency) -> float:
         if not any(coefficient.functional):
@@ -148,8 +153,6 @@ class Existence:
 
     def explain(self) -> str:
         """In words: whether the maximum exists, which coefficients run where, and what to do."""
-        from convexcls.studies.inference.existence_words import explain
-
         return explain(self)
 
     def _repr_html_(self) -> str:
@@ -215,7 +218,7 @@ def functionals(problem: Problem, width: int) -> list[tuple[str, tuple[Fraction,
     return out
 
 
-def face_parts(problem: Problem, still: NDArray[np.intp]) -> list[tuple[int, NDArray[np.intp], NDArray[np.float64]]]:
+def face_parts(problem: Problem, still: Indices) -> list[tuple[int, Indices, Array]]:
     """The margins that stay, put together by how many of them a sample has: that number, the margins, and the weights
     of the samples."""
     term = problem.terms[0]
@@ -229,7 +232,7 @@ def face_parts(problem: Problem, still: NDArray[np.intp]) -> list[tuple[int, NDA
     ]
 
 
-def face(problem: Problem, rows: Rows, still: NDArray[np.intp], columns: tuple[int, ...]) -> Problem:
+def face(problem: Problem, rows: Rows, still: Indices, columns: tuple[int, ...]) -> Problem:
     """What is left of the likelihood where the other margins have run to infinity, over unknowns that it fixes."""
     terms, unit = [], 0.0
     for width, margins, weights in face_parts(problem, still):
@@ -247,3 +250,54 @@ def _spread(data: Data, j: int) -> float:
     values = np.asarray(column.toarray() if data.sparse else column, dtype=float).ravel()
     with np.errstate(over="ignore", invalid="ignore"):
         return float(np.std(values))
+
+
+# ---- in words -------------------------------------------------------------------------------------------
+
+
+def explain(found: Existence) -> str:
+    """The verdict, the coefficients one by one, and what to do."""
+    lines = _existing(found) if found.exists else _missing(found)
+    if found.unidentified:
+        lines += paragraph(
+            f"No data fix {listed(found.unidentified)}: these columns depend on others. Leave one of them out to make "
+            "the rest unique."
+        )
+    return "\n".join(lines)
+
+
+def _existing(found: Existence) -> list[str]:
+    proof = found.separation
+    return paragraph(
+        f"THE MAXIMUM EXISTS. The classes overlap: multipliers above 0 on {len(proof.weights)} margins add up to 0 "
+        "exactly, and every other margin depends on these, so that no direction of the coefficients raises the "
+        "likelihood for ever."
+    )
+
+
+def _first_of(items: list[str], what: str) -> list[str]:
+    """The first items, a line each, and how many more there are."""
+    more = len(items) - MOST_NAMED
+    return indented([*items[:MOST_NAMED], *([f"and {more} more {what}"] if more > 0 else [])])
+
+
+def _missing(found: Existence) -> list[str]:
+    whole = found.separation.kind == "strict"
+    n, still = found.rows.shape[0], found.separation.still.size
+    separation = (
+        "The classes are completely separated: along some direction every margin grows."
+        if whole
+        else f"Quasi-complete separation: along some direction no margin shrinks, and all grow but {still} of {n}, "
+        "which stay."
+    )
+    lines = [
+        *paragraph(f"THE MAXIMUM DOES NOT EXIST. {separation}"),
+        f"The log-likelihood rises towards {found.supremum:.10g}, which no coefficients reach.",
+    ]
+    lines += _first_of([f"{name} {WAYS[way]}" for name, way in found.infinite.items()], "run to infinity")
+    lines += _first_of([f"{name} tends to {value:.10g}" for name, value in found.finite.items()], "stay finite")
+    lines += paragraph(
+        f"With a ridge penalty the maximum exists: try l2={found.ridge:g} (a coefficient that moves the log-odds by "
+        "2.5 over one standard deviation of a feature is then not unusual), and see how the answer depends on it."
+    )
+    return lines

@@ -17,9 +17,8 @@ from typing import Literal, get_args
 from convexcls.models import LeastSquares, Model
 from convexcls.problem import NoAnswer, Problem
 from convexcls.solution import Solution
-from convexcls.studies.leave_one_out.hat import left_out_by_hat
 from convexcls.studies.leave_one_out.newton import left_out_by_newton, left_out_by_one_step, takes_newton
-from convexcls.studies.leave_one_out.refit import left_out_by_refit
+from convexcls.studies.leave_one_out.refit import left_out_by_hat, left_out_by_refit
 from convexcls.studies.leave_one_out.result import LeaveOneOut, Outcome, Progress
 
 Method = Literal["auto", "hat", "newton", "one-step", "refit"]
@@ -52,7 +51,7 @@ def leave_one_out(
     begun = time.perf_counter()
     full = problem.solve(tol=tol).unless_interrupted()
     outcome = _run(problem, method, tol, full, progress or _silent)
-    return LeaveOneOut(problem, full, outcome, time.perf_counter() - begun)
+    return LeaveOneOut(**vars(outcome), problem=problem, full=full, seconds=time.perf_counter() - begun)
 
 
 def _run(problem: Model, method: Method, tol: float, full: Solution, progress: Progress) -> Outcome:

@@ -13,20 +13,18 @@ always descends and converges quadratically. The same bound, with H from the ful
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexcls.arrays import Array, Indices
 from convexcls.losses import Exponential, Logistic, Loss
 from convexcls.models import Model
 from convexcls.solution import Solution
-from convexcls.studies.leave_one_out.hat import NOT_DETERMINED, inside, span
-from convexcls.studies.leave_one_out.refit import refit_one
+from convexcls.studies.leave_one_out.refit import NOT_DETERMINED, in_units, inside, refit_one, span
 from convexcls.studies.leave_one_out.result import Outcome, Progress
 
-Array = NDArray[np.float64]
-Rows = NDArray[np.intp]
 #: Fits are done together, as many as need so many numbers.
 BLOCK = 2_000_000
 MOST_STEPS = 50
@@ -69,9 +67,7 @@ class Likelihood:
         if "coef" in problem.quadratic:
             penalty = np.zeros((problem.data.d, problem.size))
             penalty[:, problem.layout["coef"]] = np.diag(np.sqrt(np.asarray(problem.quadratic["coef"])))
-        size = np.maximum(np.abs(rows).max(axis=0), np.abs(penalty).max(axis=0, initial=0.0))
-        size = np.where(size > 0, size, 1.0)
-        rows, penalty = rows / size, penalty / size
+        rows, penalty, size = in_units(rows, penalty)
         counts = term.weights > 0
         U, S, Vt = span(np.vstack([rows[counts], penalty]))
         Z = rows @ (Vt.T / S)
@@ -81,7 +77,7 @@ class Likelihood:
         strays = frozenset(int(i) for i in np.flatnonzero(~counts) if not inside(rows[i], Vt))
         return cls(term.loss, Z, np.asarray(term.weights), bottom.T @ bottom, U.T @ values, strays)
 
-    def without(self, left_out: Rows, theta: Array) -> tuple[Array, Array]:
+    def without(self, left_out: Indices, theta: Array) -> tuple[Array, Array]:
         """Gradients and Hessians at the rows of theta, each without its own sample."""
         u = theta @ self.rows.T
         weights = np.broadcast_to(self.weights, u.shape).copy()
@@ -90,7 +86,7 @@ class Likelihood:
         curved = (weights * self.loss.curvature(u))[:, None, :] * self.rows.T
         return gradient, curved @ self.rows + self.penalty
 
-    def near(self, left_out: Rows, theta: Array) -> tuple[Array, Array, Array]:
+    def near(self, left_out: Indices, theta: Array) -> tuple[Array, Array, Array]:
         """Newton's steps, their shortening, and the bounds on the scores of the samples left out."""
         gradient, hessian = self.without(left_out, theta)
         inverse = _inverses(hessian)
@@ -115,14 +111,9 @@ def distance(nu: Array, K: Array) -> Array:
 
 def left_out_by_newton(problem: Model, full: Solution, tol: float, progress: Progress) -> Outcome:
     """The scores by the fit without each sample, to the end."""
-    likelihood, n = Likelihood.of(problem, full), problem.data.n
-    margins, bounds = np.full(n, np.nan), np.full(n, np.inf)
-    step = max(1, BLOCK // (likelihood.rows.size or 1))
-    for start in range(0, n, step):
-        some = np.arange(start, min(start + step, n))
-        margins[some], bounds[some] = _to_the_end(likelihood, some)
-        progress(min(start + step, n), n)
-    return _finished("newton", problem, full, tol, likelihood, margins, bounds, fits=n)
+    likelihood = Likelihood.of(problem, full)
+    margins, bounds = _by_blocks(_to_the_end, likelihood, likelihood.rows.size or 1, progress)
+    return _finished("newton", problem, full, tol, likelihood, margins, bounds, fits=problem.data.n)
 
 
 def left_out_by_one_step(problem: Model, full: Solution, tol: float, progress: Progress) -> Outcome:
@@ -131,20 +122,27 @@ def left_out_by_one_step(problem: Model, full: Solution, tol: float, progress: P
         m_i + w_i phi'(m_i) q_i / (1 - c_i q_i),       q_i = z_i'H^-1 z_i,   c_i = w_i phi''(m_i)
 
     where c_i q_i is the sample's leverage. A sample for which the step proves nothing is fitted to the end."""
-    likelihood, n = Likelihood.of(problem, full), problem.data.n
-    margins, bounds = np.full(n, np.nan), np.full(n, np.inf)
-    step = max(1, BLOCK // n)
-    for start in range(0, n, step):
-        some = np.arange(start, min(start + step, n))
-        margins[some], bounds[some] = _one_step(likelihood, some)
-        progress(min(start + step, n), n)
+    likelihood = Likelihood.of(problem, full)
+    margins, bounds = _by_blocks(_one_step, likelihood, problem.data.n, progress)
     far = np.flatnonzero(~np.isfinite(bounds))
     for i in far:
         margins[[i]], bounds[[i]] = _to_the_end(likelihood, np.array([i]))
     return _finished("one-step", problem, full, tol, likelihood, margins, bounds, fits=far.size)
 
 
-def _to_the_end(likelihood: Likelihood, left_out: Rows) -> tuple[Array, Array]:
+def _by_blocks(
+    fit: Callable[[Likelihood, Indices], tuple[Array, Array]], likelihood: Likelihood, each: int, progress: Progress
+) -> tuple[Array, Array]:
+    """The margins of all samples with their bounds, as many at a time as need ``BLOCK`` numbers, ``each`` so many."""
+    n, step, found = len(likelihood.rows), max(1, BLOCK // each), []
+    for start in range(0, n, step):
+        found.append(fit(likelihood, np.arange(start, min(start + step, n))))
+        progress(min(start + step, n), n)
+    margins, bounds = (np.concatenate(parts) for parts in zip(*found, strict=True))
+    return margins, bounds
+
+
+def _to_the_end(likelihood: Likelihood, left_out: Indices) -> tuple[Array, Array]:
     """Margins of the samples left out, and their bounds; infinite where the steps did not settle."""
     theta = np.tile(likelihood.theta, (left_out.size, 1))
     bounds, active = np.full(left_out.size, np.inf), np.arange(left_out.size)
@@ -165,7 +163,7 @@ def _to_the_end(likelihood: Likelihood, left_out: Rows) -> tuple[Array, Array]:
     return np.einsum("br,br->b", likelihood.rows[left_out], best), bounds
 
 
-def _one_step(likelihood: Likelihood, left_out: Rows) -> tuple[Array, Array]:
+def _one_step(likelihood: Likelihood, left_out: Indices) -> tuple[Array, Array]:
     Z, w, loss = likelihood.rows, likelihood.weights, likelihood.loss
     u = Z @ likelihood.theta
     c = w * loss.curvature(u)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -10,11 +11,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from convexcls.arrays import Array, Mask
 from convexcls.models import Model
 from convexcls.solution import Solution
+from convexcls.wording import listed
 
-Array = NDArray[np.float64]
 Progress = Callable[[int, int], None]
+
+
+_HOW = {
+    "hat": "by the hat matrix, exact",
+    "newton": "by Newton's method from the full fit, each to the end",
+    "one-step": "by one Newton step from the full fit",
+    "refit": "by refitting, each fit proved",
+}
+MOST_REASONS = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,18 +34,21 @@ class Outcome:
     where there is none; why there is none, by row; and, where it was worked out, how far the scores may be off."""
 
     method: str
-    scores: Array
-    undetermined: Mapping[int, str] = field(default_factory=dict)
-    bounds: Array | None = None
+    scores: Array = field(repr=False)
+    undetermined: Mapping[int, str] = field(default_factory=dict, repr=False)
+    bounds: Array | None = field(default=None, repr=False)
     #: How many samples needed a fit of their own.
-    fits: int = 0
+    fits: int = field(default=0, repr=False)
 
 
-@dataclass(frozen=True, eq=False)
-class LeaveOneOut:
-    """Every sample as the fit to all others sees it. Arrays have one entry a sample, NaN (of ``predictions`` None)
-    where the fit without it does not determine one: ``undetermined`` says why. Totals and means are over the others,
-    weighted by the sample weights.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class LeaveOneOut(Outcome):
+    """Every sample as the fit to all others sees it, by ``method``: hat, newton, one-step or refit.
+
+    Arrays have one entry a sample, NaN (of ``predictions`` None) where the fit without it does not determine one:
+    ``undetermined`` says why, by row. Totals and means are over the others, weighted by the sample weights. ``bounds``
+    says how far each score may be off its exact value at most; it is None where the method makes no statement beyond
+    its certificates and rounding.
 
     ``problem`` is the model with all samples, ``full`` its solution.
 
@@ -46,32 +60,10 @@ class LeaveOneOut:
 
     problem: Model
     full: Solution = field(repr=False)
-    outcome: Outcome = field(repr=False)
     seconds: float = 0.0
 
-    @property
-    def method(self) -> str:
-        """hat, newton, one-step or refit."""
-        return self.outcome.method
-
-    @property
-    def scores(self) -> Array:
-        """f(x_i) by the fit without sample i; for several classes one column a class."""
-        return self.outcome.scores
-
-    @property
-    def undetermined(self) -> Mapping[int, str]:
-        """The rows without a prediction, with the reason."""
-        return self.outcome.undetermined
-
-    @property
-    def bounds(self) -> Array | None:
-        """How far each score may be off its exact value at most; None where the method makes no statement beyond its
-        certificates and rounding."""
-        return self.outcome.bounds
-
     @cached_property
-    def determined(self) -> NDArray[np.bool_]:
+    def determined(self) -> Mask:
         """Which samples have a prediction."""
         out = np.ones(self.problem.data.n, dtype=bool)
         out[list(self.undetermined)] = False
@@ -169,6 +161,71 @@ class LeaveOneOut:
         return None if total is None else total / weight if weight else float("nan")
 
     def __str__(self) -> str:
-        from convexcls.studies.leave_one_out.words import in_words
-
         return in_words(self)
+
+
+# ---- in words -------------------------------------------------------------------------------------------
+
+
+def in_words(result: LeaveOneOut) -> str:
+    """A few lines with everything that was found."""
+    lines = [f"Leave-one-out of {result.problem.name}: {result.problem.data.n} samples, {how(result)}."]
+    lines += [f"  {name:<16}{value}" for name, value in facts(result)]
+    return "\n".join(lines)
+
+
+def how(result: LeaveOneOut) -> str:
+    """The method in words."""
+    return _HOW[result.method]
+
+
+def facts(result: LeaveOneOut) -> list[tuple[str, str]]:
+    """Names and values, one pair a line."""
+    out = []
+    n, weighted = int(result.determined.sum()), ", weighted" if result.problem.data.weighted else ""
+    if result.errors is not None and n:
+        share = f" ({100 * (result.mean_error or 0.0):.3g}%{weighted})"
+        out.append(("errors", f"{result.error_count} of {n}{share}{_training(result)}"))
+    for name, total, mean in (
+        ("log-likelihood", result.total_log_likelihood, result.mean_log_likelihood),
+        ("squared error", result.total_squared_error, result.mean_squared_error),
+    ):
+        if total is not None and mean is not None and n:
+            out.append((name, f"{total:.10g}, {mean:.6g} a sample{weighted}"))
+    if result.bounds is not None and n:
+        out.append(("stated error", _stated(result)))
+    if result.undetermined:
+        left = ", not counted above" if n else ""
+        out.append(("no prediction", f"{len(result.undetermined)} of {result.problem.data.n}{left}"))
+        out += [("", reason) for reason in reasons(result)]
+    return out
+
+
+def _training(result: LeaveOneOut) -> str:
+    data, full = result.problem.data, result.full
+    if full.status != "optimal" or data.labels is None or data.classes is None:
+        return ""
+    right = np.array(data.labels)[data.classes]
+    return f"; of the fit to all samples {int(np.sum(full.predict(data.samples) != right))}"
+
+
+def _stated(result: LeaveOneOut) -> str:
+    assert result.bounds is not None
+    worst = float(np.nanmax(result.bounds))
+    text = f"every score is within {worst:.1e} of the exact one (proved, up to rounding)"
+    if result.log_likelihoods is not None:
+        total = float(np.nansum(result.problem.data.weights * result.bounds))
+        text += f", the log-likelihood within {total:.1e}"
+    if result.in_doubt:
+        text += f"; {result.in_doubt} prediction(s) might be the other label"
+    return text
+
+
+def reasons(result: LeaveOneOut) -> list[str]:
+    """Why samples have no prediction, the frequent reasons first, with their rows."""
+    counts = Counter(result.undetermined.values())
+    out = []
+    for reason, count in counts.most_common(MOST_REASONS):
+        rows = [row for row, r in sorted(result.undetermined.items()) if r == reason]
+        out.append(f"{'row' if count == 1 else 'rows'} {listed(rows, 10)}: {reason}")
+    return out

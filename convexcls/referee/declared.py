@@ -1,4 +1,5 @@
-"""A bare answer: coefficients from anywhere, with the model that they are said to solve."""
+"""Answers whose program is declared: coefficients from anywhere with the model that they are said to solve, and the
+toolkit's own estimators, judged like anybody's: on the program declared anew from X and y, not the one kept."""
 
 from __future__ import annotations
 
@@ -6,18 +7,17 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexcls.arrays import Array
 from convexcls.data import DataError, finite_doubles
 from convexcls.models import by_kind
 from convexcls.problem import Problem
-from convexcls.referee.claim import Claim, completed
-
-Array = NDArray[np.float64]
+from convexcls.referee.claim import Claim, Fit, completed, stated
+from convexcls.solution import Solution
 
 #: The models that can be named: those whose unknowns are coefficients and an intercept.
-MODELS = ("empirical-risk", "fisher", "hard-margin", "least-absolute", "least-squares", "logistic", "perceptron",
-          "soft-margin", "softmax")  # fmt: skip
+LINEAR = ("empirical-risk", "hard-margin", "least-absolute", "least-squares", "logistic", "soft-margin", "softmax")
+MODELS = tuple(sorted((*LINEAR, "fisher", "perceptron")))
 
 
 def bare_pair(given: Any, X: Any, y: Any, sample_weight: Any, declared: Mapping[str, Any]) -> list[Claim]:
@@ -38,8 +38,7 @@ def bare_pair(given: Any, X: Any, y: Any, sample_weight: Any, declared: Mapping[
     except TypeError as error:
         raise TypeError(f"the model {kind!r} was not declared properly: {error}") from None
     values, remarks = _values(problem, coef, intercept)
-    words = ", ".join(f"{name} = {value}" for name, value in getattr(problem, "parameters", {}).items())
-    named = f"the coefficients given are said to solve the {problem.name}" + (f" ({words})" if words else "")
+    named = f"the coefficients given are said to solve the {stated(problem)}"
     return [Claim(problem, named, completed(problem, values), usual=1e-6, remarks=remarks)]
 
 
@@ -83,7 +82,39 @@ def _normalized(problem: Problem, values: dict[str, Array]) -> tuple[dict[str, A
         return values, ()
     x = completed(problem, values)
     reached = float((problem.rows(equation) @ x)[0])
-    scale = float(equation.rhs[0]) / reached if reached > 0 else 1.0
     if reached <= 0:
         return values, (f"it does not satisfy the {equation.name}, nor does any multiple of it",)
+    scale = float(equation.rhs[0]) / reached
     return {name: scale * v for name, v in values.items()}, ()
+
+
+# ---- estimators of this package -------------------------------------------------------------------------
+
+
+def certified(fit: Fit) -> list[Claim]:
+    """The programs of an estimator, each with the point and the multipliers that it keeps."""
+    kept = fit.value("solution_")
+    solutions: tuple[Solution, ...] = kept if isinstance(kept, tuple) else (kept,)
+    weights = {} if fit.sample_weight is None else {"sample_weight": fit.sample_weight}
+    declared = fit.estimator.declare(fit.given, fit.target, **weights)
+    problems: tuple[Problem, ...] = declared if isinstance(declared, tuple) else (declared,)
+    if len(problems) != len(solutions):
+        raise ValueError(f"y has other classes than those that this {fit.name} was fitted on")
+    several = len(problems) > 1
+    subjects = [f"class {label!r} against the rest" for label in fit.value("classes_").tolist()] if several else [""]
+    return [_claim(fit, *part) for part in zip(problems, solutions, subjects, strict=True)]
+
+
+def _claim(fit: Fit, problem: Problem, solution: Solution, subject: str) -> Claim:
+    if solution.x is None or solution.x.size != problem.size:
+        raise ValueError(f"X and y have other shapes than those that this {fit.name} was fitted on")
+    return Claim(
+        problem,
+        f"{fit.name} solves the {stated(problem)}",
+        np.array(solution.x),
+        multipliers=solution.multipliers,
+        source="that it keeps",
+        subject=subject,
+        by_dual=problem.kind == "kernel",
+        usual=solution.certificate.tol,
+    )

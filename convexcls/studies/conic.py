@@ -1,4 +1,4 @@
-"""A conic: its kind and its measures.
+"""The boundary of a classifier on a quadratic basis in the plane: a conic that can be read off, with its measures.
 
     a x^2 + b x y + c y^2 + d x + e y + f = 0
 
@@ -21,12 +21,16 @@ from functools import cached_property
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from convexcls.arrays import Array
+from convexcls.basis import exponents_of
+from convexcls.problem import NoAnswer
+from convexcls.solution import Solution
+
 Kind = Literal[
     "ellipse", "circle", "parabola", "hyperbola", "crossing lines", "parallel lines", "line", "point", "empty", "plane"
 ]
+
 Point = tuple[float, float]
 #: What a solver may leave of an intercept that should be 0, relative to the largest coefficient.
 ROUNDING = 1e-11
@@ -243,12 +247,12 @@ class Conic:
 
     def curves(self, n: int = 200) -> list[Array]:
         """The points by branch, each in order, for a plot."""
-        from convexcls.studies.conic.tracing import trace
+        from convexcls.studies.conic_shown import trace
 
         return trace(self, n)
 
     def __str__(self) -> str:
-        from convexcls.studies.conic.words import in_words
+        from convexcls.studies.conic_shown import in_words
 
         return in_words(self)
 
@@ -265,3 +269,46 @@ def _degrees(x: float, y: float, whole: bool = False) -> float:
     if not whole:
         angle = angle - 180.0 if angle > 90.0 else angle + 180.0 if angle <= -90.0 else angle
     return angle + 0.0 if angle > -180.0 else 180.0
+
+
+# ---- the boundary of a solution -------------------------------------------------------------------------
+
+
+def conic(solution: Solution, tol: float = 1e-8) -> Conic:
+    """The boundary f(x) = 0 of a solution on two features, plain or by a basis of degree two.
+
+    >>> import convexcls as cc
+    >>> X, y = [[1, 0], [-1, 0], [0, 1], [0, -1], [3, 0], [-3, 0], [0, 3], [0, -3]], [0, 0, 0, 0, 1, 1, 1, 1]
+    >>> print(cc.conic(cc.HardMarginSVM(cc.Quadratic()(X), y).solve()))
+    a circle around (0, 0) with radius 2.236
+    """
+    data = solution.data
+    inputs = data.d if data.expanded is None else len(data.expanded.inputs)
+    powers = exponents_of(data.basis, inputs) if inputs == 2 else None
+    if powers is None or max(map(sum, powers)) > 2:
+        basis = "" if data.basis is None else f" by {data.basis!r}"
+        raise NoAnswer(f"a conic needs two features and a basis of degree two; this has {inputs}{basis}")
+    read = getattr(solution.problem, "quadratic_from", None) if data.basis is None else None
+    quadratic = None if read is None else read(solution.values)
+    if quadratic is not None:
+        A, g, k = quadratic
+        around, units = _frame(np.asarray(data.samples.matrix))
+        a, b, c, d, e = (float(v) for v in (A[0, 0], 2 * A[0, 1], A[1, 1], g[0], g[1]))
+        return Conic(a, b, c, d, e, k, around, units, tol)
+    if np.ndim(solution.coef) != 1 or solution.coef.size != len(powers):
+        raise NoAnswer(f"the {solution.problem.name} has not one boundary: a conic needs two classes")
+    by_power = dict(zip(powers, map(float, solution.coef), strict=True))
+    constant = float(solution.intercept) - float(getattr(solution.problem, "threshold", 0.0))
+    a, b, c, d, e = (by_power.get(p, 0.0) for p in ((2, 0), (1, 1), (0, 2), (1, 0), (0, 1)))
+    columns = [powers.index((1, 0)), powers.index((0, 1))]
+    samples = data.matrix[:, columns]
+    samples = samples.toarray() if data.sparse else samples
+    return Conic(a, b, c, d, e, constant, *_frame(samples), tol)
+
+
+def _frame(samples: Array) -> tuple[Point, Point]:
+    """The middle of the samples and their half-widths: what the conic is measured in."""
+    low, high = samples.min(axis=0), samples.max(axis=0)
+    around, units = low / 2 + high / 2, high / 2 - low / 2
+    units = np.where(units > 0, units, np.where(around != 0, np.abs(around), 1.0))
+    return pair(around), pair(units)

@@ -1,6 +1,7 @@
-"""CSV files: a header, one sample a line, numbers in every feature. Whatever is wrong is named by its place.
+"""Tables: which columns are features, target and weights; and CSV files, with a header and one sample a line.
 
-Rows are counted from 0, as everywhere in the toolkit; lines of the file from 1, as editors do.
+Whatever is wrong is named by its place. Rows are counted from 0, as everywhere in the toolkit; lines of the file from
+1, as editors do.
 """
 
 from __future__ import annotations
@@ -9,21 +10,23 @@ import csv
 import io
 import sys
 from array import array
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from operator import itemgetter
 from pathlib import Path
 from typing import Any, BinaryIO, TextIO
 
+import click
 import numpy as np
 from numpy.typing import NDArray
 
-from convexcls.cli.columns import ColumnNames, FileContents, Frame, SourceError, choose, whole_where_possible
-from convexcls.cli.screen import quoted
-from convexcls.cli.typed import read_number
-from convexcls.data import GivenCells
+from convexcls.arrays import Array
+from convexcls.cli.screen import quoted, say
+from convexcls.cli.settings import did_you_mean, read_number
+from convexcls.data import Given, GivenCells
 from convexcls.files import open_input
-from convexcls.wording import shorten
+from convexcls.wording import clean, listed, shorten
 
 LONGEST_LINE = 2**24
 BOMS = {b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
@@ -32,6 +35,130 @@ BINARY = {
     b"PK\x03\x04": "a zip archive or spreadsheet",
     b"\x1f\x8b": "a gzip archive",
 }
+
+
+class SourceError(click.ClickException):
+    """A data file that cannot be read; the message names the file and the place."""
+
+    exit_code = 2
+
+
+def missing(path: Path, what: str, extra: str) -> SourceError:
+    """The error for a file that only an extra can read."""
+    return SourceError(f"{path}: reading it needs {what}; install it with: pip install 'convexcls[{extra}]'")
+
+
+@dataclass(frozen=True)
+class ColumnNames:
+    """The columns asked for; None where the command line does not say."""
+
+    target: str | None = None
+    features: str | None = None
+    weight: str | None = None
+
+
+@dataclass(frozen=True)
+class Used:
+    """The columns taken, by position."""
+
+    features: list[int]
+    target: int
+    weight: int | None
+
+
+@dataclass(frozen=True, eq=False)
+class FileContents:
+    """What a file holds: features (with names where they have any), target, weights; the target also as text, where
+    numbers are to be taken as they are written."""
+
+    X: Any
+    y: Any
+    weights: Any = None
+    target_text: Sequence[str] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class NumberTable:
+    """Numbers with column names, in the shape in which the toolkit takes data frames, and their text where that is to
+    be taken exactly."""
+
+    columns: Sequence[str]
+    matrix: Array
+    given: Given | None = None
+
+    def __len__(self) -> int:
+        return len(self.matrix)
+
+    def __getitem__(self, place: Any) -> Array:
+        return np.asarray(self.matrix[place])
+
+    def to_numpy(self) -> Array:
+        """All numbers."""
+        return self.matrix
+
+
+def whole_where_possible(numbers: Array) -> NDArray[Any]:
+    """Numbers as integers where all of them are, so that a label 1 is not shown as 1.0."""
+    whole = np.all(numbers == np.round(numbers)) and np.all(np.abs(numbers) <= 2**53)
+    return numbers.astype(np.int64) if whole else numbers
+
+
+def choose(names: Sequence[str], choice: ColumnNames, path: Path) -> Used:
+    """The columns to use. Without a target the last column is it, which is said on stderr; without features
+    all other columns are."""
+    if repeated := _repeated(names):
+        raise SourceError(f"{path}: the column name {quoted(repeated[0])} occurs more than once; rename one")
+    weight = None if choice.weight is None else _find(names, choice.weight, "--weight", path)
+    wanted = None if choice.features is None else _split(choice.features)
+    features = None if wanted is None else [_find(names, name, "--features", path) for name in wanted]
+    if choice.target is not None:
+        target = _find(names, choice.target, "--target", path)
+    else:
+        taken = {*(features or []), weight}
+        left = [k for k in range(len(names)) if k not in taken]
+        if not left:
+            raise click.UsageError("no column is left for the target: name it with --target")
+        target = left[-1]
+        say(f"target: column {quoted(names[target])}, the last one (another: --target COLUMN)")
+    if features is None:
+        features = [k for k in range(len(names)) if k not in (target, weight)]
+        if not features:
+            raise SourceError(f"{path}: no column is left for the features; the file has {_listed(names)}")
+    for column, role in ((target, "the target"), (weight, "the weights")):
+        if column in features:
+            raise click.UsageError(f"column {quoted(names[column])} cannot be a feature and {role}")
+    if target == weight:
+        raise click.UsageError(f"column {quoted(names[target])} cannot be the target and the weights")
+    return Used(features, target, weight)
+
+
+def _split(text: str) -> list[str]:
+    """``a,b,c`` or, for names with commas, ``a,"b,c"``."""
+    wanted = [name.strip() for name in next(csv.reader([text], skipinitialspace=True), [])]
+    if not wanted or "" in wanted:
+        raise click.UsageError(f"--features {text!r}: write the names as a,b,c")
+    if repeated := _repeated(wanted):
+        raise click.UsageError(f"--features names {repeated[0]!r} twice")
+    return wanted
+
+
+def _repeated(names: Sequence[str]) -> list[str]:
+    return sorted(name for name, times in Counter(names).items() if times > 1)
+
+
+def _find(names: Sequence[str], name: str, flag: str, path: Path) -> int:
+    if name in names:
+        return list(names).index(name)
+    raise click.UsageError(
+        f"{flag}: {path.name} has no column {name!r}{did_you_mean(name, names)}; it has {_listed(names)}"
+    )
+
+
+def _listed(names: Sequence[str]) -> str:
+    return listed(map(clean, names), 20, " and {} more")
+
+
+# ---- CSV ------------------------------------------------------------------------------------------------
 
 
 def read_csv(path: Path, choice: ColumnNames, exact: bool = False) -> FileContents:
@@ -61,27 +188,21 @@ def check_text(raw: BinaryIO, path: Path) -> None:
         raise SourceError(f"{path}: this is a binary file, not text")
 
 
-@dataclass
-class _Lines:
+def _lines(text: TextIO, path: Path) -> Iterator[str]:
     """The lines of a file; one without end is refused before it fills the memory."""
-
-    text: TextIO
-    path: Path
-
-    def __iter__(self) -> Iterator[str]:
-        number = 0
-        while line := self.text.readline(LONGEST_LINE):
-            number += 1
-            if len(line) == LONGEST_LINE:
-                raise SourceError(f"{self.path}, line {number}: longer than {LONGEST_LINE:,} characters")
-            if "\0" in line:
-                raise SourceError(f"{self.path}, line {number}: holds a NUL character; this is not a CSV file")
-            yield line
+    number = 0
+    while line := text.readline(LONGEST_LINE):
+        number += 1
+        if len(line) == LONGEST_LINE:
+            raise SourceError(f"{path}, line {number}: longer than {LONGEST_LINE:,} characters")
+        if "\0" in line:
+            raise SourceError(f"{path}, line {number}: holds a NUL character; this is not a CSV file")
+        yield line
 
 
 def _records(text: TextIO, path: Path) -> Iterator[tuple[int, list[str]]]:
     """The records that are not blank, each with the line on which it starts."""
-    reader = csv.reader(_Lines(text, path), strict=True)
+    reader = csv.reader(_lines(text, path), strict=True)
     while True:
         line = reader.line_num + 1
         try:
@@ -109,8 +230,7 @@ def _read(text: TextIO, path: Path, choice: ColumnNames, exact: bool) -> FileCon
     if first is None:
         raise SourceError(f"{path}: the file holds blank lines only")
     names = _header(first[1], path)
-    used = choose(names, choice, path)
-    body = _Body(path, names, used.features, used.target, used.weight, [] if exact else None)
+    body = _Body(path, names, **vars(choose(names, choice, path)), text=[] if exact else None)
     for line, record in records:
         body.add(line, record)
     return body.samples()
@@ -216,7 +336,7 @@ class _Body:
                 f"{self.path}, line {self.lines[row]} (row {row}), column {name} is {what}: fill it in or drop the row"
             )
         given = None if self.text is None else GivenCells(np.array(self.text, dtype=object))
-        table = Frame([self.names[k] for k in self.features], matrix, given)
+        table = NumberTable([self.names[k] for k in self.features], matrix, given)
         weights = None if self.weight is None else np.array(self.weights)
         return FileContents(table, labels(self.targets), weights, None if self.text is None else self.targets)
 

@@ -1,7 +1,10 @@
-"""The command ``plot``, and what pictures need to become files."""
+"""The commands ``report`` and ``plot``: a solution on one HTML page, or as a picture."""
 
 from __future__ import annotations
 
+import shlex
+import sys
+from dataclasses import replace
 from importlib.util import find_spec
 from io import BytesIO
 from pathlib import Path
@@ -9,17 +12,33 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from convexcls.cli.arguments import file_option, known_solver, source_arguments, tolerance
+from convexcls.cli.arguments import (
+    check_solvers,
+    file_option,
+    known_solver,
+    proof_level,
+    solved,
+    solver_names,
+    solver_option,
+    source_arguments,
+    tolerance,
+)
 from convexcls.cli.screen import Working, say
+from convexcls.cli.sources import Request, check_output, gallery_title, read_problem
 from convexcls.files import write_file
+from convexcls.problem import NoAnswer
 from convexcls.wording import clean
 
 if TYPE_CHECKING:
-    from convexcls.cli.sources import Request
     from convexcls.models import Model
     from convexcls.plots import Display
+    from convexcls.proofs.certificate import Level
 
-ENDINGS = (".png", ".pdf", ".svg")
+PAGE_ENDINGS = (".html", ".htm")
+COMPARED = "A solver to compare with; may be repeated (default: all, unless the data are large)."
+
+
+PICTURE_ENDINGS = (".png", ".pdf", ".svg")
 NO_PICTURE = 1
 #: Of one solution; and of a comparison of solvers.
 #: Those that draw the features come first.
@@ -29,6 +48,80 @@ OF_A_COMPARISON = ("answers",)
 KIND = click.Choice([*OF_A_SOLUTION, *OF_A_COMPARISON])
 #: The perceptron's way is that of its rule: other solvers have none to show.
 RULE = {"trajectory": "perceptron"}
+
+
+@click.command()
+@source_arguments
+@file_option("-o", "--output", help="The page to write (default: the name of SOURCE with -report.html).")
+@click.option("--title", help="The page's title (default: that of the gallery problem, or the name of the model).")
+@solver_option
+@click.option(
+    "-c", "--compare", "compared", multiple=True, metavar="SOLVER", shell_complete=solver_names, help=COMPARED
+)
+@click.option("--no-compare", is_flag=True, help="Without a comparison of solvers.")
+@click.option("--no-pictures", is_flag=True, help="Without pictures.")
+@tolerance
+@proof_level
+def report(
+    request: Request,
+    output: Path | None,
+    title: str | None,
+    solver: str,
+    compared: tuple[str, ...],
+    no_compare: bool,
+    no_pictures: bool,
+    tol: float,
+    level: Level,
+    digits: int,
+) -> int:
+    """Write the problem, its answer and the proof to an HTML page that needs no network.
+
+    The page has the data in brief, the problem beside its dual, the answer, the proof, the samples one by one, several
+    solvers compared, and the pictures that suit.
+
+    {SOURCE}
+
+    Exit codes: 0 the verdict (optimal, infeasible or unattained) is proved, 1 it is not, 2 bad input.
+
+    \b
+    Examples:
+      convexcls report twenty_points
+      convexcls report data.csv --model logistic --target sick -o sick.html
+      convexcls report data.csv --model soft-margin --param C=10 --compare osqp --compare clarabel
+    """
+    from convexcls.describe.solution import certified
+    from convexcls.report import report as make
+
+    target = _target(request.source, output)
+    check_output(target, "--output", request)
+    check_solvers(solver)
+    for name in compared:
+        known_solver(name)
+    if compared and no_compare:
+        raise click.UsageError("--compare and --no-compare: say one or the other")
+    problem = read_problem(replace(request, exact=level == "exact"))
+    found = solved(problem, solver, tol, {}, level, digits).unless_interrupted()
+    with Working(f"writing the report of the {problem.name}") as progress:
+        title, others = title or gallery_title(request), not no_compare and (list(compared) or True)
+        make(found, target, title, others, not no_pictures, command_line(), progress)
+    say(f"{found.status}; report written to {clean(str(target))}")
+    return 0 if certified(found) else 1
+
+
+def _target(source: str, output: Path | None) -> Path:
+    """Where the page goes: never over a file that is no page."""
+    target = output or Path(f"{Path(source).stem}-report.html")
+    if target.suffix.lower() not in PAGE_ENDINGS:
+        raise click.UsageError(f"--output {target.name!r}: the name must end in {' or '.join(PAGE_ENDINGS)}")
+    return target
+
+
+def command_line() -> str:
+    """What was typed, ready to be typed again."""
+    return f"convexcls {shlex.join(sys.argv[1:])}"
+
+
+# ---- pictures -------------------------------------------------------------------------------------------
 
 
 @click.command()
@@ -45,8 +138,7 @@ def plot(request: Request, kind: str | None, output: Path, solver: str | None, a
     where they meet; 'probability'; the perceptron's 'trajectory'; 'projection' on coef; 'multipliers' by sample;
     'slackness'; 'losses' of the margin; the objective's 'slice'; 'convergence' of the solver; 'answers' of all solvers.
 
-    SOURCE is a problem of the gallery (a name from 'convexcls problems', or a .toml file), or a data file
-    (CSV with a header, svmlight, Parquet) together with --model.
+    {SOURCE}
 
     Exit codes: 0 the picture is written, 1 there is no such picture of this problem, 2 bad input.
 
@@ -56,12 +148,8 @@ def plot(request: Request, kind: str | None, output: Path, solver: str | None, a
       convexcls plot xor_hard_margin --kind hulls -o hulls.svg
       convexcls plot data.csv --model logistic --kind probability --axes age,dose -o chances.pdf
     """
-    from convexcls.cli.sources import read_problem
-    from convexcls.problem import NoAnswer
-
     check_picture(output, "--output", request)
-    if solver not in (None, "auto"):
-        known_solver(solver)
+    check_solvers(solver)
     problem = read_problem(request)
     try:
         display = _display(problem, kind, solver, _pair(axes), tol)
@@ -74,7 +162,6 @@ def plot(request: Request, kind: str | None, output: Path, solver: str | None, a
 
 def _display(problem: Model, kind: str | None, solver: str | None, pair: tuple[str, str] | None, tol: float) -> Display:
     from convexcls.plots import KINDS, AnswersDisplay
-    from convexcls.problem import NoAnswer
 
     if pair is not None and kind not in (None, *OF_FEATURES):
         raise click.UsageError(f"--axes has no say in the picture {kind!r}: it does not draw features")
@@ -106,15 +193,13 @@ def _pair(axes: str | None) -> tuple[str, str] | None:
     return names[0], names[1]
 
 
-# ---- files --------------------------------------------------------------------------------------------------------
+# ---- files ----------------------------------------------------------------------------------------------
 
 
 def check_picture(picture: Path, flag: str, request: Request) -> None:
     """Refuse a file that could not be written, before anything is solved."""
-    from convexcls.cli.sources import check_output
-
-    if picture.suffix.lower() not in ENDINGS:
-        raise click.UsageError(f"{flag} {picture.name!r}: the name must end in {', '.join(ENDINGS)}")
+    if picture.suffix.lower() not in PICTURE_ENDINGS:
+        raise click.UsageError(f"{flag} {picture.name!r}: the name must end in {', '.join(PICTURE_ENDINGS)}")
     check_output(picture, flag, request)
     if find_spec("matplotlib") is None:
         raise click.UsageError(f"{flag} needs matplotlib; install it with: pip install 'convexcls[plot]'")

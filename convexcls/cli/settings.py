@@ -8,22 +8,14 @@ import math
 import re
 import types
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import MISSING, Field, dataclass, fields
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import click
 
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
-WORDS = {
-    "true": True,
-    "yes": True,
-    "on": True,
-    "1": True,
-    "false": False,
-    "no": False,
-    "off": False,
-    "0": False,
-}
+WORDS = dict.fromkeys(("true", "yes", "on", "1"), True) | dict.fromkeys(("false", "no", "off", "0"), False)
 #: What a model takes by arguments of its own, and so not by --param.
 RESERVED = ("X", "y", "intercept", "sample_weight")
 
@@ -143,11 +135,14 @@ def _narrowness(hint: Any) -> int:
 
 def convert(text: str, hint: Any) -> Any:
     """The text as a value of the type; ValueError where it is none."""
-    for member in members(hint):
-        try:
-            return _convert(text, member)
-        except ValueError:
-            continue
+    return _first(text, members(hint))
+
+
+def _first(text: str, hints: Iterable[Any]) -> Any:
+    """The text as a value of the first type that takes it."""
+    for hint in hints:
+        with suppress(ValueError):
+            return _convert(text, hint)
     raise ValueError(text)
 
 
@@ -182,11 +177,8 @@ def read_number(text: str) -> float:
 
 def guess(text: str) -> Any:
     """A value without a declared type: a whole number, a number, true or false, none, or the word."""
-    for hint in (int, float, type(None)):
-        try:
-            return _convert(text, hint)
-        except ValueError:
-            continue
+    with suppress(ValueError):
+        return _first(text, (int, float, type(None)))
     return {"true": True, "false": False}.get(text.lower(), text)
 
 

@@ -1,0 +1,186 @@
+"""The commands ``show``, ``solve`` and ``verify``: state the problem, prove an answer, check the proof again.
+
+Each command imports what it needs when it runs, so that help and errors come at once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+import numpy as np
+
+from convexcls.basis import BASES, read_basis
+from convexcls.cli.arguments import (
+    column_options,
+    file_option,
+    format_option,
+    json_option,
+    proof_level,
+    solved,
+    solver_option,
+    solver_settings,
+    source_arguments,
+    tolerance,
+)
+from convexcls.cli.csv_tables import ColumnNames, FileContents, NumberTable, SourceError
+from convexcls.cli.screen import emit, put, say, screen
+from convexcls.cli.sources import Request, check_output, read_file, read_problem
+from convexcls.describe.terminal import write
+from convexcls.files import write_file
+from convexcls.rational import read_exactly
+from convexcls.wording import clean
+
+if TYPE_CHECKING:
+    from convexcls.proofs.certificate import Level
+    from convexcls.proofs.portable import Parsed
+
+BASIS = f"The functions of the features that the certificate speaks of: {', '.join(BASES)}."
+
+
+@click.command()
+@source_arguments
+@click.option("--dual", is_flag=True, help="Derive and show the Lagrange dual instead.")
+@click.option("--latex", is_flag=True, help="As LaTeX.")
+def show(request: Request, dual: bool, latex: bool) -> int:
+    """Print the formulation: variables, constraints, multipliers, KKT conditions.
+
+    {SOURCE}
+
+    \b
+    Examples:
+      convexcls show xor_hard_margin
+      convexcls show data.csv --model soft-margin --param C=10 --dual
+      convexcls show data.csv --model logistic --latex > logistic.tex
+    """
+    problem = read_problem(request)
+    shown = problem.dual() if dual else problem
+    if latex:
+        emit(clean(shown.latex(), keep="\n"))
+    else:
+        write(screen(), shown.explain().rstrip("\n"))
+    return 0
+
+
+@click.command()
+@source_arguments
+@solver_option
+@click.option(
+    "-o",
+    "--option",
+    "options",
+    metavar="NAME=VALUE",
+    multiple=True,
+    help="An option of the solver, for example max_iter=500. May be repeated.",
+)
+@tolerance
+@proof_level
+@click.option("--all", "everything", is_flag=True, help="All coefficients and support rows, however many.")
+@json_option("The result as JSON.")
+@file_option("--certificate", help="Write the certificate to this file, for 'convexcls verify'.")
+def solve(
+    request: Request,
+    solver: str,
+    options: tuple[str, ...],
+    tol: float,
+    level: Level,
+    digits: int,
+    everything: bool,
+    as_json: bool,
+    certificate: Path | None,
+) -> int:
+    """Solve the problem and prove the answer.
+
+    Levels of proof: 'float' measures the KKT conditions and the gap; 'rigorous' bounds the optimum despite rounding;
+    'exact' solves linear and quadratic programs in rational arithmetic, numbers taken as they are written in the file,
+    and encloses the optimum of likelihoods to --digits proved digits.
+
+    {SOURCE}
+
+    Exit codes: 0 the verdict (optimal, infeasible or unattained) is proved, 1 it is not, 2 bad input.
+
+    \b
+    Examples:
+      convexcls solve xor_hard_margin
+      convexcls solve data.csv --model soft-margin --target label --param C=10
+      convexcls solve data.csv --model logistic --solver newton --option max_iter=50 --json
+      convexcls solve data.svm --model hard-margin --level exact --certificate proof.json
+    """
+    from convexcls.describe.certificate import likelihood_prose
+    from convexcls.describe.solution import MOST_ROWS, answer, certified
+
+    settings = solver_settings(solver, options)
+    if certificate is not None:
+        check_output(certificate, "--certificate", request)
+    exact = level == "exact" or certificate is not None
+    found = solved(read_problem(replace(request, exact=exact)), solver, tol, settings, level, digits)
+    parts = answer(found, None if everything or as_json else MOST_ROWS)
+    put("convexcls-solution/1", parts if as_json else [*parts, *likelihood_prose(found)], as_json)
+    if certificate is not None:
+        write_file(certificate, found.certificate.to_json() + "\n")
+        say(f"certificate written to {clean(str(certificate))}")
+    return 0 if certified(found) else 1
+
+
+@click.command()
+@click.argument("certificate", type=click.Path(path_type=Path))
+@click.argument("data", type=click.Path(path_type=Path))
+@column_options
+@click.option("-b", "--basis", metavar="BASIS", help=BASIS)
+@format_option
+def verify(certificate: Path, data: Path, basis: str | None, file_format: str | None, **columns: str | None) -> int:
+    """Check a certificate from nothing but the file and the data.
+
+    CERTIFICATE is a file that 'convexcls solve --certificate' or certificate.to_json() wrote, DATA the file with the
+    samples (CSV with a header, svmlight, Parquet). Nothing is solved, and nothing that the certificate says is
+    believed: the data must have its digest, and its numbers must prove its claim on them. Numbers of the data are
+    taken as they are written or, where the certificate speaks of those, as the nearest doubles.
+
+    Exit codes: 0 accepted, 1 refused, 2 a file cannot be read.
+
+    \b
+    Examples:
+      convexcls solve data.csv --model soft-margin --param C=10 --certificate proof.json
+      convexcls verify proof.json data.csv
+      convexcls verify proof.json data.csv --target label --weight count
+    """
+    from convexcls.proofs.portable.verification import verify_parsed
+
+    parsed = _parsed(certificate)
+    request = Request(str(data), "", file_format, ColumnNames(**columns), exact=True, basis=basis)
+    samples = read_file(request)
+    X, y = _spoken_of(parsed, samples, basis)
+    found = verify_parsed(parsed, X, y, samples.weights)
+    write(screen(), found.explain())
+    return 0 if found.accepted else 1
+
+
+def _parsed(path: Path) -> Parsed:
+    from convexcls.proofs.portable import CertificateError, parse
+    from convexcls.proofs.portable.verification import read_text
+
+    try:
+        return parse(read_text(path))
+    except CertificateError as error:
+        raise SourceError(f"{clean(str(path))}: {error}") from None
+    except OSError as error:
+        raise SourceError(f"{clean(str(path))}: {error.strerror or error}") from None
+
+
+def _spoken_of(parsed: Parsed, samples: FileContents, basis: str | None) -> tuple[Any, Any]:
+    """The samples as they are written or as doubles, whichever the certificate speaks of."""
+    from convexcls.proofs.portable.verification import speaks_of
+
+    lift = (lambda X: X) if basis is None else read_basis(basis)
+    X, y = samples.X, samples.y
+    if parsed.labels is None and samples.target_text is not None and np.asarray(y).dtype.kind in "if":
+        y = np.array([read_exactly(text) for text in samples.target_text], dtype=object)
+    if speaks_of(parsed, lift(X), y, samples.weights):
+        return lift(X), y
+    rounded = replace(X, given=None) if isinstance(X, NumberTable) else getattr(X, "matrix", X)
+    if speaks_of(parsed, lift(rounded), samples.y, samples.weights):
+        say("the certificate speaks of the data rounded to doubles")
+        return lift(rounded), samples.y
+    return lift(X), y
