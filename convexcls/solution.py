@@ -12,12 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from convexcls.data import Data
-from convexcls.problem import NoAnswer, Problem, carry_out
+from convexcls.notebook import InNotebooks
+from convexcls.problem import NoAnswer, Problem
 from convexcls.problem.geometry import Uniqueness, intercept_interval, support_rows, uniqueness
 from convexcls.proofs.certificate import KKT, Certificate, Level, Status, certify
 from convexcls.proofs.levels import DIGITS, check_level, raise_level
 
-if TYPE_CHECKING:  # what a verb returns; the layer above provides it
+if TYPE_CHECKING:
     from convexcls.report import Report
     from convexcls.studies.inference import Existence, Summary
 
@@ -27,7 +28,7 @@ INTERRUPTED = "interrupted"
 
 
 @dataclass(frozen=True, eq=False)
-class Solution:
+class Solution(InNotebooks):
     """The point a solver found, judged. ``status`` is the toolkit's own verdict; what the solver said of
     itself is only in ``message``.
 
@@ -309,7 +310,9 @@ class Solution:
                 self.problem, self.x, self.multipliers, known.tol if tol is None else tol,
                 farkas=farkas, direction=direction,
             )  # fmt: skip
-        return raise_level(known, level, digits, stand_in)
+        from convexcls.solve import guess
+
+        return raise_level(known, level, digits, stand_in, guess)
 
     def at_level(self, level: Level, digits: int = DIGITS) -> Solution:
         """This solution with its verdict proved at a level, and, where that gives the solution itself, at the doubles
@@ -340,7 +343,9 @@ class Solution:
         >>> round(slope.estimate, 6), round(slope.standard_error**2, 6)
         (0.9, 0.07)
         """
-        return carry_out("summary", self, confidence)
+        from convexcls.studies.inference import summary
+
+        return summary(self, confidence)
 
     def existence(self) -> Existence:
         """Whether the maximum of a logistic or softmax likelihood exists; where it does not, which coefficients run to
@@ -350,7 +355,9 @@ class Solution:
         >>> cc.LogisticMLE([[0], [1], [2], [3]], [0, 0, 1, 1]).solve().existence()
         <Existence for logistic regression: complete separation: x1 to +inf, intercept to -inf>
         """
-        return carry_out("existence", self.problem)
+        from convexcls.studies.inference.existence import existence
+
+        return existence(self.problem)
 
     # ---- telling ----------------------------------------------------------------------------------
 
@@ -364,7 +371,9 @@ class Solution:
     ) -> Report:
         """All of it on one HTML page that needs no network: problem and dual, proof, samples, pictures, solvers
         compared (all of them, those that ``compare`` names, or none). With a ``path`` it is written there."""
-        return carry_out("report", self, path, title, compare, pictures)
+        from convexcls.report import report
+
+        return report(self, path, title, compare, pictures)
 
     def primal(self) -> Solution:
         """For the solution of a dual: the solution of its primal, mapped back and judged there.
@@ -404,9 +413,6 @@ class Solution:
     def __repr__(self) -> str:
         value = "" if self.x is None else f", objective {self.objective:.10g}, gap {self.gap:.1e}"
         return f"<Solution of {self.problem.name} by {self.solver}: {self.status}{value}>"
-
-    def _repr_html_(self) -> str:
-        return carry_out("html", self)
 
     def _repr_latex_(self) -> str | None:
         return self.certificate._repr_latex_()

@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from convexcls.arrays import Array
 from convexcls.choice import choices
 from convexcls.job import DUAL, Forms, beyond_memory
-from convexcls.problem import Problem, provides
+from convexcls.problem import Problem
 from convexcls.proofs.certificate import Level
 from convexcls.proofs.levels import DIGITS, check_level
 from convexcls.solution import Solution
@@ -46,7 +47,6 @@ def solvers() -> list[SolverInfo]:
     return out
 
 
-@provides("solve")
 @np.errstate(all="ignore")  # what overflows is not a number in the end, and then there is no proof
 def solve(
     problem: Problem,
@@ -82,11 +82,13 @@ def solve(
     return found if shown or found.interrupted else found.at_level(level, digits)
 
 
-@provides("answer")
 @np.errstate(all="ignore")
-def answer(problem: Problem) -> Solution:
-    """The answer of ``auto``, judged in doubles alone: what proofs begin with."""
-    return _solve(problem, "auto", 1e-8, None, None, {})
+def guess(problem: Problem) -> tuple[Array | None, Mapping[str, Array]]:
+    """The answer of ``auto`` in doubles, for an exact proof to begin with: a point, and multipliers or a Farkas
+    vector."""
+    found = _solve(problem, "auto", 1e-8, None, None, {})
+    farkas = found.certificate.farkas
+    return found.x, found.multipliers if farkas is None else farkas.multipliers
 
 
 def _solve(

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from convexcls.problem import Problem, provides
+from convexcls.problem import Problem
 from convexcls.rows import DiagonalRows, Rows, ScaledRows, TransposedRows
 
 Array = NDArray[np.float64]
@@ -51,7 +51,6 @@ class CvxpyForm:
         return out
 
 
-@provides("to_cvxpy")
 def to_cvxpy(problem: Problem) -> Any:
     """The problem as a ``cvxpy.Problem``, in the sense in which it is written."""
     return cvxpy_form(problem, as_written=True).problem

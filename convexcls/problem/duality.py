@@ -42,7 +42,6 @@ from convexcls.problem import (
     ProblemError,
     Term,
     Variable,
-    provides,
 )
 from convexcls.rows import DiagonalRows, Rows, as_rows
 
@@ -122,7 +121,6 @@ class Dual(Problem):
         return self._back(self.split(np.asarray(x, dtype=float)), multipliers)
 
 
-@provides("dual")
 def dualize(problem: Problem) -> Dual:
     r"""The dual of a problem.
 

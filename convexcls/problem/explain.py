@@ -14,14 +14,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from convexcls.problem import BY_SAMPLE, Constraint, Kind, Label, NormBound, Problem, Term, Variable, latex, provides
+from convexcls.problem import BY_SAMPLE, Constraint, Kind, Label, NormBound, Problem, Term, Variable, latex
 from convexcls.problem.duality import Dual, Step
 from convexcls.problem.latex import Piece, indexed, plain
 from convexcls.rows import DiagonalRows, Rows
 from convexcls.wording import capitalized, count, listed
 
 
-@provides("explain")
 def explain(problem: Problem) -> str:
     """The problem in plain text."""
     sections = [_heading(problem)]

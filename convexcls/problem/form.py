@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from convexcls.notebook import InNotebooks
 from convexcls.pickling import frozen, without_cache
 from convexcls.problem.blocks import (
     Array,
@@ -28,10 +29,9 @@ from convexcls.problem.blocks import (
     frozen_vector,
 )
 from convexcls.problem.semidefinite import negative_eigenvalue
-from convexcls.problem.verbs import carry_out
 from convexcls.rows import JoinedRows, Rows, as_rows
 
-if TYPE_CHECKING:  # what the verbs return; the layers above provide them
+if TYPE_CHECKING:
     from convexcls.problem.duality import Dual
     from convexcls.solution import Solution
 
@@ -44,7 +44,7 @@ ROUNDING_ROOM = 1e-4
 T = TypeVar("T")
 
 
-class Problem:
+class Problem(InNotebooks):
     r"""A convex program of named blocks. Frozen: nothing of it can be changed after it is built.
 
     ``quadratic`` gives P by variable: a vector (its diagonal) or a positive semidefinite matrix.
@@ -304,7 +304,7 @@ class Problem:
         """Whether there is any constraint at all."""
         return bool(self.constraints or self.norm_bounds)
 
-    # ---- verbs that the layers above carry out --------------------------------------------------
+    # ---- what other modules carry out, loaded when it is asked for --------------------------------
 
     def dual(self) -> Dual:
         """The Lagrange dual, derived mechanically, with the map back.
@@ -319,7 +319,9 @@ class Problem:
         >>> dual.dual() == cc.HardMarginSVM(X, y)
         True
         """
-        return carry_out("dual", self)
+        from convexcls.problem.duality import dualize
+
+        return dualize(self)
 
     def latex(self) -> str:
         r"""The problem as LaTeX.
@@ -331,7 +333,9 @@ class Problem:
         \text{subject to}\quad & y_i (x_i^{\top} \beta + \beta_0) \ge 1,\quad i = 1, \dots, n
         \end{aligned}
         """
-        return carry_out("latex", self)
+        from convexcls.problem.latex import latex
+
+        return latex(self)
 
     def explain(self) -> str:
         r"""The problem in words: variables, constraints and multipliers, Lagrangian, KKT conditions.
@@ -342,7 +346,9 @@ class Problem:
           stationarity in coef        β - Σᵢ αᵢ yᵢ xᵢ = 0
           stationarity in intercept   Σᵢ αᵢ yᵢ = 0
         """
-        return carry_out("explain", self)
+        from convexcls.problem.explain import explain
+
+        return explain(self)
 
     def to_cvxpy(self) -> Any:
         """The problem as a ``cvxpy.Problem``, its constraints in the order of the blocks.
@@ -353,7 +359,9 @@ class Problem:
         >>> bool(abs(theirs.solve() - problem.solve().objective) < 1e-6)
         True
         """
-        return carry_out("to_cvxpy", self)
+        from convexcls.problem.cvxpy_form import to_cvxpy
+
+        return to_cvxpy(self)
 
     def solve(
         self,
@@ -377,13 +385,12 @@ class Problem:
         >>> str(problem.solve(level="exact").certificate.optimum)
         '1/2'
         """
-        return carry_out("solve", self, solver=solver, tol=tol, callback=callback, start=start, level=level, **options)
+        from convexcls.solve import solve
+
+        return solve(self, solver, tol, callback, start, level, **options)
 
     def _repr_latex_(self) -> str:
         return f"$${self.latex()}$$"
-
-    def _repr_html_(self) -> str:
-        return carry_out("html", self)
 
     # ---- identity -------------------------------------------------------------------------------
 

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from convexcls.problem import Constraint, Kind, Label, NormBound, Problem, Term, Variable, provides
+from convexcls.problem import Constraint, Kind, Label, NormBound, Problem, Term, Variable
 from convexcls.rows import ConstantRows, DiagonalRows, Rows, ScaledRows, TransposedRows
 
 Block = Constraint | Term | NormBound
@@ -39,7 +39,6 @@ class Piece:
         return Piece(self.number * number, self.factor, self.body)
 
 
-@provides("latex")
 def latex(problem: Problem) -> str:
     """The problem as a LaTeX ``aligned`` environment."""
     under = ", ".join(v.symbol for v in problem.variables)

@@ -9,7 +9,8 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
-from convexcls.problem import Problem, carry_out
+from convexcls.notebook import InNotebooks
+from convexcls.problem import Problem
 from convexcls.proofs.certificate import KKT, Certificate
 from convexcls.solution import Solution
 
@@ -17,7 +18,7 @@ Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class Appraisal:
+class Appraisal(InNotebooks):
     """A fitted estimator, judged as the answer to the convex program that it really solved.
 
     ``problem`` is that program and ``named`` says in a sentence which one it is. ``objective`` is its value at the
@@ -103,12 +104,9 @@ class Appraisal:
         ]
         return "\n".join([*lines, *(f"  - {finding}" for finding in self.findings)]) + ">"
 
-    def _repr_html_(self) -> str:
-        return carry_out("html", self)
-
 
 @dataclass(frozen=True, eq=False)
-class Appraisals:
+class Appraisals(InNotebooks):
     """The appraisals of an estimator that solved several programs, such as one for each pair of classes. Its objective,
     bounds and suboptimality are sums over ``parts``.
 
@@ -174,9 +172,6 @@ class Appraisals:
         lines = [f"<Appraisals of {self.estimator}: {self.verdict}", f"  {self.named}"]
         lines += [f"  - {finding}" for finding in self.findings]
         return "\n".join([*lines, *(f"  {p.subject}: {p.verdict}" for p in self.parts)]) + ">"
-
-    def _repr_html_(self) -> str:
-        return carry_out("html", self)
 
 
 def relative(amount: float, objective: float, problem: Problem) -> float:

@@ -26,7 +26,7 @@ from convexcls.describe.slackness import slackness
 from convexcls.describe.solution import numbers, verdict
 from convexcls.describe.studies import comparison_table
 from convexcls.files import write_file
-from convexcls.problem import Problem, provides
+from convexcls.problem import Problem
 from convexcls.report import notebook as notebook
 from convexcls.report.page import document
 from convexcls.report.pictures import pictures_sections
@@ -69,7 +69,6 @@ class Report:
         )
 
 
-@provides("report")
 def report(
     solution: Solution,
     path: Any = None,

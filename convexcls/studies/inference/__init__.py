@@ -14,7 +14,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from convexcls.problem import NoAnswer, provides
+from convexcls.problem import NoAnswer
 from convexcls.solution import Solution
 from convexcls.studies.inference.existence import Existence, existence
 from convexcls.studies.inference.gaussian import least_squares_summary
@@ -30,7 +30,6 @@ BY_KIND: dict[str, Callable[[Solution, float], Summary]] = {
 }
 
 
-@provides("summary")
 def summary(solution: Solution, confidence: float = 0.95) -> Summary:
     """The statistical output of a logistic, softmax or least-squares fit.
 

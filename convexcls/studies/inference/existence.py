@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 from convexcls.data import Data
 from convexcls.losses import Logistic, Loss, SoftmaxMargins
-from convexcls.problem import ROUNDING_ROOM, NoAnswer, Problem, Term, Variable, carry_out, provides
+from convexcls.notebook import InNotebooks
+from convexcls.problem import ROUNDING_ROOM, NoAnswer, Problem, Term, Variable
 from convexcls.proofs.separability import Separation, complaints, separate
 from convexcls.proofs.separability.cone import Behaviour, Cone
 from convexcls.rows import Rows, as_rows
@@ -39,7 +40,7 @@ class Tendency:
 
 
 @dataclass(frozen=True, eq=False)
-class Existence:
+class Existence(InNotebooks):
     """Whether the maximum of a likelihood exists, with its proof; see ``explain()``.
 
     ``coefficients`` says of each coefficient what becomes of it; ``separation`` is the proof.
@@ -152,15 +153,11 @@ class Existence:
 
         return explain(self)
 
-    def _repr_html_(self) -> str:
-        return carry_out("html", self)
-
     def __repr__(self) -> str:
         runs = ", ".join(f"{name} to {way}" for name, way in list(self.infinite.items())[:6])
         return f"<Existence for {self.problem.name}: {self.verdict}{': ' + runs if runs else ''}>"
 
 
-@provides("existence")
 def existence(problem: Problem) -> Existence:
     """Whether the maximum of the likelihood of logistic or softmax regression (l2=0) exists; where it does not, which
     coefficients run to infinity, which stay finite, and what the likelihood tends to.

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from convexcls.problem import carry_out
+from convexcls.notebook import InNotebooks
 from convexcls.wording import plain_values
 
 Array = NDArray[np.float64]
@@ -55,7 +55,7 @@ class Test:
 
 
 @dataclass(frozen=True, eq=False)
-class Summary:
+class Summary(InNotebooks):
     """Estimates with their errors, the fit as a whole, and what it stands on.
 
     ``covariance`` is in the order of ``coefficients``. ``deviance`` is minus twice the log-likelihood; of least squares
@@ -125,6 +125,3 @@ class Summary:
         from convexcls.studies.inference.writing import to_text
 
         return to_text(self)
-
-    def _repr_html_(self) -> str:
-        return carry_out("html", self)

@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from convexcls.problem import NoAnswer, carry_out
+from convexcls.notebook import InNotebooks
+from convexcls.problem import NoAnswer
 from convexcls.solution import Solution
 from convexcls.wording import columns, plain_values
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from convexcls.plots import PathDisplay  # what a verb returns; the layer above provides it
+    from convexcls.plots import PathDisplay
 
 Array = NDArray[np.float64]
 
@@ -23,7 +24,7 @@ COLUMNS = ("verdict", "objective", "gap", "‖coef‖", "intercept", "support", 
 
 
 @dataclass(frozen=True, eq=False)
-class Path:
+class Path(InNotebooks):
     """Solutions in the order in which the values were given, each with its own proof. Where there is no solution (an
     unattained likelihood at l2 = 0), ``statuses`` says so and the numbers are NaN.
 
@@ -153,9 +154,6 @@ class Path:
         right = [k for k, title in enumerate(titles) if title != "verdict"]
         return "\n".join([*columns(titles, self.table(), right), *self.remarks()])
 
-    def _repr_html_(self) -> str:
-        return carry_out("html", self)
-
     def remarks(self) -> list[str]:
         """What the table cannot show: why a point is not proved, or has no solution.
 
@@ -184,7 +182,9 @@ class Path:
         >>> path.plot().coef.shape
         (3, 2)
         """
-        return carry_out("plot_path", self, ax, against)
+        from convexcls.plots import PathDisplay
+
+        return PathDisplay.from_path(self, ax=ax, against=against)
 
 
 def has_solution(s: Solution) -> bool:
