@@ -20,13 +20,12 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexcls.arrays import Array
 from convexcls.basis import read_basis
 from convexcls.data import GivenCells
 from convexcls.models import Model, by_kind
 
-Array = NDArray[np.float64]
 LARGEST_FILE = 16_000_000
 
 #: 7, -7/3 or 0.25 exactly, 0.6931... where the digits go on; an exponent makes huge numbers of short text.

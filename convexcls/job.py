@@ -9,8 +9,8 @@ from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexcls.arrays import Array
 from convexcls.problem import Problem, Term
 from convexcls.problem.centring import Centred, centre
 from convexcls.problem.duality import Dual
@@ -23,7 +23,6 @@ from convexcls.rows.kernel import KernelRows
 from convexcls.solution import INTERRUPTED, Solution
 from convexcls.solvers import Answer, Callback, Iteration, Solver, Standing, Start, solver_class
 
-Array = NDArray[np.float64]
 #: How the arithmetic of a solver ends where it cannot go on.
 FAILURES = (np.linalg.LinAlgError, ArithmeticError)
 #: Before a solver's name: give it the dual of the problem.

@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from convexcls.arrays import Array, Indices
 from convexcls.data import Data
 from convexcls.notebook import InNotebooks
 from convexcls.problem import NoAnswer, Problem
-from convexcls.problem.geometry import Uniqueness, intercept_interval, support_rows, uniqueness
+from convexcls.problem.duality import Dual
+from convexcls.problem.geometry import Uniqueness, intercept_interval, uniqueness
 from convexcls.proofs.certificate import KKT, Certificate, Level, Status, certify
 from convexcls.proofs.levels import DIGITS, check_level, raise_level
 
@@ -22,7 +24,6 @@ if TYPE_CHECKING:
     from convexcls.report import Report
     from convexcls.studies.inference import Existence, Summary
 
-Array = NDArray[np.float64]
 #: What stands in place of the solver's message when Ctrl-C stopped it.
 INTERRUPTED = "interrupted"
 
@@ -130,44 +131,29 @@ class Solution(InNotebooks):
     @cached_property
     def coef(self) -> Array:
         """The coefficients, one a feature; for several classes one row a class."""
-        read = getattr(self.problem, "coef_from", None)
-        if read is not None:
-            return np.asarray(read(self.values, self.multipliers))
-        if "coef" not in self.problem.layout:
-            raise NoAnswer(f"the {self.problem.name} has no variable 'coef'; see .values, or .primal() for a dual")
-        return self.values["coef"]
+        return self.problem.coef_from(self.values, self.multipliers)
 
     @cached_property
     def intercept(self) -> Any:
         """The intercept, 0 where the model has none; for several classes one a class."""
-        read = getattr(self.problem, "intercept_from", None)
-        if read is not None:
-            return read(self.values, self.multipliers)
-        return float(self.values["intercept"][0]) if "intercept" in self.problem.layout else 0.0
+        return self.problem.intercept_from(self.values, self.multipliers)
 
     @cached_property
     def dual_coef(self) -> Array:
         """The coefficients of a kernel classifier, one a sample: y_i alpha_i."""
-        read = getattr(self.problem, "dual_coef_from", None)
-        if read is None:
-            raise NoAnswer(f"the {self.problem.name} is not stated in coefficients of the samples; see .multipliers")
-        return np.asarray(read(self.values, self.multipliers))
+        return self.problem.dual_coef_from(self.values, self.multipliers)
 
     @cached_property
     def estimates(self) -> Any:
         """What a model of the classes estimates: of Gaussian classes priors, means and covariances."""
-        read = getattr(self.problem, "estimates_from", None)
-        if read is None:
-            raise NoAnswer(f"the {self.problem.name} is no model of the classes: it estimates no means or covariances")
-        return read(self.values, self.multipliers)
+        return self.problem.estimates_from(self.values, self.multipliers)
 
     @property
     def data(self) -> Data:
         """The training data."""
-        data = getattr(self.problem, "data", None)
-        if data is None:
+        if self.problem.data is None:
             raise NoAnswer(f"the {self.problem.name} was not declared on data")
-        return data
+        return self.problem.data
 
     def decision_function(self, X: Any) -> Array:
         """f(x) = coef'x + intercept, above 0 for the second label; for several classes one column a class.
@@ -181,10 +167,8 @@ class Solution(InNotebooks):
         >>> s.decision_function([[0], [1.5], [4]]).round(6).tolist()
         [-1.0, 0.5, 3.0]
         """
-        scores = getattr(self.problem, "scores_from", None)
-        if scores is None:
-            raise NoAnswer(f"the {self.problem.name} was not declared on data: it has no scores")
-        return np.asarray(scores(self.values, self.multipliers, self.data.expand(X)))
+        samples = X if self.problem.data is None else self.problem.data.expand(X)
+        return self.problem.scores_from(self.values, self.multipliers, samples)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The predicted label of each row; for real targets the fitted value.
@@ -212,11 +196,10 @@ class Solution(InNotebooks):
         >>> s.predict_proba([[0], [0.5]]).round(6).tolist()
         [[0.666667, 0.333333], [0.5, 0.5]]
         """
-        scores, convert = self.decision_function(X), getattr(self.problem, "probabilities", None)
-        probabilities = None if convert is None else convert(scores)
+        probabilities = self.problem.probabilities(self.decision_function(X))
         if probabilities is None:
             raise NoAnswer(f"the {self.problem.name} has no probabilities: its scores are not log-odds")
-        return np.asarray(probabilities)
+        return probabilities
 
     # ---- margins and support ----------------------------------------------------------------------
 
@@ -241,24 +224,20 @@ class Solution(InNotebooks):
         return self.data.signs
 
     def _norm(self) -> float:
-        read = getattr(self.problem, "norm_from", None)
-        norm = float(np.linalg.norm(self.coef)) if read is None else read(self.values, self.multipliers)
+        norm = self.problem.norm_from(self.values, self.multipliers)
         if norm == 0:
             raise NoAnswer("coef is zero: there is no hyperplane, so there are no distances")
         return norm
 
     @cached_property
-    def support(self) -> NDArray[np.intp]:
+    def support(self) -> Indices:
         """The rows whose margin constraint has a positive multiplier: see ``support_rows`` for the rule.
 
         >>> import convexcls as cc
         >>> cc.HardMarginSVM([[0], [1], [3], [9]], [0, 0, 1, 1]).solve().support.tolist()  # those next to the gap
         [1, 2]
         """
-        read = getattr(self.problem, "support_from", None)
-        if read is not None:
-            return np.asarray(read(self.values, self.multipliers))
-        return support_rows(self.problem, self._point(), self.multipliers)
+        return self.problem.support_from(self.values, self.multipliers)
 
     @cached_property
     def intercept_interval(self) -> tuple[float, float]:
@@ -383,11 +362,10 @@ class Solution(InNotebooks):
         >>> dual.values["margin"].round(6).tolist(), dual.primal().coef.round(6).tolist()
         ([0.125, 0.125], [0.5])
         """
-        back = getattr(self.problem, "recover", None)
-        if back is None:
+        if not isinstance(self.problem, Dual):
             raise NoAnswer(f"the {self.problem.name} is not a dual")
-        x, multipliers = back(self._point(), self.multipliers)
-        primal = self.problem.primal  # type: ignore[attr-defined]
+        x, multipliers = self.problem.recover(self._point(), self.multipliers)
+        primal = self.problem.primal
         certificate, x, multipliers = certify(primal, x, multipliers, self.certificate.tol)
         return Solution(
             primal, f"{self.solver} on the dual", certificate, x, multipliers or {}, self.message, self.iterations,

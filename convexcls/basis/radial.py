@@ -7,12 +7,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexcls.arrays import Array
 from convexcls.basis.base import Basis, check_count, refuse_sparse
 from convexcls.data import DataError, Named, check_matrix
 
-Array = NDArray[np.float64]
 #: Samples are worked on in blocks of so many distances.
 BLOCK = 2_000_000
 

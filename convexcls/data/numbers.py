@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from convexcls.arrays import Array
+
 #: How the place of an entry is told.
 Where = Callable[[Sequence[int]], str]
 

@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from convexcls.arrays import Array, Indices
 from convexcls.data.given import Given, given_table, given_vector
 from convexcls.data.labels import as_vector, check_label_count, class_numbers
 from convexcls.data.matrix import check_matrix, feature_names, is_frame
 from convexcls.data.named import Expanded, Named
-from convexcls.data.numbers import Array, DataError, finite_doubles
+from convexcls.data.numbers import DataError, finite_doubles
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +32,7 @@ class Data:
     labels: tuple[Any, ...] | None
     weights: Array
     features: tuple[str, ...]
-    classes: NDArray[np.intp] | None = None
+    classes: Indices | None = None
     expanded: Expanded | None = None
     exact_matrix: Given | None = None
     exact_reals: tuple[Fraction, ...] | None = None
@@ -119,7 +120,7 @@ class Data:
         return [[Fraction(value) for value in row] for row in dense.tolist()]
 
     @property
-    def grouping(self) -> tuple[NDArray[np.intp], tuple[Any, ...]]:
+    def grouping(self) -> tuple[Indices, tuple[Any, ...]]:
         """Each sample's class as a number, and the labels by that number."""
         if self.classes is None or self.labels is None:
             raise DataError("real targets have no classes")

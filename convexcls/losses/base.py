@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexcls.arrays import Array, Mask
 from convexcls.losses import writing
 
-Array = NDArray[np.float64]
 INFINITY = math.inf
 
 
@@ -116,7 +115,7 @@ class Loss(ABC):
             out[down] = low * moved[down]
         return out
 
-    def falling(self, moved: Array) -> NDArray[np.bool_]:
+    def falling(self, moved: Array) -> Mask:
         """Which losses keep falling, at a rate that tends to 0, when their arguments keep moving by ``moved``."""
         low, high = self.slopes
         falls = ((moved > 0) & (high == 0)) | ((moved < 0) & (low == 0))

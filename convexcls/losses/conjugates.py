@@ -7,8 +7,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from convexcls.arrays import Array
 from convexcls.losses import writing
-from convexcls.losses.base import INFINITY, Array, Loss, square
+from convexcls.losses.base import INFINITY, Loss, square
 
 
 def _x_log_x(x: Array) -> Array:

@@ -6,17 +6,14 @@ from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexcls.arrays import Array
 from convexcls.data import Data
 from convexcls.pickling import frozen
 from convexcls.problem import Label, Problem, Variable
-from convexcls.problem.geometry import support_rows
+from convexcls.problem.reading import Values
 from convexcls.rows import ConstantRows, Rows, as_rows
 from convexcls.rows.scores import linear_scores, row_products
-
-Array = NDArray[np.float64]
-Values = Mapping[str, Array]
 
 
 class KindError(ValueError):
@@ -47,9 +44,6 @@ class Model(Problem):
             _KINDS[kind] = cls
 
     data: Data
-    parameters: Mapping[str, Any]
-
-    notes: tuple[str, ...]
 
     def __init__(
         self,
@@ -62,11 +56,6 @@ class Model(Problem):
     ) -> None:
         known = {"data": data, "parameters": frozen(parameters), "notes": notes}
         super().__init__(attributes={**known, **(attributes or {})}, **form)
-
-    @property
-    def threshold(self) -> float:
-        """The score above which the second label is predicted."""
-        return 0.0
 
     # ---- the same model on other samples --------------------------------------------------------------------------
 
@@ -86,15 +75,7 @@ class Model(Problem):
         """The same model on all samples but these, and these in the form in which its solution takes them."""
         return self.on(np.delete(np.arange(self.data.n), rows)), self.data.samples.take(rows)
 
-    # ---- how a solution is read: a model whose unknowns are not coef and intercept has its own way ----------------
-
-    def coef_from(self, values: Values, multipliers: Values) -> Array:
-        """The coefficients, one a feature; for several classes one row a class."""
-        return values["coef"]
-
-    def intercept_from(self, values: Values, multipliers: Values) -> float | Array:
-        """The intercept, 0 where the model has none; for several classes one a class."""
-        return float(values["intercept"][0]) if "intercept" in values else 0.0
+    # ---- how a solution is read ------------------------------------------------------------------------------------
 
     def scores_from(self, values: Values, multipliers: Values, X: Any) -> Array:
         """f(x) for each row of X, above 0 for the second label; for several classes one column a class."""
@@ -112,11 +93,6 @@ class Model(Problem):
         from scipy.special import expit  # not at import: it costs as much as the rest
 
         return np.column_stack([expit(-scores), expit(scores)])  # both to full relative accuracy
-
-    def support_from(self, values: Values, multipliers: Values) -> NDArray[np.intp]:
-        """The samples that hold the answer in place."""
-        x = np.concatenate([values[v.name] for v in self.variables])
-        return support_rows(self, x, multipliers)
 
 
 def negated(labels: Mapping[str, Label]) -> dict[str, Label]:

@@ -5,12 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexcls.arrays import Array
 from convexcls.problem import NoAnswer
 from convexcls.rows import CentredRows
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

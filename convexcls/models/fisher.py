@@ -7,18 +7,17 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexcls.arrays import Array
 from convexcls.data import DataError, check_data
-from convexcls.models.base import Model, Values, sample_rows
+from convexcls.models.base import Model, sample_rows
 from convexcls.models.discriminants import Discriminants, discriminants
 from convexcls.problem import ROUNDING_ROOM, Constraint, Label, Term, Variable
+from convexcls.problem.reading import Values
 from convexcls.rows import CentredRows, Rows, as_rows
 from convexcls.rows.doubled import UNIT
 from convexcls.rows.scores import rounding, row_products, settled
 from convexcls.rows.sums import RoundedRows
-
-Array = NDArray[np.float64]
 
 
 class FisherLDA(Model):

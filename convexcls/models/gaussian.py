@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from scipy import sparse
 
+from convexcls.arrays import Array
 from convexcls.data import Data, check_data
-from convexcls.models.base import Array, Model, Values
+from convexcls.models.base import Model
 from convexcls.models.natural_parameters import NaturalParameters
 from convexcls.models.options import check_choice
 from convexcls.problem import NoAnswer
+from convexcls.problem.reading import Values
 from convexcls.rows import as_rows
 from convexcls.rows.scores import rounding, row_products, settled
 

@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexcls.arrays import Array, Indices
 from convexcls.data import Data, DataError, check_data, check_matrix
-from convexcls.models.base import Model, Values, sample_rows
+from convexcls.models.base import Model, sample_rows
 from convexcls.models.kernel_values import kernel_values
 from convexcls.models.kernels import Kernel, KernelFunction
 from convexcls.models.options import check_positive
 from convexcls.problem import Constraint, Label, NoAnswer, Variable
 from convexcls.problem.centring import CentredKernel, centre
 from convexcls.problem.geometry import positive_multipliers
+from convexcls.problem.reading import Values
 from convexcls.rows import ConstantRows, DiagonalRows
 from convexcls.rows.kernel import KernelRows
 from convexcls.rows.row_store import MatrixStore, MatrixTooLarge, RowStore, Store
 from convexcls.rows.scores import rounding, settled
-
-if TYPE_CHECKING:
-    Array = NDArray[np.float64]
 
 #: Scores are computed for this many rows at a time, so that a long table needs no long kernel matrix.
 BLOCK = 128
@@ -167,7 +165,7 @@ class KernelSVM(Model):
             return centred.score(values["margin"], multipliers)[1]
         return float(multipliers["intercept"][0]) if "intercept" in multipliers else 0.0
 
-    def support_from(self, values: Values, multipliers: Values) -> NDArray[np.intp]:
+    def support_from(self, values: Values, multipliers: Values) -> Indices:
         """The samples with alpha_i > 0 by the rule of ``positive_multipliers``, alpha_i in units of its bound where
         that is smaller than the largest alpha: a sample of little weight counts as much as any."""
         alpha = values["margin"]

@@ -14,13 +14,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from convexcls.arrays import Array, Indices
 from convexcls.models.kernels import Kernel
-
-Array = NDArray[np.float64]
-Indices = NDArray[np.intp]
 
 #: Blocks have about this many entries: a megabyte.
 BLOCK_ENTRIES = 131072

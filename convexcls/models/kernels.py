@@ -8,14 +8,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from convexcls.arrays import Array
 from convexcls.data import DataError
 from convexcls.models.options import check_choice, check_positive
 from convexcls.problem.semidefinite import negative_eigenvalue
 
-Array = NDArray[np.float64]
 KernelFunction = Callable[[Any, Any], Any]
 
 #: Each kernel by name: k(x, z), and the parameters that occur in it.

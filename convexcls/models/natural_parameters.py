@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
+from convexcls.arrays import Array
 from convexcls.data import Data, DataError
 from convexcls.losses import LogDet
 from convexcls.losses.log_det import lower_triangle
-from convexcls.models.base import Array, Values
 from convexcls.problem import Label, Term, Variable
+from convexcls.problem.reading import Values
 from convexcls.proofs.certificate import exact
 from convexcls.rows import JoinedRows, PickedRows, as_rows
 

@@ -16,11 +16,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from convexcls.arrays import Array
 from convexcls.losses import HalfSquare, Loss
 from convexcls.problem import ROUNDING_ROOM, Constraint, Label, Term, Variable
 from convexcls.rows import DiagonalRows, Rows
-
-Array = NDArray[np.float64]
 
 
 def risk_blocks(

@@ -6,11 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from convexcls.arrays import Array
 from convexcls.data import check_data
 from convexcls.losses import SoftmaxMargins
-from convexcls.models.base import Array, Model, Values, score_rows
+from convexcls.models.base import Model, score_rows
 from convexcls.models.options import check_nonnegative
 from convexcls.problem import ROUNDING_ROOM, Label, Term, Variable
+from convexcls.problem.reading import Values
 from convexcls.proofs.separability import separation_rows
 from convexcls.rows import ClassMarginRows, PickedRows, Rows
 

@@ -14,12 +14,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexcls.arrays import Array
 from convexcls.problem import Problem
 from convexcls.rows import DiagonalRows, Rows, ScaledRows, TransposedRows
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -29,8 +29,8 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexcls.arrays import Array
 from convexcls.losses import HalfSquare
 from convexcls.problem import (
     BY_SAMPLE,
@@ -45,7 +45,6 @@ from convexcls.problem import (
 )
 from convexcls.rows import DiagonalRows, Rows, as_rows
 
-Array = NDArray[np.float64]
 Values = Mapping[str, Array]
 
 #: A sum this small relative to what was added up is zero: a few times what rounding leaves.

@@ -33,7 +33,7 @@ def explain(problem: Problem) -> str:
 
 def _heading(problem: Problem) -> str:
     title = capitalized(problem.name)
-    data = getattr(problem, "data", None)
+    data = problem.data
     if data is None:
         return title
     shape = f"{data.n} samples, {count(data.d, 'feature')}"
@@ -260,8 +260,7 @@ def _conditions(problem: Problem) -> str:
 
 
 def _notes(problem: Problem) -> str:
-    notes = getattr(problem, "notes", ())
-    return "Notes\n" + _indented(list(notes)) if notes else ""
+    return "Notes\n" + _indented(list(problem.notes)) if problem.notes else ""
 
 
 # ---- the way to a dual ------------------------------------------------------------------------------------

@@ -13,12 +13,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexcls.arrays import Array, Indices
 from convexcls.notebook import InNotebooks
 from convexcls.pickling import frozen, without_cache
 from convexcls.problem.blocks import (
-    Array,
     Block,
     Constraint,
     Label,
@@ -28,6 +27,7 @@ from convexcls.problem.blocks import (
     Variable,
     frozen_vector,
 )
+from convexcls.problem.reading import Reading, Values
 from convexcls.problem.semidefinite import negative_eigenvalue
 from convexcls.rows import JoinedRows, Rows, as_rows
 
@@ -44,7 +44,7 @@ ROUNDING_ROOM = 1e-4
 T = TypeVar("T")
 
 
-class Problem(InNotebooks):
+class Problem(Reading, InNotebooks):
     r"""A convex program of named blocks. Frozen: nothing of it can be changed after it is built.
 
     ``quadratic`` gives P by variable: a vector (its diagonal) or a positive semidefinite matrix.
@@ -194,7 +194,7 @@ class Problem(InNotebooks):
         """A block's entries as rows over all of x."""
         return JoinedRows(height, self.size, [(self.layout[v], rows) for v, rows in entries.items()])
 
-    def places(self, names: Sequence[str]) -> NDArray[np.intp]:
+    def places(self, names: Sequence[str]) -> Indices:
         """Where the entries of some variables stand in x."""
         return np.concatenate([np.arange(self.size)[self.layout[v]] for v in names])
 
@@ -303,6 +303,12 @@ class Problem(InNotebooks):
     def is_constrained(self) -> bool:
         """Whether there is any constraint at all."""
         return bool(self.constraints or self.norm_bounds)
+
+    def support_from(self, values: Values, multipliers: Values) -> Indices:
+        """The samples that hold the answer in place."""
+        from convexcls.problem.geometry import support_rows
+
+        return support_rows(self, np.concatenate([values[v.name] for v in self.variables]), multipliers)
 
     # ---- what other modules carry out, loaded when it is asked for --------------------------------
 

@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from convexcls.arrays import Array
 from convexcls.problem import Block, Problem, ProblemError, Term
 from convexcls.rows import Rows
 from convexcls.rows.kernel import KernelRows
 
-Array = NDArray[np.float64]
 Exponents = NDArray[np.int64]
 
 #: Entries between 2^-COMFORT and 2^COMFORT are left alone.

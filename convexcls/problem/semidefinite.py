@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from convexcls.arrays import Array
 
 #: An eigenvalue below minus this fraction of the largest entry is negative; above it may be rounding.
 NEGATIVE = 1e-10

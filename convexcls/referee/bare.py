@@ -38,7 +38,7 @@ def bare_pair(given: Any, X: Any, y: Any, sample_weight: Any, declared: Mapping[
     except TypeError as error:
         raise TypeError(f"the model {kind!r} was not declared properly: {error}") from None
     values, remarks = _values(problem, coef, intercept)
-    words = ", ".join(f"{name} = {value}" for name, value in getattr(problem, "parameters", {}).items())
+    words = ", ".join(f"{name} = {value}" for name, value in problem.parameters.items())
     named = f"the coefficients given are said to solve the {problem.name}" + (f" ({words})" if words else "")
     return [Claim(problem, named, completed(problem, values), usual=1e-6, remarks=remarks)]
 

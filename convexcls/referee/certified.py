@@ -27,7 +27,7 @@ def certified(fit: Fit) -> list[Claim]:
 def _claim(fit: Fit, problem: Problem, solution: Solution, subject: str) -> Claim:
     if solution.x is None or solution.x.size != problem.size:
         raise ValueError(f"X and y have other shapes than those that this {fit.name} was fitted on")
-    parameters = ", ".join(f"{name} = {value}" for name, value in getattr(problem, "parameters", {}).items())
+    parameters = ", ".join(f"{name} = {value}" for name, value in problem.parameters.items())
     return Claim(
         problem,
         f"{fit.name} solves the {problem.name}" + (f" ({parameters})" if parameters else ""),

@@ -77,7 +77,7 @@ def _where(a: Appraisal) -> str:
 
 def _table(a: Appraisal) -> list[str]:
     """A line for each condition: largest residual, relative one, where it is, what the condition means."""
-    features = getattr(getattr(a.problem, "data", None), "features", ())
+    features = () if a.problem.data is None else a.problem.data.features
     lines = [f"  {'condition':<24}{'largest':>10}{'relative':>10}  {'where':<20}meaning"]
     for name, share in a.kkt.measures().items():
         residual: Residual | None = getattr(a.kkt, name.replace(" ", "_"), None)

@@ -15,16 +15,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import numpy as np
-from numpy.typing import NDArray
-
+from convexcls.arrays import Array
 from convexcls.problem import Problem
 from convexcls.problem.centring.kernel import CentredKernel, centred_kernel
 from convexcls.problem.centring.scores import CentredScores, centred_scores
 
 __all__ = ["Centred", "CentredKernel", "centre", "in_centred_form"]
 
-Array = NDArray[np.float64]
 Centred = CentredScores | CentredKernel
 
 

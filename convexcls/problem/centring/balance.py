@@ -8,9 +8,8 @@ from collections.abc import Mapping
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from convexcls.arrays import Array
 
 
 def balanced(factors: Mapping[str, Array], multipliers: Mapping[str, Array]) -> dict[str, Array]:

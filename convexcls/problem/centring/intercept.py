@@ -10,9 +10,8 @@ import math
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from convexcls.arrays import Array
 
 #: An error of the intercept below this fraction of the scores is left alone.
 CLOSE = 2.0**-46

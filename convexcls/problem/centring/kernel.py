@@ -8,16 +8,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexcls.arrays import Array
 from convexcls.problem import Problem
 from convexcls.problem.centring.balance import balanced
 from convexcls.problem.centring.intercept import at_shift, fitted, rounded
 from convexcls.rows import ConstantRows, DenseRows, Rows, ScaledRows, SparseRows, TransposedRows
 from convexcls.rows.kernel import KernelRows
 from convexcls.rows.moved import far_columns, moved
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,16 +8,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexcls.arrays import Array
 from convexcls.problem import Block, Problem, ProblemError
 from convexcls.problem.centring.balance import balanced
 from convexcls.problem.centring.intercept import at_shift, fitted, rounded
 from convexcls.rows import ClassMarginRows, ConstantRows, DenseRows, Rows, ScaledRows, SparseRows
 from convexcls.rows.moved import far_columns, moved
 from convexcls.rows.sums import RoundedRows, summed
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -262,7 +262,7 @@ class Certificate(InNotebooks):
             "upper": _number(float(self.upper)),
             "optimum": None if self.optimum is None else rational_text(self.optimum, LONGEST_IN_FILES),
             "model": self.problem.kind or None,
-            "parameters": dict(getattr(self.problem, "parameters", {})),
+            "parameters": dict(self.problem.parameters),
             "tolerance": self.tol,
             "reason": self.reason or None,
             "notes": list(self.notes),

@@ -51,7 +51,7 @@ def certify(
     stands in for a point that is none."""
     kkt, attained, reason = _judge_point(problem, x, multipliers, tol)
     own = None if multipliers is None else dict(multipliers)
-    notes = tuple(getattr(problem, "notes", ()))
+    notes = problem.notes
     separating = separation_of(problem)
     if separating is not None:
         separating.consider(x, farkas, direction)
@@ -106,7 +106,7 @@ def _objection(
 def _moments(problem: Any) -> list[Any] | None:
     """The moments of Gaussian classes whose samples doubles round, worked out of the samples as given; None of others:
     there the doubles are as good."""
-    data = getattr(problem, "data", None)
+    data = problem.data
     if data is None or data.exact_matrix is None or not hasattr(problem, "moments_as_given"):
         return None
     return list(problem.moments_as_given()) if data.n * data.d <= MOST_AS_GIVEN else None
@@ -162,7 +162,7 @@ def interrupted(
     multipliers."""
     kkt = _judge_point(problem, x, multipliers, tol)[0]
     reason = f"the solver was interrupted; this is its point after {iteration} iteration(s)"
-    notes = tuple(getattr(problem, "notes", ()))
+    notes = problem.notes
     return Certificate("undecided", problem, tol, kkt, reason=reason, notes=notes, x=x, multipliers=dict(multipliers))
 
 

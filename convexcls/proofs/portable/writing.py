@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import Any
 
 from convexcls.losses import BY_NAME
-from convexcls.models import Model, by_kind
+from convexcls.models import EmpiricalRisk, KernelSVM, Model, by_kind
 from convexcls.problem import NoAnswer
 from convexcls.proofs.certificate import Certificate
 from convexcls.proofs.certificate.words import speaks_of_doubles
@@ -114,11 +114,11 @@ def _model(problem: Any) -> Model:
             f"the {problem.name} is not a model on data that a file could name: certify the model itself "
             "(of a dual: .primal())"
         )
-    loss = getattr(problem, "loss", None)
-    if getattr(problem, "own_constraints", ()) or (loss is not None and BY_NAME.get(loss.name) != loss):
+    if isinstance(problem, EmpiricalRisk) and (
+        problem.own_constraints or BY_NAME.get(problem.loss.name) != problem.loss
+    ):
         raise NoAnswer(f"the {problem.name} has a loss or constraints of your own, which a file cannot name")
-    kernel = getattr(problem, "kernel", None)
-    if kernel is not None and not isinstance(kernel.kind, str):
+    if isinstance(problem, KernelSVM) and not isinstance(problem.kernel.kind, str):
         raise NoAnswer(f"the {problem.name} has a kernel of your own, which a file cannot name")
     return problem
 

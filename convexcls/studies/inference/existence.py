@@ -126,7 +126,8 @@ class Existence(InNotebooks):
     def ridge(self) -> float:
         """A penalty l2 to try: that of a normal prior with which a coefficient moves the log-odds by 2.5, at one
         standard deviation, over one standard deviation of a feature (of the middle one of all features)."""
-        data: Data = self.problem.data  # type: ignore[attr-defined]
+        data = self.problem.data
+        assert data is not None
         spread = np.array([_spread(data, j) for j in range(data.d)])
         positive = spread[np.isfinite(spread) & (spread > 0)]
         return float(f"{np.median(positive) ** 2 / 2.5**2:.1g}") if positive.size else 1.0
@@ -195,8 +196,9 @@ def existence(problem: Problem) -> Existence:
 def functionals(problem: Problem, width: int) -> list[tuple[str, tuple[Fraction, ...], int]]:
     """Every coefficient as a linear function of the unknowns of the rows, times a whole number. Those of softmax are
     given with sum zero over the classes, the rows are over those of all classes but the last, less the last."""
-    data: Data = problem.data  # type: ignore[attr-defined]
-    names = [*data.features, *(["intercept"] if problem.parameters["intercept"] else [])]  # type: ignore[attr-defined]
+    data = problem.data
+    assert data is not None
+    names = [*data.features, *(["intercept"] if problem.parameters["intercept"] else [])]
     unit = [tuple(Fraction(int(i == j)) for j in range(width)) for i in range(width)]
     if problem.kind == "logistic":
         return [(name, unit[j], 1) for j, name in enumerate(names)]

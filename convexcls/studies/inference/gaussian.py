@@ -24,7 +24,7 @@ NAN = float("nan")
 
 def least_squares_summary(solution: Solution, confidence: float) -> Summary:
     """The summary of a proved least-squares fit."""
-    data, parameters = solution.data, solution.problem.parameters  # type: ignore[attr-defined]
+    data, parameters = solution.data, solution.problem.parameters
     design = Design.of(data, parameters["intercept"])
     target = data.coded(parameters["coding"])[design.kept]
     estimates = np.append(solution.coef, solution.intercept) if parameters["intercept"] else solution.coef
@@ -104,7 +104,7 @@ def _f_test(rss: float, total: float, df: int, left: int) -> Test:
 
 
 def _notes(solution: Solution, design: Design, rss: float, left: int) -> tuple[str, ...]:
-    coding = solution.problem.parameters["coding"]  # type: ignore[attr-defined]
+    coding = solution.problem.parameters["coding"]
     labels, notes = solution.data.labels, []
     if labels is not None:
         coded = "-1 and +1" if coding == "pm1" else "0 and 1"

@@ -22,7 +22,7 @@ Array = NDArray[np.float64]
 
 def likelihood_summary(solution: Solution, confidence: float) -> Summary:
     """The summary of a proved logistic or softmax fit, each label against the first one."""
-    data, parameters = solution.data, solution.problem.parameters  # type: ignore[attr-defined]
+    data, parameters = solution.data, solution.problem.parameters
     assert data.labels is not None
     assert data.classes is not None
     design = Design.of(data, parameters["intercept"])
