@@ -13,8 +13,7 @@ from scipy import sparse
 from convexcls.arrays import Array, Indices
 from convexcls.data.given import Given, given_table, given_vector
 from convexcls.data.labels import as_vector, check_label_count, class_numbers
-from convexcls.data.matrix import check_matrix, feature_names, is_frame
-from convexcls.data.named import Expanded, Named
+from convexcls.data.matrix import Expanded, Named, check_matrix, feature_names, is_frame
 from convexcls.data.numbers import DataError, finite_doubles
 
 

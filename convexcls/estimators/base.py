@@ -18,7 +18,7 @@ from convexcls.estimators.errors import UncertifiedWarning
 from convexcls.estimators.progress import CallbackSupportMixin, Progress, with_callbacks
 from convexcls.estimators.training import TrainingSamples, given, taken
 from convexcls.models import Model
-from convexcls.models.options import check_choice
+from convexcls.models.base import check_choice
 from convexcls.problem import NoAnswer
 from convexcls.proofs.certificate import Level
 from convexcls.solution import Solution

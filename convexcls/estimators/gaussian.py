@@ -13,7 +13,7 @@ from convexcls.estimators.errors import NoMaximumError
 from convexcls.estimators.probabilities import Probabilities
 from convexcls.estimators.training import TrainingSamples
 from convexcls.models import GaussianMLE, Model
-from convexcls.models.options import check_choice
+from convexcls.models.base import check_choice
 from convexcls.solution import Solution
 
 COVARIANCES = ("shared", "by_class")

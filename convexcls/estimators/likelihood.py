@@ -13,7 +13,7 @@ from convexcls.estimators.probabilities import Probabilities
 from convexcls.estimators.training import TrainingSamples
 from convexcls.estimators.weighted import WeightedFit
 from convexcls.models import Model
-from convexcls.models.options import check_choice, check_positive, is_infinite
+from convexcls.models.base import check_choice, check_positive, is_infinite
 from convexcls.problem import NoAnswer
 from convexcls.solution import Solution
 from convexcls.solvers import Callback

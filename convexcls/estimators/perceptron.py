@@ -17,7 +17,7 @@ from convexcls.estimators.linear import BinaryLinearClassifier
 from convexcls.estimators.separation import not_separable
 from convexcls.estimators.training import TrainingSamples
 from convexcls.models import Model, PerceptronCriterion
-from convexcls.models.options import check_choice
+from convexcls.models.base import check_choice
 from convexcls.rows.scores import linear_scores
 from convexcls.solution import Solution
 from convexcls.solvers import Callback

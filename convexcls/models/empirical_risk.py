@@ -7,8 +7,7 @@ from typing import Any
 
 from convexcls.data import check_data
 from convexcls.losses import BY_NAME, Loss
-from convexcls.models.base import Model, margin_rows, score_variables
-from convexcls.models.options import check_choice, check_nonnegative
+from convexcls.models.base import Model, check_choice, check_nonnegative, margin_rows, score_variables
 from convexcls.models.risk import risk_blocks
 from convexcls.problem import Constraint, Variable
 from convexcls.rows import DiagonalRows

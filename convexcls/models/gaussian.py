@@ -10,9 +10,8 @@ from scipy import sparse
 
 from convexcls.arrays import Array
 from convexcls.data import Data, check_data
-from convexcls.models.base import Model
+from convexcls.models.base import Model, check_choice
 from convexcls.models.natural_parameters import NaturalParameters
-from convexcls.models.options import check_choice
 from convexcls.problem import NoAnswer
 from convexcls.problem.reading import Values
 from convexcls.rows import as_rows

@@ -8,10 +8,8 @@ import numpy as np
 
 from convexcls.arrays import Array, Indices
 from convexcls.data import Data, DataError, check_data, check_matrix
-from convexcls.models.base import Model, sample_rows
-from convexcls.models.kernel_values import kernel_values
-from convexcls.models.kernels import Kernel, KernelFunction
-from convexcls.models.options import check_positive
+from convexcls.models.base import Model, check_positive, sample_rows
+from convexcls.models.kernels import Kernel, KernelFunction, kernel_values
 from convexcls.problem import Constraint, Label, NoAnswer, Variable
 from convexcls.problem.centring import CentredKernel, centre
 from convexcls.problem.geometry import positive_multipliers

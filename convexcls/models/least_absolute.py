@@ -6,9 +6,8 @@ from typing import Any
 
 from convexcls.data import check_data
 from convexcls.losses import Modulus
-from convexcls.models.base import Model, score_rows, score_variables
+from convexcls.models.base import Model, check_choice, score_rows, score_variables
 from convexcls.models.least_squares import CODINGS, Coding
-from convexcls.models.options import check_choice
 from convexcls.models.risk import risk_blocks
 
 

@@ -6,8 +6,7 @@ from typing import Any, Literal
 
 from convexcls.data import check_data
 from convexcls.losses import HalfSquare
-from convexcls.models.base import Model, score_rows, score_variables
-from convexcls.models.options import check_choice, check_nonnegative
+from convexcls.models.base import Model, check_choice, check_nonnegative, score_rows, score_variables
 from convexcls.models.risk import risk_blocks
 
 Coding = Literal["pm1", "01", "real"]

@@ -6,8 +6,7 @@ from typing import Any
 
 from convexcls.data import check_data
 from convexcls.losses import Logistic
-from convexcls.models.base import Model, margin_rows, score_variables
-from convexcls.models.options import check_nonnegative
+from convexcls.models.base import Model, check_nonnegative, margin_rows, score_variables
 from convexcls.models.risk import risk_blocks
 from convexcls.proofs.separability import separation_rows
 from convexcls.rows import Rows

@@ -9,8 +9,7 @@ import numpy as np
 
 from convexcls.data import DataError, check_data
 from convexcls.losses import Perceptron
-from convexcls.models.base import Model, margin_rows, score_variables
-from convexcls.models.options import check_choice
+from convexcls.models.base import Model, check_choice, margin_rows, score_variables
 from convexcls.models.risk import risk_blocks
 from convexcls.problem import Constraint, Label
 from convexcls.proofs.separability import separation_rows

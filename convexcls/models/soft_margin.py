@@ -6,8 +6,7 @@ from typing import Any, Literal
 
 from convexcls.data import check_data
 from convexcls.losses import BY_NAME
-from convexcls.models.base import Model, margin_rows, score_variables
-from convexcls.models.options import check_choice, check_positive
+from convexcls.models.base import Model, check_choice, check_positive, margin_rows, score_variables
 from convexcls.models.risk import risk_blocks
 
 

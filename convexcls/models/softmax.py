@@ -9,8 +9,7 @@ import numpy as np
 from convexcls.arrays import Array
 from convexcls.data import check_data
 from convexcls.losses import SoftmaxMargins
-from convexcls.models.base import Model, score_rows
-from convexcls.models.options import check_nonnegative
+from convexcls.models.base import Model, check_nonnegative, score_rows
 from convexcls.problem import ROUNDING_ROOM, Label, Term, Variable
 from convexcls.problem.reading import Values
 from convexcls.proofs.separability import separation_rows

@@ -51,7 +51,7 @@ def test_no_direction_has_a_larger_quotient():
 
 
 def test_the_proof_refuses_a_direction_that_is_not_the_best():
-    from convexcls.models.discriminants import discriminants
+    from convexcls.models.fisher import discriminants
 
     p = cc.FisherLDA(X, Y)
     counts = np.bincount(Y).astype(float)
