@@ -9,7 +9,7 @@ import numpy as np
 
 from convexcls.data import DataError, check_data
 from convexcls.losses import Perceptron
-from convexcls.models.base import Model, check_choice, margin_rows, score_variables
+from convexcls.models.base import Model, check_choice, margin_rows
 from convexcls.models.risk import risk_blocks
 from convexcls.problem import Constraint, Label
 from convexcls.proofs.separability import separation_rows
@@ -56,12 +56,12 @@ class PerceptronCriterion(Model):
     ) -> None:
         check_choice("normalization", normalization, ("mean-margin", None))
         data = check_data(X, y, sample_weight)
-        rows, labels = margin_rows(data, intercept)
-        blocks = risk_blocks(Perceptron(), rows, labels, data.weights, unit=1.0)
+        blocks = risk_blocks(Perceptron(), data, intercept, data.weights, unit=1.0)
         notes: tuple[str, ...] = ()
         if normalization is None:
             notes = ("without a normalization the minimum 0 is always attained at coef = 0, intercept = 0",)
         else:
+            rows, labels = margin_rows(data, intercept)
             with np.errstate(over="ignore", invalid="ignore"):
                 sums = {v: summed(r, data.weights) for v, r in rows.items()}
             if not all(np.all(np.isfinite(total.array)) for total in sums.values()):
@@ -72,7 +72,6 @@ class PerceptronCriterion(Model):
             blocks["constraints"].append(
                 Constraint("normalization", sums, r"\nu", "scalar", total, math.fsum(data.weights), relation="==")
             )
-        blocks["variables"] = [*score_variables(data, intercept), *blocks["variables"]]
         super().__init__(
             data=data,
             parameters={"normalization": normalization, "intercept": intercept},
