@@ -11,7 +11,7 @@ import inspect
 import io
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -23,7 +23,7 @@ import numpy as np
 
 from convexcls.arrays import Array
 from convexcls.basis import read_basis
-from convexcls.data import GivenCells
+from convexcls.data import GivenCells, Named
 from convexcls.models import Model, by_kind
 
 LARGEST_FILE = 16_000_000
@@ -206,7 +206,7 @@ def _model(path: Path, top: Mapping[str, Any]) -> Model:
     return model
 
 
-def _data(path: Path, top: Mapping[str, Any]) -> tuple[_Table, list[Any], Array | None]:
+def _data(path: Path, top: Mapping[str, Any]) -> tuple[Named, list[Any], Array | None]:
     """Features, labels and weights; labels stay text unless all of them are numbers."""
     name = top.get("data", f"{path.stem}.csv")
     if Path(name).name != name or not name.endswith(".csv"):
@@ -232,7 +232,8 @@ def _data(path: Path, top: Mapping[str, Any]) -> tuple[_Table, list[Any], Array 
     if all(_CELL.fullmatch(label) for label in labels):
         labels = [float(label) for label in labels]
         labels = [int(label) for label in labels] if all(label.is_integer() for label in labels) else labels
-    table = _Table({f: floats(f) for f in features}, [cells[f] for f in features])
+    text = GivenCells(np.array([cells[f] for f in features], dtype=object).T)
+    table = Named(np.column_stack([floats(f) for f in features]), tuple(features), given=text)
     if top["model"].get("parameters", {}).get("coding") == "real" and all(_CELL.fullmatch(t) for t in cells[target]):
         labels = [Decimal(text) for text in cells[target]]
     return table, labels, None if weight is None else floats(weight)
@@ -251,21 +252,6 @@ def _read_csv(file: Path) -> dict[str, list[str]]:
         if len(line) != len(lines[0]):
             raise GalleryError(f"{file}: row {k} has {len(line)} cells, the header has {len(lines[0])}")
     return {name: [line[j] for line in lines[1:]] for j, name in enumerate(lines[0])}
-
-
-class _Table:
-    """Numbers with the names of their columns, in the form in which a model takes a table, and their decimal text."""
-
-    def __init__(self, columns: Mapping[str, Array], text: Sequence[Sequence[str]]) -> None:
-        self.columns = list(columns)
-        self.numbers = np.column_stack(list(columns.values()))
-        self.given = GivenCells(np.array(text, dtype=object).T)
-
-    def __getitem__(self, place: Any) -> Any:
-        return self.numbers[place]
-
-    def to_numpy(self) -> Array:
-        return self.numbers
 
 
 def _known(path: Path, fields: Mapping[str, Any], problem: Model) -> KnownAnswer:

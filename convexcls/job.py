@@ -40,16 +40,7 @@ def by_its_root(problem: Problem) -> Problem:
     forms = list(problem.quadratic.items())
     if len(forms) != 1 or problem.terms or not isinstance(P := forms[0][1], KernelRows) or P.root is None:
         return problem
-    return Problem(
-        problem.name,
-        problem.variables,
-        linear=problem.linear,
-        terms=[Term("kernel_root", {forms[0][0]: P.root}, weights=P.weight)],
-        constraints=problem.constraints,
-        constant=problem.constant,
-        sense=problem.sense,
-        unit=problem.unit,
-    )
+    return problem.restated(quadratic={}, terms=[Term("kernel_root", {forms[0][0]: P.root}, weights=P.weight)])
 
 
 class Forms:

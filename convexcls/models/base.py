@@ -89,11 +89,16 @@ class Model(Problem):
 
     def probabilities(self, scores: Array) -> Array | None:
         """The probability of each label from the scores; None where the model has none."""
-        if scores.ndim != 1 or not any(t.loss.name == "logistic" for t in self.terms):
-            return None
-        from scipy.special import expit  # not at import: it costs as much as the rest
+        return class_probabilities(scores) if any(t.loss.name == "logistic" for t in self.terms) else None
 
-        return np.column_stack([expit(-scores), expit(scores)])  # both to full relative accuracy
+
+def class_probabilities(scores: Array) -> Array:
+    """The probability of each label where the scores are log-odds of the second one, or of several up to a constant."""
+    from scipy.special import expit, softmax  # not at import: it costs as much as the rest
+
+    if scores.ndim > 1:
+        return np.asarray(softmax(scores, axis=1))
+    return np.column_stack([expit(-scores), expit(scores)])  # both to full relative accuracy
 
 
 def negated(labels: Mapping[str, Label]) -> dict[str, Label]:

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from convexcls.arrays import Array
 from convexcls.data import Data, check_data
-from convexcls.models.base import Model, check_choice
+from convexcls.models.base import Model, check_choice, class_probabilities
 from convexcls.models.natural_parameters import NaturalParameters
 from convexcls.problem import NoAnswer
 from convexcls.problem.reading import Values
@@ -170,11 +170,7 @@ class GaussianMLE(Model):
         return A, (odds(unit) - odds(-unit)) / 2, k
 
     def probabilities(self, scores: Array) -> Array:
-        from scipy.special import expit, softmax
-
-        if scores.ndim == 1:
-            return np.column_stack([expit(-scores), expit(scores)])
-        return np.asarray(softmax(scores, axis=1))
+        return class_probabilities(scores)
 
     # ---- where no minimum exists --------------------------------------------------------------------
 

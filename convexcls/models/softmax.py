@@ -9,7 +9,7 @@ import numpy as np
 from convexcls.arrays import Array
 from convexcls.data import check_data
 from convexcls.losses import SoftmaxMargins
-from convexcls.models.base import Model, check_nonnegative, score_rows
+from convexcls.models.base import Model, check_nonnegative, class_probabilities, score_rows
 from convexcls.problem import ROUNDING_ROOM, Label, Term, Variable
 from convexcls.problem.reading import Values
 from convexcls.proofs.separability import separation_rows
@@ -95,9 +95,7 @@ class SoftmaxMLE(Model):
         return _centred(given)
 
     def probabilities(self, scores: Array) -> Array:
-        from scipy.special import softmax
-
-        return np.asarray(softmax(scores, axis=1))
+        return class_probabilities(scores)
 
     @property
     def _count(self) -> int:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from convexcls.losses.writing import number
 from convexcls.problem import BY_SAMPLE, Constraint, Kind, Label, NormBound, Problem, Term, Variable, latex
 from convexcls.problem.duality import Dual, Step
 from convexcls.problem.latex import Piece, indexed, plain
@@ -202,8 +203,8 @@ def stationarity(problem: Problem, v: Variable) -> str:
     ordered = sorted(parts, key=lambda piece: piece.number < 0)
     text = latex.total(ordered) if ordered else ""
     if constant:
-        number = letter if letter and abs(constant) == 1 else latex.number(abs(constant)) + letter
-        text += f" {'-' if constant < 0 else '+'} {number}"
+        size = letter if letter and abs(constant) == 1 else number(abs(constant)) + letter
+        text += f" {'-' if constant < 0 else '+'} {size}"
     return f"{text} = 0"
 
 

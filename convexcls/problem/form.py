@@ -40,6 +40,11 @@ if TYPE_CHECKING:
 #: not to flatter an answer, large enough that what rounding leaves stays below a tolerance of 1e-8.
 ROUNDING_ROOM = 1e-4
 
+#: The parts of the form, by the names under which ``Problem`` takes and keeps them.
+PARTS = (
+    *("name", "variables", "quadratic", "linear", "linear_labels", "quadratic_symbol", "terms", "constraints"),
+    *("norm_bounds", "constant", "sense", "unit", "gauge"),
+)
 
 T = TypeVar("T")
 
@@ -125,6 +130,10 @@ class Problem(Reading, InNotebooks):
         }
         self.__dict__.update(state)
         self._check()
+
+    def restated(self, **changes: Any) -> Problem:
+        """The same problem with some parts of its form changed, without what a model remembers besides."""
+        return Problem(**{part: getattr(self, part) for part in PARTS} | changes)
 
     def _check(self) -> None:
         names = [v.name for v in self.variables]

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from convexcls.losses.writing import number
 from convexcls.problem import Constraint, Kind, Label, NormBound, Problem, Term, Variable
 from convexcls.rows import ConstantRows, DiagonalRows, Rows, ScaledRows, TransposedRows
 
@@ -153,15 +154,6 @@ def _signed(value: float, body: str, first: bool) -> str:
     sign = "-" if value < 0 else "" if first else "+"
     size = "" if abs(value) == 1 else number(abs(value)) + r"\,"
     return (f"{sign}{size}{body}" if first else f" {sign} {size}{body}") if value else ""
-
-
-def number(value: float) -> str:
-    """A number as LaTeX, to six digits."""
-    text = f"{value:.6g}"
-    if "e" in text:
-        mantissa, power = text.split("e")
-        return ("" if mantissa == "1" else rf"{mantissa} \cdot ") + f"10^{{{int(power)}}}"
-    return text
 
 
 # ---- objective ------------------------------------------------------------------------------------------

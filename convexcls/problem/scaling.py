@@ -205,9 +205,7 @@ def _rebuild(problem: Problem, columns: Exponents, blocks: Mapping[str, int], ob
             quadratic[v] = np.ldexp(np.ldexp(p.to_dense(), e[:, None] + objective), e)
         else:
             quadratic[v] = np.ldexp(p, 2 * e + objective)
-    return Problem(
-        problem.name,
-        problem.variables,
+    return problem.restated(
         quadratic=quadratic,
         linear={v: np.ldexp(q, columns[problem.layout[v]] + objective) for v, q in problem.linear.items()},
         terms=[term(t) for t in problem.terms],
@@ -225,7 +223,6 @@ def _rebuild(problem: Problem, columns: Exponents, blocks: Mapping[str, int], ob
             for b in problem.norm_bounds
         ],
         constant=float(np.ldexp(problem.constant, objective)),
-        sense=problem.sense,
         unit=float(np.ldexp(problem.unit, objective)),
         gauge={v: r.scaled(1.0, np.ldexp(1.0, -columns[problem.layout[v]])) for v, r in problem.gauge.items()},
     )

@@ -8,8 +8,7 @@ from scipy import sparse
 
 import convexcls as cc
 from convexcls.problem.centring import centre
-from convexcls.problem.centring.balance import balanced
-from convexcls.problem.centring.intercept import at_shift, fitted
+from convexcls.problem.exact_sums import at_shift, balanced, fitted
 from convexcls.rows import DenseRows, SparseRows
 from convexcls.rows.moved import far_columns, moved
 

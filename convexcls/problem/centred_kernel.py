@@ -11,8 +11,7 @@ import numpy as np
 
 from convexcls.arrays import Array
 from convexcls.problem import Problem
-from convexcls.problem.centring.balance import balanced
-from convexcls.problem.centring.intercept import at_shift, fitted, rounded
+from convexcls.problem.exact_sums import at_shift, balanced, fitted, rounded
 from convexcls.rows import ConstantRows, DenseRows, Rows, ScaledRows, SparseRows, TransposedRows
 from convexcls.rows.kernel import KernelRows
 from convexcls.rows.moved import far_columns, moved
@@ -73,19 +72,7 @@ def centred_kernel(problem: Problem) -> CentredKernel | None:
     root = data.scaled(signs).T
     blur = (0.0, np.inf) if root.rounding else Q.blur  # the rounding of samples is that of what they were
     Q = KernelRows(Q.store.on_linear(data.to_matrix()), Q.factor, weight=Q.weight, root=root, blur=blur)
-    centred = Problem(
-        problem.name,
-        problem.variables,
-        quadratic={name: Q},
-        linear=problem.linear,
-        constraints=problem.constraints,
-        constant=problem.constant,
-        sense=problem.sense,
-        unit=problem.unit,
-        linear_labels=problem.linear_labels,
-        quadratic_symbol=problem.quadratic_symbol,
-    )
-    return CentredKernel(centred, equation.name, signs, root, shift)
+    return CentredKernel(problem.restated(quadratic={name: Q}), equation.name, signs, root, shift)
 
 
 def _samples(root: Rows, row: Rows) -> tuple[DenseRows | SparseRows, Array] | None:
