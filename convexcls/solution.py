@@ -304,6 +304,8 @@ class Solution(InNotebooks):
         """
         with np.errstate(all="ignore"):  # what overflows is refused, not warned of
             proved = self._certified(level, None, digits, stand_in=True)
+        if proved is self.certificate:
+            return self
         multipliers = self.multipliers if proved.multipliers is None else proved.multipliers
         gone = proved.status == "infeasible"
         return replace(self, certificate=proved, x=None if gone else proved.x, multipliers={} if gone else multipliers)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -135,8 +135,8 @@ def _first_proved(
         if job.refuses():
             continue
         begin = best or start if job.worker.finishes else start
-        found = job.run(tol, callback, begin if job.takes_start else None)
-        found = replace(found, chosen=choice.why if best is None else f"{choice.why}; {best.solver} gave no proof")
+        why = choice.why if best is None else f"{choice.why}; {best.solver} gave no proof"
+        found = job.run(tol, callback, begin if job.takes_start else None, why)
         if found.status != "undecided" or found.interrupted or limit is not None:
             return found
         if best is None or _worst(found) < _worst(best):
