@@ -26,7 +26,7 @@ from convexcls.basis import read_basis
 from convexcls.data import GivenCells, Named
 from convexcls.models import Model, by_kind
 
-LARGEST_FILE = 16_000_000
+MAX_FILE_BYTES = 16_000_000
 
 #: 7, -7/3 or 0.25 exactly, 0.6931... where the digits go on; an exponent makes huge numbers of short text.
 _KNOWN = re.compile(r"(-?[0-9]{1,400})(?:/([0-9]{1,400})|\.([0-9]{1,400})(\.\.\.)?)?")
@@ -34,14 +34,29 @@ _CELL = re.compile(r"[+-]?(?:[0-9]{1,40}(?:\.[0-9]{0,40})?|\.[0-9]{1,40})(?:[eE]
 
 #: The fields of each table with their types; those with a question mark may be left out.
 _TOP = {
-    "title": str, "derivation": str, "source?": str, "data?": str, "target": str, "features?": list,
-    "weight?": str, "model": dict, "known": dict,
-}  # fmt: skip
+    "title": str,
+    "derivation": str,
+    "source?": str,
+    "data?": str,
+    "target": str,
+    "features?": list,
+    "weight?": str,
+    "model": dict,
+    "known": dict,
+}
 _MODEL = {"kind": str, "basis?": str, "parameters?": dict}
 _ANSWER = {
-    "verdict": str, "optimum?": (str, int), "coef?": list, "intercept?": (str, int), "support?": list,
-    "intercept_interval?": list, "values?": dict, "multipliers?": dict, "direction?": list, "unique?": list,
-}  # fmt: skip
+    "verdict": str,
+    "optimum?": (str, int),
+    "coef?": list,
+    "intercept?": (str, int),
+    "support?": list,
+    "intercept_interval?": list,
+    "values?": dict,
+    "multipliers?": dict,
+    "direction?": list,
+    "unique?": list,
+}
 _WORDS = {str: "text", list: "a list", dict: "a table", (str, int): "a number as text"}
 
 
@@ -152,8 +167,8 @@ def _find(name_or_path: str | Path) -> Path:
 
 def _read(path: Path) -> str:
     try:
-        if path.stat().st_size > LARGEST_FILE:
-            raise GalleryError(f"{path}: over {LARGEST_FILE} bytes, a gallery file is small")
+        if path.stat().st_size > MAX_FILE_BYTES:
+            raise GalleryError(f"{path}: over {MAX_FILE_BYTES} bytes, a gallery file is small")
         if not path.is_file():
             raise GalleryError(f"{path}: not a regular file")
         return path.read_text(encoding="utf-8-sig")

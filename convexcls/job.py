@@ -174,7 +174,7 @@ class Job:
 
     def _answer(self, begin: Start | None, tol: float, watcher: Watcher) -> Answer:
         """What the solver says. Where its arithmetic fails, as numbers at the ends of the range make it, that is an
-        answer too: the last point that it told of, if any, with what happened."""
+        answer too: the last point that it showed, if any, with what happened."""
         try:
             if begin is None:
                 return self.worker.solve(self.scaled.problem, tol, watcher)
@@ -183,11 +183,11 @@ class Job:
             foreign = bool(self.worker.package) and self.worker == type(self.worker)()  # with its own options
             if not foreign and not isinstance(error, FAILURES):
                 raise
-            told = f"{self.worker.name} failed ({type(error).__name__}: {error})"
+            failure = f"{self.worker.name} failed ({type(error).__name__}: {error})"
             last = watcher.last
             if last is None:
-                return Answer(None, {}, told, watcher.count)
-            return Answer(last.point, dict(last.multipliers or {}), told, watcher.count)
+                return Answer(None, {}, failure, watcher.count)
+            return Answer(last.point, dict(last.multipliers or {}), failure, watcher.count)
 
     def _shortest(self, certificate: Certificate, tol: float) -> Certificate:
         """The same with the shortest coefficients, where columns depend on each other and these are proved, too."""

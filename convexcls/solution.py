@@ -283,12 +283,10 @@ class Solution(InNotebooks):
         check_level(level)
         known = self.certificate
         if known.level != "float" or (tol is not None and tol != known.tol):
+            tol = known.tol if tol is None else tol
             farkas = None if known.farkas is None else known.farkas.multipliers
             direction = None if known.direction is None else known.direction.x
-            known = certify(
-                self.problem, self.x, self.multipliers, known.tol if tol is None else tol,
-                farkas=farkas, direction=direction,
-            )  # fmt: skip
+            known = certify(self.problem, self.x, self.multipliers, tol, farkas=farkas, direction=direction)
         from convexcls.solve import guess
 
         return raise_level(known, level, digits, stand_in, guess)

@@ -107,8 +107,8 @@ def _entry(array: NDArray[Any], place: tuple[int, ...], name: str, where: Where)
 def _double(entry: Any) -> float:
     """One entry as a finite double; the error says what it is and what to do, the caller adds the place."""
     if is_missing(entry):
-        told = "NaN" if isinstance(entry, (float, np.floating)) else describe(entry)
-        raise DataError(f"missing ({told}): {_MISSING}")
+        shown = "NaN" if isinstance(entry, (float, np.floating)) else describe(entry)
+        raise DataError(f"missing ({shown}): {_MISSING}")
     for kinds, advice in _NO_NUMBERS:
         if isinstance(entry, kinds):
             raise DataError(f"{describe(entry)}: {advice}")

@@ -144,12 +144,8 @@ def check_data(X: Any, y: Any, sample_weight: Any = None, real_target: bool = Fa
     target = as_vector(y, "y", n)
     weights = check_weights(sample_weight, n)
     if real_target:
-        numbers = finite_doubles(target, "y")
-        exact_reals = given_vector(target, "y")
-        return Data(
-            matrix, numbers, None, None, weights, feature_names(X, d),
-            expanded=expanded, exact_matrix=exact, exact_reals=exact_reals,
-        )  # fmt: skip
+        numbers, reals = finite_doubles(target, "y"), given_vector(target, "y")
+        return Data(matrix, numbers, None, None, weights, feature_names(X, d), None, expanded, exact, reals)
     classes, labels = class_numbers(target)
     check_label_count(labels, n, several)
     coded = classes.astype(np.float64)

@@ -100,19 +100,19 @@ class Loss(ABC):
         low, high = self.slopes
         for edge, outward in ((low, -moved), (high, moved)):
             if np.isfinite(edge):
-                room = np.abs(slope - edge)
-                rate = np.where(room > 0, curvature / room, self.curvature_per_room)
+                distance = np.abs(slope - edge)
+                rate = np.where(distance > 0, curvature / distance, self.curvature_per_room)
                 out = np.minimum(out, 1.0 - rate * outward)
         return out
 
     def recession(self, moved: Array) -> Array:
         """The rate at which the loss grows in the end when its arguments keep moving by ``moved``."""
         low, high = self.slopes
-        out, up, down = np.zeros(np.shape(moved)), moved > 0, moved < 0
-        if np.any(up):
-            out[up] = high * moved[up]
-        if np.any(down):
-            out[down] = low * moved[down]
+        out, rising, falling = np.zeros(np.shape(moved)), moved > 0, moved < 0
+        if np.any(rising):
+            out[rising] = high * moved[rising]
+        if np.any(falling):
+            out[falling] = low * moved[falling]
         return out
 
     def falling(self, moved: Array) -> Mask:

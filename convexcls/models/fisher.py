@@ -134,10 +134,16 @@ def _direction(k: int, centred: CentredRows, differences: Rows, count: int) -> t
         Variable(name, centred.shape[1], rf"\beta{mark}"),
         Term(f"scatter{suffix}", {name: centred}, f"z{mark}", "samples", {name: Label("", "(x_i - m_i)")}),
         Constraint(
-            f"separation{suffix}", {name: differences}, rf"\nu{mark}", "scalar" if count == 2 else "vector",
-            {name: label}, target, relation="==", rhs_label="" if count == 2 else f"e_{{{k + 1}}}",
+            f"separation{suffix}",
+            {name: differences},
+            rf"\nu{mark}",
+            "scalar" if count == 2 else "vector",
+            {name: label},
+            target,
+            relation="==",
+            rhs_label="" if count == 2 else f"e_{{{k + 1}}}",
         ),
-    )  # fmt: skip
+    )
 
 
 def _independent(differences: Array) -> tuple[int, ...]:

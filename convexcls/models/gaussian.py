@@ -91,7 +91,7 @@ class GaussianMLE(Model):
             terms=[part.term for part in parts],
             constant=sum(part.constant for part in parts),
             unit=0.5 * float(data.weights.sum()) * data.d,
-            notes=(_told(data, shared, unbiased),),
+            notes=(_divisor_note(data, shared, unbiased),),
             attributes={"centre": centre, "parts": tuple(parts)},
         )
 
@@ -208,7 +208,7 @@ def _definite(precision: Array) -> Array:
     return precision
 
 
-def _told(data: Data, shared: bool, unbiased: bool) -> str:
+def _divisor_note(data: Data, shared: bool, unbiased: bool) -> str:
     what = "the covariance is" if shared else "covariances are"
     if not unbiased:
         return (

@@ -21,9 +21,9 @@ from convexcls.rows.row_store import MatrixStore, MatrixTooLarge, RowStore, Stor
 from convexcls.rows.scores import rounding, settled
 
 #: Scores are computed for this many rows at a time, so that a long table needs no long kernel matrix.
-BLOCK = 128
+ROWS_PER_BLOCK = 128
 #: A kernel matrix of so many samples is worked out when the problem is stated.
-SMALL = 500
+MAX_SAMPLES_AT_ONCE = 500
 
 
 class KernelSVM(Model):
@@ -188,13 +188,13 @@ class KernelSVM(Model):
         scores = np.full(n, intercept)
         total = np.abs(weights) @ self.kernel.norms(samples)
         terms = rows.size + int(np.ceil(self.kernel.degree)) * self.data.d
-        for start in range(0, n if rows.size else 0, BLOCK):
+        for start in range(0, n if rows.size else 0, ROWS_PER_BLOCK):
             # always as many rows, the last one again and again: BLAS adds up fewer in another order
-            part = matrix[np.minimum(np.arange(start, start + BLOCK), n - 1)]
+            part = matrix[np.minimum(np.arange(start, start + ROWS_PER_BLOCK), n - 1)]
             entries = self.kernel.between(part[:, rows] if self._precomputed else part, samples)
             sizes = np.abs(entries * weights).sum(axis=1) + self.kernel.norms(part) * total + abs(intercept)
             found = settled((entries * weights).sum(axis=1) + intercept, rounding(sizes, terms))
-            scores[start : start + BLOCK] = found[: n - start]
+            scores[start : start + ROWS_PER_BLOCK] = found[: n - start]
         return scores
 
     @property
@@ -218,7 +218,7 @@ def _quadratic(kernel: Kernel, data: Data, limit: float) -> KernelRows:
     store: Store
     given = kernel.kind == "precomputed"
     fits = given or 8.0 * data.n * data.n <= limit
-    if kernel.semidefinite and not (fits and data.n <= SMALL):
+    if kernel.semidefinite and not (fits and data.n <= MAX_SAMPLES_AT_ONCE):
         kernel.check(data.matrix)
         store = RowStore(kernel_values(kernel, data.matrix), limit)
     elif fits:

@@ -31,11 +31,11 @@ FORMULAS: dict[str, tuple[str, tuple[str, ...]]] = {
     "precomputed": ("the matrix given", ()),
 }
 #: k(x, z) and k(z, x) may differ by this fraction of sqrt(k(x, x) k(z, z)), from rounding.
-SYMMETRIC = 1e-10
+SYMMETRY_TOLERANCE = 1e-10
 #: The relative rounding of a double, and the least of them.
 UNIT, TINY = 2.0**-53, 5e-324
 #: Distances between so many pairs are worked out one by one.
-FEW_PAIRS = 250_000
+MAX_PAIRS_BY_DIFFERENCES = 250_000
 
 
 @dataclass(frozen=True)
@@ -158,7 +158,7 @@ class Kernel:
         units = 2.0 * d + 16 if self.kind == "cosine" else 0.4 * (d + 6) + 2
         if self.kind == "rbf":
             centre = 0.0 if sparse.issparse(X) else X.mean(axis=0)
-            if sparse.issparse(X) or n * n > FEW_PAIRS:
+            if sparse.issparse(X) or n * n > MAX_PAIRS_BY_DIFFERENCES:
                 units += 4.0 * self.gamma * (d + 8) * _radius(X, centre) ** 2
             if rounded:
                 units += 4.0 * math.sqrt(self.gamma) * _radius(X, 0.0)
@@ -185,7 +185,7 @@ class Kernel:
             return 0.5 * (K + K.T)
         diagonal = np.sqrt(np.abs(np.diag(K)))
         apart = np.abs(K - K.T)
-        wrong = apart > SYMMETRIC * np.maximum(np.outer(diagonal, diagonal), np.abs(K))
+        wrong = apart > SYMMETRY_TOLERANCE * np.maximum(np.outer(diagonal, diagonal), np.abs(K))
         if np.any(wrong):
             i, j = np.argwhere(wrong & (apart == apart[wrong].max()))[0]
             raise DataError(
@@ -214,7 +214,7 @@ def _radius(X: Any, centre: Any) -> float:
 def _squared_distances(A: Array, B: Array) -> Array:
     """‖a - b‖^2 for all pairs: by differences where they are few, else by products of centred rows. Only differences
     count: far from zero their squares would lose the digits."""
-    if A.shape[0] * B.shape[0] <= FEW_PAIRS:
+    if A.shape[0] * B.shape[0] <= MAX_PAIRS_BY_DIFFERENCES:
         from scipy.spatial.distance import cdist
 
         return np.asarray(cdist(A, B, "sqeuclidean"))
@@ -244,9 +244,9 @@ def _scikit_learn(kernel: str) -> Any:
 # ---- the kernel matrix of the samples, a few rows at a time: what a ``RowStore`` fills its rows from ----------------
 
 #: Blocks have about this many entries: a megabyte.
-BLOCK_ENTRIES = 131072
+ENTRIES_PER_BLOCK = 131072
 #: Up to this size of gamma ‖x - c‖^2 the product keeps all but three digits of the exponent.
-LARGEST_EXPONENT = 1e3
+MAX_EXPONENT_BY_PRODUCT = 1e3
 
 
 def kernel_values(kernel: Kernel, X: Any) -> KernelValues:
@@ -254,7 +254,7 @@ def kernel_values(kernel: Kernel, X: Any) -> KernelValues:
     if kernel.kind != "rbf" or sparse.issparse(X):
         return KernelValues(kernel, X)
     radial = RadialValues(kernel, X)
-    return radial if radial.exponent <= LARGEST_EXPONENT else DistanceValues(kernel, X)
+    return radial if radial.exponent <= MAX_EXPONENT_BY_PRODUCT else DistanceValues(kernel, X)
 
 
 class KernelValues:
@@ -279,7 +279,7 @@ class KernelValues:
 
     def fill(self, index: Indices, out: Array, columns: Indices | None = None) -> None:
         """Write k(x_i, x_j) for the samples i of ``index`` and all samples j, or those of ``columns``, into ``out``."""
-        step = max(BLOCK_ENTRIES // max(index.size, 1), 64)
+        step = max(ENTRIES_PER_BLOCK // max(index.size, 1), 64)
         for part in _slices(out.shape[1], step):
             out[:, part] = self._block(index, part if columns is None else columns[part])
 
@@ -333,7 +333,7 @@ class RadialValues(KernelValues):
             right = np.empty((part.stop - part.start, d + 2))
             np.subtract(self.X[samples], self.centre, out=right[:, :d])
             right[:, d], right[:, d + 1] = 1.0, -self.heights[samples]
-            for rows in _slices(index.size, max(BLOCK_ENTRIES // right.shape[0], 1)):
+            for rows in _slices(index.size, max(ENTRIES_PER_BLOCK // right.shape[0], 1)):
                 np.matmul(left[rows], right.T, out=out[rows, part])
                 exponentiate(out, rows, part)
         place = np.full(self.size, -1, dtype=np.intp)

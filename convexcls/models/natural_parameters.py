@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from convexcls.proofs.enclosure import Moments
 
 #: Exact arithmetic looks for a constant combination in data no larger than this.
-MOST_UNKNOWNS = 60
-MOST_ENTRIES = 2_000_000
+MAX_EXACT_UNKNOWNS = 60
+MAX_EXACT_ENTRIES = 2_000_000
 
 
 class NaturalParameters:
@@ -113,7 +113,7 @@ class NaturalParameters:
         values, vectors = np.linalg.svd(np.linalg.qr(z / size, mode="r"))[1:]
         if values.size == width and values[-1] > 1e-12 * values[0]:
             return None
-        if width > MOST_UNKNOWNS or self.given.size > MOST_ENTRIES:
+        if width > MAX_EXACT_UNKNOWNS or self.given.size > MAX_EXACT_ENTRIES:
             return None
         # the samples that contradict most what rounding takes for constant come first
         order = np.argsort(z / size @ vectors[-1], kind="stable")

@@ -61,10 +61,8 @@ class SoftmaxMLE(Model):
         variables = [Variable("coef", count * data.d, r"\beta")]
         if intercept:
             variables.append(Variable("intercept", count, r"b"))
-        term = Term(
-            "likelihood", rows, r"\lambda", "margins", {v: LABELS[v] for v in rows}, SoftmaxMargins(count - 1),
-            weights=data.weights,
-        )  # fmt: skip
+        written, loss = {v: LABELS[v] for v in rows}, SoftmaxMargins(count - 1)
+        term = Term("likelihood", rows, r"\lambda", "margins", written, loss, weights=data.weights)
         free = ["intercept"] * intercept if l2 else [v.name for v in variables]
         shown = "coefficients and intercepts" if not l2 else "intercepts"
         super().__init__(

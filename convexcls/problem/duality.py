@@ -158,11 +158,19 @@ def _collect(problem: Problem) -> list[_Multiplier]:
         K = {v: (r if whole else r[counts]).scaled(sign) for v, r in t.entries.items()}
         out.append(
             _Multiplier(
-                t.name, counts.size, t.symbol, t.kind, K, -sign * t.offset[counts], "free",
-                _times(t.labels, sign), term=t, weights=t.weights[t.weights > 0],
+                t.name,
+                counts.size,
+                t.symbol,
+                t.kind,
+                K,
+                -sign * t.offset[counts],
+                "free",
+                _times(t.labels, sign),
+                term=t,
+                weights=t.weights[t.weights > 0],
                 k_label=_negative(t.offset_label) if t.offset_label and sign < 0 else t.offset_label,
             )
-        )  # fmt: skip
+        )
     for c in problem.constraints:
         cone: Literal["free", "nonnegative"] = "free" if c.relation == "==" else "nonnegative"
         out.append(_Multiplier(c.name, c.size, c.symbol, c.kind, c.entries, c.rhs, cone, c.labels, k_label=c.rhs_label))

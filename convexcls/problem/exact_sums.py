@@ -19,9 +19,9 @@ import numpy as np
 from convexcls.arrays import Array
 
 #: An error of the intercept below this fraction of the scores is left alone.
-CLOSE = 2.0**-46
+NEGLIGIBLE_ERROR = 2.0**-46
 #: So many units in the last place of a coefficient are tried, up and down.
-TRIED = 4096
+MAX_ULPS = 4096
 
 
 def at_shift(shift: Array, w: Array, b: float) -> Fraction:
@@ -47,16 +47,16 @@ def fitted(shift: Array, reach: Array, w: Array, b: float) -> tuple[Array, float
     if not math.isfinite(plain):
         return w, plain
     unit, missing = Fraction(math.ulp(plain)), exact - Fraction(plain)
-    if abs(missing) <= CLOSE * (abs(b) + float(np.abs(w) @ reach)):
+    if abs(missing) <= NEGLIGIBLE_ERROR * (abs(b) + float(np.abs(w) @ reach)):
         return w, plain
     best, chosen = abs(float(missing)), (0, 0.0)
-    steps = np.arange(-TRIED, TRIED + 1)
+    steps = np.arange(-MAX_ULPS, MAX_ULPS + 1)
     for j in np.flatnonzero((shift != 0) & (w != 0)):
         # k units in the last place of w_j move the sum by k turns of its own unit, of which only the part counts
         last = math.ulp(w[j])
         turn = float(Fraction(last) * Fraction(shift[j]) / unit % 1)
-        left = float(missing / unit) - steps * turn
-        cost = float(unit) * np.abs(left - np.rint(left)) + np.abs(steps) * (last * reach[j])
+        residual = float(missing / unit) - steps * turn
+        cost = float(unit) * np.abs(residual - np.rint(residual)) + np.abs(steps) * (last * reach[j])
         if cost[k := int(np.argmin(cost))] < best:
             best, chosen = float(cost[k]), (int(j), last * float(steps[k]))
     w = w.copy()

@@ -52,8 +52,8 @@ def _labels(labels: tuple[object, ...] | None) -> str:
 
 def statement_lines(problem: Problem) -> list[str]:
     """The problem as it is written: the objective, then a line a constraint."""
-    over = ", ".join(plain(v.symbol) for v in problem.variables)
-    lines = [f"{problem.sense}imise over {over}:   {plain(latex.objective(problem))}"]
+    unknowns = ", ".join(plain(v.symbol) for v in problem.variables)
+    lines = [f"{problem.sense}imise over {unknowns}:   {plain(latex.objective(problem))}"]
     for c in problem.constraints:
         lines.append(f"subject to   {plain(latex.constraint(problem, c))}{_range(c)}")
     for b in problem.norm_bounds:
@@ -276,7 +276,7 @@ def _derivation(dual: Dual) -> str:
     for step in dual.steps:
         lines.append(f"     {step.variable}: {plain(stationarity(primal, primal.variable(step.variable)))}")
     lines.append("4. Substitute")
-    lines += [f"     {_told(step, primal)}" for step in dual.steps]
+    lines += [f"     {_step_text(step, primal)}" for step in dual.steps]
     for t in primal.terms:
         conjugate = plain(t.loss.conjugate.latex(f"{t.symbol}_k" if t.kind == "margins" else t.symbol))
         lines.append(
@@ -290,7 +290,7 @@ def _derivation(dual: Dual) -> str:
     return "Derivation\n" + _indented(lines)
 
 
-def _told(step: Step, primal: Problem) -> str:
+def _step_text(step: Step, primal: Problem) -> str:
     v = primal.variable(step.variable)
     symbol = plain(indexed(v.symbol, v.kind))
     if step.how == "substituted":

@@ -76,10 +76,10 @@ def _interval_of_wolfe_dual(
     data = problem.data
     if balance is None or data is None or data.signs is None:
         return 0.0, 0.0
-    b, over = float(multipliers["intercept"][0]), multipliers["margin_sign"]
+    b, slack = float(multipliers["intercept"][0]), multipliers["margin_sign"]
     cap = next((c.rhs for c in problem.constraints if c.name == "slack"), None)
-    excess = over - multipliers["slack"] if cap is not None else over
-    low, high = _shifts(values["margin"], excess, over, cap, data.signs)
+    excess = slack - multipliers["slack"] if cap is not None else slack
+    low, high = _shifts(values["margin"], excess, slack, cap, data.signs)
     return b + low, b + high
 
 
@@ -195,14 +195,19 @@ def _another(problem: Problem, stack: Array, free: list[tuple[Rows, Array]], whe
 
     rng = np.random.default_rng(0)
     upper = sparse.vstack([sparse.csr_array(rows.to_matrix()) for rows, _ in free])
-    room = np.concatenate([slack for _, slack in free])
+    slacks = np.concatenate([slack for _, slack in free])
     cost = np.zeros(problem.size)
     for sign in (1.0, -1.0):
         cost[where] = sign * rng.uniform(0.5, 1.0, where.size) * rng.choice([-1.0, 1.0], where.size)
         found = linprog(
-            cost, A_ub=upper, b_ub=room, A_eq=stack if stack.size else None,
-            b_eq=np.zeros(stack.shape[0]) if stack.size else None, bounds=(-1.0, 1.0), method="highs",
-        )  # fmt: skip
+            cost,
+            A_ub=upper,
+            b_ub=slacks,
+            A_eq=stack if stack.size else None,
+            b_eq=np.zeros(stack.shape[0]) if stack.size else None,
+            bounds=(-1.0, 1.0),
+            method="highs",
+        )
         if found.x is not None and np.abs(found.x[where]).max(initial=0.0) > 1e-5:
             return np.asarray(found.x)
     return None

@@ -42,9 +42,9 @@ class Piece:
 
 def latex(problem: Problem) -> str:
     """The problem as a LaTeX ``aligned`` environment."""
-    under = ", ".join(v.symbol for v in problem.variables)
+    unknowns = ", ".join(v.symbol for v in problem.variables)
     word = r"\min" if problem.sense == "min" else r"\max"
-    lines = [rf"{word}_{{{under}}}\quad & {objective(problem)}"]
+    lines = [rf"{word}_{{{unknowns}}}\quad & {objective(problem)}"]
     rules = [constraint(problem, c) + _for_all(c.kind) for c in problem.constraints]
     rules += [norm_bound(problem, b) for b in problem.norm_bounds]
     for k, rule in enumerate(rules):

@@ -21,8 +21,8 @@ from convexcls.rows.kernel import KernelRows
 
 Exponents = NDArray[np.int64]
 
-#: Entries between 2^-COMFORT and 2^COMFORT are left alone.
-COMFORT = 3
+#: Entries between 2^-3 and 2^3 are left alone.
+MAX_UNSCALED_EXPONENT = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +86,7 @@ def _exponents(sizes: Array) -> Exponents:
     """The power of two nearest to each size, 0 where the size is comfortable (or none)."""
     known = np.isfinite(sizes) & (sizes > 0)
     e = np.rint(np.log2(np.where(known, sizes, 1.0))).astype(np.int64)
-    return np.where(np.abs(e) <= COMFORT, 0, e)
+    return np.where(np.abs(e) <= MAX_UNSCALED_EXPONENT, 0, e)
 
 
 def _exponent(size: float) -> int:
@@ -140,7 +140,7 @@ def _balance_blocks(
                 rows.append(row)
                 logs.append(-np.log2(largest))
     blocks = dict.fromkeys(movable, 0)
-    if not rows or max(map(abs, logs)) <= COMFORT:
+    if not rows or max(map(abs, logs)) <= MAX_UNSCALED_EXPONENT:
         return columns, blocks
     shifts = np.rint(np.asarray(np.linalg.lstsq(np.array(rows), np.array(logs), rcond=None)[0])).astype(np.int64)
     for k, variable in enumerate(names):
@@ -188,8 +188,8 @@ def _costs(problem: Problem, columns: Exponents, blocks: Mapping[str, int]) -> l
 
 def _rebuild(problem: Problem, columns: Exponents, blocks: Mapping[str, int], objective: int) -> Problem:
     def entries(block: Block, rows: Mapping[str, Rows]) -> dict[str, Rows]:
-        left = blocks.get(block.name, 0)
-        return {v: r.scaled(1.0, np.ldexp(1.0, columns[problem.layout[v]] + left)) for v, r in rows.items()}
+        e = blocks.get(block.name, 0)
+        return {v: r.scaled(1.0, np.ldexp(1.0, columns[problem.layout[v]] + e)) for v, r in rows.items()}
 
     def term(t: Term) -> Term:
         e = blocks.get(t.name, 0)
