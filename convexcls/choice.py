@@ -47,7 +47,7 @@ def _formulas(problem: Problem) -> list[Choice]:
 def _structured(problem: Problem) -> list[Choice]:
     out = []
     if any(isinstance(p, Rows) for p in problem.quadratic.values()):
-        out.append(Choice("smo", "a kernel matrix, bounds and at largest one equation: two multipliers at a time"))
+        out.append(Choice("smo", "a kernel matrix, bounds and at most one equation: two multipliers at a time"))
     if any(isinstance(p, KernelRows) and p.root is not None for p in problem.quadratic.values()):
         out.append(Choice("dual:interior-point", "a linear kernel: its dual has one unknown a feature"))
     rows = max((c.size for c in problem.constraints), default=0)

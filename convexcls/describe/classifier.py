@@ -9,7 +9,6 @@ import numpy as np
 
 from convexcls.describe.parts import Column, Fact, Facts, Part, Table
 from convexcls.describe.problem import data_of_problem
-from convexcls.models import KernelSVM
 from convexcls.problem import NoAnswer, Problem
 from convexcls.solution import Solution
 from convexcls.studies.paths.result import has_solution
@@ -28,7 +27,7 @@ def classifier(s: Solution, most: int | None = MOST_ROWS) -> list[Part]:
 
 def in_samples(problem: Problem) -> bool:
     """Whether the coefficients belong to samples, not to features, as those of a kernel do."""
-    return isinstance(problem, KernelSVM)
+    return problem.kernel is not None
 
 
 def _coefficients(s: Solution, most: int | None) -> Table:

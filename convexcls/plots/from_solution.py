@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from convexcls.data import DataError, check_matrix
 from convexcls.data.labels import as_vector, class_numbers
-from convexcls.models import KernelSVM
 from convexcls.plots.style import plain
 from convexcls.problem import NoAnswer
 from convexcls.solution import Solution
@@ -74,7 +73,7 @@ def training_samples(solution: Solution) -> Shown:
     data = solution.data
     if data.labels is None or data.classes is None:
         raise NoAnswer(f"the {solution.problem.name} has real targets: there are no classes to draw")
-    if isinstance(solution.problem, KernelSVM) and solution.problem.kernel.kind == "precomputed":
+    if solution.problem.kernel is not None and solution.problem.kernel.kind == "precomputed":
         raise NoAnswer("a precomputed kernel has no samples to draw, only their products")
     if data.expanded is None:
         return Shown(data.matrix, data.features, data.classes, data.labels)

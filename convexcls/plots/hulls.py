@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from convexcls.models import HardMarginSVM, KernelSVM
+from convexcls.models import HardMarginSVM
 from convexcls.plots import style
 from convexcls.plots.display import Display
 from convexcls.plots.field import Frame, frame_of
@@ -152,7 +152,7 @@ def _hard_margin(solution: Solution) -> Solution:
         raise NoAnswer("without an intercept it is not the hulls of the classes that have to be apart")
     found = solution
     if solution.problem.kind != HardMarginSVM.kind:
-        if isinstance(solution.problem, KernelSVM) and solution.problem.kernel.kind != "linear":
+        if solution.problem.kernel is not None and solution.problem.kernel.kind != "linear":
             raise NoAnswer("a kernel separates in its own space: the hulls of the samples tell nothing of it")
         found = solve(HardMarginSVM(data.samples, data.given))
     if found.status not in ("optimal", "infeasible"):

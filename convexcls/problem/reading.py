@@ -30,6 +30,14 @@ class Reading:
     parameters: Mapping[str, Any] = frozen({})
     #: What is worth knowing of it besides.
     notes: tuple[str, ...] = ()
+    #: The kernel in whose feature space a machine is stated; None for all others.
+    kernel: Any = None
+    #: Why there may be no minimum, in a sentence; empty where separated classes are the only reason.
+    unattained_words: str = ""
+
+    def candidate_directions(self) -> list[Array]:
+        """Directions along which the objective may fall for ever, where a model knows where to look."""
+        return []
 
     @property
     def threshold(self) -> float:

@@ -71,7 +71,7 @@ def vanishes_as_given(problem: Problem, direction: Array) -> bool:
     known root of samples that doubles hold.
     """
     matrices = [p for p in problem.quadratic.values() if isinstance(p, KernelRows)]
-    kernel, data = getattr(problem, "kernel", None), problem.data
+    kernel, data = problem.kernel, problem.data
     if not matrices or kernel is None or data is None:
         return True
     if data.exact_matrix is None and any(_root(p) is not p for p in matrices):

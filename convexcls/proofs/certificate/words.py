@@ -228,7 +228,7 @@ def _unattained(c: Certificate) -> list[str]:
             ),
             *(_inseparable(c) or ways),
         ]
-    if words := getattr(c.problem, "unattained_words", ""):
+    if words := c.problem.unattained_words:
         said = f"{head}This problem ({c.problem.name}) has no minimiser: the objective falls for ever along this:"
         return [*paragraph(said), *ways, words]
     rows = c.direction.rows

@@ -10,7 +10,7 @@ from convexcls.proofs.exact.products import Matrix, rational_product
 
 def has_exact_kernel(problem: Problem) -> bool:
     """Whether ``exact_kernel`` knows the matrix of a problem."""
-    kernel, data = getattr(problem, "kernel", None), problem.data
+    kernel, data = problem.kernel, problem.data
     if kernel is None or data is None or data.signs is None:
         return False
     polynomial = kernel.kind in ("poly", "polynomial") and kernel.coef0 >= 0 and float(kernel.degree).is_integer()
@@ -24,7 +24,7 @@ def exact_kernel(problem: Problem) -> Matrix | None:
     data = problem.data
     if data is None or data.signs is None or not has_exact_kernel(problem):
         return None
-    kernel = problem.kernel  # type: ignore[attr-defined]
+    kernel = problem.kernel
     samples = [list(feature) for feature in zip(*data.exact_rows(), strict=True)]
     inner = rational_product(samples, samples)
     if kernel.kind != "linear":
