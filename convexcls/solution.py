@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from convexcls.arrays import Array, Indices
 from convexcls.data import Data
-from convexcls.notebook import InNotebooks
+from convexcls.in_notebooks import InNotebooks
 from convexcls.problem import NoAnswer, Problem
 from convexcls.problem.duality import Dual
 from convexcls.problem.geometry import Uniqueness, intercept_interval, uniqueness

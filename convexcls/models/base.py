@@ -12,7 +12,7 @@ from convexcls.arrays import Array
 from convexcls.data import Data
 from convexcls.pickling import frozen
 from convexcls.problem import Label, Problem, Variable
-from convexcls.problem.reading import Values
+from convexcls.problem.as_classifier import Values
 from convexcls.rows import ConstantRows, Rows, as_rows
 from convexcls.rows.scores import linear_scores, row_products
 

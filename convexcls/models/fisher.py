@@ -13,7 +13,7 @@ from convexcls.arrays import Array
 from convexcls.data import DataError, check_data
 from convexcls.models.base import Model, sample_rows
 from convexcls.problem import ROUNDING_ROOM, Constraint, Label, NoAnswer, Term, Variable
-from convexcls.problem.reading import Values
+from convexcls.problem.as_classifier import Values
 from convexcls.rows import CentredRows, Rows, as_rows
 from convexcls.rows.doubled import UNIT
 from convexcls.rows.scores import rounding, row_products, settled

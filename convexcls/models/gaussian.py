@@ -13,7 +13,7 @@ from convexcls.data import Data, check_data
 from convexcls.models.base import Model, check_choice, class_probabilities
 from convexcls.models.natural_parameters import NaturalParameters
 from convexcls.problem import NoAnswer
-from convexcls.problem.reading import Values
+from convexcls.problem.as_classifier import Values
 from convexcls.rows import as_rows
 from convexcls.rows.scores import rounding, row_products, settled
 

@@ -11,10 +11,10 @@ from convexcls.data import Data, DataError, check_data, check_matrix
 from convexcls.models.base import Model, check_positive, sample_rows
 from convexcls.models.kernels import Kernel, KernelFunction, kernel_values
 from convexcls.problem import Constraint, Label, NoAnswer, Variable
+from convexcls.problem.as_classifier import Values
 from convexcls.problem.centred_kernel import CentredKernel
 from convexcls.problem.centring import centre
 from convexcls.problem.geometry import positive_multipliers
-from convexcls.problem.reading import Values
 from convexcls.rows import ConstantRows, DiagonalRows
 from convexcls.rows.kernel import KernelRows
 from convexcls.rows.row_store import MatrixStore, MatrixTooLarge, RowStore, Store

@@ -13,7 +13,7 @@ from convexcls.data import Data, DataError
 from convexcls.losses import LogDet
 from convexcls.losses.log_det import lower_triangle
 from convexcls.problem import Label, Term, Variable
-from convexcls.problem.reading import Values
+from convexcls.problem.as_classifier import Values
 from convexcls.proofs.certificate import exact
 from convexcls.rows import JoinedRows, PickedRows, as_rows
 

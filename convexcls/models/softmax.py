@@ -11,7 +11,7 @@ from convexcls.data import check_data
 from convexcls.losses import SoftmaxMargins
 from convexcls.models.base import Model, check_nonnegative, class_probabilities, score_rows
 from convexcls.problem import ROUNDING_ROOM, Label, Term, Variable
-from convexcls.problem.reading import Values
+from convexcls.problem.as_classifier import Values
 from convexcls.proofs.separability import separation_rows
 from convexcls.rows import ClassMarginRows, PickedRows, Rows
 

@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 import numpy as np
 
 from convexcls.arrays import Array, Indices
-from convexcls.notebook import InNotebooks
+from convexcls.in_notebooks import InNotebooks
 from convexcls.pickling import frozen, without_cache
+from convexcls.problem.as_classifier import AsClassifier, Values
 from convexcls.problem.blocks import (
     Block,
     Constraint,
@@ -27,7 +28,6 @@ from convexcls.problem.blocks import (
     Variable,
     frozen_vector,
 )
-from convexcls.problem.reading import Reading, Values
 from convexcls.problem.semidefinite import negative_eigenvalue
 from convexcls.rows import JoinedRows, Rows, as_rows
 
@@ -49,7 +49,7 @@ PARTS = (
 T = TypeVar("T")
 
 
-class Problem(Reading, InNotebooks):
+class Problem(AsClassifier, InNotebooks):
     r"""A convex program of named blocks. Frozen: nothing of it can be changed after it is built.
 
     ``quadratic`` gives P by variable: a vector (its diagonal) or a positive semidefinite matrix.

@@ -9,7 +9,7 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
-from convexcls.notebook import InNotebooks
+from convexcls.in_notebooks import InNotebooks
 from convexcls.problem import Problem
 from convexcls.proofs.certificate import KKT, Certificate
 from convexcls.solution import Solution

@@ -19,7 +19,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from convexcls.notebook import InNotebooks
+from convexcls.in_notebooks import InNotebooks
 from convexcls.problem import NoAnswer, Problem
 from convexcls.proofs.certificate.attainment import PROOF
 from convexcls.proofs.certificate.infeasibility import Farkas

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from convexcls.data import Data
+from convexcls.in_notebooks import InNotebooks
 from convexcls.losses import Logistic, Loss, SoftmaxMargins
-from convexcls.notebook import InNotebooks
 from convexcls.problem import ROUNDING_ROOM, NoAnswer, Problem, Term, Variable
 from convexcls.proofs.separability import Separation, complaints, separate
 from convexcls.proofs.separability.cone import Behaviour, Cone

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from convexcls.notebook import InNotebooks
+from convexcls.in_notebooks import InNotebooks
 from convexcls.wording import plain_values
 
 Array = NDArray[np.float64]

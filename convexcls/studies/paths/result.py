@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from convexcls.notebook import InNotebooks
+from convexcls.in_notebooks import InNotebooks
 from convexcls.problem import NoAnswer
 from convexcls.solution import Solution
 from convexcls.wording import columns, plain_values

@@ -1,4 +1,4 @@
-"""How the solution of a problem is read as a classifier.
+"""A problem as a classifier: how its solution is read.
 
 A problem stated by hand has coefficients where it has a variable of that name, and support points; the rest is known to
 models alone. One whose unknowns are not coef and intercept has its own way to read them.
@@ -20,7 +20,7 @@ from convexcls.problem.blocks import NoAnswer
 Values = Mapping[str, Array]
 
 
-class Reading:
+class AsClassifier:
     """What a problem says of itself and of its solutions, with what holds where nobody has said more."""
 
     name: str
