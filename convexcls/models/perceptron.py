@@ -9,7 +9,7 @@ import numpy as np
 
 from convexcls.data import DataError, check_data
 from convexcls.losses import Perceptron
-from convexcls.models.base import Model, check_choice, margin_rows
+from convexcls.models.base import Model, check_choice
 from convexcls.models.risk import risk_blocks
 from convexcls.problem import Constraint, Label
 from convexcls.proofs.separability import separation_rows
@@ -61,9 +61,10 @@ class PerceptronCriterion(Model):
         if normalization is None:
             notes = ("without a normalization the minimum 0 is always attained at coef = 0, intercept = 0",)
         else:
-            rows, labels = margin_rows(data, intercept)
+            margin = blocks["constraints"][0]  # slack_i >= -y_i f(x_i)
+            labels = margin.labels
             with np.errstate(over="ignore", invalid="ignore"):
-                sums = {v: summed(r, data.weights) for v, r in rows.items()}
+                sums = {v: summed(-margin.entries[v], data.weights) for v in labels}
             if not all(np.all(np.isfinite(total.array)) for total in sums.values()):
                 raise DataError("the sums of the features overflow: divide X by its largest value")
             total = {
