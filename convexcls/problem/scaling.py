@@ -106,21 +106,19 @@ def _balance(problem: Problem) -> tuple[Exponents, dict[str, int]]:
     ‖coef‖ is without a loss beside it, they keep their proportions. Then variables and blocks against each other:
     least squares on the logarithms of their largest entries (Curtis and Reid 1972).
     """
-    reaches = {block.name: problem.rows(block).column_max() for block in (*_scalable(problem), *problem.terms)}
+    scalable = _scalable(problem)
+    blocks = [*scalable, *(t for t in problem.terms if not t.is_half_square)]
+    reaches = {block.name: problem.rows(block).column_max() for block in blocks}
     for bound in problem.norm_bounds:
         reaches[bound.name] = np.maximum(reaches[bound.name], problem.bound_rows(bound).column_max())
+    largest = np.zeros(problem.size)
+    for reach in reaches.values():
+        np.maximum(largest, reach, out=largest)
+    columns = -_exponents(largest)
     normed = {v for b in problem.norm_bounds for v in b.entries}
-    columns = np.zeros(problem.size, dtype=np.int64)
-    for v in problem.variables:
-        if v.name in normed or (v.name in problem.quadratic and not problem.terms):
-            continue
-        where = problem.layout[v.name]
-        largest = np.zeros(v.size)
-        for reach in reaches.values():
-            largest = np.maximum(largest, reach[where])
-        columns[where] = -_exponents(largest)
-    movable = [block.name for block in _scalable(problem)]
-    return _balance_blocks(problem, reaches, columns, movable)
+    for v in normed if problem.terms else {*normed, *problem.quadratic}:
+        columns[problem.layout[v]] = 0
+    return _balance_blocks(problem, reaches, columns, [block.name for block in scalable])
 
 
 def _balance_blocks(
@@ -129,9 +127,9 @@ def _balance_blocks(
     names = [v.name for v in problem.variables]
     rows, logs = [], []
     for block, reach in reaches.items():
+        scaled = np.ldexp(reach, columns)
         for k, variable in enumerate(names):
-            where = problem.layout[variable]
-            largest = float(np.ldexp(reach[where], columns[where]).max(initial=0.0))
+            largest = float(scaled[problem.layout[variable]].max(initial=0.0))
             if largest > 0 and np.isfinite(largest):
                 row = np.zeros(len(names) + len(movable))
                 row[k] = 1.0
