@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from convexcls.problem import BY_SAMPLE, Problem
 
 #: Up to so many unknowns a working set is tried.
-FEW = 1000
+MAX_WORKING_SET_UNKNOWNS = 1000
 #: Linear programs with fewer entries go to the simplex method, which ends at a vertex.
-SMALL = 20_000
+MAX_SIMPLEX_ENTRIES = 20_000
 #: The same where there are slacks, which an interior point leaves out, and fewer unknowns besides than rows: otherwise
 #: there are many solutions, and a vertex is one that can be told.
-SMALL_WITH_SLACKS = 1_500
+MAX_SIMPLEX_ENTRIES_WITH_SLACKS = 1_500
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ def _structured(problem: Problem) -> list[Choice]:
         out.append(Choice("dual:interior-point", "a linear kernel: its dual has one unknown a feature"))
     rows = max((c.size for c in problem.constraints), default=0)
     slacks = any(v.kind in BY_SAMPLE for v in problem.variables)
-    if problem.size <= FEW and not slacks:
+    if problem.size <= MAX_WORKING_SET_UNKNOWNS and not slacks:
         out.append(Choice("working-set", f"{problem.size} unknowns and {rows} rows: few of the rows can be active"))
     kept = sum(v.size for v in problem.variables if v.kind not in BY_SAMPLE)
     why = f"a slack for each of the {rows} rows: without them {kept} unknowns are left"
@@ -58,8 +58,8 @@ def _structured(problem: Problem) -> list[Choice]:
     if not problem.is_linear_program:
         return [*out, inner]
     simplex = Choice("highs", "a linear program: the simplex method ends at a vertex")
-    most = SMALL_WITH_SLACKS if slacks and kept < rows else SMALL
-    small = sum(problem.rows(c).entries for c in problem.constraints) <= most
+    largest = MAX_SIMPLEX_ENTRIES_WITH_SLACKS if slacks and kept < rows else MAX_SIMPLEX_ENTRIES
+    small = sum(problem.rows(c).entries for c in problem.constraints) <= largest
     return [*out, *((simplex, inner) if small else (inner, simplex))]
 
 

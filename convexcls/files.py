@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import BinaryIO
 
 #: How long a named pipe may be without anybody who writes to it, in seconds.
-PATIENCE = 10.0
+MAX_WAIT_SECONDS = 10.0
 
 
 def open_input(path: Path) -> BinaryIO:
-    """A file to read. To open a named pipe waits for a writer, for ever if need be: here ``PATIENCE`` seconds, then it
+    """A file to read. To open a named pipe waits for a writer, for ever if need be: here ``MAX_WAIT_SECONDS``, then it
     is a ``TimeoutError``. Where somebody holds the other end, as of a shell's pipe, reading waits as usual."""
     if not path.is_fifo():
         return path.open("rb")
@@ -26,8 +26,10 @@ def open_input(path: Path) -> BinaryIO:
     try:
         waiting = select.poll()
         waiting.register(descriptor, select.POLLIN)
-        if not waiting.poll(1000 * PATIENCE) and not _has_writer(descriptor):
-            raise TimeoutError(errno.ETIMEDOUT, f"a pipe that nobody writes to, for {PATIENCE:g} seconds", str(path))
+        if not waiting.poll(1000 * MAX_WAIT_SECONDS) and not _has_writer(descriptor):
+            raise TimeoutError(
+                errno.ETIMEDOUT, f"a pipe that nobody writes to, for {MAX_WAIT_SECONDS:g} seconds", str(path)
+            )
         os.set_blocking(descriptor, True)
         return os.fdopen(descriptor, "rb")
     except BaseException:

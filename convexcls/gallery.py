@@ -11,7 +11,7 @@ import inspect
 import io
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -20,14 +20,13 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexcls.arrays import Array
 from convexcls.basis import read_basis
-from convexcls.data import GivenCells
+from convexcls.data import GivenCells, Named
 from convexcls.models import Model, by_kind
 
-Array = NDArray[np.float64]
-LARGEST_FILE = 16_000_000
+MAX_FILE_BYTES = 16_000_000
 
 #: 7, -7/3 or 0.25 exactly, 0.6931... where the digits go on; an exponent makes huge numbers of short text.
 _KNOWN = re.compile(r"(-?[0-9]{1,400})(?:/([0-9]{1,400})|\.([0-9]{1,400})(\.\.\.)?)?")
@@ -35,14 +34,29 @@ _CELL = re.compile(r"[+-]?(?:[0-9]{1,40}(?:\.[0-9]{0,40})?|\.[0-9]{1,40})(?:[eE]
 
 #: The fields of each table with their types; those with a question mark may be left out.
 _TOP = {
-    "title": str, "derivation": str, "source?": str, "data?": str, "target": str, "features?": list,
-    "weight?": str, "model": dict, "known": dict,
-}  # fmt: skip
+    "title": str,
+    "derivation": str,
+    "source?": str,
+    "data?": str,
+    "target": str,
+    "features?": list,
+    "weight?": str,
+    "model": dict,
+    "known": dict,
+}
 _MODEL = {"kind": str, "basis?": str, "parameters?": dict}
 _ANSWER = {
-    "verdict": str, "optimum?": (str, int), "coef?": list, "intercept?": (str, int), "support?": list,
-    "intercept_interval?": list, "values?": dict, "multipliers?": dict, "direction?": list, "unique?": list,
-}  # fmt: skip
+    "verdict": str,
+    "optimum?": (str, int),
+    "coef?": list,
+    "intercept?": (str, int),
+    "support?": list,
+    "intercept_interval?": list,
+    "values?": dict,
+    "multipliers?": dict,
+    "direction?": list,
+    "unique?": list,
+}
 _WORDS = {str: "text", list: "a list", dict: "a table", (str, int): "a number as text"}
 
 
@@ -153,8 +167,8 @@ def _find(name_or_path: str | Path) -> Path:
 
 def _read(path: Path) -> str:
     try:
-        if path.stat().st_size > LARGEST_FILE:
-            raise GalleryError(f"{path}: over {LARGEST_FILE} bytes, a gallery file is small")
+        if path.stat().st_size > MAX_FILE_BYTES:
+            raise GalleryError(f"{path}: over {MAX_FILE_BYTES} bytes, a gallery file is small")
         if not path.is_file():
             raise GalleryError(f"{path}: not a regular file")
         return path.read_text(encoding="utf-8-sig")
@@ -207,7 +221,7 @@ def _model(path: Path, top: Mapping[str, Any]) -> Model:
     return model
 
 
-def _data(path: Path, top: Mapping[str, Any]) -> tuple[_Table, list[Any], Array | None]:
+def _data(path: Path, top: Mapping[str, Any]) -> tuple[Named, list[Any], Array | None]:
     """Features, labels and weights; labels stay text unless all of them are numbers."""
     name = top.get("data", f"{path.stem}.csv")
     if Path(name).name != name or not name.endswith(".csv"):
@@ -233,7 +247,8 @@ def _data(path: Path, top: Mapping[str, Any]) -> tuple[_Table, list[Any], Array 
     if all(_CELL.fullmatch(label) for label in labels):
         labels = [float(label) for label in labels]
         labels = [int(label) for label in labels] if all(label.is_integer() for label in labels) else labels
-    table = _Table({f: floats(f) for f in features}, [cells[f] for f in features])
+    text = GivenCells(np.array([cells[f] for f in features], dtype=object).T)
+    table = Named(np.column_stack([floats(f) for f in features]), tuple(features), given=text)
     if top["model"].get("parameters", {}).get("coding") == "real" and all(_CELL.fullmatch(t) for t in cells[target]):
         labels = [Decimal(text) for text in cells[target]]
     return table, labels, None if weight is None else floats(weight)
@@ -252,21 +267,6 @@ def _read_csv(file: Path) -> dict[str, list[str]]:
         if len(line) != len(lines[0]):
             raise GalleryError(f"{file}: row {k} has {len(line)} cells, the header has {len(lines[0])}")
     return {name: [line[j] for line in lines[1:]] for j, name in enumerate(lines[0])}
-
-
-class _Table:
-    """Numbers with the names of their columns, in the form in which a model takes a table, and their decimal text."""
-
-    def __init__(self, columns: Mapping[str, Array], text: Sequence[Sequence[str]]) -> None:
-        self.columns = list(columns)
-        self.numbers = np.column_stack(list(columns.values()))
-        self.given = GivenCells(np.array(text, dtype=object).T)
-
-    def __getitem__(self, place: Any) -> Any:
-        return self.numbers[place]
-
-    def to_numpy(self) -> Array:
-        return self.numbers
 
 
 def _known(path: Path, fields: Mapping[str, Any], problem: Model) -> KnownAnswer:

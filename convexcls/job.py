@@ -9,8 +9,8 @@ from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexcls.arrays import Array
 from convexcls.problem import Problem, Term
 from convexcls.problem.centring import Centred, centre
 from convexcls.problem.duality import Dual
@@ -21,7 +21,6 @@ from convexcls.proofs.certificate.slacks import settled
 from convexcls.solution import INTERRUPTED, Solution
 from convexcls.solvers import Answer, Callback, Iteration, Solver, Standing, Start, solver_class
 
-Array = NDArray[np.float64]
 #: How the arithmetic of a solver ends where it cannot go on.
 FAILURES = (np.linalg.LinAlgError, ArithmeticError)
 #: Before a solver's name: give it the dual of the problem.
@@ -39,16 +38,7 @@ def by_its_root(problem: Problem) -> Problem:
     roots = {v: p.root for v, p in problem.P.items() if p.root is not None}
     if problem.terms or len(problem.quadratic) != 1 or not roots:
         return problem
-    return Problem(
-        problem.name,
-        problem.variables,
-        linear=problem.linear,
-        terms=[Term("kernel_root", roots)],
-        constraints=problem.constraints,
-        constant=problem.constant,
-        sense=problem.sense,
-        unit=problem.unit,
-    )
+    return problem.restated(quadratic={}, terms=[Term("kernel_root", roots)])
 
 
 class Forms:
@@ -134,9 +124,15 @@ class Job:
         too_large = beyond_memory(self.form) if self.worker.whole_matrix else ""
         return too_large or self.worker.refuses(self.scaled.problem)
 
-    def run(self, tol: float, callback: Callback | None, start: Solution | Mapping[str, Any] | None = None) -> Solution:
-        """The solver's answer, judged on the problem as stated. Ctrl-C while it works leaves its last point,
-        undecided."""
+    def run(
+        self,
+        tol: float,
+        callback: Callback | None,
+        start: Solution | Mapping[str, Any] | None = None,
+        chosen: str = "",
+    ) -> Solution:
+        """The solver's answer, judged on the problem as stated; ``chosen`` is why this solver was taken. Ctrl-C while
+        it works leaves its last point, undecided."""
         begun = time.perf_counter()
         watcher = Watcher(self, callback)
         begin = None if start is None or (isinstance(start, Solution) and start.x is None) else self._start(start)
@@ -145,10 +141,10 @@ class Job:
         except KeyboardInterrupt:
             if watcher.last is None:  # nothing to show yet
                 raise
-            return self._interrupted(watcher.last, watcher.count, tol, time.perf_counter() - begun)
+            return self._interrupted(watcher.last, watcher.count, tol, time.perf_counter() - begun, chosen)
         seconds = time.perf_counter() - begun
         answer = self._restored(answer, tol)
-        certificate, x, multipliers = certify(
+        certificate = certify(
             self.problem,
             answer.x,
             answer.multipliers,
@@ -157,8 +153,9 @@ class Job:
             direction=answer.direction,
             stand_in=not self.worker.rule,  # a learning rule is shown for what it does
         )
-        if certificate.status == "optimal" and x is not None and not self.worker.rule:
-            certificate, x = self._shortest(certificate, x, tol)
+        if certificate.status == "optimal" and not self.worker.rule:
+            certificate = self._shortest(certificate, tol)
+        x, multipliers = certificate.x, certificate.multipliers
         return Solution(
             self.problem,
             self.name,
@@ -170,11 +167,12 @@ class Job:
             seconds,
             tuple(map(self.in_original_units, answer.trace)),
             answer.report,
+            chosen,
         )
 
     def _answer(self, begin: Start | None, tol: float, watcher: Watcher) -> Answer:
         """What the solver says. Where its arithmetic fails, as numbers at the ends of the range make it, that is an
-        answer too: the last point that it told of, if any, with what happened."""
+        answer too: the last point that it showed, if any, with what happened."""
         try:
             if begin is None:
                 return self.worker.solve(self.scaled.problem, tol, watcher)
@@ -183,27 +181,28 @@ class Job:
             foreign = bool(self.worker.package) and self.worker == type(self.worker)()  # with its own options
             if not foreign and not isinstance(error, FAILURES):
                 raise
-            told = f"{self.worker.name} failed ({type(error).__name__}: {error})"
+            failure = f"{self.worker.name} failed ({type(error).__name__}: {error})"
             last = watcher.last
             if last is None:
-                return Answer(None, {}, told, watcher.count)
-            return Answer(last.point, dict(last.multipliers or {}), told, watcher.count)
+                return Answer(None, {}, failure, watcher.count)
+            return Answer(last.point, dict(last.multipliers or {}), failure, watcher.count)
 
-    def _shortest(self, certificate: Certificate, x: Array, tol: float) -> tuple[Certificate, Array]:
+    def _shortest(self, certificate: Certificate, tol: float) -> Certificate:
         """The same with the shortest coefficients, where columns depend on each other and these are proved, too."""
-        if (found := shortest(self.problem, x)) is None:
-            return certificate, x
+        if certificate.x is None or (found := shortest(self.problem, certificate.x)) is None:
+            return certificate
         point, note = found
-        other = certify(self.problem, point, certificate.multipliers, tol)[0]
+        other = certify(self.problem, point, certificate.multipliers, tol)
         if other.status != "optimal" or other.x is None or not np.array_equal(other.x, point):
-            return certificate, x
-        return replace(other, notes=(*certificate.notes, note)), point
+            return certificate
+        return replace(other, notes=(*certificate.notes, note))
 
-    def _interrupted(self, line: Iteration, count: int, tol: float, seconds: float) -> Solution:
-        answer = self._restored(Answer(line.point, dict(line.multipliers or {}), INTERRUPTED, count), tol)
-        certificate = interrupted(self.problem, answer.x, answer.multipliers, tol, line.iteration)
+    def _interrupted(self, line: Iteration, count: int, tol: float, seconds: float, chosen: str) -> Solution:
+        answer = self._restored(Answer(line.point, line.multipliers or {}), tol)
+        x, multipliers = answer.x, answer.multipliers
+        certificate = interrupted(self.problem, x, multipliers, tol, line.iteration)
         return Solution(
-            self.problem, self.name, certificate, answer.x, dict(answer.multipliers), INTERRUPTED, count, seconds
+            self.problem, self.name, certificate, x, multipliers, INTERRUPTED, count, seconds, chosen=chosen
         )
 
     def _start(self, start: Solution | Mapping[str, Any]) -> Start:
@@ -246,12 +245,9 @@ class Job:
 
     def _restored(self, answer: Answer, tol: float) -> Answer:
         """The answer in the units of the problem; one to the dual, mapped back."""
-        scaled = self.scaled
-        answer = _well_shaped(self.form, answer)
-        x = None if answer.x is None else scaled.restore_point(answer.x)
-        multipliers: Mapping[str, Array] = scaled.restore_multipliers(answer.multipliers)
-        farkas = None if answer.farkas is None else scaled.restore_multipliers(answer.farkas)
-        direction = None if answer.direction is None else scaled.restore_point(answer.direction)
+        x, direction = self._point(answer.x), self._point(answer.direction)
+        multipliers: Mapping[str, Array] = self._multipliers(answer.multipliers or {})
+        farkas = None if answer.farkas is None else self._multipliers(answer.farkas)
         if self._through_dual:
             assert isinstance(self.form, Dual)
             farkas = direction = None
@@ -265,28 +261,19 @@ class Job:
             x = settled(self.problem, x, tol)
         return replace(answer, x=x, multipliers=dict(multipliers), farkas=farkas, direction=direction)
 
-
-def _well_shaped(problem: Problem, answer: Answer) -> Answer:
-    """The answer without what does not fit the problem: a solver is not even trusted to count."""
-    sizes = {c.name: c.size for c in problem.constraints} | {b.name: b.size + 1 for b in problem.norm_bounds}
-
-    def fitting(values: Mapping[str, Any] | None) -> dict[str, Array] | None:
-        if values is None:
-            return None
-        arrays = {name: _as_doubles(z) for name, z in values.items() if name in sizes}
-        return {name: z for name, z in arrays.items() if z is not None and z.shape == (sizes[name],)}
-
-    def point(values: Any) -> Array | None:
+    def _point(self, values: Any) -> Array | None:
+        """A point in the units of the form. None where there is none, or where it does not fit: a solver is not even
+        trusted to count."""
         array = None if values is None else _as_doubles(values)
-        return array if array is not None and array.shape == (problem.size,) else None
+        return None if array is None or array.shape != (self.form.size,) else self.scaled.restore_point(array)
 
-    return replace(
-        answer,
-        x=point(answer.x),
-        multipliers=fitting(answer.multipliers) or {},
-        farkas=fitting(answer.farkas),
-        direction=point(answer.direction),
-    )
+    def _multipliers(self, values: Mapping[str, Any]) -> dict[str, Array]:
+        """Multipliers in the units of the form, without those that do not fit."""
+        sizes = {c.name: c.size for c in self.form.constraints} | {b.name: b.size + 1 for b in self.form.norm_bounds}
+        arrays = {name: _as_doubles(z) for name, z in values.items() if name in sizes}
+        return self.scaled.restore_multipliers(
+            {name: z for name, z in arrays.items() if z is not None and z.shape == (sizes[name],)}
+        )
 
 
 def _as_doubles(values: Any) -> Array | None:

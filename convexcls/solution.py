@@ -11,23 +11,25 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from convexcls.arrays import Array, Indices
 from convexcls.data import Data
-from convexcls.problem import NoAnswer, Problem, carry_out
-from convexcls.problem.geometry import Uniqueness, intercept_interval, support_rows, uniqueness
+from convexcls.in_notebooks import InNotebooks
+from convexcls.problem import NoAnswer, Problem
+from convexcls.problem.duality import Dual
+from convexcls.problem.geometry import Uniqueness, intercept_interval, uniqueness
 from convexcls.proofs.certificate import KKT, Certificate, Level, Status, certify
 from convexcls.proofs.levels import DIGITS, check_level, raise_level
 
-if TYPE_CHECKING:  # what a verb returns; the layer above provides it
+if TYPE_CHECKING:
     from convexcls.report import Report
     from convexcls.studies.inference import Existence, Summary
 
-Array = NDArray[np.float64]
 #: What stands in place of the solver's message when Ctrl-C stopped it.
 INTERRUPTED = "interrupted"
 
 
 @dataclass(frozen=True, eq=False)
-class Solution:
+class Solution(InNotebooks):
     """The point a solver found, judged. ``status`` is the toolkit's own verdict; what the solver said of
     itself is only in ``message``.
 
@@ -129,44 +131,29 @@ class Solution:
     @cached_property
     def coef(self) -> Array:
         """The coefficients, one a feature; for several classes one row a class."""
-        read = getattr(self.problem, "coef_from", None)
-        if read is not None:
-            return np.asarray(read(self.values, self.multipliers))
-        if "coef" not in self.problem.layout:
-            raise NoAnswer(f"the {self.problem.name} has no variable 'coef'; see .values, or .primal() for a dual")
-        return self.values["coef"]
+        return self.problem.coef_from(self.values, self.multipliers)
 
     @cached_property
     def intercept(self) -> Any:
         """The intercept, 0 where the model has none; for several classes one a class."""
-        read = getattr(self.problem, "intercept_from", None)
-        if read is not None:
-            return read(self.values, self.multipliers)
-        return float(self.values["intercept"][0]) if "intercept" in self.problem.layout else 0.0
+        return self.problem.intercept_from(self.values, self.multipliers)
 
     @cached_property
     def dual_coef(self) -> Array:
         """The coefficients of a kernel classifier, one a sample: y_i alpha_i."""
-        read = getattr(self.problem, "dual_coef_from", None)
-        if read is None:
-            raise NoAnswer(f"the {self.problem.name} is not stated in coefficients of the samples; see .multipliers")
-        return np.asarray(read(self.values, self.multipliers))
+        return self.problem.dual_coef_from(self.values, self.multipliers)
 
     @cached_property
     def estimates(self) -> Any:
         """What a model of the classes estimates: of Gaussian classes priors, means and covariances."""
-        read = getattr(self.problem, "estimates_from", None)
-        if read is None:
-            raise NoAnswer(f"the {self.problem.name} is no model of the classes: it estimates no means or covariances")
-        return read(self.values, self.multipliers)
+        return self.problem.estimates_from(self.values, self.multipliers)
 
     @property
     def data(self) -> Data:
         """The training data."""
-        data = getattr(self.problem, "data", None)
-        if data is None:
+        if self.problem.data is None:
             raise NoAnswer(f"the {self.problem.name} was not declared on data")
-        return data
+        return self.problem.data
 
     def decision_function(self, X: Any) -> Array:
         """f(x) = coef'x + intercept, above 0 for the second label; for several classes one column a class.
@@ -180,10 +167,8 @@ class Solution:
         >>> s.decision_function([[0], [1.5], [4]]).round(6).tolist()
         [-1.0, 0.5, 3.0]
         """
-        scores = getattr(self.problem, "scores_from", None)
-        if scores is None:
-            raise NoAnswer(f"the {self.problem.name} was not declared on data: it has no scores")
-        return np.asarray(scores(self.values, self.multipliers, self.data.expand(X)))
+        samples = X if self.problem.data is None else self.problem.data.expand(X)
+        return self.problem.scores_from(self.values, self.multipliers, samples)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The predicted label of each row; for real targets the fitted value.
@@ -211,11 +196,10 @@ class Solution:
         >>> s.predict_proba([[0], [0.5]]).round(6).tolist()
         [[0.666667, 0.333333], [0.5, 0.5]]
         """
-        scores, convert = self.decision_function(X), getattr(self.problem, "probabilities", None)
-        probabilities = None if convert is None else convert(scores)
+        probabilities = self.problem.probabilities(self.decision_function(X))
         if probabilities is None:
             raise NoAnswer(f"the {self.problem.name} has no probabilities: its scores are not log-odds")
-        return np.asarray(probabilities)
+        return probabilities
 
     # ---- margins and support ----------------------------------------------------------------------
 
@@ -240,24 +224,20 @@ class Solution:
         return self.data.signs
 
     def _norm(self) -> float:
-        read = getattr(self.problem, "norm_from", None)
-        norm = float(np.linalg.norm(self.coef)) if read is None else read(self.values, self.multipliers)
+        norm = self.problem.norm_from(self.values, self.multipliers)
         if norm == 0:
             raise NoAnswer("coef is zero: there is no hyperplane, so there are no distances")
         return norm
 
     @cached_property
-    def support(self) -> NDArray[np.intp]:
+    def support(self) -> Indices:
         """The rows whose margin constraint has a positive multiplier: see ``support_rows`` for the rule.
 
         >>> import convexcls as cc
         >>> cc.HardMarginSVM([[0], [1], [3], [9]], [0, 0, 1, 1]).solve().support.tolist()  # those next to the gap
         [1, 2]
         """
-        read = getattr(self.problem, "support_from", None)
-        if read is not None:
-            return np.asarray(read(self.values, self.multipliers))
-        return support_rows(self.problem, self._point(), self.multipliers)
+        return self.problem.support_from(self.values, self.multipliers)
 
     @cached_property
     def intercept_interval(self) -> tuple[float, float]:
@@ -303,13 +283,13 @@ class Solution:
         check_level(level)
         known = self.certificate
         if known.level != "float" or (tol is not None and tol != known.tol):
+            tol = known.tol if tol is None else tol
             farkas = None if known.farkas is None else known.farkas.multipliers
             direction = None if known.direction is None else known.direction.x
-            known, _, _ = certify(
-                self.problem, self.x, self.multipliers, known.tol if tol is None else tol,
-                farkas=farkas, direction=direction,
-            )  # fmt: skip
-        return raise_level(known, level, digits, stand_in)
+            known = certify(self.problem, self.x, self.multipliers, tol, farkas=farkas, direction=direction)
+        from convexcls.solve import guess
+
+        return raise_level(known, level, digits, stand_in, guess)
 
     def at_level(self, level: Level, digits: int = DIGITS) -> Solution:
         """This solution with its verdict proved at a level, and, where that gives the solution itself, at the doubles
@@ -322,6 +302,8 @@ class Solution:
         """
         with np.errstate(all="ignore"):  # what overflows is refused, not warned of
             proved = self._certified(level, None, digits, stand_in=True)
+        if proved is self.certificate:
+            return self
         multipliers = self.multipliers if proved.multipliers is None else proved.multipliers
         gone = proved.status == "infeasible"
         return replace(self, certificate=proved, x=None if gone else proved.x, multipliers={} if gone else multipliers)
@@ -340,7 +322,9 @@ class Solution:
         >>> round(slope.estimate, 6), round(slope.standard_error**2, 6)
         (0.9, 0.07)
         """
-        return carry_out("summary", self, confidence)
+        from convexcls.studies.inference import summary
+
+        return summary(self, confidence)
 
     def existence(self) -> Existence:
         """Whether the maximum of a logistic or softmax likelihood exists; where it does not, which coefficients run to
@@ -350,7 +334,9 @@ class Solution:
         >>> cc.LogisticMLE([[0], [1], [2], [3]], [0, 0, 1, 1]).solve().existence()
         <Existence for logistic regression: complete separation: x1 to +inf, intercept to -inf>
         """
-        return carry_out("existence", self.problem)
+        from convexcls.studies.inference.existence import existence
+
+        return existence(self.problem)
 
     # ---- telling ----------------------------------------------------------------------------------
 
@@ -364,7 +350,9 @@ class Solution:
     ) -> Report:
         """All of it on one HTML page that needs no network: problem and dual, proof, samples, pictures, solvers
         compared (all of them, those that ``compare`` names, or none). With a ``path`` it is written there."""
-        return carry_out("report", self, path, title, compare, pictures)
+        from convexcls.report import report
+
+        return report(self, path, title, compare, pictures)
 
     def primal(self) -> Solution:
         """For the solution of a dual: the solution of its primal, mapped back and judged there.
@@ -374,16 +362,22 @@ class Solution:
         >>> dual.values["margin"].round(6).tolist(), dual.primal().coef.round(6).tolist()
         ([0.125, 0.125], [0.5])
         """
-        back = getattr(self.problem, "recover", None)
-        if back is None:
+        if not isinstance(self.problem, Dual):
             raise NoAnswer(f"the {self.problem.name} is not a dual")
-        x, multipliers = back(self._point(), self.multipliers)
-        primal = self.problem.primal  # type: ignore[attr-defined]
-        certificate, x, multipliers = certify(primal, x, multipliers, self.certificate.tol)
+        x, multipliers = self.problem.recover(self._point(), self.multipliers)
+        primal = self.problem.primal
+        certificate = certify(primal, x, multipliers, self.certificate.tol)
         return Solution(
-            primal, f"{self.solver} on the dual", certificate, x, multipliers or {}, self.message, self.iterations,
-            self.seconds, self.trace,
-        )  # fmt: skip
+            primal,
+            f"{self.solver} on the dual",
+            certificate,
+            certificate.x,
+            certificate.multipliers or {},
+            self.message,
+            self.iterations,
+            self.seconds,
+            self.trace,
+        )
 
     def explain(self) -> str:
         """Who solved the problem and why, then the verdict in words.
@@ -404,9 +398,6 @@ class Solution:
     def __repr__(self) -> str:
         value = "" if self.x is None else f", objective {self.objective:.10g}, gap {self.gap:.1e}"
         return f"<Solution of {self.problem.name} by {self.solver}: {self.status}{value}>"
-
-    def _repr_html_(self) -> str:
-        return carry_out("html", self)
 
     def _repr_latex_(self) -> str | None:
         return self.certificate._repr_latex_()

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 
+from convexcls.arrays import Array
 from convexcls.choice import choices
 from convexcls.job import DUAL, Forms, beyond_memory
-from convexcls.problem import Problem, provides
+from convexcls.problem import Problem
 from convexcls.proofs.certificate import Level
 from convexcls.proofs.levels import DIGITS, check_level
 from convexcls.solution import Solution
@@ -46,7 +47,6 @@ def solvers() -> list[SolverInfo]:
     return out
 
 
-@provides("solve")
 @np.errstate(all="ignore")  # what overflows is not a number in the end, and then there is no proof
 def solve(
     problem: Problem,
@@ -82,11 +82,13 @@ def solve(
     return found if shown or found.interrupted else found.at_level(level, digits)
 
 
-@provides("answer")
 @np.errstate(all="ignore")
-def answer(problem: Problem) -> Solution:
-    """The answer of ``auto``, judged in doubles alone: what proofs begin with."""
-    return _solve(problem, "auto", 1e-8, None, None, {})
+def guess(problem: Problem) -> tuple[Array | None, Mapping[str, Array]]:
+    """The answer of ``auto`` in doubles, for an exact proof to begin with: a point, and multipliers or a Farkas
+    vector."""
+    found = _solve(problem, "auto", 1e-8, None, None, {})
+    farkas = found.certificate.farkas
+    return found.x, found.multipliers if farkas is None else farkas.multipliers
 
 
 def _solve(
@@ -133,8 +135,8 @@ def _first_proved(
         if job.refuses():
             continue
         begin = best or start if job.worker.finishes else start
-        found = job.run(tol, callback, begin if job.takes_start else None)
-        found = replace(found, chosen=choice.why if best is None else f"{choice.why}; {best.solver} gave no proof")
+        why = choice.why if best is None else f"{choice.why}; {best.solver} gave no proof"
+        found = job.run(tol, callback, begin if job.takes_start else None, why)
         if found.status != "undecided" or found.interrupted or limit is not None:
             return found
         if best is None or _worst(found) < _worst(best):

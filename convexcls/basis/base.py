@@ -12,7 +12,7 @@ from scipy import sparse
 from convexcls.data import DataError, Expanded, Named, check_matrix, feature_names
 
 #: More columns than this are refused: they are counted before they are made.
-MOST_COLUMNS = 100_000
+MAX_COLUMNS = 100_000
 
 
 class Basis(ABC):
@@ -59,7 +59,7 @@ def refuse_sparse(matrix: Any, basis: Basis) -> None:
 
 def check_count(count: int, basis: Basis) -> None:
     """Refuse to make more columns than anybody can use."""
-    if count > MOST_COLUMNS:
+    if count > MAX_COLUMNS:
         raise DataError(f"{basis!r} of these samples makes {count:,} columns: choose fewer features or functions")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations, combinations_with_replacement
@@ -19,8 +20,25 @@ from convexcls.data import Named
 Product = tuple[int, ...]
 
 
+class _Products(Basis):
+    """A basis of products of features."""
+
+    @abstractmethod
+    def products(self, d: int) -> Iterator[Product]:
+        """The products of d features, in the order of the columns."""
+
+    @abstractmethod
+    def count(self, d: int) -> int:
+        """How many these are."""
+
+    def columns(self, matrix: Any, inputs: Sequence[str]) -> Named:
+        check_count(self.count(len(inputs)), self)
+        products = list(self.products(len(inputs)))
+        return Named(_values(matrix, products), tuple(product_name(p, inputs) for p in products))
+
+
 @dataclass(frozen=True)
-class Polynomial(Basis):
+class Polynomial(_Products):
     """All products of at most ``degree`` features, by degree: x1, x2, x1^2, x1 x2, x2^2, x1^3, ...
 
     Each is one multiplication of a feature with a product before it, so that products of whole numbers are exact up
@@ -38,19 +56,15 @@ class Polynomial(Basis):
             raise ValueError(f"degree is {self.degree!r}: it must be a whole number, 1 or more")
 
     def products(self, d: int) -> Iterator[Product]:
-        """The products of d features, in the order of the columns."""
         for k in range(1, self.degree + 1):
             yield from combinations_with_replacement(range(d), k)
 
-    def columns(self, matrix: Any, inputs: Sequence[str]) -> Named:
-        d = len(inputs)
-        check_count(comb(d + self.degree, d) - 1, self)
-        products = list(self.products(d))
-        return Named(_values(matrix, products), tuple(product_name(p, inputs) for p in products))
+    def count(self, d: int) -> int:
+        return comb(d + self.degree, d) - 1
 
 
 @dataclass(frozen=True)
-class Quadratic(Basis):
+class Quadratic(_Products):
     """Squares, features and products of two: x1^2, x1, x2^2, x2, ..., then x1 x2, x1 x3, ...
 
     The polynomials of degree two in another order. In the plane f(x) = 0 is a conic: see ``conic``.
@@ -62,16 +76,12 @@ class Quadratic(Basis):
     """
 
     def products(self, d: int) -> Iterator[Product]:
-        """The products of d features, in the order of the columns."""
         for j in range(d):
             yield from ((j, j), (j,))
         yield from combinations(range(d), 2)
 
-    def columns(self, matrix: Any, inputs: Sequence[str]) -> Named:
-        d = len(inputs)
-        check_count(d * (d + 3) // 2, self)
-        products = list(self.products(d))
-        return Named(_values(matrix, products), tuple(product_name(p, inputs) for p in products))
+    def count(self, d: int) -> int:
+        return d * (d + 3) // 2
 
 
 def exponents_of(basis: Any, d: int) -> list[tuple[int, ...]] | None:
@@ -79,7 +89,7 @@ def exponents_of(basis: Any, d: int) -> list[tuple[int, ...]] | None:
     the columns are the features."""
     if basis is None:
         products: Iterator[Product] = ((j,) for j in range(d))
-    elif isinstance(basis, (Polynomial, Quadratic)):
+    elif isinstance(basis, _Products):
         products = basis.products(d)
     else:
         return None

@@ -7,14 +7,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexcls.arrays import Array
 from convexcls.basis.base import Basis, check_count, refuse_sparse
 from convexcls.data import DataError, Named, check_matrix
 
-Array = NDArray[np.float64]
 #: Samples are worked on in blocks of so many distances.
-BLOCK = 2_000_000
+ENTRIES_PER_BLOCK = 2_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +71,7 @@ class Radial(Basis):
             raise DataError(f"X has {matrix.shape[1]} columns, but the centres have {centres.shape[1]}")
         check_count(len(centres), self)
         out = np.empty((len(matrix), len(centres)))
-        step = max(1, BLOCK // centres.size)
+        step = max(1, ENTRIES_PER_BLOCK // centres.size)
         with np.errstate(over="ignore", under="ignore"):  # infinitely far is 0, as it should be
             for start in range(0, len(matrix), step):
                 rows = matrix[start : start + step]

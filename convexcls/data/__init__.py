@@ -7,8 +7,7 @@ number types are converted once. What cannot be used is a ``DataError`` that nam
 
 from convexcls.data.given import Given, GivenCells, GivenEntries, given_table
 from convexcls.data.labels import class_numbers
-from convexcls.data.matrix import check_matrix, compressed, feature_names
-from convexcls.data.named import Expanded, Named
+from convexcls.data.matrix import Expanded, Named, check_matrix, compressed, feature_names
 from convexcls.data.numbers import DataError, finite_doubles
 from convexcls.data.samples import Data, check_data, check_weights
 

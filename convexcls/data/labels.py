@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from convexcls.arrays import Indices
 from convexcls.data.numbers import DataError, as_array, describe, is_missing, plain
 from convexcls.wording import listed
 
@@ -28,7 +29,7 @@ def as_vector(values: Any, name: str, n: int) -> NDArray[Any]:
     return array
 
 
-def class_numbers(target: NDArray[Any]) -> tuple[NDArray[np.intp], tuple[Any, ...]]:
+def class_numbers(target: NDArray[Any]) -> tuple[Indices, tuple[Any, ...]]:
     """Each sample's class as a number, and the labels by that number, in sorted order."""
     kind = target.dtype.kind
     if kind in "cMmV":

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from convexcls.arrays import Array
+
 #: How the place of an entry is told.
 Where = Callable[[Sequence[int]], str]
 
@@ -106,8 +107,8 @@ def _entry(array: NDArray[Any], place: tuple[int, ...], name: str, where: Where)
 def _double(entry: Any) -> float:
     """One entry as a finite double; the error says what it is and what to do, the caller adds the place."""
     if is_missing(entry):
-        told = "NaN" if isinstance(entry, (float, np.floating)) else describe(entry)
-        raise DataError(f"missing ({told}): {_MISSING}")
+        shown = "NaN" if isinstance(entry, (float, np.floating)) else describe(entry)
+        raise DataError(f"missing ({shown}): {_MISSING}")
     for kinds, advice in _NO_NUMBERS:
         if isinstance(entry, kinds):
             raise DataError(f"{describe(entry)}: {advice}")

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from convexcls.arrays import Array, Indices
 from convexcls.data.given import Given, given_table, given_vector
 from convexcls.data.labels import as_vector, check_label_count, class_numbers
-from convexcls.data.matrix import check_matrix, feature_names, is_frame
-from convexcls.data.named import Expanded, Named
-from convexcls.data.numbers import Array, DataError, finite_doubles
+from convexcls.data.matrix import Expanded, Named, check_matrix, feature_names, is_frame
+from convexcls.data.numbers import DataError, finite_doubles
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +31,7 @@ class Data:
     labels: tuple[Any, ...] | None
     weights: Array
     features: tuple[str, ...]
-    classes: NDArray[np.intp] | None = None
+    classes: Indices | None = None
     expanded: Expanded | None = None
     exact_matrix: Given | None = None
     exact_reals: tuple[Fraction, ...] | None = None
@@ -119,7 +119,7 @@ class Data:
         return [[Fraction(value) for value in row] for row in dense.tolist()]
 
     @property
-    def grouping(self) -> tuple[NDArray[np.intp], tuple[Any, ...]]:
+    def grouping(self) -> tuple[Indices, tuple[Any, ...]]:
         """Each sample's class as a number, and the labels by that number."""
         if self.classes is None or self.labels is None:
             raise DataError("real targets have no classes")
@@ -144,12 +144,8 @@ def check_data(X: Any, y: Any, sample_weight: Any = None, real_target: bool = Fa
     target = as_vector(y, "y", n)
     weights = check_weights(sample_weight, n)
     if real_target:
-        numbers = finite_doubles(target, "y")
-        exact_reals = given_vector(target, "y")
-        return Data(
-            matrix, numbers, None, None, weights, feature_names(X, d),
-            expanded=expanded, exact_matrix=exact, exact_reals=exact_reals,
-        )  # fmt: skip
+        numbers, reals = finite_doubles(target, "y"), given_vector(target, "y")
+        return Data(matrix, numbers, None, None, weights, feature_names(X, d), None, expanded, exact, reals)
     classes, labels = class_numbers(target)
     check_label_count(labels, n, several)
     coded = classes.astype(np.float64)

@@ -17,13 +17,13 @@ MOST_LABELS_NAMED = 7
 
 def data_of_problem(problem: Problem) -> Data | None:
     """The samples that the problem was declared on; None where it was stated by hand."""
-    return getattr(problem, "data", None)
+    return problem.data
 
 
 def title(problem: Problem) -> str:
     """The problem's name with its parameters and its data."""
     data = data_of_problem(problem)
-    parameters = getattr(problem, "parameters", {})
+    parameters = problem.parameters
     settings = [f"{k}={v}" for k, v in parameters.items() if k != "intercept"]
     settings += ["no intercept"] if parameters.get("intercept") is False else []
     name = problem.name + (f" ({', '.join(settings)})" if settings else "")
@@ -53,7 +53,7 @@ def formulation(problem: Problem) -> Chapter:
     names = ("Primal", "Dual") if problem.sense == "min" else ("The problem as stated", "Its dual")
     both = Cluster((statement(problem, names[0]), statement(problem.dual(), names[1])), "formulas")
     letters = Listing(tuple((Formula(v.symbol), f" {v.name}, {count(v.size, 'unknown')}") for v in problem.variables))
-    notes = " ".join(f"{capitalized(str(note).rstrip('.'))}." for note in getattr(problem, "notes", ()))
+    notes = " ".join(f"{capitalized(str(note).rstrip('.'))}." for note in problem.notes)
     return Chapter(
         "formulation", "The problem and its dual", (both, letters, *([Prose(notes, "note")] if notes else []))
     )

@@ -206,8 +206,7 @@ def _scores(solution: Solution, data: Data) -> Iterator[Series]:
         yield Series(Column(Formula(r"f(x_i)"), "slack"), scores)
     else:
         yield Series(Column("predicted"), np.array([str(v) for v in data.labels or ()], dtype=object)[scores.argmax(1)])
-    convert = getattr(solution.problem, "probabilities", None)
-    likely = None if convert is None or data.classes is None else convert(scores)
+    likely = None if data.classes is None else solution.problem.probabilities(scores)
     if likely is not None:
         own = np.asarray(likely)[np.arange(data.n), data.classes]
         yield Series(Column("probability of its label", "slack"), own)

@@ -230,7 +230,7 @@ def classifier(s: Solution, most: int | None = MOST_ROWS) -> list[Part]:
 
 def in_samples(problem: Problem) -> bool:
     """Whether the coefficients belong to samples, not to features, as those of a kernel do."""
-    return hasattr(problem, "dual_coef_from")
+    return problem.kernel is not None
 
 
 def _coefficients(s: Solution, most: int | None) -> Table:

@@ -27,7 +27,7 @@ class LinearClassifier(CertifiedClassifier):
     def _read(self, samples: TrainingSamples, solutions: tuple[Solution, ...]) -> None:
         super()._read(samples, solutions)
         self.coef_ = np.vstack([solution.coef for solution in solutions])
-        thresholds = [solution.problem.threshold for solution in solutions]  # type: ignore[attr-defined]
+        thresholds = [solution.problem.threshold for solution in solutions]
         self.intercept_ = np.hstack([s.intercept - t for s, t in zip(solutions, thresholds, strict=True)])
 
 

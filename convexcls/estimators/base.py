@@ -18,7 +18,7 @@ from convexcls.data import Named
 from convexcls.estimators import UncertifiedWarning
 from convexcls.estimators.training import CallbackSupportMixin, FitTasks, TrainingSamples, given, taken, with_callbacks
 from convexcls.models import Model
-from convexcls.models.options import check_choice
+from convexcls.models.base import check_choice
 from convexcls.problem import NoAnswer
 from convexcls.proofs.certificate import Level
 from convexcls.solution import Solution

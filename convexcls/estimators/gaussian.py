@@ -14,7 +14,7 @@ from convexcls.estimators.attributes import Probabilities
 from convexcls.estimators.base import CertifiedClassifier
 from convexcls.estimators.training import TrainingSamples
 from convexcls.models import GaussianMLE, Model
-from convexcls.models.options import check_choice
+from convexcls.models.base import check_choice
 from convexcls.solution import Solution
 
 COVARIANCES = ("shared", "by_class")

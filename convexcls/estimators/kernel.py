@@ -16,7 +16,7 @@ from convexcls.estimators.attributes import SupportVectors
 from convexcls.estimators.base import CertifiedClassifier, WeightedFit
 from convexcls.estimators.training import TrainingSamples
 from convexcls.models import KernelSVM, Model
-from convexcls.models.options import check_positive, is_infinite
+from convexcls.models.base import check_positive, is_infinite
 from convexcls.solution import Solution
 from convexcls.wording import listed
 

@@ -9,7 +9,7 @@ from convexcls.data import Named
 from convexcls.estimators.attributes import BinaryLinearClassifier
 from convexcls.estimators.base import WeightedFit
 from convexcls.models import LeastSquares, Model
-from convexcls.models.options import check_choice, check_nonnegative
+from convexcls.models.base import check_choice, check_nonnegative
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

@@ -13,7 +13,7 @@ from convexcls.estimators.attributes import BinaryLinearClassifier, Probabilitie
 from convexcls.estimators.base import CertifiedClassifier, WeightedFit, outside
 from convexcls.estimators.training import TrainingSamples
 from convexcls.models import LogisticMLE, Model
-from convexcls.models.options import check_choice, check_positive, is_infinite
+from convexcls.models.base import check_choice, check_positive, is_infinite
 from convexcls.problem import NoAnswer
 from convexcls.solution import Solution
 from convexcls.solvers import Callback

@@ -17,7 +17,7 @@ from convexcls.estimators.base import outside
 from convexcls.estimators.hard_margin import not_separable
 from convexcls.estimators.training import TrainingSamples
 from convexcls.models import Model, PerceptronCriterion
-from convexcls.models.options import check_choice
+from convexcls.models.base import check_choice
 from convexcls.solution import Solution
 from convexcls.solvers import Callback
 

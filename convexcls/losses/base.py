@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexcls.arrays import Array, Mask
 from convexcls.losses import writing
 
-Array = NDArray[np.float64]
 INFINITY = math.inf
 
 
@@ -101,22 +100,22 @@ class Loss(ABC):
         low, high = self.slopes
         for edge, outward in ((low, -moved), (high, moved)):
             if np.isfinite(edge):
-                room = np.abs(slope - edge)
-                rate = np.where(room > 0, curvature / room, self.curvature_per_room)
+                distance = np.abs(slope - edge)
+                rate = np.where(distance > 0, curvature / distance, self.curvature_per_room)
                 out = np.minimum(out, 1.0 - rate * outward)
         return out
 
     def recession(self, moved: Array) -> Array:
         """The rate at which the loss grows in the end when its arguments keep moving by ``moved``."""
         low, high = self.slopes
-        out, up, down = np.zeros(np.shape(moved)), moved > 0, moved < 0
-        if np.any(up):
-            out[up] = high * moved[up]
-        if np.any(down):
-            out[down] = low * moved[down]
+        out, rising, falling = np.zeros(np.shape(moved)), moved > 0, moved < 0
+        if np.any(rising):
+            out[rising] = high * moved[rising]
+        if np.any(falling):
+            out[falling] = low * moved[falling]
         return out
 
-    def falling(self, moved: Array) -> NDArray[np.bool_]:
+    def falling(self, moved: Array) -> Mask:
         """Which losses keep falling, at a rate that tends to 0, when their arguments keep moving by ``moved``."""
         low, high = self.slopes
         falls = ((moved > 0) & (high == 0)) | ((moved < 0) & (low == 0))

@@ -7,8 +7,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from convexcls.arrays import Array
 from convexcls.losses import writing
-from convexcls.losses.base import INFINITY, Array, Loss, square
+from convexcls.losses.base import INFINITY, Loss, square
 
 
 def _x_log_x(x: Array) -> Array:
@@ -16,7 +17,6 @@ def _x_log_x(x: Array) -> Array:
     return x * np.log(np.where(x > 0, x, 1.0))
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class _Conjugate(Loss):
     """The conjugate of ``origin``, written in its positive multiplier."""
 
@@ -42,6 +42,7 @@ class BinaryEntropy(_Conjugate):
     ([0.0, 0.0], [2.0])
     """
 
+    origin: Loss
     name: ClassVar[str] = "binary entropy"
     domain: ClassVar[tuple[float, float]] = (0.0, 1.0)
 
@@ -85,6 +86,7 @@ class ExponentialEntropy(_Conjugate):
     [-1.0]
     """
 
+    origin: Loss
     name: ClassVar[str] = "exponential entropy"
     domain: ClassVar[tuple[float, float]] = (0.0, INFINITY)
 
@@ -112,7 +114,7 @@ class ExponentialEntropy(_Conjugate):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class LinearOnInterval(Loss):
+class LinearOnInterval(_Conjugate):
     """c lam on [low, high], +inf outside: the conjugate of hinge, perceptron and absolute losses.
 
     >>> import convexcls as cc
@@ -128,10 +130,6 @@ class LinearOnInterval(Loss):
     smooth: ClassVar[bool] = False
 
     @property
-    def dual_sign(self) -> int:  # type: ignore[override]
-        return self.origin.dual_sign
-
-    @property
     def domain(self) -> tuple[float, float]:  # type: ignore[override]
         return self.interval
 
@@ -142,10 +140,6 @@ class LinearOnInterval(Loss):
 
     def slope(self, u: Array) -> Array:
         return np.full(np.shape(u), self.coefficient)
-
-    @property
-    def conjugate(self) -> Loss:
-        return self.origin
 
     def latex(self, u: str) -> str:
         return writing.line(self.coefficient, 0.0, u)

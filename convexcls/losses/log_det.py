@@ -7,9 +7,9 @@ from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from convexcls.losses.base import INFINITY, Array, Loss
+from convexcls.arrays import Array, Indices, Mask
+from convexcls.losses.base import INFINITY, Loss
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +74,7 @@ class LogDet(Loss):
             return self._curvature(i, j, share, self._inverses(u))
 
     @staticmethod
-    def _curvature(i: NDArray[np.intp], j: NDArray[np.intp], share: Array, V: Array) -> Array:
+    def _curvature(i: Indices, j: Indices, share: Array, V: Array) -> Array:
         both = V[:, i[:, None], i] * V[:, j[:, None], j] + V[:, i[:, None], j] * V[:, j[:, None], i]
         return np.asarray(2.0 * share[:, None] * share * both)
 
@@ -100,7 +100,7 @@ class LogDet(Loss):
         """0 where the matrix moves by a positive semidefinite one; otherwise the line leaves the domain."""
         return np.where(self._lowest(moved) >= 0, 0.0, INFINITY)
 
-    def falling(self, moved: Array) -> NDArray[np.bool_]:
+    def falling(self, moved: Array) -> Mask:
         return (self._lowest(moved) >= 0) & np.any(np.reshape(moved, (-1, self.width)) != 0, axis=1)
 
     def _lowest(self, moved: Array) -> Array:
@@ -132,7 +132,7 @@ class LogDet(Loss):
 
 
 @lru_cache(maxsize=16)
-def lower_triangle(order: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def lower_triangle(order: int) -> tuple[Indices, Indices]:
     """Rows and columns of the lower triangle, row by row."""
     i, j = np.tril_indices(order)
     i.setflags(write=False)

@@ -6,8 +6,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from convexcls.arrays import Array
 from convexcls.losses import writing
-from convexcls.losses.base import INFINITY, Array, Loss, square
+from convexcls.losses.base import INFINITY, Loss, square
 from convexcls.losses.conjugates import (
     BinaryEntropy,
     ExponentialEntropy,

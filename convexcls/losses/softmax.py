@@ -7,8 +7,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from convexcls.arrays import Array
 from convexcls.losses import writing
-from convexcls.losses.base import INFINITY, Array, Loss
+from convexcls.losses.base import INFINITY, Loss
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,22 +1,20 @@
-"""What all classifiers share: checked data, the linear score f(x) = coef'x + intercept, its rows."""
+"""What all classifiers share: checked data and parameters, the linear score f(x) = coef'x + intercept, its rows."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexcls.arrays import Array
 from convexcls.data import Data
 from convexcls.pickling import frozen
 from convexcls.problem import Label, Problem, Variable
-from convexcls.problem.geometry import support_rows
+from convexcls.problem.as_classifier import Values
 from convexcls.rows import ConstantRows, Rows, as_rows
 from convexcls.rows.scores import linear_scores, row_products
-
-Array = NDArray[np.float64]
-Values = Mapping[str, Array]
 
 
 class KindError(ValueError):
@@ -47,9 +45,6 @@ class Model(Problem):
             _KINDS[kind] = cls
 
     data: Data
-    parameters: Mapping[str, Any]
-
-    notes: tuple[str, ...]
 
     def __init__(
         self,
@@ -62,11 +57,6 @@ class Model(Problem):
     ) -> None:
         known = {"data": data, "parameters": frozen(parameters), "notes": notes}
         super().__init__(attributes={**known, **(attributes or {})}, **form)
-
-    @property
-    def threshold(self) -> float:
-        """The score above which the second label is predicted."""
-        return 0.0
 
     # ---- the same model on other samples --------------------------------------------------------------------------
 
@@ -86,15 +76,7 @@ class Model(Problem):
         """The same model on all samples but these, and these in the form in which its solution takes them."""
         return self.on(np.delete(np.arange(self.data.n), rows)), self.data.samples.take(rows)
 
-    # ---- how a solution is read: a model whose unknowns are not coef and intercept has its own way ----------------
-
-    def coef_from(self, values: Values, multipliers: Values) -> Array:
-        """The coefficients, one a feature; for several classes one row a class."""
-        return values["coef"]
-
-    def intercept_from(self, values: Values, multipliers: Values) -> float | Array:
-        """The intercept, 0 where the model has none; for several classes one a class."""
-        return float(values["intercept"][0]) if "intercept" in values else 0.0
+    # ---- how a solution is read ------------------------------------------------------------------------------------
 
     def scores_from(self, values: Values, multipliers: Values, X: Any) -> Array:
         """f(x) for each row of X, above 0 for the second label; for several classes one column a class."""
@@ -107,16 +89,16 @@ class Model(Problem):
 
     def probabilities(self, scores: Array) -> Array | None:
         """The probability of each label from the scores; None where the model has none."""
-        if scores.ndim != 1 or not any(t.loss.name == "logistic" for t in self.terms):
-            return None
-        from scipy.special import expit  # not at import: it costs as much as the rest
+        return class_probabilities(scores) if any(t.loss.name == "logistic" for t in self.terms) else None
 
-        return np.column_stack([expit(-scores), expit(scores)])  # both to full relative accuracy
 
-    def support_from(self, values: Values, multipliers: Values) -> NDArray[np.intp]:
-        """The samples that hold the answer in place."""
-        x = np.concatenate([values[v.name] for v in self.variables])
-        return support_rows(self, x, multipliers)
+def class_probabilities(scores: Array) -> Array:
+    """The probability of each label where the scores are log-odds of the second one, or of several up to a constant."""
+    from scipy.special import expit, softmax  # not at import: it costs as much as the rest
+
+    if scores.ndim > 1:
+        return np.asarray(softmax(scores, axis=1))
+    return np.column_stack([expit(-scores), expit(scores)])  # both to full relative accuracy
 
 
 def negated(labels: Mapping[str, Label]) -> dict[str, Label]:
@@ -155,3 +137,43 @@ def margin_rows(data: Data, intercept: bool) -> tuple[dict[str, Rows], dict[str,
         {name: r.scaled(data.signs) for name, r in rows.items()},
         {name: Label("y_i", label.vector) for name, label in labels.items()},
     )
+
+
+# ---- checks of the numbers and choices that a model is declared with ------------------------------------------------
+
+
+def check_positive(name: str, value: Any) -> float:
+    """A finite number above zero."""
+    number = _number(name, value)
+    if not number > 0:
+        raise ValueError(f"{name} is {value!r}: it must be a number above 0")
+    return number
+
+
+def check_nonnegative(name: str, value: Any) -> float:
+    """A finite number, zero or more."""
+    number = _number(name, value)
+    if number < 0:
+        raise ValueError(f"{name} is {value!r}: it must be a number, 0 or more")
+    return number
+
+
+def is_infinite(value: Any) -> bool:
+    """Whether the value is the number infinity, for parameters that may be without bound."""
+    return isinstance(value, (int, float)) and float(value) == math.inf
+
+
+def check_choice(name: str, value: Any, choices: Sequence[Any]) -> None:
+    """One of a few words."""
+    if value not in choices:
+        raise ValueError(f"{name} is {value!r}: choose one of {', '.join(map(repr, choices))}")
+
+
+def _number(name: str, value: Any) -> float:
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} is {value!r}: it must be a number") from None
+    if not math.isfinite(number):
+        raise ValueError(f"{name} is {value!r}: it must be finite")
+    return number

@@ -7,8 +7,7 @@ from typing import Any
 
 from convexcls.data import check_data
 from convexcls.losses import BY_NAME, Loss
-from convexcls.models.base import Model, margin_rows, score_variables
-from convexcls.models.options import check_choice, check_nonnegative
+from convexcls.models.base import Model, check_choice, check_nonnegative
 from convexcls.models.risk import risk_blocks
 from convexcls.problem import Constraint, Variable
 from convexcls.rows import DiagonalRows
@@ -60,9 +59,7 @@ class EmpiricalRisk(Model):
             constraints = [constraints]
         l2, l1 = check_nonnegative("l2", l2), check_nonnegative("l1", l1)
         data = check_data(X, y, sample_weight)
-        rows, labels = margin_rows(data, intercept)
-        blocks = risk_blocks(loss, rows, labels, data.weights)
-        blocks["variables"] = [*score_variables(data, intercept), *blocks["variables"]]
+        blocks = risk_blocks(loss, data, intercept, data.weights)
         blocks.setdefault("quadratic", {}).update({"coef": l2} if l2 else {})
         blocks["constraints"] = [*blocks.get("constraints", []), *constraints]
         if l1:

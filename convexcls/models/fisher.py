@@ -1,24 +1,23 @@
-"""Fisher's linear discriminant as a convex problem."""
+"""Fisher's linear discriminant as a convex problem, with the proof that no direction separates better."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexcls.arrays import Array
 from convexcls.data import DataError, check_data
-from convexcls.models.base import Model, Values, sample_rows
-from convexcls.models.discriminants import Discriminants, discriminants
-from convexcls.problem import ROUNDING_ROOM, Constraint, Label, Term, Variable
+from convexcls.models.base import Model, sample_rows
+from convexcls.problem import ROUNDING_ROOM, Constraint, Label, NoAnswer, Term, Variable
+from convexcls.problem.as_classifier import Values
 from convexcls.rows import CentredRows, Rows, as_rows
 from convexcls.rows.doubled import UNIT
 from convexcls.rows.rounded import RoundedRows
 from convexcls.rows.scores import rounding, row_products, settled
-
-Array = NDArray[np.float64]
 
 
 class FisherLDA(Model):
@@ -135,10 +134,16 @@ def _direction(k: int, centred: CentredRows, differences: Rows, count: int) -> t
         Variable(name, centred.shape[1], rf"\beta{mark}"),
         Term(f"scatter{suffix}", {name: centred}, f"z{mark}", "samples", {name: Label("", "(x_i - m_i)")}),
         Constraint(
-            f"separation{suffix}", {name: differences}, rf"\nu{mark}", "scalar" if count == 2 else "vector",
-            {name: label}, target, relation="==", rhs_label="" if count == 2 else f"e_{{{k + 1}}}",
+            f"separation{suffix}",
+            {name: differences},
+            rf"\nu{mark}",
+            "scalar" if count == 2 else "vector",
+            {name: label},
+            target,
+            relation="==",
+            rhs_label="" if count == 2 else f"e_{{{k + 1}}}",
         ),
-    )  # fmt: skip
+    )
 
 
 def _independent(differences: Array) -> tuple[int, ...]:
@@ -189,3 +194,69 @@ def _single_feature_objective(centred: CentredRows, difference: Array) -> float:
     if not varies.any():
         return 0.0
     return float(np.min(0.5 * (scatter * reach)[varies] / difference[varies] ** 2))
+
+
+# ---- the discriminant directions ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Discriminants:
+    """Directions v_1, v_2, ... (rows) in falling order of their Rayleigh quotients v'S_B v / v'S_W v (``ratios``),
+    scaled to v'S_W v = 1: the solutions of S_B v = ratio S_W v (ESL 4.3.3).
+
+    The proof that no direction has a larger quotient is a matrix inequality, ratio_1 S_W - S_B >= 0: its smallest
+    eigenvalue, in the metric of S_W and relative to ratio_1, is ``inequality`` (0 at best, never above what rounding
+    leaves). ``residual`` is the largest relative entry of S_B v - ratio S_W v. All other eigenvalues are 0, because S_B
+    has no larger rank, so that the first r directions together are the best r.
+    """
+
+    directions: Array
+    ratios: Array
+    residual: float
+    inequality: float
+
+    def __str__(self) -> str:
+        verdict = "proved" if self.holds() else "NOT proved"
+        return (
+            f"That no direction separates the classes better is {verdict}: ratio_1 S_W - S_B >= 0 holds to "
+            f"{max(-self.inequality, 0.0):.0e},\nS_B v = ratio S_W v to {self.residual:.0e} (relative)."
+        )
+
+    def holds(self, tol: float = 1e-8) -> bool:
+        """Whether the directions are proved best, to a relative tolerance."""
+        return self.residual <= tol and self.inequality >= -tol
+
+
+def discriminants(centred: CentredRows, counts: Array, basis: Array) -> Discriminants:
+    """The eigenvectors of S_B v = ratio S_W v, which lie in the span of ``basis`` (rows): S_W^-1 times differences of
+    means. S_W and S_B are only ever applied."""
+    means = centred.means - counts @ centred.means / counts.sum()
+    spread = centred @ basis.T
+    between = (means @ basis.T).T @ (counts[:, None] * (means @ basis.T))
+    factor = np.asarray(np.linalg.qr(spread, mode="r"), dtype=np.float64).T  # factor factor' = basis S_W basis'
+    reach = np.sqrt(centred.shape[0]) * (abs(centred) @ np.abs(basis).T).max(axis=0)
+    if np.any(np.abs(np.diag(factor)) <= 1e-12 * reach):  # what nothing but rounding leaves of sums that cancel
+        raise NoAnswer("a direction has no scatter within classes: its Rayleigh quotient has no bound")
+    whitened = np.linalg.solve(factor, np.linalg.solve(factor, between).T)
+    ratios, vectors = np.linalg.eigh((whitened + whitened.T) / 2)
+    ratios, vectors = ratios[::-1], vectors[:, ::-1]
+    directions = np.linalg.solve(factor.T, vectors).T @ basis
+    leading = np.abs(directions).argmax(axis=1)
+    directions *= np.sign(directions[np.arange(len(directions)), leading])[:, None]
+    return Discriminants(directions, ratios, *_proof(centred, counts, means, directions, ratios))
+
+
+def _proof(centred: CentredRows, counts: Array, means: Array, directions: Array, ratios: Array) -> tuple[float, float]:
+    """The eigenvectors' residual, and the smallest eigenvalue of S_W - S_B / ratio_1 in the metric of S_W."""
+    pulled = (means.T @ (counts[:, None] * (means @ directions.T))).T  # S_B v
+    pushed = (centred.T @ (centred @ directions.T)).T * ratios[:, None]  # ratio S_W v
+    size = np.abs(means).T @ (counts[:, None] * np.abs(means @ directions.T))
+    size = size + (abs(centred).T @ np.abs(centred @ directions.T)) * ratios
+    residual = float((np.abs(pulled - pushed) / np.where(size.T > 0, size.T, 1.0)).max(initial=0.0))
+    # with R'R = S_W, the quotients over all directions are the squared singular values of sqrt(counts) means R^-1
+    scale = centred.column_max()
+    scale = np.where(scale > 0, scale, 1.0)
+    triangle = np.asarray(np.linalg.qr(centred.to_dense() / scale, mode="r"), dtype=np.float64)
+    spread = np.linalg.lstsq(triangle.T, (np.sqrt(counts)[:, None] * means / scale).T, rcond=None)[0]
+    quotients = np.linalg.svd(spread, compute_uv=False)
+    return residual, float(1.0 - quotients[0] ** 2 / ratios[0])

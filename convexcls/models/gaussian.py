@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from scipy import sparse
 
+from convexcls.arrays import Array
 from convexcls.data import Data, check_data
-from convexcls.models.base import Array, Model, Values
+from convexcls.models.base import Model, check_choice, class_probabilities
 from convexcls.models.natural_parameters import NaturalParameters
-from convexcls.models.options import check_choice
 from convexcls.problem import NoAnswer
+from convexcls.problem.as_classifier import Values
 from convexcls.rows import as_rows
 from convexcls.rows.scores import rounding, row_products, settled
 
@@ -90,7 +91,7 @@ class GaussianMLE(Model):
             terms=[part.term for part in parts],
             constant=sum(part.constant for part in parts),
             unit=0.5 * float(data.weights.sum()) * data.d,
-            notes=(_told(data, shared, unbiased),),
+            notes=(_divisor_note(data, shared, unbiased),),
             attributes={"centre": centre, "parts": tuple(parts)},
         )
 
@@ -169,11 +170,7 @@ class GaussianMLE(Model):
         return A, (odds(unit) - odds(-unit)) / 2, k
 
     def probabilities(self, scores: Array) -> Array:
-        from scipy.special import expit, softmax
-
-        if scores.ndim == 1:
-            return np.column_stack([expit(-scores), expit(scores)])
-        return np.asarray(softmax(scores, axis=1))
+        return class_probabilities(scores)
 
     # ---- where no minimum exists --------------------------------------------------------------------
 
@@ -211,7 +208,7 @@ def _definite(precision: Array) -> Array:
     return precision
 
 
-def _told(data: Data, shared: bool, unbiased: bool) -> str:
+def _divisor_note(data: Data, shared: bool, unbiased: bool) -> str:
     what = "the covariance is" if shared else "covariances are"
     if not unbiased:
         return (

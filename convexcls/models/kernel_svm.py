@@ -2,31 +2,28 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexcls.arrays import Array, Indices
 from convexcls.data import Data, DataError, check_data, check_matrix
-from convexcls.models.base import Model, Values, sample_rows
-from convexcls.models.kernel_values import kernel_values
-from convexcls.models.kernels import Kernel, KernelFunction
-from convexcls.models.options import check_positive
+from convexcls.models.base import Model, check_positive, sample_rows
+from convexcls.models.kernels import Kernel, KernelFunction, kernel_values
 from convexcls.problem import Constraint, Label, NoAnswer, Variable
-from convexcls.problem.centring import CentredKernel, centre
+from convexcls.problem.as_classifier import Values
+from convexcls.problem.centred_kernel import CentredKernel
+from convexcls.problem.centring import centre
 from convexcls.problem.geometry import positive_multipliers
 from convexcls.rows import ConstantRows, DiagonalRows
 from convexcls.rows.kernel import KernelRows
 from convexcls.rows.row_store import MatrixStore, MatrixTooLarge, RowStore, Store
 from convexcls.rows.scores import rounding, settled
 
-if TYPE_CHECKING:
-    Array = NDArray[np.float64]
-
 #: Scores are computed for this many rows at a time, so that a long table needs no long kernel matrix.
-BLOCK = 128
+ROWS_PER_BLOCK = 128
 #: A kernel matrix of so many samples is worked out when the problem is stated.
-SMALL = 500
+MAX_SAMPLES_AT_ONCE = 500
 
 
 class KernelSVM(Model):
@@ -167,7 +164,7 @@ class KernelSVM(Model):
             return centred.score(values["margin"], multipliers)[1]
         return float(multipliers["intercept"][0]) if "intercept" in multipliers else 0.0
 
-    def support_from(self, values: Values, multipliers: Values) -> NDArray[np.intp]:
+    def support_from(self, values: Values, multipliers: Values) -> Indices:
         """The samples with alpha_i > 0 by the rule of ``positive_multipliers``, alpha_i in units of its bound where
         that is smaller than the largest alpha: a sample of little weight counts as much as any."""
         alpha = values["margin"]
@@ -191,13 +188,13 @@ class KernelSVM(Model):
         scores = np.full(n, intercept)
         total = np.abs(weights) @ self.kernel.norms(samples)
         terms = rows.size + int(np.ceil(self.kernel.degree)) * self.data.d
-        for start in range(0, n if rows.size else 0, BLOCK):
+        for start in range(0, n if rows.size else 0, ROWS_PER_BLOCK):
             # always as many rows, the last one again and again: BLAS adds up fewer in another order
-            part = matrix[np.minimum(np.arange(start, start + BLOCK), n - 1)]
+            part = matrix[np.minimum(np.arange(start, start + ROWS_PER_BLOCK), n - 1)]
             entries = self.kernel.between(part[:, rows] if self._precomputed else part, samples)
             sizes = np.abs(entries * weights).sum(axis=1) + self.kernel.norms(part) * total + abs(intercept)
             found = settled((entries * weights).sum(axis=1) + intercept, rounding(sizes, terms))
-            scores[start : start + BLOCK] = found[: n - start]
+            scores[start : start + ROWS_PER_BLOCK] = found[: n - start]
         return scores
 
     @property
@@ -221,7 +218,7 @@ def _quadratic(kernel: Kernel, data: Data, limit: float) -> KernelRows:
     store: Store
     given = kernel.kind == "precomputed"
     fits = given or 8.0 * data.n * data.n <= limit
-    if kernel.semidefinite and not (fits and data.n <= SMALL):
+    if kernel.semidefinite and not (fits and data.n <= MAX_SAMPLES_AT_ONCE):
         kernel.check(data.matrix)
         store = RowStore(kernel_values(kernel, data.matrix), limit)
     elif fits:

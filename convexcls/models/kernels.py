@@ -8,14 +8,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from convexcls.arrays import Array, Indices
 from convexcls.data import DataError
-from convexcls.models.options import check_choice, check_positive
+from convexcls.models.base import check_choice, check_positive
 from convexcls.problem.semidefinite import negative_eigenvalue
 
-Array = NDArray[np.float64]
 KernelFunction = Callable[[Any, Any], Any]
 
 #: Each kernel by name: k(x, z), and the parameters that occur in it.
@@ -32,11 +31,11 @@ FORMULAS: dict[str, tuple[str, tuple[str, ...]]] = {
     "precomputed": ("the matrix given", ()),
 }
 #: k(x, z) and k(z, x) may differ by this fraction of sqrt(k(x, x) k(z, z)), from rounding.
-SYMMETRIC = 1e-10
+SYMMETRY_TOLERANCE = 1e-10
 #: The relative rounding of a double, and the least of them.
 UNIT, TINY = 2.0**-53, 5e-324
 #: Distances between so many pairs are worked out one by one.
-FEW_PAIRS = 250_000
+MAX_PAIRS_BY_DIFFERENCES = 250_000
 
 
 @dataclass(frozen=True)
@@ -159,7 +158,7 @@ class Kernel:
         units = 2.0 * d + 16 if self.kind == "cosine" else 0.4 * (d + 6) + 2
         if self.kind == "rbf":
             centre = 0.0 if sparse.issparse(X) else X.mean(axis=0)
-            if sparse.issparse(X) or n * n > FEW_PAIRS:
+            if sparse.issparse(X) or n * n > MAX_PAIRS_BY_DIFFERENCES:
                 units += 4.0 * self.gamma * (d + 8) * _radius(X, centre) ** 2
             if rounded:
                 units += 4.0 * math.sqrt(self.gamma) * _radius(X, 0.0)
@@ -186,7 +185,7 @@ class Kernel:
             return 0.5 * (K + K.T)
         diagonal = np.sqrt(np.abs(np.diag(K)))
         apart = np.abs(K - K.T)
-        wrong = apart > SYMMETRIC * np.maximum(np.outer(diagonal, diagonal), np.abs(K))
+        wrong = apart > SYMMETRY_TOLERANCE * np.maximum(np.outer(diagonal, diagonal), np.abs(K))
         if np.any(wrong):
             i, j = np.argwhere(wrong & (apart == apart[wrong].max()))[0]
             raise DataError(
@@ -215,7 +214,7 @@ def _radius(X: Any, centre: Any) -> float:
 def _squared_distances(A: Array, B: Array) -> Array:
     """‖a - b‖^2 for all pairs: by differences where they are few, else by products of centred rows. Only differences
     count: far from zero their squares would lose the digits."""
-    if A.shape[0] * B.shape[0] <= FEW_PAIRS:
+    if A.shape[0] * B.shape[0] <= MAX_PAIRS_BY_DIFFERENCES:
         from scipy.spatial.distance import cdist
 
         return np.asarray(cdist(A, B, "sqeuclidean"))
@@ -240,3 +239,108 @@ def _scikit_learn(kernel: str) -> Any:
             "the kernel as a function or as a precomputed matrix"
         ) from None
     return pairwise_kernels
+
+
+# ---- the kernel matrix of the samples, a few rows at a time: what a ``RowStore`` fills its rows from ----------------
+
+#: Blocks have about this many entries: a megabyte.
+ENTRIES_PER_BLOCK = 131072
+#: Up to this size of gamma ‖x - c‖^2 the product keeps all but three digits of the exponent.
+MAX_EXPONENT_BY_PRODUCT = 1e3
+
+
+def kernel_values(kernel: Kernel, X: Any) -> KernelValues:
+    """The kernel matrix of the rows of X."""
+    if kernel.kind != "rbf" or sparse.issparse(X):
+        return KernelValues(kernel, X)
+    radial = RadialValues(kernel, X)
+    return radial if radial.exponent <= MAX_EXPONENT_BY_PRODUCT else DistanceValues(kernel, X)
+
+
+class KernelValues:
+    """Any kernel, by blocks of rows."""
+
+    def __init__(self, kernel: Kernel, X: Any) -> None:
+        self.kernel, self.X = kernel, X
+        self.size = int(X.shape[0])
+        self.nonnegative = kernel.kind in ("rbf", "laplacian", "chi2")
+
+    def diagonal(self) -> Array:
+        """k(x, x) of every sample."""
+        return self.kernel.diagonal(self.X)
+
+    def samples(self) -> Array:
+        """The samples as a dense array."""
+        return np.asarray(self.X.toarray() if sparse.issparse(self.X) else self.X)
+
+    def on(self, samples: Any) -> KernelValues:
+        """The same kernel of other samples."""
+        return kernel_values(self.kernel, samples)
+
+    def fill(self, index: Indices, out: Array, columns: Indices | None = None) -> None:
+        """Write k(x_i, x_j) for the samples i of ``index`` and all samples j, or those of ``columns``, into ``out``."""
+        step = max(ENTRIES_PER_BLOCK // max(index.size, 1), 64)
+        for part in _slices(out.shape[1], step):
+            out[:, part] = self._block(index, part if columns is None else columns[part])
+
+    def _block(self, index: Indices, columns: Any) -> Array:
+        return self.kernel.between(self.X[index], self.X[columns])
+
+
+class DistanceValues(KernelValues):
+    """The radial kernel by differences: every entry by itself, whatever block it is computed in."""
+
+    def _block(self, index: Indices, columns: Any) -> Array:
+        from scipy.spatial.distance import cdist
+
+        with np.errstate(over="ignore", under="ignore"):
+            return np.exp(-self.kernel.gamma * cdist(self.X[index], self.X[columns], "sqeuclidean"))
+
+
+class RadialValues(KernelValues):
+    """The radial kernel by a matrix product of centred samples, in blocks that stay in the cache. With the centre c of
+    the samples and a = x - c, b = z - c,
+
+        -gamma ‖x - z‖^2 = (2 gamma a, -gamma a'a, 1)' (b, 1, -gamma b'b)
+
+    is one matrix product, and its exponential is taken in place. Where gamma ‖a‖^2 is large, the sum would cancel; then
+    the differences are squared one by one (``DistanceValues``)."""
+
+    def __init__(self, kernel: Kernel, X: Any) -> None:
+        super().__init__(kernel, X)
+        self.nonnegative = True
+        self.centre = X.mean(axis=0)
+        with np.errstate(over="ignore", invalid="ignore"):
+            squares = np.zeros(self.size)
+            for rows in _slices(self.size, 4096):
+                centred = X[rows] - self.centre
+                squares[rows] = np.einsum("ij,ij->i", centred, centred)
+            self.heights = kernel.gamma * squares
+        largest = float(self.heights.max(initial=0.0))
+        #: The largest gamma ‖x - c‖^2.
+        self.exponent = largest if np.isfinite(largest) else np.inf
+
+    def fill(self, index: Indices, out: Array, columns: Indices | None = None) -> None:
+        from convexcls.rows.kernel_loops import exponentiate
+
+        d = self.X.shape[1]
+        left = np.empty((index.size, d + 2))
+        np.subtract(self.X[index], self.centre, out=left[:, :d])
+        left[:, :d] *= 2.0 * self.kernel.gamma
+        left[:, d], left[:, d + 1] = -self.heights[index], 1.0
+        for part in _slices(out.shape[1], 2048):
+            samples: Any = part if columns is None else columns[part]
+            right = np.empty((part.stop - part.start, d + 2))
+            np.subtract(self.X[samples], self.centre, out=right[:, :d])
+            right[:, d], right[:, d + 1] = 1.0, -self.heights[samples]
+            for rows in _slices(index.size, max(ENTRIES_PER_BLOCK // right.shape[0], 1)):
+                np.matmul(left[rows], right.T, out=out[rows, part])
+                exponentiate(out, rows, part)
+        place = np.full(self.size, -1, dtype=np.intp)
+        place[slice(None) if columns is None else columns] = np.arange(out.shape[1])
+        here = np.flatnonzero(place[index] >= 0)
+        out[here, place[index[here]]] = 1.0
+
+
+def _slices(n: int, step: int) -> list[slice]:
+    return [slice(start, min(start + step, n)) for start in range(0, n, step)]

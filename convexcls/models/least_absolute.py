@@ -6,9 +6,8 @@ from typing import Any
 
 from convexcls.data import check_data
 from convexcls.losses import Modulus
-from convexcls.models.base import Model, score_rows, score_variables
+from convexcls.models.base import Model, check_choice
 from convexcls.models.least_squares import CODINGS, Coding
-from convexcls.models.options import check_choice
 from convexcls.models.risk import risk_blocks
 
 
@@ -37,24 +36,13 @@ class LeastAbsolute(Model):
     ) -> None:
         check_choice("coding", coding, CODINGS)
         data = check_data(X, y, sample_weight, real_target=coding == "real")
-        rows, labels = score_rows(data, intercept)
-        target = data.coded(coding)
-        blocks = risk_blocks(
-            Modulus(),
-            rows,
-            labels,
-            data.weights,
-            offset=-data.coded_as_given(coding),
-            offset_label="t_i",
-            name="residual",
-        )
-        blocks["variables"] = [*score_variables(data, intercept), *blocks["variables"]]
+        target = data.coded_as_given(coding)
         super().__init__(
             data=data,
             parameters={"coding": coding, "intercept": intercept},
             name="least absolute deviations",
-            unit=float(data.weights @ abs(target)),
-            **blocks,
+            unit=float(data.weights @ abs(data.coded(coding))),
+            **risk_blocks(Modulus(), data, intercept, data.weights, target=target, name="residual"),
         )
 
     @property

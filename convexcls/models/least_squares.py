@@ -6,8 +6,7 @@ from typing import Any, Literal
 
 from convexcls.data import check_data
 from convexcls.losses import HalfSquare
-from convexcls.models.base import Model, score_rows, score_variables
-from convexcls.models.options import check_choice, check_nonnegative
+from convexcls.models.base import Model, check_choice, check_nonnegative
 from convexcls.models.risk import risk_blocks
 
 Coding = Literal["pm1", "01", "real"]
@@ -48,12 +47,8 @@ class LeastSquares(Model):
         l2 = check_nonnegative("l2", l2)
         check_choice("coding", coding, CODINGS)
         data = check_data(X, y, sample_weight, real_target=coding == "real")
-        rows, labels = score_rows(data, intercept)
-        blocks = risk_blocks(
-            HalfSquare(), rows, labels, data.weights,
-            offset=-data.coded_as_given(coding), offset_label="t_i", name="residual", symbol="r",
-        )  # fmt: skip
-        blocks["variables"] = score_variables(data, intercept)
+        target = data.coded_as_given(coding)
+        blocks = risk_blocks(HalfSquare(), data, intercept, data.weights, target=target, name="residual", symbol="r")
         super().__init__(
             data=data,
             parameters={"l2": l2, "coding": coding, "intercept": intercept},

@@ -6,8 +6,7 @@ from typing import Any
 
 from convexcls.data import check_data
 from convexcls.losses import Logistic
-from convexcls.models.base import Model, margin_rows, score_variables
-from convexcls.models.options import check_nonnegative
+from convexcls.models.base import Model, check_nonnegative
 from convexcls.models.risk import risk_blocks
 from convexcls.proofs.separability import separation_rows
 from convexcls.rows import Rows
@@ -40,15 +39,12 @@ class LogisticMLE(Model):
     def __init__(self, X: Any, y: Any, *, l2: float = 0.0, intercept: bool = True, sample_weight: Any = None) -> None:
         l2 = check_nonnegative("l2", l2)
         data = check_data(X, y, sample_weight)
-        rows, labels = margin_rows(data, intercept)
-        blocks = risk_blocks(Logistic(), rows, labels, data.weights, name="likelihood", symbol=r"\lambda")
-        blocks["variables"] = score_variables(data, intercept)
         super().__init__(
             data=data,
             parameters={"l2": l2, "intercept": intercept},
             name="logistic regression" + (" with ridge penalty" if l2 else ""),
             quadratic={"coef": l2} if l2 else {},
-            **blocks,
+            **risk_blocks(Logistic(), data, intercept, data.weights, name="likelihood", symbol=r"\lambda"),
         )
 
     def separation_rows(self) -> Rows | None:

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
+from convexcls.arrays import Array
 from convexcls.data import Data, DataError
 from convexcls.losses import LogDet
 from convexcls.losses.log_det import lower_triangle
-from convexcls.models.base import Array, Values
 from convexcls.problem import Label, Term, Variable
+from convexcls.problem.as_classifier import Values
 from convexcls.proofs.certificate import exact
 from convexcls.rows import JoinedRows, PickedRows, as_rows
 
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
     from convexcls.proofs.enclosure import Moments
 
 #: Exact arithmetic looks for a constant combination in data no larger than this.
-MOST_UNKNOWNS = 60
-MOST_ENTRIES = 2_000_000
+MAX_EXACT_UNKNOWNS = 60
+MAX_EXACT_ENTRIES = 2_000_000
 
 
 class NaturalParameters:
@@ -112,7 +113,7 @@ class NaturalParameters:
         values, vectors = np.linalg.svd(np.linalg.qr(z / size, mode="r"))[1:]
         if values.size == width and values[-1] > 1e-12 * values[0]:
             return None
-        if width > MOST_UNKNOWNS or self.given.size > MOST_ENTRIES:
+        if width > MAX_EXACT_UNKNOWNS or self.given.size > MAX_EXACT_ENTRIES:
             return None
         # the samples that contradict most what rounding takes for constant come first
         order = np.argsort(z / size @ vectors[-1], kind="stable")

@@ -9,8 +9,7 @@ import numpy as np
 
 from convexcls.data import DataError, check_data
 from convexcls.losses import Perceptron
-from convexcls.models.base import Model, margin_rows, score_variables
-from convexcls.models.options import check_choice
+from convexcls.models.base import Model, check_choice
 from convexcls.models.risk import risk_blocks
 from convexcls.problem import Constraint, Label
 from convexcls.proofs.separability import separation_rows
@@ -57,14 +56,15 @@ class PerceptronCriterion(Model):
     ) -> None:
         check_choice("normalization", normalization, ("mean-margin", None))
         data = check_data(X, y, sample_weight)
-        rows, labels = margin_rows(data, intercept)
-        blocks = risk_blocks(Perceptron(), rows, labels, data.weights, unit=1.0)
+        blocks = risk_blocks(Perceptron(), data, intercept, data.weights, unit=1.0)
         notes: tuple[str, ...] = ()
         if normalization is None:
             notes = ("without a normalization the minimum 0 is always attained at coef = 0, intercept = 0",)
         else:
+            margin = blocks["constraints"][0]  # slack_i >= -y_i f(x_i)
+            labels = margin.labels
             with np.errstate(over="ignore", invalid="ignore"):
-                sums = {v: summed(r, data.weights) for v, r in rows.items()}
+                sums = {v: summed(-margin.entries[v], data.weights) for v in labels}
             if not all(np.all(np.isfinite(total.array)) for total in sums.values()):
                 raise DataError("the sums of the features overflow: divide X by its largest value")
             total = {
@@ -73,7 +73,6 @@ class PerceptronCriterion(Model):
             blocks["constraints"].append(
                 Constraint("normalization", sums, r"\nu", "scalar", total, math.fsum(data.weights), relation="==")
             )
-        blocks["variables"] = [*score_variables(data, intercept), *blocks["variables"]]
         super().__init__(
             data=data,
             parameters={"normalization": normalization, "intercept": intercept},

@@ -10,53 +10,59 @@ so that the KKT conditions stay one formula.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from convexcls.arrays import Array
+from convexcls.data import Data
 from convexcls.losses import HalfSquare, Loss
+from convexcls.models.base import margin_rows, score_rows, score_variables
 from convexcls.problem import ROUNDING_ROOM, Constraint, Label, Term, Variable
 from convexcls.rows import DiagonalRows, Rows
-
-Array = NDArray[np.float64]
 
 
 def risk_blocks(
     loss: Loss,
-    rows: Mapping[str, Rows],
-    labels: Mapping[str, Label],
+    data: Data,
+    intercept: bool,
     weights: Array,
     *,
-    offset: NDArray[Any] | float = 0.0,
-    offset_label: str = "",
+    target: NDArray[Any] | None = None,
     name: str = "margin",
     symbol: str = r"\alpha",
     unit: float = 0.0,
 ) -> dict[str, Any]:
-    """The parts of the form that state sum_i weights_i loss(rows_i x + offset_i): keyword arguments
-    for ``Problem``, with ``variables`` holding the slack if there is one."""
-    n = next(iter(rows.values())).shape[0]
-    offset = np.broadcast_to(np.asarray(offset), (n,))
+    """The parts of the form that state sum_i weights_i loss(u_i) of the margins u_i = y_i f(x_i) or, where there is a
+    target, of the residuals u_i = f(x_i) - t_i: keyword arguments for ``Model``, with the variables of f and the
+    slack, if there is one."""
+    if target is None:
+        u = _Arguments(*margin_rows(data, intercept), np.zeros(data.n))
+    else:
+        u = _Arguments(*score_rows(data, intercept), -target, "t_i")
+    scores = score_variables(data, intercept)
+    if not loss.smooth:
+        blocks = _slack_blocks(loss, u, weights, name, symbol, unit)
+        return {**blocks, "variables": [*scores, *blocks["variables"]]}
+    scale, offset = 1.0, u.offset
     if loss.half_square is not None:
         scale, shift = loss.half_square
-        term = Term(
-            name,
-            rows,
-            symbol,
-            "samples",
-            labels,
-            HalfSquare(),
-            _line(1.0, shift, offset),
-            scale * weights,
-            offset_label,
-        )
-        return {"variables": [], "terms": [term], "unit": _unit(term)}
-    if loss.smooth:
-        term = Term(name, rows, symbol, "samples", labels, loss, offset, weights, offset_label)
-        return {"variables": [], "terms": [term], "unit": _unit(term)}
-    return _slack_blocks(loss, rows, labels, weights, offset, offset_label, name, symbol, unit)
+        loss, offset = HalfSquare(), _line(1.0, shift, offset)
+    term = Term(name, u.rows, symbol, "samples", u.labels, loss, offset, scale * weights, u.offset_label)
+    return {"variables": scores, "terms": [term], "unit": _unit(term)}
+
+
+@dataclass(frozen=True, eq=False)
+class _Arguments:
+    """What the losses are of: u = rows x + offset, with how both are written."""
+
+    rows: Mapping[str, Rows]
+    labels: Mapping[str, Label]
+    offset: NDArray[Any]
+    offset_label: str = ""
 
 
 def _line(a: float, b: float, offset: NDArray[Any]) -> NDArray[Any]:
@@ -75,38 +81,21 @@ def _unit(term: Term) -> float:
     return unit if np.isfinite(unit) else 0.0
 
 
-def _slack_blocks(
-    loss: Loss,
-    rows: Mapping[str, Rows],
-    labels: Mapping[str, Label],
-    weights: Array,
-    offset: NDArray[Any],
-    offset_label: str,
-    name: str,
-    symbol: str,
-    unit: float,
-) -> dict[str, Any]:
-    n = offset.size
-    slack = Variable("slack", n, r"\xi", "samples")
-    heights = [np.abs(a * offset.astype(float) + b).max(initial=0.0) for a, b in loss.pieces]
+def _slack_blocks(loss: Loss, u: _Arguments, weights: Array, name: str, symbol: str, unit: float) -> dict[str, Any]:
+    n = u.offset.size
+    heights = [np.abs(a * u.offset.astype(float) + b).max(initial=0.0) for a, b in loss.pieces]
     unit = unit or float(max(heights)) or 1.0
     constraints = []
     for (a, b), piece_name, piece_symbol in _named_pieces(loss, name, symbol):
-        entries: dict[str, Rows] = {}
-        if a:
-            entries = {v: r.scaled(a) if a != 1 else r for v, r in rows.items()}
+        entries = {v: r.scaled(a) if a != 1 else r for v, r in u.rows.items()} if a else {}
         entries["slack"] = DiagonalRows.identity(n, -1.0)
+        labels = {v: label.times(a) for v, label in u.labels.items()} if a else {}
+        rhs, rhs_label = _line(-a, -b, u.offset), _rhs_label(a, b, u.offset_label)
         constraints.append(
-            Constraint(
-                piece_name, entries, piece_symbol, "samples",
-                {v: label.times(a) for v, label in labels.items()} if a else {}, _line(-a, -b, offset),
-                unit=unit, rhs_label=_rhs_label(a, b, offset_label),
-            )
-        )  # fmt: skip
-    cost: dict[str, Any] = (
-        {"linear": {"slack": weights}} if loss.power == 1 else {"quadratic": {"slack": 2.0 * weights}}
-    )
-    return {"variables": [slack], "constraints": constraints, **cost}
+            Constraint(piece_name, entries, piece_symbol, "samples", labels, rhs, unit=unit, rhs_label=rhs_label)
+        )
+    cost = {"linear": {"slack": weights}} if loss.power == 1 else {"quadratic": {"slack": 2.0 * weights}}
+    return {"variables": [Variable("slack", n, r"\xi", "samples")], "constraints": constraints, **cost}
 
 
 def _named_pieces(loss: Loss, name: str, symbol: str) -> list[tuple[tuple[float, float], str, str]]:

@@ -6,8 +6,7 @@ from typing import Any, Literal
 
 from convexcls.data import check_data
 from convexcls.losses import BY_NAME
-from convexcls.models.base import Model, margin_rows, score_variables
-from convexcls.models.options import check_choice, check_positive
+from convexcls.models.base import Model, check_choice, check_positive
 from convexcls.models.risk import risk_blocks
 
 
@@ -49,15 +48,12 @@ class SoftMarginSVM(Model):
         C = check_positive("C", C)
         check_choice("loss", loss, ("hinge", "squared_hinge"))
         data = check_data(X, y, sample_weight)
-        rows, labels = margin_rows(data, intercept)
-        blocks = risk_blocks(BY_NAME[loss], rows, labels, C * data.weights)
-        variables = [*score_variables(data, intercept), *blocks.pop("variables")]
+        blocks = risk_blocks(BY_NAME[loss], data, intercept, C * data.weights)
         quadratic = {"coef": 1.0, **blocks.pop("quadratic", {})}
         super().__init__(
             data=data,
             parameters={"C": C, "loss": loss, "intercept": intercept},
             name="soft-margin SVM" + (" (squared hinge)" if loss == "squared_hinge" else ""),
-            variables=variables,
             quadratic=quadratic,
             unit=0.0,
             **blocks,

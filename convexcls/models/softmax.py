@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from convexcls.arrays import Array
 from convexcls.data import check_data
 from convexcls.losses import SoftmaxMargins
-from convexcls.models.base import Array, Model, Values, score_rows
-from convexcls.models.options import check_nonnegative
+from convexcls.models.base import Model, check_nonnegative, class_probabilities, score_rows
 from convexcls.problem import ROUNDING_ROOM, Label, Term, Variable
+from convexcls.problem.as_classifier import Values
 from convexcls.proofs.separability import separation_rows
 from convexcls.rows import ClassMarginRows, PickedRows, Rows
 
@@ -60,10 +61,8 @@ class SoftmaxMLE(Model):
         variables = [Variable("coef", count * data.d, r"\beta")]
         if intercept:
             variables.append(Variable("intercept", count, r"b"))
-        term = Term(
-            "likelihood", rows, r"\lambda", "margins", {v: LABELS[v] for v in rows}, SoftmaxMargins(count - 1),
-            weights=data.weights,
-        )  # fmt: skip
+        written, loss = {v: LABELS[v] for v in rows}, SoftmaxMargins(count - 1)
+        term = Term("likelihood", rows, r"\lambda", "margins", written, loss, weights=data.weights)
         free = ["intercept"] * intercept if l2 else [v.name for v in variables]
         shown = "coefficients and intercepts" if not l2 else "intercepts"
         super().__init__(
@@ -94,9 +93,7 @@ class SoftmaxMLE(Model):
         return _centred(given)
 
     def probabilities(self, scores: Array) -> Array:
-        from scipy.special import softmax
-
-        return np.asarray(softmax(scores, axis=1))
+        return class_probabilities(scores)
 
     @property
     def _count(self) -> int:

@@ -70,7 +70,7 @@ def training_samples(solution: Solution) -> Shown:
     data = solution.data
     if data.labels is None or data.classes is None:
         raise NoAnswer(f"the {solution.problem.name} has real targets: there are no classes to draw")
-    if getattr(getattr(solution.problem, "kernel", None), "kind", None) == "precomputed":
+    if solution.problem.kernel is not None and solution.problem.kernel.kind == "precomputed":
         raise NoAnswer("a precomputed kernel has no samples to draw, only their products")
     if data.expanded is None:
         return Shown(data.matrix, data.features, data.classes, data.labels)
@@ -162,7 +162,7 @@ def equation(solution: Solution) -> str:
     if coef is not None and not np.any(coef):
         return ""
     if coef is not None and coef.ndim == 1 and coef.size <= 3:
-        constant = float(solution.intercept) - float(getattr(solution.problem, "threshold", 0.0))
+        constant = float(solution.intercept) - solution.problem.threshold
         terms = [*zip(coef, (f" {name}" for name in solution.data.features), strict=True), (constant, "")]
         written = " ".join(f"{'-' if value < 0 else '+'} {abs(value):.4g}{name}" for value, name in terms if value)
         return f"{written.removeprefix('+ ')} = 0"

@@ -142,11 +142,11 @@ def _hard_margin(solution: Solution) -> Solution:
     data = solution.data
     if data.labels is None or len(data.labels) != 2:
         raise NoAnswer(f"the {solution.problem.name} has not two classes: hulls are drawn of two")
-    if not solution.problem.parameters.get("intercept", True):  # type: ignore[attr-defined]
+    if not solution.problem.parameters.get("intercept", True):
         raise NoAnswer("without an intercept it is not the hulls of the classes that have to be apart")
     found = solution
     if solution.problem.kind != HardMarginSVM.kind:
-        if getattr(getattr(solution.problem, "kernel", None), "kind", "linear") != "linear":
+        if solution.problem.kernel is not None and solution.problem.kernel.kind != "linear":
             raise NoAnswer("a kernel separates in its own space: the hulls of the samples tell nothing of it")
         found = solve(HardMarginSVM(data.samples, data.given))
     if found.status not in ("optimal", "infeasible"):

@@ -123,7 +123,7 @@ class LossesDisplay(Display):
 def _loss_of(solution: Solution) -> str:
     """The loss that the model minimises, by name."""
     problem = solution.problem
-    settings = getattr(problem, "parameters", {})
+    settings = problem.parameters
     by_kind = {"hard-margin": "", "logistic": "logistic", "perceptron": "perceptron", "kernel": "hinge"}
     if problem.kind in ("soft-margin", "empirical-risk"):
         name = str(settings["loss"])

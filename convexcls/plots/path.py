@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, Self
+from typing import ClassVar, Literal, Self
 
 import numpy as np
 
 from convexcls.arrays import Array
 from convexcls.plots import style
 from convexcls.plots.display import Axes, Display
-from convexcls.problem import NoAnswer, provides
+from convexcls.problem import NoAnswer
 from convexcls.studies.paths import Path
 
 Against = Literal["log", "linear", "norm"]
@@ -107,9 +107,3 @@ def _names(path: Path, count: int) -> tuple[str, ...]:
     if count == data.d:
         return data.features
     return tuple(f"{feature} ({label})" for label in data.labels or () for feature in data.features)
-
-
-@provides("plot_path")
-def plot_path(path: Path, ax: Any = None, against: Against = "log") -> PathDisplay:
-    """What ``Path.plot`` does."""
-    return PathDisplay.from_path(path, ax=ax, against=against)

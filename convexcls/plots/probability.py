@@ -46,7 +46,7 @@ class ProbabilityDisplay(Display):
         check_point(solution, "probabilities")
         shown = shown_samples(solution, X, y)
         solution.predict_proba(shown.samples[:1])  # refuses where there are none
-        convert = solution.problem.probabilities  # type: ignore[attr-defined]
+        convert = solution.problem.probabilities
         wrong = misclassified(solution.decision_function(shown.samples), shown.classes)
         rows = thinned(shown.classes, wrong)
         view = choose_view(shown.samples, shown.names, linear_coef(solution), features, rows)

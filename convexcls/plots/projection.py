@@ -56,7 +56,7 @@ class ProjectionDisplay(Display):
         classes, labels = data.grouping
         along = np.asarray(data.matrix @ coef[direction], dtype=float)
         two = np.ndim(solution.coef) == 1
-        threshold = getattr(solution.problem, "threshold", 0.0) - float(solution.intercept) if two else None
+        threshold = solution.problem.threshold - float(solution.intercept) if two else None
         errors = int(np.sum((along > threshold) != (classes == 1))) if threshold is not None else 0
         if bins is None:
             bins = int(np.clip(np.sqrt(data.n), FEWEST_BINS, MOST_BINS))

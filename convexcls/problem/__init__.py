@@ -13,7 +13,6 @@ from convexcls.problem.blocks import (
     Variable,
 )
 from convexcls.problem.form import ROUNDING_ROOM, Problem
-from convexcls.problem.verbs import carry_out, provides
 
 __all__ = [
     "BY_SAMPLE",
@@ -28,6 +27,4 @@ __all__ = [
     "ProblemError",
     "Term",
     "Variable",
-    "carry_out",
-    "provides",
 ]

@@ -9,14 +9,12 @@ from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexcls.arrays import Array, Indices
 from convexcls.losses import HalfSquare, Loss
 from convexcls.pickling import frozen
 from convexcls.rational import exactly
 from convexcls.rows import Rows, as_rows, block_gram
-
-Array = NDArray[np.float64]
 
 #: How a block is written: one entry a sample (``alpha_i``), one for each sample and each class that is not its own
 #: (``alpha_{ik}``), a plain vector (``beta``) or one number.
@@ -219,7 +217,7 @@ class Term(Block):
         return self.weights if self.loss.width == 1 else np.repeat(self.weights, self.loss.width)
 
     @cached_property
-    def counted(self) -> NDArray[np.intp]:
+    def counted(self) -> Indices:
         """The rows that have a weight."""
         return np.flatnonzero(self.row_weights > 0)
 
@@ -230,7 +228,7 @@ class Term(Block):
         counts = self.weights > 0
         return float(self.weights[counts] @ self.loss.value(u[self.counted]))
 
-    def thinned(self, groups: NDArray[np.intp]) -> Term:
+    def thinned(self, groups: Indices) -> Term:
         """The same losses over some of the samples."""
         width = self.loss.width
         rows = groups if width == 1 else (groups[:, None] * width + np.arange(width)).ravel()

@@ -14,12 +14,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from convexcls.problem import Problem, provides
+from convexcls.arrays import Array
+from convexcls.problem import Problem
 from convexcls.rows import Rows
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +49,6 @@ class CvxpyForm:
         return out
 
 
-@provides("to_cvxpy")
 def to_cvxpy(problem: Problem) -> Any:
     """The problem as a ``cvxpy.Problem``, in the sense in which it is written."""
     return cvxpy_form(problem, as_written=True).problem

@@ -29,8 +29,8 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexcls.arrays import Array
 from convexcls.losses import HalfSquare
 from convexcls.problem import (
     BY_SAMPLE,
@@ -42,11 +42,9 @@ from convexcls.problem import (
     ProblemError,
     Term,
     Variable,
-    provides,
 )
 from convexcls.rows import DiagonalRows, Rows, as_rows
 
-Array = NDArray[np.float64]
 Values = Mapping[str, Array]
 
 #: A sum this small relative to what was added up is zero: a few times what rounding leaves.
@@ -122,7 +120,6 @@ class Dual(Problem):
         return self._back(self.split(np.asarray(x, dtype=float)), multipliers)
 
 
-@provides("dual")
 def dualize(problem: Problem) -> Dual:
     r"""The dual of a problem.
 
@@ -157,11 +154,19 @@ def _collect(problem: Problem) -> list[_Multiplier]:
         K = {v: (r if whole else r[counts]).scaled(sign) for v, r in t.entries.items()}
         out.append(
             _Multiplier(
-                t.name, counts.size, t.symbol, t.kind, K, -sign * t.offset[counts], "free",
-                _times(t.labels, sign), term=t, weights=t.weights[t.weights > 0],
+                t.name,
+                counts.size,
+                t.symbol,
+                t.kind,
+                K,
+                -sign * t.offset[counts],
+                "free",
+                _times(t.labels, sign),
+                term=t,
+                weights=t.weights[t.weights > 0],
                 k_label=_negative(t.offset_label) if t.offset_label and sign < 0 else t.offset_label,
             )
-        )  # fmt: skip
+        )
     for c in problem.constraints:
         cone: Literal["free", "nonnegative"] = "free" if c.relation == "==" else "nonnegative"
         out.append(_Multiplier(c.name, c.size, c.symbol, c.kind, c.entries, c.rhs, cone, c.labels, k_label=c.rhs_label))

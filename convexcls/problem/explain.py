@@ -14,13 +14,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from convexcls.problem import BY_SAMPLE, Constraint, Kind, Label, NormBound, Problem, Term, Variable, latex, provides
+from convexcls.losses.writing import number
+from convexcls.problem import BY_SAMPLE, Constraint, Kind, Label, NormBound, Problem, Term, Variable, latex
 from convexcls.problem.duality import Dual, Step
 from convexcls.problem.latex import Piece, indexed, plain
 from convexcls.wording import capitalized, count, listed
 
 
-@provides("explain")
 def explain(problem: Problem) -> str:
     """The problem in plain text."""
     sections = [_heading(problem)]
@@ -33,7 +33,7 @@ def explain(problem: Problem) -> str:
 
 def _heading(problem: Problem) -> str:
     title = capitalized(problem.name)
-    data = getattr(problem, "data", None)
+    data = problem.data
     if data is None:
         return title
     shape = f"{data.n} samples, {count(data.d, 'feature')}"
@@ -51,8 +51,8 @@ def _labels(labels: tuple[object, ...] | None) -> str:
 
 def statement_lines(problem: Problem) -> list[str]:
     """The problem as it is written: the objective, then a line a constraint."""
-    over = ", ".join(plain(v.symbol) for v in problem.variables)
-    lines = [f"{problem.sense}imise over {over}:   {plain(latex.objective(problem))}"]
+    unknowns = ", ".join(plain(v.symbol) for v in problem.variables)
+    lines = [f"{problem.sense}imise over {unknowns}:   {plain(latex.objective(problem))}"]
     for c in problem.constraints:
         lines.append(f"subject to   {plain(latex.constraint(problem, c))}{_range(c)}")
     for b in problem.norm_bounds:
@@ -201,8 +201,8 @@ def stationarity(problem: Problem, v: Variable) -> str:
     ordered = sorted(parts, key=lambda piece: piece.number < 0)
     text = latex.total(ordered) if ordered else ""
     if constant:
-        number = letter if letter and abs(constant) == 1 else latex.number(abs(constant)) + letter
-        text += f" {'-' if constant < 0 else '+'} {number}"
+        size = letter if letter and abs(constant) == 1 else number(abs(constant)) + letter
+        text += f" {'-' if constant < 0 else '+'} {size}"
     return f"{text} = 0"
 
 
@@ -259,8 +259,7 @@ def _conditions(problem: Problem) -> str:
 
 
 def _notes(problem: Problem) -> str:
-    notes = getattr(problem, "notes", ())
-    return "Notes\n" + _indented(list(notes)) if notes else ""
+    return "Notes\n" + _indented(list(problem.notes)) if problem.notes else ""
 
 
 # ---- the way to a dual ------------------------------------------------------------------------------------
@@ -275,7 +274,7 @@ def _derivation(dual: Dual) -> str:
     for step in dual.steps:
         lines.append(f"     {step.variable}: {plain(stationarity(primal, primal.variable(step.variable)))}")
     lines.append("4. Substitute")
-    lines += [f"     {_told(step, primal)}" for step in dual.steps]
+    lines += [f"     {_step_text(step, primal)}" for step in dual.steps]
     for t in primal.terms:
         conjugate = plain(t.loss.conjugate.latex(f"{t.symbol}_k" if t.kind == "margins" else t.symbol))
         lines.append(
@@ -289,7 +288,7 @@ def _derivation(dual: Dual) -> str:
     return "Derivation\n" + _indented(lines)
 
 
-def _told(step: Step, primal: Problem) -> str:
+def _step_text(step: Step, primal: Problem) -> str:
     v = primal.variable(step.variable)
     symbol = plain(indexed(v.symbol, v.kind))
     if step.how == "substituted":

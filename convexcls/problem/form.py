@@ -13,11 +13,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexcls.arrays import Array, Indices
+from convexcls.in_notebooks import InNotebooks
 from convexcls.pickling import frozen, without_cache
+from convexcls.problem.as_classifier import AsClassifier, Values
 from convexcls.problem.blocks import (
-    Array,
     Block,
     Constraint,
     Label,
@@ -28,10 +29,9 @@ from convexcls.problem.blocks import (
     frozen_vector,
 )
 from convexcls.problem.semidefinite import negative_eigenvalue
-from convexcls.problem.verbs import carry_out
 from convexcls.rows import DiagonalRows, JoinedRows, Rows, as_rows
 
-if TYPE_CHECKING:  # what the verbs return; the layers above provide them
+if TYPE_CHECKING:
     from convexcls.problem.duality import Dual
     from convexcls.solution import Solution
 
@@ -40,11 +40,16 @@ if TYPE_CHECKING:  # what the verbs return; the layers above provide them
 #: not to flatter an answer, large enough that what rounding leaves stays below a tolerance of 1e-8.
 ROUNDING_ROOM = 1e-4
 
+#: The parts of the form, by the names under which ``Problem`` takes and keeps them.
+PARTS = (
+    *("name", "variables", "quadratic", "linear", "linear_labels", "quadratic_symbol", "terms", "constraints"),
+    *("norm_bounds", "constant", "sense", "unit", "gauge"),
+)
 
 T = TypeVar("T")
 
 
-class Problem:
+class Problem(AsClassifier, InNotebooks):
     r"""A convex program of named blocks. Frozen: nothing of it can be changed after it is built.
 
     ``quadratic`` gives P by variable: a vector (its diagonal) or a positive semidefinite matrix.
@@ -126,6 +131,10 @@ class Problem:
         self.__dict__.update(state)
         self._check()
 
+    def restated(self, **changes: Any) -> Problem:
+        """The same problem with some parts of its form changed, without what a model remembers besides."""
+        return Problem(**{part: getattr(self, part) for part in PARTS} | changes)
+
     def _check(self) -> None:
         names = [v.name for v in self.variables]
         names += [block.name for block in (*self.terms, *self.constraints, *self.norm_bounds)]
@@ -194,7 +203,7 @@ class Problem:
         """A block's entries as rows over all of x."""
         return JoinedRows(height, self.size, [(self.layout[v], rows) for v, rows in entries.items()])
 
-    def places(self, names: Sequence[str]) -> NDArray[np.intp]:
+    def places(self, names: Sequence[str]) -> Indices:
         """Where the entries of some variables stand in x."""
         return np.concatenate([np.arange(self.size)[self.layout[v]] for v in names])
 
@@ -318,7 +327,13 @@ class Problem:
         """Whether there is any constraint at all."""
         return bool(self.constraints or self.norm_bounds)
 
-    # ---- verbs that the layers above carry out --------------------------------------------------
+    def support_from(self, values: Values, multipliers: Values) -> Indices:
+        """The samples that hold the answer in place."""
+        from convexcls.problem.geometry import support_rows
+
+        return support_rows(self, np.concatenate([values[v.name] for v in self.variables]), multipliers)
+
+    # ---- what other modules carry out, loaded when it is asked for --------------------------------
 
     def dual(self) -> Dual:
         """The Lagrange dual, derived mechanically, with the map back.
@@ -333,7 +348,9 @@ class Problem:
         >>> dual.dual() == cc.HardMarginSVM(X, y)
         True
         """
-        return carry_out("dual", self)
+        from convexcls.problem.duality import dualize
+
+        return dualize(self)
 
     def latex(self) -> str:
         r"""The problem as LaTeX.
@@ -345,7 +362,9 @@ class Problem:
         \text{subject to}\quad & y_i (x_i^{\top} \beta + \beta_0) \ge 1,\quad i = 1, \dots, n
         \end{aligned}
         """
-        return carry_out("latex", self)
+        from convexcls.problem.latex import latex
+
+        return latex(self)
 
     def explain(self) -> str:
         r"""The problem in words: variables, constraints and multipliers, Lagrangian, KKT conditions.
@@ -356,7 +375,9 @@ class Problem:
           stationarity in coef        β - Σᵢ αᵢ yᵢ xᵢ = 0
           stationarity in intercept   Σᵢ αᵢ yᵢ = 0
         """
-        return carry_out("explain", self)
+        from convexcls.problem.explain import explain
+
+        return explain(self)
 
     def to_cvxpy(self) -> Any:
         """The problem as a ``cvxpy.Problem``, its constraints in the order of the blocks.
@@ -367,7 +388,9 @@ class Problem:
         >>> bool(abs(theirs.solve() - problem.solve().objective) < 1e-6)
         True
         """
-        return carry_out("to_cvxpy", self)
+        from convexcls.problem.cvxpy_form import to_cvxpy
+
+        return to_cvxpy(self)
 
     def solve(
         self,
@@ -391,13 +414,12 @@ class Problem:
         >>> str(problem.solve(level="exact").certificate.optimum)
         '1/2'
         """
-        return carry_out("solve", self, solver=solver, tol=tol, callback=callback, start=start, level=level, **options)
+        from convexcls.solve import solve
+
+        return solve(self, solver, tol, callback, start, level, **options)
 
     def _repr_latex_(self) -> str:
         return f"$${self.latex()}$$"
-
-    def _repr_html_(self) -> str:
-        return carry_out("html", self)
 
     # ---- identity -------------------------------------------------------------------------------
 

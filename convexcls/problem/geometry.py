@@ -6,19 +6,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from convexcls.arrays import Array, Indices, Mask
 from convexcls.problem import BY_SAMPLE, Problem
 from convexcls.rows import Rows
-
-Array = NDArray[np.float64]
 
 #: A multiplier below this fraction of the largest one counts as zero.
 NEGLIGIBLE = 1e-6
 
 
-def positive_multipliers(multiplier: Array, slack: Array, unit: float) -> NDArray[np.bool_]:
+def positive_multipliers(multiplier: Array, slack: Array, unit: float) -> Mask:
     """Which multipliers are positive, whatever the tolerance of the solver was.
 
     The rule: alpha_i counts as positive when, relative to the largest multiplier, it exceeds both its own
@@ -32,10 +30,10 @@ def positive_multipliers(multiplier: Array, slack: Array, unit: float) -> NDArra
     return (share > np.abs(slack) / (unit or 1.0)) & (share > NEGLIGIBLE)
 
 
-def support_rows(problem: Problem, x: Array, multipliers: Mapping[str, Array]) -> NDArray[np.intp]:
+def support_rows(problem: Problem, x: Array, multipliers: Mapping[str, Array]) -> Indices:
     """The samples whose multiplier is positive by ``positive_multipliers``, over the constraints that have one
     row a sample (other than the sign of the slack)."""
-    found: list[NDArray[np.intp]] = []
+    found: list[Indices] = []
     for c in problem.constraints:
         if c.relation == "<=" and c.kind == "samples" and c.name != "slack_sign":
             slack = c.rhs - problem.rows(c) @ x
@@ -55,7 +53,7 @@ def intercept_interval(
         return _interval_of_wolfe_dual(problem, values, multipliers)
     b = float(values["intercept"][0]) if "intercept" in values else 0.0
     margin = next((c for c in problem.constraints if c.name == "margin" and c.relation == "<="), None)
-    data = getattr(problem, "data", None)
+    data = problem.data
     if margin is None or data is None or data.signs is None or "intercept" not in values or problem.norm_bounds:
         return b, b
     if "slack" in problem.quadratic or not np.all(margin.rhs == -1.0):
@@ -75,13 +73,13 @@ def _interval_of_wolfe_dual(
     """The same where alpha is the unknown: y_i f(x_i) - 1 is the multiplier of alpha_i >= 0 minus that of alpha_i <= C,
     and the intercept is the multiplier of sum_i alpha_i y_i = 0."""
     balance = next((c for c in problem.constraints if c.name == "intercept"), None)
-    data = getattr(problem, "data", None)
+    data = problem.data
     if balance is None or data is None or data.signs is None:
         return 0.0, 0.0
-    b, over = float(multipliers["intercept"][0]), multipliers["margin_sign"]
+    b, slack = float(multipliers["intercept"][0]), multipliers["margin_sign"]
     cap = next((c.rhs for c in problem.constraints if c.name == "slack"), None)
-    excess = over - multipliers["slack"] if cap is not None else over
-    low, high = _shifts(values["margin"], excess, over, cap, data.signs)
+    excess = slack - multipliers["slack"] if cap is not None else slack
+    low, high = _shifts(values["margin"], excess, slack, cap, data.signs)
     return b + low, b + high
 
 
@@ -154,7 +152,7 @@ def uniqueness(problem: Problem, x: Array, multipliers: Mapping[str, Array]) -> 
     return Uniqueness(False, rank, columns, "the set of solutions is larger than a point", x + other)
 
 
-def _noticed(problem: Problem, x: Array, multipliers: Mapping[str, Array]) -> dict[str, NDArray[np.bool_]]:
+def _noticed(problem: Problem, x: Array, multipliers: Mapping[str, Array]) -> dict[str, Mask]:
     """Which multipliers count in the gradient of the Lagrangian: sum_j |a_ij| z_i / s_j is above 1e-6, where s_j is the
     sum of the sizes that are added up in its entry j. The largest multiplier of a block may itself be a rounding error,
     as those of slack >= 0 are where every sample is at its cost."""
@@ -169,7 +167,7 @@ def _noticed(problem: Problem, x: Array, multipliers: Mapping[str, Array]) -> di
 def _design_rank(problem: Problem) -> tuple[int, int]:
     """The rank of the scores as a function of coef and intercept, in units of the columns."""
     names = [v for v in ("coef", "intercept") if v in problem.layout]
-    data = getattr(problem, "data", None)
+    data = problem.data
     if not names or data is None:
         return 0, problem.size
     blocks = [np.asarray(data.matrix.toarray() if data.sparse else data.matrix, dtype=float)]
@@ -180,7 +178,7 @@ def _design_rank(problem: Problem) -> tuple[int, int]:
     return int(np.linalg.matrix_rank(matrix / np.where(size > 0, size, 1.0))), matrix.shape[1]
 
 
-def _fixes(stack: Array, where: NDArray[np.intp]) -> bool:
+def _fixes(stack: Array, where: Indices) -> bool:
     """Whether no direction in the null space of the rows moves any of the chosen coordinates."""
     size = np.abs(stack).max(axis=0, initial=0.0)
     scaled = stack / np.where(size > 0, size, 1.0)
@@ -191,20 +189,25 @@ def _fixes(stack: Array, where: NDArray[np.intp]) -> bool:
     return bool(np.abs(vectors[rank:][:, where]).max(initial=0.0) < 1e-7)
 
 
-def _another(problem: Problem, stack: Array, free: list[tuple[Rows, Array]], where: NDArray[np.intp]) -> Array | None:
+def _another(problem: Problem, stack: Array, free: list[tuple[Rows, Array]], where: Indices) -> Array | None:
     """A step to another solution, by maximising generic functions over the set of solutions."""
     from scipy.optimize import linprog
 
     rng = np.random.default_rng(0)
     upper = sparse.vstack([sparse.csr_array(rows.to_matrix()) for rows, _ in free])
-    room = np.concatenate([slack for _, slack in free])
+    slacks = np.concatenate([slack for _, slack in free])
     cost = np.zeros(problem.size)
     for sign in (1.0, -1.0):
         cost[where] = sign * rng.uniform(0.5, 1.0, where.size) * rng.choice([-1.0, 1.0], where.size)
         found = linprog(
-            cost, A_ub=upper, b_ub=room, A_eq=stack if stack.size else None,
-            b_eq=np.zeros(stack.shape[0]) if stack.size else None, bounds=(-1.0, 1.0), method="highs",
-        )  # fmt: skip
+            cost,
+            A_ub=upper,
+            b_ub=slacks,
+            A_eq=stack if stack.size else None,
+            b_eq=np.zeros(stack.shape[0]) if stack.size else None,
+            bounds=(-1.0, 1.0),
+            method="highs",
+        )
         if found.x is not None and np.abs(found.x[where]).max(initial=0.0) > 1e-5:
             return np.asarray(found.x)
     return None

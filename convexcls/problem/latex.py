@@ -21,7 +21,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from convexcls.problem import Constraint, Kind, Label, NormBound, Problem, Term, Variable, provides
+from convexcls.losses.writing import number
+from convexcls.problem import Constraint, Kind, Label, NormBound, Problem, Term, Variable
 from convexcls.rows import Rows
 
 Block = Constraint | Term | NormBound
@@ -39,12 +40,11 @@ class Piece:
         return Piece(self.number * number, self.factor, self.body)
 
 
-@provides("latex")
 def latex(problem: Problem) -> str:
     """The problem as a LaTeX ``aligned`` environment."""
-    under = ", ".join(v.symbol for v in problem.variables)
+    unknowns = ", ".join(v.symbol for v in problem.variables)
     word = r"\min" if problem.sense == "min" else r"\max"
-    lines = [rf"{word}_{{{under}}}\quad & {objective(problem)}"]
+    lines = [rf"{word}_{{{unknowns}}}\quad & {objective(problem)}"]
     rules = [constraint(problem, c) + _for_all(c.kind) for c in problem.constraints]
     rules += [norm_bound(problem, b) for b in problem.norm_bounds]
     for k, rule in enumerate(rules):
@@ -151,15 +151,6 @@ def _signed(value: float, body: str, first: bool) -> str:
     sign = "-" if value < 0 else "" if first else "+"
     size = "" if abs(value) == 1 else number(abs(value)) + r"\,"
     return (f"{sign}{size}{body}" if first else f" {sign} {size}{body}") if value else ""
-
-
-def number(value: float) -> str:
-    """A number as LaTeX, to six digits."""
-    text = f"{value:.6g}"
-    if "e" in text:
-        mantissa, power = text.split("e")
-        return ("" if mantissa == "1" else rf"{mantissa} \cdot ") + f"10^{{{int(power)}}}"
-    return text
 
 
 # ---- objective ------------------------------------------------------------------------------------------

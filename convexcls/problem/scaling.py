@@ -14,14 +14,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from convexcls.arrays import Array
 from convexcls.problem import Block, Problem, ProblemError, Term
 from convexcls.rows import Rows
 
-Array = NDArray[np.float64]
 Exponents = NDArray[np.int64]
 
-#: Entries between 2^-COMFORT and 2^COMFORT are left alone.
-COMFORT = 3
+#: Entries between 2^-3 and 2^3 are left alone.
+MAX_UNSCALED_EXPONENT = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +85,7 @@ def _exponents(sizes: Array) -> Exponents:
     """The power of two nearest to each size, 0 where the size is comfortable (or none)."""
     known = np.isfinite(sizes) & (sizes > 0)
     e = np.rint(np.log2(np.where(known, sizes, 1.0))).astype(np.int64)
-    return np.where(np.abs(e) <= COMFORT, 0, e)
+    return np.where(np.abs(e) <= MAX_UNSCALED_EXPONENT, 0, e)
 
 
 def _exponent(size: float) -> int:
@@ -105,21 +105,19 @@ def _balance(problem: Problem) -> tuple[Exponents, dict[str, int]]:
     ‖coef‖ is without a loss beside it, they keep their proportions. Then variables and blocks against each other:
     least squares on the logarithms of their largest entries (Curtis and Reid 1972).
     """
-    reaches = {block.name: problem.rows(block).column_max() for block in (*_scalable(problem), *problem.terms)}
+    scalable = _scalable(problem)
+    blocks = [*scalable, *(t for t in problem.terms if not t.is_half_square)]
+    reaches = {block.name: problem.rows(block).column_max() for block in blocks}
     for bound in problem.norm_bounds:
         reaches[bound.name] = np.maximum(reaches[bound.name], problem.bound_rows(bound).column_max())
+    largest = np.zeros(problem.size)
+    for reach in reaches.values():
+        np.maximum(largest, reach, out=largest)
+    columns = -_exponents(largest)
     normed = {v for b in problem.norm_bounds for v in b.entries}
-    columns = np.zeros(problem.size, dtype=np.int64)
-    for v in problem.variables:
-        if v.name in normed or (v.name in problem.quadratic and not problem.terms):
-            continue
-        where = problem.layout[v.name]
-        largest = np.zeros(v.size)
-        for reach in reaches.values():
-            largest = np.maximum(largest, reach[where])
-        columns[where] = -_exponents(largest)
-    movable = [block.name for block in _scalable(problem)]
-    return _balance_blocks(problem, reaches, columns, movable)
+    for v in normed if problem.terms else {*normed, *problem.quadratic}:
+        columns[problem.layout[v]] = 0
+    return _balance_blocks(problem, reaches, columns, [block.name for block in scalable])
 
 
 def _balance_blocks(
@@ -128,9 +126,9 @@ def _balance_blocks(
     names = [v.name for v in problem.variables]
     rows, logs = [], []
     for block, reach in reaches.items():
+        scaled = np.ldexp(reach, columns)
         for k, variable in enumerate(names):
-            where = problem.layout[variable]
-            largest = float(np.ldexp(reach[where], columns[where]).max(initial=0.0))
+            largest = float(scaled[problem.layout[variable]].max(initial=0.0))
             if largest > 0 and np.isfinite(largest):
                 row = np.zeros(len(names) + len(movable))
                 row[k] = 1.0
@@ -139,7 +137,7 @@ def _balance_blocks(
                 rows.append(row)
                 logs.append(-np.log2(largest))
     blocks = dict.fromkeys(movable, 0)
-    if not rows or max(map(abs, logs)) <= COMFORT:
+    if not rows or max(map(abs, logs)) <= MAX_UNSCALED_EXPONENT:
         return columns, blocks
     shifts = np.rint(np.asarray(np.linalg.lstsq(np.array(rows), np.array(logs), rcond=None)[0])).astype(np.int64)
     for k, variable in enumerate(names):
@@ -186,8 +184,8 @@ def _costs(problem: Problem, columns: Exponents, blocks: Mapping[str, int]) -> l
 
 def _rebuild(problem: Problem, columns: Exponents, blocks: Mapping[str, int], objective: int) -> Problem:
     def entries(block: Block, rows: Mapping[str, Rows]) -> dict[str, Rows]:
-        left = blocks.get(block.name, 0)
-        return {v: r.scaled(1.0, np.ldexp(1.0, columns[problem.layout[v]] + left)) for v, r in rows.items()}
+        e = blocks.get(block.name, 0)
+        return {v: r.scaled(1.0, np.ldexp(1.0, columns[problem.layout[v]] + e)) for v, r in rows.items()}
 
     def term(t: Term) -> Term:
         e = blocks.get(t.name, 0)
@@ -203,9 +201,7 @@ def _rebuild(problem: Problem, columns: Exponents, blocks: Mapping[str, int], ob
             quadratic[v] = p.scaled(np.ldexp(1.0, e + objective), np.ldexp(1.0, e))
         else:
             quadratic[v] = np.ldexp(np.ldexp(p.to_dense(), e[:, None] + objective), e)
-    return Problem(
-        problem.name,
-        problem.variables,
+    return problem.restated(
         quadratic=quadratic,
         linear={v: np.ldexp(q, columns[problem.layout[v]] + objective) for v, q in problem.linear.items()},
         terms=[term(t) for t in problem.terms],
@@ -223,7 +219,6 @@ def _rebuild(problem: Problem, columns: Exponents, blocks: Mapping[str, int], ob
             for b in problem.norm_bounds
         ],
         constant=float(np.ldexp(problem.constant, objective)),
-        sense=problem.sense,
         unit=float(np.ldexp(problem.unit, objective)),
         gauge={v: r.scaled(1.0, np.ldexp(1.0, -columns[problem.layout[v]])) for v, r in problem.gauge.items()},
     )

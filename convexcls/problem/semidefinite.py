@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from convexcls.arrays import Array
 
 #: An eigenvalue below minus this fraction of the largest entry is negative; above it may be rounding.
-NEGATIVE = 1e-10
+RELATIVE_TOLERANCE = 1e-10
 
 
 def negative_eigenvalue(matrix: Array) -> tuple[float, float] | None:
@@ -23,11 +22,11 @@ def negative_eigenvalue(matrix: Array) -> tuple[float, float] | None:
     if largest == 0:
         return None
     unit = matrix / largest  # entries up to 1: their sums do not overflow
-    room = max(NEGATIVE, n * float(np.finfo(float).eps) * float((size / largest).sum(axis=1).max()))
+    tolerance = max(RELATIVE_TOLERANCE, n * float(np.finfo(float).eps) * float((size / largest).sum(axis=1).max()))
     try:
-        np.linalg.cholesky(unit + room * np.eye(n))
+        np.linalg.cholesky(unit + tolerance * np.eye(n))
     except np.linalg.LinAlgError:
         values = np.linalg.eigvalsh(unit)
-        if values[0] < -room:
+        if values[0] < -tolerance:
             return float(values[0]) * largest, float(values[-1]) * largest
     return None

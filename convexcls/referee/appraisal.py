@@ -9,7 +9,8 @@ from types import MappingProxyType
 import numpy as np
 
 from convexcls.arrays import Array
-from convexcls.problem import BY_SAMPLE, Problem, carry_out
+from convexcls.in_notebooks import InNotebooks
+from convexcls.problem import BY_SAMPLE, Problem
 from convexcls.proofs.certificate import KKT, Certificate
 from convexcls.proofs.certificate.measures import Residual
 from convexcls.proofs.certificate.words import MEANING, worst_at
@@ -22,7 +23,7 @@ NAMED = 5
 
 
 @dataclass(frozen=True, eq=False)
-class Appraisal:
+class Appraisal(InNotebooks):
     """A fitted estimator, judged as the answer to the convex program that it really solved.
 
     ``problem`` is that program and ``named`` says in a sentence which one it is. ``objective`` is its value at the
@@ -106,12 +107,9 @@ class Appraisal:
         ]
         return "\n".join([*lines, *(f"  - {finding}" for finding in self.findings)]) + ">"
 
-    def _repr_html_(self) -> str:
-        return carry_out("html", self)
-
 
 @dataclass(frozen=True, eq=False)
-class Appraisals:
+class Appraisals(InNotebooks):
     """The appraisals of an estimator that solved several programs, such as one for each pair of classes. Its objective,
     bounds and suboptimality are sums over ``parts``.
 
@@ -177,9 +175,6 @@ class Appraisals:
         lines = [f"<Appraisals of {self.estimator}: {self.verdict}", f"  {self.named}"]
         lines += [f"  - {finding}" for finding in self.findings]
         return "\n".join([*lines, *(f"  {p.subject}: {p.verdict}" for p in self.parts)]) + ">"
-
-    def _repr_html_(self) -> str:
-        return carry_out("html", self)
 
 
 def relative(amount: float, objective: float, problem: Problem) -> float:
@@ -257,7 +252,7 @@ def _where(a: Appraisal) -> str:
 
 def _table(a: Appraisal) -> list[str]:
     """A line for each condition: largest residual, relative one, where it is, what the condition means."""
-    features = getattr(getattr(a.problem, "data", None), "features", ())
+    features = () if a.problem.data is None else a.problem.data.features
     lines = [f"  {'condition':<24}{'largest':>10}{'relative':>10}  {'where':<20}meaning"]
     for name, share in a.kkt.measures().items():
         residual: Residual | None = getattr(a.kkt, name.replace(" ", "_"), None)

@@ -110,7 +110,7 @@ def altered(base: Model, name: str, **blocks: Any) -> Problem:
 
 def stated(problem: Problem) -> str:
     """The name of a problem with its parameters."""
-    words = ", ".join(f"{name} = {value}" for name, value in getattr(problem, "parameters", {}).items())
+    words = ", ".join(f"{name} = {value}" for name, value in problem.parameters.items())
     return problem.name + (f" ({words})" if words else "")
 
 

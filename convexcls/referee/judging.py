@@ -170,7 +170,7 @@ def _certificate(
         kkt,
         attained=attained,
         reason="; ".join(short),
-        notes=tuple(getattr(problem, "notes", ())),
+        notes=problem.notes,
         x=x,
         multipliers=multipliers,
         level="float" if bounded is None else "rigorous",

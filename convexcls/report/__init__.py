@@ -24,7 +24,7 @@ from convexcls.describe.slackness import multipliers, slackness
 from convexcls.describe.solution import classifier, numbers, verdict
 from convexcls.describe.studies import comparison_table
 from convexcls.files import write_file
-from convexcls.problem import Problem, provides
+from convexcls.problem import Problem
 from convexcls.report import notebook as notebook
 from convexcls.report.page import document, pictures_sections, provenance_section
 from convexcls.solution import Solution
@@ -65,7 +65,6 @@ class Report:
         )
 
 
-@provides("report")
 def report(
     solution: Solution,
     path: Any = None,

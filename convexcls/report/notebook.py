@@ -11,7 +11,7 @@ from convexcls.describe.html import Html, tag
 from convexcls.describe.problem import statement
 from convexcls.describe.solution import classifier, numbers, verdict
 from convexcls.describe.studies import comparison_table, path_table, summary_parts, verdict_parts
-from convexcls.problem import Problem, provides
+from convexcls.problem import Problem
 from convexcls.proofs.certificate import Certificate
 from convexcls.proofs.separability import Separability
 from convexcls.referee import Appraisal, Appraisals
@@ -25,7 +25,6 @@ from convexcls.wording import capitalized
 MOST_COEFFICIENTS = 10
 
 
-@provides("html")
 def html(thing: Any) -> str:
     """One of our results for a notebook: no script, nothing from outside."""
     style = Html(f"<style>{resource('notebook.css')}</style>")

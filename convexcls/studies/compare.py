@@ -7,7 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
-from convexcls.problem import Problem, carry_out
+from convexcls.in_notebooks import InNotebooks
+from convexcls.problem import Problem
 from convexcls.solution import Solution
 from convexcls.solve import accepting, solve
 from convexcls.wording import columns, number, plain_values, seconds, small
@@ -62,7 +63,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Comparison(InNotebooks):
     """A table of answers to one problem, in the order in which the solvers were named.
 
     ``rows`` has one entry a solver: its verdict, objective, relative residuals, steps and seconds, and the whole
@@ -110,9 +111,6 @@ class Comparison:
         return "\n".join(columns(COLUMNS, self.table(), range(2, len(COLUMNS))))
 
     __str__ = to_text
-
-    def _repr_html_(self) -> str:
-        return carry_out("html", self)
 
 
 def compare(

@@ -288,8 +288,7 @@ def conic(solution: Solution, tol: float = 1e-8) -> Conic:
     if powers is None or max(map(sum, powers)) > 2:
         basis = "" if data.basis is None else f" by {data.basis!r}"
         raise NoAnswer(f"a conic needs two features and a basis of degree two; this has {inputs}{basis}")
-    read = getattr(solution.problem, "quadratic_from", None) if data.basis is None else None
-    quadratic = None if read is None else read(solution.values)
+    quadratic = solution.problem.quadratic_from(solution.values) if data.basis is None else None
     if quadratic is not None:
         A, g, k = quadratic
         around, units = _frame(np.asarray(data.samples.matrix))
@@ -298,7 +297,7 @@ def conic(solution: Solution, tol: float = 1e-8) -> Conic:
     if np.ndim(solution.coef) != 1 or solution.coef.size != len(powers):
         raise NoAnswer(f"the {solution.problem.name} has not one boundary: a conic needs two classes")
     by_power = dict(zip(powers, map(float, solution.coef), strict=True))
-    constant = float(solution.intercept) - float(getattr(solution.problem, "threshold", 0.0))
+    constant = float(solution.intercept) - solution.problem.threshold
     a, b, c, d, e = (by_power.get(p, 0.0) for p in ((2, 0), (1, 1), (0, 2), (1, 0), (0, 1)))
     columns = [powers.index((1, 0)), powers.index((0, 1))]
     samples = data.matrix[:, columns]

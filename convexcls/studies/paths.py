@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from convexcls.arrays import Array
+from convexcls.in_notebooks import InNotebooks
 from convexcls.models import Model
-from convexcls.problem import NoAnswer, carry_out
+from convexcls.problem import NoAnswer
 from convexcls.solution import Solution
 from convexcls.solve import solve
 from convexcls.solvers import REGISTRY, SolverRefused, solver_class
@@ -19,7 +20,7 @@ from convexcls.wording import columns, plain_values
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from convexcls.plots import PathDisplay  # what a verb returns; the layer above provides it
+    from convexcls.plots import PathDisplay
 
 
 COLUMNS = ("verdict", "objective", "gap", "‖coef‖", "intercept", "support", "steps", "seconds")
@@ -30,7 +31,7 @@ VARIED = ("C", "l2", "l1")
 
 
 @dataclass(frozen=True, eq=False)
-class Path:
+class Path(InNotebooks):
     """Solutions in the order in which the values were given, each with its own proof. Where there is no solution (an
     unattained likelihood at l2 = 0), ``statuses`` says so and the numbers are NaN.
 
@@ -160,9 +161,6 @@ class Path:
         right = [k for k, title in enumerate(titles) if title != "verdict"]
         return "\n".join([*columns(titles, self.table(), right), *self.remarks()])
 
-    def _repr_html_(self) -> str:
-        return carry_out("html", self)
-
     def remarks(self) -> list[str]:
         """What the table cannot show: why a point is not proved, or has no solution.
 
@@ -191,7 +189,9 @@ class Path:
         >>> path.plot().coef.shape
         (3, 2)
         """
-        return carry_out("plot_path", self, ax, against)
+        from convexcls.plots import PathDisplay
+
+        return PathDisplay.from_path(self, ax=ax, against=against)
 
 
 def has_solution(s: Solution) -> bool:

@@ -193,7 +193,7 @@ def test_a_certificate_into_a_pipe():
 @posix
 @pytest.mark.parametrize("name", ["pipe.csv", "pipe.svm", "pipe.parquet", "pipe.toml"])
 def test_a_pipe_without_a_writer_is_refused(name, monkeypatch):
-    monkeypatch.setattr(files, "PATIENCE", 0.1)
+    monkeypatch.setattr(files, "MAX_WAIT_SECONDS", 0.1)
     os.mkfifo(name)
     for command in (["solve", "-m", "hard-margin"], ["separability"]):
         arguments = command[:1] if name.endswith("toml") else command
@@ -206,7 +206,7 @@ def test_a_pipe_without_a_writer_is_refused(name, monkeypatch):
 @posix
 @pytest.mark.parametrize("wait", [0.0, 0.3])
 def test_a_pipe_whose_writer_takes_its_time_is_read(wait, monkeypatch):
-    monkeypatch.setattr(files, "PATIENCE", 0.1)
+    monkeypatch.setattr(files, "MAX_WAIT_SECONDS", 0.1)
     os.mkfifo("slow.csv")
     reading = os.open("slow.csv", os.O_RDONLY | os.O_NONBLOCK)  # lets the writer in
     with open("slow.csv", "w") as writer:

@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 
 import convexcls as cc
-from convexcls.problem.centring import centre
-from convexcls.problem.centring.scores import CentredScores
+from convexcls.problem.centring import CentredScores, centre
 from convexcls.proofs.certificate.slacks import settled
 from convexcls.proofs.exact.doubles import doubles_near
 from convexcls.proofs.levels.attained import at_attaining_point

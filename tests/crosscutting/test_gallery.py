@@ -591,6 +591,6 @@ def test_files_that_are_no_entries_are_refused(tmp_path, monkeypatch):
     path.write_bytes(b"title = '\xff'")
     with pytest.raises(GalleryError, match=r"not UTF-8 text \(byte 9\)"):
         gallery.load(path)
-    monkeypatch.setattr(gallery, "LARGEST_FILE", 5)
+    monkeypatch.setattr(gallery, "MAX_FILE_BYTES", 5)
     with pytest.raises(GalleryError, match="over 5 bytes"):
         gallery.load(path)

@@ -8,9 +8,8 @@ from scipy import sparse
 
 import convexcls as cc
 from convexcls.problem.centring import centre
-from convexcls.problem.centring.balance import balanced
-from convexcls.problem.centring.intercept import at_shift, fitted
-from convexcls.problem.centring.moved import far_columns, moved
+from convexcls.problem.exact_sums import at_shift, balanced, fitted
+from convexcls.problem.moved import far_columns, moved
 from convexcls.rows import DenseRows, SparseRows
 
 RNG = np.random.default_rng(20)

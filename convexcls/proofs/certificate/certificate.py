@@ -19,7 +19,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from convexcls.problem import NoAnswer, Problem, carry_out
+from convexcls.in_notebooks import InNotebooks
+from convexcls.problem import NoAnswer, Problem
 from convexcls.proofs.certificate.attainment import PROOF
 from convexcls.proofs.certificate.infeasibility import Farkas
 from convexcls.proofs.certificate.measures import KKT
@@ -34,7 +35,7 @@ Number = float | Fraction
 
 
 @dataclass(frozen=True, eq=False)
-class Certificate:
+class Certificate(InNotebooks):
     """The verdict with everything that proves it.
 
     ``status`` is the verdict. An optimum is proved by ``kkt`` to the tolerance ``tol``, infeasibility by the ``farkas``
@@ -242,7 +243,9 @@ class Certificate:
         >>> cc.verify(text, X, y).accepted, cc.verify(text, [[0, 0], [3, 2]], y).accepted
         (True, False)
         """
-        return carry_out("portable", self)
+        from convexcls.proofs.portable.writing import certificate_json
+
+        return certificate_json(self)
 
     def summary(self) -> dict[str, Any]:
         """The verdict and its measures as plain values; what is not finite is null.
@@ -259,7 +262,7 @@ class Certificate:
             "upper": _number(float(self.upper)),
             "optimum": None if self.optimum is None else rational_text(self.optimum, LONGEST_IN_FILES),
             "model": self.problem.kind or None,
-            "parameters": dict(getattr(self.problem, "parameters", {})),
+            "parameters": dict(self.problem.parameters),
             "tolerance": self.tol,
             "reason": self.reason or None,
             "notes": list(self.notes),
@@ -294,9 +297,6 @@ class Certificate:
                 "rows": [int(i) for i in self.direction.rows],
             }
         return out
-
-    def _repr_html_(self) -> str:
-        return carry_out("html", self)
 
     def _repr_latex_(self) -> str | None:
         """The bounds that enclose the optimum; None where there is none to enclose."""

@@ -69,7 +69,7 @@ def vanishes_as_given(problem: Problem, direction: Array) -> bool:
     known root of samples that doubles hold.
     """
     matrices = [p.as_kernel for p in problem.matrices.values() if p.as_kernel is not None]
-    kernel, data = getattr(problem, "kernel", None), getattr(problem, "data", None)
+    kernel, data = problem.kernel, problem.data
     if not matrices or kernel is None or data is None:
         return True
     if data.exact_matrix is None and any(p.root is not None for p in matrices):

@@ -47,7 +47,7 @@ class Direction:
 def find_direction(problem: Problem) -> Direction | None:
     """A direction that proves the minimum unattained, or None. First one along which the objective falls at a
     constant rate, then one along which it only approaches its infimum."""
-    for candidate in getattr(problem, "candidate_directions", list)():  # a model may know where to look
+    for candidate in problem.candidate_directions():  # a model may know where to look
         if (proved := check_direction(problem, candidate)) is not None:
             return proved
     if too_large(problem) or too_many_entries(problem):

@@ -91,7 +91,7 @@ def _rounds(problem: Problem) -> bool:
 
 def _given_exactly(problem: Problem) -> bool:
     """Whether some entry of the data was given as a number that doubles round."""
-    return getattr(getattr(problem, "data", None), "exact_matrix", None) is not None
+    return problem.data is not None and problem.data.exact_matrix is not None
 
 
 def _blurred(problem: Problem) -> bool:
@@ -128,7 +128,7 @@ def _worst(c: Certificate, name: str) -> str:
     residual = getattr(c.kkt, name.replace(" ", "_"), None)
     if residual is None or residual.relative == 0:
         return ""
-    features = getattr(getattr(c.problem, "data", None), "features", ())
+    features = () if c.problem.data is None else c.problem.data.features
     return f" (worst at {worst_at(residual, features, brief=True)})"
 
 
@@ -147,13 +147,12 @@ def worst_at(residual: Residual, features: Sequence[str], brief: bool = False) -
 
 def samples_that_matter(c: Certificate) -> list[str]:
     """The samples with positive multipliers, the largest first: without them the answer would be another."""
-    read = getattr(c.problem, "support_from", None)
-    margin = (c.multipliers or {}).get("margin")
-    if read is None or c.x is None or not c.multipliers or margin is None:
+    data, margin = c.problem.data, (c.multipliers or {}).get("margin")
+    if data is None or c.x is None or not c.multipliers or margin is None:
         return []
-    rows = read(c.problem.split(c.x), c.multipliers)
+    rows = c.problem.support_from(c.problem.split(c.x), c.multipliers)
     total = any(block.relation == "==" for block in c.problem.constraints)  # a sum over all samples: each one matters
-    if not rows.size or total or margin.size != c.problem.data.n:  # type: ignore[attr-defined]
+    if not rows.size or total or margin.size != data.n:
         return []
     largest = sorted(rows.tolist(), key=lambda i: -margin[i])
     shown = listed((f"{i} ({margin[i]:.4g})" for i in largest), MOST_SAMPLES, MORE)
@@ -182,7 +181,7 @@ def _infeasible(c: Certificate) -> list[str]:
             "classes have the same weight and the same mean. That says nothing of separability; normalization=None "
             "drops the equation."
         )
-    data = getattr(c.problem, "data", None)
+    data = c.problem.data
     if data is not None and data.signs is not None and {block.name for block in c.problem.constraints} == {"margin"}:
         count = len(weights.get("margin", {}))
         lines.append(
@@ -228,7 +227,7 @@ def _unattained(c: Certificate) -> list[str]:
             ),
             *(_inseparable(c) or ways),
         ]
-    if words := getattr(c.problem, "unattained_words", ""):
+    if words := c.problem.unattained_words:
         said = f"{head}This problem ({c.problem.name}) has no minimiser: the objective falls for ever along this:"
         return [*paragraph(said), *ways, words]
     rows = c.direction.rows
@@ -265,7 +264,7 @@ def _ways(c: Certificate) -> list[str]:
     if c.direction is None:  # found by the exact level alone
         parts = c.exact.direction.items()
         return [f"  {name}: ({', '.join(rational_text(v, 24) for v in values[:8])})" for name, values in parts]
-    labels = getattr(getattr(c.problem, "data", None), "labels", None) or ()
+    labels = () if c.problem.data is None else c.problem.data.labels or ()
     out = []
     for name, v in c.problem.split(c.direction.x).items():
         if np.any(v):

@@ -3,7 +3,7 @@
 from convexcls.proofs.exact.check import check
 from convexcls.proofs.exact.kernel_matrix import exact_kernel
 from convexcls.proofs.exact.proof import ExactProof, NoProof
-from convexcls.proofs.exact.prove import prove
+from convexcls.proofs.exact.prove import Solve, prove
 from convexcls.proofs.exact.true_bounds import affordable, true_bounds
 from convexcls.proofs.exact.widest import RootProof, Widest, prove_widest, proved_square, widest
 
@@ -11,6 +11,7 @@ __all__ = [
     "ExactProof",
     "NoProof",
     "RootProof",
+    "Solve",
     "Widest",
     "affordable",
     "check",

@@ -10,7 +10,7 @@ from convexcls.proofs.exact.products import Matrix, rational_product
 
 def has_exact_kernel(problem: Problem) -> bool:
     """Whether ``exact_kernel`` knows the matrix of a problem."""
-    kernel, data = getattr(problem, "kernel", None), getattr(problem, "data", None)
+    kernel, data = problem.kernel, problem.data
     if kernel is None or data is None or data.signs is None:
         return False
     polynomial = kernel.kind in ("poly", "polynomial") and kernel.coef0 >= 0 and float(kernel.degree).is_integer()
@@ -21,9 +21,10 @@ def exact_kernel(problem: Problem) -> Matrix | None:
     """Q_ij = y_i y_j k(x_i, x_j) of a kernel machine, from its samples as they were given: of the linear kernel and of
     polynomials (gamma x'z + coef0)^degree with a whole degree and coef0 >= 0, which are positive semidefinite. None for
     other kernels and other problems."""
-    if not has_exact_kernel(problem):
+    data = problem.data
+    if data is None or data.signs is None or not has_exact_kernel(problem):
         return None
-    kernel, data = problem.kernel, problem.data  # type: ignore[attr-defined]
+    kernel = problem.kernel
     samples = [list(feature) for feature in zip(*data.exact_rows(), strict=True)]
     inner = rational_product(samples, samples)
     if kernel.kind != "linear":

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from convexcls.problem import Constraint, NormBound, Problem
 from convexcls.proofs.exact.measured import Measured
 from convexcls.proofs.exact.proof import ExactProof, NoProof
-from convexcls.proofs.exact.prove import prove
+from convexcls.proofs.exact.prove import Solve, prove
 
 Array = NDArray[np.float64]
 Multipliers = Mapping[str, Mapping[int, Fraction]]
@@ -87,9 +87,11 @@ def _unit_ball(b: NormBound) -> bool:
     return alone and values is not None and bool(np.all(values == 1.0))
 
 
-def prove_widest(parts: Widest, x: Array | None, multipliers: Mapping[str, Any] | None) -> ExactProof | RootProof:
-    """The maximum, as a rational or as the root of one. ``x`` and ``multipliers`` are a guess, as for ``prove``."""
-    proof = prove(parts.program, *_guess(parts, x, multipliers))
+def prove_widest(
+    parts: Widest, x: Array | None, multipliers: Mapping[str, Any] | None, solve: Solve | None = None
+) -> ExactProof | RootProof:
+    """The maximum, as a rational or as the root of one. ``x``, ``multipliers`` and ``solve`` are as for ``prove``."""
+    proof = prove(parts.program, *_guess(parts, x, multipliers), solve)
     if proof.verdict == "infeasible":
         total = sum((z for rows in proof.multipliers.values() for z in rows.values()), Fraction(0))
         still = {v.name: [Fraction(0)] * v.size for v in parts.problem.variables}

@@ -12,9 +12,13 @@ the certificate says why.
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from convexcls.proofs.certificate import LEVELS, Certificate, Level
 from convexcls.proofs.levels.size import moderate, small
+
+if TYPE_CHECKING:
+    from convexcls.proofs.exact import Solve
 
 __all__ = ["DIGITS", "check_level", "raise_level"]
 
@@ -33,21 +37,27 @@ def check_level(level: str) -> None:
         raise ValueError(f"level is {level!r}: choose one of {', '.join(map(repr, LEVELS))}")
 
 
-def raise_level(certificate: Certificate, level: Level, digits: int = DIGITS, stand_in: bool = False) -> Certificate:
+def raise_level(
+    certificate: Certificate,
+    level: Level,
+    digits: int = DIGITS,
+    stand_in: bool = False,
+    solve: Solve | None = None,
+) -> Certificate:
     """A certificate of the level ``float``, raised to another one. With ``stand_in`` the exact solution, rounded, may
     stand in for a point that is not proved, and what a level leaves open is proved at a higher one where that is
-    possible: the certificate then is of that level."""
+    possible: the certificate then is of that level. ``solve`` solves anew what an exact proof cannot begin with."""
     check_level(level)
     if level == "float":
-        return _beyond_doubles(certificate) if stand_in and certificate.status == "undecided" else certificate
-    found = _raised(certificate, level, digits, stand_in)
+        return _beyond_doubles(certificate, solve) if stand_in and certificate.status == "undecided" else certificate
+    found = _raised(certificate, level, digits, stand_in, solve)
     if not stand_in or not small(certificate.problem):
         return found
     if level == "exact":
         return _shown(found, certificate)
     if found.status != "undecided":
         return found
-    exact = _shown(_raised(certificate, "exact", digits, stand_in), certificate)
+    exact = _shown(_raised(certificate, "exact", digits, stand_in, solve), certificate)
     return replace(exact, notes=(*exact.notes, BEYOND_DOUBLES)) if exact.holds() else found
 
 
@@ -60,7 +70,7 @@ def _shown(exact: Certificate, given: Certificate) -> Certificate:
     return at_attaining_point(exact, given.x) or exact
 
 
-def _beyond_doubles(certificate: Certificate) -> Certificate:
+def _beyond_doubles(certificate: Certificate, solve: Solve | None) -> Certificate:
     """A verdict that residuals in doubles leave open, by bounds of the optimum. Where there is an optimum that no
     doubles near it attain, the reason says so."""
     from convexcls.proofs.levels.attained import at_attaining_point
@@ -69,7 +79,7 @@ def _beyond_doubles(certificate: Certificate) -> Certificate:
     if NO_ROOM in certificate.reason:
         return certificate
     if small(certificate.problem):
-        found = raise_level(certificate, "rigorous", stand_in=True)
+        found = raise_level(certificate, "rigorous", stand_in=True, solve=solve)
     else:
         found = bounded_here(certificate) if moderate(certificate.problem) else bounded(certificate)
     if found.status == "undecided":
@@ -80,7 +90,7 @@ def _beyond_doubles(certificate: Certificate) -> Certificate:
     return attained or replace(certificate, reason=f"{NO_ROOM}; {certificate.reason}")
 
 
-def _raised(certificate: Certificate, level: Level, digits: int, stand_in: bool) -> Certificate:
+def _raised(certificate: Certificate, level: Level, digits: int, stand_in: bool, solve: Solve | None) -> Certificate:
     # loaded where they are asked for: most answers are judged in doubles
     from convexcls.proofs.levels.bounded import bounded, bounded_finer
     from convexcls.proofs.levels.by_moments import by_moments, has_moments
@@ -89,8 +99,8 @@ def _raised(certificate: Certificate, level: Level, digits: int, stand_in: bool)
     if has_moments(certificate.problem):
         return by_moments(certificate, level, digits, stand_in)
     if certificate.status in ("infeasible", "unattained"):
-        return refuted(certificate, level)
+        return refuted(certificate, level, solve)
     if level == "exact":
-        return exactly(certificate, digits)
+        return exactly(certificate, digits, solve)
     found = bounded(certificate)
-    return bounded_finer(found) if stand_in and found.status == "undecided" else found
+    return bounded_finer(found, solve) if stand_in and found.status == "undecided" else found

@@ -9,6 +9,7 @@ from fractions import Fraction
 import numpy as np
 
 from convexcls.proofs.certificate import Certificate, needs_attainment_proof
+from convexcls.proofs.exact import Solve
 from convexcls.proofs.levels.exactly import exactly
 from convexcls.proofs.levels.finer import finer_bounds
 from convexcls.proofs.rigorous import Bounds, bounds
@@ -61,14 +62,14 @@ def _violation(c: Certificate) -> float:
     return 0.0 if not moved else math.inf if c.kkt is None else c.kkt.primal_feasibility.bound_of(moved)
 
 
-def bounded_finer(c: Certificate) -> Certificate:
+def bounded_finer(c: Certificate, solve: Solve | None) -> Certificate:
     """A certificate that bounds in doubles do not decide, by finer bounds: at its own point, or else at the doubles
     nearest to the exact solution. As it is where rounding the solution takes the proof away."""
     if sum(b.size for b in (*c.problem.terms, *c.problem.constraints)) * c.problem.size > MOST_ENTRIES:
         return c
     if (found := _finer(c)) is not None:
         return found
-    exact = exactly(c, ENOUGH_DIGITS)
+    exact = exactly(c, ENOUGH_DIGITS, solve)
     if exact.status in ("infeasible", "unattained"):
         return replace(exact, level="rigorous")
     if exact.status != "optimal" or exact.x is None:

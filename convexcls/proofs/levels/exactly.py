@@ -15,7 +15,7 @@ from convexcls.proofs.certificate import Certificate, Level, check_kkt
 from convexcls.proofs.certificate.curvature import vanishes_as_given
 from convexcls.proofs.certificate.separation import separation_of
 from convexcls.proofs.enclosure import enclose, enclose_root
-from convexcls.proofs.exact import ExactProof, NoProof, Widest, affordable, prove, prove_widest, widest
+from convexcls.proofs.exact import ExactProof, NoProof, Solve, Widest, affordable, prove, prove_widest, widest
 from convexcls.proofs.exact.falling import proves_unattained
 from convexcls.proofs.exact.kernel_matrix import has_exact_kernel
 
@@ -24,14 +24,14 @@ Array = NDArray[np.float64]
 BEYOND_RANGE = "the solution is known, but some of its numbers are beyond the range of doubles"
 
 
-def exactly(c: Certificate, digits: int) -> Certificate:
+def exactly(c: Certificate, digits: int, solve: Solve | None) -> Certificate:
     """The optimum, or that there is none."""
     problem = c.problem
     try:
         if problem.is_quadratic_program:
-            return proved(c, prove(problem, c.x, c.multipliers))
+            return proved(c, prove(problem, c.x, c.multipliers, solve))
         if (parts := widest(problem)) is not None:
-            return _widest(c, parts, digits)
+            return _widest(c, parts, digits, solve)
         if c.status == "optimal":
             return replace(c, level="exact", enclosure=enclose(problem, c.x, digits))
         if (separated := _separated(problem)) is not None:
@@ -44,10 +44,10 @@ def exactly(c: Certificate, digits: int) -> Certificate:
         return replace(c, status="undecided", level="exact", reason=BEYOND_RANGE)
 
 
-def refuted(c: Certificate, level: Level) -> Certificate:
+def refuted(c: Certificate, level: Level, solve: Solve | None) -> Certificate:
     """That there is no optimum, without rounding."""
     try:
-        found = _separated(c.problem) or _falling(c) or prove(c.problem, c.x, c.multipliers)
+        found = _separated(c.problem) or _falling(c) or prove(c.problem, c.x, c.multipliers, solve)
         return replace(proved(c, found), level=level)
     except (NoProof, NoAnswer) as error:
         return replace(c, status="undecided", level=level, reason=str(error))
@@ -78,9 +78,9 @@ def _falling(c: Certificate) -> ExactProof | None:
     return ExactProof("unattained", problem, point=start, direction=direction)
 
 
-def _widest(c: Certificate, parts: Widest, digits: int) -> Certificate:
+def _widest(c: Certificate, parts: Widest, digits: int, solve: Solve | None) -> Certificate:
     """The widest margin: a rational, or the root of one."""
-    proof = prove_widest(parts, c.x, c.multipliers)
+    proof = prove_widest(parts, c.x, c.multipliers, solve)
     if isinstance(proof, ExactProof):
         return proved(c, proof)
     found = enclose_root(proof.square, proof.ray, digits, proof)

@@ -22,6 +22,7 @@ from convexcls.proofs.portable.gaussian import has_moments, moments
 from convexcls.proofs.portable.slacks import Blocks
 from convexcls.rational import null_space
 from convexcls.rows import Rows
+from convexcls.solve import guess
 
 Array = NDArray[np.float64]
 
@@ -36,7 +37,7 @@ def settled(certificate: Certificate) -> Certificate:
     if parts is None or certificate.exact is not None or certificate.status != "optimal" or x is None or x.any():
         return certificate
     with suppress(NoProof):
-        proof = prove_widest(parts, x, certificate.multipliers)
+        proof = prove_widest(parts, x, certificate.multipliers, guess)
         if isinstance(proof, ExactProof) and proof.optimum == 0:
             return replace(certificate, exact=proof)
     return certificate
@@ -53,7 +54,7 @@ def farkas_of(certificate: Certificate) -> Blocks:
     found = exact_farkas(problem, farkas.multipliers)
     if proves_infeasible(problem, found):
         with suppress(NoProof):
-            proof = prove(problem, None, farkas.multipliers)
+            proof = prove(problem, None, farkas.multipliers, guess)
             return proof.multipliers if proof.verdict == "infeasible" else found
     return found
 
@@ -71,7 +72,7 @@ def direction_of(certificate: Certificate) -> Mapping[str, Sequence[Fraction]]:
     found = exact_direction(problem, known.x)
     if problem.is_quadratic_program and proves_unattained(problem, found):
         with suppress(NoProof):
-            proof = prove(problem, None, {})
+            proof = prove(problem, solve=guess)
             return proof.direction if proof.verdict == "unattained" else found
     return found
 

@@ -10,8 +10,8 @@ from fractions import Fraction
 from typing import Any
 
 from convexcls.losses import BY_NAME
-from convexcls.models import Model, by_kind
-from convexcls.problem import NoAnswer, provides
+from convexcls.models import EmpiricalRisk, KernelSVM, Model, by_kind
+from convexcls.problem import NoAnswer
 from convexcls.proofs.certificate import Certificate
 from convexcls.proofs.certificate.words import speaks_of_doubles
 from convexcls.proofs.enclosure import Enclosure
@@ -25,6 +25,7 @@ from convexcls.proofs.portable.numbers import CertificateError, read_number, wri
 from convexcls.proofs.portable.parsing import LONGEST_TEXT, MOST_NOTES, SCHEMA, parse
 from convexcls.proofs.portable.rebuilding import written_parameter
 from convexcls.proofs.portable.slacks import flat_lines, kept_names
+from convexcls.solve import guess
 
 #: The share of the tolerance by which bounds are stated wider than they were shown.
 ROOM = 0.01
@@ -36,7 +37,6 @@ MOVED = "point and multipliers of the answer do not prove as much by themselves:
 Numbers = Mapping[str, Mapping[int, Fraction | float]]
 
 
-@provides("portable")
 def certificate_json(certificate: Certificate) -> str:
     """The certificate as the text of a file; ``NoAnswer`` where there can be none."""
     try:
@@ -90,7 +90,7 @@ def _provable(certificate: Certificate) -> Certificate:
     if shown:
         return certificate
     measured = replace(certificate, level="float", bounds=None)
-    raised = raise_level(measured, "rigorous" if level == "float" else "exact", stand_in=True)
+    raised = raise_level(measured, "rigorous" if level == "float" else "exact", stand_in=True, solve=guess)
     return replace(raised, notes=(*raised.notes, MOVED)) if raised.status == "optimal" else certificate
 
 
@@ -114,11 +114,11 @@ def _model(problem: Any) -> Model:
             f"the {problem.name} is not a model on data that a file could name: certify the model itself "
             "(of a dual: .primal())"
         )
-    loss = getattr(problem, "loss", None)
-    if getattr(problem, "own_constraints", ()) or (loss is not None and BY_NAME.get(loss.name) != loss):
+    if isinstance(problem, EmpiricalRisk) and (
+        problem.own_constraints or BY_NAME.get(problem.loss.name) != problem.loss
+    ):
         raise NoAnswer(f"the {problem.name} has a loss or constraints of your own, which a file cannot name")
-    kernel = getattr(problem, "kernel", None)
-    if kernel is not None and not isinstance(kernel.kind, str):
+    if isinstance(problem, KernelSVM) and not isinstance(problem.kernel.kind, str):
         raise NoAnswer(f"the {problem.name} has a kernel of your own, which a file cannot name")
     return problem
 

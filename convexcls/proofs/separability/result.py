@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from convexcls.problem import carry_out
+from convexcls.in_notebooks import InNotebooks
 from convexcls.proofs.separability.core import Kind, Separation
 from convexcls.rows import Rows
 
@@ -57,7 +57,7 @@ class Hull:
 
 
 @dataclass(frozen=True, eq=False)
-class Separability:
+class Separability(InNotebooks):
     """Whether classes can be separated, with a proof that holds exactly on the data as given.
 
     ``verdict``: *strictly separable*: ``direction`` has every sample on the right side, at a distance of ``margin`` at
@@ -126,6 +126,3 @@ class Separability:
         elif self.hull is not None:
             more = f", hulls meet on samples {', '.join(map(str, self.hull.samples))}"
         return f"<Separability of {shown}: {self.verdict}{more}>"
-
-    def _repr_html_(self) -> str:
-        return carry_out("html", self)

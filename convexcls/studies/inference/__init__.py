@@ -14,7 +14,8 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from convexcls.problem import NoAnswer, provides
+from convexcls.problem import NoAnswer
+from convexcls.problem.duality import Dual
 from convexcls.solution import Solution
 from convexcls.studies.inference.design import refuse_unless_estimated
 from convexcls.studies.inference.existence import Existence, existence
@@ -29,7 +30,6 @@ BY_KIND: dict[str, Callable[[Solution, float], Summary]] = {
 }
 
 
-@provides("summary")
 def summary(solution: Solution, confidence: float = 0.95) -> Summary:
     """The statistical output of a logistic, softmax or least-squares fit.
 
@@ -41,7 +41,7 @@ def summary(solution: Solution, confidence: float = 0.95) -> Summary:
     level = _level(confidence)
     summarise = BY_KIND.get(solution.problem.kind)
     if summarise is None:
-        back = " (ask the solution of its primal: .primal().summary())" if hasattr(solution.problem, "recover") else ""
+        back = " (ask the solution of its primal: .primal().summary())" if isinstance(solution.problem, Dual) else ""
         raise NoAnswer(
             f"there are no standard errors for the {solution.problem.name}{back}; "
             f"there are for models of kind {', '.join(BY_KIND)}"

@@ -124,7 +124,7 @@ def _times(factor: float, name: str) -> str:
 def refuse_unless_estimated(solution: Solution) -> None:
     """Raise ``NoAnswer`` unless the coefficients are proved to be the maximum-likelihood estimate."""
     problem = solution.problem
-    l2 = problem.parameters["l2"]  # type: ignore[attr-defined]
+    l2 = problem.parameters["l2"]
     if l2 > 0:
         raise NoAnswer(
             f"the {problem.name} has no standard errors: a penalty (l2 = {l2:g}) pulls the coefficients towards 0, and "
@@ -137,7 +137,7 @@ def refuse_unless_estimated(solution: Solution) -> None:
             "without standard errors"
         )
     if solution.status != "optimal":
-        Design.of(solution.data, problem.parameters["intercept"])  # type: ignore[attr-defined]  # a better reason
+        Design.of(solution.data, problem.parameters["intercept"])  # a better reason
         reason = solution.certificate.reason or "no proof was found"
         raise NoAnswer(f"there are no standard errors: the fit is {solution.status}, not proved optimal ({reason})")
 

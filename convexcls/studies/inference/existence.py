@@ -16,8 +16,9 @@ import numpy as np
 
 from convexcls.arrays import Array, Indices
 from convexcls.data import Data
+from convexcls.in_notebooks import InNotebooks
 from convexcls.losses import Logistic, Loss, SoftmaxMargins
-from convexcls.problem import ROUNDING_ROOM, NoAnswer, Problem, Term, Variable, carry_out, provides
+from convexcls.problem import ROUNDING_ROOM, NoAnswer, Problem, Term, Variable
 from convexcls.proofs.separability import Separation, complaints, separate
 from convexcls.proofs.separability.cone import Behaviour, Cone
 from convexcls.rows import Rows, as_rows
@@ -48,7 +49,7 @@ class Tendency:
 
 
 @dataclass(frozen=True, eq=False)
-class Existence:
+class Existence(InNotebooks):
     """Whether the maximum of a likelihood exists, with its proof; see ``explain()``.
 
     ``coefficients`` says of each coefficient what becomes of it; ``separation`` is the proof.
@@ -130,7 +131,8 @@ class Existence:
     def ridge(self) -> float:
         """A penalty l2 to try: that of a normal prior with which a coefficient moves the log-odds by 2.5, at one
         standard deviation, over one standard deviation of a feature (of the middle one of all features)."""
-        data: Data = self.problem.data  # type: ignore[attr-defined]
+        data = self.problem.data
+        assert data is not None
         spread = np.array([_spread(data, j) for j in range(data.d)])
         positive = spread[np.isfinite(spread) & (spread > 0)]
         return float(f"{np.median(positive) ** 2 / 2.5**2:.1g}") if positive.size else 1.0
@@ -155,15 +157,11 @@ class Existence:
         """In words: whether the maximum exists, which coefficients run where, and what to do."""
         return explain(self)
 
-    def _repr_html_(self) -> str:
-        return carry_out("html", self)
-
     def __repr__(self) -> str:
         runs = ", ".join(f"{name} to {way}" for name, way in list(self.infinite.items())[:6])
         return f"<Existence for {self.problem.name}: {self.verdict}{': ' + runs if runs else ''}>"
 
 
-@provides("existence")
 def existence(problem: Problem) -> Existence:
     """Whether the maximum of the likelihood of logistic or softmax regression (l2=0) exists; where it does not, which
     coefficients run to infinity, which stay finite, and what the likelihood tends to.
@@ -201,8 +199,9 @@ def existence(problem: Problem) -> Existence:
 def functionals(problem: Problem, width: int) -> list[tuple[str, tuple[Fraction, ...], int]]:
     """Every coefficient as a linear function of the unknowns of the rows, times a whole number. Those of softmax are
     given with sum zero over the classes, the rows are over those of all classes but the last, less the last."""
-    data: Data = problem.data  # type: ignore[attr-defined]
-    names = [*data.features, *(["intercept"] if problem.parameters["intercept"] else [])]  # type: ignore[attr-defined]
+    data = problem.data
+    assert data is not None
+    names = [*data.features, *(["intercept"] if problem.parameters["intercept"] else [])]
     unit = [tuple(Fraction(int(i == j)) for j in range(width)) for i in range(width)]
     if problem.kind == "logistic":
         return [(name, unit[j], 1) for j, name in enumerate(names)]

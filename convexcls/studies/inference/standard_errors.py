@@ -47,7 +47,7 @@ def _shared(
 
 def least_squares_summary(solution: Solution, confidence: float) -> Summary:
     """The summary of a proved least-squares fit."""
-    data, parameters = solution.data, solution.problem.parameters  # type: ignore[attr-defined]
+    data, parameters = solution.data, solution.problem.parameters
     design = Design.of(data, parameters["intercept"])
     target = data.coded(parameters["coding"])[design.kept]
     estimates = np.append(solution.coef, solution.intercept) if parameters["intercept"] else solution.coef
@@ -120,7 +120,7 @@ def _f_test(rss: float, total: float, df: int, left: int) -> Test:
 
 
 def _least_squares_notes(solution: Solution, design: Design, rss: float, left: int) -> tuple[str, ...]:
-    coding = solution.problem.parameters["coding"]  # type: ignore[attr-defined]
+    coding = solution.problem.parameters["coding"]
     labels, notes = solution.data.labels, []
     if labels is not None:
         coded = "-1 and +1" if coding == "pm1" else "0 and 1"
@@ -146,7 +146,7 @@ def _least_squares_notes(solution: Solution, design: Design, rss: float, left: i
 
 def likelihood_summary(solution: Solution, confidence: float) -> Summary:
     """The summary of a proved logistic or softmax fit, each label against the first one."""
-    data, parameters = solution.data, solution.problem.parameters  # type: ignore[attr-defined]
+    data, parameters = solution.data, solution.problem.parameters
     assert data.labels is not None
     assert data.classes is not None
     design = Design.of(data, parameters["intercept"])

@@ -12,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 
 from convexcls.arrays import Array
-from convexcls.problem import carry_out
+from convexcls.in_notebooks import InNotebooks
 from convexcls.wording import paragraph, plain_values, shorten
 
 WIDTH = 78
@@ -60,7 +60,7 @@ class Test:
 
 
 @dataclass(frozen=True, eq=False)
-class Summary:
+class Summary(InNotebooks):
     """Estimates with their errors, the fit as a whole, and what it stands on.
 
     ``covariance`` is in the order of ``coefficients``. ``deviance`` is minus twice the log-likelihood; of least squares
@@ -128,9 +128,6 @@ class Summary:
 
     def __str__(self) -> str:
         return to_text(self)
-
-    def _repr_html_(self) -> str:
-        return carry_out("html", self)
 
 
 # ---- tails of distributions, to full relative accuracy far out ------------------------------------------

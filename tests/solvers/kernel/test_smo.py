@@ -16,8 +16,7 @@ from sklearn.svm import SVC
 
 import convexcls as cc
 from convexcls.data import DataError
-from convexcls.models.kernel_values import DistanceValues, RadialValues, kernel_values
-from convexcls.models.kernels import Kernel
+from convexcls.models.kernels import DistanceValues, Kernel, RadialValues, kernel_values
 from convexcls.problem import Constraint, Variable
 from convexcls.rows import DiagonalRows, as_rows
 from convexcls.rows.kernel import KernelRows

@@ -8,16 +8,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexcls.arrays import Array
 from convexcls.problem import Problem
-from convexcls.problem.centring.balance import balanced
-from convexcls.problem.centring.intercept import at_shift, fitted, rounded
-from convexcls.problem.centring.moved import far_columns, moved
+from convexcls.problem.exact_sums import at_shift, balanced, fitted, rounded
+from convexcls.problem.moved import far_columns, moved
 from convexcls.rows import Rows
 from convexcls.rows.kernel import KernelRows
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,19 +72,7 @@ def centred_kernel(problem: Problem) -> CentredKernel | None:
     root = data.scaled(signs).T
     blur = (0.0, np.inf) if root.rounding else Q.blur  # the rounding of samples is that of what they were
     Q = KernelRows(Q.store.on_linear(data.to_matrix()), Q.factor, root=root, blur=blur)
-    centred = Problem(
-        problem.name,
-        problem.variables,
-        quadratic={name: Q},
-        linear=problem.linear,
-        constraints=problem.constraints,
-        constant=problem.constant,
-        sense=problem.sense,
-        unit=problem.unit,
-        linear_labels=problem.linear_labels,
-        quadratic_symbol=problem.quadratic_symbol,
-    )
-    return CentredKernel(centred, equation.name, signs, root, shift)
+    return CentredKernel(problem.restated(quadratic={name: Q}), equation.name, signs, root, shift)
 
 
 def _samples(root: Rows, row: Rows) -> tuple[Rows, Array] | None:

@@ -1,5 +1,16 @@
-"""Centring of problems in w and b: only rows in which both stand side by side are changed, R_w - R_b s'; a problem
-that has them in any other way is left as it is."""
+"""The same problem with features measured from near their middle: a shift of a feature is a change of the intercept.
+
+    w'x + b  =  w'(x - s) + b~,        b~ = b + w's
+
+A feature far from zero, such as a time in seconds since 1970, nearly repeats the intercept's column, and what is said
+of it is lost in the digits that all samples share. Where the largest value is at most twice the smallest, every
+difference x - s is exact for any double s between them (Sterbenz 1974), so the problem in w and b~ is the same problem,
+not one near it: whatever holds at (w, b~) holds at (w, b), to the last digit that b has room for.
+
+Here it is done for problems in w and b: only rows in which both stand side by side are changed, R_w - R_b s'; a problem
+that has them in any other way is left as it is. ``centred_kernel.py`` does it for the linear kernel, whose intercept is
+a multiplier; ``exact_sums.py`` finds doubles for b, and multipliers whose sum is zero.
+"""
 
 from __future__ import annotations
 
@@ -8,16 +19,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexcls.arrays import Array
 from convexcls.problem import Block, Problem, ProblemError
-from convexcls.problem.centring.balance import balanced
-from convexcls.problem.centring.intercept import at_shift, fitted, rounded
-from convexcls.problem.centring.moved import far_columns, moved
+from convexcls.problem.centred_kernel import CentredKernel, centred_kernel
+from convexcls.problem.exact_sums import at_shift, balanced, fitted, rounded
+from convexcls.problem.moved import far_columns, moved
 from convexcls.rows import ClassMarginRows, Rows
 from convexcls.rows.rounded import summed
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,6 +39,10 @@ class CentredScores:
     intercept: slice
     shift: Array
     reach: Array
+
+    def fits(self, x: Array) -> bool:
+        """Whether the shift changes nothing at a point: of w and b it never does."""
+        return True
 
     def centre(self, x: Array, multipliers: Mapping[str, Array]) -> tuple[Array, Mapping[str, Array]]:
         """A point of the original problem in the new unknowns, b~ = b + w's rounded once; multipliers are the same."""
@@ -64,6 +77,25 @@ class CentredScores:
         return balanced({c.name: problem.rows(c) @ unit for c in blocks}, multipliers)
 
 
+Centred = CentredScores | CentredKernel
+
+
+def centre(problem: Problem) -> Centred | None:
+    """The problem with its features measured from near their middle; None where none is far from zero, or where a shift
+    would not be a change of the intercept alone."""
+    return centred_scores(problem) or centred_kernel(problem)
+
+
+def in_centred_form(
+    problem: Problem, x: Array, multipliers: Mapping[str, Array]
+) -> tuple[Problem, Array, Mapping[str, Array]]:
+    """The problem, a point of it and its multipliers with centred features, where these are far from zero."""
+    centred = problem.remembered(centre)
+    if centred is None or not centred.fits(x):
+        return problem, x, multipliers
+    return centred.problem, *centred.centre(x, multipliers)
+
+
 def centred_scores(problem: Problem) -> CentredScores | None:
     """The problem in w and b~; None where no feature is far from zero, or a shift is not a change of b alone."""
     pair = _pair(problem)
@@ -82,7 +114,11 @@ def centred_scores(problem: Problem) -> CentredScores | None:
         return replace(block, entries={**block.entries, coef: rows})
 
     try:
-        other = _rebuilt(problem, changed)
+        other = problem.restated(
+            terms=[changed(t) for t in problem.terms],
+            constraints=[changed(c) for c in problem.constraints],
+            norm_bounds=[changed(b) for b in problem.norm_bounds],
+        )
     except ProblemError:  # sums beyond the range of doubles
         return None
     where = problem.layout
@@ -140,22 +176,3 @@ def _without_factors(rows: Rows, ones: Rows, change: Callable[[Rows], Rows], loo
         return inner if inner is None or look else summed(inner, rows.source[1])
     in_place = ones.is_ones and rows.in_memory() is not None and np.isfinite(rows.rounding)
     return change(rows) if in_place else None
-
-
-def _rebuilt(problem: Problem, changed: Callable[[Any], Any]) -> Problem:
-    """The problem with its blocks changed."""
-    return Problem(
-        problem.name,
-        problem.variables,
-        quadratic=problem.quadratic,
-        linear=problem.linear,
-        terms=[changed(t) for t in problem.terms],
-        constraints=[changed(c) for c in problem.constraints],
-        norm_bounds=[changed(b) for b in problem.norm_bounds],
-        constant=problem.constant,
-        sense=problem.sense,
-        unit=problem.unit,
-        linear_labels=problem.linear_labels,
-        quadratic_symbol=problem.quadratic_symbol,
-        gauge=problem.gauge,
-    )
