@@ -150,7 +150,7 @@ class Job:
             return self._interrupted(watcher.last, watcher.count, tol, time.perf_counter() - begun)
         seconds = time.perf_counter() - begun
         answer = self._restored(answer, tol)
-        certificate, x, multipliers = certify(
+        certificate = certify(
             self.problem,
             answer.x,
             answer.multipliers,
@@ -159,8 +159,9 @@ class Job:
             direction=answer.direction,
             stand_in=not self.worker.rule,  # a learning rule is shown for what it does
         )
-        if certificate.status == "optimal" and x is not None and not self.worker.rule:
-            certificate, x = self._shortest(certificate, x, tol)
+        if certificate.status == "optimal" and not self.worker.rule:
+            certificate = self._shortest(certificate, tol)
+        x, multipliers = certificate.x, certificate.multipliers
         return Solution(
             self.problem,
             self.name,
@@ -191,15 +192,15 @@ class Job:
                 return Answer(None, {}, told, watcher.count)
             return Answer(last.point, dict(last.multipliers or {}), told, watcher.count)
 
-    def _shortest(self, certificate: Certificate, x: Array, tol: float) -> tuple[Certificate, Array]:
+    def _shortest(self, certificate: Certificate, tol: float) -> Certificate:
         """The same with the shortest coefficients, where columns depend on each other and these are proved, too."""
-        if (found := shortest(self.problem, x)) is None:
-            return certificate, x
+        if certificate.x is None or (found := shortest(self.problem, certificate.x)) is None:
+            return certificate
         point, note = found
-        other = certify(self.problem, point, certificate.multipliers, tol)[0]
+        other = certify(self.problem, point, certificate.multipliers, tol)
         if other.status != "optimal" or other.x is None or not np.array_equal(other.x, point):
-            return certificate, x
-        return replace(other, notes=(*certificate.notes, note)), point
+            return certificate
+        return replace(other, notes=(*certificate.notes, note))
 
     def _interrupted(self, line: Iteration, count: int, tol: float, seconds: float) -> Solution:
         answer = self._restored(Answer(line.point, dict(line.multipliers or {}), INTERRUPTED, count), tol)

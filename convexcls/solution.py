@@ -305,7 +305,7 @@ class Solution:
         if known.level != "float" or (tol is not None and tol != known.tol):
             farkas = None if known.farkas is None else known.farkas.multipliers
             direction = None if known.direction is None else known.direction.x
-            known, _, _ = certify(
+            known = certify(
                 self.problem, self.x, self.multipliers, known.tol if tol is None else tol,
                 farkas=farkas, direction=direction,
             )  # fmt: skip
@@ -379,11 +379,18 @@ class Solution:
             raise NoAnswer(f"the {self.problem.name} is not a dual")
         x, multipliers = back(self._point(), self.multipliers)
         primal = self.problem.primal  # type: ignore[attr-defined]
-        certificate, x, multipliers = certify(primal, x, multipliers, self.certificate.tol)
+        certificate = certify(primal, x, multipliers, self.certificate.tol)
         return Solution(
-            primal, f"{self.solver} on the dual", certificate, x, multipliers or {}, self.message, self.iterations,
-            self.seconds, self.trace,
-        )  # fmt: skip
+            primal,
+            f"{self.solver} on the dual",
+            certificate,
+            certificate.x,
+            certificate.multipliers or {},
+            self.message,
+            self.iterations,
+            self.seconds,
+            self.trace,
+        )
 
     def explain(self) -> str:
         """Who solved the problem and why, then the verdict in words.

@@ -54,7 +54,7 @@ def test_bounds_of_a_point_within_the_box_do_not_speak_of_one_outside():
     model = cc.KernelSVM([[0.0], [1.0], [3.0]], [0, 1, 0], C=1e-12, gamma=0.5, intercept=False)
     s = model.solve()
     assert s.at_level("rigorous").status == "optimal"
-    outside, _, _ = certify(model, s.x * 1.002, s.multipliers)
+    outside = certify(model, s.x * 1.002, s.multipliers)
     raised = raise_level(outside, "rigorous")
     assert raised.status == "undecided"
     assert "violates" in raised.reason
@@ -72,7 +72,7 @@ def test_a_multiplier_of_the_wrong_sign_is_not_small_beside_what_a_slack_would_c
     alpha = np.linalg.solve(rows.T, np.append(point[:3], 0.0))
     assert alpha.min() < -1e-8
     x = np.concatenate([point, np.zeros(4)])
-    certificate, _, _ = certify(model, x, {"margin": alpha, "slack_sign": 1e8 - alpha}, stand_in=False)
+    certificate = certify(model, x, {"margin": alpha, "slack_sign": 1e8 - alpha}, stand_in=False)
     assert certificate.status == "undecided"
     assert "dual feasibility" in certificate.reason
 

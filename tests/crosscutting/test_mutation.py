@@ -100,7 +100,7 @@ def malformed(x: Point, multipliers: Multipliers) -> Iterator[tuple[str, Point |
 def test_what_is_malformed_is_never_optimal(model):
     problem, x, multipliers = somewhere(model)
     for name, point, others in malformed(x, multipliers):
-        certificate, _, _ = certify(problem, point, others)
+        certificate = certify(problem, point, others)
         assert certificate.status == "undecided", name
         assert certificate.reason, name
         assert not certificate.holds(), name
@@ -281,9 +281,9 @@ def test_proofs_that_hold_only_up_to_rounding_are_refused(gap):
     upper = np.array([[0.0, 0.0], [1.0, 1.0], [2.0, 2.0]])
     apart = cc.HardMarginSVM(np.vstack([upper, upper - [0.0, gap]]), [1, 1, 1, -1, -1, -1])
     nearly = {"margin": np.array([0.0, 1.0, 0.0, 0.0, 1.0, 0.0])}
-    assert certify(apart, None, None, farkas=nearly)[0].status != "infeasible"
+    assert certify(apart, None, None, farkas=nearly).status != "infeasible"
     assert check_farkas(apart, nearly) is None
     meeting = cc.LogisticMLE(np.array([[0.0], [1.0], [2.0 + gap], [2.0], [4.0], [5.0]]), [-1, -1, -1, 1, 1, 1])
     way = np.array([1.0, -2.0])
-    assert certify(meeting, None, None, direction=way)[0].status != "unattained"
+    assert certify(meeting, None, None, direction=way).status != "unattained"
     assert check_direction(meeting, way) is None

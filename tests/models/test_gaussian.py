@@ -232,9 +232,9 @@ def test_every_nudge_is_refused(covariance):
         for sign in (1, -1):
             moved = s.x.copy()
             moved[k] += sign * 1e-4 * max(abs(moved[k]), 1e-2)
-            assert certify(p, moved, {}, 1e-8)[0].status == "undecided", k
-    assert certify(p, -s.x, {}, 1e-8)[0].status == "undecided"
-    assert certify(p, 1.0001 * s.x, {}, 1e-8)[0].status == "undecided"
+            assert certify(p, moved, {}, 1e-8).status == "undecided", k
+    assert certify(p, -s.x, {}, 1e-8).status == "undecided"
+    assert certify(p, 1.0001 * s.x, {}, 1e-8).status == "undecided"
 
 
 @pytest.mark.parametrize("covariance", COVARIANCES)

@@ -233,9 +233,9 @@ def test_a_shift_of_all_scores_is_accepted_and_nothing_else():
     p = cc.SoftmaxMLE(X, Y)
     s = p.solve()
     moved = s.x + np.concatenate([np.tile([1.0, -2.0, 0.5], 3), np.full(3, 0.25)])
-    assert certify(p, moved, {}, 1e-8)[0].status == "optimal"
+    assert certify(p, moved, {}, 1e-8).status == "optimal"
     only_one_class = s.x + np.concatenate([[1e-5], np.zeros(s.x.size - 1)])
-    assert certify(p, only_one_class, {}, 1e-8)[0].status == "undecided"
+    assert certify(p, only_one_class, {}, 1e-8).status == "undecided"
 
 
 def test_uniqueness_is_up_to_the_gauge():
@@ -343,9 +343,9 @@ def test_every_nudge_is_refused(l2):
     for k, sign in itertools.product(range(p.size), (1, -1)):
         nudge = sign * 1e-5 * np.eye(p.size)[k]
         assert np.linalg.norm(nudge - np.linalg.pinv(null) @ (null @ nudge)) > 0
-        assert certify(p, s.x + nudge, {}, 1e-8)[0].status == "undecided"
-    assert certify(p, -s.x, {}, 1e-8)[0].status == "undecided"
-    assert certify(p, np.roll(s.x, 1), {}, 1e-8)[0].status == "undecided"
+        assert certify(p, s.x + nudge, {}, 1e-8).status == "undecided"
+    assert certify(p, -s.x, {}, 1e-8).status == "undecided"
+    assert certify(p, np.roll(s.x, 1), {}, 1e-8).status == "undecided"
 
 
 @pytest.mark.parametrize("l2", [0.0, 0.5])

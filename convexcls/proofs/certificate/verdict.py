@@ -45,10 +45,10 @@ def certify(
     farkas: Mapping[str, Array] | None = None,
     direction: Array | None = None,
     stand_in: bool = True,
-) -> tuple[Certificate, Array | None, dict[str, Array] | None]:
-    """Judge an answer. Returns the certificate with the point and multipliers it speaks of: those given, or
-    the toolkit's own where it had to find the proof itself. With ``stand_in=False`` no optimum of its own
-    stands in for a point that is none."""
+) -> Certificate:
+    """Judge an answer. The certificate holds the point and the multipliers that it speaks of: those given, or the
+    toolkit's own where it had to find the proof itself. With ``stand_in=False`` no optimum of its own stands in for a
+    point that is none."""
     kkt, attained, reason = _judge_point(problem, x, multipliers, tol)
     own = None if multipliers is None else dict(multipliers)
     notes = tuple(getattr(problem, "notes", ()))
@@ -60,34 +60,29 @@ def certify(
         assert x is not None
         reason = _objection(problem, x, own or {}, kkt, separating, tol)
         if not reason:
-            return replace(judged, status="optimal", reason=""), x, own
+            return replace(judged, status="optimal", reason="")
         judged = replace(judged, reason=reason)
     if separating is not None:
-        return _by_separability(judged, separating, own, stand_in)
+        return _by_separability(judged, separating, stand_in)
     proof = find_farkas(problem, farkas)
     if proof is not None:
-        return (
-            replace(judged, status="infeasible", farkas=proof, attained=None, reason="", x=None, multipliers=None),
-            None,
-            None,
-        )
+        return replace(judged, status="infeasible", farkas=proof, attained=None, reason="", x=None, multipliers=None)
     exists = (attained is not None and attained >= PROOF) or _exists_as_given(problem)
     if not exists:
         way = (check_direction(problem, direction) if direction is not None else None) or find_direction(problem)
         if way is not None:
-            return replace(judged, status="unattained", direction=way, reason=""), x, own
+            return replace(judged, status="unattained", direction=way, reason="")
     origin = find_origin_multipliers(problem) if stand_in else None
     if origin is not None:
         zero = np.zeros(problem.size)
         at_zero = check_kkt(problem, zero, origin, tol)
         if at_zero.holds(tol):
             note = "the solver's point was not accepted; the toolkit's own linear program proves x = 0 optimal"
-            proved = Certificate("optimal", problem, tol, at_zero, notes=(*notes, note), x=zero, multipliers=origin)
-            return proved, zero, origin
+            return Certificate("optimal", problem, tol, at_zero, notes=(*notes, note), x=zero, multipliers=origin)
     if too_large(problem):
         note = "the problem is too large for the toolkit's own linear programs to look for a proof"
         judged = replace(judged, notes=(*notes, note))
-    return judged, x, own
+    return judged
 
 
 def _objection(
@@ -132,27 +127,28 @@ def _misses_as_given(problem: Problem, x: Array, kkt: KKT, tol: float) -> bool:
     return off > Fraction(tol) * max(abs(least), Fraction(problem.unit))
 
 
-def _by_separability(
-    judged: Certificate, separating: Separating, own: dict[str, Array] | None, stand_in: bool
-) -> tuple[Certificate, Array | None, dict[str, Array] | None]:
+def _by_separability(judged: Certificate, separating: Separating, stand_in: bool) -> Certificate:
     """The verdict that the separability of the classes proves; the one on the answer where it proves none."""
     found = separating.finding(judged.tol)
     if found is None:
-        return judged, judged.x, own
+        return judged
     bare = replace(judged, attained=None, reason="", x=None, multipliers=None)
     if found.farkas is not None:
-        return replace(bare, status="infeasible", farkas=found.farkas), None, None
+        return replace(bare, status="infeasible", farkas=found.farkas)
     if found.direction is not None:
-        return replace(judged, status="unattained", direction=found.direction, reason=""), judged.x, own
+        return replace(judged, status="unattained", direction=found.direction, reason="")
     if not stand_in:
-        return judged, judged.x, own
+        return judged
     note = "the solver's point was not accepted; a plane with no sample on its wrong side proves that the optimum is 0"
     assert found.multipliers is not None
-    multipliers = dict(found.multipliers)
-    best = replace(
-        bare, status="optimal", kkt=found.kkt, x=found.x, multipliers=multipliers, notes=(*judged.notes, note)
+    return replace(
+        bare,
+        status="optimal",
+        kkt=found.kkt,
+        x=found.x,
+        multipliers=dict(found.multipliers),
+        notes=(*judged.notes, note),
     )
-    return best, found.x, multipliers
 
 
 def interrupted(

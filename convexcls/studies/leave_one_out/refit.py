@@ -95,8 +95,8 @@ def _inherited(rest: Model, full: Solution, others: NDArray[np.intp], n: int, to
             return None
     else:
         return None
-    certificate, x, multipliers = certify(rest, x, multipliers, tol, **proof)
-    return Solution(rest, "the solution with all samples", certificate, x, multipliers or {})
+    certificate = certify(rest, x, multipliers, tol, **proof)
+    return Solution(rest, "the solution with all samples", certificate, certificate.x, certificate.multipliers or {})
 
 
 def _holds(rest: Problem, x: Array, multipliers: Mapping[str, Array], tol: float) -> bool:

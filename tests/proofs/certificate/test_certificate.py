@@ -216,7 +216,7 @@ def test_along_the_direction_the_likelihood_only_grows():
 
 def test_what_fell_short_is_named():
     problem = cc.HardMarginSVM(APART, SIGNS)
-    certificate, _, _ = certify(problem, np.zeros(3), {"margin": np.zeros(6)})
+    certificate = certify(problem, np.zeros(3), {"margin": np.zeros(6)})
     assert certificate.status == "undecided"
     assert not certificate.holds()
     assert "primal feasibility" in certificate.reason
@@ -230,12 +230,12 @@ def test_what_fell_short_is_named():
 
 def test_numbers_that_are_none_become_null_in_json():
     problem = cc.HardMarginSVM(APART, SIGNS)
-    certificate, _, _ = certify(problem, np.full(3, 1e200), {"margin": np.full(6, 1e200)})
+    certificate = certify(problem, np.full(3, 1e200), {"margin": np.full(6, 1e200)})
     assert certificate.status == "undecided"
     value = strict_json(json.dumps(certificate.summary(), allow_nan=False))
     assert value["kkt"]["objective"] is None
     for bad in (np.full(3, np.nan), None):
-        certificate, _, _ = certify(problem, bad, {"margin": np.zeros(6)})
+        certificate = certify(problem, bad, {"margin": np.zeros(6)})
         assert strict_json(json.dumps(certificate.summary(), allow_nan=False))["status"] == "undecided"
 
 

@@ -24,14 +24,15 @@ UNPROVED = "that a minimum exists is not proved"
 
 def test_the_tolerance_is_1e_8_where_none_is_named():
     for e, status in ((1.5e-9, "optimal"), (1.5e-8, "undecided")):
-        certificate, _, _ = certify(TEN, np.full(10, 1 + e), {"least": np.full(10, 1 + e)})
+        certificate = certify(TEN, np.full(10, 1 + e), {"least": np.full(10, 1 + e)})
         assert certificate.status == status
         assert certificate.tol == 1e-8
 
 
 def test_a_point_that_satisfies_the_conditions_is_no_minimum_where_there_is_none():
     """At (30, -30) every measure is below 1e-10; only the Newton step tells that the third loss runs to its infimum."""
-    certificate, x, _ = certify(FALLING, a(30, -30), {})
+    certificate = certify(FALLING, a(30, -30), {})
+    x = certificate.x
     assert certificate.kkt.holds(1e-10)
     assert certificate.attained < 0.1
     assert certificate.status == "unattained"
@@ -40,20 +41,20 @@ def test_a_point_that_satisfies_the_conditions_is_no_minimum_where_there_is_none
 
 
 def test_half_of_the_slopes_is_enough_to_prove_a_minimum():
-    certificate, _, _ = certify(HALF, a(0), {}, 2.0)
+    certificate = certify(HALF, a(0), {}, 2.0)
     assert certificate.attained == 0.5
     assert certificate.status == "optimal"
-    certificate, _, _ = certify(HALF, a(0), {}, 1e-8)
+    certificate = certify(HALF, a(0), {}, 1e-8)
     assert certificate.status == "undecided"
     assert UNPROVED not in certificate.reason
 
 
 def test_whether_a_minimum_exists_is_said_where_that_is_open():
-    far = certify(HALF, a(8), {})[0]
+    far = certify(HALF, a(8), {})
     assert far.attained < 0.1
     assert far.status == "undecided"
     assert far.reason.endswith(UNPROVED)
-    near = certify(HALF, a(np.log(3) / 2 + 1e-4), {})[0]
+    near = certify(HALF, a(np.log(3) / 2 + 1e-4), {})
     assert near.attained > 0.9
     assert near.status == "undecided"
     assert UNPROVED not in near.reason
@@ -63,15 +64,15 @@ def test_reasons_tell_a_residual_from_its_rounding():
     """On the rim of a disc nothing is violated, but a norm is rounded; a multiplier's sign is not."""
     bound = cc.NormBound("disc", {"x": np.eye(2)}, bound=5.0)
     disc = over(2, norm_bounds=[bound], linear={"x": [-3.0, -4.0]})
-    rim = certify(disc, a(3, 4), {"disc": a(-3, -4, 5)}, 0.0)[0]
+    rim = certify(disc, a(3, 4), {"disc": a(-3, -4, 5)}, 0.0)
     assert "primal feasibility is known to" in rim.reason
     assert "only, because of rounding: above the tolerance 0e+00" in rim.reason
     assert "primal feasibility is 0" not in rim.reason
-    beyond = certify(disc, a(3.003, 4.004), {"disc": a(-3, -4, 5)}, 1e-6)[0]
+    beyond = certify(disc, a(3.003, 4.004), {"disc": a(-3, -4, 5)}, 1e-6)
     assert "primal feasibility is 1.0e-03, above the tolerance 1e-06" in beyond.reason
     assert "because of rounding" not in beyond.reason
     corner = over(1, block("least", [[-1.0]], -1.0), quadratic={"x": [1.0]})
-    off = certify(corner, a(1.25), {"least": a(1.25)}, 0.0)[0]
+    off = certify(corner, a(1.25), {"least": a(1.25)}, 0.0)
     assert "complementary slackness is" in off.reason
     assert "dual feasibility" not in off.reason
 
@@ -79,31 +80,32 @@ def test_reasons_tell_a_residual_from_its_rounding():
 def test_at_zero_the_conditions_have_to_hold_exactly():
     """There the optimum itself is the size to compare with: a little away from 0 it may be a little below 0."""
     nearly = {"sign": a(1 + 1e-12, 2)}
-    certificate, _, _ = certify(FLAT, a(0, 0), nearly, stand_in=False)
+    certificate = certify(FLAT, a(0, 0), nearly, stand_in=False)
     assert certificate.kkt.holds(1e-8)
     assert certificate.status == "undecided"
     assert certificate.reason.startswith("x = 0 satisfies the conditions to rounding, not exactly")
-    assert certify(FLAT, a(0, 0), {"sign": a(1, 2)}, stand_in=False)[0].status == "optimal"
-    assert certify(FLAT, a(0, 0), nearly)[0].status == "optimal"  # by multipliers of its own
+    assert certify(FLAT, a(0, 0), {"sign": a(1, 2)}, stand_in=False).status == "optimal"
+    assert certify(FLAT, a(0, 0), nearly).status == "optimal"  # by multipliers of its own
 
 
 def test_no_tolerance_makes_classes_separable_that_are_not():
     """All margins are 0, one below what they have to be: within a tolerance of 2."""
     meet = cc.HardMarginSVM([[0.0], [1.0], [2.0]], [0, 1, 0])
-    certificate, x, _ = certify(meet, a(0, 0), {"margin": a(0, 0, 0)}, 2.0)
+    certificate = certify(meet, a(0, 0), {"margin": a(0, 0, 0)}, 2.0)
+    x = certificate.x
     assert certificate.kkt.holds(2.0)
     assert certificate.status == "infeasible"
     assert x is None
     apart = cc.HardMarginSVM([[0.0], [1.0], [3.0]], [0, 1, 1])
-    assert certify(apart, a(0, 0), {"margin": a(0, 0, 0)}, 2.0)[0].status == "optimal"
+    assert certify(apart, a(0, 0), {"margin": a(0, 0, 0)}, 2.0).status == "optimal"
 
 
 def test_a_direction_that_is_given_is_the_one_shown():
     fall = over(2, block("least", [[-1.0, 0.0]], 0.0), linear={"x": [-1.0, 0.0]}, unit=1.0)
-    certificate, _, _ = certify(fall, a(0, 0), {"least": a(0)}, direction=a(3, 0.25))
+    certificate = certify(fall, a(0, 0), {"least": a(0)}, direction=a(3, 0.25))
     assert certificate.status == "unattained"
     assert certificate.direction.x.tolist() == [3.0, 0.25]
-    certificate, _, _ = certify(fall, a(0, 0), {"least": a(0)}, direction=a(-3, 0.25))  # none: another is found
+    certificate = certify(fall, a(0, 0), {"least": a(0)}, direction=a(-3, 0.25))  # none: another is found
     assert certificate.status == "unattained"
     assert certificate.direction.x[0] > 0
 
@@ -111,12 +113,13 @@ def test_a_direction_that_is_given_is_the_one_shown():
 def test_what_stands_in_comes_with_its_multipliers():
     loose = cc.PerceptronCriterion([[-1.0], [1.0], [2.0]], [0, 1, 1], sample_weight=[1.0, 2.0, 3.0])
     wrong = {c.name: np.zeros(c.size) for c in loose.constraints}
-    certificate, x, multipliers = certify(loose, np.zeros(loose.size), wrong)
+    certificate = certify(loose, np.zeros(loose.size), wrong)
+    x, multipliers = certificate.x, certificate.multipliers
     assert certificate.status == "optimal"
     assert multipliers["slack_sign"].tolist() == [1.0, 2.0, 3.0]
     assert not multipliers["margin"].any()
     assert not multipliers["normalization"].any()
-    assert certify(loose, x, multipliers, stand_in=False)[0].status == "optimal"
+    assert certify(loose, x, multipliers, stand_in=False).status == "optimal"
 
 
 def test_arguments_that_doubles_round_away_do_not_make_an_optimum():
@@ -125,7 +128,7 @@ def test_arguments_that_doubles_round_away_do_not_make_an_optimum():
     b, h = 2.0**40 + 2.0**-12, 2.0**-9
     fit = cc.Term("fit", {"x": [[b], [b]]}, offset=[h - 3 * b, -h - 3 * b])
     problem = over(1, terms=[fit], unit=0.0)
-    certificate, _, _ = certify(problem, a(3), {})
+    certificate = certify(problem, a(3), {})
     assert certificate.status == "undecided"
 
 

@@ -106,7 +106,7 @@ WRONG = {
 def test_right_points_hold(name):
     problem, x, multipliers = RIGHT_ONES[name]
     assert check_kkt(problem, x, multipliers).worst <= 1e-14
-    certificate, _, _ = certify(problem, x, multipliers, TOL)
+    certificate = certify(problem, x, multipliers, TOL)
     assert certificate.status == "optimal"
     assert certificate.reason == ""
 
@@ -115,7 +115,7 @@ def test_right_points_hold(name):
 def test_what_is_wrong_in_one_respect_is_named(name):
     problem, x, multipliers, wanted = WRONG[name]
     assert failing(problem, x, multipliers) == wanted
-    certificate, _, _ = certify(problem, x, multipliers, TOL, stand_in=False)
+    certificate = certify(problem, x, multipliers, TOL, stand_in=False)
     assert certificate.kkt is None or set(certificate.kkt.measures()) >= wanted
     if certificate.status == "undecided":
         assert {measure for measure in certificate.kkt.measures() if measure in certificate.reason} == wanted
@@ -210,7 +210,8 @@ def test_absolute_residuals_are_what_they_say():
     ],
 )
 def test_what_cannot_be_measured_is_undecided(x, multipliers, said):
-    certificate, point, _ = certify(CORNER, x, multipliers, TOL)
+    certificate = certify(CORNER, x, multipliers, TOL)
+    point = certificate.x
     assert certificate.status == "undecided"
     assert said in certificate.reason
     assert certificate.kkt is None
@@ -223,7 +224,7 @@ def test_what_cannot_be_measured_is_undecided(x, multipliers, said):
 
 def test_norm_bounds_have_one_multiplier_more():
     for wrong in (a(-3, -4), a(-3, -4, 5, 0), a(-3, np.nan, 5)):
-        certificate, _, _ = certify(DISC, a(3, 4), {"disc": wrong}, TOL)
+        certificate = certify(DISC, a(3, 4), {"disc": wrong}, TOL)
         assert certificate.status == "undecided"
         assert "the multipliers of 'disc' are not 3 finite numbers" in certificate.reason
 
@@ -238,9 +239,9 @@ def test_an_interrupted_solver_has_measures_and_no_verdict():
 def test_the_tolerance_is_the_one_given():
     x, multipliers = np.full(10, 1 + near), {"least": np.full(10, 1 + near)}
     for tol, status in ((1e-5, "optimal"), (1e-6, "undecided")):
-        assert certify(TEN, x, multipliers, tol)[0].status == status
+        assert certify(TEN, x, multipliers, tol).status == status
     gap = max(check_kkt(TEN, x, multipliers).bounds().values())
-    assert certify(TEN, x, multipliers, gap)[0].status == "optimal"
+    assert certify(TEN, x, multipliers, gap).status == "optimal"
 
 
 # ---- no optimum ---------------------------------------------------------------------------------------------------
@@ -251,46 +252,47 @@ def test_residuals_alone_prove_no_minimum():
     X, y = [[-2.0], [-1.0], [1.0], [2.0]], [0, 0, 1, 1]
     problem = cc.LogisticMLE(X, y, intercept=False)
     assert failing(problem, a(40), {}) <= {STATIONARITY}
-    certificate, _, _ = certify(problem, a(40), {}, 1e-3)
+    certificate = certify(problem, a(40), {}, 1e-3)
     assert certificate.status == "unattained"
     assert certificate.direction is not None
     risk = cc.EmpiricalRisk(X, y, loss="exponential", intercept=False)
-    assert certify(risk, a(40), {}, 1e-3)[0].status == "unattained"
+    assert certify(risk, a(40), {}, 1e-3).status == "unattained"
     overlap = cc.LogisticMLE([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1], l2=0.0)
     s = overlap.solve()
-    assert certify(overlap, s.x, {}, TOL)[0].status == "optimal"
-    off = certify(overlap, s.x + a(1e-3, 0), {}, TOL)[0]
+    assert certify(overlap, s.x, {}, TOL).status == "optimal"
+    off = certify(overlap, s.x + a(1e-3, 0), {}, TOL)
     assert off.status == "undecided"
     assert STATIONARITY in off.reason
 
 
 def test_contradictions_and_directions_are_found_and_checked():
     never = over(1, block("below", [[1.0], [-1.0]], [0.0, -1.0]), quadratic={"x": [1.0]})
-    certificate, x, multipliers = certify(never, a(0), {"below": a(0, 0)}, TOL, farkas={"below": a(1, 1)})
+    certificate = certify(never, a(0), {"below": a(0, 0)}, TOL, farkas={"below": a(1, 1)})
+    x, multipliers = certificate.x, certificate.multipliers
     assert (certificate.status, x, multipliers) == ("infeasible", None, None)
-    assert certify(never, None, None, TOL)[0].status == "infeasible"
-    assert certify(never, None, None, TOL, farkas={"below": a(1, 2)})[0].status == "infeasible"  # it finds its own
+    assert certify(never, None, None, TOL).status == "infeasible"
+    assert certify(never, None, None, TOL, farkas={"below": a(1, 2)}).status == "infeasible"  # it finds its own
     fair = over(1, block("below", [[1.0], [-1.0]], [1.0, 1.0]), quadratic={"x": [1.0]})
-    assert certify(fair, None, None, TOL, farkas={"below": a(1, 1)}, stand_in=False)[0].status == "undecided"
+    assert certify(fair, None, None, TOL, farkas={"below": a(1, 1)}, stand_in=False).status == "undecided"
     fall = over(2, block("least", [[-1.0, 0.0]], 0.0), linear={"x": [-1.0, 0.0]}, unit=1.0)
-    assert certify(fall, a(0, 0), {"least": a(0)}, TOL, direction=a(1, 0))[0].status == "unattained"
-    assert (
-        certify(fall, a(0, 0), {"least": a(0)}, TOL, direction=a(-1, 0))[0].status == "unattained"
-    )  # it finds its own
-    assert certify(fall, None, None, TOL)[0].status == "unattained"
+    assert certify(fall, a(0, 0), {"least": a(0)}, TOL, direction=a(1, 0)).status == "unattained"
+    assert certify(fall, a(0, 0), {"least": a(0)}, TOL, direction=a(-1, 0)).status == "unattained"  # it finds its own
+    assert certify(fall, None, None, TOL).status == "unattained"
     rise = over(2, block("least", [[-1.0, 0.0]], 0.0), linear={"x": [1.0, 0.0]}, unit=1.0)
-    assert certify(rise, a(0, 0), {"least": a(1)}, TOL)[0].status == "optimal"
-    assert certify(rise, a(1, 0), {"least": a(1)}, TOL, direction=a(1, 0), stand_in=False)[0].status == "undecided"
+    assert certify(rise, a(0, 0), {"least": a(1)}, TOL).status == "optimal"
+    assert certify(rise, a(1, 0), {"least": a(1)}, TOL, direction=a(1, 0), stand_in=False).status == "undecided"
 
 
 def test_an_optimum_of_its_own_stands_in_only_where_it_may():
     rise = over(2, block("sign", [[-1.0, 0.0], [0.0, -1.0]], 0.0), linear={"x": [1.0, 2.0]}, unit=1.0)
-    certificate, x, multipliers = certify(rise, a(1, 1), {"sign": a(0, 0)}, TOL)
+    certificate = certify(rise, a(1, 1), {"sign": a(0, 0)}, TOL)
+    x, multipliers = certificate.x, certificate.multipliers
     assert certificate.status == "optimal"
     assert x.tolist() == [0.0, 0.0]
     assert multipliers["sign"].tolist() == [1.0, 2.0]
     assert "the solver's point was not accepted" in certificate.notes[-1]
-    certificate, x, _ = certify(rise, a(1, 1), {"sign": a(0, 0)}, TOL, stand_in=False)
+    certificate = certify(rise, a(1, 1), {"sign": a(0, 0)}, TOL, stand_in=False)
+    x = certificate.x
     assert certificate.status == "undecided"
     assert x.tolist() == [1.0, 1.0]
 
@@ -298,19 +300,23 @@ def test_an_optimum_of_its_own_stands_in_only_where_it_may():
 def test_separability_has_the_last_word():
     """The classes of a hard margin meet, or do not; a perceptron without normalization has the optimum 0."""
     meet = cc.HardMarginSVM([[0.0], [1.0], [2.0]], [0, 1, 0])
-    certificate, x, multipliers = certify(meet, a(0, 0), {"margin": a(0, 0, 0)}, TOL)
+    certificate = certify(meet, a(0, 0), {"margin": a(0, 0, 0)}, TOL)
+    x, multipliers = certificate.x, certificate.multipliers
     assert (certificate.status, x, multipliers) == ("infeasible", None, None)
     apart = cc.HardMarginSVM([[0.0], [1.0], [3.0]], [0, 1, 1])
-    assert certify(apart, a(2, -1), {"margin": a(2, 2, 0)}, TOL)[0].status == "optimal"
-    certificate, x, _ = certify(apart, a(2.1, -1), {"margin": a(2, 2, 0)}, TOL)
+    assert certify(apart, a(2, -1), {"margin": a(2, 2, 0)}, TOL).status == "optimal"
+    certificate = certify(apart, a(2.1, -1), {"margin": a(2, 2, 0)}, TOL)
+    x = certificate.x
     assert certificate.status == "undecided"
     assert certificate.farkas is None
     loose = cc.PerceptronCriterion([[-1.0], [1.0], [2.0]], [0, 1, 1])
     wrong = {c.name: np.zeros(c.size) for c in loose.constraints}
-    certificate, x, _ = certify(loose, np.zeros(loose.size), wrong, TOL)
+    certificate = certify(loose, np.zeros(loose.size), wrong, TOL)
+    x = certificate.x
     assert certificate.status == "optimal"
     assert "a plane with no sample on its wrong side" in certificate.notes[-1]
     assert loose.objective(x) == 0
-    kept, same, _ = certify(loose, np.zeros(loose.size), wrong, TOL, stand_in=False)
+    kept = certify(loose, np.zeros(loose.size), wrong, TOL, stand_in=False)
+    same = kept.x
     assert kept.status == "undecided"
     assert not np.any(same)

@@ -92,7 +92,7 @@ def test_a_violation_within_the_tolerance_costs_twice_as_much() -> None:
     bound: other numbers are written."""
     near = 2.0 - 7e-9
     X, y = [[0.0], [2.0], [near]], [0, 1, 1]
-    certificate = certify(cc.HardMarginSVM(X, y), np.array([1.0, -1.0]), {"margin": np.array([0.5, 0.5, 0.0])})[0]
+    certificate = certify(cc.HardMarginSVM(X, y), np.array([1.0, -1.0]), {"margin": np.array([0.5, 0.5, 0.0])})
     assert (certificate.status, certificate.level) == ("optimal", "float")
     text = certificate.to_json()
     assert cc.verify(text, X, y).accepted
@@ -117,7 +117,7 @@ def test_bounds_leave_room_for_other_repairs() -> None:
     x, z = solved.x, {name: value.copy() for name, value in solved.multipliers.items()}
     z["margin"][1] *= 1 - 2e-10
     z["slack_sign"][1] = C - z["margin"][1]
-    certificate = raise_level(certify(problem, x, z)[0], "rigorous")
+    certificate = raise_level(certify(problem, x, z), "rigorous")
     assert (certificate.status, certificate.level) == ("optimal", "rigorous")
     text = certificate.to_json()
     assert cc.verify(text, X, y, w).accepted
