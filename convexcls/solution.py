@@ -14,8 +14,10 @@ from numpy.typing import NDArray
 from convexcls.data import Data
 from convexcls.problem import NoAnswer, Problem, carry_out
 from convexcls.problem.geometry import Uniqueness, intercept_interval, support_rows, uniqueness
-from convexcls.proofs.certificate import KKT, Certificate, Level, Status, certify
+from convexcls.proofs.certificate import Certificate, Level, Status
+from convexcls.proofs.kkt.measures import KKT
 from convexcls.proofs.levels import DIGITS, check_level, raise_level
+from convexcls.proofs.verdict import certify
 
 if TYPE_CHECKING:  # what a verb returns; the layer above provides it
     from convexcls.report import Report

@@ -13,6 +13,7 @@ from convexcls.models.base import Model, margin_rows, score_variables
 from convexcls.models.options import check_choice
 from convexcls.models.risk import risk_blocks
 from convexcls.problem import Constraint, Label
+from convexcls.proofs.separability import Perceptron as SeparatingPerceptron
 from convexcls.proofs.separability import separation_rows
 from convexcls.rows import Rows
 from convexcls.rows.sums import summed
@@ -88,3 +89,9 @@ class PerceptronCriterion(Model):
         if self.parameters["normalization"] is None:
             return None
         return separation_rows(self.data, self.parameters["intercept"])
+
+    def separating(self) -> SeparatingPerceptron | None:
+        """The optimum is 0 iff the classes are separable, or weakly so."""
+        if (rows := self.separation_rows()) is None:
+            return None
+        return SeparatingPerceptron(self, rows, "margin", "slack", "slack_sign", "normalization")

@@ -7,10 +7,12 @@ Python does: the results are the same, the time is not.
 
 from convexcls.rational.elimination import (
     determinant,
+    dot,
     independent_rows,
     inverse,
     is_semidefinite,
     null_space,
+    null_vector_near,
     rank,
     rank_modulo_prime,
     reduced,
@@ -21,12 +23,14 @@ from convexcls.rational.numbers import LONGEST_TEXT, exactly, has_flint, read_ex
 __all__ = [
     "LONGEST_TEXT",
     "determinant",
+    "dot",
     "exactly",
     "has_flint",
     "independent_rows",
     "inverse",
     "is_semidefinite",
     "null_space",
+    "null_vector_near",
     "rank",
     "rank_modulo_prime",
     "read_exactly",

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from convexcls.problem import Problem, carry_out
-from convexcls.proofs.certificate import KKT, Certificate
+from convexcls.proofs.certificate import Certificate
+from convexcls.proofs.kkt.measures import KKT
 from convexcls.solution import Solution
 
 Array = NDArray[np.float64]

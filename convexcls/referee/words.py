@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from convexcls.problem import BY_SAMPLE, Problem
-from convexcls.proofs.certificate.measures import Residual
-from convexcls.proofs.certificate.words import MEANING, worst_at
+from convexcls.proofs.kkt.measures import Residual
+from convexcls.proofs.words import MEANING, worst_at
 from convexcls.referee.appraisal import Appraisal, relative
 from convexcls.solution import Solution
 

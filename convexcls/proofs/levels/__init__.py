@@ -13,13 +13,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from convexcls.problem import Problem
 from convexcls.proofs.certificate import LEVELS, Certificate, Level
-from convexcls.proofs.levels.size import moderate, small
+from convexcls.rows import Rows
 
-__all__ = ["DIGITS", "check_level", "raise_level"]
+__all__ = ["DIGITS", "check_level", "raise_level", "small"]
 
 #: The digits of an enclosure where nobody asks for others.
 DIGITS = 30
+#: So many entries are not too many for an exact proof, and so many not for bounds in rationals at a known point.
+MOST_TO_PROVE, MOST_TO_BOUND = 1_000, 10_000
 BEYOND_DOUBLES = "bounds at a point of doubles do not prove it: this is the proof of the level exact"
 NO_ROOM = (
     "there is an optimum (level='exact' proves it), but the doubles nearest to it are not within the tolerance: "
@@ -82,8 +85,9 @@ def _beyond_doubles(certificate: Certificate) -> Certificate:
 
 def _raised(certificate: Certificate, level: Level, digits: int, stand_in: bool) -> Certificate:
     # loaded where they are asked for: most answers are judged in doubles
+    from convexcls.proofs.claims.statement import has_moments
     from convexcls.proofs.levels.bounded import bounded, bounded_finer
-    from convexcls.proofs.levels.by_moments import by_moments, has_moments
+    from convexcls.proofs.levels.by_moments import by_moments
     from convexcls.proofs.levels.exactly import exactly, refuted
 
     if has_moments(certificate.problem):
@@ -94,3 +98,20 @@ def _raised(certificate: Certificate, level: Level, digits: int, stand_in: bool)
         return exactly(certificate, digits)
     found = bounded(certificate)
     return bounded_finer(found) if stand_in and found.status == "undecided" else found
+
+
+def small(problem: Problem) -> bool:
+    """Whether nobody waits long for an exact proof."""
+    return _entries(problem) <= MOST_TO_PROVE
+
+
+def moderate(problem: Problem) -> bool:
+    """Whether nobody waits long for bounds in rationals at a known point."""
+    return _entries(problem) <= MOST_TO_BOUND
+
+
+def _entries(problem: Problem) -> int:
+    """The entries of all rows, and of the matrices of the objective."""
+    blocks = (*problem.terms, *problem.constraints)
+    entries = sum(rows.entries for b in blocks for rows in b.entries.values())
+    return entries + sum(p.entries for p in problem.quadratic.values() if isinstance(p, Rows))

@@ -8,9 +8,10 @@ from fractions import Fraction
 
 import numpy as np
 
-from convexcls.proofs.certificate import Certificate, needs_attainment_proof
+from convexcls.proofs.certificate import Certificate
+from convexcls.proofs.claims.bounds import finer_bounds
+from convexcls.proofs.kkt.attainment import needs_attainment_proof
 from convexcls.proofs.levels.exactly import exactly
-from convexcls.proofs.levels.finer import finer_bounds
 from convexcls.proofs.rigorous import Bounds, bounds
 from convexcls.proofs.rigorous.structure import Structure
 

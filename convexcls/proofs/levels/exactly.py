@@ -11,13 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from convexcls.problem import NoAnswer, Problem
-from convexcls.proofs.certificate import Certificate, Level, check_kkt
-from convexcls.proofs.certificate.curvature import vanishes_as_given
-from convexcls.proofs.certificate.separation import separation_of
+from convexcls.proofs.certificate import Certificate, Level
+from convexcls.proofs.claims.bounds import affordable
+from convexcls.proofs.claims.curvature import has_rounded_kernel, vanishes_as_given
+from convexcls.proofs.claims.direction import check_in_rationals
+from convexcls.proofs.claims.optimum import ExactProof, Widest, widest
+from convexcls.proofs.claims.statement import NoProof
 from convexcls.proofs.enclosure import enclose, enclose_root
-from convexcls.proofs.exact import ExactProof, NoProof, Widest, affordable, prove, prove_widest, widest
-from convexcls.proofs.exact.falling import proves_unattained
-from convexcls.proofs.exact.kernel_matrix import has_exact_kernel
+from convexcls.proofs.exact.prove import prove, prove_widest
+from convexcls.proofs.kkt.conditions import check_kkt
+from convexcls.proofs.separability import separation_of
 from convexcls.rows.kernel import KernelRows
 
 Array = NDArray[np.float64]
@@ -73,7 +76,7 @@ def _falling(c: Certificate) -> ExactProof | None:
         return None
     way = c.direction.exactly or [Fraction(v) for v in c.direction.x.tolist()]
     direction = {name: list(way[where]) for name, where in problem.layout.items()}
-    if proves_unattained(problem, direction):
+    if check_in_rationals(problem, direction):
         return None
     start = {name: [Fraction(0)] * len(values) for name, values in direction.items()}
     return ExactProof("unattained", problem, point=start, direction=direction)
@@ -109,10 +112,9 @@ def proved(c: Certificate, proof: ExactProof) -> Certificate:
 def _true_of_doubles_only(c: Certificate, proof: ExactProof) -> str:
     """Why a proof on the values of a kernel as doubles (of exp, say, there are no others) does not stand for the kernel
     itself: these values, each off by its rounding, may have another optimum. Empty where all is well."""
-    kernels = [(v, p) for v, p in c.problem.quadratic.items() if isinstance(p, KernelRows) and any(p.blur)]
-    if not kernels or has_exact_kernel(c.problem):
+    if not has_rounded_kernel(c.problem):
         return ""
-    ((name, p),) = kernels
+    name, p = next((v, p) for v, p in c.problem.quadratic.items() if isinstance(p, KernelRows))
     if proof.verdict == "unattained":
         size = max(map(abs, proof.direction[name]))
         direction = np.array([float(value / size) for value in proof.direction[name]])

@@ -8,8 +8,7 @@ checked before anything is computed. ``verifier/README.md`` states the format, a
 
 from convexcls.proofs.portable.digest import data_digest
 from convexcls.proofs.portable.numbers import CertificateError
-from convexcls.proofs.portable.parsed import Parsed
-from convexcls.proofs.portable.parsing import parse
+from convexcls.proofs.portable.parsing import Parsed, parse
 from convexcls.proofs.portable.verification import Verification, verify
 from convexcls.proofs.portable.writing import certificate_dict, certificate_json
 

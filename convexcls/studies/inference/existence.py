@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 from convexcls.data import Data
 from convexcls.losses import Logistic, Loss, SoftmaxMargins
 from convexcls.problem import ROUNDING_ROOM, NoAnswer, Problem, Term, Variable, carry_out, provides
-from convexcls.proofs.separability import Separation, complaints, separate
-from convexcls.proofs.separability.cone import Behaviour, Cone
+from convexcls.proofs.claims.separation import complaints
+from convexcls.proofs.separability import Separation, separate
+from convexcls.proofs.separability.core import Behaviour, Cone
 from convexcls.rows import Rows, as_rows
 from convexcls.solution import Solution
 

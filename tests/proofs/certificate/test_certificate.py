@@ -14,8 +14,12 @@ import numpy as np
 import pytest
 
 import convexcls as cc
-from convexcls.proofs.certificate import Certificate, certify, check_direction, check_farkas, check_kkt
-from convexcls.proofs.certificate import exact as rational
+from convexcls.proofs.certificate import Certificate
+from convexcls.proofs.claims.direction import check_direction
+from convexcls.proofs.claims.farkas import check_farkas
+from convexcls.proofs.kkt.conditions import check_kkt
+from convexcls.proofs.verdict import certify
+from convexcls.rational import doubles as rational
 from convexcls.rational import elimination
 from convexcls.solvers import REGISTRY, Answer, Solver
 
@@ -464,7 +468,7 @@ def test_the_rank_modulo_primes_is_the_rank_in_fractions():
         if trial % 5 == 0:  # the last column repeats the first, or differs from it by one bit
             matrix = rng.standard_normal((n, d))
             matrix[:, -1] = matrix[:, 0] * (1 + (trial % 2) * 2.0**-52)
-        assert rational.rank(matrix) == elimination.rank(rational.fractions(matrix))
+        assert rational.rank(matrix) == elimination.rank(rational.as_fractions(matrix))
     assert rational.rank(np.zeros((3, 2))) == 0
 
 

@@ -6,21 +6,25 @@ on rounding have the last word: ``roughly`` takes any number for many.
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from unittest.mock import patch
 
 import numpy as np
 import pytest
 
 import convexcls as cc
-from convexcls.proofs.certificate import check_farkas, exact, infeasibility, linear_program
-from convexcls.proofs.certificate.origin import doubtful_at_origin
+from convexcls.proofs.claims import farkas, linear_program, origin
+from convexcls.proofs.claims.farkas import check_farkas
+from convexcls.proofs.claims.origin import doubtful_at_origin
 from tests.small_problems import a, block, over
 
 SMALL = 2.0**-53
 
 
+@contextmanager
 def roughly(most=0):
-    return patch.object(exact, "LARGEST", most)
+    with patch.object(farkas, "MAX_EXACT_ENTRIES", most), patch.object(origin, "MAX_EXACT_ENTRIES", most):
+        yield
 
 
 # ---- contradictions -----------------------------------------------------------------------------------------------
@@ -83,7 +87,7 @@ NEARLY = {
 @pytest.mark.parametrize("name", CONTRADICTIONS)
 def test_contradictions(name):
     problem, multipliers, value = CONTRADICTIONS[name]
-    with patch.object(infeasibility, "ZERO", 0.0):  # nothing is rounded
+    with patch.object(farkas, "ZERO", 0.0):  # nothing is rounded
         proof = check_farkas(problem, multipliers)
     assert (proof.value, proof.residual, proof.multipliers) == (value, 0.0, multipliers)
 
@@ -177,7 +181,7 @@ def test_the_origin_is_doubtful(name):
     assert doubtful(*NOT_AT_ORIGIN[name])
     with roughly():
         assert doubtful(*NOT_AT_ORIGIN[name])
-    with patch.object(linear_program, "LARGEST_PROGRAM", 0):  # then there is no way to tell
+    with patch.object(linear_program, "MAX_PROGRAM_ENTRIES", 0):  # then there is no way to tell
         assert not doubtful(*NOT_AT_ORIGIN[name])
 
 

@@ -14,14 +14,15 @@ import pytest
 
 import convexcls as cc
 from convexcls.losses import Logistic
-from convexcls.proofs.certificate import check_direction, exact, recession
+from convexcls.proofs.claims import direction as claim
+from convexcls.proofs.claims.direction import check_direction
 from tests.small_problems import a, block, over
 
 SMALL = 2.0**-53
 
 
 def roughly(most=0):
-    return patch.object(exact, "LARGEST", most)
+    return patch.object(claim, "MAX_EXACT_ENTRIES", most)
 
 
 def cone(offset=0.0, bound=0.0):
@@ -132,7 +133,7 @@ HARDLY_MOVED = {
 def test_directions(name):
     problem, d, slope, falling = DIRECTIONS[name]
     for size in (1.0, 1024.0):
-        with patch.object(recession, "ZERO", 0.0) if "rounding" not in name else nullcontext():
+        with patch.object(claim, "ZERO", 0.0) if "rounding" not in name else nullcontext():
             proof = check_direction(problem, size * np.array(d, dtype=float))
             with roughly():
                 assert check_direction(problem, size * np.array(d, dtype=float)) is not None
@@ -158,9 +159,9 @@ def test_what_hardly_moves(name):
     with roughly(8):
         assert (check_direction(problem, a(3, 1, 0)) is not None) == itself
     if itself:
-        with roughly(8), patch.object(recession, "MOST_EXACT_PRODUCTS", 3):
+        with roughly(8), patch.object(claim, "MAX_EXACT_PRODUCTS", 3):
             assert check_direction(problem, a(3, 1, 0)) is not None
-        with roughly(8), patch.object(recession, "MOST_EXACT_PRODUCTS", 2):
+        with roughly(8), patch.object(claim, "MAX_EXACT_PRODUCTS", 2):
             assert (check_direction(problem, a(3, 1, 0)) is None) == ("without weight" not in name)
 
 

@@ -12,8 +12,9 @@ import pytest
 from scipy import sparse
 
 import convexcls as cc
-from convexcls.proofs.certificate import check_kkt, kkt
-from convexcls.proofs.certificate.products import Gradient, plain_values
+from convexcls.proofs.kkt import conditions as kkt
+from convexcls.proofs.kkt.conditions import check_kkt
+from convexcls.proofs.kkt.products import Gradient, plain_values
 from convexcls.proofs.rigorous.entries import entry_error, error_from_afar
 from convexcls.proofs.rigorous.rounding import UNIT
 from convexcls.rows import CentredRows, ClassMarginRows, ConstantRows, PickedRows, as_rows, base

@@ -8,7 +8,7 @@ import numpy as np
 
 import convexcls as cc
 from convexcls.losses import Exponential
-from convexcls.proofs.certificate import certify
+from convexcls.proofs.verdict import certify
 from tests.small_problems import a, block, over
 
 #: min 1/2 ‖x‖^2 with ten x_i >= 1; at 1 + e each, with multipliers 1 + e, only the gap is not 0: 2 e of the objective.

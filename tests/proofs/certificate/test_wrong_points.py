@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import convexcls as cc
-from convexcls.proofs.certificate import certify, check_kkt
-from convexcls.proofs.certificate.verdict import interrupted
+from convexcls.proofs.kkt.conditions import check_kkt
+from convexcls.proofs.verdict import certify, interrupted
 from tests.small_problems import a, block, over
 
 TOL = 1e-6

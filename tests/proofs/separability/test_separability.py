@@ -18,7 +18,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import convexcls as cc
-from convexcls.proofs.separability import Guess, complaints, separate, strictly
+from convexcls.proofs.claims.separation import complaints
+from convexcls.proofs.separability import Guess, separate, strictly
 from convexcls.rows import as_rows
 from convexcls.rows.expansion import as_doubles, doubles_as_given, product_signs
 from convexcls.rows.signs import exact_signs
@@ -71,7 +72,7 @@ def test_without_any_guess_the_verdicts_are_the_same(monkeypatch):
         support = np.array([k % rows.shape[0]]) if k % 3 else np.arange(min(rows.shape))
         return Guess(np.cos(np.arange(rows.shape[1]) + k) if k % 2 else None, support)
 
-    monkeypatch.setattr(import_module("convexcls.proofs.separability.guess"), "guess", useless)
+    monkeypatch.setattr(import_module("convexcls.proofs.separability.alternative"), "guess", useless)
     for X, y, intercept in integer_sets(77, 120, d_max=3):
         found = cc.separability(X, y, intercept=intercept)
         assert found.verdict == NAMES[exact.separability(X, y, intercept)], (X, y, intercept)
