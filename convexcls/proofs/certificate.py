@@ -17,8 +17,8 @@ from fractions import Fraction
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexcls.arrays import Array
 from convexcls.problem import NoAnswer, Problem, carry_out
 from convexcls.proofs.claims.direction import Direction
 from convexcls.proofs.claims.farkas import Farkas
@@ -26,7 +26,6 @@ from convexcls.proofs.kkt.attainment import PROOF
 from convexcls.proofs.kkt.measures import KKT
 from convexcls.wording import LONGEST_IN_FILES, rational_text
 
-Array = NDArray[np.float64]
 Status = Literal["optimal", "infeasible", "unattained", "undecided"]
 Level = Literal["float", "rigorous", "exact"]
 LEVELS: tuple[Level, ...] = ("float", "rigorous", "exact")

@@ -14,8 +14,8 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexcls.arrays import Array
 from convexcls.problem import Problem
 from convexcls.proofs.certificate import Certificate
 from convexcls.proofs.claims.direction import check_direction, find_direction
@@ -28,7 +28,6 @@ from convexcls.proofs.kkt.conditions import check_kkt, check_kkt_with_gradient
 from convexcls.proofs.kkt.measures import KKT
 from convexcls.proofs.separability import Separating, separation_of
 
-Array = NDArray[np.float64]
 #: The moments of larger tables are not worked out of the entries as given.
 MOST_AS_GIVEN = 20_000
 #: The bits of the logarithms in such an objective.

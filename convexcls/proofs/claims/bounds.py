@@ -98,10 +98,10 @@ def _feasible(statement: Statement, z: Vector) -> list[Vector]:
         middle = _centred(statement, bounds, z)
         scale = _multiple(statement, middle)
         return [] if scale is None else [[scale * value for value in middle]]
-    inside, room = _within(bounds, z)
+    inside, reach = _within(bounds, z)
     if any(abs(v - u) > NEAR * max(map(abs, z)) for u, v in zip(z, inside, strict=True)):
         return []  # the point itself is not one of the box, to rounding
-    tried = [_scaled_onto(equations, z), _onto(equations, inside, room)]
+    tried = [_scaled_onto(equations, z), _onto(equations, inside, reach)]
     held = [near for near in tried if near is not None and all(dot(row, [*near, Fraction(1)]) <= 0 for row in bounds)]
     return [z] if z in held else held
 
@@ -118,7 +118,7 @@ def _centred(statement: Statement, bounds: list[Vector], z: Vector) -> Vector:
         if not costs_nothing or max(pulls) <= 0 or set(pulls) != {max(pulls), -max(pulls)}:
             continue
         reached = [(dot(row[:-1], out) / -row[-1], pull > 0) for row, pull in zip(bounds, pulls, strict=True)]
-        larger, smaller = (min(reach for reach, up in reached if up is side) for side in (True, False))
+        larger, smaller = (min(value for value, wanted in reached if wanted is more) for more in (True, False))
         out[j] += (smaller - larger) / (2 * max(pulls))
     return out
 
@@ -140,13 +140,13 @@ def _scaled_onto(equations: list[Vector], z: Vector) -> Vector | None:
     return None if any(dot(row, [*scaled, Fraction(1)]) for row in equations) else scaled
 
 
-def _onto(equations: list[Vector], z: Vector, room: Vector) -> Vector | None:
+def _onto(equations: list[Vector], z: Vector, reach: Vector) -> Vector | None:
     """The point nearest to z that satisfies the equations, distances being measured in the room that unknowns have."""
     off = [dot(row, [*z, Fraction(1)]) for row in equations]
     if not any(off):
         return z
     sides = [row[:-1] for row in equations]
-    weighed = [[value * width for value, width in zip(row, room, strict=True)] for row in sides]
+    weighed = [[value * width for value, width in zip(row, reach, strict=True)] for row in sides]
     shift = solve([[dot(a, b) for b in weighed] for a in sides], off)
     if shift is None:
         return None
@@ -155,13 +155,13 @@ def _onto(equations: list[Vector], z: Vector, room: Vector) -> Vector | None:
 
 def _within(bounds: list[Vector], z: Vector) -> tuple[Vector, Vector]:
     """The point, moved within the bounds of single unknowns, and how far each may move either way: 1 without any."""
-    inside, room = [], []
+    inside, reach = [], []
     for v, *ends in zip(z, *single_ends(bounds, len(z)), strict=True):
         low, high = ends
         raised = v if low is None else max(v, low)
         inside.append(raised if high is None else min(raised, high))
-        room.append(min((abs(inside[-1] - end) for end in ends if end is not None), default=Fraction(1)))
-    return inside, room
+        reach.append(min((abs(inside[-1] - end) for end in ends if end is not None), default=Fraction(1)))
+    return inside, reach
 
 
 def finer_bounds(

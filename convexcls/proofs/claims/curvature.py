@@ -141,7 +141,7 @@ def exact_matrices(problem: Problem) -> dict[str, Matrix]:
     out = {}
     for v, p in problem.quadratic.items():
         if isinstance(p, Rows):
-            start, left = problem.layout[v].start, problem.size - problem.layout[v].stop
+            start, after = problem.layout[v].start, problem.size - problem.layout[v].stop
             matrix = exact_kernel(problem) or p.rational()
-            out[v] = [[Fraction(0)] * start + row + [Fraction(0)] * left for row in matrix]
+            out[v] = [[Fraction(0)] * start + row + [Fraction(0)] * after for row in matrix]
     return out

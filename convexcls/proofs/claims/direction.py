@@ -240,16 +240,16 @@ def _right_way_exactly(problem: Problem, direction: Array) -> bool:
         if isinstance(block, Term):
             rows = rows[block.counted]
             low, high = block.loss.slopes
-            up, down = high > 0, low < 0
+            rises, falls = high > 0, low < 0
         else:
             assert isinstance(block, Constraint)
-            up, down = True, block.relation == "=="
+            rises, falls = True, block.relation == "=="
         moved, size = _moved(rows, direction)
         hardly = np.flatnonzero(np.abs(moved) < POSITIVE * size)
         if hardly.size * problem.size > MAX_EXACT_PRODUCTS:
             return False
         exactly = _rounded_once(rows[hardly].to_dense(), direction)
-        if (up and np.any(exactly > 0)) or (down and np.any(exactly < 0)):
+        if (rises and np.any(exactly > 0)) or (falls and np.any(exactly < 0)):
             return False
     return True
 

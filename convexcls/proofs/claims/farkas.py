@@ -21,7 +21,6 @@ from convexcls.arrays import Array, Indices, Mask
 from convexcls.problem import Problem
 from convexcls.proofs.claims.affine import AffineRows
 from convexcls.proofs.claims.linear_program import (
-    MAX_EXACT_ENTRIES,
     MAX_REFINED_UNKNOWNS,
     POSITIVE,
     ZERO,
@@ -29,6 +28,7 @@ from convexcls.proofs.claims.linear_program import (
     column_scale,
     constraint_matrix,
     largest_ratio,
+    reached_exactly,
     refine,
     solve_linear_program,
     too_large,
@@ -107,28 +107,14 @@ def check_farkas(problem: Problem, multipliers: Mapping[str, Array]) -> Farkas |
         value += float(c.rhs @ z)
         magnitude += float(np.abs(c.rhs) @ np.abs(z))
     residual = largest_ratio(pull, size)
-    if not residual <= ZERO or not value < -POSITIVE * magnitude or not _holds_exactly(problem, multipliers):
+    if not residual <= ZERO or not value < -POSITIVE * magnitude or not _contradicts_exactly(problem, multipliers):
         return None
     return Farkas(dict(multipliers), value, residual)
 
 
-def _holds_exactly(problem: Problem, multipliers: Mapping[str, Array]) -> bool:
+def _contradicts_exactly(problem: Problem, multipliers: Mapping[str, Array]) -> bool:
     """Whether the rows in use contradict each other in exact arithmetic (taken as true where they are many)."""
-    used = {c.name: np.flatnonzero(multipliers.get(c.name, np.zeros(c.size))) for c in problem.constraints}
-    if sum(places.size for places in used.values()) * (problem.size + 1) > MAX_EXACT_ENTRIES:
-        return True
-    rows: list[list[Fraction]] = []
-    rhs: list[Fraction] = []
-    signed: list[bool] = []
-    for c in problem.constraints:
-        rows += problem.rows(c).rational(used[c.name])
-        rhs += c.rational_vector("rhs", used[c.name])
-        signed += [c.relation == "<="] * used[c.name].size
-    system = [*(list(column) for column in zip(*rows, strict=True)), rhs]
-    solution = rational.solve(system, [*[Fraction(0)] * problem.size, Fraction(-1)])
-    return solution is not None and all(
-        value >= 0 for value, at_least_0 in zip(solution, signed, strict=True) if at_least_0
-    )
+    return reached_exactly(problem, multipliers, [*[Fraction(0)] * problem.size, Fraction(-1)])
 
 
 # ---- by a linear program --------------------------------------------------------------------------------------------

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
+from convexcls import rational
 from convexcls.arrays import Array, Indices
 from convexcls.problem import Constraint, Problem, Term
 from convexcls.rows import Rows
@@ -82,6 +85,24 @@ def refine(system: Array, target: Array, solution: Array) -> Array:
         defect = np.asarray(target - long_system @ solution.astype(np.longdouble), dtype=float)
         solution = solution + least_squares(system, defect, 1e-12)
     return solution
+
+
+def reached_exactly(problem: Problem, multipliers: Mapping[str, Array], target: Sequence[Fraction]) -> bool:
+    """Whether the rows in use, as they were given (with their right-hand sides where the target has an entry more), add
+    up to the target with multipliers of the right sign; taken as true where they are many, or none."""
+    used = [(c, np.flatnonzero(multipliers.get(c.name, np.zeros(c.size)))) for c in problem.constraints]
+    if sum(places.size for _, places in used) * len(target) > MAX_EXACT_ENTRIES:
+        return True
+    columns: list[list[Fraction]] = []
+    signed: list[bool] = []
+    for c, places in used:
+        rows, rhs = problem.rows(c).rational(places), c.rational_vector("rhs", places)
+        columns += [[*row, k][: len(target)] for row, k in zip(rows, rhs, strict=True)]
+        signed += [c.relation == "<="] * places.size
+    if not columns:
+        return True
+    z = rational.solve(list(zip(*columns, strict=True)), target)
+    return z is not None and all(value >= 0 for value, at_least_0 in zip(z, signed, strict=True) if at_least_0)
 
 
 def largest_ratio(values: Array, sizes: Array) -> float:

@@ -68,7 +68,7 @@ def dual_bound(statement: Statement, given: Mapping[str, Mapping[int, Fraction]]
     base, every = found
     null = _flat_directions(statement)
     a = [m.clipped for m in every]
-    for weights in ([_room(m) for m in every], [_width(m, every) for m in every]):
+    for weights in ([_reach(m) for m in every], [_width(m, every) for m in every]):
         fit = _stationary(null, base, every, a, weights)
         if fit is not None and (fit := _mixed(null, base, every, fit)) is not None:
             return _dual_value(statement, base, every, fit)
@@ -108,7 +108,7 @@ def _flat_directions(statement: Statement) -> list[Vector]:
     return null_space(statement.quadratic)
 
 
-def _room(m: Multiplier) -> Fraction:
+def _reach(m: Multiplier) -> Fraction:
     """How far a multiplier may move either way."""
     if m.free:
         return Fraction(1)
@@ -264,9 +264,9 @@ def _equation_multipliers(box: BoxProgram, g: Vector, bend: Vector, given: Seque
         return {ZERO}
     out = {-(u + v) / a for u, v, a in zip(g, bend, box.equation[:-1], strict=True) if a}
     pairs = [*zip(bend, box.equation[:-1], strict=True)]
-    up, down = [pair for pair in pairs if pair[1] > 0], [pair for pair in pairs if pair[1] < 0]
-    if up and down:  # the least on either side are alike
-        (u, a), (v, c) = min(up), min(down)
+    positive, negative = [pair for pair in pairs if pair[1] > 0], [pair for pair in pairs if pair[1] < 0]
+    if positive and negative:  # the least on either side are alike
+        (u, a), (v, c) = min(positive), min(negative)
         out.add((v - u) / (a - c))
     return out | set(given)
 

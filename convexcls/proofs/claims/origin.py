@@ -9,16 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from convexcls import rational
 from convexcls.arrays import Array, Mask
 from convexcls.problem import Problem
 from convexcls.proofs.claims.linear_program import (
-    MAX_EXACT_ENTRIES,
     MAX_REFINED_UNKNOWNS,
     ZERO,
     by_block,
     column_scale,
     constraint_matrix,
+    reached_exactly,
     refine,
     solve_linear_program,
     too_large,
@@ -65,28 +64,11 @@ def doubtful_at_origin(problem: Problem, x: Array, multipliers: Mapping[str, Arr
 
 def _stationary(problem: Problem, columns: Any, z: Array, target: Array, equal: Mask) -> bool:
     """Whether columns'z is the target down to rounding and, where z uses few rows, whether these reach it exactly."""
-    if not _reached_exactly(problem, z):
+    if not reached_exactly(problem, by_block(problem.constraints, z), [-Fraction(q) for q in problem.q]):
         return False
     left_over = np.abs(columns.T @ z - target)
     within = left_over <= ZERO * (abs(columns).T @ np.abs(z) + np.abs(target))
     return bool(np.all(within) and not np.any(z[~equal] < 0))
-
-
-def _reached_exactly(problem: Problem, z: Array) -> bool:
-    """Whether the rows in use, as they were given, add up to -q with multipliers of the right sign; taken as true where
-    they are many."""
-    if np.count_nonzero(z) * problem.size > MAX_EXACT_ENTRIES:
-        return True
-    rows: list[list[Fraction]] = []
-    signed: list[bool] = []
-    for c, own in zip(problem.constraints, by_block(problem.constraints, z).values(), strict=True):
-        if (used := np.flatnonzero(own)).size:
-            rows += problem.rows(c).rational(used)
-            signed += [c.relation == "<="] * used.size
-    if not rows:
-        return True  # nothing is added up, and nothing rounded
-    found = rational.solve([list(column) for column in zip(*rows, strict=True)], [-Fraction(q) for q in problem.q])
-    return found is not None and all(value >= 0 for value, bound in zip(found, signed, strict=True) if bound)
 
 
 def _origin_is_feasible(problem: Problem) -> bool:

@@ -91,11 +91,16 @@ def state(problem: Problem) -> Statement:
     quadratic, linear, constant = _objective(problem, kept, size)
     plain = [blocks[c.name] for c in problem.constraints if not slacks & c.entries.keys()]
     return Statement(
-        problem, kept, size, quadratic, linear, constant,
+        problem,
+        kept,
+        size,
+        quadratic,
+        linear,
+        constant,
         tuple(m for m in plain if m.block.relation == "=="),  # type: ignore[union-attr]
         tuple(m for m in plain if m.block.relation == "<="),  # type: ignore[union-attr]
         tuple(_samples(problem, v, blocks) for v in problem.variables if v.name in slacks),
-    )  # fmt: skip
+    )
 
 
 def _refuse(problem: Problem) -> None:

@@ -123,8 +123,12 @@ def solve_sparse(equations: list[Row], targets: list[Fraction], size: int) -> li
                 if len(equations[other]) <= 1:
                     waiting.append(other)
         holding[j] = set()
-    left = [e for e in range(len(equations)) if e not in done]
-    return solution if not left else _solve_rest([equations[e] for e in left], [targets[e] for e in left], solution)
+    remaining = [e for e in range(len(equations)) if e not in done]
+    return (
+        solution
+        if not remaining
+        else _solve_rest([equations[e] for e in remaining], [targets[e] for e in remaining], solution)
+    )
 
 
 def _solve_rest(equations: list[Row], targets: list[Fraction], solution: list[Fraction]) -> list[Fraction] | None:

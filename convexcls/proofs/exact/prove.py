@@ -65,10 +65,15 @@ def _optimal(statement: Statement, found: SolvedProgram, tight: Tight) -> ExactP
     dual = constant - half - rational.dot([rhs for _, rhs in program.equalities], tight.equality_multipliers)
     dual -= sum((program.inequalities[k][1] * value for k, value in tight.multipliers.items()), Fraction(0))
     return ExactProof(
-        "optimal", statement.problem, primal, statement.point(tight.x[: statement.size]),
-        _multipliers(statement, found, tight), primal - dual, rows_checked_exactly=_count(statement),
+        "optimal",
+        statement.problem,
+        primal,
+        statement.point(tight.x[: statement.size]),
+        _multipliers(statement, found, tight),
+        primal - dual,
+        rows_checked_exactly=_count(statement),
         notes=_uniqueness(found, tight),
-    )  # fmt: skip
+    )
 
 
 def _count(statement: Statement) -> int:
@@ -141,9 +146,12 @@ def _unattained(statement: Statement, falling: Falling) -> ExactProof:
         return _infeasible(nearest, found, found.outcome)
     assert isinstance(found.outcome, Tight)
     return ExactProof(
-        "unattained", statement.problem, point=statement.point(found.outcome.x),
-        direction=statement.point(falling.direction[:n]), rows_checked_exactly=_count(statement),
-    )  # fmt: skip
+        "unattained",
+        statement.problem,
+        point=statement.point(found.outcome.x),
+        direction=statement.point(falling.direction[:n]),
+        rows_checked_exactly=_count(statement),
+    )
 
 
 # ---- the widest margin -------------------------------------------------------------------------------------------

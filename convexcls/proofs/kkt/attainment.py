@@ -19,15 +19,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg.lapack import dpotrf, dpotrs
 
+from convexcls.arrays import Array, Indices
 from convexcls.problem import Problem, Term
 from convexcls.problem.centring import in_centred_form
 from convexcls.rows import JoinedRows, Rows
-
-Array = NDArray[np.float64]
-Places = NDArray[np.intp]
 
 #: What ``attainment`` has to reach: at a minimiser it is 1, along a separated likelihood it is 0 or less.
 PROOF = 0.5
@@ -98,7 +95,7 @@ def _few(t: Term, count: int) -> Term:
 class _Correction:
     """The Newton step of some unknowns from some terms, and what it leaves of the slopes."""
 
-    def __init__(self, problem: Problem, terms: list[Term], names: list[str], where: Places, x: Array) -> None:
+    def __init__(self, problem: Problem, terms: list[Term], names: list[str], where: Indices, x: Array) -> None:
         self.problem, self.where = problem, where
         self.terms: list[tuple[Term, JoinedRows, Array]] = []
         self.hessian = np.zeros((where.size, where.size))

@@ -31,8 +31,8 @@ from collections.abc import Mapping
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexcls.arrays import Array, Mask
 from convexcls.problem import Constraint, NormBound, Problem, Term
 from convexcls.problem.centring import in_centred_form
 from convexcls.proofs.kkt.correction import Correction, FreeRows
@@ -41,8 +41,6 @@ from convexcls.proofs.kkt.products import Gradient, plain_values, quadratic_valu
 from convexcls.proofs.rigorous.rounding import UNIT, Ball, gamma, raised
 from convexcls.rows import DiagonalRows, JoinedRows
 
-Array = NDArray[np.float64]
-Flags = NDArray[np.bool_]
 #: The tolerance at which the conditions are told from rounding where nobody names one.
 TOLERANCE = 2e-10
 #: Rounding above this fraction of the tolerance is looked at more closely.
@@ -149,9 +147,16 @@ class _Check:
         gap, rounding = self._gap()
         dependent = tuple(free) if np.isinf(needed.size) else ()
         return KKT(
-            stationarity, primal, signs, products, self.objective, self.objective - gap, self.scale,
-            dependent, ratio(rounding, self.scale),
-        )  # fmt: skip
+            stationarity,
+            primal,
+            signs,
+            products,
+            self.objective,
+            self.objective - gap,
+            self.scale,
+            dependent,
+            ratio(rounding, self.scale),
+        )
 
     @cached_property
     def radii(self) -> dict[str, float]:
@@ -159,7 +164,7 @@ class _Check:
         (``origin.py``)."""
         return {v: float(b.bound) for v, b in self.sizes.balls.items() if np.any(self.x[self.problem.layout[v]])}
 
-    def _refine(self, columns: Flags) -> None:
+    def _refine(self, columns: Mask) -> None:
         """Work out some entries of the gradient again, in doubled precision."""
         places = np.flatnonzero(columns)
         if places.size:
@@ -193,7 +198,7 @@ class _Check:
         )
         return float(costs.sum()) + self.cost, rounding
 
-    def _boxed(self, boxed: Flags, costs: Array, off: Array) -> tuple[Array, Array]:
+    def _boxed(self, boxed: Mask, costs: Array, off: Array) -> tuple[Array, Array]:
         """The costs where unknowns are bounded: c (x - x') for the worst x' within the bounds."""
         c, x, (low, high) = self.residual, self.x, self.sizes.structure.limits
         way = np.where(c.mid > 0, x - low, high - x)
@@ -244,7 +249,7 @@ class _Check:
             blocks[v] = BlockResidual.of(sizes[where], by, unsure, least)
         return Residual(blocks)
 
-    def _in_doubt(self, reference: Array) -> Flags:
+    def _in_doubt(self, reference: Array) -> Mask:
         """The entries whose rounding could decide a verdict, alone or by what they add to the gap."""
         c, effect = self.residual, self.residual.rad * np.abs(self.x)
         effect[self.sizes.curved] = 0.0
@@ -271,7 +276,7 @@ class _Check:
                 summed[curved] = typical[curved]
         return out
 
-    def _typical(self, where: slice, curved: Flags, summed: Array) -> Array:
+    def _typical(self, where: slice, curved: Mask, summed: Array) -> Array:
         units = self.sizes.column_units[where]
         pulls = np.maximum(np.abs(self.gradient.curved[where]), np.abs(self.problem.q[where]))
         size = (pulls / units)[curved].max()

@@ -19,17 +19,15 @@ from typing import NamedTuple
 from weakref import ref
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg.lapack import dpocon, dpotrf, dpotrs
 
 from convexcls import rational
+from convexcls.arrays import Array, Indices
 from convexcls.problem import BY_SAMPLE, Block, Problem
 from convexcls.proofs.rigorous.rounding import Ball
 from convexcls.proofs.rigorous.structure import Structure
 from convexcls.rational.doubles import rank
 from convexcls.rows import CentredRows, DiagonalRows, JoinedRows, Rows
-
-Array = NDArray[np.float64]
 
 #: Of larger matrices the rank is left to floating point.
 MAX_RANK_ENTRIES = 4_000_000
@@ -192,7 +190,7 @@ class _Factored:
     unit: Array
 
     @classmethod
-    def of(cls, problem: Problem, maps: Sequence[JoinedRows], where: NDArray[np.intp], size: Array) -> _Factored | None:
+    def of(cls, problem: Problem, maps: Sequence[JoinedRows], where: Indices, size: Array) -> _Factored | None:
         """None where columns nearly repeat each other."""
         gram = sum((rows.gram(np.ones(rows.shape[0])) for rows in maps), np.zeros((where.size, where.size)))
         scaled = gram / np.outer(size, size)

@@ -17,8 +17,8 @@ from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexcls.arrays import Array, Indices
 from convexcls.problem import Block, Problem
 from convexcls.proofs.rigorous.entries import EntryError, entry_error, error_from_afar
 from convexcls.proofs.rigorous.products import factors
@@ -26,9 +26,6 @@ from convexcls.proofs.rigorous.rounding import ETA, UNIT, Ball, gamma, raised
 from convexcls.rows import CentredRows, JoinedRows, Rows
 from convexcls.rows.doubled import LARGEST, LEAST, Doubled, dots, product_error, total, two_product
 from convexcls.rows.kernel import KernelRows
-
-Array = NDArray[np.float64]
-Places = NDArray[np.intp]
 
 #: Roundings besides those of a sum: of an entry, its factors, the shift and the bound.
 BESIDES = 12
@@ -257,7 +254,7 @@ class Gradient:
         rad = raised(1.01 * UNIT * self.lengths * sizes + self.errors + np.where(sizes > 0, 64 * ETA, 0.0))
         return np.where(np.isfinite(rad), rad, np.inf)
 
-    def refined(self, columns: Places) -> Ball:
+    def refined(self, columns: Indices) -> Ball:
         """Some entries in doubled precision, or in rationals where numbers are too large or too small for that."""
         parts = [[float(c)] for c in self.problem.q[columns]]
         off = np.zeros(columns.size)
@@ -294,7 +291,7 @@ class Gradient:
             mid, rad = self._rational(columns)
         return Ball(mid, rad)
 
-    def _rational(self, columns: Places) -> tuple[Array, Array]:
+    def _rational(self, columns: Indices) -> tuple[Array, Array]:
         """The same without any rounding but the last."""
         point = [Fraction(v) for v in self.x.tolist()]
         sums = [Fraction(c) for c in self.problem.q.tolist()]
@@ -314,7 +311,7 @@ class Gradient:
         return np.array([mid for mid, _ in found]), np.array([rad for _, rad in found])
 
 
-def _gather(parts: list[list[float]], places: Places, entries: Doubled, z: Array) -> Array:
+def _gather(parts: list[list[float]], places: Indices, entries: Doubled, z: Array) -> Array:
     """Put the products of each row with z, in two doubles each, among the numbers to be added up; a bound on what is
     left."""
     high, error = two_product(entries.high, z)

@@ -11,16 +11,14 @@ left alone: along these the objective does change.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexcls.arrays import Array
 from convexcls.problem import Problem
 from convexcls.problem.centring import centre, in_centred_form
 from convexcls.proofs.kkt.correction import FreeRows, free_variables, summed_rows
 from convexcls.rational.doubles import rank as rank_of_doubles
 from convexcls.rows import DenseRows
 from convexcls.rows.least_squares import least_squares
-
-Array = NDArray[np.float64]
 
 #: Singular values below this fraction of the largest belong to columns that may depend on each other.
 HARDLY = 1e-11

@@ -9,14 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexcls.arrays import Array
 from convexcls.problem import Constraint, Problem
 from convexcls.problem.centring import centre
 from convexcls.proofs.kkt.products import row_values
 from convexcls.proofs.rigorous.structure import Structure
 
-Array = NDArray[np.float64]
 #: What slacks may be off is this fraction of what the check allows.
 SHARE = 0.01
 #: Slacks below this fraction of their unit may come of rounding.

@@ -78,8 +78,8 @@ def _attains(c: Certificate, x: Array) -> bool:
     if found is None:
         return False
     low, high, value = found
-    room = Fraction(c.tol) * max(abs(low), abs(high), Fraction(c.problem.unit))
-    return high - low <= room and abs(value - high) <= room and _feasible(c, x)
+    allowed = Fraction(c.tol) * max(abs(low), abs(high), Fraction(c.problem.unit))
+    return high - low <= allowed and abs(value - high) <= allowed and _feasible(c, x)
 
 
 def _feasible(c: Certificate, x: Array) -> bool:
@@ -107,8 +107,8 @@ def doubles_near(proof: ExactProof, tolerance: Fraction, factor: Fraction = Frac
     """A point of doubles near a multiple of the solution, its slacks 0; None where it has too many entries, is beyond
     the range of doubles, or may not be off at all because the optimum is 0."""
     assert proof.optimum is not None
-    room = tolerance * max(abs(proof.optimum), Fraction(proof.problem.unit))
-    if not room:
+    allowed = tolerance * max(abs(proof.optimum), Fraction(proof.problem.unit))
+    if not allowed:
         return None
     statement = state(proof.problem)
     exact = [factor * value for name in statement.kept for value in proof.point[name]]
@@ -121,7 +121,7 @@ def doubles_near(proof: ExactProof, tolerance: Fraction, factor: Fraction = Frac
         return None
     units = [Fraction(math.ulp(nearest[j])) for j in moved]
     missed = [v - Fraction(near) for v, near in zip(exact, nearest, strict=True)]
-    norm = _norm(statement, proof, room, tolerance)
+    norm = _norm(statement, proof, allowed, tolerance)
     gram = [[round(norm[i][j] * u * v) for j, v in zip(moved, units, strict=True)] for i, u in _pairs(moved, units)]
     along = [round(dot(norm[i], missed) * u) for i, u in _pairs(moved, units)]
     for place, (j, unit) in enumerate(_pairs(moved, units)):
@@ -133,12 +133,12 @@ def doubles_near(proof: ExactProof, tolerance: Fraction, factor: Fraction = Frac
     return out
 
 
-def _norm(statement: Statement, proof: ExactProof, room: Fraction, tolerance: Fraction) -> list[Vector]:
+def _norm(statement: Statement, proof: ExactProof, allowed: Fraction, tolerance: Fraction) -> list[Vector]:
     """The matrix of the norm, in units of the grain."""
     z = [value for name in statement.kept for value in proof.point[name]]
     size = range(statement.size)
-    curved = [[value / room for value in row] for row in statement.quadratic]
-    for row, weight in _weighed(statement, proof, z, room, tolerance):
+    curved = [[value / allowed for value in row] for row in statement.quadratic]
+    for row, weight in _weighed(statement, proof, z, allowed, tolerance):
         used = [j for j in size if row[j]]
         for j in used:
             for k in used:
@@ -147,7 +147,7 @@ def _norm(statement: Statement, proof: ExactProof, room: Fraction, tolerance: Fr
 
 
 def _weighed(
-    statement: Statement, proof: ExactProof, z: Vector, room: Fraction, tolerance: Fraction
+    statement: Statement, proof: ExactProof, z: Vector, allowed: Fraction, tolerance: Fraction
 ) -> Iterator[tuple[Vector, Fraction]]:
     """Rows with the weights of their squares."""
     for block in (*statement.equalities, *statement.inequalities):
@@ -157,20 +157,20 @@ def _weighed(
             if block in statement.equalities or not _value(row, z):
                 own = unit or sum((abs(a * b) for a, b in zip(row, z, strict=False)), Fraction(0))
                 least = 1 / (tolerance * own) if own else Fraction(0)
-                yield row[:-1], max(abs(used.get(i, Fraction(0))) / room, least) ** 2
+                yield row[:-1], max(abs(used.get(i, Fraction(0))) / allowed, least) ** 2
     for samples in statement.samples:
-        yield from _sampled(samples, z, room)
+        yield from _sampled(samples, z, allowed)
 
 
-def _sampled(samples: Samples, z: Vector, room: Fraction) -> Iterator[tuple[Vector, Fraction]]:
+def _sampled(samples: Samples, z: Vector, allowed: Fraction) -> Iterator[tuple[Vector, Fraction]]:
     lines = [line.rational(np.arange(samples.size)) for line in samples.lines if isinstance(line, AffineRows)]
     every = zip(zip(*lines, strict=True), samples.cost.tolist(), samples.curvature.tolist(), strict=True)
     for rows, c, p in every:
         ranked = sorted(rows, key=lambda row: _value(row, z), reverse=True)
         if p and _value(ranked[0], z) >= 0:
-            yield ranked[0][:-1], Fraction(p) / room
+            yield ranked[0][:-1], Fraction(p) / allowed
         elif c and len(ranked) > 1 and _value(ranked[0], z) == _value(ranked[1], z):
-            yield [a - b for a, b in zip(ranked[0][:-1], ranked[1], strict=False)], (Fraction(c) / room) ** 2
+            yield [a - b for a, b in zip(ranked[0][:-1], ranked[1], strict=False)], (Fraction(c) / allowed) ** 2
 
 
 def _value(row: Vector, z: Vector) -> Fraction:

@@ -102,8 +102,8 @@ def _finer(c: Certificate) -> Certificate | None:
     if found is None:
         return None
     low, high, value = found
-    room = Fraction(c.tol) * max(abs(low), abs(high), Fraction(c.problem.unit))
-    if high - low > room or abs(value - high) > room or not _violation(c) <= c.tol:
+    allowed = Fraction(c.tol) * max(abs(low), abs(high), Fraction(c.problem.unit))
+    if high - low > allowed or abs(value - high) > allowed or not _violation(c) <= c.tol:
         return None
     ends = rounded_down(low), -rounded_down(-high)
     return replace(c, status="optimal", reason="", bounds=Bounds(*ends, at_point=ends[1]))

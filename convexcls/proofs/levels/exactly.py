@@ -8,8 +8,8 @@ from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexcls.arrays import Array
 from convexcls.problem import NoAnswer, Problem
 from convexcls.proofs.certificate import Certificate, Level
 from convexcls.proofs.claims.bounds import affordable
@@ -22,8 +22,6 @@ from convexcls.proofs.exact.prove import prove, prove_widest
 from convexcls.proofs.kkt.conditions import check_kkt
 from convexcls.proofs.separability import separation_of
 from convexcls.rows.kernel import KernelRows
-
-Array = NDArray[np.float64]
 
 BEYOND_RANGE = "the solution is known, but some of its numbers are beyond the range of doubles"
 

@@ -91,13 +91,13 @@ def _implied(parsed: Parsed, problem: Problem, found: Bounds) -> tuple[str, Inte
         return "one of the bounds is missing", (None, None)
     lower, upper = (found.lower, found.upper) if problem.sense == "min" else (-found.upper, -found.lower)
     proved = f"the optimum is proved to lie between {_shown(lower)} and {_shown(upper)}"
-    room = parsed.tolerance * max(upper, -lower, Fraction(problem.unit))
+    allowed = parsed.tolerance * max(upper, -lower, Fraction(problem.unit))
     low, high = parsed.claim["lower"], parsed.claim["upper"]
-    near = abs(low - lower) <= room and abs(high - upper) <= room
+    near = abs(low - lower) <= allowed and abs(high - upper) <= allowed
     reason = ""
-    if upper - lower > room:
+    if upper - lower > allowed:
         reason = f"{proved}, which are further apart than the tolerance allows"
-    elif abs(found.value - found.upper) > room:
+    elif abs(found.value - found.upper) > allowed:
         reason = "the point is too far from being feasible"
     elif not near or (parsed.level == "rigorous" and not low <= lower <= upper <= high):
         reason = f"{proved}, which does not imply the claim"

@@ -30,7 +30,7 @@ from convexcls.proofs.portable.verification import written_parameter
 from convexcls.proofs.words import speaks_of_doubles
 
 #: The share of the tolerance by which bounds are stated wider than they were shown.
-ROOM = 0.01
+WIDENED = 0.01
 #: No more of the tolerance lies between them, so that whoever finds other bounds between these is near both.
 MOST = 0.999
 #: Residuals repaired in another way cost about so many times what they measure.
@@ -150,8 +150,8 @@ def _claim(certificate: Certificate) -> dict[str, str]:
         repair = (
             REPAIRED * (0.0 if certificate.kkt is None else max(certificate.kkt.measures().values())) / certificate.tol
         )
-        room = min(max(high - low, max(ROOM, repair) * allowed), (MOST * allowed - (high - low)) / 2)
-        low, high = low - max(room, 0.0), high + max(room, 0.0)
+        widening = min(max(high - low, max(WIDENED, repair) * allowed), (MOST * allowed - (high - low)) / 2)
+        low, high = low - max(widening, 0.0), high + max(widening, 0.0)
     return {"lower": write_number(float(low)), "upper": write_number(float(high))}
 
 

@@ -156,9 +156,13 @@ def _widest(rows: Array) -> tuple[float, Array, Array] | None:
     options: dict[str, Any] = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
     bounds = np.column_stack([np.append(np.full(p, -1.0), 0.0), np.ones(p + 1)])
     found = linprog(
-        np.append(np.zeros(p), -1.0), A_ub=np.column_stack([-rows, np.ones(m)]), b_ub=np.zeros(m), bounds=bounds,
-        method="highs-ds", options=options,
-    )  # fmt: skip
+        np.append(np.zeros(p), -1.0),
+        A_ub=np.column_stack([-rows, np.ones(m)]),
+        b_ub=np.zeros(m),
+        bounds=bounds,
+        method="highs-ds",
+        options=options,
+    )
     if found.x is None:
         return None
     return float(found.x[p]), np.asarray(found.x[:p]), np.abs(np.asarray(found.ineqlin.marginals))
@@ -206,9 +210,9 @@ class _Corral:
         """Move towards the target weights until one becomes 0, and drop it."""
         moves = list(zip(self.weights, target, strict=True))
         step = min(w / (w - t) for w, t in moves if t <= 0 and w > t)
-        left = [w + step * (t - w) for w, t in moves]
-        kept = [k for k, w in enumerate(left) if w > 0]
-        self.places, self.weights = [self.places[k] for k in kept], [left[k] for k in kept]
+        moved = [w + step * (t - w) for w, t in moves]
+        kept = [k for k, w in enumerate(moved) if w > 0]
+        self.places, self.weights = [self.places[k] for k in kept], [moved[k] for k in kept]
 
     @property
     def point(self) -> Vector:

@@ -53,14 +53,21 @@ def separability(X: Any, y: Any, *, intercept: bool = True) -> Separability:
     others = np.arange(count) + (np.arange(count) >= classes[:, None])
     named = {i: (i // count, labels[others[i // count, i % count]]) for i in (*proof.weights, *proof.circuit)}
     return Separability(
-        verdict=VERDICTS[proof.kind], labels=labels, intercept=bool(intercept),
+        verdict=VERDICTS[proof.kind],
+        labels=labels,
+        intercept=bool(intercept),
         direction=_scores(proof, data.d, count, bool(intercept)),
         margin=_margin_of_several(rows, proof, data.d, others, classes),
-        rows_on_it=np.unique(proof.still // count), hull=None,
+        rows_on_it=np.unique(proof.still // count),
+        hull=None,
         weights=MappingProxyType({named[i]: v for i, v in proof.weights.items()}),
         circuit=MappingProxyType({named[i]: v for i, v in proof.circuit.items()}),
-        pairs=MappingProxyType(pairs), samples=np.arange(data.n), rows=rows, proof=proof, features=data.features,
-    )  # fmt: skip
+        pairs=MappingProxyType(pairs),
+        samples=np.arange(data.n),
+        rows=rows,
+        proof=proof,
+        features=data.features,
+    )
 
 
 def of_two(data: Data, first: int, second: int, intercept: bool) -> Separability:
@@ -73,13 +80,21 @@ def of_two(data: Data, first: int, second: int, intercept: bool) -> Separability
     plane = None if proof.direction is None else _plane(proof.direction, intercept)
     pair = (labels[first], labels[second])
     return Separability(
-        verdict=VERDICTS[proof.kind], labels=pair, intercept=intercept, direction=plane,
+        verdict=VERDICTS[proof.kind],
+        labels=pair,
+        intercept=intercept,
+        direction=plane,
         margin=0.0 if plane is None else _smallest(rows, list(proof.direction or ()), plane.coef),
-        rows_on_it=samples[proof.still], hull=_hull(rows, proof.circuit, pair, signs, samples, intercept),
+        rows_on_it=samples[proof.still],
+        hull=_hull(rows, proof.circuit, pair, signs, samples, intercept),
         weights=MappingProxyType({int(samples[i]): v for i, v in proof.weights.items()}),
         circuit=MappingProxyType({int(samples[i]): v for i, v in proof.circuit.items()}),
-        pairs=MappingProxyType({}), samples=samples, rows=rows, proof=proof, features=data.features,
-    )  # fmt: skip
+        pairs=MappingProxyType({}),
+        samples=samples,
+        rows=rows,
+        proof=proof,
+        features=data.features,
+    )
 
 
 def _plane(direction: tuple[Fraction, ...], intercept: bool) -> Plane:
