@@ -2,7 +2,7 @@
 
 A kernel matrix is often singular to rounding although no two samples are alike, so a product that is merely small
 proves nothing. Where P = R'R is known by its root R, the question is R d = 0, which is as well posed as any constraint.
-Otherwise P d has to be zero to the last bit: in rationals where P is small (``recession.py``), and where it is not,
+Otherwise P d has to be zero to the last bit: in rationals where P is small (``direction.py``), and where it is not,
 for directions made of powers of two, whose products are exact.
 """
 

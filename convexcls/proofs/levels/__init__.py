@@ -1,12 +1,12 @@
 """The levels of proof, joined: from a certificate in floating point to one that rounding cannot touch.
 
-float      what ``certificate.certify`` measured
+float      what ``verdict.certify`` measured
 rigorous   bounds on the optimum that hold despite rounding (``rigorous``); where there is none, an exact proof of that
 exact      the rational solution of a linear or quadratic program (``exact``), or an enclosure of the optimum of a
            likelihood or of a widest margin to as many digits as are asked for (``enclosure``)
 
 What a level cannot show, a higher one may: then the certificate is of that level. What none can show is undecided, and
-the certificate says why.
+the certificate says why. It may import everything in ``proofs/`` but ``portable/``.
 """
 
 from __future__ import annotations
