@@ -67,7 +67,7 @@ def _models() -> dict[str, Callable[[int, int], Any]]:
 def _worker() -> None:
     """Serve one tree: a line of JSON names a model and a size, the answer is the least time of each column."""
     from convexcls import job
-    from convexcls.proofs.certificate import certify
+    from convexcls.proofs.verdict import certify
 
     models, known, own = _models(), {}, []
 

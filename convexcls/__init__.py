@@ -30,7 +30,8 @@ from convexcls.models import (
     SoftmaxMLE,
 )
 from convexcls.problem import Constraint, Label, NoAnswer, NormBound, Problem, ProblemError, Term, Variable
-from convexcls.proofs.certificate import KKT, Certificate, Residual
+from convexcls.proofs.certificate import Certificate
+from convexcls.proofs.kkt.measures import KKT, Residual
 from convexcls.proofs.separability import Separability, separability
 from convexcls.rows import MatrixTooLarge
 from convexcls.solution import Solution

@@ -17,8 +17,10 @@ from convexcls.in_notebooks import InNotebooks
 from convexcls.problem import NoAnswer, Problem
 from convexcls.problem.duality import Dual
 from convexcls.problem.geometry import Uniqueness, intercept_interval, uniqueness
-from convexcls.proofs.certificate import KKT, Certificate, Level, Status, certify
+from convexcls.proofs.certificate import Certificate, Level, Status
+from convexcls.proofs.kkt.measures import KKT
 from convexcls.proofs.levels import DIGITS, check_level, raise_level
+from convexcls.proofs.verdict import certify
 
 if TYPE_CHECKING:
     from convexcls.report import Report

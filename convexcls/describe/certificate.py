@@ -12,8 +12,9 @@ from convexcls.describe.parts import Chapter, Cluster, Column, Formula, Inline, 
 from convexcls.describe.problem import data_of_problem
 from convexcls.problem import NoAnswer, Problem
 from convexcls.problem.explain import complementarity, inequalities, multiplier_sign, stationarity
-from convexcls.proofs.certificate import Certificate, Residual
-from convexcls.proofs.certificate.words import MEANING, conditions, worst_at
+from convexcls.proofs.certificate import Certificate
+from convexcls.proofs.kkt.measures import Residual
+from convexcls.proofs.words import MEANING, conditions, worst_at
 from convexcls.solution import Solution
 from convexcls.wording import listed, shorten
 

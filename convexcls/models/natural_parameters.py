@@ -14,7 +14,7 @@ from convexcls.losses import LogDet
 from convexcls.losses.log_det import lower_triangle
 from convexcls.problem import Label, Term, Variable
 from convexcls.problem.as_classifier import Values
-from convexcls.proofs.certificate import exact
+from convexcls.rational.doubles import null_vector
 from convexcls.rows import JoinedRows, PickedRows, as_rows
 
 if TYPE_CHECKING:
@@ -90,15 +90,15 @@ class NaturalParameters:
 
     def moments_as_given(self) -> Moments:
         """sum_i w_i z_i z_i' of the data as they were given, without rounding."""
+        from convexcls.proofs.claims.affine import AffineRows
         from convexcls.proofs.enclosure import Moments
-        from convexcls.proofs.exact.measured import Measured
 
         weights, d = self.data.weights[self.rows], self.d
         index, width = np.flatnonzero(weights > 0), d + self.K
         members = (self.data.grouping[0][self.rows][:, None] == np.array(self.classes)).astype(float)
         samples = as_rows(self.data.matrix, self.data.exact_matrix)[self.rows]
         z = JoinedRows(weights.size, width, [(slice(0, d), samples), (slice(d, width), as_rows(members))])
-        sums = Measured(Term("moments", {"z": z}, "z"), z, width).gram(index, weights[index])
+        sums = AffineRows(Term("moments", {"z": z}, "z"), z, width).gram(index, weights[index])
         S = _measured_from(self.centre, [row[:width] for row in sums[:width]])
         divisor = sum((S[k][k] for k in range(d, width)), Fraction(0)) - (self.K if self.unbiased else 0)
         precision, mean, corner = (f"{block}{self.suffix}" for block in ("precision", "natural_mean", "corner"))
@@ -152,7 +152,7 @@ def _constant_exactly(rows: Array, first: list[int]) -> list[Fraction] | None:
     distinct = np.unique(rows, axis=0)
     chosen = np.unique(rows[first], axis=0)
     for _ in range(rows.shape[1] + 1):
-        vector = exact.null_vector(chosen)
+        vector = null_vector(chosen)
         if vector is None:
             return None
         against = next((row for row in distinct if not _annihilates(vector, row)), None)

@@ -12,6 +12,7 @@ from convexcls.losses import Perceptron
 from convexcls.models.base import Model, check_choice
 from convexcls.models.risk import risk_blocks
 from convexcls.problem import Constraint, Label
+from convexcls.proofs.separability import Perceptron as SeparatingPerceptron
 from convexcls.proofs.separability import separation_rows
 from convexcls.rows import Rows
 from convexcls.rows.rounded import summed
@@ -87,3 +88,9 @@ class PerceptronCriterion(Model):
         if self.parameters["normalization"] is None:
             return None
         return separation_rows(self.data, self.parameters["intercept"])
+
+    def separating(self) -> SeparatingPerceptron | None:
+        """The optimum is 0 iff the classes are separable, or weakly so."""
+        if (rows := self.separation_rows()) is None:
+            return None
+        return SeparatingPerceptron(self, rows, "margin", "slack", "slack_sign", "normalization")

@@ -82,5 +82,4 @@ def pictures(solution: Solution) -> list[Picture]:
 
 def _turns_on_separability(solution: Solution) -> bool:
     """Whether the verdict depends on whether the classes can be separated."""
-    rows = getattr(solution.problem, "separation_rows", None)
-    return solution.problem.kind == "max-margin" or (rows is not None and rows() is not None)
+    return solution.problem.kind == "max-margin" or solution.problem.separation_rows() is not None

@@ -15,6 +15,7 @@ from convexcls.arrays import Array
 from convexcls.data import Data
 from convexcls.pickling import frozen
 from convexcls.problem.blocks import NoAnswer
+from convexcls.rows import Rows
 
 #: A point by variable, or multipliers by constraint.
 Values = Mapping[str, Array]
@@ -38,6 +39,14 @@ class AsClassifier:
     def candidate_directions(self) -> list[Array]:
         """Directions along which the objective may fall for ever, where a model knows where to look."""
         return []
+
+    def separation_rows(self) -> Rows | None:
+        """The rows on whose separability the verdict depends; None where it does not."""
+        return None
+
+    def separating(self) -> Any:
+        """How the separability of these rows bears on the verdict (``proofs.separability.Separating``)."""
+        return None
 
     @property
     def threshold(self) -> float:

@@ -1,4 +1,4 @@
-"""What makes an answer an answer: the KKT measures and the verdict, the levels of proof, separability, portable files.
-
-It may import the problem and what stands below it; ``portable`` also the models, which it builds again from a file.
+"""What makes an answer an answer. ``verdict`` judges one in doubles and gives a ``certificate``; ``words`` explains it.
+``kkt/`` measures optima, ``claims/`` checks whatever is claimed, ``levels/`` raises a certificate to ``rigorous/``,
+``exact/`` or ``enclosure/``, ``separability/`` is one question of several models, ``portable/`` certificates as files.
 """

@@ -8,10 +8,12 @@ Python does: the results are the same, the time is not. Nothing of the package i
 
 from convexcls.rational.elimination import (
     determinant,
+    dot,
     independent_rows,
     inverse,
     is_semidefinite,
     null_space,
+    null_vector_near,
     rank,
     rank_modulo_prime,
     reduced,
@@ -22,12 +24,14 @@ from convexcls.rational.numbers import LONGEST_TEXT, exactly, has_flint, read_ex
 __all__ = [
     "LONGEST_TEXT",
     "determinant",
+    "dot",
     "exactly",
     "has_flint",
     "independent_rows",
     "inverse",
     "is_semidefinite",
     "null_space",
+    "null_vector_near",
     "rank",
     "rank_modulo_prime",
     "read_exactly",

@@ -21,6 +21,11 @@ PRIME = 2**31 - 1
 MIN_FLINT_ENTRIES = 24
 
 
+def dot(u: Sequence[Fraction], v: Sequence[Fraction]) -> Fraction:
+    """The inner product."""
+    return sum((a * b for a, b in zip(u, v, strict=True) if a and b), Fraction(0))
+
+
 def solve(system: Given, target: Sequence[Fraction]) -> Vector | None:
     """A solution z of ``system z = target``, its free entries 0; None where there is none."""
     width = len(system[0]) if system else 0
@@ -52,6 +57,21 @@ def null_space(matrix: Given) -> Matrix:
             z[column] = -row[free]
         basis.append(z)
     return basis
+
+
+def null_vector_near(matrix: Given, given: Sequence[Fraction]) -> Vector | None:
+    """A vector that every row annihilates, near the one given: its free entries are as given, the others are solved
+    for. The largest entries are kept free, so that what is solved for stays small. None where there is only 0."""
+    distinct = [list(row) for row in dict.fromkeys(tuple(row) for row in matrix) if any(row)]
+    if not distinct:
+        return list(given)
+    order = sorted(range(len(given)), key=lambda j: abs(given[j]))
+    out = [Fraction(0)] * len(given)
+    for vector in null_space([[row[j] for j in order] for row in distinct]):
+        free = max(k for k, value in enumerate(vector) if value)  # a one, where the others have a zero
+        for k, value in enumerate(vector):
+            out[order[k]] += given[order[free]] * value
+    return out if any(out) else None
 
 
 def rank(matrix: Given) -> int:

@@ -11,9 +11,9 @@ import numpy as np
 from convexcls.arrays import Array
 from convexcls.in_notebooks import InNotebooks
 from convexcls.problem import BY_SAMPLE, Problem
-from convexcls.proofs.certificate import KKT, Certificate
-from convexcls.proofs.certificate.measures import Residual
-from convexcls.proofs.certificate.words import MEANING, worst_at
+from convexcls.proofs.certificate import Certificate
+from convexcls.proofs.kkt.measures import KKT, Residual
+from convexcls.proofs.words import MEANING, worst_at
 from convexcls.solution import Solution
 
 #: A fit that is so near to the optimum is called optimal to rounding.

@@ -19,7 +19,7 @@ import numpy as np
 
 from convexcls.arrays import Array, Indices, Mask
 from convexcls.problem import Constraint, Problem
-from convexcls.proofs.certificate import check_kkt
+from convexcls.proofs.kkt.conditions import check_kkt
 from convexcls.referee.claim import lagrangian_gradient, piece_values, pieces_of, raised_variables
 from convexcls.rows import Rows
 

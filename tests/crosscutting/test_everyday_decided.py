@@ -12,9 +12,8 @@ import pytest
 
 import convexcls as cc
 from convexcls.problem.centring import CentredScores, centre
-from convexcls.proofs.certificate.slacks import settled
-from convexcls.proofs.exact.doubles import doubles_near
-from convexcls.proofs.levels.attained import at_attaining_point
+from convexcls.proofs.kkt.slacks import settled
+from convexcls.proofs.levels.attained import at_attaining_point, doubles_near
 from convexcls.rational.lattice import nearest_multiples
 from tests.hunt.draw import Case
 from tests.hunt.judge import Judge

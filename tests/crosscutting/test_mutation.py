@@ -34,7 +34,10 @@ from mutated_answers import (
 )
 
 import convexcls as cc
-from convexcls.proofs.certificate import certify, check_direction, check_farkas, check_kkt
+from convexcls.proofs.claims.direction import check_direction
+from convexcls.proofs.claims.farkas import check_farkas
+from convexcls.proofs.kkt.conditions import check_kkt
+from convexcls.proofs.verdict import certify
 
 
 @pytest.mark.parametrize("data", SETS)

@@ -15,7 +15,8 @@ import numpy as np
 import pytest
 
 import convexcls as cc
-from convexcls.proofs.certificate import certify, check_kkt
+from convexcls.proofs.kkt.conditions import check_kkt
+from convexcls.proofs.verdict import certify
 from convexcls.solve import accepting
 
 MILLIONTH = Fraction(1, 10**6)

@@ -159,7 +159,7 @@ def test_renamed_and_permuted():
 
 
 def test_every_nudge_is_refused():
-    from convexcls.proofs.certificate import certify
+    from convexcls.proofs.verdict import certify
 
     p = cc.FisherLDA(X, Y)
     s = p.solve()

@@ -10,7 +10,8 @@ from scipy.stats import multivariate_normal
 import convexcls as cc
 from convexcls.losses import LogDet
 from convexcls.losses.log_det import lower_triangle
-from convexcls.proofs.certificate import certify, check_direction
+from convexcls.proofs.claims.direction import check_direction
+from convexcls.proofs.verdict import certify
 
 
 def three_classes(mixing: np.ndarray, n: int = 60, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:

@@ -13,7 +13,8 @@ from scipy import sparse
 
 import convexcls as cc
 from convexcls.losses import BinaryEntropy, Logistic, SimplexEntropy, SoftmaxMargins
-from convexcls.proofs.certificate import certify, check_direction
+from convexcls.proofs.claims.direction import check_direction
+from convexcls.proofs.verdict import certify
 from convexcls.rows import ClassMarginRows, ConstantRows, JoinedRows, ScaledRows, as_rows, block_gram
 
 

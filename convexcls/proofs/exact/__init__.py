@@ -1,24 +1,7 @@
-"""Exact proofs of quadratic and linear programs, and of widest margins: the solution itself, in rationals."""
+"""The level exact: solutions of quadratic programs and widest margins in rationals, found from a guess in doubles by an
+active-set method without rounding. What it finds is checked by ``claims/optimum.py``. It may import ``claims/``.
+"""
 
-from convexcls.proofs.exact.check import check
-from convexcls.proofs.exact.kernel_matrix import exact_kernel
-from convexcls.proofs.exact.proof import ExactProof, NoProof
-from convexcls.proofs.exact.prove import Solve, prove
-from convexcls.proofs.exact.true_bounds import affordable, true_bounds
-from convexcls.proofs.exact.widest import RootProof, Widest, prove_widest, proved_square, widest
+from convexcls.proofs.exact.prove import Solve, prove, prove_widest
 
-__all__ = [
-    "ExactProof",
-    "NoProof",
-    "RootProof",
-    "Solve",
-    "Widest",
-    "affordable",
-    "check",
-    "exact_kernel",
-    "prove",
-    "prove_widest",
-    "proved_square",
-    "true_bounds",
-    "widest",
-]
+__all__ = ["Solve", "prove", "prove_widest"]

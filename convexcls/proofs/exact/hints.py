@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
-from convexcls.proofs.exact.measured import Measured
-from convexcls.proofs.exact.products import Array
-from convexcls.proofs.exact.sides import OFF, OPEN
-from convexcls.proofs.exact.statement import Samples, Statement
-from convexcls.proofs.exact.thinning import thinned
+from convexcls.arrays import Array
+from convexcls.proofs.claims.affine import AffineRows
+from convexcls.proofs.claims.statement import Samples, Statement
 
 #: A multiplier within this fraction of its largest value counts as 0, or as the largest value.
 SMALL = 1e-7
+#: A sample of quadratic cost whose lines are all below 0: it costs nothing.
+OFF = -1
+#: A sample whose slack is an unknown of the small program.
+OPEN = -2
+#: More multipliers than this are left as they are.
+MOST_THINNED = 20_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +64,7 @@ def _shares(samples: Samples, given: Mapping[str, Any]) -> Array | None:
 def _spread_less(statement: Statement, z: Array, given: Mapping[str, Any]) -> Mapping[str, Any]:
     """The same multipliers, on fewer rows where they are more than a vertex has."""
     # blocks with the rows that have multipliers between their bounds, and the number of the first sample (-1: none)
-    parts: list[tuple[Measured, NDArray[np.intp], int]] = []
+    parts: list[tuple[AffineRows, NDArray[np.intp], int]] = []
     for block in statement.inequalities:
         lam = _vector(given.get(block.block.name), block.size)
         parts.append((block, np.empty(0, np.intp) if lam is None else _positive(lam), -1))
@@ -86,7 +91,7 @@ def _spread_less(statement: Statement, z: Array, given: Mapping[str, Any]) -> Ma
     return out
 
 
-def _dense(measured: Measured, index: NDArray[np.intp]) -> Array:
+def _dense(measured: AffineRows, index: NDArray[np.intp]) -> Array:
     return np.zeros((index.size, measured.width)) if measured.rows is None else measured.rows[index].to_dense()
 
 
@@ -122,3 +127,32 @@ def _sides(samples: Samples, z: Array, shares: Array | None) -> tuple[NDArray[np
     split = np.flatnonzero(counts & (part.max(axis=0) < 1.0 - SMALL))
     side[split] = OPEN
     return side, [(int(i), int(k)) for i in split for k in np.flatnonzero(part[:, i] > SMALL)]
+
+
+def thinned(rows: Array, multipliers: Array, owners: Sequence[int]) -> Array:
+    """Multipliers >= 0 with the same sum of multiplier times row, the same sum for each owner (-1: none), and as few as
+    a vertex has; those given where none is found.
+
+    Where many rows are tight at once, as on a grid of points or with repeated samples, an answer in doubles may spread
+    its multipliers over all of them. A vertex of the set of all multipliers with the same pull has as many between
+    their bounds as there are unknowns; it is found by a linear program in doubles, and is a guess like any other.
+    """
+    from scipy.optimize import linprog
+
+    count = rows.shape[0]
+    if count > MOST_THINNED or not np.all(np.isfinite(rows)):
+        return multipliers
+    owner = np.asarray(owners)
+    held = np.flatnonzero(owner >= 0)
+    groups = np.unique(owner[held], return_inverse=True)[1]
+    sums = sparse.csr_array((np.ones(held.size), (groups, held)), shape=(int(groups.max(initial=-1)) + 1, count))
+    reach = np.abs(rows).max(axis=0, initial=0.0)
+    scaled = rows / np.where(reach > 0, reach, 1.0)
+    size = float(np.abs(multipliers).max(initial=0.0)) or 1.0
+    system = sparse.vstack([sparse.csr_array(scaled.T), sums], format="csr")
+    target = system @ (multipliers / size)
+    try:
+        found = linprog(np.zeros(count), A_eq=system, b_eq=target, bounds=(0, None), method="highs-ds")
+    except ValueError:
+        return multipliers
+    return multipliers if found.x is None else np.maximum(found.x, 0.0) * size

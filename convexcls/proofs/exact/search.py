@@ -11,18 +11,27 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import combinations
 from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
-from convexcls.proofs.exact.hints import Hints
-from convexcls.proofs.exact.measured import Measured
-from convexcls.proofs.exact.pivoting import Contradiction, Falling, Outcome, solve_program
-from convexcls.proofs.exact.products import Array, Matrix
-from convexcls.proofs.exact.program import Program, Row, Tight, sparse_row
-from convexcls.proofs.exact.proof import NoProof
-from convexcls.proofs.exact.sides import OPEN, Sides
-from convexcls.proofs.exact.statement import Statement
+from convexcls.arrays import Array
+from convexcls.proofs.claims.affine import AffineRows, compared
+from convexcls.proofs.claims.statement import NoProof, Samples, Statement
+from convexcls.proofs.exact.criss_cross import (
+    Contradiction,
+    Falling,
+    Outcome,
+    Program,
+    Row,
+    Tight,
+    solve_program,
+    sparse_row,
+)
+from convexcls.proofs.exact.hints import OFF, OPEN, Hints
+from convexcls.rational.doubles import Matrix
 
 #: So many rows join at a time, for each unknown.
 JOINING = 2
@@ -41,11 +50,11 @@ Key: TypeAlias = tuple[int, int] | tuple[int, int, int]
 
 
 @dataclass(eq=False)
-class Search:
+class ActiveSetSearch:
     """The small program as it grows. ``near`` is the point that is guessed, ``tight`` the rows guessed to be tight."""
 
     statement: Statement
-    sides: list[Sides]
+    sides: list[ActivePieces]
     rows: list[Key]
     tight: list[Key]
     near: list[Fraction]
@@ -53,9 +62,9 @@ class Search:
     touching: bool = False
 
     @classmethod
-    def start(cls, statement: Statement, hints: Hints) -> Search:
+    def start(cls, statement: Statement, hints: Hints) -> ActiveSetSearch:
         """The program that a guess suggests."""
-        sides = [Sides(s, side) for s, side in zip(statement.samples, hints.sides, strict=True)]
+        sides = [ActivePieces(s, side) for s, side in zip(statement.samples, hints.sides, strict=True)]
         rows: list[Key] = [(b, int(i)) for b, chosen in enumerate(hints.rows) for i in chosen]
         search = cls(statement, sides, rows, [*rows, *hints.tight], [Fraction(float(v)) for v in hints.z])
         for g, part in enumerate(sides):
@@ -109,11 +118,11 @@ class Search:
             inequalities.append((row, -values[-1]))
         return Program(curved, linear, equalities, inequalities)
 
-    def measured(self, key: Key) -> Measured:
+    def measured(self, key: Key) -> AffineRows:
         """The block of a row."""
         return self.statement.samples[key[0]].lines[key[2]] if len(key) == 3 else self.statement.inequalities[key[0]]
 
-    def run(self, patient: bool = True) -> Found:
+    def run(self, patient: bool = True) -> SolvedProgram:
         """Solve, check all rows, let those join that contradict, until none does. ``TooFar`` where there are very
         many, unless one is patient."""
         while True:
@@ -123,14 +132,14 @@ class Search:
             guess = [number[key] for key in self.tight if key in number]
             outcome = solve_program(program, guess, near)
             if isinstance(outcome, Contradiction):
-                return Found(self, program, outcome)
+                return SolvedProgram(self, program, outcome)
             moving = isinstance(outcome, Falling)
             x = outcome.direction if isinstance(outcome, Falling) else outcome.x
             if isinstance(outcome, Tight):
                 self.tight = [self.rows[k] for k in outcome.multipliers]
             joining = self._join(x[: self.statement.size], moving)
             if not joining:
-                return Found(self, program, outcome)
+                return SolvedProgram(self, program, outcome)
             if joining > MANY * (self.statement.size + 10) and not patient:
                 raise TooFar("the point given is too far from the solution")
             if len(self.rows) > MOST_ROWS:
@@ -160,10 +169,10 @@ class Search:
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class SolvedProgram:
     """What a search ended with: the program on which all rows agree, and its outcome."""
 
-    search: Search
+    search: ActiveSetSearch
     program: Program
     outcome: Outcome
 
@@ -179,3 +188,75 @@ def _rounded(value: Fraction) -> float:
         return float(value)
     except OverflowError:
         return float("inf") if value > 0 else float("-inf")
+
+
+@dataclass(eq=False)
+class ActivePieces:
+    """``side[i]`` is the line on which the slack of sample i rests, OFF or OPEN. The samples that rest on a line cost
+    linear or quadratic functions of z, whose sum is kept as
+
+        1/2 (z, 1)' gram (z, 1) + total' (z, 1)."""
+
+    samples: Samples
+    side: NDArray[np.intp]
+
+    def __post_init__(self) -> None:
+        #: Whether a sample with a fixed side rests on several lines at once.
+        self.touching = False
+        width = self.samples.lines[0].width + 1
+        self.total = [Fraction(0)] * width
+        self.gram: Matrix | None = None
+        for k, line in enumerate(self.samples.lines):
+            for costs, curved in ((self.samples.cost, False), (self.samples.curvature, True)):
+                index = np.flatnonzero((self.side == k) & (costs > 0))
+                if not index.size:
+                    continue
+                if curved:
+                    part = line.gram(index, costs[index])
+                    self.gram = part if self.gram is None else _sum(self.gram, part)
+                else:
+                    self.total = [a + b for a, b in zip(self.total, line.total(index, costs[index]), strict=True)]
+
+    def open(self, i: int) -> int:
+        """Make the slack of a sample an unknown, and take its cost out of the sums; the side it was on."""
+        k = int(self.side[i])
+        self.side[i] = OPEN
+        if k >= 0:
+            (row,) = self.samples.lines[k].rational(np.array([i]))
+            c, p = Fraction(float(self.samples.cost[i])), Fraction(float(self.samples.curvature[i]))
+            if c:
+                self.total = [a - c * b for a, b in zip(self.total, row, strict=True)]
+            if p and self.gram is not None:
+                self.gram = _sum(self.gram, [[-p * a * b for b in row] for a in row])
+        return k
+
+    def contradicted(self, z: Sequence[Fraction], moving: bool = False) -> NDArray[np.intp]:
+        """The samples that stand elsewhere at z than where they are taken to stand; or that leave their side along a
+        direction."""
+        lines, out = self.samples.lines, np.zeros(self.samples.size, dtype=bool)
+        self.touching, counts = False, (self.side != OPEN) & (self.samples.cost > 0)
+        for k, j in combinations(range(len(lines)), 2):
+            sign = compared(lines[k], lines[j], z, moving)
+            self.touching |= bool(np.any(counts & (sign == 0)))
+            out |= ((self.side == k) & (sign < 0)) | ((self.side == j) & (sign > 0))
+        curved = self.samples.curvature > 0
+        if curved.any():
+            for k, line in enumerate(lines):
+                sign = line.moves(z) if moving else line.signs(z)
+                out |= (self.side == OFF) & (sign > 0)
+                if not moving:
+                    out |= (self.side == k) & curved & (sign < 0)
+        return np.flatnonzero(out)
+
+    def worst(self, index: NDArray[np.intp], z: Array, most: int) -> NDArray[np.intp]:
+        """Of some samples those that are farthest from where they are taken to stand, by doubles."""
+        if index.size <= most:
+            return index
+        values = np.array([line.values(z)[index] for line in self.samples.lines])
+        resting = np.where(self.side[index] >= 0, values[self.side[index], np.arange(index.size)], 0.0)
+        away = np.maximum(values.max(axis=0) - resting, -np.minimum(resting, 0.0) * (self.samples.curvature[index] > 0))
+        return np.sort(index[np.argsort(-away, kind="stable")[:most]])
+
+
+def _sum(first: Matrix, second: Matrix) -> Matrix:
+    return [[a + b for a, b in zip(u, v, strict=True)] for u, v in zip(first, second, strict=True)]

@@ -1,12 +1,12 @@
 """The levels of proof, joined: from a certificate in floating point to one that rounding cannot touch.
 
-float      what ``certificate.certify`` measured
+float      what ``verdict.certify`` measured
 rigorous   bounds on the optimum that hold despite rounding (``rigorous``); where there is none, an exact proof of that
 exact      the rational solution of a linear or quadratic program (``exact``), or an enclosure of the optimum of a
            likelihood or of a widest margin to as many digits as are asked for (``enclosure``)
 
 What a level cannot show, a higher one may: then the certificate is of that level. What none can show is undecided, and
-the certificate says why.
+the certificate says why. It may import everything in ``proofs/`` but ``portable/``.
 """
 
 from __future__ import annotations
@@ -14,16 +14,18 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from convexcls.problem import Problem
 from convexcls.proofs.certificate import LEVELS, Certificate, Level
-from convexcls.proofs.levels.size import moderate, small
 
 if TYPE_CHECKING:
     from convexcls.proofs.exact import Solve
 
-__all__ = ["DIGITS", "check_level", "raise_level"]
+__all__ = ["DIGITS", "check_level", "raise_level", "small"]
 
 #: The digits of an enclosure where nobody asks for others.
 DIGITS = 30
+#: So many entries are not too many for an exact proof, and so many not for bounds in rationals at a known point.
+MOST_TO_PROVE, MOST_TO_BOUND = 1_000, 10_000
 BEYOND_DOUBLES = "bounds at a point of doubles do not prove it: this is the proof of the level exact"
 NO_ROOM = (
     "there is an optimum (level='exact' proves it), but the doubles nearest to it are not within the tolerance: "
@@ -92,8 +94,9 @@ def _beyond_doubles(certificate: Certificate, solve: Solve | None) -> Certificat
 
 def _raised(certificate: Certificate, level: Level, digits: int, stand_in: bool, solve: Solve | None) -> Certificate:
     # loaded where they are asked for: most answers are judged in doubles
+    from convexcls.proofs.claims.statement import has_moments
     from convexcls.proofs.levels.bounded import bounded, bounded_finer
-    from convexcls.proofs.levels.by_moments import by_moments, has_moments
+    from convexcls.proofs.levels.by_moments import by_moments
     from convexcls.proofs.levels.exactly import exactly, refuted
 
     if has_moments(certificate.problem):
@@ -104,3 +107,20 @@ def _raised(certificate: Certificate, level: Level, digits: int, stand_in: bool,
         return exactly(certificate, digits, solve)
     found = bounded(certificate)
     return bounded_finer(found, solve) if stand_in and found.status == "undecided" else found
+
+
+def small(problem: Problem) -> bool:
+    """Whether nobody waits long for an exact proof."""
+    return _entries(problem) <= MOST_TO_PROVE
+
+
+def moderate(problem: Problem) -> bool:
+    """Whether nobody waits long for bounds in rationals at a known point."""
+    return _entries(problem) <= MOST_TO_BOUND
+
+
+def _entries(problem: Problem) -> int:
+    """The entries of all rows, and of the matrices of the objective."""
+    blocks = (*problem.terms, *problem.constraints)
+    entries = sum(rows.entries for b in blocks for rows in b.entries.values())
+    return entries + sum(p.entries for p in problem.matrices.values())

@@ -1,25 +1,48 @@
 """Whether a point of doubles attains an optimum that is known without rounding, to the tolerance, worked out in
-rationals: then nothing is asked of multipliers in doubles, which may have less room than the point."""
+rationals: then nothing is asked of multipliers in doubles, which may have less room than the point.
+
+Each unknown rounded to the nearest double, a row R_i z is off by a rounding of its largest product: too much where
+large numbers cancel in it, as with features far from zero. But doubles a little farther away may do: z_j moves by k_j
+units in its last place. What a step d away from the solution z costs is
+
+    1/2 d'Hd + sum over p_i/2 (R_i d)^2       of what is curved,
+    price_i |R_i d|                           of rows that hold with equality, and of samples at a kink of their cost:
+
+to first order all else adds up to nothing, for z is a solution. Together, in units of what the tolerance allows, this
+is a norm of d, and a step of least norm that leads to doubles is a point of a lattice near a given one
+(``rational/lattice.py``).
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
-from convexcls.proofs.certificate import Certificate, check_kkt
-from convexcls.proofs.certificate.level_words import ATTAINED
-from convexcls.proofs.certificate.slacks import settled
-from convexcls.proofs.exact import ExactProof, RootProof, widest
-from convexcls.proofs.exact.doubles import doubles_near
-from convexcls.proofs.exact.measured import Measured
-from convexcls.proofs.levels.finer import finer_bounds
+from convexcls.arrays import Array
+from convexcls.proofs.certificate import Certificate
+from convexcls.proofs.claims.affine import AffineRows
+from convexcls.proofs.claims.bounds import finer_bounds
+from convexcls.proofs.claims.optimum import ExactProof, RootProof, widest
+from convexcls.proofs.claims.statement import Samples, Statement, state
+from convexcls.proofs.kkt.conditions import check_kkt
+from convexcls.proofs.kkt.slacks import settled
 from convexcls.proofs.rigorous.structure import Structure
+from convexcls.proofs.words import ATTAINED
+from convexcls.rational import dot
+from convexcls.rational.lattice import nearest_multiples
 
-Array = NDArray[np.float64]
+Vector = list[Fraction]
+
+#: Norms are worked out to this fraction of what the tolerance allows.
+GRAIN = Fraction(1, 2**40)
+#: An unknown may move by this fraction of itself.
+FAR = Fraction(1, 1000)
+#: More numbers are not rounded together.
+MOST_STEPS = 12
 
 #: Margins that a rounding leaves below 1 may cost much: the solution is stretched by as much.
 STRETCHED = tuple(1 + Fraction(k, 2**53) for k in (0, 2**7, 2**13, 2**19))
@@ -55,8 +78,8 @@ def _attains(c: Certificate, x: Array) -> bool:
     if found is None:
         return False
     low, high, value = found
-    room = Fraction(c.tol) * max(abs(low), abs(high), Fraction(c.problem.unit))
-    return high - low <= room and abs(value - high) <= room and _feasible(c, x)
+    allowed = Fraction(c.tol) * max(abs(low), abs(high), Fraction(c.problem.unit))
+    return high - low <= allowed and abs(value - high) <= allowed and _feasible(c, x)
 
 
 def _feasible(c: Certificate, x: Array) -> bool:
@@ -72,9 +95,87 @@ def _widest_attained(proof: RootProof, point: Mapping[str, list[Fraction]], tol:
     if t < 0 or length > (1 + tol) ** 2 or not (1 - tol) ** 2 * proof.square <= t * t <= (1 + tol) ** 2 * proof.square:
         return False
     z = [value for v in proof.problem.variables for value in point[v.name]]
-    rows = Measured(parts.block, proof.problem.rows(parts.block), proof.problem.size)
+    rows = AffineRows(parts.block, proof.problem.rows(parts.block), proof.problem.size)
     values = (
         sum((a * b for a, b in zip(row, [*z, Fraction(1)], strict=True)), Fraction(0))
         for row in rows.rational(np.arange(parts.block.size))
     )
     return all(value <= tol * t for value in values)  # t - R x
+
+
+def doubles_near(proof: ExactProof, tolerance: Fraction, factor: Fraction = Fraction(1)) -> Array | None:
+    """A point of doubles near a multiple of the solution, its slacks 0; None where it has too many entries, is beyond
+    the range of doubles, or may not be off at all because the optimum is 0."""
+    assert proof.optimum is not None
+    allowed = tolerance * max(abs(proof.optimum), Fraction(proof.problem.unit))
+    if not allowed:
+        return None
+    statement = state(proof.problem)
+    exact = [factor * value for name in statement.kept for value in proof.point[name]]
+    try:
+        nearest = [float(value) for value in exact]
+    except OverflowError:
+        return None
+    moved = [j for j, value in enumerate(nearest) if value]
+    if not 0 < len(moved) <= MOST_STEPS:
+        return None
+    units = [Fraction(math.ulp(nearest[j])) for j in moved]
+    missed = [v - Fraction(near) for v, near in zip(exact, nearest, strict=True)]
+    norm = _norm(statement, proof, allowed, tolerance)
+    gram = [[round(norm[i][j] * u * v) for j, v in zip(moved, units, strict=True)] for i, u in _pairs(moved, units)]
+    along = [round(dot(norm[i], missed) * u) for i, u in _pairs(moved, units)]
+    for place, (j, unit) in enumerate(_pairs(moved, units)):
+        gram[place][place] += math.ceil((unit / exact[j] / FAR / GRAIN) ** 2)
+    for j, unit, k in zip(moved, units, nearest_multiples(gram, along), strict=True):
+        nearest[j] = float(Fraction(nearest[j]) + k * unit)
+    out = np.zeros(proof.problem.size)
+    out[proof.problem.places(statement.kept)] = nearest
+    return out
+
+
+def _norm(statement: Statement, proof: ExactProof, allowed: Fraction, tolerance: Fraction) -> list[Vector]:
+    """The matrix of the norm, in units of the grain."""
+    z = [value for name in statement.kept for value in proof.point[name]]
+    size = range(statement.size)
+    curved = [[value / allowed for value in row] for row in statement.quadratic]
+    for row, weight in _weighed(statement, proof, z, allowed, tolerance):
+        used = [j for j in size if row[j]]
+        for j in used:
+            for k in used:
+                curved[j][k] += weight * row[j] * row[k]
+    return [[value / GRAIN**2 for value in row] for row in curved]
+
+
+def _weighed(
+    statement: Statement, proof: ExactProof, z: Vector, allowed: Fraction, tolerance: Fraction
+) -> Iterator[tuple[Vector, Fraction]]:
+    """Rows with the weights of their squares."""
+    for block in (*statement.equalities, *statement.inequalities):
+        rows, used = block.rational(np.arange(block.size)), proof.multipliers.get(block.block.name, {})
+        unit = max((abs(row[-1]) for row in rows), default=Fraction(0))
+        for i, row in enumerate(rows):
+            if block in statement.equalities or not _value(row, z):
+                own = unit or sum((abs(a * b) for a, b in zip(row, z, strict=False)), Fraction(0))
+                least = 1 / (tolerance * own) if own else Fraction(0)
+                yield row[:-1], max(abs(used.get(i, Fraction(0))) / allowed, least) ** 2
+    for samples in statement.samples:
+        yield from _sampled(samples, z, allowed)
+
+
+def _sampled(samples: Samples, z: Vector, allowed: Fraction) -> Iterator[tuple[Vector, Fraction]]:
+    lines = [line.rational(np.arange(samples.size)) for line in samples.lines if isinstance(line, AffineRows)]
+    every = zip(zip(*lines, strict=True), samples.cost.tolist(), samples.curvature.tolist(), strict=True)
+    for rows, c, p in every:
+        ranked = sorted(rows, key=lambda row: _value(row, z), reverse=True)
+        if p and _value(ranked[0], z) >= 0:
+            yield ranked[0][:-1], Fraction(p) / allowed
+        elif c and len(ranked) > 1 and _value(ranked[0], z) == _value(ranked[1], z):
+            yield [a - b for a, b in zip(ranked[0][:-1], ranked[1], strict=False)], (Fraction(c) / allowed) ** 2
+
+
+def _value(row: Vector, z: Vector) -> Fraction:
+    return dot(row[:-1], z) + row[-1]
+
+
+def _pairs(moved: list[int], units: Vector) -> list[tuple[int, Fraction]]:
+    return list(zip(moved, units, strict=True))

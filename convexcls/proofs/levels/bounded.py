@@ -8,10 +8,11 @@ from fractions import Fraction
 
 import numpy as np
 
-from convexcls.proofs.certificate import Certificate, needs_attainment_proof
-from convexcls.proofs.exact import Solve
+from convexcls.proofs.certificate import Certificate
+from convexcls.proofs.claims.bounds import finer_bounds
+from convexcls.proofs.exact.prove import Solve
+from convexcls.proofs.kkt.attainment import needs_attainment_proof
 from convexcls.proofs.levels.exactly import exactly
-from convexcls.proofs.levels.finer import finer_bounds
 from convexcls.proofs.rigorous import Bounds, bounds
 from convexcls.proofs.rigorous.structure import Structure
 
@@ -102,8 +103,8 @@ def _finer(c: Certificate) -> Certificate | None:
     if found is None:
         return None
     low, high, value = found
-    room = Fraction(c.tol) * max(abs(low), abs(high), Fraction(c.problem.unit))
-    if high - low > room or abs(value - high) > room or not _violation(c) <= c.tol:
+    allowed = Fraction(c.tol) * max(abs(low), abs(high), Fraction(c.problem.unit))
+    if high - low > allowed or abs(value - high) > allowed or not _violation(c) <= c.tol:
         return None
     ends = rounded_down(low), -rounded_down(-high)
     return replace(c, status="optimal", reason="", bounds=Bounds(*ends, at_point=ends[1]))

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
-from convexcls.problem import NoAnswer, Problem
+from convexcls.problem import NoAnswer
 from convexcls.proofs.certificate import Certificate, Level
+from convexcls.proofs.claims.optimum import ExactProof
+from convexcls.proofs.claims.statement import moments
 from convexcls.proofs.enclosure import (
     Moments,
     enclose_moments,
@@ -20,7 +21,6 @@ from convexcls.proofs.enclosure import (
     matched,
     value_at,
 )
-from convexcls.proofs.exact import ExactProof
 from convexcls.proofs.levels.bounded import far_off, rounded_down
 from convexcls.proofs.levels.exactly import BEYOND_RANGE, at, proved
 from convexcls.proofs.rigorous import Bounds
@@ -29,18 +29,9 @@ from convexcls.proofs.rigorous import Bounds
 BITS = 128
 
 
-def has_moments(problem: Problem) -> bool:
-    """Whether the optimum of a problem is a formula of moments."""
-    return hasattr(problem, "moments_as_given")
-
-
-def _moments(problem: Any) -> list[Moments]:
-    return list(problem.moments_as_given())
-
-
 def by_moments(c: Certificate, level: Level, digits: int, stand_in: bool) -> Certificate:
     """The optimum, or that there is none, whatever doubles say of it."""
-    parts = c.problem.remembered(_moments)
+    parts = c.problem.remembered(moments)
     try:
         if (direction := falling_direction(parts)) is not None:
             proof = ExactProof("unattained", c.problem, point=identity(parts), direction=direction)

@@ -8,18 +8,19 @@ from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexcls.arrays import Array
 from convexcls.problem import NoAnswer, Problem
-from convexcls.proofs.certificate import Certificate, Level, check_kkt
-from convexcls.proofs.certificate.curvature import vanishes_as_given
-from convexcls.proofs.certificate.separation import separation_of
+from convexcls.proofs.certificate import Certificate, Level
+from convexcls.proofs.claims.bounds import affordable
+from convexcls.proofs.claims.curvature import has_rounded_kernel, vanishes_as_given
+from convexcls.proofs.claims.direction import check_in_rationals
+from convexcls.proofs.claims.optimum import ExactProof, Widest, widest
+from convexcls.proofs.claims.statement import NoProof
 from convexcls.proofs.enclosure import enclose, enclose_root
-from convexcls.proofs.exact import ExactProof, NoProof, Solve, Widest, affordable, prove, prove_widest, widest
-from convexcls.proofs.exact.falling import proves_unattained
-from convexcls.proofs.exact.kernel_matrix import has_exact_kernel
-
-Array = NDArray[np.float64]
+from convexcls.proofs.exact.prove import Solve, prove, prove_widest
+from convexcls.proofs.kkt.conditions import check_kkt
+from convexcls.proofs.separability import separation_of
 
 BEYOND_RANGE = "the solution is known, but some of its numbers are beyond the range of doubles"
 
@@ -72,7 +73,7 @@ def _falling(c: Certificate) -> ExactProof | None:
         return None
     way = c.direction.exactly or [Fraction(v) for v in c.direction.x.tolist()]
     direction = {name: list(way[where]) for name, where in problem.layout.items()}
-    if proves_unattained(problem, direction):
+    if check_in_rationals(problem, direction):
         return None
     start = {name: [Fraction(0)] * len(values) for name, values in direction.items()}
     return ExactProof("unattained", problem, point=start, direction=direction)
@@ -108,10 +109,9 @@ def proved(c: Certificate, proof: ExactProof) -> Certificate:
 def _true_of_doubles_only(c: Certificate, proof: ExactProof) -> str:
     """Why a proof on the values of a kernel as doubles (of exp, say, there are no others) does not stand for the kernel
     itself: these values, each off by its rounding, may have another optimum. Empty where all is well."""
-    kernels = [(v, spread) for v, p in c.problem.matrices.items() if (spread := p.spread()) is not None]
-    if not kernels or has_exact_kernel(c.problem):
+    if not has_rounded_kernel(c.problem):
         return ""
-    ((name, spread),) = kernels
+    name, spread = next((v, s) for v, p in c.problem.matrices.items() if (s := p.spread()) is not None)
     if proof.verdict == "unattained":
         size = max(map(abs, proof.direction[name]))
         direction = np.array([float(value / size) for value in proof.direction[name]])

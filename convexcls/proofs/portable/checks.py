@@ -1,27 +1,49 @@
-"""What the numbers of a certificate prove of a problem."""
+"""What the numbers of a certificate prove of a problem.
+
+Bounds of the optimum are had by one way after another. Every way holds whatever the numbers are; so does the larger of
+two lower and the smaller of two upper bounds. Rationals come first where they can be had, doubles rounded the right way
+first where only balls are better.
+"""
 
 from __future__ import annotations
 
+import math
 import sys
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
+import numpy as np
+
+from convexcls.arrays import Array
 from convexcls.models import Model
 from convexcls.problem import NoAnswer, Problem
-from convexcls.proofs.certificate import check_kkt
-from convexcls.proofs.certificate.origin import doubtful_at_origin
-from convexcls.proofs.enclosure import Enclosure, check_enclosure, proof_words
-from convexcls.proofs.exact import ExactProof, check, proved_square, widest
-from convexcls.proofs.portable.bounds import Bounds, bounds_of, in_doubles
-from convexcls.proofs.portable.exact_proofs import falls, proves_infeasible
-from convexcls.proofs.portable.gaussian import enclosed_by_moments, has_moments
+from convexcls.proofs.claims import direction, farkas, optimum
+from convexcls.proofs.claims.bounds import finer_bounds
+from convexcls.proofs.claims.optimum import ExactProof, proved_square, widest
+from convexcls.proofs.claims.origin import doubtful_at_origin
+from convexcls.proofs.claims.statement import has_few_moments, moments
+from convexcls.proofs.enclosure import (
+    Enclosure,
+    check_enclosure,
+    check_moments,
+    falling_direction,
+    least_value,
+    proof_words,
+    value_at,
+)
+from convexcls.proofs.kkt.attainment import PROOF, attainment, needs_attainment_proof
+from convexcls.proofs.kkt.conditions import check_kkt
 from convexcls.proofs.portable.numbers import CertificateError
-from convexcls.proofs.portable.parsed import Box, Parsed
-from convexcls.proofs.portable.slacks import kept_names, with_flat_lines
+from convexcls.proofs.portable.parsing import Box, Parsed
+from convexcls.proofs.portable.slacks import kept_names, multiplier_arrays, with_flat_lines, with_slacks
 from convexcls.rational import to_double
 
 #: An enclosure need not settle any number of digits to be true.
 NO_DIGITS = -sys.maxsize
+ZERO = Fraction(0)
+#: The bits of bounds that are compared with doubles.
+BITS = 128
 Interval = tuple[Fraction | None, Fraction | None]
 
 
@@ -30,10 +52,10 @@ def check_claim(parsed: Parsed, problem: Model) -> Interval:
     if parsed.verdict == "undecided":
         raise CertificateError("the certificate claims nothing: its verdict is undecided")
     if parsed.verdict == "infeasible":
-        _refuse(proves_infeasible(problem, parsed.farkas))
+        _refuse(farkas.check(problem, parsed.farkas))
         return None, None
     if parsed.verdict == "unattained":
-        _refuse(falls(problem, parsed.direction))
+        _refuse(direction.check(problem, parsed.direction))
         return None, None
     if parsed.enclosure is not None:
         return _enclosed(parsed, parsed.enclosure, problem)
@@ -69,13 +91,13 @@ def _implied(parsed: Parsed, problem: Problem, found: Bounds) -> tuple[str, Inte
         return "one of the bounds is missing", (None, None)
     lower, upper = (found.lower, found.upper) if problem.sense == "min" else (-found.upper, -found.lower)
     proved = f"the optimum is proved to lie between {_shown(lower)} and {_shown(upper)}"
-    room = parsed.tolerance * max(upper, -lower, Fraction(problem.unit))
+    allowed = parsed.tolerance * max(upper, -lower, Fraction(problem.unit))
     low, high = parsed.claim["lower"], parsed.claim["upper"]
-    near = abs(low - lower) <= room and abs(high - upper) <= room
+    near = abs(low - lower) <= allowed and abs(high - upper) <= allowed
     reason = ""
-    if upper - lower > room:
+    if upper - lower > allowed:
         reason = f"{proved}, which are further apart than the tolerance allows"
-    elif abs(found.value - found.upper) > room:
+    elif abs(found.value - found.upper) > allowed:
         reason = "the point is too far from being feasible"
     elif not near or (parsed.level == "rigorous" and not low <= lower <= upper <= high):
         reason = f"{proved}, which does not imply the claim"
@@ -97,15 +119,15 @@ def _well_formed(parsed: Parsed, problem: Problem) -> None:
 def _exactly(parsed: Parsed, problem: Model) -> Interval:
     if "square" in parsed.claim:
         return _root(parsed, problem)
-    optimum = parsed.claim["optimum"]
-    minimised = -optimum if problem.sense == "max" else optimum
+    value = parsed.claim["optimum"]
+    minimised = -value if problem.sense == "max" else value
     multipliers = with_flat_lines(problem, parsed.multipliers)
     proof = ExactProof("optimal", problem, minimised, parsed.point, multipliers, Fraction(0))
-    if not check(problem, proof) or not parsed.claim["lower"] == parsed.claim["upper"] == optimum:
+    if optimum.check(problem, proof) or not parsed.claim["lower"] == parsed.claim["upper"] == value:
         raise CertificateError(
             "point and multipliers do not satisfy the KKT conditions exactly with the claimed optimum"
         )
-    return optimum, optimum
+    return value, value
 
 
 def _root(parsed: Parsed, problem: Model) -> Interval:
@@ -132,7 +154,10 @@ def _enclosed(parsed: Parsed, box: Box, problem: Model) -> Interval:
     claimed = Enclosure(low, high, intervals, box.digits, NO_DIGITS, box.precision, pinned)
     claimed = replace(claimed, proof=proof_words(problem, claimed))
     try:
-        holds = (enclosed_by_moments if has_moments(problem) else check_enclosure)(problem, claimed)
+        if has_few_moments(problem):
+            holds = check_moments(problem.remembered(moments), claimed)
+        else:
+            holds = check_enclosure(problem, claimed)
     except NoAnswer as error:
         raise CertificateError(f"the enclosure is not proved: {error}") from None
     if not holds:
@@ -159,3 +184,91 @@ def _by_residuals(parsed: Parsed, problem: Model, side: str) -> Interval:
 
 def _shown(value: Fraction) -> str:
     return f"{to_double(value):.17g}"
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """A lower and an upper bound of the minimised objective, None where there is none; the objective at the point as it
+    is; whether a minimum is known to exist; and whether the value was worked out in doubles."""
+
+    lower: Fraction | None
+    upper: Fraction | None
+    value: Fraction
+    attained: bool = True
+    rounded: bool = False
+
+    def with_others(self, other: Bounds) -> Bounds:
+        """What both show."""
+        lower = [end for end in (self.lower, other.lower) if end is not None]
+        upper = [end for end in (self.upper, other.upper) if end is not None]
+        best = other if self.rounded else self
+        attained = self.attained or other.attained
+        return replace(best, lower=max(lower, default=None), upper=min(upper, default=None), attained=attained)
+
+
+def bounds_of(parsed: Parsed, problem: Model) -> Iterator[Bounds]:
+    """What is proved of the optimum, each time with what one more way shows."""
+    best: Bounds | None = None
+    for found in _ways(parsed, problem):
+        best = found if best is None else best.with_others(found)
+        yield best
+
+
+def _ways(parsed: Parsed, problem: Model) -> Iterator[Bounds]:
+    if has_few_moments(problem):
+        yield _by_moments(parsed, problem)
+        return
+    if (parts := widest(problem)) is not None:
+        used = {name: rows for name, rows in parsed.multipliers.items() if name == parts.block.name}
+        if proved_square(parts, parsed.point, used) == 0:
+            yield Bounds(ZERO, ZERO, ZERO)
+            return
+    rational = problem.is_quadratic_program or parts is not None
+    for way in (_finely, _in_doubles) if rational else (_in_doubles, _finely):
+        if (found := way(parsed, problem)) is not None:
+            yield found
+
+
+def _by_moments(parsed: Parsed, problem: Model) -> Bounds:
+    """The formula of the optimum from below, and the objective at the point from above."""
+    parts = problem.remembered(moments)
+    if falling_direction(parts) is not None:
+        raise CertificateError("there is no minimum: a combination of features does not vary within a class")
+    here = value_at(parts, parsed.point, BITS)
+    if here is None:
+        raise CertificateError("the precision of the point is not positive definite")
+    return Bounds(least_value(parts, BITS)[0], here[1], here[1])
+
+
+def _finely(parsed: Parsed, problem: Model) -> Bounds | None:
+    """In rationals, or in balls around the minimum, which exists where it was enclosed."""
+    found = finer_bounds(problem, parsed.point, parsed.multipliers)
+    return None if found is None else Bounds(*found)
+
+
+def _in_doubles(parsed: Parsed, problem: Model) -> Bounds:
+    """In doubles rounded the right way."""
+    from convexcls.proofs.rigorous import bounds
+
+    x, multipliers = in_doubles(parsed, problem)
+    found = bounds(problem, x, multipliers)
+    with np.errstate(over="ignore", invalid="ignore"):
+        value = problem.objective(x)
+    if not math.isfinite(value):
+        raise CertificateError("the objective at the point is not finite")
+    attained = not needs_attainment_proof(problem) or attainment(problem, x, multipliers) >= PROOF
+    return Bounds(_rational(found.lower), _rational(found.upper), Fraction(value), attained, rounded=True)
+
+
+def in_doubles(parsed: Parsed, problem: Model) -> tuple[Array, Mapping[str, Array]]:
+    """The point with its slacks, and all multipliers."""
+    with np.errstate(over="ignore", invalid="ignore"):  # told below
+        x = with_slacks(problem, parsed.point)
+    multipliers = multiplier_arrays(problem, with_flat_lines(problem, parsed.multipliers))
+    if not np.all(np.isfinite(x)) or not all(np.all(np.isfinite(z)) for z in multipliers.values()):
+        raise CertificateError("the point or a multiplier is beyond the range of doubles")
+    return x, multipliers
+
+
+def _rational(value: float) -> Fraction | None:
+    return Fraction(float(value)) if math.isfinite(value) else None

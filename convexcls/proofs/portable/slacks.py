@@ -10,12 +10,11 @@ from collections.abc import Mapping
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexcls.arrays import Array
 from convexcls.problem import Constraint, Problem
 from convexcls.rational import to_double
 
-Array = NDArray[np.float64]
 Blocks = Mapping[str, Mapping[int, Fraction]]
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -13,22 +14,24 @@ from convexcls.losses import BY_NAME
 from convexcls.models import EmpiricalRisk, KernelSVM, Model, by_kind
 from convexcls.problem import NoAnswer
 from convexcls.proofs.certificate import Certificate
-from convexcls.proofs.certificate.words import speaks_of_doubles
-from convexcls.proofs.enclosure import Enclosure
-from convexcls.proofs.levels import raise_level
+from convexcls.proofs.claims import direction as directions
+from convexcls.proofs.claims import farkas as contradictions
+from convexcls.proofs.claims.optimum import ExactProof, widest
+from convexcls.proofs.claims.statement import NoProof, has_few_moments, moments
+from convexcls.proofs.enclosure import Enclosure, falling_direction
+from convexcls.proofs.exact.prove import prove, prove_widest
+from convexcls.proofs.levels import raise_level, small
 from convexcls.proofs.levels.bounded import bounded_here
-from convexcls.proofs.levels.size import small
 from convexcls.proofs.portable.digest import data_digest, label_texts
-from convexcls.proofs.portable.exact_proofs import falls
-from convexcls.proofs.portable.found_proofs import direction_of, farkas_of, settled
 from convexcls.proofs.portable.numbers import CertificateError, read_number, write_number
 from convexcls.proofs.portable.parsing import LONGEST_TEXT, MOST_NOTES, SCHEMA, parse
-from convexcls.proofs.portable.rebuilding import written_parameter
-from convexcls.proofs.portable.slacks import flat_lines, kept_names
+from convexcls.proofs.portable.slacks import Blocks, flat_lines, kept_names
+from convexcls.proofs.portable.verification import written_parameter
+from convexcls.proofs.words import speaks_of_doubles
 from convexcls.solve import guess
 
 #: The share of the tolerance by which bounds are stated wider than they were shown.
-ROOM = 0.01
+WIDENED = 0.01
 #: No more of the tolerance lies between them, so that whoever finds other bounds between these is near both.
 MOST = 0.999
 #: Residuals repaired in another way cost about so many times what they measure.
@@ -99,7 +102,7 @@ def _of_doubles(certificate: Certificate, proof: Mapping[str, Any]) -> bool:
     if not speaks_of_doubles(certificate) or "direction" not in proof:
         return speaks_of_doubles(certificate)
     way = {name: [read_number(v, name) for v in values] for name, values in proof["direction"].items()}
-    return bool(falls(certificate.problem, way))
+    return bool(directions.check(certificate.problem, way))
 
 
 def _model(problem: Any) -> Model:
@@ -147,8 +150,8 @@ def _claim(certificate: Certificate) -> dict[str, str]:
         repair = (
             REPAIRED * (0.0 if certificate.kkt is None else max(certificate.kkt.measures().values())) / certificate.tol
         )
-        room = min(max(high - low, max(ROOM, repair) * allowed), (MOST * allowed - (high - low)) / 2)
-        low, high = low - max(room, 0.0), high + max(room, 0.0)
+        widening = min(max(high - low, max(WIDENED, repair) * allowed), (MOST * allowed - (high - low)) / 2)
+        low, high = low - max(widening, 0.0), high + max(widening, 0.0)
     return {"lower": write_number(float(low)), "upper": write_number(float(high))}
 
 
@@ -199,3 +202,53 @@ def _rows(blocks: Numbers) -> dict[str, dict[str, str]]:
         name: {str(i): write_number(value) for i, value in sorted(rows.items()) if value}
         for name, rows in blocks.items()
     }
+
+
+# ---- proofs moved so that they hold in rationals: what is written is checked, not believed ------------------------
+
+
+def settled(certificate: Certificate) -> Certificate:
+    """A certificate that the widest margin is 0, with the multipliers that prove it: rounded ones prove a little less.
+    Others as they are."""
+    x, parts = certificate.x, widest(certificate.problem)
+    if parts is None or certificate.exact is not None or certificate.status != "optimal" or x is None or x.any():
+        return certificate
+    with suppress(NoProof):
+        proof = prove_widest(parts, x, certificate.multipliers, guess)
+        if isinstance(proof, ExactProof) and proof.optimum == 0:
+            return replace(certificate, exact=proof)
+    return certificate
+
+
+def farkas_of(certificate: Certificate) -> Blocks:
+    """The multipliers of a contradiction, exact ones where they are known or can be found."""
+    problem, farkas = certificate.problem, certificate.farkas
+    if certificate.exact is not None:
+        return dict(certificate.exact.multipliers)
+    assert farkas is not None
+    if farkas.exactly is not None:
+        return farkas.exactly
+    found = contradictions.nearby_exact(problem, farkas.multipliers)
+    if contradictions.check(problem, found):
+        with suppress(NoProof):
+            proof = prove(problem, None, farkas.multipliers, guess)
+            return proof.multipliers if proof.verdict == "infeasible" else found
+    return found
+
+
+def direction_of(certificate: Certificate) -> Mapping[str, Sequence[Fraction]]:
+    """A direction without a minimum, an exact one where it is known or can be found."""
+    problem, known = certificate.problem, certificate.direction
+    if certificate.exact is not None and set(certificate.exact.direction) == set(problem.layout):
+        return dict(certificate.exact.direction)
+    if has_few_moments(problem) and (way := falling_direction(problem.remembered(moments))) is not None:
+        return way
+    assert known is not None
+    if known.exactly is not None:
+        return {name: known.exactly[where] for name, where in problem.layout.items()}
+    found = directions.nearby_exact(problem, known.x)
+    if problem.is_quadratic_program and directions.check_in_rationals(problem, found):
+        with suppress(NoProof):
+            proof = prove(problem, solve=guess)
+            return proof.direction if proof.verdict == "unattained" else found
+    return found

@@ -1,28 +1,30 @@
-"""Whether classes can be separated, with proofs that hold exactly on the data as given.
-
-=======================  =====================================================================================
-``separability(X, y)``   strictly separable, weakly separable or overlapping, told of samples
-``separate(rows)``       the same of homogeneous rows, for models: direction, weights, circuit
-``complaints(rows, .)``  what is wrong with such a proof, by other code than that which found it
-=======================  =====================================================================================
+"""Whether classes can be separated, with proofs that hold exactly on the data as given: of samples (``separability``),
+of rows (``separate``) and of problems whose verdict hangs on it (``HardMargin``, ``Likelihood``, ``Perceptron``). What
+it finds is checked by ``claims/separation.py``. It may import ``kkt/``, ``claims/`` and what these may.
 """
 
-from convexcls.proofs.separability.check import complaints
-from convexcls.proofs.separability.core import Separation, separate, strictly
-from convexcls.proofs.separability.guess import Guess
-from convexcls.proofs.separability.margins import separation_rows
+from convexcls.proofs.claims.separation import Separation
+from convexcls.proofs.separability.alternative import Guess
+from convexcls.proofs.separability.classes import separability, separation_rows
+from convexcls.proofs.separability.core import Behaviour, Cone, separate, strictly
+from convexcls.proofs.separability.problems import HardMargin, Likelihood, Perceptron, Separating, separation_of
 from convexcls.proofs.separability.result import Hull, Plane, Separability
-from convexcls.proofs.separability.told import separability
 
 __all__ = [
+    "Behaviour",
+    "Cone",
     "Guess",
+    "HardMargin",
     "Hull",
+    "Likelihood",
+    "Perceptron",
     "Plane",
     "Separability",
+    "Separating",
     "Separation",
-    "complaints",
     "separability",
     "separate",
+    "separation_of",
     "separation_rows",
     "strictly",
 ]

@@ -2,29 +2,43 @@
 
     some v has a_i'v > 0 for all i,      or      some lambda >= 0, not 0, has sum_i lambda_i a_i = 0.
 
-HiGHS guesses; the guess is proved in rationals; where that fails, the nearest point of the hull decides without
-rounding.
+HiGHS guesses; the guess is proved in rationals, or not used. Where that fails, the point of the hull that is nearest to
+the origin decides, in rationals (Wolfe 1976).
+
+Either it is 0, and then a positive combination of few rows is 0. Or it is not, and then it is a direction along which
+every row moves the right way. The points that the nearest one is made of (the corral) are affinely independent; a row
+that the current point x does not move, a_i'x <= 0 < x'x, joins them, the nearest point of their affine span is solved
+for, and points that would get a negative weight leave on the way there. ‖x‖ falls with every step, so that no corral
+comes back: without rounding, the method ends.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
 from convexcls import rational
 from convexcls.arrays import Array
-from convexcls.proofs.separability import guess as guessing
-from convexcls.proofs.separability.guess import Guess
-from convexcls.proofs.separability.nearest_point import nearest_point
-from convexcls.proofs.separability.section import Places, Section, Vector
+from convexcls.proofs.separability.section import Matrix, Places, Section, Vector, exponent_of, power_of_two
+from convexcls.rational import dot
+from convexcls.rows import Rows
 
 #: Directions of fewer entries of rows are put in small numbers, for people to read.
 READABLE = 20_000
 #: Digits in base two of a direction, tried one after the other.
 ROUNDED_TO = (1, 2, 4, 8, 16, 32)
+#: Fewer rows than this are all taken at once.
+FEW = 400
+#: So many rounds of adding rows at most.
+ROUNDS = 30
+#: A smaller margin is taken for none.
+SMALL = 1e-9
+#: Rows with smaller entries are not divided by their size.
+SMALLEST = 1e-280
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +69,7 @@ def alternative(section: Section, tip: Guess | None = None) -> Alternative:
 def _guesses(section: Section, tip: Guess | None) -> Iterator[Guess]:
     if tip is not None:
         yield tip
-    yield guessing.guess(section.floats)
+    yield guess(section.floats)
 
 
 def _rounded(point: Vector) -> Array:
@@ -91,3 +105,153 @@ def _circuit(section: Section, support: Places) -> dict[int, Fraction]:
     if min(weights) <= 0:
         return {}
     return {int(i): v for i, v in zip(support, weights, strict=True)}
+
+
+@dataclass(frozen=True, eq=False)
+class Guess:
+    """A direction that may have every row above 0, and rows of which a positive combination may be 0."""
+
+    direction: Array | None
+    support: Places
+
+
+def guess(rows: Rows) -> Guess:
+    """The widest margin in a box,
+
+        maximise t   subject to   a_i'v >= t ‖a_i‖,   |v_j| <= 1,
+
+    by HiGHS on some of the rows, those that are violated added until there are none. The multipliers of a margin that
+    is 0 are a positive combination of rows that is 0, and as they are a vertex, on few of them."""
+    n, p = rows.shape
+    sizes = abs(rows) @ np.ones(p)
+    if not np.all(sizes > SMALLEST):  # too small for doubles, or 0
+        return Guess(None, np.flatnonzero(~(sizes > SMALLEST))[:1])
+    inverse = 1.0 / sizes
+    chosen = np.arange(n) if n <= FEW else _lowest(inverse * (rows @ (rows.T @ inverse)), FEW // 2)
+    found = Guess(None, chosen[:0])
+    for _ in range(ROUNDS):
+        solved = _widest(rows[chosen].to_dense() * inverse[chosen, None])
+        if solved is None:
+            return found
+        margin, direction, weights = solved
+        found = Guess(direction if margin > 0 else None, chosen[weights > SMALL * weights.max(initial=0.0)])
+        if margin <= SMALL or chosen.size == n:
+            return found
+        margins = inverse * (rows @ direction)
+        if margins.min() > 0.01 * margin:
+            return found
+        chosen = np.union1d(chosen, _lowest(margins, max(50, 4 * p)))
+    return found
+
+
+def _lowest(values: Array, count: int) -> Places:
+    """The places of the lowest values, in rising order."""
+    return np.sort(np.argpartition(values, min(count, values.size) - 1)[:count])
+
+
+def _widest(rows: Array) -> tuple[float, Array, Array] | None:
+    """The margin t, the direction, and the multipliers of the rows; None where HiGHS gives no answer."""
+    from scipy.optimize import linprog
+
+    m, p = rows.shape
+    options: dict[str, Any] = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
+    bounds = np.column_stack([np.append(np.full(p, -1.0), 0.0), np.ones(p + 1)])
+    found = linprog(
+        np.append(np.zeros(p), -1.0),
+        A_ub=np.column_stack([-rows, np.ones(m)]),
+        b_ub=np.zeros(m),
+        bounds=bounds,
+        method="highs-ds",
+        options=options,
+    )
+    if found.x is None:
+        return None
+    return float(found.x[p]), np.asarray(found.x[:p]), np.abs(np.asarray(found.ineqlin.marginals))
+
+
+class _Corral:
+    """Rows of a section with weights > 0 that add up to one; the point is their combination."""
+
+    def __init__(self, section: Section) -> None:
+        self.section = section
+        self.places: list[int] = []
+        self.weights: Vector = []
+        self.points: dict[int, Vector] = {}
+        self.sizes: dict[int, int] = {}
+        self.products: dict[tuple[int, int], Fraction] = {}
+
+    def join(self, place: int) -> None:
+        """Take a row in, with weight 0 for now, and move to the nearest point."""
+        row = self.section.exact([place])[0]
+        # rows of the same length up to a factor of two make better corrals; a positive factor changes nothing else
+        self.sizes[place] = max((exponent_of(v) for v in row if v), default=0)
+        self.points[place] = [v * power_of_two(-self.sizes[place]) for v in row]
+        for other in (*self.places, place):
+            product = dot(self.points[other], self.points[place])
+            self.products[other, place] = self.products[place, other] = product
+        self.places.append(place)
+        self.weights.append(Fraction(int(not self.weights)))
+        while True:
+            target = self._affine_weights()
+            if min(target) > 0:
+                self.weights = target
+                return
+            self._towards(target)
+
+    def _affine_weights(self) -> Vector:
+        """The weights, of any sign, of the point of the affine span that is nearest to 0."""
+        one = Fraction(1)
+        system: Matrix = [[*(self.products[i, j] for j in self.places), one] for i in self.places]
+        system.append([one] * len(self.places) + [Fraction(0)])
+        found = rational.solve(system, [Fraction(0)] * len(self.places) + [one])
+        assert found is not None, "the points of a corral are affinely independent"
+        return found[:-1]
+
+    def _towards(self, target: Vector) -> None:
+        """Move towards the target weights until one becomes 0, and drop it."""
+        moves = list(zip(self.weights, target, strict=True))
+        step = min(w / (w - t) for w, t in moves if t <= 0 and w > t)
+        moved = [w + step * (t - w) for w, t in moves]
+        kept = [k for k, w in enumerate(moved) if w > 0]
+        self.places, self.weights = [self.places[k] for k in kept], [moved[k] for k in kept]
+
+    @property
+    def point(self) -> Vector:
+        """The point that the corral stands for."""
+        columns = zip(*(self.points[i] for i in self.places), strict=True)
+        return [dot(column, self.weights) for column in columns]
+
+    @property
+    def combination(self) -> dict[int, Fraction]:
+        """The weights of the rows as they are in the section."""
+        return {i: w * power_of_two(-self.sizes[i]) for i, w in sorted(zip(self.places, self.weights, strict=True))}
+
+
+def nearest_point(section: Section, first: Sequence[int] | Places) -> tuple[Vector | None, dict[int, Fraction]]:
+    """A direction u with every row of the section above 0, or weights > 0 of a few rows that add up to 0, as many rows
+    as their rank and one. ``first`` are rows to be tried before the others."""
+    start = [int(i) for i in first] or [0]
+    corral = _Corral(section)
+    corral.join(start[0])
+    some = Section(section.rows, section.alive[start], section.basis)
+    while any(point := corral.point):
+        entering = _entering(some, point)
+        place = None if entering is None else start[entering]
+        if place is None:
+            place = _entering(section, point)
+        if place is None:
+            return point, {}
+        corral.join(place)
+    return None, corral.combination
+
+
+def _entering(section: Section, point: Vector) -> int | None:
+    """The row that is furthest on the wrong side of 0 among those not above it; None where all are above."""
+    behind = np.flatnonzero(section.signs(point) <= 0)
+    if not behind.size:
+        return None
+    scale = power_of_two(-max(exponent_of(v) for v in point if v))
+    along: Array = np.array([float(v * scale) for v in point])
+    rows = section.floats[behind]
+    sizes = abs(rows) @ np.ones(rows.shape[1])
+    return int(behind[np.argmin((rows @ along) / np.where(sizes > 0, sizes, 1.0))])

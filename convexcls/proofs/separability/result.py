@@ -1,8 +1,8 @@
-"""Separability as it is told: hyperplanes, margins, samples and hulls, in place of rows."""
+"""Separability as it is result: hyperplanes, margins, samples and hulls, in place of rows."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal
@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from convexcls.in_notebooks import InNotebooks
-from convexcls.proofs.separability.core import Kind, Separation
+from convexcls.proofs.claims.separation import Kind, Separation
 from convexcls.rows import Rows
+from convexcls.wording import listed, paragraph, rounded_text, short_rational
 
 Verdict = Literal["strictly separable", "weakly separable", "overlapping"]
 VERDICTS: dict[Kind, Verdict] = {
@@ -20,6 +21,10 @@ VERDICTS: dict[Kind, Verdict] = {
     "weak": "weakly separable",
     "overlapping": "overlapping",
 }
+#: Longer lists are cut.
+MOST_NAMED = 12
+#: Longer fractions are shown rounded.
+LONGEST = 24
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,7 +109,7 @@ class Separability(InNotebooks):
 
     def complaints(self) -> list[str]:
         """What is wrong with the proof, re-checked from the data in rationals; nothing where it holds."""
-        from convexcls.proofs.separability.told import complaints
+        from convexcls.proofs.separability.classes import complaints
 
         return complaints(self)
 
@@ -114,8 +119,6 @@ class Separability(InNotebooks):
 
     def explain(self) -> str:
         """The verdict and its proof in words."""
-        from convexcls.proofs.separability.words import explain
-
         return explain(self)
 
     def __repr__(self) -> str:
@@ -126,3 +129,93 @@ class Separability(InNotebooks):
         elif self.hull is not None:
             more = f", hulls meet on samples {', '.join(map(str, self.hull.samples))}"
         return f"<Separability of {shown}: {self.verdict}{more}>"
+
+
+def explain(s: Separability) -> str:
+    """The verdict and its proof."""
+    if s.pairs:
+        return "\n".join(_several(s))
+    return "\n".join(_two(s))
+
+
+def _two(s: Separability) -> list[str]:
+    first, second = map(repr, s.labels)
+    if s.verdict == "strictly separable":
+        return paragraph(
+            f"STRICTLY SEPARABLE. The hyperplane f(x) = 0 with f(x) = {_formula(s)} has every sample of {second} "
+            f"above and every sample of {first} below it, none nearer than {s.margin:.6g}. All signs are worked out "
+            "without rounding, on the data as given.",
+            "A hard margin exists; the likelihood of logistic regression has no maximum; the perceptron finds a "
+            "solution.",
+        )
+    if s.verdict == "weakly separable":
+        lines = paragraph(
+            f"WEAKLY SEPARABLE (quasi-complete separation). With f(x) = {_formula(s)} no sample of {second} is "
+            f"below and none of {first} above 0, but these are at 0 exactly, as along every such hyperplane: samples "
+            f"{listed(s.rows_on_it)} ({s.rows_on_it.size} of {s.samples.size}). The proof that they cannot "
+            f"be moved off it: weights > 0 on samples {listed(s.weights)} add up to 0.",
+            "No hard margin exists, and neither does the maximum of the likelihood; the perceptron criterion is 0.",
+        )
+    else:
+        lines = paragraph(
+            "OVERLAPPING. No hyperplane has all samples on their sides, not even with some on it. The proof: weights > "
+            f"0 on samples {listed(s.weights)} add up to 0, and every other sample depends on these; so a "
+            "hyperplane that has no sample on the wrong side has all of them on it.",
+            "No hard margin exists; the maximum of the likelihood does; the perceptron criterion is above 0.",
+        )
+    return [*lines, *_hull_lines(s)]
+
+
+def _hull_lines(s: Separability) -> list[str]:
+    hull = s.hull
+    if hull is None:
+        return []
+    lines = [
+        "That the classes are not strictly separable is proved by a point of both convex hulls:"
+        if s.intercept
+        else "That the classes are not strictly separable through the origin is proved by weights with the same sums:"
+    ]
+    for label in s.labels:
+        terms = [f"{_number(w)} x_{i}" for i, w in list(hull.weights[label].items())[:MOST_NAMED]]
+        more = " + ..." if len(hull.weights[label]) > MOST_NAMED else ""
+        lines.append(f"  {label!r}: {' + '.join(terms) or '0'}{more}")
+    lines.append(f"  both are ({_numbers(hull.point)}).")
+    lines.append("Without any one of these samples the others are separable.")
+    return lines
+
+
+def _several(s: Separability) -> list[str]:
+    scores = f"Linear scores of the {len(s.labels)} classes"
+    meaning = {
+        "strictly separable": f"STRICTLY SEPARABLE. {scores} give every sample its own class.",
+        "weakly separable": f"WEAKLY SEPARABLE. {scores} never prefer another class to a sample's own, and tie for "
+        f"some margins of {s.rows_on_it.size} of {s.samples.size} samples, as all such scores do.",
+        "overlapping": "OVERLAPPING. No linear scores give every sample at least a tie for its own class, unless they "
+        "tie for all samples and classes. The maximum of the likelihood of softmax regression exists.",
+    }[s.verdict]
+    lines = paragraph(meaning)
+    if s.verdict != "overlapping":
+        lines.append("The likelihood of softmax regression has no maximum.")
+    if s.weights:
+        on = f"{len(s.weights)} margins (sample, other class)"
+        lines += paragraph(f"Weights > 0 on {on} add up to 0: {listed(s.weights)}.")
+    lines.append("Two classes at a time:")
+    lines += [f"  {a!r} and {b!r}: {verdict.verdict}" for (a, b), verdict in s.pairs.items()]
+    return lines
+
+
+def _formula(s: Separability) -> str:
+    assert s.direction is not None
+    terms = [f"{_number(v)} {name}" for v, name in zip(s.direction.coef, s.features, strict=True) if v]
+    if s.intercept:
+        terms.append(_number(s.direction.intercept))
+    shown = terms if len(terms) <= MOST_NAMED else [*terms[:MOST_NAMED], "..."]
+    return " + ".join(shown).replace("+ -", "- ")
+
+
+def _numbers(values: Iterable[Fraction]) -> str:
+    return listed(map(_number, values), MOST_NAMED)
+
+
+def _number(value: Fraction) -> str:
+    return short_rational(value, LONGEST) or rounded_text(value, 10)

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from convexcls.arrays import Array
+from convexcls.rational import dot
 from convexcls.rows import DenseRows, Rows
 from convexcls.rows.signs import exact_signs
 
@@ -87,11 +88,6 @@ class Section:
             along = [v * power_of_two(e) for v, e in zip(vector, self.units.tolist(), strict=True)]
             moved[rest] = exact_signs(self.rows[self.alive[rest]], along) != 0
         return Section(self.rows, self.alive[moved], basis)
-
-
-def dot(left: Sequence[Fraction], right: Sequence[Fraction]) -> Fraction:
-    """The inner product."""
-    return sum((a * b for a, b in zip(left, right, strict=True) if a and b), Fraction(0))
 
 
 def power_of_two(exponent: int) -> Fraction:

@@ -11,11 +11,11 @@ import numpy as np
 
 from convexcls.arrays import Array
 from convexcls.problem import Problem
-from convexcls.proofs.exact.assemble import assemble
+from convexcls.proofs.claims.optimum import ExactProof
+from convexcls.proofs.claims.statement import NoProof, state
 from convexcls.proofs.exact.hints import read_hints
-from convexcls.proofs.exact.proof import ExactProof, NoProof
-from convexcls.proofs.exact.search import Search
-from convexcls.proofs.exact.statement import state
+from convexcls.proofs.exact.prove import assemble
+from convexcls.proofs.exact.search import ActiveSetSearch
 from convexcls.rational import to_double
 from convexcls.solvers.base import Answer, Callback, Solver, Start
 
@@ -56,7 +56,7 @@ class RationalSolver(Solver):
             statement = state(problem)
             x, multipliers = (None, None) if start is None else (start.x, start.multipliers)
             hints = read_hints(statement, x, multipliers)
-            found = Search.start(statement, hints).run()
+            found = ActiveSetSearch.start(statement, hints).run()
             return _rounded(problem, assemble(statement, found))
         except NoProof as error:
             return Answer(None, {}, str(error), 0)

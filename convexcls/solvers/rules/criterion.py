@@ -9,10 +9,9 @@ from numpy.typing import NDArray
 
 from convexcls.arrays import Array, Indices
 from convexcls.problem import Constraint, Problem
-from convexcls.proofs.certificate import Farkas, check_farkas
-from convexcls.proofs.certificate.infeasibility import find_farkas
-from convexcls.proofs.certificate.separation import LARGEST_DIMENSION, LARGEST_ENTRIES
+from convexcls.proofs.claims.farkas import Farkas, check_farkas, find_farkas
 from convexcls.proofs.separability import strictly
+from convexcls.proofs.separability.problems import MAX_DIMENSION, MAX_ENTRIES
 from convexcls.rows import Rows
 
 SLACK, MARGIN, SIGN, NORMALIZATION = "slack", "margin", "slack_sign", "normalization"
@@ -108,7 +107,7 @@ class Criterion:
     def _refute_in_rationals(self) -> Farkas | None:
         """The same found in rationals, where columns that repeat each other to rounding mislead a linear program."""
         rows = self.rows
-        if rows.shape[1] > LARGEST_DIMENSION or rows.entries > LARGEST_ENTRIES:
+        if rows.shape[1] > MAX_DIMENSION or rows.entries > MAX_ENTRIES:
             return None
         z = np.zeros(self.used.size)
         for i, weight in strictly(-rows)[1].items():

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from convexcls.arrays import Array, Indices
 from convexcls.problem import NoAnswer, Problem
-from convexcls.proofs.certificate import Farkas, check_farkas
+from convexcls.proofs.claims.farkas import Farkas, check_farkas
 from convexcls.rows import Rows
 from convexcls.wording import count, listed
 

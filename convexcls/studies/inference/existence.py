@@ -19,8 +19,9 @@ from convexcls.data import Data
 from convexcls.in_notebooks import InNotebooks
 from convexcls.losses import Logistic, Loss, SoftmaxMargins
 from convexcls.problem import ROUNDING_ROOM, NoAnswer, Problem, Term, Variable
-from convexcls.proofs.separability import Separation, complaints, separate
-from convexcls.proofs.separability.cone import Behaviour, Cone
+from convexcls.proofs.claims.separation import complaints
+from convexcls.proofs.separability import Separation, separate
+from convexcls.proofs.separability.core import Behaviour, Cone
 from convexcls.rows import Rows, as_rows
 from convexcls.solution import Solution
 from convexcls.wording import indented, listed, paragraph
@@ -172,12 +173,11 @@ def existence(problem: Problem) -> Existence:
     >>> cc.existence(cc.LogisticMLE([[0], [1], [2]], [0, 1, 1])).infinite
     {'x1': '+inf', 'intercept': '-inf'}
     """
-    hook = getattr(problem, "separation_rows", None)
-    if problem.kind not in ("logistic", "softmax") or hook is None:
+    if problem.kind not in ("logistic", "softmax"):
         raise NoAnswer(
             f"the {problem.name} has no likelihood that may be without a maximum: use LogisticMLE or SoftmaxMLE"
         )
-    rows = hook()
+    rows = problem.separation_rows()
     if rows is None:
         raise NoAnswer(
             f"the {problem.name} has a penalty, so that the maximum exists: ask for it of the same model with l2=0"

@@ -25,15 +25,11 @@ from convexcls.arrays import Array, Indices
 from convexcls.data import DataError
 from convexcls.models import LeastSquares, Model
 from convexcls.problem import NoAnswer, Problem
-from convexcls.proofs.certificate import (
-    attainment,
-    certify,
-    check_direction,
-    check_farkas,
-    check_kkt,
-    needs_attainment_proof,
-)
-from convexcls.proofs.certificate.attainment import PROOF
+from convexcls.proofs.claims.direction import check_direction
+from convexcls.proofs.claims.farkas import check_farkas
+from convexcls.proofs.kkt.attainment import PROOF, attainment, needs_attainment_proof
+from convexcls.proofs.kkt.conditions import check_kkt
+from convexcls.proofs.verdict import certify
 from convexcls.solution import Solution
 from convexcls.studies.leave_one_out.result import Outcome, Progress
 

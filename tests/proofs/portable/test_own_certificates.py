@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import convexcls as cc
-from convexcls.proofs.certificate import certify
 from convexcls.proofs.levels import raise_level
+from convexcls.proofs.verdict import certify
 from tests.hunt.draw import draw
 from verifier import verify_certificate
 

@@ -14,13 +14,13 @@ from scipy import sparse
 
 import convexcls as cc
 from convexcls.data import check_data
-from convexcls.proofs.exact.falling import proves_unattained
-from convexcls.proofs.portable import certificate_dict, data_digest, digest, found_proofs, parse
+from convexcls.proofs.claims import direction as directions
+from convexcls.proofs.claims import farkas
+from convexcls.proofs.claims.direction import check_in_rationals
+from convexcls.proofs.portable import certificate_dict, data_digest, digest, parse
 from convexcls.proofs.portable import verification as verification_module
 from convexcls.proofs.portable.checks import check_claim
 from convexcls.proofs.portable.digest import entry_text, label_text
-from convexcls.proofs.portable.exact_proofs import proves_infeasible
-from convexcls.proofs.portable.found_proofs import exact_direction, exact_farkas
 from convexcls.proofs.portable.slacks import (
     flat_lines,
     kept_names,
@@ -67,15 +67,15 @@ NEVER = program(constraints=[below("sign", [[1.0, 0.0], [0.0, 1.0]], 0.0), below
     ],
 )
 def test_a_contradiction_is_one_exactly(multipliers, said):
-    assert said in proves_infeasible(NEVER, multipliers)
-    assert bool(said) == bool(proves_infeasible(NEVER, multipliers))
+    assert said in farkas.check(NEVER, multipliers)
+    assert bool(said) == bool(farkas.check(NEVER, multipliers))
 
 
 def test_constraints_that_hold_contradict_nothing():
     """x_1 + x_2 = -1 is possible: what is added up is 0 <= 1, and with other right-hand sides 0 <= 0."""
     for total, said in ((-1.0, "do not contradict"), (0.0, "do not contradict"), (1.0, "")):
         problem = program(constraints=[NEVER.constraints[0], below("sum", [[1.0, 1.0]], total, "==")])
-        found = proves_infeasible(problem, {"sign": {0: F(1), 1: F(1)}, "sum": {0: F(-1)}})
+        found = farkas.check(problem, {"sign": {0: F(1), 1: F(1)}, "sum": {0: F(-1)}})
         assert said in found
         assert bool(found) == bool(said)
 
@@ -83,34 +83,34 @@ def test_constraints_that_hold_contradict_nothing():
 def test_contradictions_are_written_so_that_they_cancel_exactly():
     """Rounded multipliers are moved onto the ones that cancel; those that may be negative stay so."""
     rounded = {"sign": np.array([1 / 3, 1 / 3 + 1e-16]), "sum": np.array([-1 / 3 - 2e-16])}
-    exact = exact_farkas(NEVER, rounded)
-    assert proves_infeasible(NEVER, exact) == ""
+    exact = farkas.nearby_exact(NEVER, rounded)
+    assert farkas.check(NEVER, exact) == ""
     assert {abs(value) for rows in exact.values() for value in rows.values()} == {abs(F(float(rounded["sum"][0])))}
     # rows that are not used are left out, and so are blocks without multipliers
     tenths = cc.HardMarginSVM([[0.1], [0.3], [0.7], [9.0]], [0, 1, 0, 0])
-    exact = exact_farkas(tenths, {"margin": np.array([2 / 3, 1.0, 1 / 3, 0.0])})
+    exact = farkas.nearby_exact(tenths, {"margin": np.array([2 / 3, 1.0, 1 / 3, 0.0])})
     assert sorted(exact["margin"]) == [0, 1, 2]
-    assert proves_infeasible(tenths, exact) == ""
+    assert farkas.check(tenths, exact) == ""
     # where only 0 cancels, or what cancels is negative, the numbers stay as they are
     apart = cc.HardMarginSVM([[0.0], [1.0], [3.0]], [0, 1, 1])
-    assert exact_farkas(apart, {"margin": np.array([2.0, 3.0, 1.0])}) == {"margin": {0: 2, 1: 3, 2: 1}}
-    assert exact_farkas(apart, {"margin": np.array([0.0, 3.0, 1.0])}) == {"margin": {1: 3, 2: 1}}
-    assert exact_farkas(apart, {}) == {}
+    assert farkas.nearby_exact(apart, {"margin": np.array([2.0, 3.0, 1.0])}) == {"margin": {0: 2, 1: 3, 2: 1}}
+    assert farkas.nearby_exact(apart, {"margin": np.array([0.0, 3.0, 1.0])}) == {"margin": {1: 3, 2: 1}}
+    assert farkas.nearby_exact(apart, {}) == {}
     # one of an equation is solved for, too, and one that has to be 0 becomes 0
-    exact = exact_farkas(NEVER, {"sign": np.array([1 / 3 + 2e-16, 1 / 3]), "sum": np.array([-1 / 3])})
-    assert proves_infeasible(NEVER, exact) == ""
+    exact = farkas.nearby_exact(NEVER, {"sign": np.array([1 / 3 + 2e-16, 1 / 3]), "sum": np.array([-1 / 3])})
+    assert farkas.check(NEVER, exact) == ""
     alone = program(constraints=[NEVER.constraints[0], below("sum", [[1.0, 0.0]], 1.0, "==")])
-    exact = exact_farkas(alone, {"sign": np.array([1.0, 1e-20]), "sum": np.array([-1.0])})
+    exact = farkas.nearby_exact(alone, {"sign": np.array([1.0, 1e-20]), "sum": np.array([-1.0])})
     assert exact == {"sign": {0: 1, 1: 0}, "sum": {0: -1}}
 
 
 def test_what_is_too_large_is_written_as_it_was_found(monkeypatch):
     rounded = {"sign": np.array([1 / 3, 1 / 3 + 1e-16]), "sum": np.array([-1 / 3 - 2e-16])}
     as_found = {"sign": {0: F(1 / 3), 1: F(1 / 3 + 1e-16)}, "sum": {0: F(-1 / 3 - 2e-16)}}
-    assert found_proofs.LARGEST == 40_000
+    assert farkas.MAX_NEARBY_ENTRIES == 40_000
     for largest, found in ((6, False), (5, True)):  # three multipliers of rows with two entries
-        monkeypatch.setattr(found_proofs, "LARGEST", largest)
-        assert (exact_farkas(NEVER, rounded) == as_found) is found
+        monkeypatch.setattr(farkas, "MAX_NEARBY_ENTRIES", largest)
+        assert (farkas.nearby_exact(NEVER, rounded) == as_found) is found
 
     def falling(rows):
         variables = [cc.Variable("x", 3, "x")]
@@ -119,8 +119,8 @@ def test_what_is_too_large_is_written_as_it_was_found(monkeypatch):
     way, row = np.array([3.0, -1.0, 0.0]), [0.1, 0.3, 0.2]
     assert F(0.1) * 3 != F(0.3)
     for largest, count, found in ((9, 1, False), (8, 1, True), (9, 300, False), (9, 301, True)):
-        monkeypatch.setattr(found_proofs, "LARGEST", largest)
-        exact = exact_direction(falling([row] * count), way)["x"]
+        monkeypatch.setattr(directions, "MAX_EXACT_MATRIX_ENTRIES", largest)
+        exact = directions.nearby_exact(falling([row] * count), way)["x"]
         assert exact[:2] == [3, -1]
         assert (exact[2] == 0) is found
         assert found or sum(F(a) * b for a, b in zip(row, exact, strict=True)) == 0
@@ -134,7 +134,7 @@ def falls(problem, *d):
     sizes, out, start = [(v.name, v.size) for v in problem.variables], {}, 0
     for name, size in sizes:
         out[name], start = [F(value) for value in d[start : start + size]], start + size
-    return proves_unattained(problem, out)
+    return check_in_rationals(problem, out)
 
 
 def test_a_direction_is_one_exactly():
@@ -144,7 +144,7 @@ def test_a_direction_is_one_exactly():
     assert "does not fall" in falls(slope, -1, 0)
     assert "does not fall" in falls(slope, 0, 0)
     for wrong in ({}, {"x": [F(1)]}, {"x": [F(1)] * 3}, {"y": [F(1)] * 2}, {"x": [F(1)] * 2, "y": [F(1)]}):
-        assert "one number for every unknown" in proves_unattained(slope, wrong)
+        assert "one number for every unknown" in check_in_rationals(slope, wrong)
     curved = program((-1.0, 0.0), quadratic={"x": [1.0, 0.0]})
     assert "curves along 'x'" in falls(curved, 1, 0)
     assert falls(program((-1.0, 0.0), quadratic={"x": [0.0, 1.0]}), 1, 0) == ""
@@ -214,18 +214,18 @@ def test_losses_along_a_direction():
 def test_directions_are_written_so_that_what_stays_stays_exactly():
     rows = [[0.1, 0.3], [0.2, 0.6], [1.0, 0.0]]
     problem = program((-1.0, 0.0), constraints=[below("cap", rows[:1], 1.0)])
-    exact = exact_direction(problem, np.array([3.0, -1.0]))
+    exact = directions.nearby_exact(problem, np.array([3.0, -1.0]))
     assert F(0.1) * exact["x"][0] + F(0.3) * exact["x"][1] == 0
     assert exact["x"][0] == 3  # the larger entry is kept
     for scale in (1.0, 2.0**40):
         signed = program((-1.0, 0.0), constraints=[below("cap", [[0.1 * scale, -0.3 * scale]], 1.0)])
-        exact = exact_direction(signed, np.array([3.0, 1.0]))
+        exact = directions.nearby_exact(signed, np.array([3.0, 1.0]))
         assert F(0.1) * exact["x"][0] == F(0.3) * exact["x"][1]
-    assert exact_direction(program((-1.0, 0.0)), np.array([0.1, 0.5])) == {"x": [F(0.1), F(0.5)]}
+    assert directions.nearby_exact(program((-1.0, 0.0)), np.array([0.1, 0.5])) == {"x": [F(0.1), F(0.5)]}
     moving = program((-1.0, 0.0), constraints=[below("cap", [[-1.0, 0.0]], 1.0)])
-    assert exact_direction(moving, np.array([0.1, 0.5])) == {"x": [F(0.1), F(0.5)]}
+    assert directions.nearby_exact(moving, np.array([0.1, 0.5])) == {"x": [F(0.1), F(0.5)]}
     every = program((-1.0, 0.0), constraints=[below("cap", [[0.1, 0.3], [0.1, 0.3 + 1e-16]], 1.0)])
-    assert exact_direction(every, np.array([3.0, -1.0])) == {"x": [3, -1]}  # only 0 stays: as it was
+    assert directions.nearby_exact(every, np.array([3.0, -1.0])) == {"x": [3, -1]}  # only 0 stays: as it was
 
 
 # ---- what is claimed --------------------------------------------------------------------------------------------
@@ -403,7 +403,7 @@ def test_a_point_that_only_looks_optimal_proves_no_minimum(falling):
 
 def test_large_problems_are_bounded_in_doubles(monkeypatch):
     """The same verdicts, with bounds a rounding apart; numbers beyond doubles are refused."""
-    monkeypatch.setattr("convexcls.proofs.levels.finer.affordable", lambda problem: False)
+    monkeypatch.setattr("convexcls.proofs.claims.bounds.affordable", lambda problem: False)
     for base in ("hard", "soft", "squared", "absolute", "criterion"):
         problem = BASES[base][0]
         weights = problem.data.weights if problem.data.weighted else None

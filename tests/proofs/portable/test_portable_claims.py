@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 import convexcls as cc
-from convexcls.proofs.exact import falling
-from convexcls.proofs.portable import bounds, certificate_dict, checks, exact_proofs, parse
-from convexcls.proofs.portable.bounds import Bounds, bounds_of
-from convexcls.proofs.portable.exact_proofs import falls
+from convexcls.proofs.claims import direction as falling
+from convexcls.proofs.claims.direction import check as falls
+from convexcls.proofs.portable import certificate_dict, checks, parse
+from convexcls.proofs.portable.checks import Bounds, bounds_of
 
 X, Y = [[-2.0], [-1.0], [1.0], [2.0]], [0, 0, 1, 1]
 MIXED = [0, 1, 0, 1]
@@ -120,11 +120,11 @@ def test_balls_come_after_doubles_and_show_that_a_minimum_exists(monkeypatch: py
     found = list(bounds_of(parsed, problem))
     assert [b.rounded for b in found] == [True, False]
     assert [b.attained for b in found] == [True, True]
-    monkeypatch.setattr(bounds, "attainment", lambda *_: bounds.PROOF)
+    monkeypatch.setattr(checks, "attainment", lambda *_: checks.PROOF)
     assert next(bounds_of(parsed, problem)).attained
-    monkeypatch.setattr(bounds, "attainment", lambda *_: bounds.PROOF - 1e-9)
+    monkeypatch.setattr(checks, "attainment", lambda *_: checks.PROOF - 1e-9)
     assert [b.attained for b in bounds_of(parsed, problem)] == [False, True]
-    monkeypatch.setattr(bounds, "finer_bounds", lambda *_: None)
+    monkeypatch.setattr(checks, "finer_bounds", lambda *_: None)
     assert [b.attained for b in bounds_of(parsed, problem)] == [False]
     program = cc.SoftMarginSVM(X, MIXED, C=1.0)  # has a minimum in any case
     assert [b.attained for b in bounds_of(read(program), program)] == [True]
@@ -322,13 +322,13 @@ def test_a_direction_of_a_kernel_is_checked_in_rationals(monkeypatch: pytest.Mon
     assert "one number" in falls(problem, {"margin": [F(1)] * 2})
     assert "leaves the constraint" in falls(problem, {"margin": [F(-1), F(-2), F(-1)]})
     # one that is too large is checked in doubles, which do not see that
-    monkeypatch.setattr(falling, "LARGEST", 8)
+    monkeypatch.setattr(falling, "MAX_EXACT_MATRIX_ENTRIES", 8)
     assert falls(problem, way) == ""
     assert "does not fall" in falls(problem, {"margin": [F(1), F(2), F(2)]})
     assert "one number" in falls(problem, {"margin": [F(1)] * 2})
-    assert "no large matrix" in falling.proves_unattained(problem, way)
-    monkeypatch.setattr(falling, "LARGEST", 9)
-    assert falling.proves_unattained(problem, way) == ""
+    assert "no large matrix" in falling.check_in_rationals(problem, way)
+    monkeypatch.setattr(falling, "MAX_EXACT_MATRIX_ENTRIES", 9)
+    assert falling.check_in_rationals(problem, way) == ""
 
 
 def test_a_kernel_is_that_of_the_samples_as_given() -> None:
@@ -351,7 +351,7 @@ def test_matrices_of_some_unknowns() -> None:
 
 
 def test_what_has_no_matrix_is_never_too_large(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(falling, "LARGEST", 1)
+    monkeypatch.setattr(falling, "MAX_EXACT_MATRIX_ENTRIES", 1)
     tie = cc.Constraint("tie", {"x": [[1.0, -1.0, 0.0]]}, rhs=0.0, relation="==")
     for quadratic in ({}, {"x": [0.0, 0.0, 1.0]}):
         problem = cc.Problem("p", [cc.Variable("x", 3, "x")], linear={"x": [-1.0, 0.0, 0.0]}, constraints=[tie],
@@ -375,7 +375,7 @@ def test_a_log_determinant_along_a_direction(monkeypatch: pytest.MonkeyPatch) ->
     off = way | {"precision": [F(1), F(-1), 1 + F(1, 2**80)]}
     assert falls(problem, way) == ""
     assert "does not fall" in falls(problem, off)
-    monkeypatch.setattr(exact_proofs, "has_moments", lambda problem: False)
+    monkeypatch.setattr(falling, "has_few_moments", lambda problem: False)
     assert falls(problem, way) == falls(problem, off) == ""
     assert "does not fall" in falls(problem, way | {"precision": [F(1), F(1), F(1)]})
 
@@ -430,4 +430,4 @@ def test_real_targets_are_rounded_with_the_rest() -> None:
 
 
 def test_how_large_a_matrix_is_worked_out() -> None:
-    assert falling.LARGEST == 40_000
+    assert falling.MAX_EXACT_MATRIX_ENTRIES == 40_000

@@ -11,9 +11,10 @@ import pytest
 from certificates import BASES, altered
 
 import convexcls as cc
-from convexcls.proofs.portable import CertificateError, parse, parsing, rebuilding
-from convexcls.proofs.portable.parsed import Box
-from convexcls.proofs.portable.rebuilding import model_class, rebuilt
+from convexcls.proofs.portable import CertificateError, parse, parsing
+from convexcls.proofs.portable import verification as rebuilding
+from convexcls.proofs.portable.parsing import Box
+from convexcls.proofs.portable.verification import model_class, rebuilt
 
 BOX = {"lower": {"coef": ["0", "-1/2"]}, "upper": {"coef": ["1", "1/2"]}, "digits": "15", "precision": "128"}
 #: An enclosure and a direction, where the others have a point with multipliers or a Farkas vector.

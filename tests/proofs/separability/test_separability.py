@@ -18,7 +18,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import convexcls as cc
-from convexcls.proofs.separability import Guess, complaints, separate, strictly
+from convexcls.proofs.claims import farkas
+from convexcls.proofs.claims.separation import check, complaints
+from convexcls.proofs.separability import Guess, HardMargin, separate, strictly
 from convexcls.rows import as_rows
 from convexcls.rows.signs import as_doubles, exact_signs, product_signs
 
@@ -70,7 +72,7 @@ def test_without_any_guess_the_verdicts_are_the_same(monkeypatch):
         support = np.array([k % rows.shape[0]]) if k % 3 else np.arange(min(rows.shape))
         return Guess(np.cos(np.arange(rows.shape[1]) + k) if k % 2 else None, support)
 
-    monkeypatch.setattr(import_module("convexcls.proofs.separability.guess"), "guess", useless)
+    monkeypatch.setattr(import_module("convexcls.proofs.separability.alternative"), "guess", useless)
     for X, y, intercept in integer_sets(77, 120, d_max=3):
         found = cc.separability(X, y, intercept=intercept)
         assert found.verdict == NAMES[exact.separability(X, y, intercept)], (X, y, intercept)
@@ -564,3 +566,35 @@ def test_the_perceptron_is_infeasible_iff_all_margins_add_up_to_zero_exactly():
     nearly = np.array([[1e17], [1.0], [1e17], [2.0]])  # adds up to 0 in doubles, to 1 in truth
     solution = cc.PerceptronCriterion(nearly, [0, 0, 1, 1]).solve()
     assert solution.status != "infeasible"
+
+
+class OneSided(cc.Problem):
+    """1/2 ‖v‖^2 subject to a_i'v >= 1, that says itself how separability bears on it."""
+
+    def __init__(self, rows):
+        given = as_rows(np.array(rows))
+        sides = cc.Constraint("sides", {"v": -given}, r"\alpha", rhs=-1.0)
+        v = cc.Variable("v", given.shape[1], "v")
+        super().__init__("one-sided rows", [v], quadratic={"v": 1.0}, constraints=[sides])
+
+    def separating(self):
+        return HardMargin(self, -self.constraints[0].entries["v"], "sides")
+
+
+def test_a_problem_of_ones_own_says_how_separability_bears_on_it():
+    """One bit decides: the circuit in rationals is a Farkas vector of the block that the problem names."""
+    meeting = OneSided([[1.0, 1.0], [-1.0, np.nextafter(-1.0, 0)], [0.0, -1.0]])
+    certificate = meeting.solve("clarabel").certificate
+    assert certificate.status == "infeasible"
+    assert set(certificate.farkas.exactly) == {"sides"}
+    assert farkas.check(meeting, certificate.farkas.exactly) == ""
+    assert OneSided([[1.0, 1.0], [1.0, -1.0]]).solve().status == "optimal"
+
+
+def test_a_wrong_claim_is_refused_with_a_reason():
+    rows = as_rows(np.array([[1.0], [-2.0]]))
+    proof = separate(rows)
+    assert check(rows, proof) == ""
+    assert "does not cancel" in check(rows, replace(proof, circuit=MappingProxyType({0: Fraction(1), 1: Fraction(1)})))
+    assert "not above 0" in check(rows, replace(proof, circuit=MappingProxyType({0: Fraction(2), 1: Fraction(-1)})))
+    assert "no verdict" in check(rows, replace(proof, kind="both"))

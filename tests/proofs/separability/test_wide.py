@@ -13,9 +13,9 @@ from scipy import sparse
 import convexcls as cc
 from convexcls import rational
 from convexcls.cli import main
-from convexcls.proofs.separability.margins import several_class_rows, two_class_rows
-from convexcls.proofs.separability.spanning import spanning_columns
+from convexcls.proofs.separability.classes import several_class_rows, two_class_rows
 from convexcls.rows import as_rows
+from convexcls.rows.spanning import spanning_columns
 
 COLUMNS = 20_000
 #: What took minutes, or did not end, takes a second or two; a machine that is busy may take longer.

@@ -7,7 +7,7 @@ from scipy.optimize import nnls
 
 import convexcls as cc
 from convexcls.problem import Constraint, NormBound, Problem, Variable
-from convexcls.proofs.certificate.infeasibility import check_farkas
+from convexcls.proofs.claims.farkas import check_farkas
 from convexcls.rows import DiagonalRows
 from convexcls.solvers.rows.active_set import ActiveSet
 from convexcls.solvers.rows.pool import Pool, SmoothFit, follow

@@ -1,0 +1,156 @@
+"""Whether a minimum exists at all.
+
+A gradient of 1e-11 proves nothing for a loss that keeps falling towards infinity: on separated classes the
+logistic likelihood has no maximiser, and every optimizer stops somewhere along the way. What proves existence
+is one Newton step: if the slopes of the losses, corrected to first order by that step,
+
+    slope_i + curvature_i (M s)_i,        (P + M' diag(curvature) M) s = -gradient,
+
+stay strictly inside the range of the slopes, then they satisfy the stationarity condition exactly and are
+strictly feasible multipliers of the dual. Then no direction of recession moves any loss (Stiemke's theorem of
+the alternative; for the logistic likelihood: Albert and Anderson's overlap), and the minimum is attained.
+
+Two things keep the proof cheap. A direction of recession has no part in a variable with curvature of its own, so only
+the others have to be stationary. And any correction will do: that of a few samples is tried before that of all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from scipy.linalg.lapack import dpotrf, dpotrs
+
+from convexcls.arrays import Array, Indices
+from convexcls.problem import Problem, Term
+from convexcls.problem.centring import in_centred_form
+from convexcls.rows import JoinedRows
+
+#: What ``attainment`` has to reach: at a minimiser it is 1, along a separated likelihood it is 0 or less.
+PROOF = 0.5
+#: How many rows are tried before all of them, for each unknown.
+ROWS_PER_UNKNOWN = 2
+#: Fewer rows than this are taken all.
+MANY = 2000
+#: A system with more unknowns is not factored: then there is no proof.
+LARGEST = 5000
+#: A Cholesky factor with smaller pivots is not relied on.
+SMALLEST_PIVOT = 1e-5
+
+
+def needs_attainment_proof(problem: Problem) -> bool:
+    """Whether some loss of the problem has no minimiser of its own."""
+    return any(np.isfinite(t.loss.slopes).any() for t in problem.terms)
+
+
+def attainment(problem: Problem, x: Array, multipliers: Mapping[str, Array], gradient: Array | None = None) -> float:
+    """How far the corrected slopes stay inside their range, relative to the distance of the slopes
+    themselves from its ends. In exact arithmetic anything above 0 proves that the minimum is attained; 1 is
+    reached at the minimiser. Ask for ``PROOF``, which leaves rounding no say. ``gradient`` is that of the Lagrangian,
+    with centred features, where it is known."""
+    problem, x, multipliers = in_centred_form(problem, x, multipliers)
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        names = [v.name for v in problem.variables if not _curved_itself(problem, v.name)]
+        terms = [t for t in problem.terms if any(v in t.entries for v in names)]
+        if not names or not terms:
+            return 1.0
+        where = problem.places(names)
+        pull = (_gradient(problem, x, multipliers) if gradient is None else gradient)[where]
+        if where.size > LARGEST or not np.all(np.isfinite(pull)):
+            return -np.inf
+        step = ROWS_PER_UNKNOWN * where.size
+        fewer = [_few(t, step) for t in terms]
+        if any(t is not all_of_it for t, all_of_it in zip(fewer, terms, strict=True)):
+            found = _Correction(problem, fewer, names, where, x).remaining(pull, quickly=True)
+            if found is not None and found >= PROOF:
+                return found
+        found = _Correction(problem, terms, names, where, x).remaining(pull, quickly=False)
+        return -np.inf if found is None else found
+
+
+def _curved_itself(problem: Problem, variable: str) -> bool:
+    p = problem.diagonals.get(variable)
+    return p is not None and bool(np.all(p > 0))
+
+
+def _gradient(problem: Problem, x: Array, multipliers: Mapping[str, Array]) -> Array:
+    out = problem.apply_quadratic(x) + problem.q
+    for c in problem.constraints:
+        out += problem.rows(c).T @ multipliers[c.name]
+    for t in problem.terms:
+        rows = problem.rows(t)
+        out += rows.T @ (t.row_weights * t.loss.slope(rows @ x + t.offset))
+    return out
+
+
+def _few(t: Term, count: int) -> Term:
+    """The term over evenly spaced samples, enough of them for ``count`` rows; all where there are not many more."""
+    if t.size <= MANY:
+        return t
+    counted = np.flatnonzero(t.weights > 0)
+    every = counted.size * t.loss.width // count
+    return t.thinned(counted[::every]) if every > 1 else t
+
+
+class _Correction:
+    """The Newton step of some unknowns from some terms, and what it leaves of the slopes."""
+
+    def __init__(self, problem: Problem, terms: list[Term], names: list[str], where: Indices, x: Array) -> None:
+        self.problem, self.where = problem, where
+        self.terms: list[tuple[Term, JoinedRows, Array]] = []
+        self.hessian = np.zeros((where.size, where.size))
+        start = 0
+        for v in names:
+            stop = start + problem.variable(v).size
+            p = problem.P.get(v)
+            if p is not None:
+                self.hessian[start:stop, start:stop] += p.to_dense()
+            start = stop
+        for t in terms:
+            rows = problem.narrow_rows(t.entries, names)
+            assert rows is not None
+            whole = any(t is own for own in problem.terms)  # then its rows are known
+            u = (problem.rows(t) if whole else problem.joined(t.entries, t.size)) @ x + t.offset
+            self.hessian += t.gram(rows, u)
+            self.terms.append((t, rows, u))
+
+    def remaining(self, gradient: Array, quickly: bool) -> float | None:
+        """What is left of the slopes; None where the step cannot be found, ``quickly`` by a Cholesky factor alone."""
+        if not np.all(np.isfinite(self.hessian)):
+            return None
+        size = np.sqrt(np.diag(self.hessian))
+        size = np.where(size > 0, size, 1.0)
+        scaled = self.problem.fill_null_directions(self.hessian / np.outer(size, size), size, self.where)
+        step = _by_cholesky(scaled, gradient / size)
+        if step is None:
+            step = None if quickly else self._by_eigenvectors(scaled, size, gradient)
+        if step is None:
+            return None
+        worst = 1.0
+        for t, rows, u in self.terms:
+            left = t.loss.remaining(u[t.counted], (rows @ (step / size))[t.counted])
+            if np.any(np.isnan(left)):
+                return None
+            worst = min(worst, float(left.min(initial=1.0)))
+        return worst
+
+    def _by_eigenvectors(self, scaled: Array, size: Array, gradient: Array) -> Array | None:
+        """The step where columns repeat each other; None where the Hessian is too flat to tell a repeated column from
+        a loss that has run off to infinity."""
+        values, vectors = np.linalg.eigh(scaled)
+        flat = values <= 1e-13 * max(values[-1], 1e-300)
+        directions = vectors[:, flat] / size[:, None]
+        for t, rows, _ in self.terms:
+            counted = rows if t.counted.size == t.size else rows[t.counted]
+            limit = 1e-12 * (abs(counted) @ (1.0 / size)).max(initial=0.0)
+            if any(np.any(np.abs(counted @ direction) > limit) for direction in directions.T):
+                return None
+        inverse = np.where(flat, 0.0, 1.0 / np.where(flat, 1.0, values))
+        return np.asarray(-(vectors @ (inverse * (vectors.T @ (gradient / size)))))
+
+
+def _by_cholesky(scaled: Array, gradient: Array) -> Array | None:
+    factor, info = dpotrf(scaled, lower=1, clean=0)
+    if info != 0 or not np.abs(factor.diagonal()).min(initial=1.0) > SMALLEST_PIVOT:
+        return None
+    return np.asarray(-dpotrs(factor, gradient, lower=1)[0])

@@ -1,0 +1,296 @@
+"""What a check of the KKT conditions finds: four residuals by block, both objectives and their gap; and the sizes that
+residuals are measured by, as far as the problem alone says them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from convexcls.arrays import Array, Indices
+from convexcls.problem import ROUNDING_ROOM, Block, Problem, Term
+from convexcls.proofs.rigorous.structure import Structure
+
+#: What numbers are measured by: (factor, size) measures v by factor v / size, and the largest of several counts.
+Yardsticks = tuple[tuple[float, Array | float], ...]
+
+
+class BlockResidual(NamedTuple):
+    """The residuals of one block: ``values`` are absolute, ``yardsticks`` say what they are relative to. ``rounding``
+    is how far a relative one may be off at most; where anything is left, or ``least`` is infinite, it is at least
+    ``least``."""
+
+    values: Array
+    yardsticks: Yardsticks
+    rounding: float
+    least: float
+    #: The largest absolute residual, and the largest relative one.
+    max: float
+    relative: float
+
+    @classmethod
+    def of(cls, values: Array, yardsticks: Yardsticks, rounding: float = 0.0, least: float = 0.0) -> BlockResidual:
+        """The residuals with the largest of them."""
+        top = float(values.max(initial=0.0))
+        relative = largest(values, yardsticks)
+        if top > 0 or math.isinf(least):
+            relative = max(relative, least)
+        return cls(values, yardsticks, rounding, least, top, relative)
+
+    @property
+    def relatives(self) -> Array:
+        """All relative residuals."""
+        out = np.zeros(self.values.shape)
+        with np.errstate(all="ignore"):
+            for factor, size in self.yardsticks:
+                np.maximum(out, ratios(self.values * factor, size), out=out)
+        return np.where((self.values > 0) | np.isinf(self.least), np.maximum(out, self.least), out)
+
+
+class Residual:
+    """One of the four conditions, by block: ``values`` are absolute residuals, ``max`` is the largest,
+    ``relative`` the largest relative one, ``bound`` the same with all that rounding may hide.
+
+    >>> import convexcls as cc
+    >>> s = cc.SoftMarginSVM([[0], [1], [2], [3]], [0, 1, 0, 1]).solve()
+    >>> feasibility = s.kkt.primal_feasibility
+    >>> sorted(feasibility.by_block()), feasibility.max < 1e-12
+    (['margin', 'slack_sign'], True)
+    """
+
+    def __init__(self, blocks: Mapping[str, BlockResidual]) -> None:
+        self.blocks = blocks
+        every = blocks.values()
+        self.max = max((block.max for block in every), default=0.0)
+        self.relative = max((block.relative for block in every), default=0.0)
+        self.bound = max((block.relative + block.rounding for block in every), default=0.0)
+
+    @property
+    def values(self) -> dict[str, Array]:
+        """The absolute residuals."""
+        return {name: block.values for name, block in self.blocks.items()}
+
+    @cached_property
+    def relative_values(self) -> dict[str, Array]:
+        """The relative residuals."""
+        return {name: block.relatives for name, block in self.blocks.items()}
+
+    @property
+    def roundings(self) -> dict[str, float]:
+        """How far rounding may have put a relative residual off, at most."""
+        return {name: block.rounding for name, block in self.blocks.items()}
+
+    def bound_of(self, blocks: Iterable[str]) -> float:
+        """The largest relative residual of some blocks, with all that rounding may hide."""
+        return max((self.blocks[b].relative + self.blocks[b].rounding for b in blocks), default=0.0)
+
+    @property
+    def worst(self) -> tuple[str, int]:
+        """The block and the row with the largest relative residual; an empty name where nothing is to be satisfied."""
+        filled = [name for name, block in self.blocks.items() if block.values.size]
+        if not filled:
+            return "", 0
+        worst = max(filled, key=lambda name: self.blocks[name].relative)
+        return worst, int(np.argmax(self.relative_values[worst]))
+
+    def by_block(self) -> dict[str, tuple[float, float]]:
+        """The largest absolute and relative residual of each block."""
+        return {name: (block.max, block.relative) for name, block in self.blocks.items()}
+
+
+@dataclass(frozen=True, eq=False)
+class KKT:
+    """The four residuals of a point, with both objectives (minimised form) and their gap.
+
+    ``stationarity``, ``primal_feasibility``, ``dual_feasibility`` and ``complementary_slackness`` are one ``Residual``
+    each. ``scale`` is what the gap is measured against.
+
+    >>> import convexcls as cc
+    >>> kkt = cc.HardMarginSVM([[0], [2], [5]], [0, 1, 1]).solve().kkt
+    >>> list(kkt.measures())
+    ['stationarity', 'primal feasibility', 'dual feasibility', 'complementary slackness', 'duality gap']
+    >>> kkt.holds(1e-10), kkt.relative_gap < 1e-10
+    (True, True)
+    """
+
+    stationarity: Residual
+    primal_feasibility: Residual
+    dual_feasibility: Residual
+    complementary_slackness: Residual
+    objective: float
+    dual_objective: float
+    scale: float
+    #: Variables whose columns doubles cannot tell from dependent ones, though they are none: then the optimum may be
+    #: elsewhere, with coefficients as large as rounding is small, and stationarity at no point shows that it is not.
+    dependent: tuple[str, ...]
+    #: How far rounding may have put the relative gap off.
+    gap_rounding: float
+
+    @property
+    def gap(self) -> float:
+        """Primal minus dual objective."""
+        return self.objective - self.dual_objective
+
+    @property
+    def relative_gap(self) -> float:
+        """The size of the gap relative to the objective or the problem's unit."""
+        return ratio(abs(self.gap), self.scale)
+
+    def measures(self) -> dict[str, float]:
+        """The five relative measures, by name."""
+        return {
+            "stationarity": self.stationarity.relative,
+            "primal feasibility": self.primal_feasibility.relative,
+            "dual feasibility": self.dual_feasibility.relative,
+            "complementary slackness": self.complementary_slackness.relative,
+            "duality gap": self.relative_gap,
+        }
+
+    def bounds(self) -> dict[str, float]:
+        """The same with all that rounding may hide: what each of them is at most."""
+        return {
+            "stationarity": self.stationarity.bound,
+            "primal feasibility": self.primal_feasibility.bound,
+            "dual feasibility": self.dual_feasibility.bound,
+            "complementary slackness": self.complementary_slackness.bound,
+            "duality gap": self.relative_gap + self.gap_rounding,
+        }
+
+    @property
+    def worst(self) -> float:
+        """The largest of the five relative measures."""
+        return max(self.measures().values())
+
+    def all_but_columns_hold(self, tol: float) -> bool:
+        """Whether only columns that doubles cannot tell from dependent ones are in the way: that is the problem's own,
+        and no other point of the same objective fares better."""
+        others = (value for name, value in self.bounds().items() if name != "stationarity")
+        return bool(self.dependent) and all(value <= tol for value in others)
+
+    def may_hold(self, tol: float) -> bool:
+        """Whether only what rounding may hide stands between the five measures and ``tol``."""
+        bounds = self.bounds()
+        return not any(value - (bounds[name] - value) > tol for name, value in self.measures().items())
+
+    def holds(self, tol: float) -> bool:
+        """Whether all five relative measures are at most ``tol``, whatever rounding may hide."""
+        return all(value <= tol for value in self.bounds().values())
+
+
+def largest(values: Array | float, yardsticks: Yardsticks) -> float:
+    """The largest of the numbers, measured; infinite where it cannot be told."""
+    out = 0.0
+    for factor, size in yardsticks:
+        if isinstance(values, float) or isinstance(size, float):
+            top, least = float(np.max(values, initial=0.0)), float(np.min(size, initial=math.inf))
+            out = max(out, ratio(factor * top, least))
+        else:
+            out = max(out, float(ratios(factor * values, size).max(initial=0.0)))
+    return out
+
+
+def ratio(value: float, scale: float) -> float:
+    """value / scale, 0 of nothing, infinite where it cannot be told."""
+    if value == 0:
+        return 0.0
+    return value / scale if math.isfinite(value) and math.isfinite(scale) and scale else math.inf
+
+
+def ratios(values: Array, scales: Array | float) -> Array:
+    """The same for each entry, but 0 of what is finite where the scale is infinite."""
+    out = np.divide(values, scales, out=np.zeros(values.shape), where=values != 0)
+    np.copyto(out, np.inf, where=np.isnan(out))
+    return out
+
+
+class Sizes:
+    """The sizes of one problem, by unknown or by block."""
+
+    #: The right-hand side of each constraint, or its unit; 0 where it has neither.
+    units: dict[str, float]
+    #: The largest cost of a slack of a block, or of an unknown that it bounds.
+    slack_costs: dict[str, float]
+    #: The largest curvature of a slack of a block.
+    slack_curvatures: dict[str, float]
+    #: The largest right-hand side of the rows of each slack.
+    slack_sides: dict[str, float]
+    #: The constraint that keeps a slack above a number, by slack, where there is one.
+    signs: dict[str, str]
+
+    def __init__(self, problem: Problem) -> None:
+        structure = problem.remembered(Structure)
+        blocks = (*problem.constraints, *problem.terms, *problem.norm_bounds)
+        self.unit, self.structure, self.balls = problem.unit, structure, structure.balls  # no cycle with the problem
+        self.diagonal = structure.diagonal  # P where it is diagonal, 0 elsewhere
+        self.curved: Indices = np.flatnonzero(self.diagonal > 0)
+        self.column_units = np.ones(problem.size)  # the largest entry of each column, where there is curvature
+        if self.curved.size:
+            every = [*map(problem.rows, blocks), *map(problem.bound_rows, problem.norm_bounds)]
+            largest = np.max([np.zeros(problem.size), *(rows.column_max() for rows in every)], axis=0)
+            self.column_units = np.where(largest > 0, largest, 1.0)
+        bent = {v: self.diagonal[problem.layout[v]] > 0 for v in problem.quadratic}
+        self.curved_by = {v: flags for v, flags in bent.items() if flags.any()}
+        self.slack_costs = {b.name: self._slack_cost(problem, b) for b in blocks}
+        self.slack_curvatures = {b.name: self._slack_curvature(problem, b) for b in blocks}
+        self.one_to_one = {v.name for v in problem.variables if _acts_one_to_one(blocks, v.name)}
+        self.units = {c.name: max(c.unit, float(np.abs(c.rhs).max(initial=0.0))) for c in problem.constraints}
+        self.slack_sides = {v: max(self.units[c.name] for c in rows) for v, rows in structure.slacks.items()}
+        self.signs = {v: c.name for v, rows in structure.slacks.items() for c in rows if len(c.entries) == 1}
+        self._natural(problem)
+
+    @cached_property
+    def boxed(self) -> NDArray[np.bool_]:
+        """The unknowns without curvature that are bounded on both sides."""
+        low, high = self.structure.limits
+        return (self.diagonal == 0) & np.isfinite(low) & np.isfinite(high)
+
+    def _natural(self, problem: Problem) -> None:
+        """What counts as a pull on each unknown, and as a multiplier, where all multipliers or residuals may be 0: an
+        objective of one unit gives the size of the multipliers, and the targets that of residuals."""
+        self.pull, self.multiplier = np.zeros(problem.size), 0.0
+        for term in problem.terms:
+            if term.is_half_square:
+                target = self._targets(term)
+                self.pull += problem.rows(term).column_max() * float(target.sum())
+                self.multiplier = max(self.multiplier, float(target.max(initial=0.0)))
+        for c in problem.constraints:
+            if unit := self.units[c.name]:
+                self.pull += problem.rows(c).column_max() * (self.unit / unit)
+                self.multiplier = max(self.multiplier, self.unit / unit)
+
+    def _targets(self, term: Term) -> Array:
+        target = ROUNDING_ROOM * term.weights * np.abs(term.offset)
+        if np.any(target):
+            return target
+        # no targets either: a loss of one unit has this slope
+        return np.asarray(np.sqrt(2.0 * self.unit * term.weights) / term.size)
+
+    @staticmethod
+    def _slack_cost(problem: Problem, block: Block) -> float:
+        bounded = [v for v, rows in block.entries.items() if rows.diagonal() is not None]
+        costs = [np.abs(problem.linear[v]).max(initial=0.0) for v in bounded if v in problem.linear]
+        return float(max(costs, default=0.0))
+
+    def _slack_curvature(self, problem: Problem, block: Block) -> float:
+        slacks = [v for v in block.entries if v in self.structure.slacks]
+        return float(max((self.diagonal[problem.layout[v]].max(initial=0.0) for v in slacks), default=0.0))
+
+    def side(self, block: Block) -> float:
+        """The right-hand side of a block's slack, 0 where it has none: multipliers times these are at most twice the
+        objective, at the optimum."""
+        return max((side for v, side in self.slack_sides.items() if v in block.entries), default=0.0)
+
+    def natural_multiplier(self, block: Block, unit: float) -> float:
+        """The size of a block's multipliers where all of them may be 0: the cost of a slack or what an objective of one
+        unit gives."""
+        return self.slack_costs[block.name] or (self.unit / unit if unit > 0 else 0.0)
+
+
+def _acts_one_to_one(blocks: tuple[Block, ...], variable: str) -> bool:
+    """Whether every block takes the variable entry by entry, as slacks are taken."""
+    return all(b.entries[variable].diagonal() is not None for b in blocks if variable in b.entries)

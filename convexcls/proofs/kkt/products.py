@@ -1,0 +1,322 @@
+"""Products with the rows of a problem, each with a bound on its own rounding.
+
+A sum of k products of doubles is off by at most gamma_k sum |a_i| |b_i| (``rigorous/rounding.py``). Three answers, the
+next where the one before is not good enough for what is asked:
+
+1. doubles, with the bound from the largest entry of each column: at no pass over the data
+2. the bound row by row, from |R| |x|
+3. the rows or columns in doubt once more: in doubled precision, of the entries as they were given
+   (``rows/doubled.py``), and in rationals where numbers are too large or too small for that
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import cached_property
+from typing import NamedTuple
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from convexcls.arrays import Array, Indices
+from convexcls.problem import Block, Problem
+from convexcls.proofs.rigorous.entries import EntryError, entry_error, error_from_afar
+from convexcls.proofs.rigorous.rounding import ETA, UNIT, Ball, gamma, raised
+from convexcls.rows import JoinedRows, Rows
+from convexcls.rows.doubled import LARGEST, LEAST, Doubled, dots, product_error, total, two_product
+
+#: Roundings besides those of a sum: of an entry, its factors, the shift and the bound.
+BESIDES = 12
+#: So many entries at a time are written out in doubled precision.
+CHUNK = 1_000_000
+#: Rows with more entries in all are not worked out in rationals.
+MOST_RATIONALS = 20_000
+#: Matrices of more rows are not multiplied in doubled precision.
+MOST_DOUBLED = 2_000
+#: Kernels of more samples are not worked out in rationals.
+MOST_EXACT_KERNEL = 60
+#: Of fewer rows all are multiplied, even where few count.
+MANY = 2000
+
+
+#: What is known of rows, as long as they are there.
+_KNOWN: WeakKeyDictionary[Rows, EntryError] = WeakKeyDictionary()
+_FACTS: WeakKeyDictionary[Rows, dict[bool, Facts]] = WeakKeyDictionary()
+
+
+class Facts(NamedTuple):
+    """What the bounds of products with some rows need, whatever they are multiplied with."""
+
+    #: How far entries may be from those that were given: relative to their size, and by column; 0 where by none.
+    relative: float
+    absolute: Array | float
+
+
+def facts(rows: JoinedRows, closely: bool = True) -> Facts:
+    """What is known of the rows; how far entries are off that were centred or added up may be bounded from afar, which
+    takes no time, or ``closely``."""
+    known = _FACTS.setdefault(rows, {})
+    if closely not in known:
+        known[closely] = Facts(*_entry_errors(rows, closely))
+    return known[closely]
+
+
+def _entry_errors(rows: JoinedRows, closely: bool) -> tuple[float, Array | float]:
+    relative, absolute = 0.0, np.zeros(rows.shape[1])
+    for where, part in rows.parts:
+        if np.isfinite(part.rounding):
+            relative = max(relative, part.rounding * UNIT * 1.01)
+            continue
+        f = part.factors()
+        error = _error_of(f.core if f.core.as_centred is None else f.core.as_centred.whole, closely)
+        largest = 1.0 if f.left is None else float(np.abs(f.left).max(initial=0.0))
+        absolute[where] = largest * error.absolute * (1.0 if f.right is None else np.abs(f.right)) * 1.01
+        relative = max(relative, error.relative)
+    return relative, absolute if np.any(absolute) else 0.0
+
+
+def _error_of(core: Rows, closely: bool) -> EntryError:
+    if core not in _KNOWN and not closely and (afar := error_from_afar(core)) is not None:
+        return afar
+    if core not in _KNOWN:
+        _KNOWN[core] = entry_error(core)
+    return _KNOWN[core]
+
+
+def plain_values(rows: JoinedRows, x: Array, block: Block, field: str, closely: bool = False) -> tuple[Array, float]:
+    """R x + offset, or R x - rhs, in doubles, with one bound for all rows, from the largest entries of the columns."""
+    side = getattr(block, field)
+    mid = rows @ x
+    mid = mid - side if field == "rhs" else mid + side
+    known, k = facts(rows, closely), rows.row_length + BESIDES
+    largest = rows.largest_reach(x) + float(np.abs(side).max(initial=0.0))
+    off = 0.0 if isinstance(known.absolute, float) else float(known.absolute @ np.abs(x))
+    rad = float(raised((gamma(k) + known.relative) * largest + off)) + (8 * k * ETA if largest > 0 or x.any() else 0.0)
+    return mid, rad if np.isfinite(rad) and np.isfinite(mid.sum()) else np.inf
+
+
+def row_values(rows: JoinedRows, x: Array, block: Block, field: str, wanted: Array | float) -> Ball:
+    """R x + offset, or R x - rhs, with bounds of at most ``wanted`` where that can be had."""
+    mid, largest = plain_values(rows, x, block, field, closely=True)
+    if np.all(largest <= wanted):
+        return Ball(mid, np.full(mid.shape, largest))
+    sign = -1.0 if field == "rhs" else 1.0
+    k, known = rows.row_length + BESIDES, facts(rows)
+    off = float(np.sum(known.absolute * np.abs(x))) + (4 * k * ETA if np.any(x) else 0.0)
+    rad = raised((gamma(k) + known.relative) * (abs(rows) @ np.abs(x) + np.abs(getattr(block, field))) + off)
+    rad = np.where(np.isfinite(mid), rad, np.inf)
+    wanted = np.broadcast_to(wanted, rad.shape)
+    doubt = np.flatnonzero(~(rad <= wanted))
+    used, length = np.flatnonzero(x), max(CHUNK // max(rows.shape[1], 1), 1)
+    for some in (doubt[start : start + length] for start in range(0, doubt.size, length)):
+        sides = [Fraction(sign) * v for v in block.rational_vector(field, some)]
+        mid[some], rad[some] = dots(rows.doubled(some).at(used), x[used], Doubled.of([[v] for v in sides], 1))
+    left = doubt[~(rad[doubt] <= wanted[doubt])]
+    if 0 < left.size * rows.shape[1] <= MOST_RATIONALS and np.all(np.isfinite(x)):
+        point = [Fraction(v) for v in x.tolist()]
+        for i, row in zip(left.tolist(), rows.rational(left), strict=True):
+            (s,) = block.rational_vector(field, [i])
+            mid[i], rad[i] = _rounded(_dot(row, point) + Fraction(sign) * s)
+    return Ball(mid, rad)
+
+
+def _dot(row: list[Fraction], column: list[Fraction]) -> Fraction:
+    return sum((a * v for a, v in zip(row, column, strict=True) if a and v), Fraction(0))
+
+
+def _rounded(value: Fraction) -> tuple[float, float]:
+    """The nearest double and a bound on the distance."""
+    try:
+        near = float(value)
+    except OverflowError:
+        return np.nan, np.inf
+    return near, 0.0 if Fraction(near) == value else UNIT * abs(near) + ETA
+
+
+def quadratic_value(problem: Problem, x: Array, moved: Array, tol: float) -> float:
+    """1/2 x'Px, given ``moved`` = Px; of a matrix P in doubled precision, or by its root, where doubles might miss
+    ``tol`` of it."""
+    total = 0.0
+    for v, p in problem.P.items():
+        own = x[problem.layout[v]]
+        value = float(own @ moved[problem.layout[v]])
+        if v in problem.matrices and np.all(np.isfinite(own)):
+            off = gamma(2 * own.size + BESIDES) * float(np.abs(own) @ (abs(p) @ np.abs(own)))
+            off += float(np.abs(own) @ _kernel_error(p, own))
+            little = off <= 0.1 * tol * max(abs(value), abs(float(problem.q @ x)))
+            if not little and p.shape[0] <= MOST_DOUBLED:
+                value = _doubled_value(problem, p, own)
+        total += 0.5 * value
+    return total
+
+
+def _doubled_value(problem: Problem, p: Rows, x: Array) -> float:
+    if p.root is not None:
+        moved, _ = _product(p.root.doubled(slice(None)), x)
+        return float(moved @ moved)
+    known = _exact_kernel(problem, p)
+    moved, _ = _product(p.doubled(slice(None)) if known is None else known, x)
+    return total(np.concatenate(two_product(moved, x)).tolist())
+
+
+def _product(rows: Doubled, x: Array) -> tuple[Array, Array]:
+    """R x, rounded once, with a bound on what that is off."""
+    moved, rad = dots(rows, x, Doubled(*np.zeros((2, rows.high.shape[0], 1))))
+    return moved, raised(rad + UNIT * np.abs(moved))
+
+
+def _kernel_error(p: Rows, x: Array) -> Array:
+    """How far P x may be off because the values of a kernel are."""
+    spread = p.spread()
+    return np.zeros(p.shape[0]) if spread is None else np.asarray(spread * float(spread @ np.abs(x)))
+
+
+def _exact_kernel(problem: Problem, p: Rows) -> Doubled | None:
+    """The matrix of a kernel that takes rationals to rationals, of the samples as they were given; None where it is
+    another one, or large."""
+    if p.shape[0] > MOST_EXACT_KERNEL or p.spread() is None:
+        return None
+    return problem.remembered(_doubled_kernel)
+
+
+def _doubled_kernel(problem: Problem) -> Doubled | None:
+    from convexcls.proofs.claims.curvature import exact_kernel
+
+    matrix = exact_kernel(problem)
+    if matrix is None or any(v and not LEAST < abs(v) < LARGEST for row in matrix for v in row):
+        return None
+    return Doubled.of(matrix, len(matrix))
+
+
+class Gradient:
+    """P x + q + sum of R_k' z_k over blocks of rows, with the sum of absolute values beside it, from which its rounding
+    follows. The columns in doubt are added up once more in doubled precision."""
+
+    def __init__(self, problem: Problem, x: Array, closely: bool = True) -> None:
+        self.problem, self.x, self.closely = problem, x, closely
+        self.curved = problem.apply_quadratic(x)  # P x
+        self.pull = problem.q.copy()  # the sum without P x
+        self.magnitude = np.abs(problem.q)  # the same sum of absolute values
+        self.errors = np.zeros(problem.size)  # what comes of the rounding of the entries
+        self.inherited = np.zeros(problem.size)  # what comes of the rounding of the z
+        self.lengths = np.full(problem.size, float(BESIDES))  # how many numbers are added up
+        self.parts: list[tuple[JoinedRows, Array]] = []
+
+    def add(self, rows: JoinedRows, z: Array, size: Array | None = None) -> None:
+        """Add R'z; ``size`` are the sizes of z, against which its rounding is judged."""
+        known = facts(rows, self.closely)
+        size = np.abs(z) if size is None else size
+        many = self.closely or z.size > MANY
+        if many and 2 * np.count_nonzero(size) < z.size:  # most rows of a margin are far from it
+            used = np.flatnonzero(size)
+            rows, z, size = rows[used], z[used], size[used]
+        self.parts.append((rows, z))
+        pull, lengths = rows.added_up(z)
+        added = abs(rows).T @ size
+        self.pull += pull
+        self.magnitude += added
+        self.lengths += lengths
+        if known.relative or not isinstance(known.absolute, float):
+            self.errors += known.relative * added + known.absolute * float(size.sum())
+
+    def inherit(self, rows: JoinedRows, off: Array | float) -> None:
+        """Bear in mind that the z of these rows may be ``off`` from what they stand for: each by as much, or, where it
+        is one number, all of them together."""
+        if isinstance(off, float):
+            self.inherited += rows.column_max() * off
+        else:
+            self.inherited += abs(rows).T @ off
+
+    @property
+    def value(self) -> Array:
+        """The sum in doubles."""
+        return self.curved + self.pull
+
+    @cached_property
+    def sizes(self) -> Array:
+        """The sum of absolute values."""
+        out = self.magnitude + np.abs(self.curved)
+        for v, p in self.problem.matrices.items():
+            where = self.problem.layout[v]
+            out[where] = self.magnitude[where] + abs(p) @ np.abs(self.x[where])
+            self.lengths[where] += p.shape[0]
+            self.errors[where] += _kernel_error(p, self.x[where])
+        return out
+
+    @property
+    def rounding(self) -> Array:
+        """How far the sum may be off."""
+        sizes = self.sizes
+        rad = raised(1.01 * UNIT * self.lengths * sizes + self.errors + np.where(sizes > 0, 64 * ETA, 0.0))
+        return np.where(np.isfinite(rad), rad, np.inf)
+
+    def refined(self, columns: Indices) -> Ball:
+        """Some entries in doubled precision, or in rationals where numbers are too large or too small for that."""
+        parts = [[float(c)] for c in self.problem.q[columns]]
+        off = np.zeros(columns.size)
+        for v, p in self.problem.P.items():
+            where = np.arange(self.problem.size)[self.problem.layout[v]]
+            mine = np.flatnonzero(np.isin(columns, where))
+            inside = columns[mine] - where[0] if where.size else mine
+            if (diagonal := self.problem.diagonals.get(v)) is not None:
+                entries = Doubled(diagonal[inside][:, None], np.zeros((inside.size, 1)))
+                z = self.x[columns[mine]][:, None]
+            elif p.root is not None:
+                z, rad = _product(p.root.doubled(slice(None)), self.x[where])
+                entries = p.root.T.doubled(inside)
+                off[mine] += 1.01 * (abs(p.root.T[inside]) @ rad)
+            else:
+                known, z = _exact_kernel(self.problem, p), self.x[where]
+                # P is symmetric
+                entries = p.doubled(inside) if known is None else Doubled(*(part[inside] for part in known))
+                off[mine] += _kernel_error(p, z)[inside] if known is None else 0.0
+            off[mine] += _gather(parts, mine, entries, z)
+        for rows, z in self.parts:
+            length = max(CHUNK // max(rows.shape[1], 1), 1)
+            for start in range(0, rows.shape[0], length):
+                some = slice(start, start + length)
+                entries = rows.doubled(some).at(columns)
+                off += _gather(parts, np.arange(columns.size), Doubled(entries.high.T, entries.low.T), z[some])
+        mid = np.array([total(own) for own in parts])
+        rad = raised(2 * UNIT * np.abs(mid) + off)
+        rad = np.where(np.isfinite(mid), rad, np.inf)
+        entries_in_all = sum(rows.shape[0] * rows.shape[1] for rows, _ in self.parts)
+        given = all(np.all(np.isfinite(z)) for _, z in self.parts)
+        # the values of a kernel that are blurred are no better in rationals
+        given &= all(p.spread() is None for p in self.problem.matrices.values())
+        if not np.all(np.isfinite(rad)) and entries_in_all <= MOST_RATIONALS and given:
+            mid, rad = self._rational(columns)
+        return Ball(mid, rad)
+
+    def _rational(self, columns: Indices) -> tuple[Array, Array]:
+        """The same without any rounding but the last."""
+        point = [Fraction(v) for v in self.x.tolist()]
+        sums = [Fraction(c) for c in self.problem.q.tolist()]
+        for v, p in self.problem.P.items():
+            where = range(self.problem.size)[self.problem.layout[v]]
+            own, diagonal = point[where.start : where.stop], self.problem.diagonals.get(v)
+            if diagonal is None:
+                moved = [_dot(row, own) for row in p.rational()]
+            else:
+                moved = [Fraction(value) * t for value, t in zip(diagonal.tolist(), own, strict=True)]
+            for j, value in zip(where, moved, strict=True):
+                sums[j] += value
+        for rows, z in self.parts:
+            for row, weight in zip(rows.rational(), z.tolist(), strict=True):
+                factor = Fraction(weight)
+                for j in columns.tolist():
+                    if row[j]:
+                        sums[j] += row[j] * factor
+        found = [_rounded(sums[j]) for j in columns.tolist()]
+        return np.array([mid for mid, _ in found]), np.array([rad for _, rad in found])
+
+
+def _gather(parts: list[list[float]], places: Indices, entries: Doubled, z: Array) -> Array:
+    """Put the products of each row with z, in two doubles each, among the numbers to be added up; a bound on what is
+    left."""
+    high, error = two_product(entries.high, z)
+    low = entries.low * z
+    for k, *pieces in zip(places.tolist(), high.tolist(), error.tolist(), low.tolist(), strict=True):
+        for piece in pieces:
+            parts[k].extend(piece)
+    return product_error(entries, z, high)

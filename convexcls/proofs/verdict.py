@@ -1,0 +1,197 @@
+"""The verdict on an answer, and its proof.
+
+The solver's status word plays no part. An answer is **optimal** when the KKT conditions and the duality gap
+hold on the problem as stated (and the minimum is known to be attained); a problem is **infeasible** or
+**unattained** when a Farkas vector or a direction proves it; otherwise the verdict is **undecided**, with
+what fell short.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from convexcls.arrays import Array
+from convexcls.problem import Problem
+from convexcls.proofs.certificate import Certificate
+from convexcls.proofs.claims.direction import check_direction, find_direction
+from convexcls.proofs.claims.farkas import find_farkas
+from convexcls.proofs.claims.linear_program import too_large
+from convexcls.proofs.claims.origin import doubtful_at_origin, find_origin_multipliers
+from convexcls.proofs.enclosure import falling_direction, least_value, value_at
+from convexcls.proofs.kkt.attainment import PROOF, attainment, needs_attainment_proof
+from convexcls.proofs.kkt.conditions import check_kkt, check_kkt_with_gradient
+from convexcls.proofs.kkt.measures import KKT
+from convexcls.proofs.separability import Separating, separation_of
+
+#: The moments of larger tables are not worked out of the entries as given.
+MOST_AS_GIVEN = 20_000
+#: The bits of the logarithms in such an objective.
+BITS = 128
+
+
+def certify(
+    problem: Problem,
+    x: Array | None,
+    multipliers: Mapping[str, Array] | None,
+    tol: float = 1e-8,
+    *,
+    farkas: Mapping[str, Array] | None = None,
+    direction: Array | None = None,
+    stand_in: bool = True,
+) -> Certificate:
+    """Judge an answer. The certificate holds the point and the multipliers that it speaks of: those given, or the
+    toolkit's own where it had to find the proof itself. With ``stand_in=False`` no optimum of its own stands in for a
+    point that is none."""
+    kkt, attained, reason = _judge_point(problem, x, multipliers, tol)
+    own = None if multipliers is None else dict(multipliers)
+    notes = problem.notes
+    separating = separation_of(problem)
+    if separating is not None:
+        separating.consider(x, farkas, direction)
+    judged = Certificate("undecided", problem, tol, kkt, None, None, attained, reason, notes, x, own)
+    if kkt is not None and kkt.holds(tol) and (attained is None or attained >= PROOF):
+        assert x is not None
+        reason = _objection(problem, x, own or {}, kkt, separating, tol)
+        if not reason:
+            return replace(judged, status="optimal", reason="")
+        judged = replace(judged, reason=reason)
+    if separating is not None:
+        return _by_separability(judged, separating, stand_in)
+    proof = find_farkas(problem, farkas)
+    if proof is not None:
+        return replace(judged, status="infeasible", farkas=proof, attained=None, reason="", x=None, multipliers=None)
+    exists = (attained is not None and attained >= PROOF) or _exists_as_given(problem)
+    if not exists:
+        way = (check_direction(problem, direction) if direction is not None else None) or find_direction(problem)
+        if way is not None:
+            return replace(judged, status="unattained", direction=way, reason="")
+    origin = find_origin_multipliers(problem) if stand_in else None
+    if origin is not None:
+        zero = np.zeros(problem.size)
+        at_zero = check_kkt(problem, zero, origin, tol)
+        if at_zero.holds(tol):
+            note = "the solver's point was not accepted; the toolkit's own linear program proves x = 0 optimal"
+            return Certificate("optimal", problem, tol, at_zero, notes=(*notes, note), x=zero, multipliers=origin)
+    if too_large(problem):
+        note = "the problem is too large for the toolkit's own linear programs to look for a proof"
+        judged = replace(judged, notes=(*notes, note))
+    return judged
+
+
+def _objection(
+    problem: Problem, x: Array, multipliers: dict[str, Array], kkt: KKT, separating: Separating | None, tol: float
+) -> str:
+    """Why an optimum that doubles show does not stand; empty where it does."""
+    if doubtful_at_origin(problem, x, multipliers):
+        return "x = 0 satisfies the conditions to rounding, not exactly: the optimum may be a little away from it"
+    if _misses_as_given(problem, x, kkt, tol):
+        return "the conditions hold for the data rounded to doubles, not for the data as given"
+    if separating is not None and not separating.agrees(x, kkt, tol):
+        return "the conditions hold to rounding, but whether the classes are separable, in rationals, contradicts them"
+    return ""
+
+
+def _moments(problem: Any) -> list[Any] | None:
+    """The moments of Gaussian classes whose samples doubles round, worked out of the samples as given; None of others:
+    there the doubles are as good."""
+    data = problem.data
+    if data is None or data.exact_matrix is None or not hasattr(problem, "moments_as_given"):
+        return None
+    return list(problem.moments_as_given()) if data.n * data.d <= MOST_AS_GIVEN else None
+
+
+def _exists_as_given(problem: Problem) -> bool:
+    """Whether these moments have an optimum."""
+    parts = problem.remembered(_moments)
+    return parts is not None and falling_direction(parts) is None
+
+
+def _misses_as_given(problem: Problem, x: Array, kkt: KKT, tol: float) -> bool:
+    """Whether these moments have their optimum elsewhere, or the objective there is another than was measured."""
+    if (parts := problem.remembered(_moments)) is None:
+        return False
+    if falling_direction(parts) is not None:
+        return True
+    here = value_at(parts, {v: [Fraction(u) for u in x[where].tolist()] for v, where in problem.layout.items()}, BITS)
+    if here is None:
+        return True
+    least = least_value(parts, BITS)[0]
+    off = max(here[1] - least, abs(here[1] - Fraction(kkt.objective)))
+    return off > Fraction(tol) * max(abs(least), Fraction(problem.unit))
+
+
+def _by_separability(judged: Certificate, separating: Separating, stand_in: bool) -> Certificate:
+    """The verdict that the separability of the classes proves; the one on the answer where it proves none."""
+    found = separating.finding(judged.tol)
+    if found is None:
+        return judged
+    bare = replace(judged, attained=None, reason="", x=None, multipliers=None)
+    if found.farkas is not None:
+        return replace(bare, status="infeasible", farkas=found.farkas)
+    if found.direction is not None:
+        return replace(judged, status="unattained", direction=found.direction, reason="")
+    if not stand_in:
+        return judged
+    note = "the solver's point was not accepted; a plane with no sample on its wrong side proves that the optimum is 0"
+    assert found.multipliers is not None
+    return replace(
+        bare,
+        status="optimal",
+        kkt=found.kkt,
+        x=found.x,
+        multipliers=dict(found.multipliers),
+        notes=(*judged.notes, note),
+    )
+
+
+def interrupted(
+    problem: Problem, x: Array | None, multipliers: Mapping[str, Array], tol: float, iteration: int
+) -> Certificate:
+    """No verdict on the point that a solver had reached when it was stopped: only its measures, where there are all
+    multipliers."""
+    kkt = _judge_point(problem, x, multipliers, tol)[0]
+    reason = f"the solver was interrupted; this is its point after {iteration} iteration(s)"
+    notes = problem.notes
+    return Certificate("undecided", problem, tol, kkt, reason=reason, notes=notes, x=x, multipliers=dict(multipliers))
+
+
+def _judge_point(
+    problem: Problem, x: Array | None, multipliers: Mapping[str, Array] | None, tol: float
+) -> tuple[KKT | None, float | None, str]:
+    """The KKT measures of a point, its proof of attainment where one is needed, and what fell short."""
+    if x is None:
+        return None, None, "the solver gave no point"
+    if x.shape != (problem.size,):
+        return None, None, f"the point has {x.size} entries, the problem {problem.size}"
+    if not np.all(np.isfinite(x)):
+        return None, None, "the point has entries that are not finite numbers"
+    expected = {c.name: c.size for c in problem.constraints} | {b.name: b.size + 1 for b in problem.norm_bounds}
+    given = multipliers or {}
+    for name, size in expected.items():
+        if name not in given:
+            return None, None, f"there are no multipliers for {name!r}"
+        if np.shape(given[name]) != (size,) or not np.all(np.isfinite(given[name])):
+            return None, None, f"the multipliers of {name!r} are not {size} finite numbers"
+    kkt, gradient = check_kkt_with_gradient(problem, x, given, tol)
+    attained = attainment(problem, x, given, gradient) if needs_attainment_proof(problem) else None
+    measures, bounds = kkt.measures(), kkt.bounds()
+    short = [
+        f"{name} is {measures[name]:.1e}, above the tolerance {tol:.0e}"
+        if not measures[name] <= tol
+        else f"{name} is known to {bound - measures[name]:.1e} only, because of rounding: above the tolerance {tol:.0e}"
+        for name, bound in bounds.items()
+        if not bound <= tol
+    ]
+    if kkt.dependent:
+        short.append(
+            f"columns of {' and '.join(kkt.dependent)} depend on each other up to rounding, so that doubles cannot "
+            "show where the optimum is: leave a feature out, or add a penalty"
+        )
+    if attained is not None and attained < PROOF:
+        short.append("that a minimum exists is not proved")
+    return kkt, attained, "; ".join(short)

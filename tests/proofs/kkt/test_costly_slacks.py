@@ -1,0 +1,48 @@
+"""Slacks that cost far more than the objective: multipliers are measured by what the right-hand side may cost."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import convexcls as cc
+from convexcls.proofs.kkt.conditions import check_kkt
+from convexcls.rows import DiagonalRows
+from tests.small_problems import a, block
+
+ONE = DiagonalRows.identity(1, -1.0)
+ROW = cc.Constraint("row", {"x": [[2.0]], "s": ONE}, rhs=-4.0)
+SIGN = cc.Constraint("sign", {"s": ONE})
+TWO = cc.Constraint("row", {"x": [[2.0]], "s": ONE, "t": ONE}, rhs=-4.0)
+TALL = cc.Constraint("tall", {"x": [[1.0]], "t": ONE}, rhs=8.0)
+
+
+def weighed(*blocks, names="xs", unit=3.0, **parts):
+    """2 x - s <= -4 at x = s = 0, where the objective is its unit: twice that by 4 is the most of a multiplier, 1.5."""
+    variables = [cc.Variable(v, 1, v) for v in names]
+    linear = {v: [100.0] for v in names[1:]}
+    return cc.Problem("weighed", variables, constraints=blocks, linear=linear, unit=unit, **parts)
+
+
+BESIDE = {"terms": [cc.Term("fit", {"x": [[0.0]]})]}
+CONE = {"norm_bounds": [cc.NormBound("cone", {"x": [[0.0]]}, bound=1.0)]}
+#: name: (problem, multipliers but for zeros, condition, block, its relative residual)
+MEASURES = {
+    "a change of multipliers": (weighed(ROW, SIGN), {"row": 3}, "stationarity", "x", 3 / 1.5),
+    "of rows without slacks, too": (
+        weighed(ROW, SIGN, block("plain", [[0.5]], 9.0)), {"row": 3}, "stationarity", "x", 2 * 6 / 4.25 / 3),
+    "beside losses": (weighed(ROW, SIGN, **BESIDE), {"row": 3}, "stationarity", "x", 3 / 3),
+    "beside a cone": (weighed(ROW, SIGN, **CONE), {"row": 3}, "stationarity", "x", 3 / 3),
+    "the pull on a slack": (weighed(ROW, SIGN), {"row": 3}, "stationarity", "s", 97 / 1.5),
+    "a sign": (weighed(ROW, SIGN), {"sign": -0.01}, "dual_feasibility", "sign", 0.01 / 1.5),
+    "of two slacks": (weighed(TWO, TALL, names="xst"), {"row": -0.01}, "dual_feasibility", "row", 0.01 / 0.75),
+    "no objective": (weighed(ROW, SIGN, unit=0.0), {"sign": -0.01}, "dual_feasibility", "sign", 0.01 / 100),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MEASURES)
+def test_multipliers_are_measured_by_what_the_side_may_cost(name):
+    problem, given, condition, where, wanted = MEASURES[name]
+    multipliers = {c.name: a(given.get(c.name, 0)) for c in problem.constraints} | {"cone": a(0, 0)}
+    found = getattr(check_kkt(problem, np.zeros(problem.size), multipliers), condition)
+    assert found.relative_values[where] == pytest.approx(wanted, rel=1e-9)

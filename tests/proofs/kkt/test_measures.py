@@ -1,0 +1,450 @@
+"""The relative measures of the KKT conditions, worked out by hand: what each residual is compared with.
+
+Every problem is made so that one number decides: another unit, price or size gives another measure.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import convexcls as cc
+from convexcls.losses import Exponential
+from convexcls.proofs.kkt.conditions import check_kkt
+from convexcls.proofs.verdict import certify
+from convexcls.rows import DiagonalRows
+from tests.small_problems import a, block, over
+
+CURVED = {"quadratic": {"x": [1.0, 1.0]}}
+EYE = np.eye(2)
+
+
+def variables(*names, size=2):
+    return [cc.Variable(name, size, name) for name in names]
+
+
+def rows_over(name, rhs, relation="<=", unit=0.0, **entries):
+    """A block over several variables; a number stands for so many times the identity."""
+    every = {v: DiagonalRows.identity(2, e) if isinstance(e, float) else np.array(e) for v, e in entries.items()}
+    return cc.Constraint(name, every, rhs=rhs, relation=relation, unit=unit)
+
+
+def zeros(problem, **given):
+    """Multipliers 0 but for those given."""
+    return {c.name: given.get(c.name, np.zeros(c.size)) for c in (*problem.constraints,)} | {
+        b.name: given.get(b.name, np.zeros(b.size + 1)) for b in problem.norm_bounds
+    }
+
+
+def at(problem, x, condition, name, wanted, **multipliers):
+    """One line of a table."""
+    return problem, np.asarray(x, dtype=float), zeros(problem, **multipliers), condition, name, wanted
+
+
+def costly(rhs=(-4.0, 0.5), **more):
+    """Rows over coefficients x and slacks s, r, t; only s and r cost anything, and x, which is no slack, costs more."""
+    row = rows_over("row", list(rhs), x=EYE, s=-1.0, r=1.0, t=-1.0)
+    linear = {"x": [10.0, 10.0], "s": [0.25, 0.125], "r": [-0.5, 0.25]}
+    return cc.Problem("costly", variables("x", "s", "r", "t"), constraints=[row], linear=linear, **more)
+
+
+def squared():
+    """Two squared slacks, s twice as curved as r, and coefficients x, which are no slack and more so."""
+    row = rows_over("row", [-0.25, 0.125], x=EYE, s=-1.0, r=-1.0)
+    curved = {"x": [3.0, 3.0], "s": [0.25, 0.5], "r": [0.125, 0.125]}
+    return cc.Problem(
+        "squared",
+        variables("x", "s", "r"),
+        constraints=[row],
+        quadratic=curved,
+        unit=1e-4,
+        constant=0.001 - 1.5 * (0.23**2 + 0.135**2),
+    )
+
+
+def homogeneous(**entries):
+    row = rows_over("row", 0.0, **entries)
+    return cc.Problem("homogeneous", variables(*entries), constraints=[row], unit=1.0)
+
+
+def assert_largest(kkt):
+    """What is compared with the tolerance is the largest of all, with its rounding; the worst row has it."""
+    for name in list(kkt.measures())[:4]:
+        found = getattr(kkt, name.replace(" ", "_"))
+        relative = {b: float(np.max(v, initial=0.0)) for b, v in found.relative_values.items()}
+        most = max(relative.values(), default=0.0)
+        assert found.relative == kkt.measures()[name] == pytest.approx(most, rel=1e-12)
+        assert all(np.all(v >= 0) for v in found.values.values())
+        assert most <= kkt.bounds()[name] * (1 + 1e-12)
+        assert kkt.bounds()[name] <= most * (1 + 1e-12) + max(map(np.max, found.roundings.values()), default=0.0)
+        assert found.max == max((float(np.max(v, initial=0.0)) for v in found.values.values()), default=0.0)
+        block_name, row = found.worst
+        assert found.relative_values[block_name][row] == most if relative else (block_name, row) == ("", 0)
+    assert kkt.worst == max(kkt.measures().values())
+    assert not kkt.all_but_columns_hold(1e9)
+
+
+PRIMAL, DUAL, SLACKNESS = "primal_feasibility", "dual_feasibility", "complementary_slackness"
+#: name: (problem, point, multipliers, condition, block, its relative residuals)
+FEASIBILITY = {
+    "of the right-hand side": at(
+        over(2, block("row", EYE, [-4.0, 0.5]), unit=1e-3), [-3.98, 0.51], PRIMAL, "row", [0.005, 0.0025]),
+    "of a small right-hand side": at(
+        over(2, block("row", EYE, [-0.25, 0.125]), unit=1e-3), [-0.245, 0.0], PRIMAL, "row", [0.02, 0]),
+    "of the block's unit": at(
+        over(2, block("row", EYE, [-4.0, 0.5], unit=8.0), unit=1e-3), [-3.98, 0.51], PRIMAL, "row", [0.0025, 0.00125]),
+    "of the right-hand side above the unit": at(
+        over(2, block("row", EYE, [-4.0, 0.5], unit=2.0), unit=1e-3), [-3.98, 0.51], PRIMAL, "row", [0.005, 0.0025]),
+    "an equation, from both sides": at(
+        over(2, block("row", EYE, [-4.0, 0.5], "=="), unit=1e-3), [-3.98, 0.49], PRIMAL, "row", [0.005, 0.0025]),
+    "by what all of it costs": at(
+        over(2, block("row", EYE, [-4.0, 0.5], "=="), unit=0.25), [-3.98, 0.51], PRIMAL, "row", [0.06, 0.03],
+        row=a(-0.5, 0.25)),
+    "by the cost of slacks": at(
+        costly(unit=40.0), [0.02, 0.01, 4, 0, 0, 0.5, 0, 0], PRIMAL, "row", [0.005, 0.0025], row=a(0.25, 0)),
+    "by a small scale": at(
+        costly(unit=1e-3, constant=-0.95), [0.02, 0.01, 4, 0, 0, 0.5, 0, 0], PRIMAL, "row",
+        [0.015 / 0.475, 0.0075 / 0.475], row=a(0.25, 0)),
+    "by a multiplier above that cost": at(
+        costly(unit=1e-3, constant=-0.95), [0.02, 0.01, 4, 0, 0, 0.5, 0, 0], PRIMAL, "row",
+        [0.045 / 0.475, 0.0225 / 0.475], row=a(0.5, 1.5)),
+    "by the curvature of slacks": at(
+        squared(), [-0.23, 0.135, 0, 0, 0, 0], PRIMAL, "row", [0.3, 0.15]),
+    "by a multiplier above that of curvature": at(
+        squared(), [-0.23, 0.135, 0, 0, 0, 0], PRIMAL, "row", [15, 7.5], row=a(0.25, 0.5)),
+    "of what is added up": at(
+        homogeneous(x=EYE, s=[[0.0, 2.0], [4.0, 0.0]]), [-0.1, 0.2, 0.3, 0.06], PRIMAL, "row",
+        [0.02 / 0.22, 1.4 / 1.4]),
+    "of what is added up, slacks beside": at(
+        homogeneous(x=[[0.0, 2.0], [4.0, 0.0]], s=-1.0), [0.3, 0.06, 0.1, 1.1], PRIMAL, "row",
+        [0.02 / 0.22, 0.1 / 2.3]),
+    "of the largest bound": at(homogeneous(x=-1.0), [-0.1, 0.4], PRIMAL, "row", [0.25, 0]),
+    "a sign, of the multipliers": at(
+        over(2, block("row", EYE, [-4.0, 0.5]), unit=3.0), [-5, 0], DUAL, "row", [0, 0.01], row=a(1, -0.01)),
+    "a sign, of what the right-hand side may cost": at(  # twice the objective, 3, by 4
+        over(2, block("row", EYE, [-4.0, 0.5]), unit=3.0), [-5, 0], DUAL, "row", [0, 0.01 / 1.5], row=a(4, -0.01)),
+    "a sign, of the size of multipliers": at(
+        over(2, block("row", EYE, [-4.0, 0.5]), unit=3.0), [-5, 0], DUAL, "row", [0, 0.01 / 0.75], row=a(0.001, -0.01)),
+    "a sign, of a small right-hand side": at(
+        over(2, block("row", EYE, [-0.25, 0.125]), unit=3.0), [-5, 0], DUAL, "row", [0, 0.01 / 12],
+        row=a(0.001, -0.01)),
+    "a sign, of the cost of slacks": at(
+        costly(unit=3.0), [-5, 0, 0, 0, 0, 0, 0, 0], DUAL, "row", [0, 0.02], row=a(0.001, -0.01)),
+    "a sign, where no slack is needed": at(  # one unit of the right-hand side, 4, costs at most twice the objective
+        costly(unit=0.25), np.zeros(8), DUAL, "row", [0, 0.01 / 0.125], row=a(0.001, -0.01)),
+    "a sign, where no slack is needed, a small side": at(
+        costly([-0.125, 0.25], unit=0.02), np.zeros(8), DUAL, "row", [0, 0.01 / 0.16], row=a(0.001, -0.01)),
+    "a sign, where nothing else is known": at(
+        over(2, block("row", EYE, 0.0), unit=1.0), [0, 0], DUAL, "row", [0.5, 0], row=a(-0.25, 0.5)),
+    "a sign, of what is added up": at(
+        over(2, block("row", [[0.25, 0.0], [0.0, 0.5]], 0.0), unit=2.0), [-1, -1], DUAL, "row", [0.5 / 4, 0],
+        row=a(-0.5, 0.5)),
+    "a product": at(
+        over(2, block("row", EYE, [-4.0, 0.5]), unit=8.0), [-5, 0], SLACKNESS, "row", [0.5, 0.03125], row=a(-4, 0.5)),
+    "no product of an equation": at(
+        over(2, block("row", EYE, [-4.0, 0.5], "=="), unit=8.0), [-5, 0], SLACKNESS, "row", [0, 0], row=a(-4, 0.5)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FEASIBILITY)
+def test_feasibility_signs_and_products(name):
+    problem, x, multipliers, condition, block_name, wanted = FEASIBILITY[name]
+    kkt = check_kkt(problem, x, multipliers)
+    np.testing.assert_allclose(getattr(kkt, condition).relative_values[block_name], wanted, rtol=1e-9, atol=1e-12)
+    assert_largest(kkt)
+
+
+def cone(x, f, g, size=1.0, unit=1.0, **more):
+    """‖(-2 x_1 - 1, x_2 + 1)‖ <= f'x + g, everything times a size, at a point at which the norm is 5 times that."""
+    rows = {"x": np.array([[-2.0, 0.0], [0.0, 1.0]])}
+    bound = cc.NormBound("cone", rows, offset=size * a(-1, 1), bound_entries={"x": np.array([f])}, bound=size * g)
+    return over(2, norm_bounds=[bound], unit=unit, **more), size * np.array(x)
+
+
+#: name: (f, g, size, unit, multipliers, condition, its relative residual); the point is (-2, 3) times the size, where
+#: the norm is 5, of what is added up in its entries 5 is the most, and the bound is f'(-2, 3) + g.
+CONES = {
+    "of what is added up": ([0.5, -1.0], 0.25, 1, 1, (0, 0, 0), PRIMAL, 8.75 / 5),
+    "of a little that is added up": ([0.5, -1.0], 0.25, 0.1, 1, (0, 0, 0), PRIMAL, 8.75 / 5),
+    "of the bound": ([0.5, -1.0], -10.0, 1, 1, (0, 0, 0), PRIMAL, 19 / 14),
+    "of its constant": ([-4.0, 0.0], -10.0, 1, 1, (0, 0, 0), PRIMAL, 7 / 10),
+    "by its multipliers": ([0.5, -1.0], 0.25, 1, 1, (-0.5, 0.25, 0.125), PRIMAL, 8.75 * 0.5),
+    "satisfied": ([0.0, 0.0], 6.0, 1, 1, (0, 0, 0), PRIMAL, 0),
+    "satisfied, with multipliers": ([0.0, 0.0], 6.0, 1, 1, (0.1, 0.1, 0.2), PRIMAL, 0),
+    "a sign, of the multipliers": ([0.5, -1.0], 0.25, 1, 1, (0.3, -0.4, 0.25), DUAL, 0.25 / 0.4),
+    "a sign, of the size of multipliers": ([0.5, -1.0], 0.25, 1, 4, (0.3, -0.4, 0.25), DUAL, 0.25 / 0.8),
+    "a sign that is right": ([0.5, -1.0], 0.25, 1, 1, (0.3, -0.4, 0.75), DUAL, 0),
+    "a product": ([0.0, 0.0], 6.0, 1, 64, (-0.5, -0.25, 1.0), SLACKNESS, (6 - 1.5 - 1) / 64),
+    "a product, turned": ([0.0, 0.0], 5.0, 1, 2, (-4, 3, 5), SLACKNESS, 25 * 50**0.5 / 5 / 2),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CONES)
+def test_cones(name):
+    f, g, size, unit, multipliers, condition, wanted = CONES[name]
+    problem, x = cone([-2, 3], f, g, size, unit)
+    kkt = check_kkt(problem, x, {"cone": a(*multipliers)})
+    np.testing.assert_allclose(getattr(kkt, condition).relative_values["cone"], [wanted], rtol=1e-9, atol=1e-12)
+    assert_largest(kkt)
+
+
+def test_the_bound_of_a_cone_pulls():
+    problem, x = cone([-2, 3], [0.5, -1.0], 0.25, linear={"x": [1.0, 2.0]})
+    kkt = check_kkt(problem, x, {"cone": a(0.25, 0.5, 2)})
+    assert kkt.stationarity.values["x"].tolist() == [abs(1 + 2 * 0.25 - 0.5 * 2), abs(2 - 0.5 + 1.0 * 2)]
+
+
+def fit(rows, offset, weights, **more):
+    return over(1, terms=[cc.Term("fit", {"x": np.array(rows)}, offset=offset, weights=weights)], **more)
+
+
+def unlike(**more):
+    """x is no free variable, because it has an entry for every sample, and no slack: one of its blocks adds up."""
+    rows = rows_over("row", 0.0, x=[[1.0, 0.0], [1.0, 0.5]])
+    bound = rows_over("bound", 0.0, x=-1.0)
+    x = [cc.Variable("x", 2, "x", kind="samples")]
+    return cc.Problem("unlike", x, constraints=[rows, bound], linear={"x": [-0.5, -0.3]}, unit=0.05, **more)
+
+
+def slacks():
+    rows = [rows_over("row", 0.0, x=[[1.0, 0.0], [0.0, 0.0]], s=-1.0), rows_over("bound", 0.0, s=-1.0)]
+    linear = {"x": [1.0, 0.0], "s": [0.5, 0.25]}
+    return cc.Problem("slacks", variables("x", "s"), constraints=rows, linear=linear, constant=-1.0, unit=0.4)
+
+
+def disc(**more):
+    ball = cc.NormBound("ball", {"x": DiagonalRows.identity(2)}, bound=5.0)
+    return over(2, norm_bounds=[ball], linear={"x": [-3.0, -4.0]}, **more)
+
+
+TWO = (block("wide", [[4.0, 0.25]], 100.0), block("narrow", [[1.0, 0.5]], 100.0))
+TINY = 2.0**-12
+#: name: (problem, point, multipliers, condition, variable, its relative residuals)
+STATIONARITY = {
+    "curved, by the largest pull": at(  # Px = (-6, 1/2), q = (1, -2), columns up to (4, 1/2): 2 is the most of a unit
+        over(2, *TWO, quadratic={"x": [2.0, 0.5]}, linear={"x": [1.0, -2.0]}, constant=-4.0, unit=0.1), [-3, 1],
+        "stationarity", "x", [5 / 16, 1.5 / 2]),
+    "curved, by P x": at(
+        over(2, *TWO, quadratic={"x": [2.0, 0.5]}, linear={"x": [1.0, -0.2]}, constant=-5.95, unit=0.0), [-3, 1],
+        "stationarity", "x", [5 / 6, 0.3 / 0.75]),
+    "curved, a column of zeros": at(
+        over(2, block("row", [[4.0, 0.0]], 100.0), quadratic={"x": [2.0, 0.5]}, linear={"x": [1.0, -2.0]},
+             constant=-4.0, unit=0.1), [-3, 1], "stationarity", "x", [5 / 8, 1.5 / 2]),
+    "curved, at 0": at(  # sqrt(2 f p) = (2, 1); 1/100 of each column counts as a pull
+        over(2, *TWO, quadratic={"x": [2.0, 0.5]}, unit=1.0), [0, 0], "stationarity", "x", [4 / 2, 0.25 / 0.2575],
+        wide=a(1)),
+    "partly curved": at(
+        over(2, *TWO, quadratic={"x": [2.0, 0.0]}, linear={"x": [1.0, -2.0]}, constant=-4.0, unit=0.1), [-3, 1],
+        "stationarity", "x", [5 / 6, 2 / 0.1]),
+    "flat, sizes where multipliers may be 0": at(
+        over(1, block("row", [[1.0]] * 3, [-2.0, 0.5, 1.0]), unit=3.0), [3], "stationarity", "x", [0.75 / 2.25],
+        row=np.full(3, 0.25)),
+    "flat, of the block's unit": at(
+        over(1, block("row", [[1.0]] * 3, [-2.0, 0.5, 1.0], unit=4.0), unit=3.0), [3], "stationarity", "x",
+        [0.75 / 1.5], row=np.full(3, 0.25)),
+    "flat, of a small right-hand side": at(
+        over(1, block("row", [[1.0]] * 3, [-0.25, 0.0625, 0.125]), unit=0.03), [3], "stationarity", "x", [0.06 / 0.18],
+        row=np.full(3, 0.02)),
+    "flat, a change of multipliers": at(
+        over(1, block("row", [[2.0]], 4.0), unit=3.0), [3], "stationarity", "x", [0.25 / 0.75], row=a(0.25)),
+    "flat, a change of large multipliers": at(
+        over(1, block("row", [[2.0]], 4.0), unit=3.0), [3], "stationarity", "x", [1], row=a(3)),
+    "flat, of the largest multiplier of all": at(
+        over(1, block("row", [[2.0]], 4.0), block("tie", [[0.5]], 4.0, "=="), unit=1e-3), [3], "stationarity", "x",
+        [2 * 0.5 / 4.25 / 0.3], row=a(0.3), tie=a(-0.2)),
+    "flat, of the smaller right-hand side": at(  # its rows have the larger multipliers
+        over(1, block("one", [[4.0]], 1.0), block("two", [[0.25]], 4.0), unit=3.0), [9], "stationarity", "x",
+        [4 / 16.0625 / 3], one=a(0.25)),
+    "flat, one of two": at(
+        over(2, block("row", EYE, 4.0), unit=3.0), [3, 0], "stationarity", "x", [0.25 / 0.75, 0], row=a(0.25, 0)),
+    "targets": at(
+        fit([[1.0]] * 3, -4.0, [0.5, 2.0, 0.25]), [4 + TINY], "stationarity", "x",
+        [2.75 * TINY / (2.75 * TINY + 4e-4 * 2.75)]),
+    "targets, a change of residuals": at(
+        fit([[1.0], [2.0]], [-4.0, -8.0], [0.5, 0.125]), [4 + TINY], "stationarity", "x", [0.4 * TINY / 2e-4]),
+    "large residuals": at(fit([[1.0], [1.0]], [-4.0, -4.0], 0.5), [6], "stationarity", "x", [1.0]),
+    "residuals of another term": at(
+        over(1, terms=[cc.Term("one", {"x": [[1.0]]}, offset=-4.0, weights=4.0),
+                       cc.Term("two", {"x": [[0.25]]}, offset=-5.5)]), [6], "stationarity", "x", [7 / 1.0625 / 8]),
+    "targets, the larger ones first": at(
+        over(1, terms=[cc.Term("one", {"x": [[1.0]]}, offset=-4.0), cc.Term("two", {"x": [[0.25]]}, offset=-1.0)]),
+        [4 + TINY], "stationarity", "x", [TINY / 4e-4]),
+    "a sample without weight": at(
+        fit([[1.0], [1.0]], [-4.0, 0.0], [1.0, 0.0]), [4 + TINY], "stationarity", "x", [TINY / (TINY + 4e-4)]),
+    "targets, some of them 0": at(
+        fit([[1.0], [0.0], [1.0]], [-4.0, 0.0, -4.0], 0.5), [4 + TINY], "stationarity", "x", [0.5 * TINY / 2e-4]),
+    "no targets": at(
+        fit([[1.0]] * 3, 0.0, [0.5, 2.0, 0.125], unit=8.0), [0.1], "stationarity", "x",
+        [0.2625 / (0.2625 + (8**0.5 + 32**0.5 + 2**0.5) / 3)]),
+    "no target": at(fit([[1.0]], 0.0, 0.5, unit=8.0), [0.1], "stationarity", "x", [0.05 / 8**0.5]),
+    "no targets, a change of residuals": at(
+        fit([[1.0], [2.0]], 0.0, [0.5, 0.125], unit=8.0), [0.1], "stationarity", "x", [0.04 / 2**0.5]),
+    "entries of samples, by what is added up": at(
+        unlike(), [0, 0], "stationarity", "x", [0.25 / 1.25, 0.05 / 0.55], row=a(0.25, 0.5)),
+    "entries of samples, by their effect": at(
+        unlike(constant=-0.15), [0, -0.5], "stationarity", "x", [0.25 / 1.25, 0.05 / 0.1], row=a(0.25, 0.5)),
+    "slacks, the largest of them": at(
+        slacks(), [0, 0, 2, 0], "stationarity", "s", [0.2 / 0.2, 0.15 / 0.8], row=a(0.3, 0.1)),
+    "in a ball": at(disc(), [3, 0], "stationarity", "x", [0.3 / 1.8, 0.2 / 1.8], ball=a(-3.3, -4.2, 5)),
+    "beyond a ball": at(disc(), [6, 0], "stationarity", "x", [0.3 / 3, 0.2 / 3.6], ball=a(-3.3, -4.2, 5)),
+    "in the middle of a ball": at(disc(), [0, 0], "stationarity", "x", [0.3 / 8.2, 0.2 / 8.2], ball=a(-3.3, -4.2, 5)),
+    "a column that no row speaks of": at(
+        over(1, block("row", [[0.0]], 1.0), linear={"x": [1e-3]}, constant=-2.0), [2000], "stationarity", "x", [2.0]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", STATIONARITY)
+def test_stationarity(name):
+    problem, x, multipliers, condition, variable, wanted = STATIONARITY[name]
+    kkt = check_kkt(problem, x, multipliers)
+    np.testing.assert_allclose(getattr(kkt, condition).relative_values[variable], wanted, rtol=1e-9, atol=1e-12)
+    assert kkt.dependent == ()
+    assert_largest(kkt)
+
+
+def boxed(low, high, q, *others, x=((2.0, 1.0), (1.0, 2.0)), **more):
+    """min 1/2 x'Px + q'x between bounds, with a matrix P."""
+    size = len(q)
+    bounds = [cc.Constraint("low", {"x": DiagonalRows.identity(size, -1.0)}, rhs=-np.array(low)),
+              cc.Constraint("high", {"x": DiagonalRows.identity(size)}, rhs=high)]  # fmt: skip
+    matrix = {"quadratic": {"x": np.array(x)}} if x is not None else {}
+    return over(size, *bounds, *others, linear={"x": list(q)}, **matrix, **more)
+
+
+def several():
+    """x and w between two bounds, w with curvature, y and z with one bound each."""
+    names = variables("x", "y", "z", "w")
+    bounds = [rows_over(f"{v} low", -1.0, **{v: -1.0}) for v in "xzw"]
+    bounds += [rows_over(f"{v} high", 4.0, **{v: 1.0}) for v in "xyw"]
+    linear = {"x": [0.5, -0.25], "y": [0.5, -0.25], "z": [0.5, -0.25], "w": [0.5, -0.25]}
+    return cc.Problem("several", names, constraints=bounds, linear=linear, quadratic={"w": [0.5, 2.0]})
+
+
+def half_bounded():
+    """x between two bounds, y with one; the row that caps it bounds no unknown one by one."""
+    bounds = [rows_over("low", 0.0, x=-1.0), rows_over("high", 100.0, x=1.0), rows_over("y low", 0.0, y=-1.0),
+              rows_over("cap", 100.0, y=EYE)]  # fmt: skip
+    costs = {"x": [-1.0, -2.0], "y": [-1.0, -1.0]}
+    return cc.Problem("half bounded", variables("x", "y"), constraints=bounds, linear=costs)
+
+
+SVM = ([0.0, 0.0], [100.0, 100.0], [-1.0, -2.0])
+AT = [0.1, 0.5]  # Px + q = (-0.3, -0.9), f = -0.79; c'x = -0.48
+BOX = 0.3 * 0.7 + 0.9 * 0.3  # what x up to 0.8 can gain
+#: name: (problem, point, multipliers, what the residuals cost)
+GAPS = {
+    "curved and flat": (
+        over(3, quadratic={"x": [2.0, 0.5, 0.0]}, linear={"x": [1.0, -0.2, 0.25]}), [-3, 1, -4], {},
+        5**2 / 4 + 0.3**2 / 1 - 1),
+    "bounds": (several(), [2, 3] * 4, None, 0.5 + 0.25 + 2 * (0.5 * 2 - 0.25 * 3) + 1.5**2 / 1 + 5.75**2 / 4),
+    "in a ball": (disc(), [3, 0], {"ball": a(-3.3, -4.4, 5.5)}, 0.9 + 2.5 - 9.9 + 27.5),
+    "mass": (boxed(*SVM, unit=0.5), AT, None, 2 * 0.79 * 0.45 - 0.48),
+    "mass, an equation": (
+        boxed(*SVM, block("tie", [[1.0, -1.0]], 0.0, "=="), unit=0.5), AT, None, 2 * 0.79 * 0.45 - 0.48),
+    "mass, bounds below 1": (
+        boxed([0.0, 0.0], [0.8, 0.8], [-1.0, -2.0], unit=0.5), AT, None, 2 * 0.79 * 0.45 - 0.48),
+    "mass, of the unit": (boxed(*SVM, unit=1.0), AT, None, 2 * 1.0 * 0.45 - 0.48),
+    "mass, one unknown": (boxed([0.0], [10.0], [-1.0], x=((2.0,),), unit=0.1), [0.2], None, 2 * 0.16 * 0.6 - 0.12),
+    "narrow bounds": (
+        boxed([0.0, 0.0], [0.55, 0.55], [-1.0, -2.0], unit=0.5), AT, None, 0.3 * 0.45 + 0.9 * 0.05),
+    "bounds below 0": (
+        boxed([0.0, -1.0], [0.8, 0.8], [-1.0, -2.0], unit=0.5), AT, None, BOX),
+    "0 is not feasible": (
+        boxed([0.0, 0.0], [0.8, 0.8], [-1.0, -2.0], block("row", [[1.0, 1.0], [-1.0, -1.0]], [9.0, -0.1]), unit=0.5),
+        AT, None, BOX),
+    "0 breaks an equation": (
+        boxed([0.0, 0.0], [0.8, 0.8], [-1.0, -2.0], block("tie", EYE, [0.1, 0.0], "=="), unit=0.5),
+        AT, None, BOX),
+    "a cost that is 0": (
+        boxed([0.0, 0.0], [0.8, 0.8], [-1.0, 0.0], x=((2.0, -1.0), (-1.0, 2.0)), unit=0.1), [0.5, 0.1], None,
+        0.1 * 0.3 + 0.3 * 0.7),
+    "one variable without an upper bound": (
+        half_bounded(), [0.1, 0.5, 1, 1], {"low": a(0, 0), "high": a(0.9, 1.9), "y low": a(0, 0), "cap": a(1, 1)},
+        0.1 * (99.9 + 99.5) + 0.9 * 99.9 + 1.9 * 99.5 + 2 * 99),
+    "a cost above 0": (
+        boxed([0.0, 0.0], [0.8, 0.8], [-1.0, 0.5], unit=0.1), [0.1, 0.1], None, 0.7 * 0.7 + 0.8 * 0.1),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", GAPS)
+def test_the_gap_is_what_the_residuals_cost(name):
+    problem, x, multipliers, wanted = GAPS[name]
+    kkt = check_kkt(problem, np.array(x, dtype=float), zeros(problem) if multipliers is None else multipliers)
+    assert kkt.gap == pytest.approx(wanted, rel=1e-9)
+    assert kkt.relative_gap == pytest.approx(abs(wanted) / kkt.scale, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("unit", "x", "objective", "scale"),
+    [(0.5, [3, 4], -25 + 7, 18), (20.0, [3, 4], -25 + 7, 20), (0.25, [-3, -4], 25 + 7, 32),
+     (0.25, [1e308, 1e308], -np.inf, 0.25)],
+)  # fmt: skip
+def test_the_scale_is_the_size_of_the_objective_or_its_unit(unit, x, objective, scale):
+    kkt = check_kkt(disc(unit=unit, constant=7.0), np.array(x, dtype=float), {"ball": a(-3, -4, 5)})
+    assert (kkt.objective, kkt.scale) == (objective, scale)
+
+
+def test_a_sample_without_weight_has_no_say():
+    """Its loss is beyond doubles, and 0 times that is no number."""
+    rows = {"x": np.array([[1.0], [-1.0], [-1000.0]])}
+    problem = over(1, terms=[cc.Term("rows", rows, loss=Exponential(), weights=[0.25, 0.75, 0.0])])
+    kkt = check_kkt(problem, a(1), {})
+    pulls = a(0.25 * np.exp(-1), 0.75 * np.exp(1))
+    assert kkt.objective == pytest.approx(pulls.sum())
+    assert kkt.stationarity.values["x"] == pytest.approx(pulls[1] - pulls[0])
+    curved = over(1, quadratic={"x": [1e-9]}, terms=problem.terms, unit=1e9)
+    found = check_kkt(curved, a(1), {}).stationarity
+    assert found.relative_values["x"] == pytest.approx((pulls[1] - pulls[0]) / 2**0.5, rel=1e-6)
+
+
+def test_a_sample_without_weight_is_not_rounded():
+    """What its argument, 10^6, may be off, and its curvature, which is infinite, count nothing in the gap."""
+    rows = {"x": np.array([[1.0], [-1.0], [-1e6]])}
+    problem = over(1, terms=[cc.Term("rows", rows, loss=Exponential(), weights=[0.25, 0.75, 0.0])])
+    assert 1e-16 < check_kkt(problem, a(1), {}, 1e9).gap_rounding < 1e-13
+
+
+def test_a_gradient_beyond_doubles_is_no_answer():
+    rows = [[2.0, 2.0, 0.0], [3.0, 3.0, 0.0], [0.0, 0.0, 1.0]]
+    problem = over(3, block("tie", rows, 0.0, "=="))
+    kkt = check_kkt(problem, a(0, 0, 0), {"tie": a(1.7e308, 1.7e308, 0)})
+    assert not kkt.holds(1e6)
+    assert np.isinf(kkt.stationarity.relative)
+    assert kkt.dependent == ()  # that is another reason
+
+
+def test_a_change_of_all_multipliers_is_found_where_one_of_few_is_too_large():
+    """Of 4000 rows each eases its part; 129 of them would have to change thirty times as much."""
+    rows = np.column_stack([np.ones(4000), np.tile([0.0, 1.0], 2000)])
+    problem = over(2, block("tie", rows, 0.0, "=="), linear={"x": [2e-6, 0.0]}, unit=1.0)
+    kkt = check_kkt(problem, a(0, 0), {"tie": np.tile([1.0, 1.0, -1.0, -1.0], 1000)}, 1e-8)
+    assert 1e-10 < kkt.stationarity.relative < 4e-9
+
+
+COLUMN = np.tile([1.0, 2.0, 3.0], 200)
+#: Columns that differ by 1e-15 in one of 600 rows.
+TWINS = np.column_stack([COLUMN, COLUMN + np.where(np.arange(600) == 0, 2e-15, 0.0)])
+
+
+def test_where_nothing_pulls_columns_may_be_alike():
+    kkt = check_kkt(over(2, block("tie", TWINS, 0.0, "==")), a(0, 0), {"tie": np.zeros(600)})
+    assert kkt.dependent == ()
+    assert kkt.holds(0.0)
+
+
+def test_columns_that_doubles_cannot_tell_apart_are_named():
+    """The residual is 0 anywhere along their difference."""
+    noise = np.repeat(np.tile([1.0, -1.0], 100), 3)  # which no column explains
+    fitted = cc.Term("fit", {"x": TWINS}, offset=noise - COLUMN)
+    problem = over(2, terms=[fitted])
+    for x in ([1.0, 0.0], [0.5, 0.5]):
+        kkt = check_kkt(problem, np.array(x), {})
+        assert kkt.dependent == ("x",)
+        assert np.all(np.isinf(kkt.stationarity.relative_values["x"]))
+        assert kkt.all_but_columns_hold(1e-6)
+        assert not kkt.all_but_columns_hold(0.0)  # the gap is rounded
+        most = max(value for condition, value in kkt.bounds().items() if condition != "stationarity")
+        assert kkt.all_but_columns_hold(most)
+        certificate = certify(problem, np.array(x), {}, 1e-6)
+        assert certificate.status == "undecided"
+        assert "columns of x depend on each other up to rounding" in certificate.reason
