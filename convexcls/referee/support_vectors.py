@@ -122,7 +122,7 @@ def nu_problem(base: KernelSVM, nu: float) -> Problem:
     weights = next(c.rhs for c in base.constraints if c.name == "slack")
     ones = {"margin": ConstantRows(base.data.n).T}
     # the optimum is 0 where nu is too large for a margin: a fraction of what single samples cost counts as one
-    unit = ROUNDING_ROOM * nu * float(weights @ base.quadratic["margin"].diagonal())
+    unit = ROUNDING_ROOM * nu * float(weights @ base.P["margin"].diagonal_entries())
     total = Constraint(
         "total", ones, r"\rho", "scalar", {"margin": Label("", "")}, nu * float(weights.sum()), relation="=="
     )
