@@ -148,23 +148,34 @@ def test_only_few_unknowns_are_factored(monkeypatch):
 
 # ---- columns that repeat each other -------------------------------------------------------------------------------
 
+COLUMN = np.array(M)[:, 1:]
+ALONE = over(1, terms=[exponentials(COLUMN, OFFSET, WEIGHTS)])
+
 
 @pytest.mark.parametrize("scale", [1.0, 1e8, 1e-8])
 def test_columns_that_repeat_each_other_leave_the_proof(scale):
-    """The step is that of one column, whatever its unit and that of others."""
-    column = np.array(M)[:, :1]
-    alone = attainment(over(1, terms=[exponentials(column, OFFSET, WEIGHTS)]), a(0.125), {})
-    assert alone < 1.0
-    twice = over(2, terms=[exponentials(np.hstack([column, scale * column]), OFFSET, WEIGHTS)])
+    """The step is that of one column, whatever its unit and that of others; a gradient along what moves no loss does
+    not count."""
+    twice = over(2, terms=[exponentials(np.hstack([COLUMN, scale * COLUMN]), OFFSET, WEIGHTS)])
+    alone = attainment(ALONE, a(0.125), {})
+    assert alone < 0.99
     assert attainment(twice, a(0.125, 0), {}) == pytest.approx(alone)
     assert attainment(twice, a(0, 0.125 / scale), {}) == pytest.approx(alone)
+    alone = attainment(ALONE, a(0.125), {}, a(0.25))
+    assert attainment(twice, a(0.125, 0), {}, a(0.5, 0)) == pytest.approx(alone)
+
+
+@pytest.mark.parametrize("scale", [1e8, 1e-8])
+def test_units_of_columns_do_not_matter(scale):
+    wanted = attainment(over(2, terms=[exponentials(M, OFFSET, WEIGHTS)]), X, {})
+    scaled = over(2, terms=[exponentials(np.array(M) * [1.0, scale], OFFSET, WEIGHTS)])
+    assert attainment(scaled, X / [1.0, scale], {}) == pytest.approx(wanted)
 
 
 def test_rows_without_weight_may_differ_where_columns_repeat_each_other():
-    column = np.array(M)[:, :1]
-    rows = np.hstack([column, column])
+    rows = np.hstack([COLUMN, COLUMN])
     rows[3, 1] = 7.0  # of weight 0
-    alone = attainment(over(1, terms=[exponentials(column, OFFSET, WEIGHTS)]), a(0.125), {})
+    alone = attainment(ALONE, a(0.125), {})
     assert attainment(over(2, terms=[exponentials(rows, OFFSET, WEIGHTS)]), a(0.125, 0), {}) == pytest.approx(alone)
 
 
@@ -175,12 +186,47 @@ def test_a_loss_that_has_run_off_is_no_column_that_repeats_another():
     assert attainment(problem, a(60, -60), {}) == -np.inf
     other = over(2, terms=[exponentials(rows[:2]), exponentials(rows[2:], name="more")])
     assert attainment(other, a(60, -60), {}) == -np.inf
+    beside = over(3, terms=[exponentials(np.column_stack([np.zeros(3), rows]))])  # a column that repeats 0
+    assert attainment(beside, a(7, 60, -60), {}) == -np.inf
 
 
 def test_a_column_of_zeros_has_no_part():
-    problem = over(2, terms=[exponentials(np.array(M) * [1.0, 0.0], OFFSET, WEIGHTS)])
-    alone = attainment(over(1, terms=[exponentials(np.array(M)[:, :1], OFFSET, WEIGHTS)]), a(0.125), {})
-    assert attainment(problem, a(0.125, 7), {}) == pytest.approx(alone)
+    problem = over(2, terms=[exponentials(np.array(M) * [0.0, 1.0], OFFSET, WEIGHTS)])
+    assert attainment(problem, a(7, 0.125), {}) == pytest.approx(attainment(ALONE, a(0.125), {}))
+    assert attainment(over(1, terms=[exponentials([[0.0]])]), a(7), {}) == 1.0
+
+
+SIGNS, OTHER, THIRD = a(1, -1, 1, -1), a(1, 1, -1, -1), a(1, 1, 1, 1)
+
+
+@pytest.mark.parametrize(("power", "proved"), [(-20, True), (-21, False), (-22, False)])
+def test_columns_are_flat_below_a_limit(power, proved):
+    """c and c + e d at right angles have the eigenvalues e^2 / 2 and 2, beside 1 of a third column: at e = 2^-20 that
+    is above 2e-13, at 2^-21 it is not, and then e d is a movement."""
+    rows = np.column_stack([SIGNS, SIGNS + 2.0**power * OTHER, THIRD])
+    problem = over(3, terms=[exponentials(rows)])
+    assert attainment(problem, np.zeros(3), {}, np.zeros(3)) == (1.0 if proved else -np.inf)
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+@pytest.mark.parametrize(("power", "proved"), [(-39, True), (-38, False)])
+def test_a_flat_direction_moves_no_loss(power, proved, sign):
+    """By up to 5e-13: the direction (1, -1) / sqrt 2 moves e / 4 sqrt 2, of columns whose size is 4."""
+    rows = np.column_stack([SIGNS, sign * (SIGNS + 2.0**power * OTHER)])
+    problem = over(2, terms=[exponentials(rows, weights=4.0)])
+    assert attainment(problem, np.zeros(2), {}, np.zeros(2)) == (1.0 if proved else -np.inf)
+
+
+def test_steps_that_overflow_prove_nothing():
+    """Losses of 1e-300 with a gradient of 1e200."""
+    square = [[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [0.0, -1.0]]
+    problem = over(2, terms=[exponentials(square, offset=[690.0, 0.0, 690.0, 0.0])])
+    assert attainment(problem, a(0, 0), {}, a(1e200, 0)) == -np.inf
+    assert attainment(over(1, terms=[exponentials([[1.0]])]), a(0), {}, a(np.inf)) == -np.inf
+
+
+def test_losses_without_weight_leave_everything():
+    assert attainment(over(1, terms=[exponentials([[1.0], [2.0]], weights=0.0)]), a(0), {}) == 1.0
 
 
 # ---- few samples first --------------------------------------------------------------------------------------------
@@ -232,3 +278,26 @@ def test_samples_are_few_up_to_a_limit(monkeypatch):
         whole = judged_by(rows, np.ones(n), gradient, x)
         found = attainment(problem, x, {}, gradient)
         assert (found == pytest.approx(whole, rel=1e-12)) is all_of_them
+
+
+def test_all_samples_are_tried_where_few_cannot_be_factored(monkeypatch):
+    """Every tenth row says nothing of the second unknown; or hardly any row has weight."""
+    monkeypatch.setattr(LIMITS, "MANY", 20)
+    x = a(0.05, -0.025)
+    rows, _ = many(40)
+    rows[::10, 1] = 0.0
+    gradient = -rows.T @ np.exp(-rows @ x) / 50
+    found = attainment(over(2, terms=[exponentials(rows)]), x, {}, gradient)
+    assert found == pytest.approx(judged_by(rows, np.ones(40), gradient, x))
+    weights = np.where(np.arange(40) < 3, 1.0, 0.0)
+    found = attainment(over(2, terms=[exponentials(rows, weights=weights)]), x, {}, gradient)
+    assert found == pytest.approx(judged_by(rows, weights, gradient, x))
+
+
+def test_terms_are_thinned_each_for_itself(monkeypatch):
+    monkeypatch.setattr(LIMITS, "MANY", 20)
+    x, (rows, _) = a(0.05, -0.025), many(44)
+    gradient = -rows.T @ np.exp(-rows @ x) / 50
+    problem = over(2, terms=[exponentials(rows[:40]), exponentials(rows[40:], name="more")])
+    few = [*range(0, 40, 10), *range(40, 44)]
+    assert attainment(problem, x, {}, gradient) == pytest.approx(judged_by(rows[few], np.ones(8), gradient, x))
