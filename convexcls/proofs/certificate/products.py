@@ -164,7 +164,7 @@ def _doubled_value(problem: Problem, p: Rows, x: Array) -> float:
     root = getattr(p, "root", None)
     if root is not None:
         moved, _ = _product(root.doubled(slice(None)), x)
-        return float(moved @ moved) * float(getattr(p, "weight", 1.0))
+        return float(moved @ moved)
     known = _exact_kernel(problem, p)
     moved, _ = _product(p.doubled(slice(None)) if known is None else known, x)
     return total(np.concatenate(two_product(moved, x)).tolist())
@@ -269,11 +269,11 @@ class Gradient:
         for v, p in self.problem.quadratic.items():
             where = np.arange(self.problem.size)[self.problem.layout[v]]
             mine = np.flatnonzero(np.isin(columns, where))
-            inside = columns[mine] - where[0] if where.size else mine
+            inside = columns[mine] - self.problem.layout[v].start
             if isinstance(p, KernelRows) and p.root is not None:
                 z, rad = _product(p.root.doubled(slice(None)), self.x[where])
-                entries, z = p.root.T.doubled(inside), p.weight * z
-                off[mine] += 1.01 * abs(p.weight) * (abs(p.root.T[inside]) @ rad)
+                entries = p.root.T.doubled(inside)
+                off[mine] += 1.01 * (abs(p.root.T[inside]) @ rad)
             elif isinstance(p, Rows):
                 known, z = _exact_kernel(self.problem, p), self.x[where]
                 # P is symmetric
