@@ -129,14 +129,23 @@ def test_what_underflows_is_off_by_little():
     """8 units of the smallest double for each rounding, as soon as anything is not 0."""
     one, two = [[1.0]], [[1e-300, 0.0]]
     for rows, rhs, x, off in (
-        (one, 0.0, a(5e-324), 8 * 13), (one, 5e-324, a(0), 8 * 13), (two, 0.0, a(1e-300, 0), 8 * 14), (one, 0.0, a(0), 0)
-    ):  # fmt: skip
-        assert plain_values(*rows_and_block(rows, rhs)[:1], x, rows_and_block(rows, rhs)[1], "rhs")[1] == off * ETA
+        (one, 0.0, a(5e-324), 8 * 13),
+        (one, 5e-324, a(0), 8 * 13),
+        (two, 0.0, a(1e-300, 0), 8 * 14),
+        (one, 0.0, a(0), 0),
+    ):
+        matrix, c = rows_and_block(rows, rhs)
+        assert plain_values(matrix, x, c, "rhs")[1] == off * ETA
 
 
 def test_what_overflows_has_no_bound():
-    for rows, x in (([[1.0], [1.0]], a(1e308)), ([[10.0, -10.0]], a(1e308, 1e308)), ([[1.0, 0.0]], a(0, np.nan)),
-                    ([[1e200, 1.0]], a(0, np.inf)), ([[1.0, -1e200], [0.0, 0.0]], a(1, 1e200))):  # fmt: skip
+    for rows, x in (
+        ([[1.0], [1.0]], a(1e308)),
+        ([[10.0, -10.0]], a(1e308, 1e308)),
+        ([[1.0, 0.0]], a(0, np.nan)),
+        ([[1e200, 1.0]], a(0, np.inf)),
+        ([[1.0, -1e200], [0.0, 0.0]], a(1, 1e200)),
+    ):
         matrix, c = rows_and_block(rows)
         with np.errstate(all="ignore"):
             assert plain_values(matrix, x, c, "rhs")[1] == np.inf
@@ -198,8 +207,10 @@ def test_rows_in_doubt_are_worked_out_again(monkeypatch, chunk):
     x = a(1 + 2.0**-50, 1, 2.0**-40)
     wanted = a(1e-20, 1e-20, 1.0, 1e-20, 1.0)
     found = row_values(rows, x, c, "rhs", wanted)
-    true = [sum(Fraction(u) * Fraction(v) for u, v in zip(row, x, strict=True)) - Fraction(side)
-            for row, side in zip(CANCEL, c.rhs, strict=True)]  # fmt: skip
+    true = [
+        sum(Fraction(u) * Fraction(v) for u, v in zip(row, x, strict=True)) - Fraction(side)
+        for row, side in zip(CANCEL, c.rhs, strict=True)
+    ]
     assert all(abs(Fraction(m) - t) <= Fraction(r) for m, t, r in zip(found.mid, true, found.rad, strict=True))
     closely = [0, 1, 3]
     assert np.all(found.rad[closely] <= 4 * UNIT * np.abs(found.mid[closely]) + 1e-20)
@@ -217,8 +228,11 @@ def test_rows_that_cannot_be_split_are_worked_out_in_rationals(monkeypatch):
     )
     x = a(third, third, 2.0**-540, 0)
     found = row_values(rows, x, c, "rhs", 0.0)
-    true = [Fraction(0), Fraction(HUGE) * Fraction(third) - Fraction(HUGE / 2) + Fraction(2.0**-540),
-            3 * Fraction(HUGE) * Fraction(third) + Fraction(2.0**-540)]  # fmt: skip
+    true = [
+        Fraction(0),
+        Fraction(HUGE) * Fraction(third) - Fraction(HUGE / 2) + Fraction(2.0**-540),
+        3 * Fraction(HUGE) * Fraction(third) + Fraction(2.0**-540),
+    ]
     assert all(abs(Fraction(m) - t) <= Fraction(r) for m, t, r in zip(found.mid, true, found.rad, strict=True))
     assert found.mid[1] < 0 < found.mid[2]
     np.testing.assert_allclose(found.rad, [0, *(UNIT * np.abs(found.mid[1:]))], rtol=1e-3)
@@ -308,7 +322,7 @@ def true_kernel(k):
 
 
 def test_a_polynomial_kernel_is_worked_out_of_the_samples(monkeypatch):
-    """(1e16 + ...)^2 has more digits than a double; without the exact values the blur of the kernel is what is known."""
+    """(1e16 + ...)^2 has more digits than a double; without the exact values only its blur is known."""
     problem, name, P = POLYNOMIAL_KERNEL
     exact = true_kernel(lambda t: (t + 1) ** 2)
     x = np.zeros(problem.size)
@@ -345,7 +359,7 @@ def test_a_polynomial_kernel_is_worked_out_of_the_samples(monkeypatch):
 @pytest.mark.parametrize("point", [(1, 1, -1, -1), (0.1, 0.3, 0.7, -0.9)])
 def test_a_linear_kernel_is_multiplied_by_its_root(point):
     """P = R'R, whose entries have more digits than doubles: at the first point R x = (0, -5), rounded P x is off."""
-    problem, name, P = kernel(kernel="linear")
+    problem, name, _ = kernel(kernel="linear")
     exact = true_kernel(lambda t: t)
     x = np.zeros(problem.size)
     x[problem.layout[name]] = point
@@ -372,7 +386,7 @@ def test_a_kernel_that_is_known_exactly_has_no_blur():
 
 
 def test_the_root_of_a_kernel_times_a_number_is_that_of_the_product():
-    _, name, P = kernel(kernel="linear")
+    _, _, P = kernel(kernel="linear")
     scaled = P.scaled(4.0, 1.0)
     problem, x = over(4, quadratic={"x": scaled}), a(1, 1, -1, -1)
     assert seen(problem, x, scaled @ x, 0.0) == 4 * 12.5
