@@ -377,12 +377,30 @@ def test_a_linear_kernel_is_multiplied_by_its_root(point):
         assert np.all(found.rad <= 1e-12)
 
 
-def test_a_kernel_that_is_known_exactly_has_no_blur():
-    problem, name, P = kernel([[0.1, 1], [0.3, -2], [0.7, 3], [0.9, 5]], **POLYNOMIAL)
+@pytest.mark.parametrize(
+    ("X", "coef0"),
+    [([[0.1, 1], [0.3, -2], [0.7, 3], [0.9, 5]], 1.0), ([[0.1, 0], [0.3, 0], [0, 0.7], [0, 0.9]], 0.0)],
+)
+def test_a_kernel_that_is_known_exactly_has_no_blur(X, coef0):
+    """Entries that are 0 are known, too."""
+    problem, name, P = kernel(X, **(POLYNOMIAL | {"coef0": coef0}))
     x = np.zeros(problem.size)
     x[problem.layout[name]] = 0.1
     assert np.all(P.spread() > 0)
-    assert np.all(Gradient(problem, x).refined(np.arange(problem.size)).rad < 1e-13)
+    found = Gradient(problem, x).refined(np.arange(problem.size))
+    assert np.all(found.rad <= 3 * UNIT * np.abs(found.mid) + 1e-25)
+
+
+def test_a_kernel_that_is_no_rational_keeps_its_blur():
+    problem, name, P = kernel([[0.1, 1], [0.3, -2], [0.7, 3], [0.9, 5]], kernel="rbf", gamma=1.0)
+    x = np.zeros(problem.size)
+    x[problem.layout[name]] = own = a(0.1, 0.2, -0.3, 0.4)
+    error = P.spread() * float(P.spread() @ np.abs(own))
+    columns = np.arange(problem.size)[problem.layout[name]]
+    rad = Gradient(problem, x).refined(columns).rad
+    assert np.all(error > 0)
+    assert np.all((rad >= error) & (rad <= error + 4 * UNIT))
+    assert abs(seen(problem, x, problem.apply_quadratic(x), 1e-20) - 0.5 * own @ P.to_dense() @ own) < 1e-14
 
 
 def test_the_root_of_a_kernel_times_a_number_is_that_of_the_product():
