@@ -552,3 +552,14 @@ def test_gradients_that_cannot_be_split_are_worked_out_in_rationals(monkeypatch)
         gradient.add(problem.rows(rows), z)
         gradient.add(problem.rows(rows), a(1, np.inf))
         assert gradient.refined(np.array([0])).rad[0] == np.inf
+
+
+def test_rationals_do_not_help_where_a_kernel_is_blurred():
+    """Where nothing is, they do."""
+    row = cc.Constraint("row", {"x": np.full((1, 4), HUGE)})
+    names = [cc.Variable("d", 1, "d"), cc.Variable("x", 4, "x")]
+    for quadratic, known in (({}, True), ({"d": [1.0]}, True), ({"d": [1.0], "x": POLYNOMIAL_KERNEL[2]}, False)):
+        problem = cc.Problem("blurred", names, constraints=[row], quadratic=quadratic)
+        gradient = Gradient(problem, np.ones(5))
+        gradient.add(problem.rows(row), a(1 / 3))
+        assert np.isfinite(gradient.refined(np.array([2])).rad[0]) == known
