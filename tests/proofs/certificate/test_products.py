@@ -13,6 +13,7 @@ import convexcls as cc
 from convexcls.proofs.certificate.products import Gradient, facts, plain_values, quadratic_value, row_values
 from convexcls.proofs.rigorous.entries import entry_error, error_from_afar
 from convexcls.rows import CentredRows, JoinedRows, as_rows
+from convexcls.rows.kernel import KernelRows
 from tests.small_problems import a, block, over
 
 LIMITS = sys.modules[plain_values.__module__]
@@ -558,8 +559,10 @@ def test_rationals_do_not_help_where_a_kernel_is_blurred():
     """Where nothing is, they do."""
     row = cc.Constraint("row", {"x": np.full((1, 4), HUGE)})
     names = [cc.Variable("d", 1, "d"), cc.Variable("x", 4, "x")]
-    for quadratic, known in (({}, True), ({"d": [1.0]}, True), ({"d": [1.0], "x": POLYNOMIAL_KERNEL[2]}, False)):
+    P = POLYNOMIAL_KERNEL[2]
+    exact = {"x": KernelRows(P.store, P.factor)}
+    for quadratic, known in (({}, True), ({"d": [1.0]}, True), ({"d": [1.0], "x": P}, False), (exact, True)):
         problem = cc.Problem("blurred", names, constraints=[row], quadratic=quadratic)
         gradient = Gradient(problem, np.ones(5))
         gradient.add(problem.rows(row), a(1 / 3))
-        assert np.isfinite(gradient.refined(np.array([2])).rad[0]) == known
+        assert np.isfinite(gradient.refined(np.array([0, 2])).rad).tolist() == [True, known]
