@@ -99,7 +99,7 @@ class Structure:
             assert isinstance(rows, DiagonalRows)
             where = self.problem.layout[v]
             high[where] = np.where(rows.values > 0, np.minimum(high[where], c.rhs), high[where])
-            low[where] = np.where(rows.values < 0, np.maximum(low[where], -c.rhs), low[where])
+            low[where] = np.where(rows.values < 0, np.maximum(low[where], 0.0 - c.rhs), low[where])  # not -0.0
         return low, high
 
     @cached_property
