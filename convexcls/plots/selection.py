@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from convexcls.plots import style
 from convexcls.plots.boundary import BoundaryDisplay
 from convexcls.plots.convergence import ConvergenceDisplay
@@ -86,7 +88,8 @@ def pictures(solution: Solution) -> list[Picture]:
         if display is HullsDisplay and not _turns_on_separability(solution):
             continue
         try:
-            found.append(Picture.of(display.of(solution)))
+            with np.errstate(all="ignore"):  # what overflows is not drawn
+                found.append(Picture.of(display.of(solution)))
         except NoAnswer:  # the picture makes no sense here: the display knows that best
             continue
     return found
