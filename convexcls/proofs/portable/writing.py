@@ -11,7 +11,7 @@ from typing import Any
 
 from convexcls.losses import BY_NAME
 from convexcls.models import Model, by_kind
-from convexcls.problem import NoAnswer, provides
+from convexcls.problem import NoAnswer, carry_out, provides
 from convexcls.proofs.certificate import Certificate
 from convexcls.proofs.certificate.words import speaks_of_doubles
 from convexcls.proofs.enclosure import Enclosure
@@ -90,8 +90,10 @@ def _provable(certificate: Certificate) -> Certificate:
     if shown:
         return certificate
     measured = replace(certificate, level="float", bounds=None)
-    raised = raise_level(measured, "rigorous" if level == "float" else "exact", stand_in=True)
-    return replace(raised, notes=(*raised.notes, MOVED)) if raised.status == "optimal" else certificate
+    found = raise_level(measured, "rigorous" if level == "float" else "exact", stand_in=True)
+    if found.status != "optimal":  # a nearly singular kernel matrix is no basis for rationals: another answer may do
+        found = bounded_here(replace(carry_out("answer", certificate.problem).certificate, tol=certificate.tol))
+    return replace(found, notes=(*found.notes, MOVED)) if found.status == "optimal" else certificate
 
 
 def _of_doubles(certificate: Certificate, proof: Mapping[str, Any]) -> bool:
