@@ -151,7 +151,7 @@ def test_a_nearly_singular_kernel_is_certified_by_another_answer():
     """As doubles the matrix is not semidefinite, so that no rationals help: residuals that are within the tolerance,
     but not by enough for bounds, are not what is written."""
     rng = np.random.default_rng(7)
-    X = np.round([48.2, 16.37] + rng.uniform(-0.01, 0.01, (14, 2)), 6)
+    X = np.round(np.array([48.2, 16.37]) + rng.uniform(-0.01, 0.01, (14, 2)), 6)
     problem = cc.KernelSVM(X, [0, 1] * 7, kernel="rbf", gamma=1.0, C=1e4)
     certificate = problem.solve().certificate
     assert "not positive semidefinite" in problem.solve(level="exact").certificate.reason
