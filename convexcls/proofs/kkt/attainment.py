@@ -145,8 +145,18 @@ class _Correction:
             limit = 1e-12 * (abs(counted) @ (1.0 / size)).max(initial=0.0)
             if any(np.any(np.abs(counted @ direction) > limit) for direction in directions.T):
                 return None
+        if self._costs_along(directions):
+            return None
         inverse = np.divide(1.0, values, out=np.zeros(values.size), where=~flat)
         return np.asarray(-(vectors @ (inverse * (vectors.T @ (gradient / size)))))
+
+    def _costs_along(self, directions: Array) -> bool:
+        """Whether the linear costs, which no loss and no constraint holds, change along directions that move no loss:
+        then the objective falls for ever along one of them, however slowly."""
+        if self.problem.constraints or self.problem.norm_bounds:
+            return False
+        q = self.problem.q[self.where]
+        return bool(np.any(np.abs(directions.T @ q) > 1e-12 * (np.abs(directions.T) @ np.abs(q))))
 
 
 def _by_cholesky(scaled: Array, gradient: Array) -> Array | None:

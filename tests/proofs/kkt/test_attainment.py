@@ -14,6 +14,7 @@ from scipy import sparse
 import convexcls as cc
 from convexcls.losses import Exponential, HalfSquare, Logistic
 from convexcls.proofs.kkt.attainment import attainment
+from convexcls.proofs.verdict import certify
 from convexcls.rows import as_rows
 from tests.small_problems import a, block, over
 
@@ -301,3 +302,21 @@ def test_terms_are_thinned_each_for_itself(monkeypatch):
     problem = over(2, terms=[exponentials(rows[:40]), exponentials(rows[40:], name="more")])
     few = [*range(0, 40, 10), *range(40, 44)]
     assert attainment(problem, x, {}, gradient) == pytest.approx(judged_by(rows[few], np.ones(8), gradient, x))
+
+
+@pytest.mark.parametrize("slope", [1e-9, 1e-15])
+def test_a_cost_that_falls_where_no_loss_moves_is_no_minimum(slope):
+    """e^-(x1 + x2) + e^(x1 + x2) + slope (x1 - x2) falls for ever along (-1, 1), however small the residual is; with
+    slope (x1 + x2) it does not, and with rows that hold x1 - x2 the multipliers decide."""
+    term = exponentials([[1.0, 1.0], [-1.0, -1.0]])
+    assert attainment(over(2, terms=[term], linear={"x": a(slope, -slope)}), a(0, 0), {}) == -np.inf
+    assert attainment(over(2, terms=[term], linear={"x": a(slope, slope)}), a(0, 0), {}) > 0.9
+    held = over(2, block("held", [[-1.0, 1.0]], 0.0), terms=[term], linear={"x": a(slope, -slope)})
+    assert attainment(held, a(0, 0), {"held": a(slope)}) > 0.9
+
+
+def test_a_likelihood_with_a_linear_cost_along_a_repeated_column_is_unattained():
+    term = exponentials([[1.0, 1.0], [-1.0, -1.0]])
+    certificate = certify(over(2, terms=[term], linear={"x": a(1e-9, -1e-9)}), a(0, 0), {})
+    assert certificate.status == "unattained"
+    assert certify(over(2, terms=[term]), a(0, 0), {}).status == "optimal"
