@@ -77,8 +77,8 @@ def purpose(root: Path, name: str) -> str:
     """The first sentence of a room's docstring."""
     at = place(root, name)
     source = (at / "__init__.py" if at.is_dir() else at).read_text(encoding="utf-8")
-    words = " ".join((ast.get_docstring(ast.parse(source)) or "").split("\n\n")[0].split())
-    return words.replace("``", "").removesuffix(".")
+    words = " ".join((ast.get_docstring(ast.parse(source)) or "").split())
+    return re.split(r"\.(?: |$)", words.replace("``", ""), maxsplit=1)[0]
 
 
 def drawn(root: Path = ROOT) -> str:
