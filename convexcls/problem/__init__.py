@@ -12,6 +12,7 @@ from convexcls.problem.blocks import (
     Term,
     Variable,
 )
+from convexcls.problem.epigraph import Epigraph, with_lowest_slacks
 from convexcls.problem.form import ROUNDING_ROOM, Problem
 from convexcls.problem.verbs import carry_out, provides
 
@@ -20,6 +21,7 @@ __all__ = [
     "ROUNDING_ROOM",
     "Block",
     "Constraint",
+    "Epigraph",
     "Kind",
     "Label",
     "NoAnswer",
@@ -30,4 +32,5 @@ __all__ = [
     "Variable",
     "carry_out",
     "provides",
+    "with_lowest_slacks",
 ]

@@ -27,6 +27,7 @@ from convexcls.problem.blocks import (
     Variable,
     frozen_vector,
 )
+from convexcls.problem.epigraph import Epigraph, find_epigraphs
 from convexcls.problem.semidefinite import negative_eigenvalue
 from convexcls.problem.verbs import carry_out
 from convexcls.rows import JoinedRows, Rows, as_rows
@@ -234,6 +235,11 @@ class Problem:
     def bound_rows(self, block: NormBound) -> JoinedRows:
         """The single row of a norm bound's right-hand side."""
         return self.joined(block.bound_entries, 1)
+
+    @cached_property
+    def epigraphs(self) -> tuple[Epigraph, ...]:
+        """The variables that are slacks, with their costs and the constraints that they are above."""
+        return find_epigraphs(self)
 
     # ---- values -------------------------------------------------------------------------------
 

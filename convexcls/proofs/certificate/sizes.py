@@ -46,8 +46,8 @@ class Sizes:
         self.slack_curvatures = {b.name: self._slack_curvature(problem, b) for b in blocks}
         self.one_to_one = {v.name for v in problem.variables if _acts_one_to_one(blocks, v.name)}
         self.units = {c.name: max(c.unit, float(np.abs(c.rhs).max(initial=0.0))) for c in problem.constraints}
-        self.slack_sides = {v: max(self.units[c.name] for c in rows) for v, rows in structure.slacks.items()}
-        self.signs = {v: c.name for v, rows in structure.slacks.items() for c in rows if len(c.entries) == 1}
+        self.slack_sides = {v: max(self.units[c.name] for c in e.pieces) for v, e in structure.slacks.items()}
+        self.signs = {v: c.name for v, e in structure.slacks.items() for c in e.flat_pieces}
         self._natural(problem)
 
     @cached_property

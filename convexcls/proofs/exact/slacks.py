@@ -18,7 +18,6 @@ def slack_values(problem: Problem, point: Mapping[str, Sequence[Fraction]]) -> d
     for samples in statement.samples:
         index = np.arange(samples.size)
         heights = [line.exact_values(index, z) for line in samples.lines]
-        top = [max(values) for values in zip(*heights, strict=True)]
-        curved = (samples.curvature > 0).tolist()
-        out[samples.name] = [max(t, Fraction(0)) if c else t for t, c in zip(top, curved, strict=True)]
+        lowest = samples.epigraph.lowest([np.array(values, dtype=object) for values in heights])
+        out[samples.epigraph.variable] = [Fraction(value) for value in lowest]
     return out

@@ -37,10 +37,8 @@ class Evaluation:
 
     def _with_slacks(self, x: Array) -> Array:
         x = x.copy()
-        for v, rows in self.structure.slacks.items():
-            where = self.problem.layout[v]
-            highest = np.max([self.heads[c.name].mid - c.rhs for c in rows], axis=0)
-            x[where] = np.where(self.structure.diagonal[where] > 0, np.maximum(highest, 0.0), highest)
+        for v, e in self.structure.slacks.items():
+            x[self.problem.layout[v]] = e.lowest([self.heads[c.name].mid - c.rhs for c in e.pieces])
         return x
 
     @property

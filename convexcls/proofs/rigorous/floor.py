@@ -26,8 +26,8 @@ def floor(e: Evaluation) -> float:
         return -math.inf
     if any(form is None or form.least < 0 for form in e.forms.values()):
         return -math.inf
-    for v, rows in slacks.items():
-        if np.any(problem.q[problem.layout[v]]) and not _nonnegative(rows, v):
+    for v, slack in slacks.items():
+        if np.any(slack.cost) and not _nonnegative(slack.pieces, v):
             return -math.inf
     return problem.constant
 

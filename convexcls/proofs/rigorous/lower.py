@@ -93,7 +93,7 @@ def _middle(e: Evaluation, own: Mapping[str, Ball]) -> Choice:
 def _sides(e: Evaluation, choices: Sequence[Choice]) -> list[Side]:
     """The costs with each choice of multipliers."""
     linear = Ball.exact(e.problem.q) + e.curved
-    flat_slacks = [group.slack for group in e.structure.groups]
+    flat_slacks = [group.variable for group in e.structure.groups]
     parts = {v: _parts(e, v, choices) for v in e.problem.layout if v not in flat_slacks}
     totals, reaches = e.products.backward(parts, len(choices))
     return [

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from convexcls.problem import Constraint
+from convexcls.problem import Constraint, Epigraph
 from convexcls.proofs.rigorous.products import factors
 from convexcls.proofs.rigorous.rounding import Ball
-from convexcls.proofs.rigorous.structure import Group, Structure
+from convexcls.proofs.rigorous.structure import Structure
 from convexcls.rows import DiagonalRows, Rows
 
 Array = NDArray[np.float64]
@@ -42,17 +42,16 @@ def valid(structure: Structure, given: Mapping[str, Array]) -> dict[str, Ball]:
         z = np.asarray(given.get(c.name, np.zeros(c.size)), dtype=float)
         z = z if z.shape == (c.size,) and np.all(np.isfinite(z)) else np.zeros(c.size)
         out[c.name] = Ball.exact(z if c.relation == "==" else np.maximum(z, 0.0))
-    for v, rows in structure.slacks.items():  # a slack that costs nothing holds nothing
-        where = structure.problem.layout[v]
-        idle = (structure.diagonal[where] == 0) & (structure.problem.q[where] == 0)
-        for c in rows:
+    for e in structure.slacks.values():  # a slack that costs nothing holds nothing
+        idle = (e.curvature == 0) & (e.cost == 0)
+        for c in e.pieces:
             out[c.name] = Ball.exact(np.where(idle, 0.0, out[c.name].mid))
     for group in structure.groups:
         out |= shared(group, {c.name: out[c.name].mid for c in group.others})
     return out
 
 
-def shared(group: Group, others: Mapping[str, Array]) -> dict[str, Ball]:
+def shared(group: Epigraph, others: Mapping[str, Array]) -> dict[str, Ball]:
     """The multipliers of a slack's rows from all but one of them, clipped."""
     total = np.sum(list(others.values()), axis=0) if others else np.zeros(group.cost.size)
     if len(others) == 1:
@@ -69,22 +68,22 @@ def shared(group: Group, others: Mapping[str, Array]) -> dict[str, Ball]:
     return {**out, group.reference.name: rest}
 
 
-def central(group: Group) -> dict[str, Ball]:
+def central(group: Epigraph) -> dict[str, Ball]:
     """The multipliers in the middle."""
-    share = group.cost / len(group.rows)
+    share = group.cost / len(group.pieces)
     return shared(group, {c.name: share for c in group.others})
 
 
-def central_room(group: Group) -> Array:
+def central_room(group: Epigraph) -> Array:
     """How far each of them may be moved: together less than the share of the last."""
-    return np.asarray(group.cost / len(group.rows) ** 2)
+    return np.asarray(group.cost / len(group.pieces) ** 2)
 
 
 def units(structure: Structure, multipliers: Mapping[str, Ball], left: Mapping[str, Ball]) -> list[Unit] | None:
     """The movable multipliers of inequalities with their own room; ``left`` is h - Gx by block. None where the rows of
     a slack do not speak of the same data."""
     out = []
-    grouped = {c.name for group in structure.groups for c in group.rows}
+    grouped = {c.name for group in structure.groups for c in group.pieces}
     for c in structure.rows:
         if c.relation == "<=" and c.name not in grouped:
             out.append(Unit(c.entries, multipliers[c.name].mid, left[c.name].size))
@@ -99,9 +98,9 @@ def units(structure: Structure, multipliers: Mapping[str, Ball], left: Mapping[s
     return out
 
 
-def moved_unit(group: Group, c: Constraint, room: Array, left: Mapping[str, Ball]) -> Unit | None:
+def moved_unit(group: Epigraph, c: Constraint, room: Array, left: Mapping[str, Ball]) -> Unit | None:
     """A multiplier that grows while that of the reference falls by as much."""
-    rows = _difference(c, group.reference, group.slack)
+    rows = _difference(c, group.reference, group.variable)
     if rows is None:
         return None
     return Unit(rows, room, (left[c.name] - left[group.reference.name]).size)

@@ -125,10 +125,9 @@ def _value(e: Evaluation, t: float) -> float:
     x = e.ball if t == 1.0 else e.ball.times(t)
     heads = _Heads(e, t)
     mid, rad = x.mid.copy(), x.rad.copy()
-    for v, rows in e.structure.slacks.items():
+    for v, slack in e.structure.slacks.items():
         where = e.problem.layout[v]
-        highest = np.max([(heads.of(c.name) - stated(c, "rhs")).high for c in rows], axis=0)
-        mid[where] = np.where(e.structure.diagonal[where] > 0, np.maximum(highest, 0.0), highest)
+        mid[where] = slack.lowest([(heads.of(c.name) - stated(c, "rhs")).high for c in slack.pieces])
         rad[where] = 0.0
     for c in e.structure.rows:
         if c.relation == "<=" and (v := _follower(e, c)):

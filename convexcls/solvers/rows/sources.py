@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from convexcls.arrays import Array
-from convexcls.problem import Constraint, Problem
+from convexcls.problem import Constraint, Epigraph, Problem
 from convexcls.rows import DiagonalRows, Rows, ScaledRows
 
 
@@ -148,52 +148,33 @@ Source = HardSource | SlackSource
 
 def read_sources(problem: Problem) -> tuple[list[Source], list[Constraint], list[str]]:
     """The sources of rows, the equations, and the variables that are left as unknowns."""
-    slacks = {v.name: s for v in problem.variables if (s := _slack(problem, v.name)) is not None}
-    held: dict[str, str] = {}
-    for name in list(slacks):  # a constraint can hold up one slack only
-        own = {line.constraint.name for line in slacks[name].lines}
-        if own & held.keys() or any(v in slacks and v != name for v in slacks[name].entries):
-            del slacks[name]
-        else:
-            held |= dict.fromkeys(own, name)
-    sources: list[Source] = list(slacks.values())
-    equations = []
-    for c in problem.constraints:
-        if c.name in held:
-            continue
-        if c.relation == "==":
-            equations.append(c)
-        else:
-            sources.append(HardSource(c))
+    slacks = {e.variable: s for e in problem.epigraphs if (s := _slack_source(e)) is not None}
+    held = {line.constraint.name for s in slacks.values() for line in s.lines}
+    rest = [c for c in problem.constraints if c.name not in held]
+    sources: list[Source] = [*slacks.values(), *(HardSource(c) for c in rest if c.relation == "<=")]
+    equations = [c for c in rest if c.relation == "=="]
     return sources, equations, [v.name for v in problem.variables if v.name not in slacks]
 
 
-def _slack(problem: Problem, name: str) -> SlackSource | None:
-    """The variable as a slack; None where it is none."""
-    if any(name in t.entries for t in problem.terms) or name in problem.gauge:
-        return None
-    holding = [c for c in problem.constraints if name in c.entries]
-    sloped = [c for c in holding if len(c.entries) > 1]
-    linear, curved = problem.linear.get(name), problem.quadratic.get(name)
-    if not sloped or (linear is None) == (curved is None) or isinstance(curved, Rows):
-        return None
-    price = np.asarray(linear if curved is None else curved, dtype=float)
-    if np.any(price < 0):
-        return None
-    base = {v: r for v, r in sloped[0].entries.items() if v != name}
+def _slack_source(e: Epigraph) -> SlackSource | None:
+    """A slack as rows; None where its pieces are not lines of one function of each sample."""
+    base = _without(e.variable, next(piece for piece in e.pieces if len(piece.entries) > 1))
     lines = []
-    for c in holding:
-        entry = c.entries[name]
-        if c.relation == "==" or not isinstance(entry, DiagonalRows) or not np.all(entry.values < 0):
-            return None
-        ratio = _ratio({v: r for v, r in c.entries.items() if v != name}, base, c.size)
+    for piece in e.pieces:
+        ratio = _ratio(_without(e.variable, piece), base, e.size)
         if ratio is None:
             return None
-        per_slack = -entry.values
-        lines.append(Line(c, ratio / per_slack, -c.rhs / per_slack, per_slack))
-    if curved is not None:
-        return SlackSource(name, base, tuple(lines), price, True) if len(lines) == 1 else None
-    return _above_lines(name, base, lines, price)
+        per_slack = e.weights(piece)
+        lines.append(Line(piece, ratio / per_slack, -piece.rhs / per_slack, per_slack))
+    if not e.is_curved:
+        return _above_lines(e.variable, base, lines, e.cost)
+    if len(lines) > 1 or np.any(e.cost > 0):
+        return None
+    return SlackSource(e.variable, base, tuple(lines), e.curvature, True)
+
+
+def _without(slack: str, piece: Constraint) -> dict[str, Rows]:
+    return {v: rows for v, rows in piece.entries.items() if v != slack}
 
 
 def _above_lines(name: str, base: Mapping[str, Rows], lines: list[Line], price: Array) -> SlackSource | None:
