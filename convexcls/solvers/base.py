@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cache, cached_property, partial
 from typing import Any, ClassVar, Self
@@ -18,7 +18,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from convexcls.arrays import Array
-from convexcls.problem import Problem
+from convexcls.problem import Constraint, Problem
 
 
 class SolverRefused(ValueError):
@@ -207,6 +207,18 @@ def refuse_unless_quadratic(problem: Problem, cones: bool = False) -> str:
     if problem.norm_bounds and not cones:
         return f"it solves quadratic programs, and {problem.norm_bounds[0].name!r} bounds a norm"
     return ""
+
+
+def stacked(problem: Problem, constraints: Sequence[Constraint]) -> tuple[Array, Array]:
+    """The rows of some constraints over all of x as one dense matrix, and their right-hand sides."""
+    rows = np.vstack([np.zeros((0, problem.size)), *(problem.rows(c).to_dense() for c in constraints)])
+    return rows, np.concatenate([np.zeros(0), *(c.rhs for c in constraints)])
+
+
+def split_by_block(constraints: Sequence[Constraint], values: Array) -> dict[str, Array]:
+    """Multipliers of stacked constraints by the names of these."""
+    ends = np.cumsum([c.size for c in constraints])
+    return {c.name: values[end - c.size : end] for c, end in zip(constraints, ends, strict=True)}
 
 
 def check_choice(solver: str, option: str, value: Any, choices: tuple[str, ...]) -> None:

@@ -28,7 +28,7 @@ from convexcls.solvers.base import (
     refuse_unless_smooth,
 )
 from convexcls.solvers.rules.visits import ORDERS, STEPS, Order, Step, orders, samples_of
-from convexcls.solvers.smooth.objective import State
+from convexcls.solvers.smooth.objective import Iterate
 
 #: Visit the samples in an order, with steps eta0/tau, tau growing with every visit; x is changed in place. The
 #: arguments are x, order, eta0, tau, growth; the last tau is returned.
@@ -183,10 +183,10 @@ class SequentialRule(Solver):
         growth = 1.0 if self.step == "decay" and self.count == "visit" else 0.0
         message = f"stopped after {self.max_passes} passes"
         for passes in range(self.max_passes + 1):
-            state = State.at(problem, x.copy())
-            residual = state.relative_gradient()
-            tracer.record(state.objective, residual, eta0 / tau, {"pass": passes}, point=state.x)
-            if not (np.all(np.isfinite(x)) and np.isfinite(state.objective)):
+            iterate = Iterate.at(problem, x.copy())
+            residual = iterate.relative_gradient()
+            tracer.record(iterate.objective, residual, eta0 / tau, {"pass": passes}, point=iterate.x)
+            if not (np.all(np.isfinite(x)) and np.isfinite(iterate.objective)):
                 message = f"the objective is no longer finite after {passes} passes: lower eta0 (it was {eta0:.3g})"
                 break
             if residual <= 1e-3 * tol:
