@@ -11,8 +11,8 @@ from convexcls.problem import Problem
 from convexcls.solvers.base import Answer, Callback, Solver, Start, Tracer, refuse_unless_quadratic
 from convexcls.solvers.rows.column_basis import Unknowns
 from convexcls.solvers.rows.continuation import continued
+from convexcls.solvers.rows.path_following import NoSolution, RowSolution, Run, solve_whole
 from convexcls.solvers.rows.reduction import RowReduction
-from convexcls.solvers.rows.search import NoSolution, RowSolution, Run, solve_whole
 from convexcls.solvers.rows.shrinking import can_be_sampled, solve_on_few_rows
 
 #: More unknowns (besides slacks) make the dense systems of every step too large.
