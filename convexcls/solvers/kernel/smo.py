@@ -296,6 +296,7 @@ class _Run:
     ) -> Answer:
         program = self.program
         x, multipliers = program.point(b), program.multipliers(b, g, shift, settled)
-        way = None if direction is None else program.point(direction)
+        if direction is not None:
+            direction = program.point(direction)
         lines = tuple(self.tracer.lines)
-        return Answer(x, multipliers, message, len(lines) - 1, lines, direction=way)
+        return Answer(x, multipliers, message, len(lines) - 1, lines, direction=direction)

@@ -80,10 +80,10 @@ class Run:
     restore: Callable[[Array, Array, Array], tuple[Array, dict[str, Array]]]
     all_rows: Rows | None = None
 
-    def over(self, unknowns: Unknowns) -> Run:
+    def in_unknowns(self, unknowns: Unknowns) -> Run:
         """The same run over other unknowns."""
-        restore, back = self.restore, unknowns.back
-        return replace(self, restore=lambda z, a, nu: restore(back(z), a, nu), all_rows=unknowns.program.rows)
+        restore, x_of = self.restore, unknowns.x_of
+        return replace(self, restore=lambda z, a, nu: restore(x_of(z), a, nu), all_rows=unknowns.program.rows)
 
     def record(
         self,

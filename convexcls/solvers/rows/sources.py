@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -59,12 +59,22 @@ class Line:
 class SlackSource:
     """A slack with the price c s, or c s^2/2 where it is ``squared``, above lines of growing slope."""
 
-    slack: str
+    epigraph: Epigraph
     entries: Mapping[str, Rows]
     lines: tuple[Line, ...]
-    price: Array
-    squared: bool
-    kinks: list[Array] = field(default_factory=list)
+    kinks: tuple[Array, ...] = ()
+
+    @property
+    def slack(self) -> str:
+        return self.epigraph.variable
+
+    @property
+    def squared(self) -> bool:
+        return self.epigraph.is_curved
+
+    @property
+    def price(self) -> Array:
+        return self.epigraph.curvature if self.squared else self.epigraph.cost
 
     def rows(self) -> list[tuple[Array, Array, Array, Array]]:
         n, price = self.price.size, self.price
@@ -98,13 +108,11 @@ class SlackSource:
 
     def slack_values(self, u: Array) -> Array:
         """The least slack."""
-        out = np.max([line.slope * u + line.height for line in self.lines], axis=0)
-        return np.maximum(out, 0.0) if self.squared else np.asarray(out)
+        return self.epigraph.lowest([line.slope * u + line.height for line in self.lines])
 
     def slack_growth(self, u: Array) -> Array:
         """How fast the least slack grows in the end where u grows at this rate."""
-        out = np.max([line.slope * u for line in self.lines], axis=0)
-        return np.maximum(out, 0.0) if self.squared else np.asarray(out)
+        return self.epigraph.lowest([line.slope * u for line in self.lines])
 
     def multipliers(self, a: list[Array]) -> dict[str, Array]:
         if self.squared:
@@ -166,20 +174,19 @@ def _slack_source(e: Epigraph) -> SlackSource | None:
             return None
         per_slack = e.weights(piece)
         lines.append(Line(piece, ratio / per_slack, -piece.rhs / per_slack, per_slack))
-    if not e.is_curved:
-        return _above_lines(e.variable, base, lines, e.cost)
-    if len(lines) > 1 or np.any(e.cost > 0):
-        return None
-    return SlackSource(e.variable, base, tuple(lines), e.curvature, True)
+    if e.is_curved:
+        return None if len(lines) > 1 or np.any(e.cost > 0) else SlackSource(e, base, tuple(lines))
+    lines.sort(key=lambda line: float(line.slope.sum()))
+    kinks = _kinks(lines)
+    return None if kinks is None else SlackSource(e, base, tuple(lines), kinks)
 
 
 def _without(slack: str, piece: Constraint) -> dict[str, Rows]:
     return {v: rows for v, rows in piece.entries.items() if v != slack}
 
 
-def _above_lines(name: str, base: Mapping[str, Rows], lines: list[Line], price: Array) -> SlackSource | None:
-    """A slack with a linear price, its lines in the order of their slopes, if they have one and every line counts."""
-    lines = sorted(lines, key=lambda line: float(line.slope.sum()))
+def _kinks(lines: list[Line]) -> tuple[Array, ...] | None:
+    """Where one line takes over from the one before; None where they have no order, or a line that never counts."""
     kinks: list[Array] = []
     for lower, upper in itertools.pairwise(lines):
         if not np.all(upper.slope > lower.slope):
@@ -187,7 +194,7 @@ def _above_lines(name: str, base: Mapping[str, Rows], lines: list[Line], price: 
         kinks.append((lower.height - upper.height) / (upper.slope - lower.slope))
     if not kinks or any(not np.all(s <= t) for s, t in itertools.pairwise(kinks)):
         return None
-    return SlackSource(name, base, tuple(lines), price, False, kinks)
+    return tuple(kinks)
 
 
 def _ratio(entries: Mapping[str, Rows], base: Mapping[str, Rows], n: int) -> Array | None:
