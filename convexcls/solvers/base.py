@@ -148,9 +148,10 @@ class Solver(ABC):
     def refuses(self, problem: Problem) -> str:
         """Why this solver does not take the problem; empty if it does."""
 
-    @abstractmethod
     def solve(self, problem: Problem, tol: float, callback: Callback | None = None) -> Answer:
-        """Work on the problem, aiming at the relative accuracy ``tol``."""
+        """Work on the problem, aiming at the relative accuracy ``tol``; a warm solver begins at 0 unless it says
+        otherwise."""
+        return self.solve_from(Start(np.zeros(problem.size)), problem, tol, callback)
 
     def solve_from(self, start: Start, problem: Problem, tol: float, callback: Callback | None = None) -> Answer:
         """The same, beginning at ``start``."""

@@ -22,7 +22,7 @@ from convexcls.problem import Problem
 from convexcls.rows import Rows
 from convexcls.solvers.base import Answer, Callback, Solver, Tracer, refuse_unless_quadratic, split_by_block, stacked
 from convexcls.solvers.smooth.hessian import CholeskyFactor, scaled_hessian, shortest_solution
-from convexcls.solvers.smooth.objective import SmoothObjective
+from convexcls.solvers.smooth.objective import Iterate, SmoothObjective
 
 #: Condition numbers above this are worth refining for.
 MIN_CONDITION_TO_REFINE = 1e3
@@ -151,18 +151,10 @@ def _constrained_least_squares(problem: Problem, rank_tol: float) -> tuple[Array
 
 def _equations(problem: Problem) -> tuple[Array, dict[str, Array], str]:
     """Stationarity and the equality constraints as one linear system, solved to least norm and refined."""
-    n = problem.size
-    hessian, gradient = np.zeros((n, n)), problem.q.copy()
-    for v, p in problem.quadratic.items():
-        where = problem.layout[v]
-        hessian[where, where] = p.to_dense() if isinstance(p, Rows) else np.diag(p)
-    for t in problem.terms:
-        rows = problem.rows(t)
-        hessian += rows.gram(t.weights)
-        gradient += rows.T @ (t.weights * t.offset)
+    n, origin = problem.size, Iterate.at(problem, np.zeros(problem.size))
     A, b = stacked(problem, problem.constraints)
-    system = np.block([[hessian, A.T], [A, np.zeros((b.size, b.size))]])
-    target = np.concatenate([-gradient, b])
+    system = np.block([[origin.hessian(), A.T], [A, np.zeros((b.size, b.size))]])
+    target = np.concatenate([-origin.gradient, b])
     size = np.sqrt(np.abs(system).max(axis=1, initial=0.0))
     size = np.where(size > 0, size, 1.0)
     balanced, solution = system / np.outer(size, size), np.zeros(target.size, dtype=np.longdouble)

@@ -61,9 +61,6 @@ class SMOSolver(Solver):
     def refuses(self, problem: Problem) -> str:
         return why_not_a_box_program(problem)
 
-    def solve(self, problem: Problem, tol: float, callback: Callback | None = None) -> Answer:
-        return self.solve_from(Start(np.zeros(problem.size)), problem, tol, callback)
-
     def solve_from(self, start: Start, problem: Problem, tol: float, callback: Callback | None = None) -> Answer:
         program = BoxProgram.of(problem)
         if problem.size == 0 or np.any(program.low > program.high):

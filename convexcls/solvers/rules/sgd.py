@@ -171,9 +171,6 @@ class SequentialRule(Solver):
             return "the penalty is not a sum of squares of single coefficients"
         return ""
 
-    def solve(self, problem: Problem, tol: float, callback: Callback | None = None) -> Answer:
-        return self.solve_from(Start(np.zeros(problem.size)), problem, tol, callback)
-
     def solve_from(self, start: Start, problem: Problem, tol: float, callback: Callback | None = None) -> Answer:
         tracer, (term,) = Tracer(callback), problem.terms
         one_pass = descent_pass(problem, term, self.samples_at_a_time)

@@ -79,9 +79,6 @@ class GradientSolver(Solver):
             return f"the condition number is {condition:.1e}: gradient descent would take as many iterations"
         return ""
 
-    def solve(self, problem: Problem, tol: float, callback: Callback | None = None) -> Answer:
-        return self.solve_from(Start(np.zeros(problem.size)), problem, tol, callback)
-
     def solve_from(self, start: Start, problem: Problem, tol: float, callback: Callback | None = None) -> Answer:
         tracer = Tracer(callback)
         iterate, message = Iterate.at(problem, start.x), f"stopped after {self.max_iter} iterations"

@@ -71,9 +71,6 @@ class NewtonSolver(Solver):
     def refuses(self, problem: Problem) -> str:
         return refuse_unless_smooth(problem)
 
-    def solve(self, problem: Problem, tol: float, callback: Callback | None = None) -> Answer:
-        return self.solve_from(Start(np.zeros(problem.size)), problem, tol, callback)
-
     def solve_from(self, start: Start, problem: Problem, tol: float, callback: Callback | None = None) -> Answer:
         function, tracer = SmoothObjective(problem), Tracer(callback)
         approximation = self._approximation(function)
