@@ -20,8 +20,7 @@ import numpy as np
 from convexcls.arrays import Array, Indices
 from convexcls.problem import Problem
 from convexcls.solvers.base import Answer, Callback, Solver, Start, Tracer
-from convexcls.solvers.rows.active_rows import EPS
-from convexcls.solvers.rows.active_set import ActiveSet
+from convexcls.solvers.rows.active_set import EPS, ActiveSet
 from convexcls.solvers.rows.hard_rows import HardRows, hard_rows
 from convexcls.solvers.rows.pool import SIGMA_FACTOR, Pool, SmoothFit, WorkingRows, follow
 
