@@ -89,16 +89,15 @@ class Epigraph:
 
     def _height(self, problem: Problem, piece: Constraint, x: Array) -> Array:
         rest = {v: rows for v, rows in piece.entries.items() if v != self.variable}
-        values = problem.joined(rest, piece.size) @ x if rest else np.zeros(piece.size)
-        return np.asarray((values - piece.rhs) / self.weights(piece))
+        return np.asarray((problem.joined(rest, piece.size) @ x - piece.rhs) / self.weights(piece))
 
 
 def find_epigraphs(problem: Problem) -> tuple[Epigraph, ...]:
-    """The slacks of a problem, in the order of its variables. Where a row has two of them, the larger variable, or that
-    with more pieces, is the slack and the other one an unknown like others."""
+    """The slacks of a problem, in the order of its variables. Where a row has two of them, that with more pieces, or
+    the first, is the slack and the other one an unknown like others."""
     found = [e for v in problem.variables if (e := _epigraph(problem, v.name)) is not None]
     chosen: set[str] = set()
-    for e in sorted(found, key=lambda e: (-e.size, -len(e.pieces))):
+    for e in sorted(found, key=lambda e: -len(e.pieces)):
         if not any(chosen & piece.entries.keys() for piece in e.pieces):
             chosen.add(e.variable)
     return tuple(e for e in found if e.variable in chosen)

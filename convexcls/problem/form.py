@@ -238,7 +238,13 @@ class Problem:
 
     @cached_property
     def epigraphs(self) -> tuple[Epigraph, ...]:
-        """The variables that are slacks, with their costs and the constraints that they are above."""
+        """The variables that are slacks, with their costs and the constraints that they are above.
+
+        >>> import convexcls as cc
+        >>> (slack,) = cc.SoftMarginSVM([[0], [1], [2]], ["a", "b", "a"], C=2.0).epigraphs
+        >>> slack.variable, slack.cost.tolist(), [piece.name for piece in slack.pieces]
+        ('slack', [2.0, 2.0, 2.0], ['margin', 'slack_sign'])
+        """
         return find_epigraphs(self)
 
     # ---- values -------------------------------------------------------------------------------

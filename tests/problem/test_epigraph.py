@@ -101,10 +101,13 @@ def test_without_a_constant_piece_the_last_multiplier_follows():
     assert e.flat_pieces == ()
     assert e.reference is BELOW
     assert e.others == (ABOVE,)
+    third = cc.Constraint("third", {"w": 2.0 * EYE, "t": MINUS}, rhs=0.0)
+    assert own(ABOVE, BELOW, third).epigraphs[0].reference is third
 
 
 def test_a_slack_may_cost_nothing():
     assert slacks(own(ABOVE, linear=())) == slacks(own(ABOVE, linear=(("t", 0.0),))) == ["t"]
+    assert with_lowest_slacks(own(ABOVE, linear=()), np.array([5.0, -4.0, 9.0, 9.0])).tolist() == [5.0, -4.0, 4.0, -6.0]
 
 
 def test_pieces_need_not_be_lines_of_one_function():
@@ -149,7 +152,7 @@ def test_near_misses_are_unknowns_like_others(name):
 
 
 def test_a_row_has_one_slack():
-    """The larger variable, or that with more pieces; of equals the first."""
+    """That with more pieces; of equals the first."""
     shared = cc.Constraint("shared", {"w": EYE, "t": MINUS, "u": MINUS}, rhs=0.0)
     costs = (("t", 1.0), ("u", 1.0))
     assert slacks(own(shared, names="wtu", linear=costs)) == ["t"]
@@ -175,7 +178,7 @@ def test_slacks_of_a_quadratic_cost_are_not_below_zero():
     for curvature in (2.0, [1.0, 0.0]):
         problem = own(ABOVE, linear=(), quadratic={"t": curvature})
         assert with_lowest_slacks(problem, x).tolist() == [5.0, -4.0, 4.0, 0.0]
-    mixed = own(ABOVE, linear=(("t", [0.0, 3.0]),), quadratic={"t": [1.0, 0.0]})
+    mixed = own(ABOVE, linear=(("t", [0.0, 0.5]),), quadratic={"t": [1.0, 0.0]})
     assert with_lowest_slacks(mixed, x).tolist() == [5.0, -4.0, 4.0, -6.0]
 
 
