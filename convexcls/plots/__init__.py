@@ -8,6 +8,8 @@ Needs matplotlib (``pip install 'convexcls[plot]'``), which is imported when som
 ['boundary', 'hulls', 'projection', 'multipliers', 'slackness', 'slice']
 """
 
+import numpy as np
+
 from convexcls.plots.answers import AnswersDisplay
 from convexcls.plots.boundary import BoundaryDisplay
 from convexcls.plots.convergence import ConvergenceDisplay
@@ -74,7 +76,8 @@ def pictures(solution: Solution) -> list[Picture]:
         if display is HullsDisplay and not _turns_on_separability(solution):
             continue
         try:
-            found.append(Picture.of(display.of(solution)))
+            with np.errstate(all="ignore"):  # what overflows is not drawn
+                found.append(Picture.of(display.of(solution)))
         except NoAnswer:  # the picture makes no sense here: the display knows that best
             continue
     return found

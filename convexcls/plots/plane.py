@@ -11,11 +11,14 @@ import numpy as np
 
 from convexcls.arrays import Array, Indices
 from convexcls.plots.style import plain
+from convexcls.problem import NoAnswer
 from convexcls.solution import Solution
 from convexcls.wording import listed
 
 #: Steps of the power method towards the first principal direction: a picture needs no more digits.
 STEPS = 100
+#: Samples whose largest entry is not between these are not drawn: fourth powers leave the range of doubles.
+SMALLEST_DRAWN, LARGEST_DRAWN = 1e-70, 1e70
 
 
 #: Places a side: fine enough that curves look smooth, as long as a score is cheap.
@@ -62,7 +65,10 @@ def choose_view(
 ) -> View:
     """Two features as they are; of more the two that are named, the others at their mean; or, where none are named, the
     plane of coef and of the first principal direction orthogonal to it (of several rows of coef the first two principal
-    ones). Without coef, as with a kernel, the first two principal directions."""
+    ones). Without coef, as with a kernel, the first two principal directions. ``NoAnswer`` where the numbers are beyond
+    what can be drawn."""
+    if reason := not_drawn(samples):
+        raise NoAnswer(reason)
     d = samples.shape[1]
     centre = np.asarray(samples.mean(axis=0), dtype=float).ravel()
     if features is not None:
@@ -82,6 +88,14 @@ def choose_view(
         words.append("principal direction orthogonal to coef")
     view = View(np.array(rows), centre, (words[0], words[1]), rank in (1, 2))
     return view if view.faithful else view.as_section()
+
+
+def not_drawn(samples: Any) -> str:
+    """Why samples are not drawn: their numbers are too large or too small; empty where they are not."""
+    largest = float(abs(samples).max()) if min(samples.shape) else 0.0
+    if not largest or SMALLEST_DRAWN <= largest <= LARGEST_DRAWN:
+        return ""
+    return f"samples with entries up to {largest:.1e} are not drawn: state the features in other units"
 
 
 def _named_view(names: Sequence[str], features: tuple[Any, Any], centre: Array) -> View:

@@ -36,10 +36,11 @@ def support_rows(problem: Problem, x: Array, multipliers: Mapping[str, Array]) -
     found: list[Indices] = []
     for c in problem.constraints:
         if c.relation == "<=" and c.kind == "samples" and c.name != "slack_sign":
-            slack = c.rhs - problem.rows(c) @ x
-            unit = max(c.unit, float(np.abs(c.rhs).max(initial=0.0)))
-            if not unit:
-                unit = float((abs(problem.rows(c)) @ np.abs(x)).max(initial=0.0))
+            with np.errstate(over="ignore", invalid="ignore"):  # what is beyond doubles is no support point
+                slack = c.rhs - problem.rows(c) @ x
+                unit = max(c.unit, float(np.abs(c.rhs).max(initial=0.0)))
+                if not unit:
+                    unit = float((abs(problem.rows(c)) @ np.abs(x)).max(initial=0.0))
             found.append(np.flatnonzero(positive_multipliers(multipliers[c.name], slack, unit)))
     return np.unique(np.concatenate(found)) if found else np.empty(0, dtype=np.intp)
 
@@ -174,6 +175,8 @@ def _design_rank(problem: Problem) -> tuple[int, int]:
     if "intercept" in names:
         blocks.append(np.ones((data.n, 1)))
     matrix = np.hstack(blocks)
+    largest = np.abs(matrix).max(axis=0, initial=0.0)
+    matrix = matrix / np.where(largest > 0, largest, 1.0)  # squares would leave the range of doubles
     size = np.linalg.norm(matrix, axis=0)
     return int(np.linalg.matrix_rank(matrix / np.where(size > 0, size, 1.0))), matrix.shape[1]
 

@@ -99,10 +99,9 @@ def _objection(
 def _moments(problem: Any) -> list[Any] | None:
     """The moments of Gaussian classes whose samples doubles round, worked out of the samples as given; None of others:
     there the doubles are as good."""
-    data = problem.data
-    if data is None or data.exact_matrix is None or not hasattr(problem, "moments_as_given"):
+    if not hasattr(problem, "moments_as_given") or problem.data.exact_matrix is None:
         return None
-    return list(problem.moments_as_given()) if data.n * data.d <= MOST_AS_GIVEN else None
+    return list(problem.moments_as_given()) if problem.data.n * problem.data.d <= MOST_AS_GIVEN else None
 
 
 def _exists_as_given(problem: Problem) -> bool:
@@ -120,8 +119,8 @@ def _misses_as_given(problem: Problem, x: Array, kkt: KKT, tol: float) -> bool:
     here = value_at(parts, {v: [Fraction(u) for u in x[where].tolist()] for v, where in problem.layout.items()}, BITS)
     if here is None:
         return True
-    least = least_value(parts, BITS)[0]
-    off = max(here[1] - least, abs(here[1] - Fraction(kkt.objective)))
+    (least, _), (_, value) = least_value(parts, BITS), here
+    off = max(value - least, abs(value - Fraction(kkt.objective)))
     return off > Fraction(tol) * max(abs(least), Fraction(problem.unit))
 
 

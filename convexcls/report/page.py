@@ -16,6 +16,8 @@ from importlib.resources import files
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from convexcls.describe import Fact, Facts, Prose, to_html
 from convexcls.describe.html import Html, headed, join, tag
 from convexcls.describe.problem import data_of_problem
@@ -95,13 +97,18 @@ def font_face() -> str:
 
 
 def pictures_sections(solution: Solution) -> tuple[Html, Html]:
-    """The most telling pictures, to begin with, and all others; without matplotlib a sentence that says so."""
+    """The most telling pictures, to begin with, and all others; a sentence that says so where there is no matplotlib,
+    or where the samples are beyond what can be drawn."""
     if find_spec("matplotlib") is None:
         missing = tag("p", "Pictures need matplotlib: pip install 'convexcls[report]'.")
         return headed("pictures", "Pictures", missing), Html("")
     from convexcls.plots import pictures
+    from convexcls.plots.plane import not_drawn
 
     shown = [figure(picture) for picture in pictures(solution)]
+    data = solution.problem.data
+    if data is not None and (reason := not_drawn(data.matrix)):
+        shown.insert(0, tag("p", reason[0].upper() + reason[1:] + "."))
     return _gallery("pictures", "Pictures", shown[:FIRST]), _gallery("more-pictures", "More pictures", shown[FIRST:])
 
 
@@ -119,7 +126,7 @@ def drawing(picture: Picture) -> Html:
     from matplotlib import rc_context
 
     plain = {"svg.fonttype": "path", "svg.hashsalt": picture.name, "savefig.facecolor": "white"}
-    with rc_context(plain):
+    with rc_context(plain), np.errstate(all="ignore"):  # where numbers end, so do the ticks of an axis
         sheet = picture.figure()
         sheet.axes[0].set_title("")  # it stands in the caption
         text = io.StringIO()

@@ -186,6 +186,16 @@ def test_doubles_near_a_solution_do_as_well() -> None:
     assert np.allclose(certificate.x, nearest, rtol=1e-3, atol=0.0)
 
 
+def test_doubles_are_looked_for_where_the_matrix_is_singular() -> None:
+    """Three samples in one place: rounded to whole numbers, what steps cost must not become negative."""
+    X = [[0, 0, 0], [1, 0, -1], [-1, 2, 0], [0, 0, 0], [0, 0, 0], [0, 0, -4], [2, 0, 4], [-1, 0, 0]]
+    problem = cc.KernelSVM(X, [1, 0, 0, 0, 1, 0, 1, 0], C=1e6, gamma=0.00588)
+    certificate = problem.solve(level="exact").certificate
+    assert certificate.status == "optimal"
+    assert doubles_near(certificate.exact, Fraction(certificate.tol)) is not None
+    assert cc.verify(certificate.to_json(), X, problem.data.given).accepted
+
+
 # ---- entries as given -------------------------------------------------------------------------------------
 
 

@@ -98,6 +98,33 @@ def test_a_kernel_that_doubles_make_singular_is_not_called_unattained():
     assert decided == {"optimal", "unattained"}
 
 
+LIGHT = [float(f"{w:.3g}") for w in 10.0 ** np.random.default_rng(5).uniform(-8, 5, 8)]
+
+
+@pytest.mark.parametrize("weights", [LIGHT, [*LIGHT[:-1], 0.0]], ids=["light and heavy", "one without weight"])
+@pytest.mark.parametrize("kernel", ["rbf", "poly", "linear"])
+@pytest.mark.parametrize("solver", ["auto", "osqp", "clarabel", "interior-point", "cvxpy:SCS", "dual:clarabel", "smo"])
+def test_multipliers_stay_within_their_own_boxes(solver, kernel, weights):
+    """0 <= alpha_i <= C w_i in units of C w_i: the bound of a light sample is not measured by that of a heavy one."""
+    s = cc.KernelSVM(PLAIN / 4, EIGHT, kernel=kernel, degree=2, coef0=1.0, C=10.0, sample_weight=weights).solve(solver)
+    assert s.status == "optimal" or solver.startswith(("cvxpy", "dual"))
+    if s.status == "optimal":
+        boxes = [Fraction(10.0 * w) for w in weights]
+        for value, box in zip(map(Fraction, s.values["margin"].tolist()), boxes, strict=True):
+            assert -TOL * box <= value <= (1 + TOL) * box
+
+
+@pytest.mark.parametrize("beyond", [1e-3, -1.0])
+def test_a_box_is_measured_by_its_own_width(beyond):
+    """A multiplier off by a thousandth of a light sample's box, or below 0 by all of it."""
+    problem = cc.KernelSVM([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1], C=1.0, sample_weight=[1e5, 1e5, 1e-5, 1e-5])
+    s = problem.solve()
+    assert check_kkt(problem, s.x, s.multipliers).holds(1e-8)
+    off = np.where(np.arange(4) >= 2, (1.0 + beyond if beyond > 0 else beyond) * 1e-5, s.x)
+    kkt = check_kkt(problem, off, s.multipliers)
+    assert kkt.primal_feasibility.relative >= 0.99 * abs(beyond)
+
+
 def test_a_residual_is_compared_with_the_bound_on_its_rounding():
     """1e16 + 3/2 - 1e16 is 0, 1.5 or 2 in doubles, depending on the order; the margin is 3/2, at least 1."""
     problem = cc.HardMarginSVM([[1e16, 1.5, -1e16], [-1e16, -0.5, 1e16]], [1, 0], intercept=False)

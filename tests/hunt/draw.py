@@ -91,6 +91,8 @@ def draw(seed: int, index: int) -> Case:
     if parameters.get("kernel") in ("rbf", "poly"):
         parameters["gamma"] = _gamma(g, table)
     y = _targets(g, table) if parameters.get("coding") == "real" else _labels(g, table, model)
+    if model == "KernelSVM" and parameters["C"] is not None and g.random() < (1.0 if family == "weighted" else 0.1):
+        weights = _weights(g, len(table), family == "weighted")
     return Case(seed, index, family, model, table, y, parameters, weights)
 
 

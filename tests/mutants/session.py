@@ -58,11 +58,11 @@ class Session:
         return True
 
     def _items_of(self, items: Sequence[pytest.Item], mutant: Mutant) -> list[pytest.Item]:
-        """The tests of the mutant's file that reach its lines (what runs at import is reached by all): those that have
-        noticed most mutants first, then the quick ones."""
+        """The tests of the mutant's file that reach its lines (what runs at import, as the fields of a class do, is
+        reached by all): those that have noticed most mutants first, then the quick ones."""
         mine = [i for i in items if any(i.nodeid.startswith(name) for name in self.chosen[mutant.path])]
         if mutant.function:
-            mine = [i for i in mine if set(mutant.lines) & set(self.reached[i.nodeid].get(mutant.path, ()))]
+            mine = [i for i in mine if set(mutant.lines) & set(self.reached[i.nodeid].get(mutant.path, ()))] or mine
         return sorted(mine, key=lambda i: (-self.kills[mutant.path, i.nodeid], self.seconds[i.nodeid]))
 
     def _fork(self, items: Sequence[pytest.Item], mutant: Mutant | None, done: Path, limit: float) -> None:

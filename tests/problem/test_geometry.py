@@ -314,3 +314,11 @@ def test_fishers_threshold_makes_the_fewest_errors():
     assert np.sum(solution.predict(X) != y) == 1  # no threshold on a line makes fewer
     for threshold in np.linspace(-1, 7, 81):
         assert np.sum(np.where(X[:, 0] > threshold, 1, -1) != y) >= 1
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e200, 1e-200])
+def test_the_rank_of_the_design_does_not_depend_on_units(scale):
+    X = scale * np.array([[1.0, 2.0], [3.0, 1.0], [2.0, 5.0], [4.0, 4.0]])
+    with np.errstate(all="raise", under="ignore"):
+        found = cc.LeastSquares(X, [0, 1, 0, 1]).solve().uniqueness
+    assert (found.rank, found.columns) == (3, 3)

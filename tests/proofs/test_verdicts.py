@@ -47,6 +47,10 @@ def test_half_of_the_slopes_is_enough_to_prove_a_minimum():
     certificate = certify(HALF, a(0), {}, 1e-8)
     assert certificate.status == "undecided"
     assert UNPROVED not in certificate.reason
+    certificate = certify(HALF, a(-0.2), {}, 2.0)
+    assert 0.3 < certificate.attained < 0.4
+    assert certificate.status == "undecided"
+    assert certificate.reason == UNPROVED
 
 
 def test_whether_a_minimum_exists_is_said_where_that_is_open():

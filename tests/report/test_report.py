@@ -303,3 +303,13 @@ def test_the_lines_of_python_make_it_again(twenty):
     names = {"X": twenty.data.matrix, "y": twenty.data.given}
     exec(lines, names)
     assert names["solution"].objective == pytest.approx(twenty.objective, rel=1e-9)
+
+
+@pytest.mark.parametrize("size", [1e308, 1e-310])
+@pytest.mark.parametrize("model", [cc.SoftMarginSVM, cc.LogisticMLE, cc.KernelSVM, cc.LeastSquares])
+def test_samples_beyond_what_can_be_drawn_are_left_out_with_a_word(model, size):
+    """Differences and squares of such numbers are beyond doubles; the data are right all the same."""
+    X = size * np.array([[1.0, -1.0], [-1.0, 0.5], [1.0, 0.1], [-1.0, -1.0], [0.1, 1.0]])
+    page = model(X, [0, 1, 0, 1, 0]).solve().report(compare=False)
+    assert_sound(page.html)
+    assert f"Samples with entries up to {size:.1e} are not drawn: state the features in other units." in page.html

@@ -181,14 +181,22 @@ def test_continued_from_nothing_it_is_a_solver(name):
 
 
 @pytest.mark.parametrize("name", CONTINUED)
-def test_continued_from_the_solution_it_makes_hardly_a_step(name):
-    """None where the finish accepts the solution at once; one where the kernel's rounding is just above what it takes
-    for exact (an l1 penalty under Nehalem's)."""
+def test_continued_from_the_solution_it_makes_no_step(name):
     problem = every_model()[name]
     s = problem.solve("clarabel")
     answer = continued(Start(np.array(s.x), s.multipliers), problem)
     assert answer is not None
-    assert answer.iterations <= 1
+    assert answer.iterations == 0
+
+
+def test_a_step_that_is_rounding_is_no_step():
+    """Where every row is at a bound, the solution off by a few roundings is as good as the solution."""
+    problem = every_model()["squared-l1"]
+    s = problem.solve("clarabel")
+    for k in (-2, -1, 1, 2):
+        answer = continued(Start(np.array(s.x) * (1.0 + k * 2.0**-52), s.multipliers), problem)
+        assert answer is not None
+        assert answer.iterations == 0
 
 
 @pytest.mark.parametrize("loss", ["hinge", "absolute"])

@@ -170,7 +170,7 @@ def test_bounds_of_least_absolute(seed):
     assert found[0] <= optimum <= found[1]
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", [*range(40), 143, 607])  # the last ones move nu and z in proportion
 def test_bounds_of_the_perceptron(seed):
     X, signs, weights, v, z, margins, intercept, nu = guess(seed)
     rows, nothing, total = [[-u for u in r] for r in margins], [F(0)] * len(X), sum(weights)
@@ -250,6 +250,39 @@ def test_multipliers_of_light_samples_may_be_lost_beside_those_of_heavy_ones(tar
     found = judged(problem, certificate(problem, F(light), {"coef": [0]}, rows, level="float"))
     assert found[0], found
     assert found[2:] == (F(light), F(light))
+
+
+#: name: (residual_above, residual_below); z = (2, 1, -4) of the weights 3, 1 and 4 is what proves the optimum.
+WAYS = {
+    "above is right": ([F(5, 2), 1, 0], [-2, 0, 4]),
+    "below is right": ([5, 1, 0], [F(1, 2), 0, 4]),
+    "their difference is right": ([F(5, 2) + 5, 1, 0], [F(1, 2) + 5, 0, 4]),
+}
+
+
+@pytest.mark.parametrize("mirrored", [False, True])
+@pytest.mark.parametrize("name", WAYS)
+def test_the_best_of_three_ways_of_reading_residuals_is_taken(name, mirrored):
+    """above + below should be the weight, and is not: then z is 2 above - weight, weight - 2 below or above - below.
+    The others are so far beyond the weight that they cannot be brought back without loss."""
+    above, below = ({i: F(v) for i, v in enumerate(side)} for side in WAYS[name])
+    targets = [0.0, -1.0, 2.0]
+    if mirrored:
+        above, below, targets = below, above, [-t for t in targets]
+    problem = cc.LeastAbsolute(
+        [[1.0], [2.0], [1.0]], targets, coding="real", intercept=False, sample_weight=[3.0, 1.0, 4.0]
+    )
+    rows = {"residual_above": above, "residual_below": below}
+    found = judged(problem, certificate(problem, 9, {"coef": [0]}, rows, level="float"))
+    assert found[0], found
+    assert found[2:] == (9, 9)
+
+
+def test_multipliers_that_contradict_each_other_bound_no_optimum():
+    """They would prove that there is none; as multipliers of an optimum they are refused."""
+    problem = cc.HardMarginSVM([[0.0], [0.0]], [0, 1])
+    inner = certificate(problem, F(1, 2), {"coef": [1], "intercept": [0]}, {"margin": {0: F(1), 1: F(1)}})
+    assert judged(problem, inner) == (False, "the point is not feasible, and no multiple of it is", 1)
 
 
 def test_multipliers_of_an_intercept_are_balanced_by_those_with_room():

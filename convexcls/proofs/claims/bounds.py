@@ -101,8 +101,7 @@ def _feasible(statement: Statement, z: Vector) -> list[Vector]:
     if any(abs(v - u) > NEAR * max(map(abs, z)) for u, v in zip(z, inside, strict=True)):
         return []  # the point itself is not one of the box, to rounding
     tried = [_scaled_onto(equations, z), _onto(equations, inside, reach)]
-    held = [near for near in tried if near is not None and all(dot(row, [*near, Fraction(1)]) <= 0 for row in bounds)]
-    return [z] if z in held else held
+    return [near for near in tried if near is not None and all(dot(row, [*near, Fraction(1)]) <= 0 for row in bounds)]
 
 
 def _centred(statement: Statement, bounds: list[Vector], z: Vector) -> Vector:

@@ -43,6 +43,18 @@ def enclose(problem: Problem, x: Any = None, digits: int = 30) -> Enclosure:
     """
     check_digits(digits)
     refuse_others(problem)
+    known = problem.remembered(_known)
+    if digits not in known:
+        known[digits] = _enclose(problem, x, digits)
+    return known[digits]
+
+
+def _known(_: Problem) -> dict[int, Enclosure]:
+    """The enclosures of a problem that were found, by digits: several questions are answered by the same one."""
+    return {}
+
+
+def _enclose(problem: Problem, x: Any, digits: int) -> Enclosure:
     bits = int(digits * BITS_PER_DIGIT) + SPARE_BITS + 2 * sum(t.size for t in problem.terms).bit_length()
     with working_bits(bits):  # nothing is done without python-flint
         prove_gauge(problem)
@@ -124,7 +136,10 @@ class _Attempts:
             start = [v.mid() for v in objective.scaled([self.point[j] for j in objective.kept])]
             try:
                 found = box_around(objective, minimise(objective, start, bits, self.first_bits), bits)
-            except Singular:
+            except Singular as error:
+                if self.problem.quadratic:  # the steps lead to a minimiser, if only far out: more bits go on from there
+                    for j, v, e in zip(objective.kept, error.point, objective.exponents, strict=True):
+                        self.point[j] = sum(ends(v)) / Fraction(2) ** (e + 1)
                 return None
         if found is None:
             return None

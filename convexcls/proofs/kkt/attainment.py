@@ -52,7 +52,7 @@ def attainment(problem: Problem, x: Array, multipliers: Mapping[str, Array], gra
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         names = [v.name for v in problem.variables if not _curved_itself(problem, v.name)]
         terms = [t for t in problem.terms if any(v in t.entries for v in names)]
-        if not names or not terms:
+        if not terms:
             return 1.0
         where = problem.places(names)
         pull = (_gradient(problem, x, multipliers) if gradient is None else gradient)[where]
@@ -131,26 +131,26 @@ class _Correction:
             left = t.loss.remaining(u[t.counted], (rows @ (step / size))[t.counted])
             if np.any(np.isnan(left)):
                 return None
-            worst = min(worst, float(left.min(initial=1.0)))
+            worst = float(left.min(initial=worst))
         return worst
 
     def _by_eigenvectors(self, scaled: Array, size: Array, gradient: Array) -> Array | None:
         """The step where columns repeat each other; None where the Hessian is too flat to tell a repeated column from
         a loss that has run off to infinity."""
         values, vectors = np.linalg.eigh(scaled)
-        flat = values <= 1e-13 * max(values[-1], 1e-300)
+        flat = values <= 1e-13 * values[-1]
         directions = vectors[:, flat] / size[:, None]
         for t, rows, _ in self.terms:
-            counted = rows if t.counted.size == t.size else rows[t.counted]
+            counted = rows[t.counted]
             limit = 1e-12 * (abs(counted) @ (1.0 / size)).max(initial=0.0)
             if any(np.any(np.abs(counted @ direction) > limit) for direction in directions.T):
                 return None
-        inverse = np.where(flat, 0.0, 1.0 / np.where(flat, 1.0, values))
+        inverse = np.divide(1.0, values, out=np.zeros(values.size), where=~flat)
         return np.asarray(-(vectors @ (inverse * (vectors.T @ (gradient / size)))))
 
 
 def _by_cholesky(scaled: Array, gradient: Array) -> Array | None:
     factor, info = dpotrf(scaled, lower=1, clean=0)
-    if info != 0 or not np.abs(factor.diagonal()).min(initial=1.0) > SMALLEST_PIVOT:
+    if info != 0 or not factor.diagonal().min(initial=1.0) > SMALLEST_PIVOT:
         return None
     return np.asarray(-dpotrs(factor, gradient, lower=1)[0])

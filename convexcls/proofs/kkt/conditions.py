@@ -7,8 +7,9 @@ stationarity         of a coordinate with curvature p > 0, relative to the large
                      features measured in units of their largest value; of one without, relative to the sum
                      of absolute values of what was added up, and to the change of multipliers that would remove it
                      (``correction.py``) or, where that cannot be told, the effect |r_j x_j| on the objective
-primal feasibility   relative to the block's unit (its right-hand side), and what it costs to repair all of the block,
-                     at its largest multiplier or the cost of its slacks, relative to the objective
+primal feasibility   relative to the block's unit (its right-hand side), of an unknown between two bounds to their
+                     distance where that is less; and what it costs to repair all of the block, at its largest
+                     multiplier or the cost of its slacks, relative to the objective
 dual feasibility     every multiplier's sign, relative to the block's largest multiplier, or to a natural one where all
                      may be 0
 complementarity      every row's product, relative to the objective
@@ -343,7 +344,13 @@ class _Check:
         self.costs_added += products.size
 
     def _unit(self, c: Constraint) -> Array | float:
-        """What counts as one: the right-hand side; of a homogeneous block the size of its own left-hand side."""
+        """What counts as one: that of the block but, of an unknown between two bounds, no more than their distance. The
+        bounds of a sample of little weight are not measured by those of heavy ones."""
+        unit, width = self._block_unit(c), self.sizes.widths.get(c.name)
+        return unit if width is None else np.minimum(unit, width)
+
+    def _block_unit(self, c: Constraint) -> Array | float:
+        """The right-hand side; of a homogeneous block the size of its own left-hand side."""
         if unit := self.sizes.units[c.name]:
             return unit
         sizes = abs(self.problem.rows(c)) @ np.abs(self.x)

@@ -249,6 +249,15 @@ class Sizes:
         low, high = self.structure.limits
         return (self.diagonal == 0) & np.isfinite(low) & np.isfinite(high)
 
+    @cached_property
+    def widths(self) -> dict[str, Array]:
+        """How far apart the two bounds of each unknown are, by the constraints that state them; infinite of an unknown
+        with one bound only, and of one that its bounds leave no choice."""
+        low, high = self.structure.limits
+        apart = np.where(high > low, high - low, np.inf)
+        parts = {c.name: apart[self.structure.problem.layout[v]] for c in self.structure.bounds for v in c.entries}
+        return {name: width for name, width in parts.items() if np.isfinite(width).any()}
+
     def _natural(self, problem: Problem) -> None:
         """What counts as a pull on each unknown, and as a multiplier, where all multipliers or residuals may be 0: an
         objective of one unit gives the size of the multipliers, and the targets that of residuals."""

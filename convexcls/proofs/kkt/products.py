@@ -11,6 +11,7 @@ next where the one before is not good enough for what is asked:
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from fractions import Fraction
 from functools import cached_property
 from typing import NamedTuple
@@ -71,7 +72,6 @@ def _entry_errors(rows: JoinedRows, closely: bool) -> tuple[float, Array | float
         error = _error_of(f.core if f.core.as_centred is None else f.core.as_centred.whole, closely)
         largest = 1.0 if f.left is None else float(np.abs(f.left).max(initial=0.0))
         absolute[where] = largest * error.absolute * (1.0 if f.right is None else np.abs(f.right)) * 1.01
-        relative = max(relative, error.relative)
     return relative, absolute if np.any(absolute) else 0.0
 
 
@@ -92,7 +92,7 @@ def plain_values(rows: JoinedRows, x: Array, block: Block, field: str, closely: 
     largest = rows.largest_reach(x) + float(np.abs(side).max(initial=0.0))
     off = 0.0 if isinstance(known.absolute, float) else float(known.absolute @ np.abs(x))
     rad = float(raised((gamma(k) + known.relative) * largest + off)) + (8 * k * ETA if largest > 0 or x.any() else 0.0)
-    return mid, rad if np.isfinite(rad) and np.isfinite(mid.sum()) else np.inf
+    return mid, rad if np.isfinite(rad + mid.sum()) else np.inf
 
 
 def row_values(rows: JoinedRows, x: Array, block: Block, field: str, wanted: Array | float) -> Ball:
@@ -104,11 +104,10 @@ def row_values(rows: JoinedRows, x: Array, block: Block, field: str, wanted: Arr
     k, known = rows.row_length + BESIDES, facts(rows)
     off = float(np.sum(known.absolute * np.abs(x))) + (4 * k * ETA if np.any(x) else 0.0)
     rad = raised((gamma(k) + known.relative) * (abs(rows) @ np.abs(x) + np.abs(getattr(block, field))) + off)
-    rad = np.where(np.isfinite(mid), rad, np.inf)
     wanted = np.broadcast_to(wanted, rad.shape)
     doubt = np.flatnonzero(~(rad <= wanted))
-    used, length = np.flatnonzero(x), max(CHUNK // max(rows.shape[1], 1), 1)
-    for some in (doubt[start : start + length] for start in range(0, doubt.size, length)):
+    used = np.flatnonzero(x)
+    for some in (doubt[chunk] for chunk in _chunks(doubt.size, rows.shape[1])):
         sides = [Fraction(sign) * v for v in block.rational_vector(field, some)]
         mid[some], rad[some] = dots(rows.doubled(some).at(used), x[used], Doubled.of([[v] for v in sides], 1))
     left = doubt[~(rad[doubt] <= wanted[doubt])]
@@ -118,6 +117,12 @@ def row_values(rows: JoinedRows, x: Array, block: Block, field: str, wanted: Arr
             (s,) = block.rational_vector(field, [i])
             mid[i], rad[i] = _rounded(_dot(row, point) + Fraction(sign) * s)
     return Ball(mid, rad)
+
+
+def _chunks(size: int, width: int) -> Iterator[slice]:
+    """So many rows at a time that they have ``CHUNK`` entries, or one."""
+    length = max(CHUNK // max(width, 1), 1)
+    return (slice(start, start + length) for start in range(0, size, length))
 
 
 def _dot(row: list[Fraction], column: list[Fraction]) -> Fraction:
@@ -257,7 +262,7 @@ class Gradient:
         for v, p in self.problem.P.items():
             where = np.arange(self.problem.size)[self.problem.layout[v]]
             mine = np.flatnonzero(np.isin(columns, where))
-            inside = columns[mine] - where[0] if where.size else mine
+            inside = columns[mine] - self.problem.layout[v].start
             if (diagonal := self.problem.diagonals.get(v)) is not None:
                 entries = Doubled(diagonal[inside][:, None], np.zeros((inside.size, 1)))
                 z = self.x[columns[mine]][:, None]
@@ -272,9 +277,7 @@ class Gradient:
                 off[mine] += _kernel_error(p, z)[inside] if known is None else 0.0
             off[mine] += _gather(parts, mine, entries, z)
         for rows, z in self.parts:
-            length = max(CHUNK // max(rows.shape[1], 1), 1)
-            for start in range(0, rows.shape[0], length):
-                some = slice(start, start + length)
+            for some in _chunks(*rows.shape):
                 entries = rows.doubled(some).at(columns)
                 off += _gather(parts, np.arange(columns.size), Doubled(entries.high.T, entries.low.T), z[some])
         mid = np.array([total(own) for own in parts])

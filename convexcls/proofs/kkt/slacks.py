@@ -1,4 +1,5 @@
 """Slacks follow from the point: each is the largest of its rows' values, worked out as closely as the check asks for.
+Unknowns are put within their bounds: a solver's tolerance may be more than the whole box of a sample of little weight.
 
 A solver knows its slacks to its own rounding, in units of its own. Mapped back, with features far from 0, they may miss
 what the coefficients ask for by more than the tolerance, though the coefficients are right.
@@ -25,12 +26,17 @@ EPSILON = 2.0**-52
 
 
 def settled(problem: Problem, x: Array, tol: float) -> Array:
-    """The point with its slacks at their lowest values, where those given are farther from them than the tolerance
-    leaves room for. Where slacks of a rounding cost more than that, the point is stretched by as much: then they are
-    0, and what the stretching adds is a rounding of the objective. The stretched point is rounded, too, so that a
-    little more may be needed."""
-    slacks = problem.remembered(Structure).slacks
-    if not slacks or x.shape != (problem.size,) or not np.all(np.isfinite(x)):
+    """The point within the bounds of its unknowns and with its slacks at their lowest values, where those given are
+    farther from them than the tolerance leaves room for. Where slacks of a rounding cost more than that, the point is
+    stretched by as much: then they are 0, and what the stretching adds is a rounding of the objective. The stretched
+    point is rounded, too, so that a little more may be needed."""
+    structure = problem.remembered(Structure)
+    slacks = structure.slacks
+    if not (slacks or structure.bounds) or x.shape != (problem.size,) or not np.all(np.isfinite(x)):
+        return x
+    if structure.bounds:
+        x = np.clip(x, *structure.limits)
+    if not slacks:
         return x
     with np.errstate(all="ignore"):
         out, stretch = _lowest(problem, x, slacks, tol)

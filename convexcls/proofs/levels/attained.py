@@ -124,10 +124,14 @@ def doubles_near(proof: ExactProof, tolerance: Fraction, factor: Fraction = Frac
     norm = _norm(statement, proof, allowed, tolerance)
     gram = [[round(norm[i][j] * u * v) for j, v in zip(moved, units, strict=True)] for i, u in _pairs(moved, units)]
     along = [round(dot(norm[i], missed) * u) for i, u in _pairs(moved, units)]
+    # entries rounded by 1/2 change the norm by at most half their number in a row: what is added is more than that
     for place, (j, unit) in enumerate(_pairs(moved, units)):
-        gram[place][place] += math.ceil((unit / exact[j] / FAR / GRAIN) ** 2)
-    for j, unit, k in zip(moved, units, nearest_multiples(gram, along), strict=True):
-        nearest[j] = float(Fraction(nearest[j]) + k * unit)
+        gram[place][place] += len(moved) + math.ceil((unit / exact[j] / FAR / GRAIN) ** 2)
+    try:
+        for j, unit, k in zip(moved, units, nearest_multiples(gram, along), strict=True):
+            nearest[j] = float(Fraction(nearest[j]) + k * unit)
+    except OverflowError:
+        return None
     out = np.zeros(proof.problem.size)
     out[proof.problem.places(statement.kept)] = nearest
     return out

@@ -27,6 +27,7 @@ from convexcls.proofs.portable.numbers import CertificateError, read_number, wri
 from convexcls.proofs.portable.parsing import LONGEST_TEXT, MOST_NOTES, SCHEMA, parse
 from convexcls.proofs.portable.slacks import Blocks, flat_lines, kept_names
 from convexcls.proofs.portable.verification import written_parameter
+from convexcls.proofs.verdict import certify
 from convexcls.proofs.words import speaks_of_doubles
 from convexcls.solve import guess
 
@@ -93,8 +94,10 @@ def _provable(certificate: Certificate) -> Certificate:
     if shown:
         return certificate
     measured = replace(certificate, level="float", bounds=None)
-    raised = raise_level(measured, "rigorous" if level == "float" else "exact", stand_in=True, solve=guess)
-    return replace(raised, notes=(*raised.notes, MOVED)) if raised.status == "optimal" else certificate
+    found = raise_level(measured, "rigorous" if level == "float" else "exact", stand_in=True, solve=guess)
+    if found.status != "optimal":  # a nearly singular kernel matrix is no basis for rationals: another answer may do
+        found = bounded_here(certify(certificate.problem, *guess(certificate.problem), certificate.tol))
+    return replace(found, notes=(*found.notes, MOVED)) if found.status == "optimal" else certificate
 
 
 def _of_doubles(certificate: Certificate, proof: Mapping[str, Any]) -> bool:

@@ -71,7 +71,7 @@ class Structure:
             where, signs = self.problem.layout[v], rows.diagonal()
             assert signs is not None
             high[where] = np.where(signs > 0, np.minimum(high[where], c.rhs), high[where])
-            low[where] = np.where(signs < 0, np.maximum(low[where], -c.rhs), low[where])
+            low[where] = np.where(signs < 0, np.maximum(low[where], 0.0 - c.rhs), low[where])  # not -0.0
         return low, high
 
     @cached_property

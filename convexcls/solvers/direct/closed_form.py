@@ -9,7 +9,7 @@ through LSMR (Fong and Saunders 2011), refined likewise.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 from scipy.linalg import qr, solve_triangular
@@ -110,25 +110,33 @@ def _stack(problem: Problem) -> tuple[Array, Array]:
 
 
 def _refined(matrix: Array, target: Array, order: Indices, rounds: int) -> Array:
-    """Least squares with full column rank, refining residual and solution together for so many rounds."""
+    """Least squares with full column rank, refining residual and solution together for so many rounds; a
+    ``LinAlgError`` where the solution is beyond the range of doubles."""
     ordered = np.ascontiguousarray(matrix[:, order])
     Q, R = np.linalg.qr(ordered)
-    w = np.asarray(solve_triangular(R, Q.T @ target), dtype=np.longdouble)
+    w = np.asarray(_triangular_solution(R, Q.T @ target), dtype=np.longdouble)
     r = np.asarray(target - ordered @ np.asarray(w, dtype=float), dtype=np.longdouble)
     if rounds:
         long_matrix, long_target = ordered.astype(np.longdouble), target.astype(np.longdouble)
     for _ in range(rounds):
         f = np.asarray(long_target - r - long_matrix @ w, dtype=float)
         g = np.asarray(-(long_matrix.T @ r), dtype=float)
-        h = solve_triangular(R, g, trans="T")
+        h = _triangular_solution(R, g, trans="T")
         inside = Q.T @ f
-        step = solve_triangular(R, inside - h)
+        step = _triangular_solution(R, inside - h)
         w, r = w + step, r + (f - Q @ inside + Q @ h)
         if np.all(np.abs(step) <= 1e-17 * np.abs(w)):
             break
     x = np.empty(ordered.shape[1])
     x[order] = np.asarray(w, dtype=float)
     return x
+
+
+def _triangular_solution(R: Array, right: Array, trans: Literal["N", "T"] = "N") -> Array:
+    found = np.asarray(solve_triangular(R, right, trans=trans, check_finite=False))
+    if not np.all(np.isfinite(found)):
+        raise np.linalg.LinAlgError("the system has no finite solution")
+    return found
 
 
 def _constrained_least_squares(problem: Problem, rank_tol: float) -> tuple[Array, dict[str, Array], str]:

@@ -38,6 +38,8 @@ LENGTH_GROWTH, MAX_LENGTH = 4.0, 1e6
 SECANT_MARGIN, MAX_SECANTS = 0.1, 20
 #: A step that breaks the equations by less than this has a slope: rounding aside, it moves along them.
 EQUATIONS_TOLERANCE = 1e-9
+#: A step that is smaller than this share of x, both measured by the Hessian, is rounding.
+ROUNDED_STEP = 1e-14
 
 #: Told x, the excess and the length of every step.
 Record = Callable[[Array, Array, float], None]
@@ -82,7 +84,7 @@ class Smoothed:
         self, x: Array, nu: Array, excess: Array, accuracy: float, max_steps: int, record: Record | None = None
     ) -> tuple[Array, Array, Array]:
         """x, nu and the excess at the minimum: where Newton's decrement dx'H dx is what moving the rows between their
-        bounds by a small share of the width would make it, or where a full step has crossed no bound."""
+        bounds by a small share of the width would make it, or rounding, or where a full step has crossed no bound."""
         program, partition, full = self.program, np.zeros(0, dtype=np.int8), False
         flat = ~(program.P.diagonal() > 0)
         ridge = FLAT_CURVATURE * flat * program.rows.column_max() ** 2 * float(self.slope.sum())
@@ -107,7 +109,8 @@ class Smoothed:
             decrement = float(dx @ (H @ dx))
             if not np.isfinite(decrement + along.sum()):
                 raise LinAlgError("the step is not finite")
-            near = accuracy > 0 and decrement <= (accuracy * self.width) ** 2 * float(slope.sum())
+            enough = (accuracy * self.width) ** 2 * float(slope.sum())
+            near = accuracy > 0 and decrement <= max(enough, ROUNDED_STEP**2 * float(x @ (H @ x)))
             onto = nu.size and self._breaks_equations(x, lacking)
             length = 1.0 if near or onto else self._length(own, dx, excess, along, a)
             full = length == 1.0 and float(ridge @ (dx * dx)) <= SMALL_RIDGE_SHARE * decrement

@@ -412,6 +412,24 @@ def test_weakly_separated_classes_have_no_minimiser():
     assert enclose(cc.LogisticMLE(X, y, l2=1e-6)).reached >= 30
 
 
+def test_far_minimisers_take_few_steps(monkeypatch):
+    """A penalty that is tiny beside features of 1e300 holds the margins at thousands: steps of one at a time would take
+    as many."""
+    monkeypatch.setattr("convexcls.proofs.enclosure.newton.MAX_STEPS_WITH_PENALTY", 100)
+    X = [[0.0, -4e290, 1e305], [1e305, -1e290, 0.0], [3e305, -1e290, -1e305], [3e305, 3e290, 0.0]]
+    for problem in (cc.LogisticMLE(X, [1, 0, 0, 0], l2=1e-3), cc.SoftmaxMLE(X, [1, 0, 2, 0], l2=1.0)):
+        found = enclose(problem)
+        assert found.reached >= 30
+        assert check_enclosure(problem, found)
+
+
+def test_an_enclosure_is_found_once(monkeypatch):
+    problem = cc.LogisticMLE([[0.0], [1.0], [2.0]], [0, 1, 0])
+    found = enclose(problem)
+    monkeypatch.setattr(sys.modules["convexcls.proofs.enclosure.enclose"], "_Attempts", None)
+    assert enclose(problem) is found
+
+
 def separated(X, y) -> bool:
     """Whether some direction leaves no sample on its wrong side and some off it: a linear program."""
     from scipy.optimize import linprog

@@ -34,6 +34,8 @@ MEASURES = {
     "beside losses": (weighed(ROW, SIGN, **BESIDE), {"row": 3}, "stationarity", "x", 3 / 3),
     "beside a cone": (weighed(ROW, SIGN, **CONE), {"row": 3}, "stationarity", "x", 3 / 3),
     "the pull on a slack": (weighed(ROW, SIGN), {"row": 3}, "stationarity", "s", 97 / 1.5),
+    "the pull on a slack, of its sign": (weighed(SIGN, ROW), {"row": 3, "sign": 47}, "stationarity", "s", 50 / 47),
+    "the pull on a slack, of a small sign": (weighed(ROW, SIGN), {"row": 3, "sign": 1}, "stationarity", "s", 96 / 1.5),
     "a sign": (weighed(ROW, SIGN), {"sign": -0.01}, "dual_feasibility", "sign", 0.01 / 1.5),
     "of two slacks": (weighed(TWO, TALL, names="xst"), {"row": -0.01}, "dual_feasibility", "row", 0.01 / 0.75),
     "no objective": (weighed(ROW, SIGN, unit=0.0), {"sign": -0.01}, "dual_feasibility", "sign", 0.01 / 100),

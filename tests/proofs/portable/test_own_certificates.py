@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -144,3 +145,16 @@ def test_bounds_that_hang_on_how_residuals_are_repaired() -> None:
         text = s.certificate.to_json()
         assert cc.verify(text, X, y).accepted
         verify_certificate.verify(text, [[repr(v) for v in row] for row in X], [str(v) for v in y])
+
+
+def test_a_nearly_singular_kernel_is_certified_by_another_answer():
+    """As doubles the matrix is not semidefinite, so that no rationals help: residuals that are within the tolerance,
+    but not by enough for bounds, are not what is written."""
+    rng = np.random.default_rng(7)
+    X = np.round(np.array([48.2, 16.37]) + rng.uniform(-0.01, 0.01, (14, 2)), 6)
+    problem = cc.KernelSVM(X, [0, 1] * 7, kernel="rbf", gamma=1.0, C=1e4)
+    certificate = problem.solve().certificate
+    assert "not positive semidefinite" in problem.solve(level="exact").certificate.reason
+    text = replace(certificate, x=certificate.x * (1.0 - 1e-3)).to_json()
+    assert "these are others, near them" in text
+    assert cc.verify(text, X, problem.data.given).accepted

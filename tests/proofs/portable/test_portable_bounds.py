@@ -367,6 +367,13 @@ def test_the_upper_bound_is_the_objective_at_a_feasible_point(monkeypatch):
     assert at(flat, 1, F(1, 4)) == (F(1, 2), 1)  # margins 3/2, 1/2
     assert at(flat, 4, F(-1, 4)) == (F(1, 2), 8)  # more than enough
     assert at(flat, 1, F(1, 2)) == (None, F(1, 2))  # margins 2, 0
+    double = block("below", [[F(-2), F(-4), F(2)], [F(-1), F(2), F(1)], [F(-3), F(2), F(1)]])
+    assert at(statement([[1, 0], [0, 0]], [0, 0], inequalities=[double]), 1, F(1, 4)) == (F(1, 2), 1)
+    gentle = block("below", [[F(-1), F(-1), F(1)], [F(-1), F(1), F(1)]])
+    assert at(statement([[1, 0], [0, 0]], [0, 0], inequalities=[gentle]), 1, F(1, 4))[0] == F(1, 2)
+    weighed = [([1.0], [0.0], (block("line", [[F(0), F(1), F(0)]]),))]  # where samples want it elsewhere it stays
+    soft = statement([[1, 0], [0, 0]], [0, 0], inequalities=[sides], samples=weighed)
+    assert at(soft, 1, F(1, 4)) == (F(5, 2), F(3, 4))
     costly = statement([[1, 0], [0, 0]], [0, 1], inequalities=[sides])
     assert at(costly, 1, F(1, 4)) == (F(1, 2) * 4 + F(1, 2), F(3, 4))
     curved = statement([[1, 0], [0, 1]], [0, 0], inequalities=[sides])
@@ -383,6 +390,8 @@ def test_the_upper_bound_is_the_objective_at_a_feasible_point(monkeypatch):
     assert at(mixed, 2, 0) == (2, 2)
     assert at(mixed, 4, 0) == (None, 8)
     assert at(mixed, 3 + F(1, 10**6), 0)[0] == F(9, 2)
+    assert at(mixed, 3 + F(29, 10**7), 0)[0] == F(9, 2)  # a millionth of 3
+    assert at(mixed, 3 + F(31, 10**7), 0)[0] is None
     assert at(mixed, 1, 0) == (None, F(1, 2))
     zero = statement([[1, 0], [0, 1]], [0, 0], inequalities=[block("below", [[F(-1), F(0), F(0)]])])
     assert at(zero, 3, 0) == (F(9, 2), F(9, 2))

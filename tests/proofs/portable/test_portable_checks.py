@@ -627,3 +627,17 @@ def test_certificates_are_taken_as_text_path_or_object(tmp_path, monkeypatch):
     assert "longer than" in cc.verify(path, rows, labels).reasons[0]
     path.write_bytes(b"\xff")
     assert "not UTF-8 text (byte 0)" in cc.verify(Path(path), rows, labels).reasons[0]
+
+
+def test_classes_of_rounded_data_keep_their_names():
+    """Samples that doubles round, with a certificate of the doubles; what is refused speaks of no rounded data."""
+    X, given = [[0.1], [0.5], [0.9], [0.3]], [[F(1, 10)], [F(1, 2)], [F(9, 10)], [F(3, 10)]]
+    for problem, y in (
+        (cc.HardMarginSVM(X, ["b", "a", "a", "b"]), ["b", "a", "a", "b"]),
+        (cc.SoftmaxMLE(X, ["c", "a", "b", "c"], l2=1.0), ["c", "a", "b", "c"]),
+    ):
+        text = problem.solve().certificate.to_json()
+        found = cc.verify(text, given, y)
+        assert (found.accepted, found.rounded) == (True, True)
+        assert not cc.verify(text, given, [*y[1:], y[0]]).rounded
+    assert not cc.verify(json.dumps(altered("hard", {("verdict",): "best"})), X, ["b", "a", "a", "b"]).rounded

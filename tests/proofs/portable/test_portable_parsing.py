@@ -56,6 +56,8 @@ def test_all_that_a_file_states_is_read():
     half = F(1, 2)
     assert read(ENCLOSED).enclosure == Box({"coef": [0, -half]}, {"coef": [1, half]}, 15, 128)
     assert read(ENCLOSED).claim == {"lower": half, "upper": half}
+    root = read({("claim", "optimum"): ..., ("claim", "square"): "1/4"})
+    assert root.claim == {"lower": half, "upper": half, "square": F(1, 4)}
 
 
 def many(count, value):
@@ -142,6 +144,7 @@ REFUSED = {
     "no direction": (UNDECIDED | {("verdict",): "unattained"}, "no field 'direction'"),
     "an undecided claim": (UNDECIDED | {("claim",): {"lower": "0"}}, "claim has an unknown field 'lower'"),
     "a claim that is a list": ({("claim",): []}, "claim must be an object with the fields lower, upper, optimum"),
+    "a claim that is null": ({("claim",): None}, "claim must be an object with the fields lower, upper, optimum"),
     "a claim of nothing": (UNDECIDED | {("claim",): []}, r"with the fields \(none\)"),
     "no claim": (UNDECIDED | {("claim",): ...}, "no field 'claim'"),
     "an enclosure with a point": (ENCLOSED | {("point",): {}}, "unknown field 'point'"),

@@ -105,3 +105,13 @@ def test_wide_sparse_data_are_never_made_dense(l2, monkeypatch):
     monkeypatch.setattr(closed_form, "_stack", lambda *_: pytest.fail("made dense"))
     gram = (X.T @ X + l2 * sparse.eye_array(2100)).toarray()
     np.testing.assert_allclose(point(problem), np.linalg.solve(gram, X.T @ y), rtol=1e-7, atol=1e-9)
+
+
+def test_a_solution_beyond_the_range_of_doubles_is_no_crash():
+    """Coefficients near 1e322: the factors are finite, what is solved with them is not."""
+    X = 1e-322 * np.array([[-1, 1, -3, -3], [1, 2, 0, -1], [2, 0, 3, -3], [1, -1, 0, 3]])
+    problem = cc.LeastSquares(X, [-0.5273, -1.366, -0.1522, -0.4746], coding="real", intercept=False)
+    s = problem.solve("closed-form")
+    assert s.status == "undecided"
+    assert "no finite solution" in s.message
+    assert problem.solve().status == "undecided"
