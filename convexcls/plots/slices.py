@@ -91,19 +91,20 @@ class LossSliceDisplay(Display):
 
 
 class _Held:
-    """The objective as a function of coef and intercept: slacks and sizes, which only bound, follow."""
+    """The objective as a function of coef and intercept: slacks, which only bound, follow."""
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
-        self.following = [v.name for v in problem.variables if v.name in ("slack", "size")]
+        self.slacks = [e for e in problem.epigraphs if e.variable not in ("coef", "intercept")]
+        self.pieces = {c.name for e in self.slacks for c in e.pieces}
 
     def value(self, x: Array, step: Array) -> float:
         problem, at = self.problem, x.copy()
         at[: step.size] += step
-        for name in self.following:
-            at[problem.layout[name]] = self._least(at, name)
+        for e in self.slacks:
+            at[problem.layout[e.variable]] = e.lowest(e.heights(problem, at))
         for c in problem.constraints:
-            if any(name in c.entries for name in self.following):  # it holds: what follows was set by it
+            if c.name in self.pieces:  # it holds: its slack was set by it
                 continue
             row = problem.rows(c)
             over = row @ at - c.rhs
@@ -116,15 +117,6 @@ class _Held:
         with np.errstate(over="ignore"):
             value = problem.reported(problem.objective(at))
         return value if np.isfinite(value) else float("nan")
-
-    def _least(self, at: Array, name: str) -> Array:
-        """The least values that the rows allow in which -variable stands."""
-        without, out = at.copy(), np.full(self.problem.variable(name).size, -np.inf)
-        without[self.problem.layout[name]] = 0.0
-        for c in self.problem.constraints:
-            if name in c.entries and c.size == out.size:
-                out = np.maximum(out, self.problem.rows(c) @ without - c.rhs)
-        return np.maximum(out, 0.0)
 
 
 def _scored(problem: Problem) -> int:

@@ -12,6 +12,7 @@ from convexcls.problem.blocks import (
     Term,
     Variable,
 )
+from convexcls.problem.epigraph import Epigraph, with_lowest_slacks
 from convexcls.problem.form import ROUNDING_ROOM, Problem
 
 __all__ = [
@@ -19,6 +20,7 @@ __all__ = [
     "ROUNDING_ROOM",
     "Block",
     "Constraint",
+    "Epigraph",
     "Kind",
     "Label",
     "NoAnswer",
@@ -27,4 +29,5 @@ __all__ = [
     "ProblemError",
     "Term",
     "Variable",
+    "with_lowest_slacks",
 ]

@@ -28,6 +28,7 @@ from convexcls.problem.blocks import (
     Variable,
     frozen_vector,
 )
+from convexcls.problem.epigraph import Epigraph, find_epigraphs
 from convexcls.problem.semidefinite import negative_eigenvalue
 from convexcls.rows import DiagonalRows, JoinedRows, Rows, as_rows
 
@@ -243,6 +244,17 @@ class Problem(AsClassifier, InNotebooks):
     def bound_rows(self, block: NormBound) -> JoinedRows:
         """The single row of a norm bound's right-hand side."""
         return self.joined(block.bound_entries, 1)
+
+    @cached_property
+    def epigraphs(self) -> tuple[Epigraph, ...]:
+        """The variables that are slacks, with their costs and the constraints that they are above.
+
+        >>> import convexcls as cc
+        >>> (slack,) = cc.SoftMarginSVM([[0], [1], [2]], ["a", "b", "a"], C=2.0).epigraphs
+        >>> slack.variable, slack.cost.tolist(), [piece.name for piece in slack.pieces]
+        ('slack', [2.0, 2.0, 2.0], ['margin', 'slack_sign'])
+        """
+        return find_epigraphs(self)
 
     # ---- values -------------------------------------------------------------------------------
 

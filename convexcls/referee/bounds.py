@@ -21,7 +21,6 @@ import numpy as np
 from convexcls.arrays import Array
 from convexcls.problem import Constraint, Problem
 from convexcls.proofs.kkt.conditions import check_kkt
-from convexcls.referee.claim import RAISED, pieces_of
 from convexcls.rows import DiagonalRows
 from convexcls.solution import Solution
 
@@ -61,11 +60,12 @@ def is_nonnegative(problem: Problem) -> bool:
     absolute values, and of slacks with a row that keeps them above 0."""
     if problem.constant < 0 or not all(t.loss.name in NONNEGATIVE for t in problem.terms):
         return False
-    for v, q in problem.linear.items():
-        if v not in RAISED or np.any(q < 0):
+    slacks = {e.variable: e for e in problem.epigraphs}
+    for v in problem.linear:
+        if v not in slacks:
             return False
         absolute = v == "size" or problem.kind == "least-absolute"
-        if not absolute and not any(len(c.entries) == 1 and np.all(c.rhs <= 0) for c in pieces_of(problem, v)):
+        if not absolute and not any(np.all(c.rhs <= 0) for c in slacks[v].flat_pieces):
             return False
     return True
 

@@ -16,12 +16,9 @@ from convexcls.arrays import Array
 from convexcls.data import DataError, check_matrix, finite_doubles
 from convexcls.data.labels import as_vector
 from convexcls.models import Model
-from convexcls.problem import Constraint, Problem
+from convexcls.problem import Problem, with_lowest_slacks
 from convexcls.solution import Solution
 from convexcls.wording import listed
-
-#: The unknowns that stand for a loss or an absolute value: each is at least as large as its pieces, row by row.
-RAISED = ("slack", "size")
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,35 +50,13 @@ class Claim:
     tell: Callable[[Solution | None], list[str]] | None = None
 
 
-def raised_variables(problem: Problem) -> list[str]:
-    """The unknowns of the problem that only stand for a loss or an absolute value."""
-    return [v.name for v in problem.variables if v.name in RAISED]
-
-
-def pieces_of(problem: Problem, variable: str) -> list[Constraint]:
-    """The blocks of rows that a raised variable has to be above."""
-    return [c for c in problem.constraints if variable in c.entries]
-
-
-def piece_values(problem: Problem, piece: Constraint, variable: str, x: Array) -> Array:
-    """What the rows of a piece ask the raised variable to be at least: a piece reads R x - raised <= rhs."""
-    rest = {v: rows for v, rows in piece.entries.items() if v != variable}
-    return (problem.joined(rest, piece.size) @ x if rest else np.zeros(piece.size)) - piece.rhs
-
-
 def completed(problem: Problem, values: Mapping[str, Array]) -> Array:
-    """The point with these values, its raised variables as low as their pieces allow: slacks at the loss, sizes at the
-    absolute value. A slack that is squared is not below 0."""
+    """The point with these values, its slacks as low as their pieces allow: at the loss, or at the absolute value."""
     x = np.zeros(problem.size)
     for name, where in problem.layout.items():
         if name in values:
             x[where] = np.asarray(values[name], dtype=float).ravel()
-    for name in raised_variables(problem):
-        lowest = [piece_values(problem, c, name, x) for c in pieces_of(problem, name)]
-        if name in problem.quadratic:
-            lowest.append(np.zeros(problem.variable(name).size))
-        x[problem.layout[name]] = np.max(lowest, axis=0)
-    return x
+    return with_lowest_slacks(problem, x)
 
 
 def fitted_point(problem: Problem, coef: Array, intercept: Any) -> Array:

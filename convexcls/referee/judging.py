@@ -21,7 +21,7 @@ from convexcls.proofs.kkt.conditions import check_kkt
 from convexcls.proofs.kkt.measures import KKT
 from convexcls.referee.appraisal import Appraisal, relative
 from convexcls.referee.bounds import Interval, bounds, exact_optimum
-from convexcls.referee.claim import Claim, raised_variables
+from convexcls.referee.claim import Claim
 from convexcls.referee.rebuilding import rebuilt
 from convexcls.solution import Solution
 from convexcls.solve import solve
@@ -231,7 +231,8 @@ def _farthest(claim: Claim, own: Solution) -> str:
     """The unknown that differs most from the toolkit's solution, in units of its column."""
     problem = claim.problem
     assert own.x is not None
-    names = [v.name for v in problem.variables if v.name not in raised_variables(problem)]
+    slacks = {e.variable for e in problem.epigraphs}
+    names = [v.name for v in problem.variables if v.name not in slacks]
     reach = np.zeros(problem.size)
     for block in (*problem.terms, *problem.constraints):
         reach = np.maximum(reach, problem.rows(block).column_max())

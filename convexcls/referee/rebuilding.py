@@ -18,9 +18,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from convexcls.arrays import Array, Indices, Mask
-from convexcls.problem import Constraint, Problem
+from convexcls.problem import Constraint, Epigraph, Problem
 from convexcls.proofs.kkt.conditions import check_kkt
-from convexcls.referee.claim import lagrangian_gradient, piece_values, pieces_of, raised_variables
+from convexcls.referee.claim import lagrangian_gradient
 from convexcls.rows import Rows
 
 #: Rows so near to a kink, in units of their block, are looked at.
@@ -70,25 +70,24 @@ class _Shares:
 
     def multipliers(self) -> dict[str, Array]:
         self.fixed = {c.name: np.zeros(c.size) for c in self.problem.constraints}
-        raised = raised_variables(self.problem)
-        for name in raised:
-            self._share(name)
+        slacks = [e.variable for e in self.problem.epigraphs]
+        for e in self.problem.epigraphs:
+            self._share(e)
         free = self._zero_coefficients()
         for c in self.problem.constraints:
-            if not any(name in c.entries for name in raised):
+            if not any(name in c.entries for name in slacks):
                 self._hard(c)
         if self.unknown:
-            self._solve(raised, free)
+            self._solve(slacks, free)
         if free.size:
             self._absolute_values(free)
         return self.fixed
 
-    def _share(self, name: str) -> None:
-        """The pieces of a raised variable: the active one takes its cost, two share it."""
-        where = self.problem.layout[name]
+    def _share(self, e: Epigraph) -> None:
+        """The pieces of a slack: the active one takes its cost, two share it."""
+        name, pieces, where = e.variable, e.pieces, self.problem.layout[e.variable]
         total = np.maximum((self.problem.apply_quadratic(self.x) + self.problem.q)[where], 0.0)
-        pieces = pieces_of(self.problem, name)
-        below = np.array([self.x[where] - piece_values(self.problem, c, name, self.x) for c in pieces])
+        below = np.array([self.x[where] - height for height in e.heights(self.problem, self.x)])
         order = np.argsort(below, axis=0, kind="stable")
         first = order[0]
         for k, c in enumerate(pieces):
@@ -139,12 +138,12 @@ class _Shares:
         if rows.size:
             self.unknown.append(_Unknown(c, rows, np.zeros(rows.size), np.full(rows.size, np.inf)))
 
-    def _solve(self, raised: list[str], free: Indices) -> None:
+    def _solve(self, slacks: list[str], free: Indices) -> None:
         """Bounded least squares on the gradient of the Lagrangian, each feature in units of its largest value; what
         the multipliers of an absolute value can balance is left out."""
         from scipy.optimize import lsq_linear
 
-        names = [v.name for v in self.problem.variables if v.name not in raised]
+        names = [v.name for v in self.problem.variables if v.name not in slacks]
         where = self.problem.places(names)
         kept = ~np.isin(where, self.problem.places(["coef"])[free]) if free.size else np.ones(where.size, dtype=bool)
         gradient = self._gradient()[where][kept]

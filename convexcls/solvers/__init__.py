@@ -23,7 +23,7 @@ REGISTRY: dict[str, str] = {
     "interior-point": "convexcls.solvers.rows.interior_point:InteriorPointSolver",
     "rational": "convexcls.solvers.direct.rational:RationalSolver",
     "perceptron": "convexcls.solvers.rules.perceptron:PerceptronSolver",
-    "perceptron-batch": "convexcls.solvers.rules.perceptron_batch:PerceptronBatchSolver",
+    "perceptron-batch": "convexcls.solvers.rules.perceptron:PerceptronBatchSolver",
     "lms": "convexcls.solvers.rules.lms:LMSSolver",
     "sgd": "convexcls.solvers.rules.sgd:SGDSolver",
 }

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cache, cached_property, partial
 from typing import Any, ClassVar, Self
@@ -18,7 +18,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from convexcls.arrays import Array
-from convexcls.problem import Problem
+from convexcls.problem import Constraint, Problem
 
 
 class SolverRefused(ValueError):
@@ -148,9 +148,10 @@ class Solver(ABC):
     def refuses(self, problem: Problem) -> str:
         """Why this solver does not take the problem; empty if it does."""
 
-    @abstractmethod
     def solve(self, problem: Problem, tol: float, callback: Callback | None = None) -> Answer:
-        """Work on the problem, aiming at the relative accuracy ``tol``."""
+        """Work on the problem, aiming at the relative accuracy ``tol``; a warm solver begins at 0 unless it says
+        otherwise."""
+        return self.solve_from(Start(np.zeros(problem.size)), problem, tol, callback)
 
     def solve_from(self, start: Start, problem: Problem, tol: float, callback: Callback | None = None) -> Answer:
         """The same, beginning at ``start``."""
@@ -207,6 +208,18 @@ def refuse_unless_quadratic(problem: Problem, cones: bool = False) -> str:
     if problem.norm_bounds and not cones:
         return f"it solves quadratic programs, and {problem.norm_bounds[0].name!r} bounds a norm"
     return ""
+
+
+def stacked(problem: Problem, constraints: Sequence[Constraint]) -> tuple[Array, Array]:
+    """The rows of some constraints over all of x as one dense matrix, and their right-hand sides."""
+    rows = np.vstack([np.zeros((0, problem.size)), *(problem.rows(c).to_dense() for c in constraints)])
+    return rows, np.concatenate([np.zeros(0), *(c.rhs for c in constraints)])
+
+
+def split_by_block(constraints: Sequence[Constraint], values: Array) -> dict[str, Array]:
+    """Multipliers of stacked constraints by the names of these."""
+    ends = np.cumsum([c.size for c in constraints])
+    return {c.name: values[end - c.size : end] for c, end in zip(constraints, ends, strict=True)}
 
 
 def check_choice(solver: str, option: str, value: Any, choices: tuple[str, ...]) -> None:

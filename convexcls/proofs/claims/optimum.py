@@ -78,9 +78,8 @@ def _slacks(statement: Statement, z: list[Fraction], moving: bool = False) -> di
         if moving:
             shifts = [line.exact_values(index, start) for line in samples.lines]
             heights = [[a - b for a, b in zip(*both, strict=True)] for both in zip(heights, shifts, strict=True)]
-        top = [max(values) for values in zip(*heights, strict=True)]
-        curved = (samples.curvature > 0).tolist()
-        out[samples.name] = [max(t, Fraction(0)) if c else t for t, c in zip(top, curved, strict=True)]
+        lowest = samples.epigraph.lowest([np.array(values, dtype=object) for values in heights])
+        out[samples.epigraph.variable] = [Fraction(value) for value in lowest]
     return out
 
 

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from convexcls.arrays import Array
-from convexcls.problem import Problem, Variable
+from convexcls.problem import Epigraph, Problem
 from convexcls.proofs.claims.affine import AffineRows, added
 from convexcls.proofs.claims.curvature import exact_kernel
 from convexcls.proofs.enclosure import Moments
@@ -41,17 +41,25 @@ class NoProof(ValueError):
 
 @dataclass(frozen=True, eq=False)
 class Samples:
-    """A slack variable: its costs c (``cost``) and p (``curvature``) by sample, and the lines that it stays above."""
+    """A slack variable and the lines that it stays above, its pieces without the slack."""
 
-    name: str
-    cost: Array
-    curvature: Array
+    epigraph: Epigraph
     lines: tuple[AffineRows, ...]
+
+    @property
+    def cost(self) -> Array:
+        """The linear cost c of each sample."""
+        return self.epigraph.cost
+
+    @property
+    def curvature(self) -> Array:
+        """The quadratic cost p of each sample."""
+        return self.epigraph.curvature
 
     @property
     def size(self) -> int:
         """The number of samples."""
-        return self.cost.size
+        return self.epigraph.size
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +89,8 @@ class Statement:
 def state(problem: Problem) -> Statement:
     """The statement of a problem; ``NoProof`` where it is not a quadratic program of moderate size."""
     _refuse(problem)
-    slacks = _slack_names(problem)
+    epigraphs = [e for e in problem.epigraphs if e.is_unit]
+    slacks = {e.variable for e in epigraphs}
     kept = tuple(v.name for v in problem.variables if v.name not in slacks)
     size = sum(problem.variable(v).size for v in kept)
     if size > MOST_UNKNOWNS:
@@ -98,7 +107,7 @@ def state(problem: Problem) -> Statement:
         constant,
         tuple(m for m in plain if m.block.relation == "=="),  # type: ignore[union-attr]
         tuple(m for m in plain if m.block.relation == "<="),  # type: ignore[union-attr]
-        tuple(_samples(problem, v, blocks) for v in problem.variables if v.name in slacks),
+        tuple(Samples(e, tuple(blocks[piece.name] for piece in e.pieces)) for e in epigraphs),
     )
 
 
@@ -111,42 +120,6 @@ def _refuse(problem: Problem) -> None:
     for term in problem.terms:
         if not term.is_half_square:
             raise NoProof(f"the {term.loss.name} loss has no rational values: it can be enclosed, not proved exactly")
-
-
-def _slack_names(problem: Problem) -> set[str]:
-    """The variables that only bound lines from above, no two of them in one constraint."""
-    out: set[str] = set()
-    for v in sorted(problem.variables, key=lambda v: -v.size):
-        touching = [c for c in problem.constraints if v.name in c.entries]
-        if _is_slack(problem, v, len(touching)) and not any(out & c.entries.keys() for c in touching):
-            out.add(v.name)
-    return out
-
-
-def _is_slack(problem: Problem, v: Variable, lines: int) -> bool:
-    if lines == 0 or any(v.name in t.entries for t in problem.terms):
-        return False
-    for c in problem.constraints:
-        if v.name not in c.entries:
-            continue
-        values = c.entries[v.name].diagonal()
-        if c.relation != "<=" or values is None or not np.all(values == -1.0):
-            return False
-    if v.name in problem.matrices:
-        return False
-    p = problem.diagonals.get(v.name, np.zeros(v.size))
-    q = problem.linear.get(v.name, np.zeros(v.size))
-    return bool(np.all(np.where(p > 0, q == 0, q >= 0)))  # a linear cost or a quadratic one, and bounded below
-
-
-def _samples(problem: Problem, v: Variable, blocks: dict[str, AffineRows]) -> Samples:
-    p, q = problem.diagonals.get(v.name), problem.linear.get(v.name)
-    return Samples(
-        v.name,
-        np.zeros(v.size) if q is None else q,
-        np.zeros(v.size) if p is None else p,
-        tuple(blocks[c.name] for c in problem.constraints if v.name in c.entries),
-    )
 
 
 def _objective(problem: Problem, kept: tuple[str, ...], size: int) -> tuple[Matrix, list[Fraction], Fraction]:

@@ -236,11 +236,11 @@ class Sizes:
         bent = {v: self.diagonal[problem.layout[v]] > 0 for v in problem.quadratic}
         self.curved_by = {v: flags for v, flags in bent.items() if flags.any()}
         self.slack_costs = {b.name: self._slack_cost(problem, b) for b in blocks}
-        self.slack_curvatures = {b.name: self._slack_curvature(problem, b) for b in blocks}
+        self.slack_curvatures = {b.name: self._slack_curvature(b) for b in blocks}
         self.one_to_one = {v.name for v in problem.variables if _acts_one_to_one(blocks, v.name)}
         self.units = {c.name: max(c.unit, float(np.abs(c.rhs).max(initial=0.0))) for c in problem.constraints}
-        self.slack_sides = {v: max(self.units[c.name] for c in rows) for v, rows in structure.slacks.items()}
-        self.signs = {v: c.name for v, rows in structure.slacks.items() for c in rows if len(c.entries) == 1}
+        self.slack_sides = {v: max(self.units[c.name] for c in e.pieces) for v, e in structure.slacks.items()}
+        self.signs = {v: c.name for v, e in structure.slacks.items() for c in e.flat_pieces}
         self._natural(problem)
 
     @cached_property
@@ -285,9 +285,9 @@ class Sizes:
         costs = [np.abs(problem.linear[v]).max(initial=0.0) for v in bounded if v in problem.linear]
         return float(max(costs, default=0.0))
 
-    def _slack_curvature(self, problem: Problem, block: Block) -> float:
-        slacks = [v for v in block.entries if v in self.structure.slacks]
-        return float(max((self.diagonal[problem.layout[v]].max(initial=0.0) for v in slacks), default=0.0))
+    def _slack_curvature(self, block: Block) -> float:
+        slacks = [e for v, e in self.structure.slacks.items() if v in block.entries]
+        return float(max((e.curvature.max(initial=0.0) for e in slacks), default=0.0))
 
     def side(self, block: Block) -> float:
         """The right-hand side of a block's slack, 0 where it has none: multipliers times these are at most twice the

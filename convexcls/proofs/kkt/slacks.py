@@ -12,7 +12,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from convexcls.arrays import Array
-from convexcls.problem import Constraint, Problem
+from convexcls.problem import Epigraph, Problem
 from convexcls.problem.centring import centre
 from convexcls.proofs.kkt.products import row_values
 from convexcls.proofs.rigorous.structure import Structure
@@ -53,9 +53,7 @@ def _stretched(problem: Problem, x: Array, factor: float) -> Array:
     return x * factor if centred is None else np.array(centred.restore(centred.centre(x, {})[0] * factor, {})[0])
 
 
-def _lowest(
-    problem: Problem, x: Array, slacks: Mapping[str, tuple[Constraint, ...]], tol: float
-) -> tuple[Array, float]:
+def _lowest(problem: Problem, x: Array, slacks: Mapping[str, Epigraph], tol: float) -> tuple[Array, float]:
     """The point with its lowest slacks, and how far it has to be stretched, as a fraction of it, so that those of a
     rounding vanish: 0 where they cost little."""
     bare, out, stretch = x.copy(), x.copy(), 0.0
@@ -63,25 +61,19 @@ def _lowest(
         bare[problem.layout[v]] = 0.0
     objective = max(problem.objective(x), problem.unit)
     least = min(objective, max(problem.objective(bare), problem.unit))  # without slacks
-    for v, rows in slacks.items():
-        where = problem.layout[v]
-        costs = problem.q[where]
-        unit = max(max(c.unit, float(np.abs(c.rhs).max(initial=0.0))) for c in rows)
+    for v, e in slacks.items():
+        where, costs, p = problem.layout[v], e.cost, e.curvature
+        unit = max(max(c.unit, float(np.abs(c.rhs).max(initial=0.0))) for c in e.pieces)
         if not costs.size:
             continue
         price = objective / float(costs.sum()) if np.any(costs) else np.inf
         room = SHARE * tol * min(unit, max(price, 0.0))
-        p = problem.quadratic.get(v)
-        if isinstance(p, np.ndarray) and (bend := float(p.max(initial=0.0))) > 0:
+        if (bend := float(p.max(initial=0.0))) > 0:
             room = min(room, float(np.sqrt(SHARE * tol * max(objective, 0.0) / bend / max(costs.size, 1))))
-        lowest = np.max([row_values(problem.rows(c), bare, c, "rhs", room).mid for c in rows], axis=0)
-        if v in problem.quadratic:
-            lowest = np.maximum(lowest, 0.0)
+        lowest = e.lowest([row_values(problem.rows(c), bare, c, "rhs", room).mid for c in e.pieces])
         out[where] = np.where(np.abs(lowest - x[where]) > room, lowest, x[where])
         rounded = (out[where] > 0) & (out[where] < ROUNDED * unit)
-        paid = float(costs[rounded] @ out[where][rounded])
-        if isinstance(p, np.ndarray):
-            paid += 0.5 * float(p[rounded] @ out[where][rounded] ** 2)
+        paid = float(costs[rounded] @ out[where][rounded] + 0.5 * p[rounded] @ out[where][rounded] ** 2)
         if rounded.any() and paid > SHARE * tol * least:
             stretch = max(stretch, 2.0 * float(out[where][rounded].max()) / unit, EPSILON)
     return out, stretch

@@ -12,30 +12,20 @@ from fractions import Fraction
 import numpy as np
 
 from convexcls.arrays import Array
-from convexcls.problem import Constraint, Problem
+from convexcls.problem import Constraint, Epigraph, Problem
 from convexcls.rational import to_double
 
 Blocks = Mapping[str, Mapping[int, Fraction]]
 
 
+def follows(problem: Problem) -> tuple[Epigraph, ...]:
+    """The slacks that follow from the other unknowns. The coefficients are stated, whatever they are."""
+    return tuple(e for e in problem.epigraphs if e.is_unit and e.variable != "coef")
+
+
 def slack_names(problem: Problem) -> tuple[str, ...]:
     """The variables that only bound lines from above."""
-    return tuple(v.name for v in problem.variables if _is_slack(problem, v.name))
-
-
-def _is_slack(problem: Problem, name: str) -> bool:
-    if name in problem.matrices or name == "coef":
-        return False
-    if any(name in block.entries for block in (*problem.terms, *problem.norm_bounds)):
-        return False
-    lines = lines_of(problem, name)
-    values = [c.entries[name].diagonal() for c in lines if c.relation == "<="]
-    return 0 < len(values) == len(lines) and all(d is not None and bool(np.all(d == -1.0)) for d in values)
-
-
-def lines_of(problem: Problem, name: str) -> list[Constraint]:
-    """The constraints that speak of a slack."""
-    return [c for c in problem.constraints if name in c.entries]
+    return tuple(e.variable for e in follows(problem))
 
 
 def kept_names(problem: Problem) -> tuple[str, ...]:
@@ -44,39 +34,26 @@ def kept_names(problem: Problem) -> tuple[str, ...]:
     return tuple(v.name for v in problem.variables if v.name not in left_out)
 
 
-def flat_lines(problem: Problem) -> dict[str, list[Constraint]]:
+def flat_lines(problem: Problem) -> dict[str, tuple[Constraint, ...]]:
     """The constraints whose multipliers follow, each with the other lines of its slack."""
-    out = {}
-    for name in slack_names(problem):
-        lines = lines_of(problem, name)
-        flat = [c for c in lines if set(c.entries) == {name}]
-        if len(flat) == 1 and not _curved(problem, name):
-            out[flat[0].name] = [c for c in lines if c is not flat[0]]
-    return out
+    return {e.reference.name: e.others for e in _with_sign(problem)}
 
 
-def _curved(problem: Problem, name: str) -> bool:
-    p = problem.quadratic.get(name)
-    return isinstance(p, np.ndarray) and bool(np.any(p))
+def _with_sign(problem: Problem) -> list[Epigraph]:
+    """The slacks whose multipliers add up to their cost, that of one lower bound among them."""
+    return [e for e in follows(problem) if len(e.flat_pieces) == 1 and not e.is_curved]
 
 
 def with_flat_lines(problem: Problem, multipliers: Blocks) -> dict[str, dict[int, Fraction]]:
     """The multipliers with those that follow: what is left of a slack's cost, where anything is."""
     out = {name: dict(rows) for name, rows in multipliers.items()}
-    for name, others in flat_lines(problem).items():
-        slack = next(iter(_constraint(problem, name).entries))
-        cost = problem.linear.get(slack, np.zeros(problem.variable(slack).size))
-        taken: dict[int, Fraction] = {}
-        for other in others:
+    for e in _with_sign(problem):
+        rest = [Fraction(c) for c in e.cost.tolist()]
+        for other in e.others:
             for i, value in out.get(other.name, {}).items():
-                taken[i] = taken.get(i, Fraction(0)) + value
-        left = {i: Fraction(c) - taken.get(i, 0) for i, c in enumerate(cost.tolist())}
-        out[name] = {i: value for i, value in left.items() if value > 0}
+                rest[i] -= value
+        out[e.reference.name] = {i: value for i, value in enumerate(rest) if value > 0}
     return out
-
-
-def _constraint(problem: Problem, name: str) -> Constraint:
-    return next(c for c in problem.constraints if c.name == name)
 
 
 def with_slacks(problem: Problem, point: Mapping[str, list[Fraction]]) -> Array:
@@ -84,11 +61,8 @@ def with_slacks(problem: Problem, point: Mapping[str, list[Fraction]]) -> Array:
     x = np.zeros(problem.size)
     for name, values in point.items():
         x[problem.layout[name]] = [to_double(value) for value in values]
-    for name in slack_names(problem):
-        where = problem.layout[name]
-        heights = [problem.rows(c) @ x - c.rhs for c in lines_of(problem, name)]
-        floor = 0.0 if _curved(problem, name) else -np.inf
-        x[where] = np.maximum(np.max(heights, axis=0), floor)
+    for e in follows(problem):
+        x[problem.layout[e.variable]] = e.lowest(e.heights(problem, x))
     return x
 
 

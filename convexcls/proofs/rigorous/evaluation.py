@@ -44,16 +44,11 @@ class Evaluation:
         self.values = {b.name: value for b, value in zip(blocks, values, strict=True)}
         #: The point with its slacks.
         self.x = Ball(point.x.mid.copy(), point.x.rad)
-        for v, rows in structure.slacks.items():
-            self.x.mid[self.problem.layout[v]] = self.slack(v, [self.values[c.name].mid - c.rhs for c in rows])
+        for v, slack in structure.slacks.items():
+            heights = [self.values[c.name].mid - c.rhs for c in slack.pieces]
+            self.x.mid[self.problem.layout[v]] = slack.lowest(heights)
         self.forms = {v: Quadratic.of(p) for v, p in structure.matrices.items()}
         self.products.passes += sum(4 if form.is_root else 2 for form in self.forms.values() if form is not None)
-
-    def slack(self, v: str, violations: list[Array]) -> Array:
-        """The least slack for violations of its rows."""
-        highest = np.max(violations, axis=0)
-        curved = self.structure.diagonal[self.problem.layout[v]] > 0
-        return np.where(curved, np.maximum(highest, 0.0), highest)
 
     @property
     def equalities(self) -> list[Constraint]:

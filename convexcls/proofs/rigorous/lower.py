@@ -96,7 +96,7 @@ def _lagrangians(e: Evaluation, choices: Sequence[Choice]) -> list[Lagrangian]:
         for u in moved:
             if np.any(u.D > 0):
                 blocks.append((u.rows, [], [u.D if k == other else np.zeros(u.D.size) for other in range(count)]))
-    flat_slacks = [group.slack for group in e.structure.groups]
+    flat_slacks = [group.variable for group in e.structure.groups]
     parts = {v: parts for v, parts in by_variable(blocks).items() if v not in flat_slacks}
     sums, reaches = e.products.backward(parts, count)
     constant = Ball.exact(e.problem.q) + e.curved

@@ -17,10 +17,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from convexcls.arrays import Array, Indices
-from convexcls.problem import Constraint
+from convexcls.problem import Constraint, Epigraph
 from convexcls.proofs.rigorous.evaluation import Evaluation
 from convexcls.proofs.rigorous.rounding import Ball
-from convexcls.proofs.rigorous.structure import Group, Structure
+from convexcls.proofs.rigorous.structure import Structure
 from convexcls.rows import DiagonalRows, Rows
 
 #: Multipliers given, and those proposed, may be moved by so much of what their range leaves.
@@ -56,17 +56,16 @@ def valid(structure: Structure, given: Mapping[str, Array]) -> dict[str, Ball]:
         z = np.asarray(given.get(c.name, np.zeros(c.size)), dtype=float)
         z = z if z.shape == (c.size,) and np.all(np.isfinite(z)) else np.zeros(c.size)
         out[c.name] = Ball.exact(z if c.relation == "==" else np.maximum(z, 0.0))
-    for v, rows in structure.slacks.items():  # a slack that costs nothing holds nothing
-        where = structure.problem.layout[v]
-        idle = (structure.diagonal[where] == 0) & (structure.problem.q[where] == 0)
-        for c in rows:
+    for e in structure.slacks.values():  # a slack that costs nothing holds nothing
+        idle = (e.curvature == 0) & (e.cost == 0)
+        for c in e.pieces:
             out[c.name] = Ball.exact(np.where(idle, 0.0, out[c.name].mid))
     for group in structure.groups:
         out |= _with_reference(group, {c.name: out[c.name].mid for c in group.others})
     return out
 
 
-def _with_reference(group: Group, others: Mapping[str, Array]) -> dict[str, Ball]:
+def _with_reference(group: Epigraph, others: Mapping[str, Array]) -> dict[str, Ball]:
     """The multipliers of a slack's rows from all but one of them, clipped."""
     total = np.sum(list(others.values()), axis=0) if others else np.zeros(group.cost.size)
     if len(others) == 1:
@@ -87,7 +86,7 @@ def _with_reference(group: Group, others: Mapping[str, Array]) -> dict[str, Ball
 
 def movable(e: Evaluation, multipliers: Mapping[str, Ball]) -> list[Movable] | None:
     """The multipliers given that may be moved. None where the rows of a slack do not speak of the same data."""
-    grouped = {c.name for group in e.structure.groups for c in group.rows}
+    grouped = {c.name for group in e.structure.groups for c in group.pieces}
     out = [
         Movable(c.entries, multipliers[c.name].mid, e.residuals[c.name].size)
         for c in e.structure.rows
@@ -127,11 +126,11 @@ def _of_slacks(e: Evaluation, multipliers: Mapping[str, Ball], share: float) -> 
     return out
 
 
-def _moved_rows(group: Group, c: Constraint) -> dict[str, Rows] | None:
+def _moved_rows(group: Epigraph, c: Constraint) -> dict[str, Rows] | None:
     """The rows of a block less those of the reference, without the slack; None for rows over other data."""
     out: dict[str, Rows] = {}
     own, reference = c.entries, group.reference.entries
-    for v in {v: None for v in (*own, *reference) if v != group.slack}:
+    for v in {v: None for v in (*own, *reference) if v != group.variable}:
         if v not in own or v not in reference:
             out[v] = own[v] if v in own else -reference[v]
         elif (difference := combined(own[v], reference[v], -1.0)) is None:
@@ -160,7 +159,7 @@ def middle(e: Evaluation, own: Mapping[str, Ball]) -> Choice:
     """The multipliers of the slacks' rows in the middle of their range."""
     out = dict(own)
     for group in e.structure.groups:
-        out |= _with_reference(group, {c.name: group.cost / len(group.rows) for c in group.others})
+        out |= _with_reference(group, {c.name: group.cost / len(group.pieces) for c in group.others})
     return out, _of_slacks(e, out, PROPOSED_SHARE) or []
 
 

@@ -21,7 +21,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from convexcls.arrays import Array
-from convexcls.problem import Constraint
+from convexcls.problem import Constraint, Epigraph
 from convexcls.proofs.rigorous.evaluation import Evaluation
 from convexcls.proofs.rigorous.multipliers import combined, valid
 from convexcls.proofs.rigorous.rounding import UNIT, Ball
@@ -35,17 +35,17 @@ def nonnegative_bound(e: Evaluation) -> float:
         return -math.inf
     if any(form is None or form.least < 0 for form in e.forms.values()):
         return -math.inf
-    for v, rows in slacks.items():
-        if np.any(problem.q[problem.layout[v]]) and not _is_nonnegative(rows, v):
-            return -math.inf
+    if any(np.any(slack.cost) and not _is_nonnegative(slack) for slack in slacks.values()):
+        return -math.inf
     return problem.constant
 
 
-def _is_nonnegative(rows: tuple[Constraint, ...], slack: str) -> bool:
+def _is_nonnegative(slack: Epigraph) -> bool:
     """Whether a slack is above a number that is not negative, or above two numbers whose sum is not."""
-    if any(len(c.entries) == 1 and np.all(c.rhs <= 0) for c in rows):
+    if any(np.all(c.rhs <= 0) for c in slack.flat_pieces):
         return True
-    return any(_are_opposite(a, b, slack) for a in rows for b in rows if a is not b)
+    pieces = slack.pieces
+    return any(_are_opposite(a, b, slack.variable) for a in pieces for b in pieces if a is not b)
 
 
 def _are_opposite(one: Constraint, other: Constraint, slack: str) -> bool:

@@ -1,8 +1,8 @@
 """What a proof has to know of a problem: which unknowns are slacks, bounded, curved, or flat.
 
-slack      enters every one of its rows with -1 and costs c >= 0: it is the largest of its rows' values. Multipliers
-           alpha_k >= 0, one a row, have the sum c, unless it has curvature of its own; that of one of its rows
-           (``reference``) is what the others leave of c, so that the sum is exact
+slack      an epigraph that enters every one of its rows with -1: it is the largest of its rows' values. Multipliers
+           alpha_k >= 0, one a row, have the sum c, its cost, unless it has curvature of its own; that of one of its
+           rows (``reference``) is what the others leave of c, so that the sum is exact
 bounded    between two numbers or within a norm: then the least value of c x is known whatever c is
 curved     1/2 p x^2 with p > 0: then the least value is -c^2 / 2p
 matrix     1/2 x'Px with a matrix P
@@ -11,7 +11,6 @@ flat       none of these: then c has to be exactly 0
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 from weakref import ref
@@ -27,32 +26,17 @@ from convexcls.rows import Rows
 Array = NDArray[np.float64]
 
 
-@dataclass(frozen=True, eq=False)
-class Group:
-    """A slack without curvature: its cost, the rows that it is above, and the one whose multiplier follows."""
-
-    slack: str
-    cost: Array
-    rows: tuple[Constraint, ...]
-    reference: Constraint
-
-    @property
-    def others(self) -> tuple[Constraint, ...]:
-        """The rows whose multipliers are free."""
-        return tuple(c for c in self.rows if c is not self.reference)
-
-
 class Structure:
     """The parts of one problem."""
 
     def __init__(self, problem: Problem) -> None:
         self._problem = ref(problem)  # which remembers this: a cycle would keep its data until they are collected
-        self.slacks = {v.name: rows for v in problem.variables if (rows := _rows_of_slack(problem, v.name))}
+        self.slacks = {e.variable: e for e in problem.epigraphs if e.is_unit}
         self.diagonal = np.zeros(problem.size)  # the curvature of each unknown
         for v, p in problem.diagonals.items():
             self.diagonal[problem.layout[v]] = p
         self.matrices = problem.matrices
-        self.groups = [self._group(v, rows) for v, rows in self.slacks.items() if self._is_flat_slack(v)]
+        self.groups = [e for e in self.slacks.values() if not e.is_curved]
         self.bounds = [c for c in problem.constraints if _is_bound(c) and next(iter(c.entries)) not in self.slacks]
         bounds = {c.name for c in self.bounds}
         self.rows = [c for c in problem.constraints if c.name not in bounds]
@@ -73,20 +57,10 @@ class Structure:
                 return f"the rounding of the {t.loss.name} loss is not known"
         if len(self.balls) < len(self.problem.norm_bounds):
             return "a norm bound is not on one variable with a fixed radius"
-        if any(sum(v in self.slacks for v in c.entries) > 1 for c in self.problem.constraints):
-            return "a constraint has two slacks"
-        for v in self.slacks:
-            where = self.problem.layout[v]
-            if np.any(self.diagonal[where] > 0) and np.any((self.diagonal[where] == 0) & (self.problem.q[where] > 0)):
+        for v, e in self.slacks.items():
+            if e.is_curved and np.any(e.cost > 0):
                 return f"only some entries of {v!r} have curvature"
         return ""
-
-    def _is_flat_slack(self, v: str) -> bool:
-        return not np.any(self.diagonal[self.problem.layout[v]] > 0)
-
-    def _group(self, v: str, rows: tuple[Constraint, ...]) -> Group:
-        alone = [c for c in rows if len(c.entries) == 1]
-        return Group(v, self.problem.q[self.problem.layout[v]], rows, alone[0] if alone else rows[-1])
 
     @cached_property
     def limits(self) -> tuple[Array, Array]:
@@ -147,22 +121,6 @@ def stated(block: Term | Constraint, field: Literal["rhs", "offset"]) -> Ball:
 
 def _is_contrast(rows: Rows) -> bool:
     return (margins := rows.as_class_margins) is not None and margins.other == -1.0
-
-
-def _rows_of_slack(problem: Problem, name: str) -> tuple[Constraint, ...]:
-    """The rows that hold a slack up; none where the variable is not a slack."""
-    if any(name in b.entries for b in (*problem.terms, *problem.norm_bounds)):
-        return ()
-    if any(name in b.bound_entries for b in problem.norm_bounds) or name in problem.matrices:
-        return ()
-    rows = tuple(c for c in problem.constraints if name in c.entries)
-    for c in rows:
-        entries = c.entries[name].diagonal()
-        if c.relation != "<=" or entries is None or np.any(entries != -1.0):
-            return ()
-    if np.any(problem.q[problem.layout[name]] < 0) or all(len(c.entries) == 1 for c in rows):
-        return ()
-    return rows
 
 
 def _is_bound(c: Constraint) -> bool:

@@ -120,9 +120,9 @@ def _value(e: Evaluation, t: float) -> float:
     """The objective at t x with its slacks and followers, rounded up."""
     values = {name: value.times(t) for name, value in e.values.items()}
     x = e.x.times(t)
-    for v, rows in e.structure.slacks.items():
-        slack = e.slack(v, [(values[c.name] - stated(c, "rhs")).high for c in rows])
-        x = x.with_part(e.problem.layout[v], Ball.exact(slack))
+    for v, slack in e.structure.slacks.items():
+        lowest = slack.lowest([(values[c.name] - stated(c, "rhs")).high for c in slack.pieces])
+        x = x.with_part(e.problem.layout[v], Ball.exact(lowest))
     for c in e.structure.rows:
         if c.relation == "<=" and (v := _follower(e, c)):
             violation = float((values[c.name] - stated(c, "rhs")).high.max(initial=-math.inf))

@@ -2,8 +2,8 @@
 
 Least squares by a QR factorization; where the condition costs digits, with iterative refinement of the augmented
 system, the residuals in extended precision (Björck 1967): the digits that the data determine are kept. Large data of
-good condition go through the normal equations, refined on the data (``normal_equations.py``); data that are sparse and
-too wide for any matrix through LSMR (Fong and Saunders 2011), refined likewise.
+good condition go through the normal equations, refined on the data; data that are sparse and too wide for any matrix
+through LSMR (Fong and Saunders 2011), refined likewise.
 """
 
 from __future__ import annotations
@@ -13,14 +13,15 @@ from typing import ClassVar, Literal
 
 import numpy as np
 from scipy.linalg import qr, solve_triangular
+from scipy.linalg.lapack import dpocon
 from scipy.sparse import issparse
+from scipy.sparse.linalg import LinearOperator, lsmr
 
 from convexcls.arrays import Array, Indices
 from convexcls.problem import Problem
-from convexcls.solvers.base import Answer, Callback, Solver, Tracer, refuse_unless_quadratic
-from convexcls.solvers.direct.normal_equations import by_lsmr, by_normal_equations
-from convexcls.solvers.smooth.hessian import shortest_solution
-from convexcls.solvers.smooth.objective import SmoothObjective
+from convexcls.solvers.base import Answer, Callback, Solver, Tracer, refuse_unless_quadratic, split_by_block, stacked
+from convexcls.solvers.smooth.hessian import CholeskyFactor, scaled_hessian, shortest_solution
+from convexcls.solvers.smooth.objective import Iterate, SmoothObjective
 
 #: Condition numbers above this are worth refining for.
 MIN_CONDITION_TO_REFINE = 1e3
@@ -28,6 +29,11 @@ MIN_CONDITION_TO_REFINE = 1e3
 MAX_ENTRIES_ALWAYS_REFINED = 100_000
 #: More unknowns than this make no square matrix where the data are sparse.
 MAX_DENSE_UNKNOWNS = 2000
+#: The condition of the scaled Gram matrix, that of the columns squared, up to which its factor is trusted.
+MAX_GRAM_CONDITION = 1e8
+#: A round that changes the solution by less than this leaves it as good as doubles allow.
+SMALLEST_RELATIVE_STEP = 1e-13
+MAX_REFINEMENTS = 6
 
 
 @dataclass(frozen=True)
@@ -136,8 +142,7 @@ def _triangular_solution(R: Array, right: Array, trans: Literal["N", "T"] = "N")
 def _constrained_least_squares(problem: Problem, rank_tol: float) -> tuple[Array, dict[str, Array], str]:
     """Least squares under linear equations by the null space of the equations, without normal equations."""
     matrix, target = _stack(problem)
-    A = np.vstack([problem.rows(c).to_dense() for c in problem.constraints])
-    b = np.concatenate([c.rhs for c in problem.constraints])
+    A, b = stacked(problem, problem.constraints)
     left, values, right = np.linalg.svd(A, full_matrices=True)
     rank = int(np.sum(values > rank_tol * values.max(initial=0.0)))
     x = right[:rank].T @ ((left[:, :rank].T @ b) / values[:rank])
@@ -147,27 +152,15 @@ def _constrained_least_squares(problem: Problem, rank_tol: float) -> tuple[Array
         x = x + right[:rank].T @ ((left[:, :rank].T @ (b - A @ x)) / values[:rank])
     pull = matrix.T @ (target - matrix @ x)
     nu = left[:, :rank] @ ((right[:rank] @ pull) / values[:rank])
-    parts = np.split(nu, np.cumsum([c.size for c in problem.constraints])[:-1])
-    multipliers = {c.name: part for c, part in zip(problem.constraints, parts, strict=True)}
-    return np.asarray(x), multipliers, f"least squares under {b.size} equation(s)"
+    return np.asarray(x), split_by_block(problem.constraints, nu), f"least squares under {b.size} equation(s)"
 
 
 def _equations(problem: Problem) -> tuple[Array, dict[str, Array], str]:
     """Stationarity and the equality constraints as one linear system, solved to least norm and refined."""
-    n = problem.size
-    hessian, gradient = np.zeros((n, n)), problem.q.copy()
-    for v, p in problem.P.items():
-        where = problem.layout[v]
-        hessian[where, where] = p.to_dense()
-    for t in problem.terms:
-        rows = problem.rows(t)
-        hessian += rows.gram(t.weights)
-        gradient += rows.T @ (t.weights * t.offset)
-    rows_list = [problem.rows(c).to_dense() for c in problem.constraints]
-    A = np.vstack(rows_list) if rows_list else np.zeros((0, n))
-    b = np.concatenate([c.rhs for c in problem.constraints]) if rows_list else np.zeros(0)
-    system = np.block([[hessian, A.T], [A, np.zeros((b.size, b.size))]])
-    target = np.concatenate([-gradient, b])
+    n, origin = problem.size, Iterate.at(problem, np.zeros(problem.size))
+    A, b = stacked(problem, problem.constraints)
+    system = np.block([[origin.hessian(), A.T], [A, np.zeros((b.size, b.size))]])
+    target = np.concatenate([-origin.gradient, b])
     size = np.sqrt(np.abs(system).max(axis=1, initial=0.0))
     size = np.where(size > 0, size, 1.0)
     balanced, solution = system / np.outer(size, size), np.zeros(target.size, dtype=np.longdouble)
@@ -175,6 +168,79 @@ def _equations(problem: Problem) -> tuple[Array, dict[str, Array], str]:
         defect = np.asarray(target - system.astype(np.longdouble) @ solution, dtype=float)
         solution = solution + shortest_solution(balanced, defect / size, 1e-13) / size
     x, nu = np.asarray(solution[:n], dtype=float), np.asarray(solution[n:], dtype=float)
-    ends = np.cumsum([c.size for c in problem.constraints])[:-1]
-    parts = np.split(nu, ends) if rows_list else []
-    return x, {c.name: part for c, part in zip(problem.constraints, parts, strict=True)}, "linear KKT system"
+    return x, split_by_block(problem.constraints, nu), "linear KKT system"
+
+
+def by_normal_equations(function: SmoothObjective) -> Array | None:
+    """The minimiser by the normal equations, or None where the columns depend on each other too nearly for them.
+
+    With R'R the Gram matrix of the columns scaled to length one, a solution is corrected by
+
+        R'R s = A'(b - Ax),        x + s,
+
+    the residual worked out on the data in doubles (the corrected semi-normal equations of Björck 1987). A round leaves
+    of the error a factor of about the square of the condition number times 1e-16: below a condition of 1e4 or so, two
+    rounds leave what a QR factorization would, and that is all that is taken here.
+    """
+    problem = function.problem
+    iterate = function.at(np.zeros(problem.size))
+    hessian = iterate.hessian()
+    if not np.all(np.isfinite(hessian)) or np.any(hessian.diagonal() <= 0):
+        return None
+    scaled, size = scaled_hessian(problem, hessian)
+    norm = float(np.abs(scaled).sum(axis=0).max(initial=1.0))
+    factor = CholeskyFactor.of(scaled, size)
+    if factor is None or _condition(factor, norm) > MAX_GRAM_CONDITION:
+        return None
+    step = -factor.solve(iterate.gradient)
+    x, before = step, np.inf
+    for _ in range(MAX_REFINEMENTS):
+        step = -factor.solve(function.at(x).gradient)
+        change = float(np.abs(size * step).max(initial=0.0)) / max(float(np.abs(size * x).max(initial=0.0)), 1e-300)
+        if not change < 0.5 * before:
+            break  # rounding has the last word
+        x, before = x + step, change
+        if change <= SMALLEST_RELATIVE_STEP:
+            break
+    return x if before <= 1e-10 else None
+
+
+def by_lsmr(function: SmoothObjective) -> Array:
+    """The minimiser by LSMR on the data, columns scaled to length one, each round on the residual of the last."""
+    problem = function.problem
+    zero = function.at(np.zeros(problem.size))
+    size = np.sqrt(zero.diagonal_curvature())
+    size = np.where(size > 0, size, 1.0)
+    ridge = np.sqrt(function.diagonal)
+    blocks = [(t.rows, np.sqrt(t.weights)) for t in function.terms]
+    ends = np.cumsum([root.size for _, root in blocks])
+
+    def times(v: Array) -> Array:
+        v = v.ravel() / size
+        return np.concatenate([*(root * (rows @ v) for rows, root in blocks), ridge * v])
+
+    def transposed(u: Array) -> Array:
+        *parts, last = np.split(u.ravel(), ends)
+        out = ridge * last
+        for (rows, root), part in zip(blocks, parts, strict=True):
+            out = out + rows.T @ (root * part)
+        return out / size
+
+    operator = LinearOperator((int(ends[-1]) + size.size, size.size), matvec=times, rmatvec=transposed, dtype=float)
+    x, best = np.zeros(problem.size), np.inf
+    for _ in range(MAX_REFINEMENTS):
+        iterate = function.at(x)
+        residual_size = iterate.relative_gradient()
+        if not residual_size < 0.5 * best or residual_size == 0:
+            break
+        best = residual_size
+        residual = [-root * r.arguments for (_, root), r in zip(blocks, iterate.readings, strict=True)]
+        target = np.concatenate([*residual, -ridge * x])
+        x = x + lsmr(operator, target, atol=1e-14, btol=1e-14, conlim=0.0, maxiter=20 * size.size)[0] / size
+    return x
+
+
+def _condition(factor: CholeskyFactor, norm: float) -> float:
+    """The condition number of the factored matrix, as LAPACK estimates it."""
+    reciprocal, info = dpocon(factor.lower, norm, uplo="L")
+    return 1.0 / float(reciprocal) if info == 0 and reciprocal > 0 else np.inf

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 #: Beyond these sizes libraries speak unasked.
-SMALLEST, LARGEST = 1e-50, 1e50
+SMALLEST_SILENT_SIZE, LARGEST_SILENT_SIZE = 1e-50, 1e50
 _LOCK = threading.Lock()
 _RESTORE = ExitStack()
 _USERS = 0
@@ -24,7 +24,7 @@ def beyond_range(*parts: Any) -> bool:
     """Whether some number that is not 0 is beyond the sizes of which libraries are silent."""
     sizes = np.abs(np.concatenate([np.zeros(0), *(np.ravel(part) for part in parts)]))
     sizes = sizes[(sizes > 0) & np.isfinite(sizes)]
-    return bool(sizes.size) and bool(sizes.max() > LARGEST or sizes.min() < SMALLEST)
+    return bool(sizes.size) and bool(sizes.max() > LARGEST_SILENT_SIZE or sizes.min() < SMALLEST_SILENT_SIZE)
 
 
 @contextmanager

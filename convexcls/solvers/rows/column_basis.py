@@ -91,11 +91,11 @@ class Unknowns:
         )
         return cls(other, T, (vectors / length).T / unit)
 
-    def there(self, x: Array) -> Array:
+    def z_of(self, x: Array) -> Array:
         """z of x."""
         return x if self.inverse is None else np.asarray(self.inverse @ x)
 
-    def back(self, z: Array) -> Array:
+    def x_of(self, z: Array) -> Array:
         """x of z."""
         return z if self.T is None else np.asarray(self.T @ z)
 

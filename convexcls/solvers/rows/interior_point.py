@@ -11,8 +11,8 @@ from convexcls.problem import Problem
 from convexcls.solvers.base import Answer, Callback, Solver, Start, Tracer, refuse_unless_quadratic
 from convexcls.solvers.rows.column_basis import Unknowns
 from convexcls.solvers.rows.continuation import continued
+from convexcls.solvers.rows.path_following import NoSolution, RowSolution, Run, solve_whole
 from convexcls.solvers.rows.reduction import RowReduction
-from convexcls.solvers.rows.search import NoSolution, RowSolution, Run, solve_whole
 from convexcls.solvers.rows.shrinking import can_be_sampled, solve_on_few_rows
 
 #: More unknowns (besides slacks) make the dense systems of every step too large.
@@ -69,8 +69,8 @@ class InteriorPointSolver(Solver):
     def _solve(self, start: Start | None, problem: Problem, callback: Callback | None) -> Answer:
         reduction, tracer = problem.remembered(RowReduction.of), Tracer(callback)
         unknowns = Unknowns.of(reduction.program())
-        run = Run(tracer, self.max_iter, self.polish, reduction.restored).over(unknowns)
-        x = None if start is None else unknowns.there(reduction.reduced(start.x, start.multipliers)[0])
+        run = Run(tracer, self.max_iter, self.polish, reduction.restored).in_unknowns(unknowns)
+        x = None if start is None else unknowns.z_of(reduction.reduced(start.x, start.multipliers)[0])
         with np.errstate(over="ignore", invalid="ignore", divide="ignore", under="ignore"):
             try:
                 found = (
@@ -87,8 +87,8 @@ def _answer(reduction: RowReduction, unknowns: Unknowns, found: RowSolution, tra
     """What came out, in the unknowns of the problem, with its slacks and multipliers."""
     lines = tuple(tracer.lines)
     if found.x is not None:
-        point, multipliers = reduction.restored(unknowns.back(found.x), found.a, found.nu)
+        point, multipliers = reduction.restored(unknowns.x_of(found.x), found.a, found.nu)
         return Answer(point, multipliers, found.message, len(lines), lines)
     farkas = None if found.farkas is None else reduction.restored_farkas(*found.farkas)
-    direction = None if found.direction is None else reduction.restored_direction(unknowns.back(found.direction))
+    direction = None if found.direction is None else reduction.restored_direction(unknowns.x_of(found.direction))
     return Answer(None, {}, found.message, len(lines), lines, farkas, direction)

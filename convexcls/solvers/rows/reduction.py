@@ -11,6 +11,7 @@ import numpy as np
 from convexcls.arrays import Array
 from convexcls.problem import BY_SAMPLE, Constraint, Problem
 from convexcls.rows import JoinedRows, Rows, StackedRows
+from convexcls.solvers.base import split_by_block
 from convexcls.solvers.rows.row_program import RowProgram
 from convexcls.solvers.rows.sources import HardSource, SlackSource, Source, read_sources
 
@@ -83,9 +84,8 @@ class RowReduction:
                 constant += source.shared_height
                 if (slope := source.shared_slope) is not None:
                     q = q + rows.T @ slope
-        A = np.vstack(
-            [np.zeros((0, self.width)), *(self._over_kept(c.entries, c.size).to_dense() for c in self.equations)]
-        )
+        equations = [self._over_kept(c.entries, c.size).to_dense() for c in self.equations]
+        A = np.vstack([np.zeros((0, self.width)), *equations])
         b = np.concatenate([np.zeros(0), *(c.rhs for c in self.equations)])
         h, low, high, compliance = (np.concatenate(column) for column in zip(*sides, strict=True))
         joined = stack[0] if len(stack) == 1 else StackedRows(stack)
@@ -117,7 +117,7 @@ class RowReduction:
         multipliers: dict[str, Array] = {}
         for source, parts in zip(self.sources, self._cut(a), strict=True):
             multipliers |= source.multipliers(parts)
-        return self._with_slacks(x, SlackSource.slack_values), multipliers | self._of_equations(nu)
+        return self._with_slacks(x, SlackSource.slack_values), multipliers | split_by_block(self.equations, nu)
 
     def restored_direction(self, x: Array) -> Array:
         """A direction with that of its slacks."""
@@ -129,7 +129,7 @@ class RowReduction:
         for source, parts in zip(self.sources, self._cut(a), strict=True):
             if isinstance(source, HardSource):
                 out |= source.multipliers(parts)
-        return out | self._of_equations(nu)
+        return out | split_by_block(self.equations, nu)
 
     def _with_slacks(self, x: Array, slacks: Callable[[SlackSource, Array], Array]) -> Array:
         out = np.zeros(self.problem.size)
@@ -139,10 +139,6 @@ class RowReduction:
             if isinstance(source, SlackSource):
                 out[self.problem.layout[source.slack]] = slacks(source, rows @ x)
         return out
-
-    def _of_equations(self, nu: Array) -> dict[str, Array]:
-        ends = np.cumsum([c.size for c in self.equations])[:-1]
-        return {c.name: part for c, part in zip(self.equations, np.split(nu, ends), strict=False)}
 
     def reduced(self, x: Array, multipliers: Mapping[str, Array]) -> tuple[Array, Array, Array]:
         """x, a and nu of a point of the problem, or of one that differs in its prices."""

@@ -16,8 +16,8 @@ from scipy.linalg import LinAlgError
 from convexcls.arrays import Array, Indices, Mask
 from convexcls.rows.summation import row_blocks
 from convexcls.solvers.rows.finish import Exact, finish
+from convexcls.solvers.rows.path_following import NEAR_ERROR, RowSolution, Run, solve_whole
 from convexcls.solvers.rows.row_program import BROKEN, CURVED, HIGH, Partition, RowProgram
-from convexcls.solvers.rows.search import NEAR_ERROR, RowSolution, Run, solve_whole
 from convexcls.solvers.rows.smoothing import Smoothed
 
 #: Samples have to have so many rows at least, and so many for each unknown; each is so many times the one before.

@@ -14,12 +14,12 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
 from convexcls.arrays import Array
-from convexcls.problem import Constraint, Problem
+from convexcls.problem import Constraint, Epigraph, Problem
 from convexcls.rows import Rows
 
 
@@ -59,12 +59,22 @@ class Line:
 class SlackSource:
     """A slack with the price c s, or c s^2/2 where it is ``squared``, above lines of growing slope."""
 
-    slack: str
+    epigraph: Epigraph
     entries: Mapping[str, Rows]
     lines: tuple[Line, ...]
-    price: Array
-    squared: bool
-    kinks: list[Array] = field(default_factory=list)
+    kinks: tuple[Array, ...] = ()
+
+    @property
+    def slack(self) -> str:
+        return self.epigraph.variable
+
+    @property
+    def squared(self) -> bool:
+        return self.epigraph.is_curved
+
+    @property
+    def price(self) -> Array:
+        return self.epigraph.curvature if self.squared else self.epigraph.cost
 
     def rows(self) -> list[tuple[Array, Array, Array, Array]]:
         n, price = self.price.size, self.price
@@ -98,13 +108,11 @@ class SlackSource:
 
     def slack_values(self, u: Array) -> Array:
         """The least slack."""
-        out = np.max([line.slope * u + line.height for line in self.lines], axis=0)
-        return np.maximum(out, 0.0) if self.squared else np.asarray(out)
+        return self.epigraph.lowest([line.slope * u + line.height for line in self.lines])
 
     def slack_growth(self, u: Array) -> Array:
         """How fast the least slack grows in the end where u grows at this rate."""
-        out = np.max([line.slope * u for line in self.lines], axis=0)
-        return np.maximum(out, 0.0) if self.squared else np.asarray(out)
+        return self.epigraph.lowest([line.slope * u for line in self.lines])
 
     def multipliers(self, a: list[Array]) -> dict[str, Array]:
         if self.squared:
@@ -148,57 +156,37 @@ Source = HardSource | SlackSource
 
 def read_sources(problem: Problem) -> tuple[list[Source], list[Constraint], list[str]]:
     """The sources of rows, the equations, and the variables that are left as unknowns."""
-    slacks = {v.name: s for v in problem.variables if (s := _slack(problem, v.name)) is not None}
-    held: dict[str, str] = {}
-    for name in list(slacks):  # a constraint can hold up one slack only
-        own = {line.constraint.name for line in slacks[name].lines}
-        if own & held.keys() or any(v in slacks and v != name for v in slacks[name].entries):
-            del slacks[name]
-        else:
-            held |= dict.fromkeys(own, name)
-    sources: list[Source] = list(slacks.values())
-    equations = []
-    for c in problem.constraints:
-        if c.name in held:
-            continue
-        if c.relation == "==":
-            equations.append(c)
-        else:
-            sources.append(HardSource(c))
+    slacks = {e.variable: s for e in problem.epigraphs if (s := _slack_source(e)) is not None}
+    held = {line.constraint.name for s in slacks.values() for line in s.lines}
+    rest = [c for c in problem.constraints if c.name not in held]
+    sources: list[Source] = [*slacks.values(), *(HardSource(c) for c in rest if c.relation == "<=")]
+    equations = [c for c in rest if c.relation == "=="]
     return sources, equations, [v.name for v in problem.variables if v.name not in slacks]
 
 
-def _slack(problem: Problem, name: str) -> SlackSource | None:
-    """The variable as a slack; None where it is none."""
-    if any(name in t.entries for t in problem.terms) or name in problem.gauge:
-        return None
-    holding = [c for c in problem.constraints if name in c.entries]
-    sloped = [c for c in holding if len(c.entries) > 1]
-    linear, curved = problem.linear.get(name), problem.quadratic.get(name)
-    if not sloped or (linear is None) == (curved is None) or name in problem.matrices:
-        return None
-    price = np.asarray(linear if curved is None else curved, dtype=float)
-    if np.any(price < 0):
-        return None
-    base = {v: r for v, r in sloped[0].entries.items() if v != name}
+def _slack_source(e: Epigraph) -> SlackSource | None:
+    """A slack as rows; None where its pieces are not lines of one function of each sample."""
+    base = _without(e.variable, next(piece for piece in e.pieces if len(piece.entries) > 1))
     lines = []
-    for c in holding:
-        entry = c.entries[name].diagonal()
-        if c.relation == "==" or entry is None or not np.all(entry < 0):
-            return None
-        ratio = _ratio({v: r for v, r in c.entries.items() if v != name}, base, c.size)
+    for piece in e.pieces:
+        ratio = _ratio(_without(e.variable, piece), base, e.size)
         if ratio is None:
             return None
-        per_slack = -entry
-        lines.append(Line(c, ratio / per_slack, -c.rhs / per_slack, per_slack))
-    if curved is not None:
-        return SlackSource(name, base, tuple(lines), price, True) if len(lines) == 1 else None
-    return _above_lines(name, base, lines, price)
+        per_slack = e.weights(piece)
+        lines.append(Line(piece, ratio / per_slack, -piece.rhs / per_slack, per_slack))
+    if e.is_curved:
+        return None if len(lines) > 1 or np.any(e.cost > 0) else SlackSource(e, base, tuple(lines))
+    lines.sort(key=lambda line: float(line.slope.sum()))
+    kinks = _kinks(lines)
+    return None if kinks is None else SlackSource(e, base, tuple(lines), kinks)
 
 
-def _above_lines(name: str, base: Mapping[str, Rows], lines: list[Line], price: Array) -> SlackSource | None:
-    """A slack with a linear price, its lines in the order of their slopes, if they have one and every line counts."""
-    lines = sorted(lines, key=lambda line: float(line.slope.sum()))
+def _without(slack: str, piece: Constraint) -> dict[str, Rows]:
+    return {v: rows for v, rows in piece.entries.items() if v != slack}
+
+
+def _kinks(lines: list[Line]) -> tuple[Array, ...] | None:
+    """Where one line takes over from the one before; None where they have no order, or a line that never counts."""
     kinks: list[Array] = []
     for lower, upper in itertools.pairwise(lines):
         if not np.all(upper.slope > lower.slope):
@@ -206,7 +194,7 @@ def _above_lines(name: str, base: Mapping[str, Rows], lines: list[Line], price: 
         kinks.append((lower.height - upper.height) / (upper.slope - lower.slope))
     if not kinks or any(not np.all(s <= t) for s, t in itertools.pairwise(kinks)):
         return None
-    return SlackSource(name, base, tuple(lines), price, False, kinks)
+    return tuple(kinks)
 
 
 def _ratio(entries: Mapping[str, Rows], base: Mapping[str, Rows], n: int) -> Array | None:

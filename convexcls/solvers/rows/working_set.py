@@ -5,7 +5,7 @@ rows, exactly (``active_set.py``); one pass R @ x then shows which other rows ar
 next pool. With the active rows always kept, the optimum of the pool only grows, so it ends: with no row violated, or
 with rows that contradict each other, and then these are the proof that the problem has no point.
 
-The first pool is a random sample, on which a smooth neighbour of the problem is solved (``start_set.py``); a pool of
+The first pool is a random sample, on which a smooth neighbour of the problem is solved (``pool.py``); a pool of
 sqrt(n d) rows leaves about as many violated. From there three or four passes are the rule.
 """
 
@@ -20,8 +20,7 @@ import numpy as np
 from convexcls.arrays import Array, Indices
 from convexcls.problem import Problem
 from convexcls.solvers.base import Answer, Callback, Solver, Start, Tracer
-from convexcls.solvers.rows.active_rows import EPS
-from convexcls.solvers.rows.active_set import ActiveSet
+from convexcls.solvers.rows.active_set import EPS, ActiveSet
 from convexcls.solvers.rows.hard_rows import HardRows, hard_rows
 from convexcls.solvers.rows.pool import SIGMA_FACTOR, Pool, SmoothFit, WorkingRows, follow
 

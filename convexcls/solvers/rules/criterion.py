@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from convexcls.arrays import Array, Indices
-from convexcls.problem import Constraint, Problem
+from convexcls.problem import Constraint, Problem, with_lowest_slacks
 from convexcls.proofs.claims.farkas import Farkas, check_farkas, find_farkas
 from convexcls.proofs.separability import strictly
 from convexcls.proofs.separability.problems import MAX_DIMENSION, MAX_ENTRIES
@@ -24,22 +24,21 @@ def refuse_unless_criterion(problem: Problem) -> str:
         return "it minimises the perceptron criterion, sum_i max(0, -y_i f(x_i)), and nothing else"
     if more := blocks.keys() - {MARGIN, SIGN, NORMALIZATION}:
         return f"it works without constraints, and the problem has {', '.join(sorted(more))}"
-    costs = set(problem.linear) == {SLACK} and bool(np.all(problem.linear[SLACK] >= 0))
-    if not costs or problem.sense != "min" or not (_bounds_slack(blocks[MARGIN]) and _bounds_slack(blocks[SIGN])):
-        return "the loss is not the perceptron's, max(0, -y_i f(x_i))"
-    if set(blocks[SIGN].entries) != {SLACK} or not np.any(problem.linear[SLACK] > 0):
+    if problem.sense != "min" or not _is_perceptron_loss(problem):
         return "the loss is not the perceptron's, max(0, -y_i f(x_i))"
     scale = blocks.get(NORMALIZATION)
-    if scale is not None and (scale.relation != "==" or scale.size != 1 or SLACK in scale.entries or scale.rhs[0] <= 0):
+    if scale is not None and (scale.relation != "==" or scale.size != 1 or scale.rhs[0] <= 0):
         return "the normalization is not one equation that fixes the length of the weights"
     return ""
 
 
-def _bounds_slack(block: Constraint) -> bool:
-    """Whether the rows say: something linear, at most the slack of the sample."""
-    own = block.entries[SLACK].diagonal() if SLACK in block.entries else None
-    is_slack = own is not None and bool(np.all(own == -1.0))
-    return is_slack and block.relation == "<=" and not np.any(block.rhs)
+def _is_perceptron_loss(problem: Problem) -> bool:
+    """Whether the objective is a weighted sum of slacks above a linear function and 0."""
+    slack = next((e for e in problem.epigraphs if e.variable == SLACK and e.is_unit), None)
+    if slack is None or set(problem.linear) != {SLACK} or not np.any(slack.cost > 0):
+        return False
+    flat = [c.name for c in slack.flat_pieces]
+    return len(slack.pieces) == 2 and flat == [SIGN] and not any(np.any(c.rhs) for c in slack.pieces)
 
 
 class Criterion:
@@ -88,7 +87,7 @@ class Criterion:
         if scale is not None:
             total = float((problem.rows(scale) @ x)[0])
             x = x * (float(scale.rhs[0]) / total) if total > 0 else x
-        x[problem.layout[SLACK]] = np.maximum(0.0, problem.rows(self.margin) @ x)
+        x = with_lowest_slacks(problem, x)
         multipliers = {c.name: np.zeros(c.size) for c in problem.constraints}
         multipliers[SIGN] = np.array(self.cost)
         return x, multipliers

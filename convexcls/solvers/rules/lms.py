@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from convexcls.problem import Problem
-from convexcls.solvers.rules.sequential import SequentialRule
+from convexcls.solvers.rules.sgd import SequentialRule
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,5 @@
-"""The perceptron: what the on-line and the batch rule share, when to stop and what to say; and the rule that takes one
-sample at a time."""
+"""The perceptron: what the on-line and the batch rule share, when to stop and what to say; the rule that takes one
+sample at a time, and the rule that takes all."""
 
 from __future__ import annotations
 
@@ -214,5 +214,32 @@ class PerceptronSolver(PerceptronRule):
                 found = loops.perceptron_pass(matrix, factor, bias, next(turns), rate, padded, counts)
             w[:] = padded[: w.size]
             return found
+
+        return one_pass
+
+
+@dataclass(frozen=True)
+class PerceptronBatchSolver(PerceptronRule):
+    """Steepest descent on the criterion (ESL 4.42, 4.43): in every pass add all misclassified samples at once,
+
+        w <- w + rate sum over y_i (w'x_i) <= 0 of y_i x_i.
+
+    Every sample added counts as an update: from start 0 there are at most n R²/γ² of them on separable classes.
+    ``step="decay"`` divides the rate by the number of the pass.
+    """
+
+    name: ClassVar[str] = "perceptron-batch"
+    accepts: ClassVar[str] = "the perceptron criterion; proves the answer on separable classes (a learning rule)"
+    kind: ClassVar[str] = "batch"
+
+    def passes(self, criterion: Criterion) -> Pass:
+        rows, used = criterion.rows, criterion.used
+
+        def one_pass(w: Array, counts: Counts, rate: float) -> tuple[int, float]:
+            opposite = rows @ w
+            wrong = ~(opposite < 0)  # what is not a number is no success
+            w -= rate * (rows.T @ wrong.astype(float))
+            counts[used] += wrong
+            return int(wrong.sum()), float(opposite[wrong].sum())
 
         return one_pass

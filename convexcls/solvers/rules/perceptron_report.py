@@ -132,17 +132,17 @@ class PerceptronReport:
         solution = self.separation.solve()
         w = self.weights if solution.x is None else np.asarray(solution.x)
         rows, size = self.rows, abs(self.rows)
-        room = 2.0 * (rows.shape[1] + 2) * ROUNDING
+        rounding = 2.0 * (rows.shape[1] + 2) * ROUNDING
         # v_i'w rounded down, ‖w‖ and R rounded up: what is claimed is true in spite of rounding
-        nearest = float(np.min(-(rows @ w) - room * (size @ np.abs(w))))
+        nearest = float(np.min(-(rows @ w) - rounding * (size @ np.abs(w))))
         if not nearest > 0:
             raise NoAnswer("there is no mistake bound: no margin above rounding was found")
-        margin = nearest / (float(np.linalg.norm(w)) * (1.0 + room))
+        margin = nearest / (float(np.linalg.norm(w)) * (1.0 + rounding))
         largest = _largest_norm(rows)
-        radius = largest * (1.0 + room)
+        radius = largest * (1.0 + rounding)
         times = rows.shape[0] if self.rule == "batch" else 1
         alpha = np.maximum(solution.multipliers.get("margin", np.zeros(rows.shape[0])), 0.0)
-        many = room * rows.shape[0]
+        many = rounding * rows.shape[0]
         reach = float(np.linalg.norm(np.abs(rows.T @ alpha) + many * (size.T @ alpha)))  # >= γ sum_i alpha_i
         lowest = (largest * (1.0 - many) * float(alpha.sum()) / reach) ** 2 if reach > 0 else 0.0
         return MistakeBound(self.updates, radius, margin, times * (radius / margin) ** 2, times * lowest)

@@ -19,7 +19,7 @@ from convexcls.solvers.base import (
     check_rate,
     refuse_unless_smooth,
 )
-from convexcls.solvers.smooth.objective import State
+from convexcls.solvers.smooth.objective import Iterate
 
 Steps = Literal["armijo", "fixed", "decay"]
 STEPS = ("armijo", "fixed", "decay")
@@ -79,17 +79,14 @@ class GradientSolver(Solver):
             return f"the condition number is {condition:.1e}: gradient descent would take as many iterations"
         return ""
 
-    def solve(self, problem: Problem, tol: float, callback: Callback | None = None) -> Answer:
-        return self.solve_from(Start(np.zeros(problem.size)), problem, tol, callback)
-
     def solve_from(self, start: Start, problem: Problem, tol: float, callback: Callback | None = None) -> Answer:
         tracer = Tracer(callback)
-        state, message = State.at(problem, start.x), f"stopped after {self.max_iter} iterations"
+        iterate, message = Iterate.at(problem, start.x), f"stopped after {self.max_iter} iterations"
         eta0 = eta = self._first_step(problem)
         best, last_gain = np.inf, 0
         for iteration in range(self.max_iter):
-            residual = state.relative_gradient()
-            tracer.record(state.objective, residual, eta, point=state.x)
+            residual = iterate.relative_gradient()
+            tracer.record(iterate.objective, residual, eta, point=iterate.x)
             if residual <= 1e-2 * tol:
                 message = "the gradient is below the tolerance"
                 break
@@ -99,37 +96,37 @@ class GradientSolver(Solver):
                 message = "the gradient no longer falls"
                 break
             with np.errstate(over="ignore"):
-                square = float(state.gradient @ state.gradient)
+                square = float(iterate.gradient @ iterate.gradient)
             if not np.isfinite(square):
                 message = "the gradient is no longer finite" + ("" if self.step == "armijo" else ": lower eta0")
                 break
             if self.step != "armijo":
                 eta = eta0 / (iteration + 1) if self.step == "decay" else eta0
-                state = State.at(problem, state.x - eta * state.gradient)
+                iterate = Iterate.at(problem, iterate.x - eta * iterate.gradient)
                 continue
-            found = self._backtrack(state, eta, square)
+            found = self._backtrack(iterate, eta, square)
             if found is None:
                 message = "no step lowers the objective further"
                 break
-            state, eta = found
-        return Answer(state.x, {}, message, len(tracer.lines) - 1, tuple(tracer.lines))
+            iterate, eta = found
+        return Answer(iterate.x, {}, message, len(tracer.lines) - 1, tuple(tracer.lines))
 
     def _first_step(self, problem: Problem) -> float:
         if self.eta0 is not None:
             return self.eta0
         return 1.0 if self.step == "armijo" else 1.0 / max(float(_curvatures(problem)[-1]), 1e-300)
 
-    def _backtrack(self, state: State, eta: float, square: float) -> tuple[State, float] | None:
-        """The next state and the step to it, from the last step; None where no step gives the decrease."""
+    def _backtrack(self, iterate: Iterate, eta: float, square: float) -> tuple[Iterate, float] | None:
+        """The next iterate and the step to it, from the last step; None where no step gives the decrease."""
         eta = min(eta / self.beta, 1e100)
-        noise = ROUNDING * abs(state.objective)
+        noise = ROUNDING * abs(iterate.objective)
         while eta > 1e-18:
-            new = State.at(state.problem, state.x - eta * state.gradient)
+            new = Iterate.at(iterate.problem, iterate.x - eta * iterate.gradient)
             wanted = self.armijo * eta * square
             # where the decrease is lost in rounding, the slope at the new point tells it (Hager and Zhang 2005)
-            lost = eta * square <= noise and new.objective <= state.objective + noise
-            falls = float(new.gradient @ state.gradient) >= (2 * self.armijo - 1) * square
-            if falls if lost else new.objective <= state.objective - wanted:
+            lost = eta * square <= noise and new.objective <= iterate.objective + noise
+            falls = float(new.gradient @ iterate.gradient) >= (2 * self.armijo - 1) * square
+            if falls if lost else new.objective <= iterate.objective - wanted:
                 return new, eta
             eta *= self.beta
         return None
@@ -137,7 +134,7 @@ class GradientSolver(Solver):
 
 def _curvatures(problem: Problem) -> Array:
     """The eigenvalues of the Hessian at x = 0, in rising order."""
-    hessian = State.at(problem, np.zeros(problem.size)).hessian()
+    hessian = Iterate.at(problem, np.zeros(problem.size)).hessian()
     if not np.all(np.isfinite(hessian)):
         raise np.linalg.LinAlgError("the Hessian is not finite")
     return np.asarray(np.linalg.eigvalsh(hessian))

@@ -16,21 +16,12 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from convexcls.arrays import Array
 from convexcls.problem import Problem
 from convexcls.solvers.base import Answer, Callback, Solver, Start, Tracer, refuse_unless_smooth
-from convexcls.solvers.smooth.descent import Descent, Outcome
-from convexcls.solvers.smooth.objective import SmoothObjective, State
-from convexcls.solvers.smooth.preconditioner import (
-    RIDGE_ON_FEW_SAMPLES,
-    SAMPLES_PER_UNKNOWN_TO_RENEW,
-    SAMPLES_PER_UNKNOWN_TO_START,
-    StandIn,
-    diagonal_at,
-    factor_of_share,
-    share_size,
-    start_on_share,
-)
+from convexcls.solvers.smooth.descent import Outcome, Progress, backtrack
+from convexcls.solvers.smooth.hessian import newton_step
+from convexcls.solvers.smooth.objective import Iterate, SmoothObjective
+from convexcls.solvers.smooth.quasi_newton import prepared, quasi_newton
 from convexcls.solvers.smooth.terms import GeneralTerm, SweptTerm
 
 Hessian = Literal["auto", "exact", "subsampled", "free"]
@@ -39,6 +30,18 @@ MAX_ROWS_SHOWN = 10_000
 MAX_DENSE_UNKNOWNS = 2000
 #: Gram matrices of so few products are no burden: then every step has its own.
 MAX_EASY_PRODUCTS = 20_000_000
+#: Steps with a stand-in for the Hessian, for each exact one that is allowed: they are as much cheaper.
+CHEAP_STEPS_PER_STEP = 30
+#: The residual aimed at, relative to the tolerance: the check measures it in other ways, some of them less kind, the
+#: less so the nearer the columns are to repeating each other.
+RESIDUAL_SHARE = 1e-3
+#: A residual that rounding alone leaves.
+ROUNDED_RESIDUAL = 1e-15
+#: Iterations without half the residual, after which rounding has the last word.
+MAX_STEPS_WITHOUT_GAIN = 30
+#: Margins that still grow after so many steps will not stop.
+MAX_STEPS_BEFORE_RUNAWAY = 40
+CONVERGED = "the gradient is as small as rounding allows"
 
 
 @dataclass(frozen=True)
@@ -68,23 +71,21 @@ class NewtonSolver(Solver):
     def refuses(self, problem: Problem) -> str:
         return refuse_unless_smooth(problem)
 
-    def solve(self, problem: Problem, tol: float, callback: Callback | None = None) -> Answer:
-        return self.solve_from(Start(np.zeros(problem.size)), problem, tol, callback)
-
     def solve_from(self, start: Start, problem: Problem, tol: float, callback: Callback | None = None) -> Answer:
-        function = SmoothObjective(problem)
-        descent = Descent(tol, Tracer(callback), self._detail)
-        way = self._way(function)
-        if way == "exact":
-            outcome = descent.exact(function.at(start.x), self.max_iter)
+        function, tracer = SmoothObjective(problem), Tracer(callback)
+        approximation = self._approximation(function)
+        if approximation == "exact":
+            outcome = newton(function.at(start.x), tol, self.max_iter, Progress(problem, tracer, self._detail))
         else:
-            state, stand_in = _prepared(function, start.x, way)
-            outcome = descent.with_stand_in(state, stand_in, 30 * self.max_iter)
+            iterate, stand_in = prepared(function, start.x, approximation == "subsampled")
+            progress = Progress(problem, tracer, self._detail)
+            outcome = quasi_newton(iterate, stand_in, tol, CHEAP_STEPS_PER_STEP * self.max_iter, progress)
             if not outcome.finished and problem.size <= MAX_DENSE_UNKNOWNS:
-                outcome = descent.exact(outcome.state, self.max_iter)
-        return _answer(outcome, descent.tracer)
+                outcome = newton(outcome.iterate, tol, self.max_iter, Progress(problem, tracer, self._detail))
+        lines = tuple(tracer.lines)
+        return Answer(outcome.iterate.x, {}, outcome.message, len(lines) - 1, lines, direction=outcome.direction)
 
-    def _way(self, function: SmoothObjective) -> Hessian:
+    def _approximation(self, function: SmoothObjective) -> Hessian:
         """How to come by a Hessian: the cheapest way that serves."""
         if self.hessian != "auto":
             return self.hessian
@@ -95,8 +96,8 @@ class NewtonSolver(Solver):
             return "exact"
         return "subsampled"
 
-    def _detail(self, state: State) -> dict[str, Any]:
-        terms = state.function.terms
+    def _detail(self, iterate: Iterate) -> dict[str, Any]:
+        terms = iterate.function.terms
         wanted = self.adjusted_response
         if wanted is None:
             wanted = sum(t.samples * t.loss.width for t in terms) <= MAX_ROWS_SHOWN
@@ -104,33 +105,34 @@ class NewtonSolver(Solver):
             return {}
         out = {}
         with np.errstate(divide="ignore", invalid="ignore"):
-            for t, reading in zip(terms, state.readings, strict=True):
+            for t, reading in zip(terms, iterate.readings, strict=True):
                 if isinstance(t, SweptTerm | GeneralTerm) and (w := t.curvature(reading)).ndim == 1:
                     response = reading.arguments - reading.slopes / w
                     out[t.name] = {"adjusted_response": response, "weights": t.weights * w}
         return out
 
 
-def _prepared(function: SmoothObjective, x: Array, way: Hessian) -> tuple[State, StandIn]:
-    """Where to begin, and the stand-in for the Hessian. A start of the caller's is kept; from zero, the minimum over a
-    share of the samples is taken where it is the better one."""
-    size, samples = function.problem.size, max((t.samples for t in function.terms), default=0)
-    if way == "free":
-        begun = function.at(x)
-        return begun, StandIn(diagonal_at(begun), rough=True)
-    count = share_size(samples, size)
-    if np.any(x) or not SAMPLES_PER_UNKNOWN_TO_START * size <= count < samples:
-        share = function.share(count)
-        if count < SAMPLES_PER_UNKNOWN_TO_RENEW * size:
-            return function.at(x), StandIn(factor_of_share(share.at(x), RIDGE_ON_FEW_SAMPLES), rough=True)
-        return function.at(x), StandIn(factor_of_share(share.at(x)), again=lambda y: factor_of_share(share.at(y)))
-    near = start_on_share(function, count)
-    begun = function.at(near.x)
-    if begun.objective < function.value_at_zero():
-        return begun, StandIn(factor_of_share(near))
-    return function.at(x), StandIn(factor_of_share(near.function.at(x)))
+def newton(iterate: Iterate, tol: float, max_iter: int, progress: Progress) -> Outcome:
+    """Newton's method with the Hessian of every iterate, until rounding ends it."""
+    length, well_conditioned = 1.0, True
+    for _ in range(max_iter):
+        residual = progress.residual(iterate, length)
+        if (separated := progress.separated(iterate)) is not None:
+            return separated
+        if _is_converged(residual, progress.stalled, tol, well_conditioned):
+            return Outcome(iterate, CONVERGED if residual <= tol else "no further progress", True)
+        step, well_conditioned = newton_step(iterate.problem, iterate.hessian(), iterate.gradient)
+        iterate, length = backtrack(iterate, step)
+        if length == 0.0:
+            return Outcome(iterate, "no step along the Newton direction lowers the objective further", True)
+        if progress.iterations > MAX_STEPS_BEFORE_RUNAWAY and iterate.moved_most(step) > 0.5:
+            return Outcome(iterate, "margins keep growing: the classes look separated", True)
+    return Outcome(iterate, f"stopped after {max_iter} iterations", False)
 
 
-def _answer(outcome: Outcome, tracer: Tracer) -> Answer:
-    lines = tuple(tracer.lines)
-    return Answer(outcome.state.x, {}, outcome.message, len(lines) - 1, lines, direction=outcome.direction)
+def _is_converged(residual: float, stalled: int, tol: float, well_conditioned: bool) -> bool:
+    """Whether rounding ends the descent. Where the Hessian is nearly singular, each step gains few digits, and the
+    residual does not show them."""
+    if stalled >= MAX_STEPS_WITHOUT_GAIN or (well_conditioned and residual <= ROUNDED_RESIDUAL) or residual <= 0.0:
+        return True
+    return residual <= RESIDUAL_SHARE * tol and stalled >= (1 if well_conditioned else 4)

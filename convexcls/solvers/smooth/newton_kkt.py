@@ -20,11 +20,12 @@ import numpy as np
 from convexcls.arrays import Array
 from convexcls.problem import Problem
 from convexcls.rows import one_entry_each
-from convexcls.solvers.base import Answer, Callback, Solver, Tracer
+from convexcls.solvers.base import Answer, Callback, Solver, Tracer, split_by_block, stacked
 from convexcls.solvers.smooth.hessian import shortest_solution
-from convexcls.solvers.smooth.objective import State
+from convexcls.solvers.smooth.objective import Iterate
 
 MAX_DENSE_UNKNOWNS = 3000
+SHORTEST_STEP = 1e-12
 
 
 @dataclass(frozen=True)
@@ -49,53 +50,58 @@ class NewtonKKTSolver(Solver):
         return ""
 
     def solve(self, problem: Problem, tol: float, callback: Callback | None = None) -> Answer:
-        tracer = Tracer(callback)
-        x = _interior_start(problem)
+        tracer, x = Tracer(callback), _interior_start(problem)
         assert x is not None
-        A = np.vstack([np.zeros((0, problem.size)), *(problem.rows(c).to_dense() for c in problem.constraints)])
-        b = np.concatenate([np.zeros(0), *(c.rhs for c in problem.constraints)])
-        nu, state, shrink = np.zeros(b.size), State.at(problem, x), 1.0
-        error, message = _error(state, A, b, nu), f"stopped after {self.max_iter} iterations"
+        A, b = stacked(problem, problem.constraints)
+        iterate, nu, length = Iterate.at(problem, x), np.zeros(b.size), 1.0
+        message = f"stopped after {self.max_iter} iterations"
         for _ in range(self.max_iter):
-            tracer.record(state.objective, error, shrink, point=state.x)
-            step, target = _step(state, A, b)
-            shrink, moved = 1.0, None
-            while shrink > 1e-12:
-                new = State.at(problem, state.x + shrink * step) if _inside(problem, state.x + shrink * step) else None
-                if new is not None:
-                    new_error = _error(new, A, b, nu + shrink * (target - nu))
-                    if new_error <= (1.0 - 0.01 * shrink) * error or _gains(state, new, step, shrink, A, b):
-                        moved = new
-                        break
-                shrink *= 0.5
-            if moved is None:
+            tracer.record(iterate.objective, _residual(iterate, A, b, nu), length, point=iterate.x)
+            step, target = _step(iterate, A, b)
+            found = _backtrack(iterate, step, nu, target - nu, A, b)
+            if found is None:
                 message = "the residual is as small as rounding allows"
                 break
-            state, nu, error = moved, nu + shrink * (target - nu), new_error
-        ends = np.cumsum([c.size for c in problem.constraints])[:-1]
-        parts = np.split(nu, ends) if problem.constraints else []
-        multipliers = {c.name: part for c, part in zip(problem.constraints, parts, strict=True)}
-        return Answer(state.x, multipliers, message, len(tracer.lines) - 1, tuple(tracer.lines))
+            iterate, nu, length = found
+        multipliers = split_by_block(problem.constraints, nu)
+        return Answer(iterate.x, multipliers, message, len(tracer.lines) - 1, tuple(tracer.lines))
 
 
-def _error(state: State, A: Array, b: Array, nu: Array) -> float:
-    return float(np.linalg.norm(np.concatenate([state.gradient + A.T @ nu, A @ state.x - b])))
+def _residual(iterate: Iterate, A: Array, b: Array, nu: Array) -> float:
+    return float(np.linalg.norm(np.concatenate([iterate.gradient + A.T @ nu, A @ iterate.x - b])))
 
 
-def _gains(state: State, new: State, step: Array, shrink: float, A: Array, b: Array) -> bool:
+def _backtrack(
+    iterate: Iterate, step: Array, nu: Array, change: Array, A: Array, b: Array
+) -> tuple[Iterate, Array, float] | None:
+    """The iterate and the multipliers after the first of the steps 1, 1/2, 1/4, ... inside the domain that lowers the
+    residual or gains otherwise, and its length; None where there is none."""
+    residual, length = _residual(iterate, A, b, nu), 1.0
+    while length > SHORTEST_STEP:
+        x, after = iterate.x + length * step, nu + length * change
+        if _inside(iterate.problem, x):
+            new = Iterate.at(iterate.problem, x)
+            lower = _residual(new, A, b, after) <= (1.0 - 0.01 * length) * residual
+            if lower or _gains(iterate, new, step, length, A, b):
+                return new, after, length
+        length *= 0.5
+    return None
+
+
+def _gains(iterate: Iterate, new: Iterate, step: Array, length: float, A: Array, b: Array) -> bool:
     """Whether the step solves the equations that did not hold before or, where they did, lowers the objective."""
-    before, after = np.abs(A @ state.x - b), np.abs(A @ new.x - b)
-    if np.any(before > 1e-12 * (np.abs(A) @ np.abs(state.x) + np.abs(b))):
-        return bool(shrink == 1.0 and after.max() <= 0.1 * before.max())
-    promised = -float(state.gradient @ step) * shrink
-    return promised > 1e-13 * abs(state.objective) and new.objective <= state.objective - 1e-4 * promised
+    before, after = np.abs(A @ iterate.x - b), np.abs(A @ new.x - b)
+    if np.any(before > 1e-12 * (np.abs(A) @ np.abs(iterate.x) + np.abs(b))):
+        return bool(length == 1.0 and after.max() <= 0.1 * before.max())
+    promised = -float(iterate.gradient @ step) * length
+    return promised > 1e-13 * abs(iterate.objective) and new.objective <= iterate.objective - 1e-4 * promised
 
 
-def _step(state: State, A: Array, b: Array) -> tuple[Array, Array]:
+def _step(iterate: Iterate, A: Array, b: Array) -> tuple[Array, Array]:
     """The Newton step and the multipliers it leads to; columns that repeat each other get the shortest."""
-    n = state.x.size
-    system = np.block([[state.hessian(), A.T], [A, np.zeros((b.size, b.size))]])
-    right = -np.concatenate([state.gradient, A @ state.x - b])
+    n = iterate.x.size
+    system = np.block([[iterate.hessian(), A.T], [A, np.zeros((b.size, b.size))]])
+    right = -np.concatenate([iterate.gradient, A @ iterate.x - b])
     size = np.sqrt(np.abs(system).max(axis=1, initial=0.0))
     size = np.where(size > 0, size, 1.0)
     balanced = system / np.outer(size, size)

@@ -41,7 +41,7 @@ class SmoothObjective:
         """The objective at x = 0, which takes no pass over the data."""
         return self.problem.constant + sum(t.value(t.offset) for t in self.problem.terms)
 
-    def at(self, x: Array) -> State:
+    def at(self, x: Array) -> Iterate:
         """The objective and its gradient at x."""
         with np.errstate(over="ignore", invalid="ignore"):
             problem, curved = self.problem, self.curved(x)
@@ -51,7 +51,7 @@ class SmoothObjective:
             for reading in readings:
                 value += reading.value
                 gradient += reading.gradient
-        return State(self, x, value, gradient, curved, readings)
+        return Iterate(self, x, value, gradient, curved, readings)
 
     def share(self, samples: int, seed: int = 0) -> SmoothObjective:
         """The objective estimated from about so many of the samples of each term: one at random from each of as many
@@ -66,7 +66,7 @@ class SmoothObjective:
 
 
 @dataclass(frozen=True, eq=False)
-class State:
+class Iterate:
     """A point with the value, the gradient and what every loss was read to be there."""
 
     function: SmoothObjective
@@ -77,8 +77,8 @@ class State:
     readings: tuple[Reading, ...]
 
     @classmethod
-    def at(cls, problem: Problem, x: Array) -> State:
-        """The state of a problem at x."""
+    def at(cls, problem: Problem, x: Array) -> Iterate:
+        """The iterate of a problem at x."""
         return SmoothObjective(problem).at(x)
 
     @property

@@ -8,7 +8,7 @@ from scipy.linalg import lstsq
 import convexcls as cc
 from convexcls.problem.scaling import equilibrate
 from convexcls.solvers.direct import closed_form
-from convexcls.solvers.direct.normal_equations import by_normal_equations
+from convexcls.solvers.direct.closed_form import by_normal_equations
 from convexcls.solvers.smooth.objective import SmoothObjective
 
 

@@ -12,7 +12,7 @@ import convexcls as cc
 from convexcls.losses import BY_NAME, Logistic
 from convexcls.problem.scaling import equilibrate
 from convexcls.solvers import solver_class
-from convexcls.solvers.smooth.objective import SmoothObjective, State
+from convexcls.solvers.smooth.objective import Iterate, SmoothObjective
 from convexcls.solvers.smooth.terms import GeneralTerm, ScoredTerm, SweptTerm, smooth_term
 
 WAYS = ("exact", "subsampled", "free")
@@ -83,7 +83,7 @@ def test_wide_sparse_data_make_no_square_matrix(monkeypatch):
     X = sparse.random(600, 3000, density=0.01, format="csr", random_state=4)
     y = (rng.random(600) < 0.5).astype(int)
     problem = equilibrate(cc.LogisticMLE(X, y, l2=1.0)).problem
-    monkeypatch.setattr(State, "hessian", lambda *_: pytest.fail("a Hessian was formed"))
+    monkeypatch.setattr(Iterate, "hessian", lambda *_: pytest.fail("a Hessian was formed"))
     answer = solver_class("newton")().solve(problem, 1e-8)
     assert answer.trace[-1].residual < 1e-11
 

@@ -19,10 +19,9 @@ from scipy.optimize import linprog
 from convexcls.arrays import Array, Indices
 from convexcls.rows import Rows
 from convexcls.solvers.base import Tracer
-from convexcls.solvers.rows.central_path import PathStop, follow
+from convexcls.solvers.rows.central_path import PathPoint, PathStop, follow
 from convexcls.solvers.rows.column_basis import Unknowns
 from convexcls.solvers.rows.finish import EXACT, finish
-from convexcls.solvers.rows.path_step import PathPoint
 from convexcls.solvers.rows.row_program import RowProgram
 
 #: x, the a of all rows, and nu.
@@ -80,10 +79,10 @@ class Run:
     restore: Callable[[Array, Array, Array], tuple[Array, dict[str, Array]]]
     all_rows: Rows | None = None
 
-    def over(self, unknowns: Unknowns) -> Run:
+    def in_unknowns(self, unknowns: Unknowns) -> Run:
         """The same run over other unknowns."""
-        restore, back = self.restore, unknowns.back
-        return replace(self, restore=lambda z, a, nu: restore(back(z), a, nu), all_rows=unknowns.program.rows)
+        restore, x_of = self.restore, unknowns.x_of
+        return replace(self, restore=lambda z, a, nu: restore(x_of(z), a, nu), all_rows=unknowns.program.rows)
 
     def record(
         self,

@@ -1,0 +1,203 @@
+"""Quasi-Newton descent: L-BFGS around a cheap stand-in for the Hessian.
+
+From m of n samples the Hessian of d unknowns is known to a relative error of about sqrt(d/m), at m/n of the cost: then
+each step of a descent gains that factor. The minimum over the same samples is a start that is right to as much.
+
+L-BFGS (Nocedal 1980) corrects what the stand-in gets wrong. Each iteration is one evaluation, value and gradient
+together. With a first guess B0 whose error against the Hessian is a factor r, the residual shrinks by about r an
+iteration, and faster as the pairs (step, change of gradient) fill in the directions in which B0 was wrong; on a
+quadratic, with exact steps, it is the preconditioned conjugate gradient.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+
+from convexcls.arrays import Array
+from convexcls.solvers.smooth.descent import Outcome, Progress, advance, backtrack
+from convexcls.solvers.smooth.hessian import CholeskyFactor, scaled_hessian
+from convexcls.solvers.smooth.objective import Iterate, SmoothObjective
+
+#: A share of the samples has this many for each unknown, at least and at most, and this fraction in between.
+MIN_SAMPLES_PER_UNKNOWN, MAX_SAMPLES_PER_UNKNOWN, SAMPLE_FRACTION = 5, 200, 0.1
+#: With fewer samples for each unknown, their own minimum is no good start, or their weights elsewhere no better.
+SAMPLES_PER_UNKNOWN_TO_START, SAMPLES_PER_UNKNOWN_TO_RENEW = 20, 8
+#: The ridge, relative to the diagonal, on a Hessian from fewer samples than that.
+RIDGE_ON_FEW_SAMPLES = 0.1
+#: The residual aimed at, relative to the tolerance, by how far the Hessian is from singular; and that of penalised
+#: unknowns.
+MIN_RESIDUAL_SHARE, MAX_RESIDUAL_SHARE, PENALISED_SHARE = 1e-4, 1e-2, 0.1
+#: Iterations without half the residual, after which the descent gives up.
+MAX_STEPS_WITHOUT_GAIN = 15
+#: The residual at which a stand-in that was made far away is made again.
+RESIDUAL_TO_RENEW = 1e-2
+
+
+class Preconditioner(Protocol):
+    """Something like the inverse of the Hessian; ``smallest`` is the least pivot of the Hessian with diagonal one, or
+    what may be expected of it: how far it is from singular."""
+
+    @property
+    def smallest(self) -> float: ...
+
+    def solve(self, right: Array) -> Array:
+        """Its product with a vector."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class DiagonalPreconditioner:
+    """The inverse of the Hessian's diagonal."""
+
+    diagonal: Array
+    smallest: float = 0.1
+
+    def solve(self, right: Array) -> Array:
+        return right / self.diagonal
+
+
+@dataclass(frozen=True, eq=False)
+class StandIn:
+    """A preconditioner to begin with and, where it was made far from the solution, how to make it again nearer by.
+    A ``rough`` one is right up to a factor that is to be learned."""
+
+    first: Preconditioner
+    rough: bool = False
+    again: Callable[[Array], Preconditioner] | None = None
+
+
+@dataclass(eq=False)
+class SecantPairs:
+    """The last steps with the changes of the gradient along them."""
+
+    preconditioner: Preconditioner
+    #: Whether the preconditioner is rough: then the last pair says how much too large or small it is.
+    rough: bool = False
+    memory: int = 30
+    scale: float = 1.0
+    pairs: deque[tuple[Array, Array, float]] = field(default_factory=deque)
+
+    def learn(self, step: Array, change: Array) -> None:
+        """Remember a pair, unless rounding made it useless."""
+        product = float(step @ change)
+        if product > 1e-15 * float(np.linalg.norm(step)) * float(np.linalg.norm(change)):
+            self.pairs.append((step, change, product))
+            if len(self.pairs) > self.memory:
+                self.pairs.popleft()
+            if self.rough:
+                self.scale = product / float(change @ self.preconditioner.solve(change))
+
+    def direction(self, gradient: Array) -> Array:
+        """Minus the approximate inverse Hessian times the gradient, by the two-loop recursion."""
+        q = gradient.copy()
+        shares = []
+        for step, change, product in reversed(self.pairs):
+            share = float(step @ q) / product
+            shares.append(share)
+            q -= share * change
+        r = self.preconditioner.solve(q)
+        r *= self.scale
+        for (step, change, product), share in zip(self.pairs, reversed(shares), strict=True):
+            r += (share - float(change @ r) / product) * step
+        return -r
+
+
+def quasi_newton(iterate: Iterate, stand_in: StandIn, tol: float, max_iter: int, progress: Progress) -> Outcome:
+    """L-BFGS around a stand-in for the Hessian, until the residual is well below the tolerance. A stand-in from far
+    away is replaced once, where the end is in sight; what the pairs have learned stays true."""
+    pairs, length, again = SecantPairs(stand_in.first, stand_in.rough), 1.0, stand_in.again
+    target = tol * max(MIN_RESIDUAL_SHARE, MAX_RESIDUAL_SHARE * min(1.0, stand_in.first.smallest))
+    for _ in range(max_iter):
+        residual = progress.residual(iterate, length)
+        if (separated := progress.separated(iterate)) is not None:
+            return separated
+        if residual <= target and iterate.penalised_gradient() <= PENALISED_SHARE * tol:
+            return Outcome(iterate, "the gradient is well below the tolerance", True)
+        if progress.stalled >= MAX_STEPS_WITHOUT_GAIN:
+            return Outcome(iterate, "no further progress", False)
+        if again is not None and residual <= RESIDUAL_TO_RENEW:
+            pairs.preconditioner, again = again(iterate.x), None
+        step = pairs.direction(iterate.gradient)
+        new, length = advance(iterate, step)
+        if length == 0.0:
+            return Outcome(iterate, "no step lowers the objective further", False)
+        pairs.learn(new.x - iterate.x, new.gradient - iterate.gradient)
+        iterate = new
+    return Outcome(iterate, f"stopped after {max_iter} iterations", False)
+
+
+def prepared(function: SmoothObjective, x: Array, dense: bool) -> tuple[Iterate, StandIn]:
+    """Where to begin, and the stand-in for the Hessian: that of a share of the samples or, where it would not be
+    ``dense``, a diagonal. A start of the caller's is kept; from zero, the minimum over a share of the samples is taken
+    where it is the better one."""
+    size, samples = function.problem.size, max((t.samples for t in function.terms), default=0)
+    if not dense:
+        begun = function.at(x)
+        return begun, StandIn(diagonal_at(begun), rough=True)
+    count = share_size(samples, size)
+    if np.any(x) or not SAMPLES_PER_UNKNOWN_TO_START * size <= count < samples:
+        share = function.share(count)
+        if count < SAMPLES_PER_UNKNOWN_TO_RENEW * size:
+            return function.at(x), StandIn(factor_of_share(share.at(x), RIDGE_ON_FEW_SAMPLES), rough=True)
+        return function.at(x), StandIn(factor_of_share(share.at(x)), again=lambda y: factor_of_share(share.at(y)))
+    near = start_on_share(function, count)
+    begun = function.at(near.x)
+    if begun.objective < function.value_at_zero():
+        return begun, StandIn(factor_of_share(near))
+    return function.at(x), StandIn(factor_of_share(near.function.at(x)))
+
+
+def share_size(samples: int, unknowns: int) -> int:
+    """How many of the samples are worth a Hessian."""
+    return min(
+        samples,
+        max(
+            MIN_SAMPLES_PER_UNKNOWN * unknowns, min(MAX_SAMPLES_PER_UNKNOWN * unknowns, int(SAMPLE_FRACTION * samples))
+        ),
+    )
+
+
+def start_on_share(function: SmoothObjective, samples: int, tol: float = 1e-3) -> Iterate:
+    """A share of the samples at its own minimum, by Newton's method on a smaller share and then on it."""
+    size = function.problem.size
+    share = function.share(samples)
+    x = np.zeros(size)
+    if samples >= 8 * SAMPLES_PER_UNKNOWN_TO_START * size:
+        x = _few_newton_steps(share.share(samples // 8), x, 30 * tol).x
+    return _few_newton_steps(share, x, tol)
+
+
+def _few_newton_steps(function: SmoothObjective, x: Array, tol: float, most: int = 8) -> Iterate:
+    iterate = function.at(x)
+    for _ in range(most):
+        if not iterate.relative_gradient() > tol:
+            break
+        iterate, shrink = backtrack(iterate, -factor_of_share(iterate).solve(iterate.gradient))
+        if shrink == 0.0:
+            break
+    return iterate
+
+
+def factor_of_share(iterate: Iterate, least_ridge: float = 0.0) -> Preconditioner:
+    """The Cholesky factor of the Hessian at a point, in single precision, with a ridge where it is not positive
+    definite. Of few samples the small curvatures come out too small: then there is a ridge in any case."""
+    scaled, size = scaled_hessian(iterate.problem, iterate.hessian(single_precision=True))
+    for ridge in (least_ridge, 1e-6, 1e-4, 1e-2):
+        lifted = scaled.copy()
+        lifted[np.diag_indices(size.size)] += ridge
+        factor = CholeskyFactor.of(lifted, size)
+        if factor is not None and factor.smallest > 1e-3 * np.sqrt(ridge):
+            return factor
+    return DiagonalPreconditioner(size * size)
+
+
+def diagonal_at(iterate: Iterate) -> Preconditioner:
+    """The diagonal of the Hessian at a point."""
+    diagonal = iterate.diagonal_curvature()
+    usual = float(np.median(diagonal[diagonal > 0])) if np.any(diagonal > 0) else 1.0
+    return DiagonalPreconditioner(np.where(diagonal > 0, diagonal, usual))
