@@ -112,10 +112,19 @@ def _climb(track: _Track) -> Iterator[Result]:
         found = case.measure(track.data, answer, track.bound)
         reached = bool(found.accuracy <= case.target)
         yield Result(
-            contender.name, seconds=seconds, runs=1, tol=tol, accuracy=float(found.accuracy), reached=reached,
-            memory=memory, one_pass=track.one_pass, objective=found.objective, bound=found.bound, note=answer.note,
+            contender.name,
+            seconds=seconds,
+            runs=1,
+            tol=tol,
+            accuracy=float(found.accuracy),
+            reached=reached,
+            memory=memory,
+            one_pass=track.one_pass,
+            objective=found.objective,
+            bound=found.bound,
+            note=answer.note,
             extra=dict(found.extra),
-        )  # fmt: skip
+        )
         if reached:
             return
 

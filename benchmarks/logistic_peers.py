@@ -57,9 +57,13 @@ def by_glum(data: Data, tol: float) -> Answer:
     from glum import GeneralizedLinearRegressor
 
     model = GeneralizedLinearRegressor(
-        family="binomial", alpha=data["l2"] / data["y"].size, gradient_tol=tol, max_iter=1000, solver="irls-ls",
+        family="binomial",
+        alpha=data["l2"] / data["y"].size,
+        gradient_tol=tol,
+        max_iter=1000,
+        solver="irls-ls",
         fit_intercept=data["intercept"],
-    ).fit(data["X"], data["labels"])  # fmt: skip
+    ).fit(data["X"], data["labels"])
     return Answer(model.coef_, model.intercept_)
 
 

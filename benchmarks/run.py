@@ -21,16 +21,45 @@ from benchmarks.report import Report, growth_table, screen_table
 
 FAMILIES = ("small", "hard_margin", "soft_margin", "logistic", "softmax", "kernel", "least_squares", "growth")
 PACKAGES = (
-    "numpy", "scipy", "numba", "scikit-learn", "cvxpy", "clarabel", "osqp", "highspy", "qpsolvers", "quadprog", "daqp",
-    "piqp", "proxsuite", "ecos", "qoco", "scs", "glum", "statsmodels", "skglm",
-)  # fmt: skip
+    "numpy",
+    "scipy",
+    "numba",
+    "scikit-learn",
+    "cvxpy",
+    "clarabel",
+    "osqp",
+    "highspy",
+    "qpsolvers",
+    "quadprog",
+    "daqp",
+    "piqp",
+    "proxsuite",
+    "ecos",
+    "qoco",
+    "scs",
+    "glum",
+    "statsmodels",
+    "skglm",
+)
 #: Read by the libraries when a contender's process loads them.
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS", "RAYON_NUM_THREADS")
 #: Imported once by the process from which those of the contenders are forked.
 PRELOAD = (
-    "benchmarks.child", "benchmarks.report", "benchmarks.growth", "rich.progress", "click", "convexcls", "sklearn.svm",
-    "sklearn.linear_model", "cvxpy", "qpsolvers", "glum", "skglm", "statsmodels.api", "scipy.optimize",
-)  # fmt: skip
+    "benchmarks.child",
+    "benchmarks.report",
+    "benchmarks.growth",
+    "rich.progress",
+    "click",
+    "convexcls",
+    "sklearn.svm",
+    "sklearn.linear_model",
+    "cvxpy",
+    "qpsolvers",
+    "glum",
+    "skglm",
+    "statsmodels.api",
+    "scipy.optimize",
+)
 RESULTS = Path(__file__).parent / "results"
 
 

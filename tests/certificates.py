@@ -36,13 +36,20 @@ def _head(problem: Any, level: str) -> Inner:
     data = problem.data
     plain = {k: v if v is None or isinstance(v, (str, bool)) else repr(float(v)) for k, v in problem.parameters.items()}
     return {
-        "schema": "convexcls-certificate/2", "level": level, "model": problem.kind, "parameters": plain,
-        "tolerance": "1/10000", "notes": [],
+        "schema": "convexcls-certificate/2",
+        "level": level,
+        "model": problem.kind,
+        "parameters": plain,
+        "tolerance": "1/10000",
+        "notes": [],
         "data": {
-            "sha256": data_digest(data), "samples": str(data.n), "features": str(data.d),
-            "labels": None if data.labels is None else list(label_texts(data.labels)), "weighted": data.weighted,
+            "sha256": data_digest(data),
+            "samples": str(data.n),
+            "features": str(data.d),
+            "labels": None if data.labels is None else list(label_texts(data.labels)),
+            "weighted": data.weighted,
         },
-    }  # fmt: skip
+    }
 
 
 def _bases() -> dict[str, tuple[Any, Inner]]:
@@ -66,27 +73,58 @@ def _bases() -> dict[str, tuple[Any, Inner]]:
     above = {0: F(1), 1: F(1, 6), 2: F(1), 3: F(1, 3)}
     below = {0: F(0), 1: F(11, 6), 2: F(0), 3: F(2, 3)}
     return {
-        "hard": (hard, certificate(hard, F(1, 2), {"coef": [1, 0], "intercept": [-1]}, {
-            "margin": {0: F(1, 2), 1: F(1, 2)}})),
+        "hard": (
+            hard,
+            certificate(hard, F(1, 2), {"coef": [1, 0], "intercept": [-1]}, {"margin": {0: F(1, 2), 1: F(1, 2)}}),
+        ),
         "through": (through, certificate(through, F(1, 2), {"coef": [1]}, {"margin": {0: 1}})),
-        "soft": (soft, certificate(soft, F(701, 196), {"coef": [F(-2, 7)], "intercept": [F(1, 7)]}, {
-            "margin": {0: F(3, 4), 1: F(3, 2), 2: F(121, 392), 3: F(121, 392), 4: F(3, 4)}})),
-        "free": (free, certificate(free, F(25, 32), {"coef": [1, F(-3, 4)], "intercept": [0]}, {
-            "margin": {0: F(13, 32), 1: F(25, 32), 4: F(3, 8)}})),
+        "soft": (
+            soft,
+            certificate(
+                soft,
+                F(701, 196),
+                {"coef": [F(-2, 7)], "intercept": [F(1, 7)]},
+                {"margin": {0: F(3, 4), 1: F(3, 2), 2: F(121, 392), 3: F(121, 392), 4: F(3, 4)}},
+            ),
+        ),
+        "free": (
+            free,
+            certificate(
+                free,
+                F(25, 32),
+                {"coef": [1, F(-3, 4)], "intercept": [0]},
+                {"margin": {0: F(13, 32), 1: F(25, 32), 4: F(3, 8)}},
+            ),
+        ),
         "pair": (pair, certificate(pair, F(1, 2), {"coef": [1]}, {"margin": {0: F(1, 2), 1: F(1, 2)}})),
-        "squared": (squared, certificate(squared, F(206, 141), {"coef": [F(14, 141)], "intercept": [F(79, 141)]}, {
-            "margin": {0: F(206, 141), 1: F(32, 47), 2: F(104, 141), 3: F(2, 47)}})),
+        "squared": (
+            squared,
+            certificate(
+                squared,
+                F(206, 141),
+                {"coef": [F(14, 141)], "intercept": [F(79, 141)]},
+                {"margin": {0: F(206, 141), 1: F(32, 47), 2: F(104, 141), 3: F(2, 47)}},
+            ),
+        ),
         "ridge": (ridge, certificate(ridge, F(19, 21), {"coef": [F(10, 21)], "intercept": [F(-2, 21)]}, {})),
         "real": (real, certificate(real, F(7, 16), {"coef": [F(1, 4)], "intercept": [F(1, 2)]}, {})),
-        "absolute": (absolute, certificate(absolute, 4, {"coef": [0], "intercept": [1]}, {
-            "residual_above": above, "residual_below": below})),
-        "criterion": (criterion, certificate(criterion, 5, {"coef": [F(5, 3)], "intercept": [0]}, {
-            "margin": {2: 1}, "normalization": {0: -1}})),
+        "absolute": (
+            absolute,
+            certificate(
+                absolute, 4, {"coef": [0], "intercept": [1]}, {"residual_above": above, "residual_below": below}
+            ),
+        ),
+        "criterion": (
+            criterion,
+            certificate(
+                criterion, 5, {"coef": [F(5, 3)], "intercept": [0]}, {"margin": {2: 1}, "normalization": {0: -1}}
+            ),
+        ),
         "loose": (loose, certificate(loose, 0, {"coef": [0], "intercept": [0]}, {"margin": {}})),
         "meet": (meet, contradiction(meet, {"margin": {0: 1, 1: 2, 2: 1}})),
         "apart": (apart, contradiction(apart, {"margin": {0: 2, 1: 3, 2: -1}})),
         "even": (even, contradiction(even, {"normalization": {0: -1}})),
-    }  # fmt: skip
+    }
 
 
 BASES = _bases()

@@ -110,9 +110,7 @@ class _Tableau:
         for k, row in enumerate(self.rows):
             if k != i:
                 factor = row[j]
-                self.rows[k] = [
-                    (v * head - factor * w) // old for v, w in zip(row, pivot_row, strict=True)
-                ]  # fmt: skip
+                self.rows[k] = [(v * head - factor * w) // old for v, w in zip(row, pivot_row, strict=True)]
         self.denominator = head
         if head < 0:
             self.rows = [[-v for v in row] for row in self.rows]

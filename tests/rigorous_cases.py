@@ -313,10 +313,21 @@ def hinge_l1(rng: random.Random) -> Case:
 MAKERS: dict[str, Callable[[random.Random], Case]] = {
     f.__name__: f
     for f in (
-        hard_margin, max_margin, soft_margin, least_squares, least_absolute, perceptron, fisher, fisher_classes,
-        logistic, exponential, softmax, kernel, hinge_l1,
+        hard_margin,
+        max_margin,
+        soft_margin,
+        least_squares,
+        least_absolute,
+        perceptron,
+        fisher,
+        fisher_classes,
+        logistic,
+        exponential,
+        softmax,
+        kernel,
+        hinge_l1,
     )
-}  # fmt: skip
+}
 
 
 def contains(lower: float, optimum: Optimum, upper: float) -> bool:

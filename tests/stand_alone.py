@@ -106,18 +106,28 @@ def mutations(inner):
                 yield changed(inner, path, str(other))
             if path[0] in ("multipliers", "farkas"):
                 yield moved(inner, path)
-    for name, others in {"C": ["2.0", "0.5", "1e300"], "l2": ["1.0", "0.0"], "coding": ["01", "pm1"],
-                         "loss": ["hinge", "squared_hinge"], "intercept": [True, False]}.items():  # fmt: skip
+    for name, others in {
+        "C": ["2.0", "0.5", "1e300"],
+        "l2": ["1.0", "0.0"],
+        "coding": ["01", "pm1"],
+        "loss": ["hinge", "squared_hinge"],
+        "intercept": [True, False],
+    }.items():
         if name in inner["parameters"]:
             for other in others:
                 yield changed(inner, ("parameters", name), other)
     data = inner["data"]
     for path, others in {
-        ("verdict",): ["infeasible", "unattained", "optimal"], ("level",): ["float", "rigorous", "exact"],
-        ("model",): KINDS, ("tolerance",): ["1/10000", "1e-300", "1", "0"], ("data", "weighted"): [True],
-        ("data", "sha256"): ["0" * 64, data["sha256"][::-1]], ("data", "samples"): ["5", "7"],
-        ("data", "features"): ["1", "3"], ("data", "labels"): [data["labels"][::-1], ["0"], None],
-    }.items():  # fmt: skip
+        ("verdict",): ["infeasible", "unattained", "optimal"],
+        ("level",): ["float", "rigorous", "exact"],
+        ("model",): KINDS,
+        ("tolerance",): ["1/10000", "1e-300", "1", "0"],
+        ("data", "weighted"): [True],
+        ("data", "sha256"): ["0" * 64, data["sha256"][::-1]],
+        ("data", "samples"): ["5", "7"],
+        ("data", "features"): ["1", "3"],
+        ("data", "labels"): [data["labels"][::-1], ["0"], None],
+    }.items():
         for other in others:
             yield changed(inner, path, other)
     for name in list(inner):

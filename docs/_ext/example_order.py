@@ -3,11 +3,28 @@
 from __future__ import annotations
 
 ORDER = (
-    "losses", "figure_4_14", "figure_4_16", "hulls", "slackness", "soft_margin", "c_path", "kernels",
-    "radial_kernel", "quadratic_basis", "logistic_surface", "logistic_runs_away", "softmax_regions",
-    "discriminants", "fisher_projection", "perceptron_trajectory", "perceptron_cycles", "perceptron_digits",
-    "descent", "solvers_compared", "leave_one_out",
-)  # fmt: skip
+    "losses",
+    "figure_4_14",
+    "figure_4_16",
+    "hulls",
+    "slackness",
+    "soft_margin",
+    "c_path",
+    "kernels",
+    "radial_kernel",
+    "quadratic_basis",
+    "logistic_surface",
+    "logistic_runs_away",
+    "softmax_regions",
+    "discriminants",
+    "fisher_projection",
+    "perceptron_trajectory",
+    "perceptron_cycles",
+    "perceptron_digits",
+    "descent",
+    "solvers_compared",
+    "leave_one_out",
+)
 
 
 def place(file: str) -> tuple[int, str]:

@@ -179,8 +179,22 @@ def test_a_basis_in_one_word(text):
     assert read_basis(text) != cc.Polynomial(4)
 
 
-@pytest.mark.parametrize("text", ["", "cubic", "quadratic:2", "polynomial", "polynomial:0", "polynomial:x", "radial:-1",
-                                  "radial:nan", "radial:1:2:3", "radial:0", "polynomial:99999"])  # fmt: skip
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "cubic",
+        "quadratic:2",
+        "polynomial",
+        "polynomial:0",
+        "polynomial:x",
+        "radial:-1",
+        "radial:nan",
+        "radial:1:2:3",
+        "radial:0",
+        "polynomial:99999",
+    ],
+)
 def test_other_words_are_not(text):
     with pytest.raises(ValueError, match="there is no basis"):
         read_basis(text)
@@ -475,9 +489,13 @@ def test_a_line_is_a_conic_too():
 
 @pytest.mark.parametrize(
     ("basis", "X"),
-    [(cc.Polynomial(3), RING), (cc.Radial(), RING), (cc.Quadratic(), np.hstack([RING, RING])),
-     (cc.Functions(lambda X: X), RING)],
-)  # fmt: skip
+    [
+        (cc.Polynomial(3), RING),
+        (cc.Radial(), RING),
+        (cc.Quadratic(), np.hstack([RING, RING])),
+        (cc.Functions(lambda X: X), RING),
+    ],
+)
 def test_other_boundaries_are_no_conics(basis, X):
     s = cc.SoftMarginSVM(basis(X), INSIDE).solve()
     with pytest.raises(cc.NoAnswer, match="a conic needs two features and a basis of degree two"):

@@ -220,8 +220,11 @@ def test_json_is_strict_and_complete(name):
     if known.verdict == "optimal":
         assert found["objective"] == pytest.approx(float(known.optimum), abs=1e-9)
         assert set(found["kkt"]) == {
-            "stationarity", "primal feasibility", "dual feasibility", "complementary slackness",
-        }  # fmt: skip
+            "stationarity",
+            "primal feasibility",
+            "dual feasibility",
+            "complementary slackness",
+        }
     else:
         assert found["objective"] is None
         assert found["coef"] is None

@@ -71,18 +71,21 @@ def test_features_of_a_data_file_are_named(tmp_path: Path):
     assert "age" in picture.read_text()
 
 
-@pytest.mark.parametrize(("arguments", "words"), [
-    (["-o", "p.txt"], ".png, .pdf, .svg"),
-    (["-o", "nowhere/p.png"], "no directory"),
-    (["-o", "p.png", "--kind", "cake"], "cake"),
-    (["-o", "p.png", "--solver", "magic"], "no solver 'magic'"),
-    (["-o", "p.png", "--axes", "x1"], "name two features"),
-    (["-o", "p.png", "--axes", "x1,zz"], "no feature 'zz'"),
-    (["-o", "p.png", "--axes", "x1,x2", "--kind", "multipliers"], "--axes has no say"),
-    (["-o", "p.png", "--axes", "x1,x2", "--kind", "answers"], "--axes has no say"),
-    (["-o", "p.png", "--solver", "osqp", "--kind", "answers"], "--solver has no say"),
-    ([], "--output"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["-o", "p.txt"], ".png, .pdf, .svg"),
+        (["-o", "nowhere/p.png"], "no directory"),
+        (["-o", "p.png", "--kind", "cake"], "cake"),
+        (["-o", "p.png", "--solver", "magic"], "no solver 'magic'"),
+        (["-o", "p.png", "--axes", "x1"], "name two features"),
+        (["-o", "p.png", "--axes", "x1,zz"], "no feature 'zz'"),
+        (["-o", "p.png", "--axes", "x1,x2", "--kind", "multipliers"], "--axes has no say"),
+        (["-o", "p.png", "--axes", "x1,x2", "--kind", "answers"], "--axes has no say"),
+        (["-o", "p.png", "--solver", "osqp", "--kind", "answers"], "--solver has no say"),
+        ([], "--output"),
+    ],
+)
 def test_bad_options_are_refused_in_words(arguments, words, tmp_path: Path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert words in run("plot", "heart_scale", *arguments, code=2).stderr

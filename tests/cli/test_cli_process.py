@@ -80,9 +80,12 @@ def test_interruption(tmp_path):
     args = [*COMMAND, "solve", str(tmp_path / "slow.csv"), "-m", "hard-margin"]
     # a job in the background ignores SIGINT, and so do its children unless they are told otherwise
     child = subprocess.Popen(
-        args, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=ENV,
+        args,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=ENV,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
-    )  # fmt: skip
+    )
     with child, (tmp_path / "slow.csv").open("w"):  # opens when the child has opened it, and is about to read
         child.send_signal(signal.SIGINT)
         out, err = child.communicate(timeout=30)
@@ -95,8 +98,12 @@ def test_interruption(tmp_path):
 def test_a_csv_through_a_pipe(tmp_path):
     done = subprocess.run(
         [*COMMAND, "solve", "/dev/stdin", "--format", "csv", "-m", "hard-margin", "-t", "label"],
-        input=CSV, capture_output=True, encoding="utf-8", env=ENV, timeout=60,
-    )  # fmt: skip
+        input=CSV,
+        capture_output=True,
+        encoding="utf-8",
+        env=ENV,
+        timeout=60,
+    )
     if not Path("/dev/stdin").exists():
         pytest.skip("no /dev/stdin")
     assert done.returncode == 0

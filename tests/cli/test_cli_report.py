@@ -45,9 +45,23 @@ def test_a_data_file_has_a_name_of_its_own(table):
 
 def test_options_are_carried_out(table):
     done = run(
-        "report", table.name, "-m", "logistic", "-p", "l2=1", "-s", "newton", "--level", "rigorous",
-        "--title", HOSTILE[0], "-o", "out.html", "--no-pictures", "--no-compare",
-    )  # fmt: skip
+        "report",
+        table.name,
+        "-m",
+        "logistic",
+        "-p",
+        "l2=1",
+        "-s",
+        "newton",
+        "--level",
+        "rigorous",
+        "--title",
+        HOSTILE[0],
+        "-o",
+        "out.html",
+        "--no-pictures",
+        "--no-compare",
+    )
     assert done.exit_code == 0
     page = assert_sound((table.parent / "out.html").read_text(encoding="utf-8"))
     assert HOSTILE[0] in page.text
@@ -77,8 +91,9 @@ def test_a_hostile_title_in_toml(table):
     toml = table.parent / "evil.toml"
     toml.write_text(
         f"title = '{HOSTILE[0]}'\nderivation = 'none'\ndata = 'data.csv'\ntarget = 'kind'\n"
-        "[model]\nkind = 'soft-margin'\n[known]\nverdict = 'optimal'\noptimum = '1'\n", encoding="utf-8"
-    )  # fmt: skip
+        "[model]\nkind = 'soft-margin'\n[known]\nverdict = 'optimal'\noptimum = '1'\n",
+        encoding="utf-8",
+    )
     done = run("report", toml, "-o", "y.html", "--no-compare", "--no-pictures")
     assert done.exit_code == 0, done.output
     page = assert_sound((table.parent / "y.html").read_text(encoding="utf-8"))

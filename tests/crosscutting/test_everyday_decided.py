@@ -37,28 +37,43 @@ FLAT = [
     [2.3e-14, 4.8e17],
     [4.3e-14, -3.8e17],
 ]
-PLACES = [[499212.36, 4649331.27], [499593.9, 4650348.29], [499524.97, 4649775.63], [499719.02, 4649321.79],
-          [500269.32, 4650661.68]]  # fmt: skip
+PLACES = [
+    [499212.36, 4649331.27],
+    [499593.9, 4650348.29],
+    [499524.97, 4649775.63],
+    [499719.02, 4649321.79],
+    [500269.32, 4650661.68],
+]
 CENTS = [[Fraction(10**11 + v, 100)] for v in (-36, 14, 27, -9)]
-TWINS = [[1.1739992297607662, 0.35219976892822985], [-0.3958791398947126, -0.11876374196841377],
-         [2.25, 0.6750000000000002], [-1.5, -0.44999999999999996]]  # fmt: skip
+TWINS = [
+    [1.1739992297607662, 0.35219976892822985],
+    [-0.3958791398947126, -0.11876374196841377],
+    [2.25, 0.6750000000000002],
+    [-1.5, -0.44999999999999996],
+]
 
 CASES: dict[str, tuple[str, Any, list[int], dict[str, Any]]] = {
     "prices, large C": ("SoftMarginSVM", PRICES, [0, 1, 0], {"C": 1e4, "loss": "hinge", "intercept": True}),
     "millions": ("SoftMarginSVM", LARGE, [1, 0, 1, 0], {"C": 1.0, "loss": "hinge", "intercept": True}),
     "years, large C": ("SoftMarginSVM", YEARS, [0, 0, 1, 1], {"C": 1e8, "loss": "hinge", "intercept": True}),
     "1e49": ("SoftMarginSVM", HUGE, [1, 1, 0, 0, 1, 0], {"C": 10.0, "loss": "hinge", "intercept": True}),
-    "1e49, squared": ("SoftMarginSVM", HUGE, [1, 1, 0, 0, 1, 0],
-                      {"C": 1e4, "loss": "squared_hinge", "intercept": True}),
+    "1e49, squared": (
+        "SoftMarginSVM",
+        HUGE,
+        [1, 1, 0, 0, 1, 0],
+        {"C": 1e4, "loss": "squared_hinge", "intercept": True},
+    ),
     "mixed units": ("SoftMarginSVM", MIXED, [1, 0, 0, 1], {"C": 1e4, "loss": "hinge", "intercept": True}),
     "kernel of mixed units": ("KernelSVM", UNITS, [1, 0, 0, 1], {"kernel": "linear", "C": None, "intercept": False}),
     "widest margin": ("MaxMargin", FLAT, [1, 0, 0, 1, 0, 1], {"intercept": True}),
     "coordinates": (
-        "KernelSVM", PLACES, [0, 0, 0, 1, 1],
+        "KernelSVM",
+        PLACES,
+        [0, 0, 0, 1, 1],
         {"kernel": "poly", "C": None, "intercept": True, "degree": 3, "coef0": 0.0, "gamma": 1.67e-07},
     ),
     "cents": ("MaxMargin", CENTS, [0, 1, 1, 0], {"intercept": True}),
-}  # fmt: skip
+}
 
 
 def judged(name: str, level: Any) -> tuple[cc.Solution, str]:

@@ -133,9 +133,7 @@ def penalised_logistic(case: Case):
 def perceptron(case: Case):
     optimum = exact.perceptron(case.X, case.y, case.intercept)
     problem = cc.PerceptronCriterion(*case.arrays, intercept=case.intercept)
-    return problem, Truth(
-        "infeasible" if optimum is None else "optimal", optimum, Fraction(len(case.y))
-    )  # fmt: skip
+    return problem, Truth("infeasible" if optimum is None else "optimal", optimum, Fraction(len(case.y)))
 
 
 def least_squares(case: Case):
@@ -169,10 +167,19 @@ def fisher(case: Case):
 MODELS = {
     model.__name__: model
     for model in (
-        hard_margin, max_margin, soft_margin, squared_hinge, logistic, penalised_logistic, perceptron,
-        least_squares, least_squares_01, least_absolute, fisher,
+        hard_margin,
+        max_margin,
+        soft_margin,
+        squared_hinge,
+        logistic,
+        penalised_logistic,
+        perceptron,
+        least_squares,
+        least_squares_01,
+        least_absolute,
+        fisher,
     )
-}  # fmt: skip
+}
 ACCURACY = {"max_margin": Fraction(1, 10**8)}
 
 
@@ -246,9 +253,7 @@ def _unattained_exactly(case: Case, solution) -> bool:
     Z = exact.signed_rows(case.X, case.y, case.intercept)
     direction = [Fraction(v) for v in solution.certificate.direction.x.tolist()]
     sizes = [exact.dot([abs(v) for v in z], [abs(v) for v in direction]) for z in Z]
-    still = [
-        z for z, size in zip(Z, sizes, strict=True) if abs(exact.dot(z, direction)) <= size / 10**9
-    ]  # fmt: skip
+    still = [z for z, size in zip(Z, sizes, strict=True) if abs(exact.dot(z, direction)) <= size / 10**9]
     if still:
         columns = [[z[j] for z in still] for j in range(len(still[0]))]
         direction = exact.rationalised(direction, columns, list(range(len(direction))))
@@ -311,7 +316,7 @@ CAUGHT = [
     ("soft_margin", _instance([[-1, 2, -2], [-1, 0, -3], [3, -1, -3], [-1, 0, -3]], [1, 1, 1, -1], C=16)),
     # a perfect fit
     ("least_squares_01", _instance([[-2, 1, 0], [-2, -1, 1]], [1, -1], intercept=False)),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("number", range(len(CAUGHT)), ids=lambda k: f"{CAUGHT[k][0]}-{k}")

@@ -31,8 +31,16 @@ SOLVERS = {name: {info.name: info for info in accepting(ENTRIES[name].problem)} 
 CELLS = [(name, solver) for name in NAMES for solver in SOLVERS[name]]
 #: These finish at machine precision: an optimum that is a ratio must come out to nine digits.
 PRECISE = (
-    "closed-form", "moments", "newton", "newton-kkt", "highs", "clarabel", "working-set", "interior-point", "smo",
-)  # fmt: skip
+    "closed-form",
+    "moments",
+    "newton",
+    "newton-kkt",
+    "highs",
+    "clarabel",
+    "working-set",
+    "interior-point",
+    "smo",
+)
 with_verdict = {v: [n for n in NAMES if ENTRIES[n].known.verdict == v] for v in ("optimal", "infeasible", "unattained")}
 
 
@@ -485,10 +493,13 @@ def test_the_installed_gallery_comes_first(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("text", "value", "exact"),
     [
-        ('"1/2"', Fraction(1, 2), True), ('"-7/3"', Fraction(-7, 3), True), ("3", Fraction(3), True),
-        ('"-0.25"', Fraction(-1, 4), True), ('"0.693..."', Fraction(693, 1000), False),
+        ('"1/2"', Fraction(1, 2), True),
+        ('"-7/3"', Fraction(-7, 3), True),
+        ("3", Fraction(3), True),
+        ('"-0.25"', Fraction(-1, 4), True),
+        ('"0.693..."', Fraction(693, 1000), False),
     ],
-)  # fmt: skip
+)
 def test_numbers_of_known_answers(tmp_path, text, value, exact):
     number = gallery.entry(write(tmp_path, TOML.replace('"1/2"', text))).known.optimum
     assert (number.value, number.exact, float(number)) == (value, exact, float(value))
@@ -496,9 +507,29 @@ def test_numbers_of_known_answers(tmp_path, text, value, exact):
 
 @pytest.mark.parametrize(
     "text",
-    ['"1e3000000"', '"1/0"', '"0x10"', '"1_000"', '"nan"', '"inf"', '" 1"', '"1/2/3"', '"1."', '".5"', '"+1"', '"٣"',
-     f'"{"9" * 500}"', f'"1/{"9" * 500}"', '""', "0.5", "true", "[1]", "0x" + "f" * 5000, "9" * 5000],
-)  # fmt: skip
+    [
+        '"1e3000000"',
+        '"1/0"',
+        '"0x10"',
+        '"1_000"',
+        '"nan"',
+        '"inf"',
+        '" 1"',
+        '"1/2/3"',
+        '"1."',
+        '".5"',
+        '"+1"',
+        '"٣"',
+        f'"{"9" * 500}"',
+        f'"1/{"9" * 500}"',
+        '""',
+        "0.5",
+        "true",
+        "[1]",
+        "0x" + "f" * 5000,
+        "9" * 5000,
+    ],
+)
 def test_malformed_numbers_are_refused(tmp_path, text):
     with pytest.raises(GalleryError, match=r"case\.toml.*(known\.optimum|not TOML)"):
         gallery.entry(write(tmp_path, TOML.replace('"1/2"', text)))
@@ -545,7 +576,7 @@ def test_malformed_numbers_are_refused(tmp_path, text):
         ('optimum = "1/2"', 'optimum = "1/2"\n[known.multipliers]\nnu = ["1"]', r"known\.multipliers\.nu is not a fi"),
         ('optimum = "1/2"', 'optimum = "1/2"\n[known.multipliers]\nmargin = ["1"]', r"margin must be a list of 2 num"),
     ],
-)  # fmt: skip
+)
 def test_malformed_entries_are_refused(tmp_path, old, new, message):
     assert old in TOML
     with pytest.raises(GalleryError, match=message):
@@ -568,7 +599,7 @@ def test_malformed_entries_are_refused(tmp_path, old, new, message):
         ("x1,x2,y\n0,0,a\n1,2,a\n", "soft-margin model refuses it: y has"),
         ("x1,x2,y\n0,0,a\n1,2,b\n2,2,c\n", "soft-margin model refuses it: y has 3 distinct label"),
     ],
-)  # fmt: skip
+)
 def test_malformed_data_is_refused(tmp_path, data, message):
     with pytest.raises(GalleryError, match=message):
         gallery.entry(write(tmp_path, data=data))

@@ -42,11 +42,18 @@ def changes(source):
         ("if bad: raise E", {"if bad: raise E -> if False: raise E"}),
         ("demand(a)", {"demand(a) -> pass"}),
         ("x = a if c else b", {"a if c else b -> a", "a if c else b -> b"}),
-        ("re.compile('[0-9]{1,3}')", {
-            "re.compile('[0-9]{1,3}') -> pass", *(f"re.compile('[0-9]{{1,3}}') -> re.compile('{p}')" for p in (
-                r"\\d{1,3}", "[0-9]{2,3}", "[0-9]{0,3}", "[0-9]{1,4}", "[0-9]{1,2}"))}),
+        (
+            "re.compile('[0-9]{1,3}')",
+            {
+                "re.compile('[0-9]{1,3}') -> pass",
+                *(
+                    f"re.compile('[0-9]{{1,3}}') -> re.compile('{p}')"
+                    for p in (r"\\d{1,3}", "[0-9]{2,3}", "[0-9]{0,3}", "[0-9]{1,4}", "[0-9]{1,2}")
+                ),
+            },
+        ),
     ],
-)  # fmt: skip
+)
 def test_what_is_broken(source, wanted):
     assert changes(source) == wanted
     for mutant in mutants("f.py", source):

@@ -49,11 +49,21 @@ def test_every_mutation_of_an_accepted_answer_is_refused(model, data):
 
 
 OTHERS = [
-    ("soft", "osqp"), ("soft", "cvxpy:CLARABEL"), ("soft", "dual:clarabel"), ("hard", "osqp"), ("hard", "dual:osqp"),
-    ("squared hinge", "osqp"), ("least absolute", "clarabel"), ("least absolute", "cvxpy:SCIPY"),
-    ("perceptron", "clarabel"), ("logistic, l2", "gradient"), ("logistic", "cvxpy:CLARABEL"),
-    ("least squares", "osqp"), ("widest", "cvxpy:CLARABEL"), ("fisher", "clarabel"),
-]  # fmt: skip
+    ("soft", "osqp"),
+    ("soft", "cvxpy:CLARABEL"),
+    ("soft", "dual:clarabel"),
+    ("hard", "osqp"),
+    ("hard", "dual:osqp"),
+    ("squared hinge", "osqp"),
+    ("least absolute", "clarabel"),
+    ("least absolute", "cvxpy:SCIPY"),
+    ("perceptron", "clarabel"),
+    ("logistic, l2", "gradient"),
+    ("logistic", "cvxpy:CLARABEL"),
+    ("least squares", "osqp"),
+    ("widest", "cvxpy:CLARABEL"),
+    ("fisher", "clarabel"),
+]
 
 
 @pytest.mark.parametrize(("model", "solver"), OTHERS)

@@ -102,9 +102,12 @@ def fisher(X, y):
 
 MARGIN_MODELS = {"hard": hard, "soft": soft, "squared_hinge": squared_hinge, "widest": widest}
 MODELS = MARGIN_MODELS | {
-    "least_squares": least_squares, "least_absolute": least_absolute, "perceptron": perceptron,
-    "logistic": logistic, "fisher": fisher,
-}  # fmt: skip
+    "least_squares": least_squares,
+    "least_absolute": least_absolute,
+    "perceptron": perceptron,
+    "logistic": logistic,
+    "fisher": fisher,
+}
 
 
 def solver_names(problem) -> list[str]:

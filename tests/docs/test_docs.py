@@ -187,9 +187,14 @@ def test_what_loads_from_the_network_is_found(tmp_path):
 def test_docstrings_become_restructuredtext():
     plain = ["It minimises |y - f| by 2*n, as ``a*b`` does:", "", "    min |x|*2   (``x``)", "", "and phi_ is kept."]
     assert plain_docstrings.as_rst(plain) == [
-        r"It minimises \|y - f\| by 2\*n, as ``a*b`` does:", "",
-        "::", "", "    min |x|*2   (x)", "", r"and phi\_ is kept.",
-    ]  # fmt: skip
+        r"It minimises \|y - f\| by 2\*n, as ``a*b`` does:",
+        "",
+        "::",
+        "",
+        "    min |x|*2   (x)",
+        "",
+        r"and phi\_ is kept.",
+    ]
 
 
 # ---- links -----------------------------------------------------------------------------------------------

@@ -32,10 +32,27 @@ def site(tmp_path_factory):
         if p.relative_to(DOCS).with_suffix("").as_posix() not in PAGES
     ]
     run = subprocess.run(
-        [sys.executable, "-m", "sphinx", "-q", "-b", "html", "-D", f"extensions={EXTENSIONS}", "-D", "root_doc=start",
-         "-D", f"exclude_patterns={','.join([*others, '_build', 'examples', '*.rst'])}", str(DOCS), str(out)],
-        capture_output=True, text=True, check=False, env={**os.environ, "PYTHONWARNINGS": ""},
-    )  # fmt: skip
+        [
+            sys.executable,
+            "-m",
+            "sphinx",
+            "-q",
+            "-b",
+            "html",
+            "-D",
+            f"extensions={EXTENSIONS}",
+            "-D",
+            "root_doc=start",
+            "-D",
+            f"exclude_patterns={','.join([*others, '_build', 'examples', '*.rst'])}",
+            str(DOCS),
+            str(out),
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PYTHONWARNINGS": ""},
+    )
     assert run.returncode == 0, run.stderr
     wrong = [
         line

@@ -25,9 +25,17 @@ ROWS = [
 ]
 THEIRS = {
     cls.__name__: cls
-    for cls in (LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis, LogisticRegression, Perceptron,
-                QuantileRegressor, RidgeClassifier, SVC, LinearSVC)
-}  # fmt: skip
+    for cls in (
+        LinearDiscriminantAnalysis,
+        QuadraticDiscriminantAnalysis,
+        LogisticRegression,
+        Perceptron,
+        QuantileRegressor,
+        RidgeClassifier,
+        SVC,
+        LinearSVC,
+    )
+}
 
 
 def made(cell, names):

@@ -59,9 +59,20 @@ def test_several_classes_kernels_statistics_and_rules(capsys):
 
 
 def test_every_name_in_the_table_is_there():
-    for name in ("HardMarginSVM", "MaxMargin", "SoftMarginSVM", "LogisticMLE", "LeastSquares", "LeastAbsolute",
-                 "PerceptronCriterion", "FisherLDA", "EmpiricalRisk", "KernelSVM", "SoftmaxMLE",
-                 "GaussianMLE"):  # fmt: skip
+    for name in (
+        "HardMarginSVM",
+        "MaxMargin",
+        "SoftMarginSVM",
+        "LogisticMLE",
+        "LeastSquares",
+        "LeastAbsolute",
+        "PerceptronCriterion",
+        "FisherLDA",
+        "EmpiricalRisk",
+        "KernelSVM",
+        "SoftmaxMLE",
+        "GaussianMLE",
+    ):
         assert f"`{name}`" in README
         assert hasattr(cc, name)
     for info in cc.solvers():

@@ -26,8 +26,15 @@ from sklearn.utils import estimator_html_repr, get_tags
 import convexcls as cc
 
 NAMES = tuple(cc.estimators.ESTIMATORS)
-WEIGHTED = ("HardMarginSVC", "SoftMarginSVC", "KernelSVC", "LogisticClassifier", "SoftmaxClassifier",
-            "LeastSquaresClassifier", "LeastAbsoluteClassifier")  # fmt: skip
+WEIGHTED = (
+    "HardMarginSVC",
+    "SoftMarginSVC",
+    "KernelSVC",
+    "LogisticClassifier",
+    "SoftmaxClassifier",
+    "LeastSquaresClassifier",
+    "LeastAbsoluteClassifier",
+)
 NATIVE = ("SoftmaxClassifier", "FisherClassifier", "GaussianClassifier")
 SEPARABLE = ("HardMarginSVC", "PerceptronClassifier")
 

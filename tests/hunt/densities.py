@@ -116,10 +116,12 @@ class Gaussian(Question):
     def _moments(self, classes: list[int], centre: Any) -> list[Vector]:
         chosen = [i for i, k in enumerate(self.samples.classes) if k in classes]
         z = [
-            [*(v - m for v, m in zip(self.samples.rows[i], centre, strict=True)),
-             *(ONE if self.samples.classes[i] == k else ZERO for k in classes)]
+            [
+                *(v - m for v, m in zip(self.samples.rows[i], centre, strict=True)),
+                *(ONE if self.samples.classes[i] == k else ZERO for k in classes),
+            ]
             for i in chosen
-        ]  # fmt: skip
+        ]
         c = [self.samples.weights[i] for i in chosen]
         size = len(z[0])
         return [[dot(c, [row[i] * row[j] for row in z]) for j in range(size)] for i in range(size)]

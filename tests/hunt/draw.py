@@ -14,10 +14,26 @@ from tests.hunt.oracle import Samples, rational
 
 #: The models by name of their class, each as often as it is named.
 MODELS = (
-    "HardMarginSVM", "HardMarginSVM", "MaxMargin", "SoftMarginSVM", "SoftMarginSVM", "SoftMarginSVM", "KernelSVM",
-    "KernelSVM", "LogisticMLE", "LogisticMLE", "SoftmaxMLE", "LeastSquares", "LeastSquares", "LeastAbsolute",
-    "PerceptronCriterion", "FisherLDA", "FisherLDA", "GaussianMLE", "EmpiricalRisk",
-)  # fmt: skip
+    "HardMarginSVM",
+    "HardMarginSVM",
+    "MaxMargin",
+    "SoftMarginSVM",
+    "SoftMarginSVM",
+    "SoftMarginSVM",
+    "KernelSVM",
+    "KernelSVM",
+    "LogisticMLE",
+    "LogisticMLE",
+    "SoftmaxMLE",
+    "LeastSquares",
+    "LeastSquares",
+    "LeastAbsolute",
+    "PerceptronCriterion",
+    "FisherLDA",
+    "FisherLDA",
+    "GaussianMLE",
+    "EmpiricalRisk",
+)
 SEVERAL = ("SoftmaxMLE", "FisherLDA", "GaussianMLE")
 WEIGHTED = tuple(m for m in dict.fromkeys(MODELS) if m not in ("HardMarginSVM", "MaxMargin", "FisherLDA", "KernelSVM"))
 

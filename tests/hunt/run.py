@@ -22,10 +22,26 @@ from verifier import verify_certificate
 
 #: Solvers besides auto; each is also tried on the dual, where it takes that.
 OTHERS = (
-    "closed-form", "moments", "newton", "newton-kkt", "gradient", "smo", "highs", "working-set", "clarabel", "osqp",
-    "interior-point", "cvxpy:CLARABEL", "cvxpy:SCS", "dual:clarabel", "dual:osqp", "dual:highs", "dual:newton-kkt",
-    "dual:interior-point", "dual:closed-form",
-)  # fmt: skip
+    "closed-form",
+    "moments",
+    "newton",
+    "newton-kkt",
+    "gradient",
+    "smo",
+    "highs",
+    "working-set",
+    "clarabel",
+    "osqp",
+    "interior-point",
+    "cvxpy:CLARABEL",
+    "cvxpy:SCS",
+    "dual:clarabel",
+    "dual:osqp",
+    "dual:highs",
+    "dual:newton-kkt",
+    "dual:interior-point",
+    "dual:closed-form",
+)
 LEVELS = ("float", "rigorous", "exact")
 #: Errors that tell a user what is wrong with the data or the request, and what to do.
 CLEAR = (cc.DataError, cc.ProblemError, cc.NoAnswer, cc.SolverRefused, cc.MatrixTooLarge)

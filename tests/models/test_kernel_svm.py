@@ -191,8 +191,10 @@ def test_the_intercept_interval_is_that_of_the_linear_model():
     for b in (low, high):  # both ends are optimal: the slack takes up the difference
         margins = kernel.margins + kernel.data.signs * (b - kernel.intercept)
         multipliers = {
-            "intercept": np.array([b]), "slack": np.maximum(0, 1 - margins), "margin_sign": np.maximum(0, margins - 1),
-        }  # fmt: skip
+            "intercept": np.array([b]),
+            "slack": np.maximum(0, 1 - margins),
+            "margin_sign": np.maximum(0, margins - 1),
+        }
         assert check_kkt(kernel.problem, kernel.x, multipliers).holds(1e-8)
 
 
@@ -350,7 +352,7 @@ def test_rounding_is_not_taken_for_indefiniteness():
         (SIX * 1e200, {"kernel": "linear"}, "linear kernel of row 0 and sample 0 is inf: divide X by its largest"),
         (-np.abs(SIX), {"kernel": "chi2"}, "chi2 kernel does not take these samples: .*negative"),
     ],
-)  # fmt: skip
+)
 def test_what_cannot_be_meant_is_refused(X, setting, message):
     with pytest.raises(ValueError, match=message):
         cc.KernelSVM(X, SIX_Y, **setting)

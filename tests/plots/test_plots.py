@@ -297,10 +297,16 @@ def test_losses_are_those_of_the_source():
     shown = LossesDisplay.of_losses()
     m = shown.margins
     known = {
-        "zero-one": m <= 0, "perceptron": np.maximum(0, -m), "hinge": np.maximum(0, 1 - m),
-        "squared_hinge": np.maximum(0, 1 - m) ** 2, "squared": (1 - m) ** 2, "absolute": abs(1 - m),
-        "logistic": np.log(1 + np.exp(-m)), "exponential": np.exp(-m), "softmax": np.log(1 + 2 * np.exp(-m)),
-    }  # fmt: skip
+        "zero-one": m <= 0,
+        "perceptron": np.maximum(0, -m),
+        "hinge": np.maximum(0, 1 - m),
+        "squared_hinge": np.maximum(0, 1 - m) ** 2,
+        "squared": (1 - m) ** 2,
+        "absolute": abs(1 - m),
+        "logistic": np.log(1 + np.exp(-m)),
+        "exponential": np.exp(-m),
+        "softmax": np.log(1 + 2 * np.exp(-m)),
+    }
     assert shown.values.keys() == known.keys()
     for name, values in known.items():
         np.testing.assert_allclose(shown.values[name], values, rtol=1e-12, atol=1e-15)
@@ -456,26 +462,35 @@ def test_an_infeasible_problem_points_to_its_hulls(display):
         display.from_solution(cc.load("xor_hard_margin").solve())
 
 
-@pytest.mark.parametrize(("display", "problem", "words"), [
-    (BoundaryDisplay, "nist_norris", "real targets"),
-    (MultipliersDisplay, "spector", "no multipliers by sample"),
-    (SlacknessDisplay, "spector", "no inequalities"),
-    (ProbabilityDisplay, "twenty_points", "no probabilities"),
-    (TrajectoryDisplay, "twenty_points_perceptron", "not a perceptron"),
-    (LossesDisplay, "fisher", "not a sum of losses"),
-    (ConvergenceDisplay, "twenty_points", "trace of one line"),
-    (HullsDisplay, "softmax_table", "not two classes"),
-    (HullsDisplay, "through_the_origin", "intercept"),
-    (LossSliceDisplay, "kernel_xor", "not stated in coef"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("display", "problem", "words"),
+    [
+        (BoundaryDisplay, "nist_norris", "real targets"),
+        (MultipliersDisplay, "spector", "no multipliers by sample"),
+        (SlacknessDisplay, "spector", "no inequalities"),
+        (ProbabilityDisplay, "twenty_points", "no probabilities"),
+        (TrajectoryDisplay, "twenty_points_perceptron", "not a perceptron"),
+        (LossesDisplay, "fisher", "not a sum of losses"),
+        (ConvergenceDisplay, "twenty_points", "trace of one line"),
+        (HullsDisplay, "softmax_table", "not two classes"),
+        (HullsDisplay, "through_the_origin", "intercept"),
+        (LossSliceDisplay, "kernel_xor", "not stated in coef"),
+    ],
+)
 def test_a_picture_that_makes_no_sense_says_why(display, problem, words):
     with pytest.raises(cc.NoAnswer, match=words):
         display.from_solution(cc.load(problem).solve())
 
 
-@pytest.mark.parametrize(("features", "words"), [
-    ((0, 99), "no feature 99"), (("x1", "zz"), "no feature 'zz'"), ((1, "x2"), "twice"), ((1, 2, 3), "name two"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("features", "words"),
+    [
+        ((0, 99), "no feature 99"),
+        (("x1", "zz"), "no feature 'zz'"),
+        ((1, "x2"), "twice"),
+        ((1, 2, 3), "name two"),
+    ],
+)
 def test_features_that_are_not_there(features, words):
     with pytest.raises(ValueError, match=words):
         BoundaryDisplay.of(cc.load("heart_scale").solve(), features=features)

@@ -115,8 +115,15 @@ def test_thinning_is_the_same_every_time_and_keeps_what_it_must():
 # ---- names --------------------------------------------------------------------------------------------------------
 
 HOSTILE = [
-    "$\\frac{1}{$", "a\nb\x00\x1b[31m", "<script>alert(1)</script>", "x" * 500, r"\$a$ $b$", " ", "%s {0} &amp;", "",
-]  # fmt: skip
+    "$\\frac{1}{$",
+    "a\nb\x00\x1b[31m",
+    "<script>alert(1)</script>",
+    "x" * 500,
+    r"\$a$ $b$",
+    " ",
+    "%s {0} &amp;",
+    "",
+]
 
 
 @pytest.mark.parametrize("names", [HOSTILE[:4], HOSTILE[4:]])

@@ -80,51 +80,92 @@ def fewer_points(display):
 
 #: Picture, and ways to spoil it: each must be seen.
 PICTURES = {
-    "boundary": (lambda: plots.BoundaryDisplay.of(twenty()), [
-        without("slab", None), without("boundaries", ([],)), without("margins", ([], [])), fewer_points,
-    ]),
+    "boundary": (
+        lambda: plots.BoundaryDisplay.of(twenty()),
+        [
+            without("slab", None),
+            without("boundaries", ([],)),
+            without("margins", ([], [])),
+            fewer_points,
+        ],
+    ),
     "boundary_soft": (lambda: plots.BoundaryDisplay.of(soft()), [without("slack", np.empty((0, 2, 2))), fewer_points]),
-    "boundary_kernel": (lambda: plots.BoundaryDisplay.of(cc.load("kernel_xor").solve()), [
-        without("boundaries", ([],)), without("margins", ([], [])),
-    ]),
+    "boundary_kernel": (
+        lambda: plots.BoundaryDisplay.of(cc.load("kernel_xor").solve()),
+        [
+            without("boundaries", ([],)),
+            without("margins", ([], [])),
+        ],
+    ),
     "boundary_circle": (lambda: plots.BoundaryDisplay.of(cc.load("circle").solve()), [without("boundaries", ([],))]),
     "figure_4_14": (figure_4_14, [without("boundaries", lambda d: (d.boundaries[0], d.boundaries[1], []))]),
     "figure_4_16": (
         lambda: plots.BoundaryDisplay.of_several([twenty(), cc.LogisticMLE(*_xy()).solve()]),
         [without("boundaries", lambda d: (d.boundaries[0], [])), without("slab", None)],
     ),
-    "hulls": (lambda: plots.HullsDisplay.of(twenty()), [
-        without("hulls", lambda d: (d.hulls[0], d.hulls[1][:1])), without("nearest", lambda d: d.nearest - 1.5),
-    ]),
-    "hulls_meet": (lambda: plots.HullsDisplay.of(cc.load("xor_hard_margin").solve()), [
-        without("nearest", lambda d: d.nearest + 9), without("hulls", lambda d: (d.hulls[0], d.hulls[1][:1])),
-    ]),
-    "losses": (plots.LossesDisplay.of_losses, [
-        without("values", lambda d, k=k: {n: v for n, v in d.values.items() if n != k})
-        for k in ("hinge", "squared", "zero-one", "logistic")
-    ]),
-    "slice": (lambda: plots.LossSliceDisplay.of(soft()), [
-        without("values", lambda d: dict(list(d.values.items())[:2])),
-    ]),
-    "multipliers": (lambda: plots.MultipliersDisplay.of(soft()), [
-        without("alpha", lambda d: d.alpha[::-1]), without("box", None),
-    ]),
-    "slackness": (lambda: plots.SlacknessDisplay.of(soft()), [
-        without("multiplier", lambda d: {k: v + 0.2 for k, v in d.multiplier.items()}),
-    ]),
+    "hulls": (
+        lambda: plots.HullsDisplay.of(twenty()),
+        [
+            without("hulls", lambda d: (d.hulls[0], d.hulls[1][:1])),
+            without("nearest", lambda d: d.nearest - 1.5),
+        ],
+    ),
+    "hulls_meet": (
+        lambda: plots.HullsDisplay.of(cc.load("xor_hard_margin").solve()),
+        [
+            without("nearest", lambda d: d.nearest + 9),
+            without("hulls", lambda d: (d.hulls[0], d.hulls[1][:1])),
+        ],
+    ),
+    "losses": (
+        plots.LossesDisplay.of_losses,
+        [
+            without("values", lambda d, k=k: {n: v for n, v in d.values.items() if n != k})
+            for k in ("hinge", "squared", "zero-one", "logistic")
+        ],
+    ),
+    "slice": (
+        lambda: plots.LossSliceDisplay.of(soft()),
+        [
+            without("values", lambda d: dict(list(d.values.items())[:2])),
+        ],
+    ),
+    "multipliers": (
+        lambda: plots.MultipliersDisplay.of(soft()),
+        [
+            without("alpha", lambda d: d.alpha[::-1]),
+            without("box", None),
+        ],
+    ),
+    "slackness": (
+        lambda: plots.SlacknessDisplay.of(soft()),
+        [
+            without("multiplier", lambda d: {k: v + 0.2 for k, v in d.multiplier.items()}),
+        ],
+    ),
     "convergence": (convergence, [without("measures", ("residual",))]),
     "path": (path, [without("coef", lambda d: -d.coef)]),
-    "trajectory": (lambda: plots.TrajectoryDisplay.of(twenty("perceptron", "_perceptron")), [
-        without("chosen", lambda d: d.chosen[:-1]),
-    ]),
-    "projection": (lambda: plots.ProjectionDisplay.of(cc.FisherLDA(*clouds()).solve()), [
-        without("threshold", None), without("counts", lambda d: d.counts[::-1]),
-    ]),
-    "probability": (lambda: plots.ProbabilityDisplay.of(cc.LogisticMLE(*clouds()).solve()), [
-        without("field", lambda d: type(d.field)(d.field.u, d.field.v, 1 - d.field.values)),
-    ]),
+    "trajectory": (
+        lambda: plots.TrajectoryDisplay.of(twenty("perceptron", "_perceptron")),
+        [
+            without("chosen", lambda d: d.chosen[:-1]),
+        ],
+    ),
+    "projection": (
+        lambda: plots.ProjectionDisplay.of(cc.FisherLDA(*clouds()).solve()),
+        [
+            without("threshold", None),
+            without("counts", lambda d: d.counts[::-1]),
+        ],
+    ),
+    "probability": (
+        lambda: plots.ProbabilityDisplay.of(cc.LogisticMLE(*clouds()).solve()),
+        [
+            without("field", lambda d: type(d.field)(d.field.u, d.field.v, 1 - d.field.values)),
+        ],
+    ),
     "answers": (comparison, [without("distances", lambda d: d.distances + 1e-6), without("tol", 1e-17)]),
-}  # fmt: skip
+}
 
 
 def _xy():

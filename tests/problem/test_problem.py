@@ -376,9 +376,14 @@ def test_the_objective_is_the_sum_of_its_parts():
     for _ in range(5):
         x, z = rng.standard_normal(3), rng.standard_normal(2)
         by_hand = (
-            0.5 * x @ FULL @ x + 0.5 * z[0] ** 2 + COST @ x + 2 * z.sum()
-            + WEIGHTS @ np.log1p(np.exp(-(TALL @ x + z.sum() + HEIGHT))) + 1.5 * z @ z - 1.5
-        )  # fmt: skip
+            0.5 * x @ FULL @ x
+            + 0.5 * z[0] ** 2
+            + COST @ x
+            + 2 * z.sum()
+            + WEIGHTS @ np.log1p(np.exp(-(TALL @ x + z.sum() + HEIGHT)))
+            + 1.5 * z @ z
+            - 1.5
+        )
         point = np.concatenate([x, z])
         assert p.objective(point) == pytest.approx(by_hand, rel=1e-13)
         assert np.array_equal(p.split(point)["z"], z)

@@ -12,7 +12,12 @@ from tests.small_problems import a, block, over
 
 TOL = 1e-6
 STATIONARITY, PRIMAL, DUAL, SLACKNESS, GAP = (
-    "stationarity", "primal feasibility", "dual feasibility", "complementary slackness", "duality gap")  # fmt: skip
+    "stationarity",
+    "primal feasibility",
+    "dual feasibility",
+    "complementary slackness",
+    "duality gap",
+)
 
 
 def failing(problem, x, multipliers):
@@ -34,9 +39,10 @@ MATRIX = over(2, block("sum", [[1.0, 1.0]], 2.0, "=="), quadratic={"x": np.array
 DISC = over(2, norm_bounds=[cc.NormBound("disc", {"x": np.eye(2)}, bound=5.0)], linear={"x": [-3.0, -4.0]})
 #: min 1/2 (x_1 - 2)^2 + 3/2 (x_2 + 1)^2 by losses, with x_1 <= 1: (1, -1), multiplier 1.
 LOSSES = over(
-    2, block("cap", [[1.0, 0.0]], 1.0),
+    2,
+    block("cap", [[1.0, 0.0]], 1.0),
     terms=[cc.Term("near", {"x": np.eye(2)}, offset=[-2.0, 1.0], weights=[1.0, 3.0])],
-)  # fmt: skip
+)
 #: min x^2/2 with x <= 1: at x = 1 with multiplier -1 only the sign is wrong.
 TRAP = over(1, block("cap", [[1.0]], 1.0), quadratic={"x": [1.0]})
 #: min 1/2 ‖x‖^2 with ten x_i >= 1.
@@ -57,34 +63,72 @@ near = 2e-6
 WRONG = {
     "a sign": (TRAP, a(1), {"cap": a(-1)}, {DUAL}),
     "a row of another block": (
-        over(2, FIRST, SECOND, block("third", [[1.0, 1.0]], 2.9), **ONES), a(1, 2), {**RIGHT, "third": a(0)}, {PRIMAL}),
+        over(2, FIRST, SECOND, block("third", [[1.0, 1.0]], 2.9), **ONES),
+        a(1, 2),
+        {**RIGHT, "third": a(0)},
+        {PRIMAL},
+    ),
     "the second row of another block": (
-        over(2, FIRST, SECOND, block("third", [[1.0, 1.0], [1.0, 0.0]], [9.0, 0.9]), **ONES), a(1, 2),
-        {**RIGHT, "third": a(0, 0)}, {PRIMAL}),
+        over(2, FIRST, SECOND, block("third", [[1.0, 1.0], [1.0, 0.0]], [9.0, 0.9]), **ONES),
+        a(1, 2),
+        {**RIGHT, "third": a(0, 0)},
+        {PRIMAL},
+    ),
     "an equation, from above": (
-        over(2, FIRST, SECOND, block("tie", [[1.0, -1.0]], -1.1, "=="), **ONES), a(1, 2), {**RIGHT, "tie": a(0)},
-        {PRIMAL}),
+        over(2, FIRST, SECOND, block("tie", [[1.0, -1.0]], -1.1, "=="), **ONES),
+        a(1, 2),
+        {**RIGHT, "tie": a(0)},
+        {PRIMAL},
+    ),
     "an equation, from below": (
-        over(2, FIRST, SECOND, block("tie", [[1.0, -1.0]], -0.9, "=="), **ONES), a(1, 2), {**RIGHT, "tie": a(0)},
-        {PRIMAL}),
+        over(2, FIRST, SECOND, block("tie", [[1.0, -1.0]], -0.9, "=="), **ONES),
+        a(1, 2),
+        {**RIGHT, "tie": a(0)},
+        {PRIMAL},
+    ),
     "a homogeneous equation": (
-        over(2, FIRST, SECOND, block("tie", [[2.0, -1.1]], 0.0, "=="), **ONES), a(1, 2), {**RIGHT, "tie": a(0)},
-        {PRIMAL}),
+        over(2, FIRST, SECOND, block("tie", [[2.0, -1.1]], 0.0, "=="), **ONES),
+        a(1, 2),
+        {**RIGHT, "tie": a(0)},
+        {PRIMAL},
+    ),
     "a homogeneous row": (
-        over(2, FIRST, SECOND, block("tie", [[2.0, -0.9]], 0.0), **ONES), a(1, 2), {**RIGHT, "tie": a(0)}, {PRIMAL}),
+        over(2, FIRST, SECOND, block("tie", [[2.0, -0.9]], 0.0), **ONES),
+        a(1, 2),
+        {**RIGHT, "tie": a(0)},
+        {PRIMAL},
+    ),
     "a sign and a product": (
-        CORNER, a(1, 2), {"first": a(1), "second": a(2, -1e-3)}, {DUAL, SLACKNESS, STATIONARITY, GAP}),
+        CORNER,
+        a(1, 2),
+        {"first": a(1), "second": a(2, -1e-3)},
+        {DUAL, SLACKNESS, STATIONARITY, GAP},
+    ),
     "a product": (
-        over(2, FIRST, SECOND, block("half", [[0.0, -1.0]], -1.0), **ONES), a(1, 2),
-        {"first": a(1), "second": a(1, 0), "half": a(1)}, {SLACKNESS, GAP}),
+        over(2, FIRST, SECOND, block("half", [[0.0, -1.0]], -1.0), **ONES),
+        a(1, 2),
+        {"first": a(1), "second": a(1, 0), "half": a(1)},
+        {SLACKNESS, GAP},
+    ),
     "a product of one row of two": (
-        over(2, FIRST, SECOND, block("half", [[-1.0, 0.0], [0.0, -1.0]], -1.0), **ONES), a(1, 2),
-        {"first": a(1), "second": a(1, 0), "half": a(0, 1)}, {SLACKNESS, GAP}),
+        over(2, FIRST, SECOND, block("half", [[-1.0, 0.0], [0.0, -1.0]], -1.0), **ONES),
+        a(1, 2),
+        {"first": a(1), "second": a(1, 0), "half": a(0, 1)},
+        {SLACKNESS, GAP},
+    ),
     "the gap, of many small products": (TEN, np.full(10, 1 + near), {"least": np.full(10, 1 + near)}, {GAP}),
     "a coordinate with curvature": (
-        over(2, block("first", [[-1.0, 0.0]], -1.0), **ONES), a(1, 1e-4), {"first": a(1)}, {STATIONARITY}),
+        over(2, block("first", [[-1.0, 0.0]], -1.0), **ONES),
+        a(1, 1e-4),
+        {"first": a(1)},
+        {STATIONARITY},
+    ),
     "the first coordinate with curvature": (
-        over(2, block("first", [[0.0, -1.0]], -1.0), **ONES), a(-1e-4, 1), {"first": a(1)}, {STATIONARITY}),
+        over(2, block("first", [[0.0, -1.0]], -1.0), **ONES),
+        a(-1e-4, 1),
+        {"first": a(1)},
+        {STATIONARITY},
+    ),
     "a coordinate without curvature": (FLAT, a(0, 0), {"sign": a(1, 2.001)}, {STATIONARITY}),
     "the first coordinate without curvature": (FLAT, a(0, 0), {"sign": a(0.999, 2)}, {STATIONARITY}),
     "a coordinate of a matrix": (MATRIX, a(1 + 1e-4, 1 - 1e-4), {"sum": a(-3)}, {STATIONARITY}),
@@ -92,14 +136,29 @@ WRONG = {
     "beyond the disc": (DISC, a(3.003, 4.004), {"disc": a(-3, -4, 5)}, {PRIMAL, SLACKNESS, GAP}),
     "within the disc": (DISC, a(2.997, 3.996), {"disc": a(-3, -4, 5)}, {SLACKNESS, GAP}),
     "turned on the disc": (
-        DISC, 5 * a(np.cos(0.9273 + 1e-4), np.sin(0.9273 + 1e-4)), {"disc": a(-3, -4, 5)}, {SLACKNESS}),
+        DISC,
+        5 * a(np.cos(0.9273 + 1e-4), np.sin(0.9273 + 1e-4)),
+        {"disc": a(-3, -4, 5)},
+        {SLACKNESS},
+    ),
     "a cone that is left": (
-        over(2, norm_bounds=DISC.norm_bounds, linear={"x": [0.0, 0.0]}, unit=1.0), a(0, 0), {"disc": a(0, 0, -1)},
-        {DUAL, SLACKNESS, GAP}),
+        over(2, norm_bounds=DISC.norm_bounds, linear={"x": [0.0, 0.0]}, unit=1.0),
+        a(0, 0),
+        {"disc": a(0, 0, -1)},
+        {DUAL, SLACKNESS, GAP},
+    ),
     "a direction that is longer than mu": (
-        over(2, norm_bounds=[cc.NormBound("cone", {"x": np.eye(2)}, bound_entries={"x": [[0.0, 0.0]]})],
-             linear={"x": [-3.0, -4.0]}, unit=1.0), a(0, 0), {"cone": a(-3, -4, 4.9)}, {DUAL}),
-}  # fmt: skip
+        over(
+            2,
+            norm_bounds=[cc.NormBound("cone", {"x": np.eye(2)}, bound_entries={"x": [[0.0, 0.0]]})],
+            linear={"x": [-3.0, -4.0]},
+            unit=1.0,
+        ),
+        a(0, 0),
+        {"cone": a(-3, -4, 4.9)},
+        {DUAL},
+    ),
+}
 
 
 @pytest.mark.parametrize("name", RIGHT_ONES)

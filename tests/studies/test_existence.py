@@ -175,9 +175,7 @@ def by_simplex(Z, c) -> str:
         """Whether c'v = sign for some v with Zv >= 0, or with Zv = 0: v as a difference of two vectors >= 0."""
         slacks = 0 if still else len(Z)
         zero = [Fraction(0)] * slacks
-        rows = [
-            [*z, *(-v for v in z), *(Fraction(-int(k == i)) for k in range(slacks))] for i, z in enumerate(Z)
-        ]  # fmt: skip
+        rows = [[*z, *(-v for v in z), *(Fraction(-int(k == i)) for k in range(slacks))] for i, z in enumerate(Z)]
         rows.append([*c, *(-v for v in c), *zero])
         cost = [Fraction(0)] * len(rows[0])
         return exact.simplex(cost, rows, [*([Fraction(0)] * len(Z)), Fraction(sign)]) is not None

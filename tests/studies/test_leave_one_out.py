@@ -55,13 +55,14 @@ LEAST_SQUARES = {
     "ridge, no intercept": lambda: cc.LeastSquares(X40, Y40, l2=1.0, intercept=False),
     "columns of different size": lambda: cc.LeastSquares(X40 * [1e6, 1.0, 1e-5], Y40),
     "repeated column": lambda: cc.LeastSquares(np.c_[X40, X40[:, :2]], REAL, coding="real"),
-    "more features than samples": lambda: cc.LeastSquares(X40[:6] @ np.ones((3, 9)) + np.eye(6, 9), REAL[:6], l2=0.1,
-                                                          coding="real"),
+    "more features than samples": lambda: cc.LeastSquares(
+        X40[:6] @ np.ones((3, 9)) + np.eye(6, 9), REAL[:6], l2=0.1, coding="real"
+    ),
     "sparse": lambda: cc.LeastSquares(sparse.csr_array(np.where(abs(X40) > 0.5, X40, 0.0)), Y40),
     "an outlier": lambda: cc.LeastSquares(np.vstack([X40[:-1], [[1e3, -1e3, 1e3]]]), Y40),
     "longley": lambda: cc.load("nist_longley"),
     "quadratic basis": lambda: cc.LeastSquares(cc.Quadratic()(X40), Y40),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", LEAST_SQUARES)

@@ -152,9 +152,18 @@ def test_shrinking_c_pulls_the_coefficients_to_zero():
 
 
 CONTINUED = (
-    "hard-margin", "hard-margin-no-intercept", "soft-margin", "soft-margin-no-intercept", "soft-margin-weighted",
-    "squared-hinge", "least-absolute", "least-absolute-weighted", "hinge-l1", "squared-l1", "perceptron",
-)  # fmt: skip
+    "hard-margin",
+    "hard-margin-no-intercept",
+    "soft-margin",
+    "soft-margin-no-intercept",
+    "soft-margin-weighted",
+    "squared-hinge",
+    "least-absolute",
+    "least-absolute-weighted",
+    "hinge-l1",
+    "squared-l1",
+    "perceptron",
+)
 
 
 def test_which_problems_can_be_continued():
@@ -319,18 +328,21 @@ def test_a_point_that_is_not_proved_is_shown_as_such():
 # ---- what is refused ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("given", "words"), [
-    ({"C": [1.0, 0.0]}, r"C\[1\] is 0: every value must be finite and above 0"),
-    ({"C": [1.0, -2.0]}, r"C\[1\] is -2"),
-    ({"C": [np.nan]}, r"C\[0\] is nan"),
-    ({"C": [1.0, 2.0, 1.0]}, r"C\[2\] is 1, which is there before"),
-    ({"C": []}, "at least one"),
-    ({"C": [[1.0]]}, "shape"),
-    ({"C": ["a lot"]}, "not a number"),
-    ({"C": 1.0}, "none was given"),
-    ({}, "none was given"),
-    ({"C": [1.0], "l2": [1.0]}, "C and l2 were given"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"C": [1.0, 0.0]}, r"C\[1\] is 0: every value must be finite and above 0"),
+        ({"C": [1.0, -2.0]}, r"C\[1\] is -2"),
+        ({"C": [np.nan]}, r"C\[0\] is nan"),
+        ({"C": [1.0, 2.0, 1.0]}, r"C\[2\] is 1, which is there before"),
+        ({"C": []}, "at least one"),
+        ({"C": [[1.0]]}, "shape"),
+        ({"C": ["a lot"]}, "not a number"),
+        ({"C": 1.0}, "none was given"),
+        ({}, "none was given"),
+        ({"C": [1.0], "l2": [1.0]}, "C and l2 were given"),
+    ],
+)
 def test_values_that_make_no_path(given, words):
     X, y = overlapping(20, 2)
     with pytest.raises(ValueError, match=words):
@@ -445,8 +457,10 @@ def test_path_on_the_command_line(tmp_path: FilePath):
     picture = tmp_path / "p.png"
     out = run("path", "soft_margin", "--over", "C=0.01..100", "--points", "3", "--plot", picture).stdout
     assert [line.split()[:2] for line in out.splitlines()[2:]] == [
-        ["0.01", "optimal"], ["1", "optimal"], ["100", "optimal"]
-    ]  # fmt: skip
+        ["0.01", "optimal"],
+        ["1", "optimal"],
+        ["100", "optimal"],
+    ]
     assert picture.read_bytes()[:4] == b"\x89PNG"
 
 
@@ -462,18 +476,21 @@ def test_a_weighted_problem_keeps_its_weights():
     assert point["points"][0]["objective"] == pytest.approx(known.solve().objective, rel=1e-9)
 
 
-@pytest.mark.parametrize(("arguments", "words"), [
-    (["--over", "C=0..1"], "above 0"),
-    (["--over", "C=2..1"], "a larger one"),
-    (["--over", "C"], "C=0.01..100"),
-    (["--over", "degree=1,2"], "C, l2, l1"),
-    (["--over", "C=1,x"], "C=0.01..100"),
-    (["--over", "l2=1,2"], "no parameter 'l2'"),
-    (["--over", "C=1,1"], "every value once"),
-    (["--over", "C=1,2", "--plot", "p.txt"], ".png"),
-    (["--over", "C=1,2", "--plot", "nowhere/p.png"], "no directory"),
-    ([], "--over"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--over", "C=0..1"], "above 0"),
+        (["--over", "C=2..1"], "a larger one"),
+        (["--over", "C"], "C=0.01..100"),
+        (["--over", "degree=1,2"], "C, l2, l1"),
+        (["--over", "C=1,x"], "C=0.01..100"),
+        (["--over", "l2=1,2"], "no parameter 'l2'"),
+        (["--over", "C=1,1"], "every value once"),
+        (["--over", "C=1,2", "--plot", "p.txt"], ".png"),
+        (["--over", "C=1,2", "--plot", "nowhere/p.png"], "no directory"),
+        ([], "--over"),
+    ],
+)
 def test_bad_ranges_are_refused_in_words(arguments, words):
     assert words in run("path", "soft_margin", *arguments, code=2).stderr
 

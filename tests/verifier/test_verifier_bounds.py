@@ -204,8 +204,10 @@ def test_linear_systems_are_solved_also_where_they_are_singular():
         d, n = rng.randint(1, 4), rng.randint(1, 4)
         rows = [[F(rng.randint(-2, 2)) for _ in range(d)] for _ in range(n)]
         weights, ridge = [F(rng.randint(0, 2)) for _ in rows], [F(rng.choice((0, 0, 1))) for _ in range(d)]
-        matrix = [[sum(w * r[j] * r[k] for w, r in zip(weights, rows, strict=True)) + ridge[j] * (j == k)
-                   for k in range(d)] for j in range(d)]  # fmt: skip
+        matrix = [
+            [sum(w * r[j] * r[k] for w, r in zip(weights, rows, strict=True)) + ridge[j] * (j == k) for k in range(d)]
+            for j in range(d)
+        ]
         known = [F(rng.randint(-3, 3)) for _ in range(d)]
         target = [dot(row, known) for row in matrix]
         solution = alone.solve(rows, weights, ridge, target)
@@ -383,16 +385,24 @@ def test_rows_labels_and_weights_have_to_fit():
     rows, labels, weights = plain(problem)
     ragged = [*rows[:-1], [*rows[-1], F(1)]]
     for arguments in (
-        (ragged, labels, weights), (rows, labels[:-1], weights), (rows, [*labels, 0], weights),
+        (ragged, labels, weights),
+        (rows, labels[:-1], weights),
+        (rows, [*labels, 0], weights),
         (rows, labels, weights[:-1]),
-        (rows, labels, [*weights[:-1], -1.0]), (rows, labels, [0.0] * 5), (rows, labels, [*weights, 1.0]),
-    ):  # fmt: skip
+        (rows, labels, [*weights[:-1], -1.0]),
+        (rows, labels, [0.0] * 5),
+        (rows, labels, [*weights, 1.0]),
+    ):
         assert stand_alone(text, *arguments) == (False, "a ragged table, a negative weight, or all weights 0", 2)
     assert stand_alone(text, rows, labels, weights)[0]
     assert stand_alone(text, rows, labels, [str(w) for w in weights])[0]
     assert stand_alone(text, rows, labels)[2] == 1
-    for cell, words in (("x", "'x' is not a finite number"), ("1e999", "'1e999' is not"), ("٣", "is not"),
-                        ("y" * 50, "'" + "y" * 40 + "' is not")):  # fmt: skip
+    for cell, words in (
+        ("x", "'x' is not a finite number"),
+        ("1e999", "'1e999' is not"),
+        ("٣", "is not"),
+        ("y" * 50, "'" + "y" * 40 + "' is not"),
+    ):
         found = stand_alone(text, [[cell], *rows[1:]], labels, weights)
         assert words in found[1]
         assert found[2] == 2
@@ -426,12 +436,20 @@ def test_words_name_what_is_proved():
 
 def test_cells_and_labels_are_written_as_the_format_says():
     for value, text in (
-        (F(1, 2), "0x1.0000000000000p-1"), (F(1, 3), "1/3"), (F(2) ** 1023, str(2**1023)),
+        (F(1, 2), "0x1.0000000000000p-1"),
+        (F(1, 3), "1/3"),
+        (F(2) ** 1023, str(2**1023)),
         (-(F(2) ** 1023), str(-(2**1023))),
-        (F(2**1023 - 2**970), float(2**1023 - 2**970).hex()), (F(-2), "-0x1.0000000000000p+1"),
-        (" 1.50 ", "3/2"), ("a b", '"a b"'), (" ü", '"\\u00fc"'), (2, "2"), (True, '"True"'),
-        ("1e1", "10"), ("٣", '"\\u0663"'),
-    ):  # fmt: skip
+        (F(2**1023 - 2**970), float(2**1023 - 2**970).hex()),
+        (F(-2), "-0x1.0000000000000p+1"),
+        (" 1.50 ", "3/2"),
+        ("a b", '"a b"'),
+        (" ü", '"\\u00fc"'),
+        (2, "2"),
+        (True, '"True"'),
+        ("1e1", "10"),
+        ("٣", '"\\u0663"'),
+    ):
         assert alone.canonical(value) == text
     assert alone.exactly("0.1") == F(1, 10)
     assert alone.exactly(" 0.1 ") == F(1, 10)
@@ -483,20 +501,29 @@ def run(tmp_path, capsys):
 
 GOOD = "a,b,y\n0,0,0\n2,0,1\n3,1,1\n"
 READ = {
-    "plain": (GOOD, ()), "a mark at the beginning": ("\ufeff" + GOOD, ()), "blanks": (GOOD.replace(",", " , "), ()),
-    "empty lines": (GOOD.replace("\n", "\n\n,,\n"), ()), "the target named": (GOOD, ("--target", "y")),
+    "plain": (GOOD, ()),
+    "a mark at the beginning": ("\ufeff" + GOOD, ()),
+    "blanks": (GOOD.replace(",", " , "), ()),
+    "empty lines": (GOOD.replace("\n", "\n\n,,\n"), ()),
+    "the target named": (GOOD, ("--target", "y")),
     "the target first": ("y,a,b\n0,0,0\n1,2,0\n1,3,1\n", ("--target", "y")),
     "features named": ("b,a,more,y\n0,0,7,0\n0,2,8,1\n1,3,9,1\n", ("--features", "a,b")),
     "weights of one": ("a,b,w,y\n0,0,1,0\n2,0,1,1\n3,1,1.0,1\n", ("--weight", "w")),
     "weights first": ("w,a,b,y\n1,0,0,0\n1,2,0,1\n1,3,1,1\n", ("--weight", "w")),
-}  # fmt: skip
+}
 NOT_READ = {
-    "ragged": ("a,b,y\n0,0,0\n2,0\n3,1,1\n", ()), "names too few": ("a,y\n0,0,0\n2,0,1\n3,1,1\n", ()),
-    "a name twice": ("a,a,y\n0,0,0\n2,0,1\n3,1,1\n", ("--features", "a")), "no such target": (GOOD, ("--target", "z")),
-    "no such feature": (GOOD, ("--features", "a,c")), "no such weight": (GOOD, ("--weight", "w")), "nothing": ("", ()),
-    "no row": ("a,b,y\n", ()), "no feature": ("y\n0\n1\n1\n", ()), "a quotation without end": (GOOD + '"', ()),
+    "ragged": ("a,b,y\n0,0,0\n2,0\n3,1,1\n", ()),
+    "names too few": ("a,y\n0,0,0\n2,0,1\n3,1,1\n", ()),
+    "a name twice": ("a,a,y\n0,0,0\n2,0,1\n3,1,1\n", ("--features", "a")),
+    "no such target": (GOOD, ("--target", "z")),
+    "no such feature": (GOOD, ("--features", "a,c")),
+    "no such weight": (GOOD, ("--weight", "w")),
+    "nothing": ("", ()),
+    "no row": ("a,b,y\n", ()),
+    "no feature": ("y\n0\n1\n1\n", ()),
+    "a quotation without end": (GOOD + '"', ()),
     "no text": (b"\xff\xfe", ()),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", READ)

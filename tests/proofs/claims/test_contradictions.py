@@ -66,19 +66,20 @@ NO_CONTRADICTIONS = {
     "a value of 0, of zeros": (rows([[1.0], [-1.0]], [0.0, 0.0]), {"rows": a(1, 1)}),
     "a value above 0": (rows([[1.0], [-1.0]], [2.0, -1.0]), {"rows": a(1, 1)}),
     "a value of rounding": (apart(2.0**31), {"rows": a(1, 1)}),
-    "a value of rounding, of an equation": (
-        equation(1.0, 2.0**31 + 1, 1.0, 2.0**31), {"rows": a(-1), "other": a(1)}),
+    "a value of rounding, of an equation": (equation(1.0, 2.0**31 + 1, 1.0, 2.0**31), {"rows": a(-1), "other": a(1)}),
     "nothing": (rows([[2.0], [-1.0]], [2.0, -3.0]), {}),
     "too many": (rows([[2.0], [-1.0]], [2.0, -3.0]), {"rows": a(1, 2, 0)}),
     "no numbers": (rows([[2.0], [-1.0]], [2.0, -3.0]), {"rows": a(np.nan, np.nan)}),
     "infinite": (rows([[2.0], [-1.0]], [2.0, -3.0]), {"rows": a(np.inf, 0)}),
-}  # fmt: skip
+}
 #: Rows that cancel each other up to rounding only: there are points far away that satisfy all of them.
 NEARLY = {
     "nearly parallel": (rows([[1.0, 1.0], [-1.0, -1.0 - 2 * SMALL]], [-1.0, 0.0]), {"rows": a(1, 1)}),
     "a sign in rationals": (
-        rows([[1.0, 1.0], [-1.0, -1.0 + SMALL], [0.0, 1.0]], [-1.0, 0.0, 0.0]), {"rows": a(1, 1, 2.0**-60)}),
-}  # fmt: skip
+        rows([[1.0, 1.0], [-1.0, -1.0 + SMALL], [0.0, 1.0]], [-1.0, 0.0, 0.0]),
+        {"rows": a(1, 1, 2.0**-60)},
+    ),
+}
 
 
 @pytest.mark.parametrize("name", CONTRADICTIONS)
@@ -153,12 +154,14 @@ NOT_ASKED = {
     "a row": (costs(-EYE, [1.0, 2.0], rhs=[0.0, -1.0]), a(0, 0), {}),
     "an equation": (costs(-EYE, [1.0, 2.0], "==", [0.0, 1.0]), a(0, 0), {}),
     "one of two blocks": (
-        over(2, block("rows", -EYE, 0.0), block("other", -EYE, -1.0), linear={"x": [1.0, 2.0]}), a(0, 0),
-        {"other": a(0, 0)}),
+        over(2, block("rows", -EYE, 0.0), block("other", -EYE, -1.0), linear={"x": [1.0, 2.0]}),
+        a(0, 0),
+        {"other": a(0, 0)},
+    ),
     "a cone elsewhere": (costs(-EYE, [1.0, 2.0], norm_bounds=[cone(offset=[1.0, 0.0])]), a(0, 0), {"cone": a(0, 0, 0)}),
     "a cone below": (costs(-EYE, [1.0, 2.0], norm_bounds=[cone(bound=-1.0)]), a(0, 0), {"cone": a(0, 0, 0)}),
     "a cone in use": (costs(-EYE, [1.0, 2.0], norm_bounds=[cone()]), a(0, 0), {"cone": a(0, 0, 1)}),
-}  # fmt: skip
+}
 
 
 def doubtful(problem, multipliers, x=None, **others):

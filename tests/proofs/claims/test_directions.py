@@ -98,14 +98,16 @@ NO_DIRECTIONS = {
     "a square": (falls([-1.0, 0.0], terms=[FIT]), [1, 0]),
     "a square beside losses": (likelihood([[1.0, 0.0]], [0.0, 0.0], None, 1.0, FIT), [1, 0]),
     "one square of two": (
-        likelihood([[1.0, 0.0]], [0.0, 0.0], None, 1.0, cc.Term("fit", {"x": [[1.0, 0.0], [0.0, 1.0]]})), [1, 0]),
+        likelihood([[1.0, 0.0]], [0.0, 0.0], None, 1.0, cc.Term("fit", {"x": [[1.0, 0.0], [0.0, 1.0]]})),
+        [1, 0],
+    ),
     "a loss that rises": (likelihood([[1.0], [-1.0]]), [1]),
     "a loss that rises, rather": (likelihood([[-1.0], [1.0]], [-1.0], weights=2.0), [1]),
     "a cost beside losses": (likelihood([[1.0, 0.0]], [1.0, -1 - 1e-10]), [1, 1]),
     "a loss that does not move": (likelihood([[0.0, 1.0]]), [1, 0]),
     "a loss that hardly moves": (likelihood([[1.0, -1 + 1e-10]]), [1, 1]),
     "the other way": (likelihood([[1.0]], loss=Rising()), [1]),
-}  # fmt: skip
+}
 #: Along (3, 1, 0) this row is 6e-17 in doubles, 3e-17 without rounding; along a direction next to it it is 0.
 HARDLY = [0.1, -0.3, 0.0]
 #: name: (problem, whether the direction itself will do where rows are many)
@@ -118,7 +120,9 @@ HARDLY_MOVED = {
     "an equation, below": (falls([-1.0, 0.0, 0.0], block("row", [-np.array(HARDLY)], 0.0, "==")), False),
     "one equation of two": (falls([-1.0, 0.0, 0.0], block("row", [HARDLY, [0.5, -1.5, 1.0]], 0.0, "==")), False),
     "one equation of two, below": (
-        falls([-1.0, 0.0, 0.0], block("row", [-np.array(HARDLY), [0.5, -1.5, 1.0]], 0.0, "==")), False),
+        falls([-1.0, 0.0, 0.0], block("row", [-np.array(HARDLY), [0.5, -1.5, 1.0]], 0.0, "==")),
+        False,
+    ),
     "a loss that falls": (likelihood([HARDLY], [-1.0, 0.0, 0.0]), True),
     "a loss that rises": (likelihood([-np.array(HARDLY)], [-1.0, 0.0, 0.0]), False),
     "a loss that rises, the other way": (likelihood([HARDLY], [-1.0, 0.0, 0.0], Rising()), False),
@@ -126,7 +130,7 @@ HARDLY_MOVED = {
     "a loss without weight": (likelihood([[1.0, 0.0, 0.0], -np.array(HARDLY)], None, None, [1.0, 0.0]), True),
     "a square": (falls([-1.0, 0.0, 0.0], terms=[cc.Term("fit", {"x": [HARDLY]})]), False),
     "a matrix": (falls([-1.0, 0.0, 0.0], quadratic={"x": np.outer([1.0, -3.0, 0.0], [1.0, -3.0, 0.0])}), False),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", DIRECTIONS)

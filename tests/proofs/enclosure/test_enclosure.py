@@ -74,8 +74,10 @@ def test_spector_to_thirty_digits():
     problem = cc.LogisticMLE(X, y)
     found = enclose(problem, problem.solve().x)
     assert (found.optimum_text, found.text("coef"), found.text("intercept")) == (
-        SPECTOR["optimum"], SPECTOR["coef"], SPECTOR["intercept"],
-    )  # fmt: skip
+        SPECTOR["optimum"],
+        SPECTOR["coef"],
+        SPECTOR["intercept"],
+    )
     assert found.reached >= found.digits == 30
     assert found.unique
     assert check_enclosure(problem, found)

@@ -30,7 +30,12 @@ CONE = {"norm_bounds": [cc.NormBound("cone", {"x": [[0.0]]}, bound=1.0)]}
 MEASURES = {
     "a change of multipliers": (weighed(ROW, SIGN), {"row": 3}, "stationarity", "x", 3 / 1.5),
     "of rows without slacks, too": (
-        weighed(ROW, SIGN, block("plain", [[0.5]], 9.0)), {"row": 3}, "stationarity", "x", 2 * 6 / 4.25 / 3),
+        weighed(ROW, SIGN, block("plain", [[0.5]], 9.0)),
+        {"row": 3},
+        "stationarity",
+        "x",
+        2 * 6 / 4.25 / 3,
+    ),
     "beside losses": (weighed(ROW, SIGN, **BESIDE), {"row": 3}, "stationarity", "x", 3 / 3),
     "beside a cone": (weighed(ROW, SIGN, **CONE), {"row": 3}, "stationarity", "x", 3 / 3),
     "the pull on a slack": (weighed(ROW, SIGN), {"row": 3}, "stationarity", "s", 97 / 1.5),
@@ -39,7 +44,7 @@ MEASURES = {
     "a sign": (weighed(ROW, SIGN), {"sign": -0.01}, "dual_feasibility", "sign", 0.01 / 1.5),
     "of two slacks": (weighed(TWO, TALL, names="xst"), {"row": -0.01}, "dual_feasibility", "row", 0.01 / 0.75),
     "no objective": (weighed(ROW, SIGN, unit=0.0), {"sign": -0.01}, "dual_feasibility", "sign", 0.01 / 100),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", MEASURES)

@@ -88,62 +88,97 @@ PRIMAL, DUAL, SLACKNESS = "primal_feasibility", "dual_feasibility", "complementa
 #: name: (problem, point, multipliers, condition, block, its relative residuals)
 FEASIBILITY = {
     "of the right-hand side": at(
-        over(2, block("row", EYE, [-4.0, 0.5]), unit=1e-3), [-3.98, 0.51], PRIMAL, "row", [0.005, 0.0025]),
+        over(2, block("row", EYE, [-4.0, 0.5]), unit=1e-3), [-3.98, 0.51], PRIMAL, "row", [0.005, 0.0025]
+    ),
     "of a small right-hand side": at(
-        over(2, block("row", EYE, [-0.25, 0.125]), unit=1e-3), [-0.245, 0.0], PRIMAL, "row", [0.02, 0]),
+        over(2, block("row", EYE, [-0.25, 0.125]), unit=1e-3), [-0.245, 0.0], PRIMAL, "row", [0.02, 0]
+    ),
     "of the block's unit": at(
-        over(2, block("row", EYE, [-4.0, 0.5], unit=8.0), unit=1e-3), [-3.98, 0.51], PRIMAL, "row", [0.0025, 0.00125]),
+        over(2, block("row", EYE, [-4.0, 0.5], unit=8.0), unit=1e-3), [-3.98, 0.51], PRIMAL, "row", [0.0025, 0.00125]
+    ),
     "of the right-hand side above the unit": at(
-        over(2, block("row", EYE, [-4.0, 0.5], unit=2.0), unit=1e-3), [-3.98, 0.51], PRIMAL, "row", [0.005, 0.0025]),
+        over(2, block("row", EYE, [-4.0, 0.5], unit=2.0), unit=1e-3), [-3.98, 0.51], PRIMAL, "row", [0.005, 0.0025]
+    ),
     "an equation, from both sides": at(
-        over(2, block("row", EYE, [-4.0, 0.5], "=="), unit=1e-3), [-3.98, 0.49], PRIMAL, "row", [0.005, 0.0025]),
+        over(2, block("row", EYE, [-4.0, 0.5], "=="), unit=1e-3), [-3.98, 0.49], PRIMAL, "row", [0.005, 0.0025]
+    ),
     "by what all of it costs": at(
-        over(2, block("row", EYE, [-4.0, 0.5], "=="), unit=0.25), [-3.98, 0.51], PRIMAL, "row", [0.06, 0.03],
-        row=a(-0.5, 0.25)),
+        over(2, block("row", EYE, [-4.0, 0.5], "=="), unit=0.25),
+        [-3.98, 0.51],
+        PRIMAL,
+        "row",
+        [0.06, 0.03],
+        row=a(-0.5, 0.25),
+    ),
     "by the cost of slacks": at(
-        costly(unit=40.0), [0.02, 0.01, 4, 0, 0, 0.5, 0, 0], PRIMAL, "row", [0.005, 0.0025], row=a(0.25, 0)),
+        costly(unit=40.0), [0.02, 0.01, 4, 0, 0, 0.5, 0, 0], PRIMAL, "row", [0.005, 0.0025], row=a(0.25, 0)
+    ),
     "by a small scale": at(
-        costly(unit=1e-3, constant=-0.95), [0.02, 0.01, 4, 0, 0, 0.5, 0, 0], PRIMAL, "row",
-        [0.015 / 0.475, 0.0075 / 0.475], row=a(0.25, 0)),
+        costly(unit=1e-3, constant=-0.95),
+        [0.02, 0.01, 4, 0, 0, 0.5, 0, 0],
+        PRIMAL,
+        "row",
+        [0.015 / 0.475, 0.0075 / 0.475],
+        row=a(0.25, 0),
+    ),
     "by a multiplier above that cost": at(
-        costly(unit=1e-3, constant=-0.95), [0.02, 0.01, 4, 0, 0, 0.5, 0, 0], PRIMAL, "row",
-        [0.045 / 0.475, 0.0225 / 0.475], row=a(0.5, 1.5)),
-    "by the curvature of slacks": at(
-        squared(), [-0.23, 0.135, 0, 0, 0, 0], PRIMAL, "row", [0.3, 0.15]),
+        costly(unit=1e-3, constant=-0.95),
+        [0.02, 0.01, 4, 0, 0, 0.5, 0, 0],
+        PRIMAL,
+        "row",
+        [0.045 / 0.475, 0.0225 / 0.475],
+        row=a(0.5, 1.5),
+    ),
+    "by the curvature of slacks": at(squared(), [-0.23, 0.135, 0, 0, 0, 0], PRIMAL, "row", [0.3, 0.15]),
     "by a multiplier above that of curvature": at(
-        squared(), [-0.23, 0.135, 0, 0, 0, 0], PRIMAL, "row", [15, 7.5], row=a(0.25, 0.5)),
+        squared(), [-0.23, 0.135, 0, 0, 0, 0], PRIMAL, "row", [15, 7.5], row=a(0.25, 0.5)
+    ),
     "of what is added up": at(
-        homogeneous(x=EYE, s=[[0.0, 2.0], [4.0, 0.0]]), [-0.1, 0.2, 0.3, 0.06], PRIMAL, "row",
-        [0.02 / 0.22, 1.4 / 1.4]),
+        homogeneous(x=EYE, s=[[0.0, 2.0], [4.0, 0.0]]), [-0.1, 0.2, 0.3, 0.06], PRIMAL, "row", [0.02 / 0.22, 1.4 / 1.4]
+    ),
     "of what is added up, slacks beside": at(
-        homogeneous(x=[[0.0, 2.0], [4.0, 0.0]], s=-1.0), [0.3, 0.06, 0.1, 1.1], PRIMAL, "row",
-        [0.02 / 0.22, 0.1 / 2.3]),
+        homogeneous(x=[[0.0, 2.0], [4.0, 0.0]], s=-1.0), [0.3, 0.06, 0.1, 1.1], PRIMAL, "row", [0.02 / 0.22, 0.1 / 2.3]
+    ),
     "of the largest bound": at(homogeneous(x=-1.0), [-0.1, 0.4], PRIMAL, "row", [0.25, 0]),
     "a sign, of the multipliers": at(
-        over(2, block("row", EYE, [-4.0, 0.5]), unit=3.0), [-5, 0], DUAL, "row", [0, 0.01], row=a(1, -0.01)),
+        over(2, block("row", EYE, [-4.0, 0.5]), unit=3.0), [-5, 0], DUAL, "row", [0, 0.01], row=a(1, -0.01)
+    ),
     "a sign, of what the right-hand side may cost": at(  # twice the objective, 3, by 4
-        over(2, block("row", EYE, [-4.0, 0.5]), unit=3.0), [-5, 0], DUAL, "row", [0, 0.01 / 1.5], row=a(4, -0.01)),
+        over(2, block("row", EYE, [-4.0, 0.5]), unit=3.0), [-5, 0], DUAL, "row", [0, 0.01 / 1.5], row=a(4, -0.01)
+    ),
     "a sign, of the size of multipliers": at(
-        over(2, block("row", EYE, [-4.0, 0.5]), unit=3.0), [-5, 0], DUAL, "row", [0, 0.01 / 0.75], row=a(0.001, -0.01)),
+        over(2, block("row", EYE, [-4.0, 0.5]), unit=3.0), [-5, 0], DUAL, "row", [0, 0.01 / 0.75], row=a(0.001, -0.01)
+    ),
     "a sign, of a small right-hand side": at(
-        over(2, block("row", EYE, [-0.25, 0.125]), unit=3.0), [-5, 0], DUAL, "row", [0, 0.01 / 12],
-        row=a(0.001, -0.01)),
+        over(2, block("row", EYE, [-0.25, 0.125]), unit=3.0), [-5, 0], DUAL, "row", [0, 0.01 / 12], row=a(0.001, -0.01)
+    ),
     "a sign, of the cost of slacks": at(
-        costly(unit=3.0), [-5, 0, 0, 0, 0, 0, 0, 0], DUAL, "row", [0, 0.02], row=a(0.001, -0.01)),
+        costly(unit=3.0), [-5, 0, 0, 0, 0, 0, 0, 0], DUAL, "row", [0, 0.02], row=a(0.001, -0.01)
+    ),
     "a sign, where no slack is needed": at(  # one unit of the right-hand side, 4, costs at most twice the objective
-        costly(unit=0.25), np.zeros(8), DUAL, "row", [0, 0.01 / 0.125], row=a(0.001, -0.01)),
+        costly(unit=0.25), np.zeros(8), DUAL, "row", [0, 0.01 / 0.125], row=a(0.001, -0.01)
+    ),
     "a sign, where no slack is needed, a small side": at(
-        costly([-0.125, 0.25], unit=0.02), np.zeros(8), DUAL, "row", [0, 0.01 / 0.16], row=a(0.001, -0.01)),
+        costly([-0.125, 0.25], unit=0.02), np.zeros(8), DUAL, "row", [0, 0.01 / 0.16], row=a(0.001, -0.01)
+    ),
     "a sign, where nothing else is known": at(
-        over(2, block("row", EYE, 0.0), unit=1.0), [0, 0], DUAL, "row", [0.5, 0], row=a(-0.25, 0.5)),
+        over(2, block("row", EYE, 0.0), unit=1.0), [0, 0], DUAL, "row", [0.5, 0], row=a(-0.25, 0.5)
+    ),
     "a sign, of what is added up": at(
-        over(2, block("row", [[0.25, 0.0], [0.0, 0.5]], 0.0), unit=2.0), [-1, -1], DUAL, "row", [0.5 / 4, 0],
-        row=a(-0.5, 0.5)),
+        over(2, block("row", [[0.25, 0.0], [0.0, 0.5]], 0.0), unit=2.0),
+        [-1, -1],
+        DUAL,
+        "row",
+        [0.5 / 4, 0],
+        row=a(-0.5, 0.5),
+    ),
     "a product": at(
-        over(2, block("row", EYE, [-4.0, 0.5]), unit=8.0), [-5, 0], SLACKNESS, "row", [0.5, 0.03125], row=a(-4, 0.5)),
+        over(2, block("row", EYE, [-4.0, 0.5]), unit=8.0), [-5, 0], SLACKNESS, "row", [0.5, 0.03125], row=a(-4, 0.5)
+    ),
     "no product of an equation": at(
-        over(2, block("row", EYE, [-4.0, 0.5], "=="), unit=8.0), [-5, 0], SLACKNESS, "row", [0, 0], row=a(-4, 0.5)),
-}  # fmt: skip
+        over(2, block("row", EYE, [-4.0, 0.5], "=="), unit=8.0), [-5, 0], SLACKNESS, "row", [0, 0], row=a(-4, 0.5)
+    ),
+}
 
 
 @pytest.mark.parametrize("name", FEASIBILITY)
@@ -176,7 +211,7 @@ CONES = {
     "a sign that is right": ([0.5, -1.0], 0.25, 1, 1, (0.3, -0.4, 0.75), DUAL, 0),
     "a product": ([0.0, 0.0], 6.0, 1, 64, (-0.5, -0.25, 1.0), SLACKNESS, (6 - 1.5 - 1) / 64),
     "a product, turned": ([0.0, 0.0], 5.0, 1, 2, (-4, 3, 5), SLACKNESS, 25 * 50**0.5 / 5 / 2),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", CONES)
@@ -222,75 +257,162 @@ TINY = 2.0**-12
 #: name: (problem, point, multipliers, condition, variable, its relative residuals)
 STATIONARITY = {
     "curved, by the largest pull": at(  # Px = (-6, 1/2), q = (1, -2), columns up to (4, 1/2): 2 is the most of a unit
-        over(2, *TWO, quadratic={"x": [2.0, 0.5]}, linear={"x": [1.0, -2.0]}, constant=-4.0, unit=0.1), [-3, 1],
-        "stationarity", "x", [5 / 16, 1.5 / 2]),
+        over(2, *TWO, quadratic={"x": [2.0, 0.5]}, linear={"x": [1.0, -2.0]}, constant=-4.0, unit=0.1),
+        [-3, 1],
+        "stationarity",
+        "x",
+        [5 / 16, 1.5 / 2],
+    ),
     "curved, by P x": at(
-        over(2, *TWO, quadratic={"x": [2.0, 0.5]}, linear={"x": [1.0, -0.2]}, constant=-5.95, unit=0.0), [-3, 1],
-        "stationarity", "x", [5 / 6, 0.3 / 0.75]),
+        over(2, *TWO, quadratic={"x": [2.0, 0.5]}, linear={"x": [1.0, -0.2]}, constant=-5.95, unit=0.0),
+        [-3, 1],
+        "stationarity",
+        "x",
+        [5 / 6, 0.3 / 0.75],
+    ),
     "curved, a column of zeros": at(
-        over(2, block("row", [[4.0, 0.0]], 100.0), quadratic={"x": [2.0, 0.5]}, linear={"x": [1.0, -2.0]},
-             constant=-4.0, unit=0.1), [-3, 1], "stationarity", "x", [5 / 8, 1.5 / 2]),
+        over(
+            2,
+            block("row", [[4.0, 0.0]], 100.0),
+            quadratic={"x": [2.0, 0.5]},
+            linear={"x": [1.0, -2.0]},
+            constant=-4.0,
+            unit=0.1,
+        ),
+        [-3, 1],
+        "stationarity",
+        "x",
+        [5 / 8, 1.5 / 2],
+    ),
     "curved, at 0": at(  # sqrt(2 f p) = (2, 1); 1/100 of each column counts as a pull
-        over(2, *TWO, quadratic={"x": [2.0, 0.5]}, unit=1.0), [0, 0], "stationarity", "x", [4 / 2, 0.25 / 0.2575],
-        wide=a(1)),
+        over(2, *TWO, quadratic={"x": [2.0, 0.5]}, unit=1.0),
+        [0, 0],
+        "stationarity",
+        "x",
+        [4 / 2, 0.25 / 0.2575],
+        wide=a(1),
+    ),
     "partly curved": at(
-        over(2, *TWO, quadratic={"x": [2.0, 0.0]}, linear={"x": [1.0, -2.0]}, constant=-4.0, unit=0.1), [-3, 1],
-        "stationarity", "x", [5 / 6, 2 / 0.1]),
+        over(2, *TWO, quadratic={"x": [2.0, 0.0]}, linear={"x": [1.0, -2.0]}, constant=-4.0, unit=0.1),
+        [-3, 1],
+        "stationarity",
+        "x",
+        [5 / 6, 2 / 0.1],
+    ),
     "flat, sizes where multipliers may be 0": at(
-        over(1, block("row", [[1.0]] * 3, [-2.0, 0.5, 1.0]), unit=3.0), [3], "stationarity", "x", [0.75 / 2.25],
-        row=np.full(3, 0.25)),
+        over(1, block("row", [[1.0]] * 3, [-2.0, 0.5, 1.0]), unit=3.0),
+        [3],
+        "stationarity",
+        "x",
+        [0.75 / 2.25],
+        row=np.full(3, 0.25),
+    ),
     "flat, of the block's unit": at(
-        over(1, block("row", [[1.0]] * 3, [-2.0, 0.5, 1.0], unit=4.0), unit=3.0), [3], "stationarity", "x",
-        [0.75 / 1.5], row=np.full(3, 0.25)),
+        over(1, block("row", [[1.0]] * 3, [-2.0, 0.5, 1.0], unit=4.0), unit=3.0),
+        [3],
+        "stationarity",
+        "x",
+        [0.75 / 1.5],
+        row=np.full(3, 0.25),
+    ),
     "flat, of a small right-hand side": at(
-        over(1, block("row", [[1.0]] * 3, [-0.25, 0.0625, 0.125]), unit=0.03), [3], "stationarity", "x", [0.06 / 0.18],
-        row=np.full(3, 0.02)),
+        over(1, block("row", [[1.0]] * 3, [-0.25, 0.0625, 0.125]), unit=0.03),
+        [3],
+        "stationarity",
+        "x",
+        [0.06 / 0.18],
+        row=np.full(3, 0.02),
+    ),
     "flat, a change of multipliers": at(
-        over(1, block("row", [[2.0]], 4.0), unit=3.0), [3], "stationarity", "x", [0.25 / 0.75], row=a(0.25)),
+        over(1, block("row", [[2.0]], 4.0), unit=3.0), [3], "stationarity", "x", [0.25 / 0.75], row=a(0.25)
+    ),
     "flat, a change of large multipliers": at(
-        over(1, block("row", [[2.0]], 4.0), unit=3.0), [3], "stationarity", "x", [1], row=a(3)),
+        over(1, block("row", [[2.0]], 4.0), unit=3.0), [3], "stationarity", "x", [1], row=a(3)
+    ),
     "flat, of the largest multiplier of all": at(
-        over(1, block("row", [[2.0]], 4.0), block("tie", [[0.5]], 4.0, "=="), unit=1e-3), [3], "stationarity", "x",
-        [2 * 0.5 / 4.25 / 0.3], row=a(0.3), tie=a(-0.2)),
+        over(1, block("row", [[2.0]], 4.0), block("tie", [[0.5]], 4.0, "=="), unit=1e-3),
+        [3],
+        "stationarity",
+        "x",
+        [2 * 0.5 / 4.25 / 0.3],
+        row=a(0.3),
+        tie=a(-0.2),
+    ),
     "flat, of the smaller right-hand side": at(  # its rows have the larger multipliers
-        over(1, block("one", [[4.0]], 1.0), block("two", [[0.25]], 4.0), unit=3.0), [9], "stationarity", "x",
-        [4 / 16.0625 / 3], one=a(0.25)),
+        over(1, block("one", [[4.0]], 1.0), block("two", [[0.25]], 4.0), unit=3.0),
+        [9],
+        "stationarity",
+        "x",
+        [4 / 16.0625 / 3],
+        one=a(0.25),
+    ),
     "flat, one of two": at(
-        over(2, block("row", EYE, 4.0), unit=3.0), [3, 0], "stationarity", "x", [0.25 / 0.75, 0], row=a(0.25, 0)),
+        over(2, block("row", EYE, 4.0), unit=3.0), [3, 0], "stationarity", "x", [0.25 / 0.75, 0], row=a(0.25, 0)
+    ),
     "targets": at(
-        fit([[1.0]] * 3, -4.0, [0.5, 2.0, 0.25]), [4 + TINY], "stationarity", "x",
-        [2.75 * TINY / (2.75 * TINY + 4e-4 * 2.75)]),
+        fit([[1.0]] * 3, -4.0, [0.5, 2.0, 0.25]),
+        [4 + TINY],
+        "stationarity",
+        "x",
+        [2.75 * TINY / (2.75 * TINY + 4e-4 * 2.75)],
+    ),
     "targets, a change of residuals": at(
-        fit([[1.0], [2.0]], [-4.0, -8.0], [0.5, 0.125]), [4 + TINY], "stationarity", "x", [0.4 * TINY / 2e-4]),
+        fit([[1.0], [2.0]], [-4.0, -8.0], [0.5, 0.125]), [4 + TINY], "stationarity", "x", [0.4 * TINY / 2e-4]
+    ),
     "large residuals": at(fit([[1.0], [1.0]], [-4.0, -4.0], 0.5), [6], "stationarity", "x", [1.0]),
     "residuals of another term": at(
-        over(1, terms=[cc.Term("one", {"x": [[1.0]]}, offset=-4.0, weights=4.0),
-                       cc.Term("two", {"x": [[0.25]]}, offset=-5.5)]), [6], "stationarity", "x", [7 / 1.0625 / 8]),
+        over(
+            1,
+            terms=[
+                cc.Term("one", {"x": [[1.0]]}, offset=-4.0, weights=4.0),
+                cc.Term("two", {"x": [[0.25]]}, offset=-5.5),
+            ],
+        ),
+        [6],
+        "stationarity",
+        "x",
+        [7 / 1.0625 / 8],
+    ),
     "targets, the larger ones first": at(
         over(1, terms=[cc.Term("one", {"x": [[1.0]]}, offset=-4.0), cc.Term("two", {"x": [[0.25]]}, offset=-1.0)]),
-        [4 + TINY], "stationarity", "x", [TINY / 4e-4]),
+        [4 + TINY],
+        "stationarity",
+        "x",
+        [TINY / 4e-4],
+    ),
     "a sample without weight": at(
-        fit([[1.0], [1.0]], [-4.0, 0.0], [1.0, 0.0]), [4 + TINY], "stationarity", "x", [TINY / (TINY + 4e-4)]),
+        fit([[1.0], [1.0]], [-4.0, 0.0], [1.0, 0.0]), [4 + TINY], "stationarity", "x", [TINY / (TINY + 4e-4)]
+    ),
     "targets, some of them 0": at(
-        fit([[1.0], [0.0], [1.0]], [-4.0, 0.0, -4.0], 0.5), [4 + TINY], "stationarity", "x", [0.5 * TINY / 2e-4]),
+        fit([[1.0], [0.0], [1.0]], [-4.0, 0.0, -4.0], 0.5), [4 + TINY], "stationarity", "x", [0.5 * TINY / 2e-4]
+    ),
     "no targets": at(
-        fit([[1.0]] * 3, 0.0, [0.5, 2.0, 0.125], unit=8.0), [0.1], "stationarity", "x",
-        [0.2625 / (0.2625 + (8**0.5 + 32**0.5 + 2**0.5) / 3)]),
+        fit([[1.0]] * 3, 0.0, [0.5, 2.0, 0.125], unit=8.0),
+        [0.1],
+        "stationarity",
+        "x",
+        [0.2625 / (0.2625 + (8**0.5 + 32**0.5 + 2**0.5) / 3)],
+    ),
     "no target": at(fit([[1.0]], 0.0, 0.5, unit=8.0), [0.1], "stationarity", "x", [0.05 / 8**0.5]),
     "no targets, a change of residuals": at(
-        fit([[1.0], [2.0]], 0.0, [0.5, 0.125], unit=8.0), [0.1], "stationarity", "x", [0.04 / 2**0.5]),
+        fit([[1.0], [2.0]], 0.0, [0.5, 0.125], unit=8.0), [0.1], "stationarity", "x", [0.04 / 2**0.5]
+    ),
     "entries of samples, by what is added up": at(
-        unlike(), [0, 0], "stationarity", "x", [0.25 / 1.25, 0.05 / 0.55], row=a(0.25, 0.5)),
+        unlike(), [0, 0], "stationarity", "x", [0.25 / 1.25, 0.05 / 0.55], row=a(0.25, 0.5)
+    ),
     "entries of samples, by their effect": at(
-        unlike(constant=-0.15), [0, -0.5], "stationarity", "x", [0.25 / 1.25, 0.05 / 0.1], row=a(0.25, 0.5)),
+        unlike(constant=-0.15), [0, -0.5], "stationarity", "x", [0.25 / 1.25, 0.05 / 0.1], row=a(0.25, 0.5)
+    ),
     "slacks, the largest of them": at(
-        slacks(), [0, 0, 2, 0], "stationarity", "s", [0.2 / 0.2, 0.15 / 0.8], row=a(0.3, 0.1)),
+        slacks(), [0, 0, 2, 0], "stationarity", "s", [0.2 / 0.2, 0.15 / 0.8], row=a(0.3, 0.1)
+    ),
     "in a ball": at(disc(), [3, 0], "stationarity", "x", [0.3 / 1.8, 0.2 / 1.8], ball=a(-3.3, -4.2, 5)),
     "beyond a ball": at(disc(), [6, 0], "stationarity", "x", [0.3 / 3, 0.2 / 3.6], ball=a(-3.3, -4.2, 5)),
     "in the middle of a ball": at(disc(), [0, 0], "stationarity", "x", [0.3 / 8.2, 0.2 / 8.2], ball=a(-3.3, -4.2, 5)),
     "a column that no row speaks of": at(
-        over(1, block("row", [[0.0]], 1.0), linear={"x": [1e-3]}, constant=-2.0), [2000], "stationarity", "x", [2.0]),
-}  # fmt: skip
+        over(1, block("row", [[0.0]], 1.0), linear={"x": [1e-3]}, constant=-2.0), [2000], "stationarity", "x", [2.0]
+    ),
+}
 
 
 @pytest.mark.parametrize("name", STATIONARITY)
@@ -305,8 +427,10 @@ def test_stationarity(name):
 def boxed(low, high, q, *others, x=((2.0, 1.0), (1.0, 2.0)), **more):
     """min 1/2 x'Px + q'x between bounds, with a matrix P."""
     size = len(q)
-    bounds = [cc.Constraint("low", {"x": DiagonalRows.identity(size, -1.0)}, rhs=-np.array(low)),
-              cc.Constraint("high", {"x": DiagonalRows.identity(size)}, rhs=high)]  # fmt: skip
+    bounds = [
+        cc.Constraint("low", {"x": DiagonalRows.identity(size, -1.0)}, rhs=-np.array(low)),
+        cc.Constraint("high", {"x": DiagonalRows.identity(size)}, rhs=high),
+    ]
     matrix = {"quadratic": {"x": np.array(x)}} if x is not None else {}
     return over(size, *bounds, *others, linear={"x": list(q)}, **matrix, **more)
 
@@ -322,8 +446,12 @@ def several():
 
 def half_bounded():
     """x between two bounds, y with one; the row that caps it bounds no unknown one by one."""
-    bounds = [rows_over("low", 0.0, x=-1.0), rows_over("high", 100.0, x=1.0), rows_over("y low", 0.0, y=-1.0),
-              rows_over("cap", 100.0, y=EYE)]  # fmt: skip
+    bounds = [
+        rows_over("low", 0.0, x=-1.0),
+        rows_over("high", 100.0, x=1.0),
+        rows_over("y low", 0.0, y=-1.0),
+        rows_over("cap", 100.0, y=EYE),
+    ]
     costs = {"x": [-1.0, -2.0], "y": [-1.0, -1.0]}
     return cc.Problem("half bounded", variables("x", "y"), constraints=bounds, linear=costs)
 
@@ -334,36 +462,51 @@ BOX = 0.3 * 0.7 + 0.9 * 0.3  # what x up to 0.8 can gain
 #: name: (problem, point, multipliers, what the residuals cost)
 GAPS = {
     "curved and flat": (
-        over(3, quadratic={"x": [2.0, 0.5, 0.0]}, linear={"x": [1.0, -0.2, 0.25]}), [-3, 1, -4], {},
-        5**2 / 4 + 0.3**2 / 1 - 1),
+        over(3, quadratic={"x": [2.0, 0.5, 0.0]}, linear={"x": [1.0, -0.2, 0.25]}),
+        [-3, 1, -4],
+        {},
+        5**2 / 4 + 0.3**2 / 1 - 1,
+    ),
     "bounds": (several(), [2, 3] * 4, None, 0.5 + 0.25 + 2 * (0.5 * 2 - 0.25 * 3) + 1.5**2 / 1 + 5.75**2 / 4),
     "in a ball": (disc(), [3, 0], {"ball": a(-3.3, -4.4, 5.5)}, 0.9 + 2.5 - 9.9 + 27.5),
     "mass": (boxed(*SVM, unit=0.5), AT, None, 2 * 0.79 * 0.45 - 0.48),
     "mass, an equation": (
-        boxed(*SVM, block("tie", [[1.0, -1.0]], 0.0, "=="), unit=0.5), AT, None, 2 * 0.79 * 0.45 - 0.48),
-    "mass, bounds below 1": (
-        boxed([0.0, 0.0], [0.8, 0.8], [-1.0, -2.0], unit=0.5), AT, None, 2 * 0.79 * 0.45 - 0.48),
+        boxed(*SVM, block("tie", [[1.0, -1.0]], 0.0, "=="), unit=0.5),
+        AT,
+        None,
+        2 * 0.79 * 0.45 - 0.48,
+    ),
+    "mass, bounds below 1": (boxed([0.0, 0.0], [0.8, 0.8], [-1.0, -2.0], unit=0.5), AT, None, 2 * 0.79 * 0.45 - 0.48),
     "mass, of the unit": (boxed(*SVM, unit=1.0), AT, None, 2 * 1.0 * 0.45 - 0.48),
     "mass, one unknown": (boxed([0.0], [10.0], [-1.0], x=((2.0,),), unit=0.1), [0.2], None, 2 * 0.16 * 0.6 - 0.12),
-    "narrow bounds": (
-        boxed([0.0, 0.0], [0.55, 0.55], [-1.0, -2.0], unit=0.5), AT, None, 0.3 * 0.45 + 0.9 * 0.05),
-    "bounds below 0": (
-        boxed([0.0, -1.0], [0.8, 0.8], [-1.0, -2.0], unit=0.5), AT, None, BOX),
+    "narrow bounds": (boxed([0.0, 0.0], [0.55, 0.55], [-1.0, -2.0], unit=0.5), AT, None, 0.3 * 0.45 + 0.9 * 0.05),
+    "bounds below 0": (boxed([0.0, -1.0], [0.8, 0.8], [-1.0, -2.0], unit=0.5), AT, None, BOX),
     "0 is not feasible": (
         boxed([0.0, 0.0], [0.8, 0.8], [-1.0, -2.0], block("row", [[1.0, 1.0], [-1.0, -1.0]], [9.0, -0.1]), unit=0.5),
-        AT, None, BOX),
+        AT,
+        None,
+        BOX,
+    ),
     "0 breaks an equation": (
         boxed([0.0, 0.0], [0.8, 0.8], [-1.0, -2.0], block("tie", EYE, [0.1, 0.0], "=="), unit=0.5),
-        AT, None, BOX),
+        AT,
+        None,
+        BOX,
+    ),
     "a cost that is 0": (
-        boxed([0.0, 0.0], [0.8, 0.8], [-1.0, 0.0], x=((2.0, -1.0), (-1.0, 2.0)), unit=0.1), [0.5, 0.1], None,
-        0.1 * 0.3 + 0.3 * 0.7),
+        boxed([0.0, 0.0], [0.8, 0.8], [-1.0, 0.0], x=((2.0, -1.0), (-1.0, 2.0)), unit=0.1),
+        [0.5, 0.1],
+        None,
+        0.1 * 0.3 + 0.3 * 0.7,
+    ),
     "one variable without an upper bound": (
-        half_bounded(), [0.1, 0.5, 1, 1], {"low": a(0, 0), "high": a(0.9, 1.9), "y low": a(0, 0), "cap": a(1, 1)},
-        0.1 * (99.9 + 99.5) + 0.9 * 99.9 + 1.9 * 99.5 + 2 * 99),
-    "a cost above 0": (
-        boxed([0.0, 0.0], [0.8, 0.8], [-1.0, 0.5], unit=0.1), [0.1, 0.1], None, 0.7 * 0.7 + 0.8 * 0.1),
-}  # fmt: skip
+        half_bounded(),
+        [0.1, 0.5, 1, 1],
+        {"low": a(0, 0), "high": a(0.9, 1.9), "y low": a(0, 0), "cap": a(1, 1)},
+        0.1 * (99.9 + 99.5) + 0.9 * 99.9 + 1.9 * 99.5 + 2 * 99,
+    ),
+    "a cost above 0": (boxed([0.0, 0.0], [0.8, 0.8], [-1.0, 0.5], unit=0.1), [0.1, 0.1], None, 0.7 * 0.7 + 0.8 * 0.1),
+}
 
 
 @pytest.mark.parametrize("name", GAPS)
@@ -376,9 +519,13 @@ def test_the_gap_is_what_the_residuals_cost(name):
 
 @pytest.mark.parametrize(
     ("unit", "x", "objective", "scale"),
-    [(0.5, [3, 4], -25 + 7, 18), (20.0, [3, 4], -25 + 7, 20), (0.25, [-3, -4], 25 + 7, 32),
-     (0.25, [1e308, 1e308], -np.inf, 0.25)],
-)  # fmt: skip
+    [
+        (0.5, [3, 4], -25 + 7, 18),
+        (20.0, [3, 4], -25 + 7, 20),
+        (0.25, [-3, -4], 25 + 7, 32),
+        (0.25, [1e308, 1e308], -np.inf, 0.25),
+    ],
+)
 def test_the_scale_is_the_size_of_the_objective_or_its_unit(unit, x, objective, scale):
     kkt = check_kkt(disc(unit=unit, constant=7.0), np.array(x, dtype=float), {"ball": a(-3, -4, 5)})
     assert (kkt.objective, kkt.scale) == (objective, scale)

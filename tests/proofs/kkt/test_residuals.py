@@ -11,9 +11,18 @@ from tests.small_problems import a
 
 @pytest.mark.parametrize(
     ("value", "scale", "wanted"),
-    [(3.0, 2.0, 1.5), (0.0, 0.0, 0.0), (0.0, np.nan, 0.0), (1.0, 0.0, np.inf), (1.0, np.inf, np.inf),
-     (1.0, np.nan, np.inf), (np.nan, 1.0, np.inf), (np.inf, 1.0, np.inf), (np.inf, np.inf, np.inf)],
-)  # fmt: skip
+    [
+        (3.0, 2.0, 1.5),
+        (0.0, 0.0, 0.0),
+        (0.0, np.nan, 0.0),
+        (1.0, 0.0, np.inf),
+        (1.0, np.inf, np.inf),
+        (1.0, np.nan, np.inf),
+        (np.nan, 1.0, np.inf),
+        (np.inf, 1.0, np.inf),
+        (np.inf, np.inf, np.inf),
+    ],
+)
 def test_what_cannot_be_told_is_infinite(value, scale, wanted):
     assert ratio(value, scale) == wanted
 

@@ -164,28 +164,50 @@ BALL = cc.NormBound("ball", {"x": DiagonalRows.identity(2)}, bound=5.0)
 #: name: (problem, point, multipliers, roundings relative to the scale)
 GAPS = {
     "a flat unknown": (over(1, linear={"x": [3.0]}), [-1e3], {}, 12 + 9),
-    "a curved unknown": (
-        over(1, linear={"x": [-1.0]}, quadratic={"x": [1e-6]}), [0], {}, 12e6 + 9 * 0.5e6),
+    "a curved unknown": (over(1, linear={"x": [-1.0]}, quadratic={"x": [1e-6]}), [0], {}, 12e6 + 9 * 0.5e6),
     "bounds": (
-        boxed(1, -1e3, 1e3, linear={"x": [3.0]}), [0], {"low": a(1), "high": a(1)},
-        14 * 5 * 2000 + 13 * 2e3 + 11 * 5e3),
+        boxed(1, -1e3, 1e3, linear={"x": [3.0]}),
+        [0],
+        {"low": a(1), "high": a(1)},
+        14 * 5 * 2000 + 13 * 2e3 + 11 * 5e3,
+    ),
     "mass": (
-        boxed(2, 0.0, 2.0, linear={"x": [-1.0, -2.0]}, quadratic={"x": MATRIX}, unit=0.5), [0.1, 0.5],
-        {"low": a(1, 1), "high": a(1, 1)}, (16 * (3.7 * 1.58 + 3.7 * 0.1 + 5.1 * 0.5) + 13 * 5.2 + 14 * 5.13) / 0.79),
+        boxed(2, 0.0, 2.0, linear={"x": [-1.0, -2.0]}, quadratic={"x": MATRIX}, unit=0.5),
+        [0.1, 0.5],
+        {"low": a(1, 1), "high": a(1, 1)},
+        (16 * (3.7 * 1.58 + 3.7 * 0.1 + 5.1 * 0.5) + 13 * 5.2 + 14 * 5.13) / 0.79,
+    ),
     "a ball": (
-        over(2, norm_bounds=[BALL], linear={"x": [-3.0, -4.0]}), [-3, 0], {"ball": a(-3.3, -4.4, 5.5)},
-        (13 * (6.3 * 3 + 5 * 10.5) + 11 * 39 + 19 * 8 * 60.5**0.5) / 9),
+        over(2, norm_bounds=[BALL], linear={"x": [-3.0, -4.0]}),
+        [-3, 0],
+        {"ball": a(-3.3, -4.4, 5.5)},
+        (13 * (6.3 * 3 + 5 * 10.5) + 11 * 39 + 19 * 8 * 60.5**0.5) / 9,
+    ),
     "the edge of a ball": (
-        over(2, norm_bounds=[BALL], linear={"x": [100.0, 0.0]}), [-5, 0], {"ball": a(0, 0, 0)}, 13 * 100 * 10 / 500),
+        over(2, norm_bounds=[BALL], linear={"x": [100.0, 0.0]}),
+        [-5, 0],
+        {"ball": a(0, 0, 0)},
+        13 * 100 * 10 / 500,
+    ),
     "an equation": (
-        over(1, one_to_one("tie", 1, 1.0, 1e3, "=="), linear={"x": [2.0]}, constant=-2e3), [1e3], {"tie": a(-2)},
-        13 * 4 * 1e3 + 13 * 2e3 * 2),
+        over(1, one_to_one("tie", 1, 1.0, 1e3, "=="), linear={"x": [2.0]}, constant=-2e3),
+        [1e3],
+        {"tie": a(-2)},
+        13 * 4 * 1e3 + 13 * 2e3 * 2,
+    ),
     "losses": (
-        over(1, terms=[cc.Term("fit", {"x": [[2.0**30]] * 2}, offset=-(2.0**30), weights=3.0)]), [1], {},
-        0.5 * 2 * 3 * (13 * 2**31) ** 2 * ULP),
+        over(1, terms=[cc.Term("fit", {"x": [[2.0**30]] * 2}, offset=-(2.0**30), weights=3.0)]),
+        [1],
+        {},
+        0.5 * 2 * 3 * (13 * 2**31) ** 2 * ULP,
+    ),
     "a sum of many": (
-        over(200, one_to_one("tie", 200, 1.0, 2.0, "==")), np.ones(200), {"tie": ALTERNATING}, 408 * 400 + 8000 + 2700),
-}  # fmt: skip
+        over(200, one_to_one("tie", 200, 1.0, 2.0, "==")),
+        np.ones(200),
+        {"tie": ALTERNATING},
+        408 * 400 + 8000 + 2700,
+    ),
+}
 
 
 @pytest.mark.parametrize("name", GAPS)
@@ -341,7 +363,10 @@ def losses(loss, rows, offset=0.0, weights=1.0, x=0.0, **parts):
 ASKED = {
     "rows, of their unit": ((over(2, block("rows", [[1.0, -1.0]], 0.0, unit=4.0)), a(1, 1), {"rows": a(0)}), 1e-20, 4),
     "rows, of their sizes": (
-        (over(2, block("rows", [[1.0, -1.0], [3.0, -3.0]], 0.0)), a(1, 1), {"rows": a(0, 0)}), 1e-20, [2, 6]),
+        (over(2, block("rows", [[1.0, -1.0], [3.0, -3.0]], 0.0)), a(1, 1), {"rows": a(0, 0)}),
+        1e-20,
+        [2, 6],
+    ),
     "rows, by their price": (sides(), 1e-20, 1 / 2 / 2),
     "equations, by their price": (sides("=="), 1e-20, 1 / 2 / 3),
     "equations, beyond rounding": (nearly(), 1e-8, 1 / 2 / 3),
@@ -352,14 +377,25 @@ ASKED = {
     "a logarithm": (losses(Logistic(), [[1.0], [-1.0]]), 1e-20, 1),
     "a logarithm of curved unknowns": (losses(Logistic(), [[1.0], [-1.0]], quadratic={"x": [1e6]}), 1e-20, 1),
     "slopes that are 0": (
-        losses(Logistic(), [[1.0], [-1.0]], 1e3, x=1.0, quadratic={"x": [1.0]}, linear={"x": [-1.0]}), 1e-20, 1),
+        losses(Logistic(), [[1.0], [-1.0]], 1e3, x=1.0, quadratic={"x": [1.0]}, linear={"x": [-1.0]}),
+        1e-20,
+        1,
+    ),
     "by what it costs": (  # the losses are balanced by the constant, and the objective is 4, a unit
-        losses(Logistic(), [CANCEL[0][:2], [-GIANT, GIANT]], 0.0, 2.0**40, 1.0, constant=-(2.0**41) * np.log(2),
-               unit=4.0), 1e-8, (2 * 4 / 2**40 / 1e-9) ** 0.5),
+        losses(
+            Logistic(), [CANCEL[0][:2], [-GIANT, GIANT]], 0.0, 2.0**40, 1.0, constant=-(2.0**41) * np.log(2), unit=4.0
+        ),
+        1e-8,
+        (2 * 4 / 2**40 / 1e-9) ** 0.5,
+    ),
     "by the gradient": (  # sqrt(2 f p) = (sqrt(32), sqrt(2), 4) by (4, 1/2, 0); slopes have twice 1/4 of 3 each
-        losses(Logistic(), [[4.0, 0.5, 0.0], [-4.0, -0.5, 0.0]], 0.0, 3.0, quadratic={"x": [2.0, 0.125, 1.0]},
-               unit=8.0), 1e-20, 2**0.5 / 3),
-}  # fmt: skip
+        losses(
+            Logistic(), [[4.0, 0.5, 0.0], [-4.0, -0.5, 0.0]], 0.0, 3.0, quadratic={"x": [2.0, 0.125, 1.0]}, unit=8.0
+        ),
+        1e-20,
+        2**0.5 / 3,
+    ),
+}
 
 
 @pytest.mark.parametrize("name", ASKED)

@@ -17,19 +17,77 @@ from convexcls.proofs.portable.numbers import nearest_double, read_number, read_
 NINES = "9" * 4000
 #: Texts and the numbers that they stand for: all that the pattern allows, to the cap on each count.
 NUMBERS = {
-    "0": F(0), "-0": F(0), "7": F(7), "007": F(7), "-7": F(-7), "10/4": F(5, 2), "-1/3": F(-1, 3), "1/10": F(1, 10),
-    NINES: F(10**4000 - 1), "-" + NINES: F(1 - 10**4000), "1/" + NINES: F(1, 10**4000 - 1),
-    "0.1": F(0.1), "+0.5": F(1, 2), "-.5": F(-1, 2), "5.": F(5), ".5": F(1, 2), "1e3": F(1000), "1E+3": F(1000),
-    "1e-3": F(1e-3), "1e-400": F(0), "+5": F(5), "1e308": F(1e308), "5e-324": F(5e-324),
-    "0" * 399 + "5.0": F(5), "0." + "0" * 399 + "1": F(0), "." + "5" * 400: F(float("." + "5" * 400)),
+    "0": F(0),
+    "-0": F(0),
+    "7": F(7),
+    "007": F(7),
+    "-7": F(-7),
+    "10/4": F(5, 2),
+    "-1/3": F(-1, 3),
+    "1/10": F(1, 10),
+    NINES: F(10**4000 - 1),
+    "-" + NINES: F(1 - 10**4000),
+    "1/" + NINES: F(1, 10**4000 - 1),
+    "0.1": F(0.1),
+    "+0.5": F(1, 2),
+    "-.5": F(-1, 2),
+    "5.": F(5),
+    ".5": F(1, 2),
+    "1e3": F(1000),
+    "1E+3": F(1000),
+    "1e-3": F(1e-3),
+    "1e-400": F(0),
+    "+5": F(5),
+    "1e308": F(1e308),
+    "5e-324": F(5e-324),
+    "0" * 399 + "5.0": F(5),
+    "0." + "0" * 399 + "1": F(0),
+    "." + "5" * 400: F(float("." + "5" * 400)),
     "1e001": F(10),
-}  # fmt: skip
+}
 NO_NUMBERS = [
-    NINES + "9", "-" + NINES + "9", "1/" + NINES + "9", "1/01", "1/0", "1/", "/2", "0" * 400 + "5.0", "0." + "0" * 401,
-    "." + "5" * 401, "1e0001",
-    "1e", "1e309", "-1e309", "+1/2", "1/+2", "1/2e3", ".", "", " 1", "1 ", "1\n", "e3", "--1",
-    "٣", "-٣", "1٣", "1/٣", "1/1٣", "٣.5", "0.٣", ".٣", "1e٣", "1e-٣", "²", "nan", "inf", "1_0", "0x1", "1.5.5", "+-1",
-]  # fmt: skip
+    NINES + "9",
+    "-" + NINES + "9",
+    "1/" + NINES + "9",
+    "1/01",
+    "1/0",
+    "1/",
+    "/2",
+    "0" * 400 + "5.0",
+    "0." + "0" * 401,
+    "." + "5" * 401,
+    "1e0001",
+    "1e",
+    "1e309",
+    "-1e309",
+    "+1/2",
+    "1/+2",
+    "1/2e3",
+    ".",
+    "",
+    " 1",
+    "1 ",
+    "1\n",
+    "e3",
+    "--1",
+    "٣",
+    "-٣",
+    "1٣",
+    "1/٣",
+    "1/1٣",
+    "٣.5",
+    "0.٣",
+    ".٣",
+    "1e٣",
+    "1e-٣",
+    "²",
+    "nan",
+    "inf",
+    "1_0",
+    "0x1",
+    "1.5.5",
+    "+-1",
+]
 
 
 @pytest.mark.parametrize("text", NUMBERS)
@@ -128,7 +186,10 @@ UNREADABLE = {
     "an unknown field": ("hard", {("more",): "1"}, FIELDS),
     "a missing field": ("hard", {("notes",): ...}, FIELDS),
     "a list with the names of the fields": (
-        "hard", {("data",): ["sha256", "samples", "features", "labels", "weighted"]}, FIELDS),
+        "hard",
+        {("data",): ["sha256", "samples", "features", "labels", "weighted"]},
+        FIELDS,
+    ),
     "data that are text": ("hard", {("data",): "x"}, FIELDS),
     "an unknown field of the data": ("hard", {("data", "more"): "1"}, FIELDS),
     "a missing field of the data": ("hard", {("data", "weighted"): ...}, FIELDS),
@@ -169,9 +230,9 @@ UNREADABLE = {
     "C of 0": ("soft", {("parameters", "C"): "0.0"}, ("C is out of range", "")),
     "C below 0": ("soft", {("parameters", "C"): "-0.75"}, ("C is out of range", "")),
     "C that is no double": ("soft", {("parameters", "C"): "1/3"}, ("C is out of range", "not a double")),
-        "C that is an integer beyond doubles": ("soft", {("parameters", "C"): str(2**53 + 1)}, ("C", "not a double")),
+    "C that is an integer beyond doubles": ("soft", {("parameters", "C"): str(2**53 + 1)}, ("C", "not a double")),
     "l2 below 0": ("ridge", {("parameters", "l2"): "-0.5"}, ("l2 is out of range", "")),
-        "weights that are text": ("hard", {("data", "weighted"): "False"}, ("must be", "must be true or false")),
+    "weights that are text": ("hard", {("data", "weighted"): "False"}, ("must be", "must be true or false")),
     "samples that are a list": ("hard", {("data", "samples"): ["3"]}, ("must be", "must be a whole number")),
     "features that are nothing": ("hard", {("data", "features"): None}, ("must be", "must be a whole number")),
     "a digest that is nothing": ("hard", {("data", "sha256"): None}, ("must be", "hexadecimal")),
@@ -188,7 +249,10 @@ UNREADABLE = {
     "two intercepts": ("hard", {("point", "intercept"): ["-1", "0"]}, SIZE),
     "no intercept": ("hard", {("point", "intercept"): ...}, ("must have the fields", "the point must give")),
     "an intercept where there is none": (
-        "through", {("point", "intercept"): ["0"]}, ("must have the fields", "the point must give")),
+        "through",
+        {("point", "intercept"): ["0"]},
+        ("must have the fields", "the point must give"),
+    ),
     "a coefficient that is a list": ("hard", {("point", "coef"): [["1"], "0"]}, ("list of text", "is not text")),
     "a coefficient that is nothing": ("hard", {("point", "coef"): ["1", None]}, ("list of text", "is not text")),
     "coefficients that are text": ("hard", {("point", "coef"): "10"}, TEXTS),
@@ -212,12 +276,15 @@ UNREADABLE = {
     "a row in other digits": ("hard", {("multipliers", "margin", "٢"): "0"}, ("no such row", "whole number")),
     "a row that is a word": ("hard", {("multipliers", "margin", "x"): "0"}, ("no such row", "whole number")),
     "a second normalization": (
-        "criterion", {("multipliers", "normalization", "1"): "1"}, ("normalization has no such row", "does not exist")),
+        "criterion",
+        {("multipliers", "normalization", "1"): "1"},
+        ("normalization has no such row", "does not exist"),
+    ),
     "a row of a contradiction": ("meet", {("farkas", "margin", "4"): "1"}, ("no such row", "does not have")),
     "a multiplier that is no number": ("hard", {("multipliers", "margin", "0"): "half"}, NUMBER),
     "a multiplier that is nothing": ("hard", {("multipliers", "margin", "0"): None}, NUMBER),
     "a multiplier that is a list": ("hard", {("multipliers", "margin", "0"): ["1/2"]}, NUMBER),
-}  # fmt: skip
+}
 #: Rows that do not exist and whose multiplier is 0 are no error of the package, which leaves zeros out.
 TAKEN = ("a row behind the last",)
 
@@ -257,7 +324,7 @@ DESCRIBED = {
     "one label": ({("data", "labels"): ["1"]}, ("describes the data wrongly", "other labels")),
     "no label": ({("data", "labels"): []}, ("describes the data wrongly", "other labels")),
     "another digest": ({("data", "sha256"): "0" * 64}, ("their digests differ", "their digests differ")),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", DESCRIBED)

@@ -27,11 +27,46 @@ def certificate():
 
 HUGE = "9" * 100_000
 BAD_NUMBERS = [
-    "NaN", "nan", "inf", "-inf", "Infinity", "1e400", "1e3000000", "-1e999999999", "1/0", "1/00", "0/0", "1/-2",
-    "", " ", "1 ", " 1", "+1/2", "1//2", "1/2/3", "1.5/2", "0x10", "1_000", "١", "1e", "e5", ".", "--1", "1,5", "None",
+    "NaN",
+    "nan",
+    "inf",
+    "-inf",
+    "Infinity",
+    "1e400",
+    "1e3000000",
+    "-1e999999999",
+    "1/0",
+    "1/00",
+    "0/0",
+    "1/-2",
+    "",
+    " ",
+    "1 ",
+    " 1",
+    "+1/2",
+    "1//2",
+    "1/2/3",
+    "1.5/2",
+    "0x10",
+    "1_000",
+    "١",
+    "1e",
+    "e5",
+    ".",
+    "--1",
+    "1,5",
+    "None",
     HUGE,
-    f"1/{HUGE}", f"0.{HUGE}", "1e+-5", "1\n", "½", "1/2 ", "1d5", "\u00001", "1e5000",
-]  # fmt: skip
+    f"1/{HUGE}",
+    f"0.{HUGE}",
+    "1e+-5",
+    "1\n",
+    "½",
+    "1/2 ",
+    "1d5",
+    "\u00001",
+    "1e5000",
+]
 BAD_VALUES = [None, True, False, [], {}, ["1"], {"0": "1"}, [[]]]
 
 
@@ -53,14 +88,25 @@ def test_numbers_are_read_by_a_strict_pattern(where):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("", "not JSON"), ("{", "not JSON"), ("[]", "not a JSON object"), ("null", "not a JSON object"),
+        ("", "not JSON"),
+        ("{", "not JSON"),
+        ("[]", "not a JSON object"),
+        ("null", "not a JSON object"),
         ("7", "bare number"),
-        ('"x"', "not a JSON object"), ("[" * 100_000, "deep"), ('{"a":' * 50_000, "deep"), ("NaN", "bare number"),
-        ('{"a": 1e3000000}', "bare number"), ('{"a": "b", "a": "c"}', "twice"), ("\ufeff{}", "not JSON"),
-        ('{"a": ' + "9" * 100_000 + "}", "bare number"), ('{"\\ud800": "x"}', "verdict"), ("{}\x00", "not JSON"),
-        ('{"verdict": "optimal"}', "no field"), ('"' + '\\"' * 200_000, "not JSON"),
+        ('"x"', "not a JSON object"),
+        ("[" * 100_000, "deep"),
+        ('{"a":' * 50_000, "deep"),
+        ("NaN", "bare number"),
+        ('{"a": 1e3000000}', "bare number"),
+        ('{"a": "b", "a": "c"}', "twice"),
+        ("\ufeff{}", "not JSON"),
+        ('{"a": ' + "9" * 100_000 + "}", "bare number"),
+        ('{"\\ud800": "x"}', "verdict"),
+        ("{}\x00", "not JSON"),
+        ('{"verdict": "optimal"}', "no field"),
+        ('"' + '\\"' * 200_000, "not JSON"),
     ],
-)  # fmt: skip
+)
 def test_texts_that_are_no_certificates(text, said):
     start = time.process_time()
     with pytest.raises(CertificateError, match=said):
@@ -129,11 +175,25 @@ def test_parameters_are_those_of_the_model_and_doubles():
     X, y = [[0.0, 0.0], [2.0, 0.0]], [0, 1]
     whole = json.loads(cc.SoftMarginSVM(X, y).solve().certificate.to_json())
     for name, value in (
-        ("C", "0"), ("C", "-1.0"), ("C", "1/3"), ("C", "1e308999"), ("C", "9" * 3000), ("C", None), ("C", True),
+        ("C", "0"),
+        ("C", "-1.0"),
+        ("C", "1/3"),
+        ("C", "1e308999"),
+        ("C", "9" * 3000),
+        ("C", None),
+        ("C", True),
         ("loss", "x"),
-        ("loss", None), ("loss", "1.0"), ("intercept", "true"), ("intercept", None), ("sample_weight", "1"), ("X", "1"),
-        ("memory_limit", "1.0"), ("constraints", "x"), ("C", "nan"), ("C", ["1"]),
-    ):  # fmt: skip
+        ("loss", None),
+        ("loss", "1.0"),
+        ("intercept", "true"),
+        ("intercept", None),
+        ("sample_weight", "1"),
+        ("X", "1"),
+        ("memory_limit", "1.0"),
+        ("constraints", "x"),
+        ("C", "nan"),
+        ("C", ["1"]),
+    ):
         inner = json.loads(json.dumps(whole))
         inner["parameters"][name] = value
         text = json.dumps(inner)

@@ -51,9 +51,14 @@ def test_the_digest_is_of_values_not_of_their_container():
     y = [0, 1, 1]
     known = digest(X, y)
     alike = [
-        X.tolist(), np.asfortranarray(X), sparse.csr_array(X), sparse.csc_array(X), sparse.coo_array(X),
-        [[Fraction(v) for v in row] for row in X.tolist()], [[Decimal(v) for v in row] for row in X.tolist()],
-    ]  # fmt: skip
+        X.tolist(),
+        np.asfortranarray(X),
+        sparse.csr_array(X),
+        sparse.csc_array(X),
+        sparse.coo_array(X),
+        [[Fraction(v) for v in row] for row in X.tolist()],
+        [[Decimal(v) for v in row] for row in X.tolist()],
+    ]
     for other in alike:
         assert digest(other, y) == known
     for labels in (np.array(y), [0.0, 1.0, 1.0], ["0", "1", "1"], [Fraction(0), Fraction(1), Fraction(1)]):
@@ -234,10 +239,15 @@ def test_other_data_are_refused():
     swapped = np.array(y)
     swapped[[0, 1]] = swapped[[1, 0]]
     cases = [
-        (moved, y, weights, "digests"), (X, swapped, weights, "digests"), (X[::-1], y[::-1], weights[::-1], "digests"),
-        (X, y, None, "with weights"), (X, y, weights[::-1], "digests"), (X[:-1], y[:-1], weights[:-1], "samples"),
-        (X[:, :2], y, weights, "features"), (X, np.where(y, "b", "a"), weights, "labels"),
-    ]  # fmt: skip
+        (moved, y, weights, "digests"),
+        (X, swapped, weights, "digests"),
+        (X[::-1], y[::-1], weights[::-1], "digests"),
+        (X, y, None, "with weights"),
+        (X, y, weights[::-1], "digests"),
+        (X[:-1], y[:-1], weights[:-1], "samples"),
+        (X[:, :2], y, weights, "features"),
+        (X, np.where(y, "b", "a"), weights, "labels"),
+    ]
     for A, b, w, why in cases:
         found = cc.verify(text, A, b, w)
         assert not found.accepted

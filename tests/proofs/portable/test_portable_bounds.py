@@ -34,9 +34,14 @@ def statement(quadratic, linear, constant=0, equalities=(), inequalities=(), sam
         Plain(cost=np.array(c, dtype=float), curvature=np.array(p, dtype=float), lines=lines) for c, p, lines in samples
     ]
     return Plain(
-        size=len(linear), quadratic=[list(map(F, row)) for row in quadratic], linear=list(map(F, linear)),
-        constant=F(constant), equalities=tuple(equalities), inequalities=tuple(inequalities), samples=tuple(one),
-    )  # fmt: skip
+        size=len(linear),
+        quadratic=[list(map(F, row)) for row in quadratic],
+        linear=list(map(F, linear)),
+        constant=F(constant),
+        equalities=tuple(equalities),
+        inequalities=tuple(inequalities),
+        samples=tuple(one),
+    )
 
 
 def drawn(seed):
@@ -397,8 +402,11 @@ def test_the_upper_bound_is_the_objective_at_a_feasible_point(monkeypatch):
     assert at(zero, 3, 0) == (F(9, 2), F(9, 2))
     assert at(zero, -1, 0) == (None, F(1, 2))
     both = statement(
-        [[1, 0], [0, 1]], [0, 0], equalities=[block("equal", [[F(0), F(1), F(-1)]])],
-        inequalities=[block("below", [[F(-1), F(0), F(2)]])])  # fmt: skip
+        [[1, 0], [0, 1]],
+        [0, 0],
+        equalities=[block("equal", [[F(0), F(1), F(-1)]])],
+        inequalities=[block("below", [[F(-1), F(0), F(2)]])],
+    )
     assert at(both, 4, 1) == (F(17, 2), F(17, 2))
     assert at(both, 4, 0) == (F(17, 2), 8)
     assert at(both, 1, 1) == (None, 1)
@@ -418,8 +426,11 @@ def test_a_point_is_scaled_onto_its_equation(monkeypatch):
     assert upper(level, [1, 0], monkeypatch) == (F(1, 4), F(1, 2))  # 0 is not a multiple of any use
     # a multiple that leaves a bound is not taken, nor one where there are equations that it does not satisfy
     held = statement(
-        [[1, 0], [0, 0]], [0, 0], equalities=[block("equal", [[F(0), F(1), F(-2)]])],
-        inequalities=[block("below", [[F(1), F(0), F(-1)]])])  # fmt: skip
+        [[1, 0], [0, 0]],
+        [0, 0],
+        equalities=[block("equal", [[F(0), F(1), F(-2)]])],
+        inequalities=[block("below", [[F(1), F(0), F(-1)]])],
+    )
     assert upper(held, [1, 1], monkeypatch) == (F(1, 2), F(1, 2))
     both = [block("equal", [[F(1), F(0), F(-2)], [F(0), F(1), F(-3)]])]
     assert upper(statement([[1, 0], [0, 1]], [0, 0], equalities=both), [1, 1], monkeypatch) == (F(13, 2), 1)
@@ -433,8 +444,11 @@ def test_what_moves_is_what_has_room(monkeypatch):
     of the point is within the bounds."""
     ends = [[1, 0, 0, F(-16, 5)], [-1, 0, 0, 0], [0, 1, 0, -10], [0, -1, 0, 0]]
     tied = statement(
-        [[1, 0, 0], [0, 1, 0], [0, 0, 1]], [0] * 3, equalities=[block("equal", [[F(1)] * 3 + [F(-10)]])],
-        inequalities=[block("below", [list(map(F, row)) for row in ends])])  # fmt: skip
+        [[1, 0, 0], [0, 1, 0], [0, 0, 1]],
+        [0] * 3,
+        equalities=[block("equal", [[F(1)] * 3 + [F(-10)]])],
+        inequalities=[block("below", [list(map(F, row)) for row in ends])],
+    )
     step = 1 / (F(1, 5) + 5 + 1)
     moved = [3 + step / 5, 5 + 5 * step, 1 + step]
     assert upper(tied, [3, 5, 1], monkeypatch) == (dot(moved, moved) / 2, F(35, 2))

@@ -347,9 +347,12 @@ def test_an_enclosure_is_one():
     )
     for end, by in (("lower", F(1, 100)), ("upper", F(-1, 100))):
         assert verdict(problem, inner | {"enclosure": moved(end, "coef", by)}, Z, y)
-    for wrong in ({**box, "lower": {"coef": box["lower"]["coef"]}}, {**box, "upper": {"coef": box["upper"]["coef"]}},
-                  {**box, "lower": {**box["lower"], "coef": []}},
-                  {**box, "upper": {**box["upper"], "more": []}}):  # fmt: skip
+    for wrong in (
+        {**box, "lower": {"coef": box["lower"]["coef"]}},
+        {**box, "upper": {"coef": box["upper"]["coef"]}},
+        {**box, "lower": {**box["lower"], "coef": []}},
+        {**box, "upper": {**box["upper"], "more": []}},
+    ):
         assert "an interval for every unknown" in verdict(problem, inner | {"enclosure": wrong}, Z, y)
 
 
@@ -441,8 +444,10 @@ def test_a_slack_is_what_its_lines_ask_for_and_no_mixture():
     x, cost = np.eye(2), {"s": [1.0, 1.0]}
     mixed = cc.Constraint("line", {"x": x, "s": [[-1.0, 0.5], [0.0, -1.0]]}, rhs=0.0)
     assert slack_names(cc.Problem("p", variables, linear=cost, constraints=[mixed])) == ()
-    lines = [cc.Constraint(name, {"x": sign * x, "s": DiagonalRows.identity(2, -1.0)}, rhs=rhs)
-             for name, sign, rhs in (("above", 1.0, 3.0), ("below", -1.0, 5.0))]  # fmt: skip
+    lines = [
+        cc.Constraint(name, {"x": sign * x, "s": DiagonalRows.identity(2, -1.0)}, rhs=rhs)
+        for name, sign, rhs in (("above", 1.0, 3.0), ("below", -1.0, 5.0))
+    ]
     problem = cc.Problem("p", variables, linear=cost, constraints=lines)
     assert slack_names(problem) == ("s",)
     assert with_slacks(problem, {"x": [F(0), F(-4)]}).tolist() == [
@@ -532,8 +537,12 @@ def test_the_digest_of_blocks_of_samples(monkeypatch):
     rest[0, 0] = 0.0
     for block in (1, 2, 4096):
         monkeypatch.setattr(digest, "BLOCK", block)
-        for table in (dense, sparse.csr_array(dense), [[F(v) for v in row] for row in dense.tolist()],
-                      sparse.csr_array(doubled) + sparse.csr_array(rest)):  # fmt: skip
+        for table in (
+            dense,
+            sparse.csr_array(dense),
+            [[F(v) for v in row] for row in dense.tolist()],
+            sparse.csr_array(doubled) + sparse.csr_array(rest),
+        ):
             assert data_digest(check_data(table, y, weights)) == known
     one_third = [[F(1, 3)], [F(-2)]]
     reals = check_data(one_third, [F(1, 10), F(3)], None, real_target=True)

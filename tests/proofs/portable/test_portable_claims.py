@@ -66,11 +66,23 @@ def test_the_point_is_near_the_one_that_reaches_the_bound() -> None:
 
 
 def test_a_claim_is_near_what_is_proved_and_at_a_higher_level_around_it() -> None:
-    for low, high, near in ((9, 11, True), (9 - TINY, 10, False), (11 + TINY, 11, False), (10, 9, True), (11, 11, True),
-                            (10, 9 - TINY, False), (10, 11 + TINY, False)):  # fmt: skip
+    for low, high, near in (
+        (9, 11, True),
+        (9 - TINY, 10, False),
+        (11 + TINY, 11, False),
+        (10, 9, True),
+        (11, 11, True),
+        (10, 9 - TINY, False),
+        (10, 11 + TINY, False),
+    ):
         assert (missing(shown(10, 10), low, high) == "") is (near and abs(F(low) - 10) <= 1 and abs(F(high) - 10) <= 1)
-    for low, high, around in ((10, 11, True), (F(99, 10), 11, True), (10, F(111, 10), True), (10 + TINY, 11, False),
-                              (10, 11 - TINY, False)):  # fmt: skip
+    for low, high, around in (
+        (10, 11, True),
+        (F(99, 10), 11, True),
+        (10, F(111, 10), True),
+        (10 + TINY, 11, False),
+        (10, 11 - TINY, False),
+    ):
         assert (missing(shown(10, 11), low, high, "rigorous") == "") is around
         assert missing(shown(10, 11), low, high) == ""
         assert (missing(shown(-11, -10), low, high, "rigorous", sense="max") == "") is around
@@ -175,8 +187,15 @@ def test_residuals_are_compared_with_the_claim(monkeypatch: pytest.MonkeyPatch) 
     kkt = Plain(objective=4.0, dual_objective=4.0, scale=2.0, holds=lambda tol: tol == 0.25)
     monkeypatch.setattr(checks, "check_kkt", lambda *_: kkt)
     monkeypatch.setattr(checks, "bounds_of", lambda *_: iter([Bounds(None, F(4), F(4))]))
-    for low, high, near in ((4, 4, True), (F(7, 2), F(9, 2), True), (F(9, 2), F(7, 2), True), (4, F(19, 4), False),
-                            (F(19, 4), 4, False), (F(13, 4), 4, False), (4, F(13, 4), False)):  # fmt: skip
+    for low, high, near in (
+        (4, 4, True),
+        (F(7, 2), F(9, 2), True),
+        (F(9, 2), F(7, 2), True),
+        (4, F(19, 4), False),
+        (F(19, 4), 4, False),
+        (F(13, 4), 4, False),
+        (4, F(13, 4), False),
+    ):
         stated: Any = Plain(**{**vars(parsed), "tolerance": F(1, 4), "claim": {"lower": F(low), "upper": F(high)}})
         if near:
             assert checks.check_claim(stated, problem) == (None, None)
@@ -354,8 +373,9 @@ def test_what_has_no_matrix_is_never_too_large(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(falling, "MAX_EXACT_MATRIX_ENTRIES", 1)
     tie = cc.Constraint("tie", {"x": [[1.0, -1.0, 0.0]]}, rhs=0.0, relation="==")
     for quadratic in ({}, {"x": [0.0, 0.0, 1.0]}):
-        problem = cc.Problem("p", [cc.Variable("x", 3, "x")], linear={"x": [-1.0, 0.0, 0.0]}, constraints=[tie],
-                             quadratic=quadratic)  # fmt: skip
+        problem = cc.Problem(
+            "p", [cc.Variable("x", 3, "x")], linear={"x": [-1.0, 0.0, 0.0]}, constraints=[tie], quadratic=quadratic
+        )
         assert falls(problem, {"x": [F(1), F(1), F(0)]}) == ""
         assert "leaves" in falls(problem, {"x": [F(1), 1 + F(1, 2**80), F(0)]})
 

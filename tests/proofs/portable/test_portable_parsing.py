@@ -77,28 +77,55 @@ CAPS = {
     "the name of a model": ({("model",): WORD}, {("model",): WORD + "b"}, "model must be a name"),
     "parameters": ({("parameters",): many(50, "1")}, {("parameters",): many(51, "1")}, "parameters must be"),
     "the text of a parameter": (
-        {("parameters", "C"): "1" * 2000}, {("parameters", "C"): "1" * 2001}, "the parameter C must be text"),
+        {("parameters", "C"): "1" * 2000},
+        {("parameters", "C"): "1" * 2001},
+        "the parameter C must be text",
+    ),
     "the name of a parameter": (
-        {("parameters", WORD): None}, {("parameters", WORD + "b"): None}, "the name of a parameter must be"),
+        {("parameters", WORD): None},
+        {("parameters", WORD + "b"): None},
+        "the name of a parameter must be",
+    ),
     "variables": ({("point",): many(100, ["1"])}, {("point",): many(101, ["1"])}, "point must be an object"),
     "the name of a variable": ({("point", WORD): []}, {("point", WORD + "b"): []}, "a variable of point must be"),
     "constraints": (
-        {("multipliers",): many(100, {})}, {("multipliers",): many(101, {})}, "multipliers must be an object"),
+        {("multipliers",): many(100, {})},
+        {("multipliers",): many(101, {})},
+        "multipliers must be an object",
+    ),
     "the name of a constraint": (
-        {("multipliers", WORD): {}}, {("multipliers", WORD + "b"): {}}, "a constraint of multipliers must be"),
+        {("multipliers", WORD): {}},
+        {("multipliers", WORD + "b"): {}},
+        "a constraint of multipliers must be",
+    ),
     "a row": (
-        {("multipliers", "margin", "100000000"): "1"}, {("multipliers", "margin", "100000001"): "1"}, "a row of mult"),
-    "few digits": (ENCLOSED | {("enclosure",): BOX | {"digits": "1"}},
-                   ENCLOSED | {("enclosure",): BOX | {"digits": "0"}}, "must not be above 10000"),
-    "many digits": (ENCLOSED | {("enclosure",): BOX | {"digits": "10000"}},
-                    ENCLOSED | {("enclosure",): BOX | {"digits": "10001"}}, "must not be above 10000"),
-    "few bits": (ENCLOSED | {("enclosure",): BOX | {"precision": "2"}},
-                 ENCLOSED | {("enclosure",): BOX | {"precision": "1"}}, "must not be above 10000"),
-    "many bits": (ENCLOSED | {("enclosure",): BOX | {"precision": "10000"}},
-                  ENCLOSED | {("enclosure",): BOX | {"precision": "10001"}}, "must not be above 10000"),
+        {("multipliers", "margin", "100000000"): "1"},
+        {("multipliers", "margin", "100000001"): "1"},
+        "a row of mult",
+    ),
+    "few digits": (
+        ENCLOSED | {("enclosure",): BOX | {"digits": "1"}},
+        ENCLOSED | {("enclosure",): BOX | {"digits": "0"}},
+        "must not be above 10000",
+    ),
+    "many digits": (
+        ENCLOSED | {("enclosure",): BOX | {"digits": "10000"}},
+        ENCLOSED | {("enclosure",): BOX | {"digits": "10001"}},
+        "must not be above 10000",
+    ),
+    "few bits": (
+        ENCLOSED | {("enclosure",): BOX | {"precision": "2"}},
+        ENCLOSED | {("enclosure",): BOX | {"precision": "1"}},
+        "must not be above 10000",
+    ),
+    "many bits": (
+        ENCLOSED | {("enclosure",): BOX | {"precision": "10000"}},
+        ENCLOSED | {("enclosure",): BOX | {"precision": "10001"}},
+        "must not be above 10000",
+    ),
     "the digest": ({("data", "sha256"): "0f" * 32}, {("data", "sha256"): "0f" * 32 + "0"}, "64 hexadecimal digits"),
     "the tolerance": ({("tolerance",): "1/10000"}, {("tolerance",): "10001/100000000"}, "not above 1/10000"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", CAPS)
@@ -149,23 +176,29 @@ REFUSED = {
     "no claim": (UNDECIDED | {("claim",): ...}, "no field 'claim'"),
     "an enclosure with a point": (ENCLOSED | {("point",): {}}, "unknown field 'point'"),
     "an enclosure and a point of the level exact": (
-        {("enclosure",): BOX, ("claim", "optimum"): ...}, "unknown field 'multipliers'"),
+        {("enclosure",): BOX, ("claim", "optimum"): ...},
+        "unknown field 'multipliers'",
+    ),
     "an enclosure of the level float": (ENCLOSED | {("level",): "float"}, "unknown field 'enclosure'"),
     "an enclosure of the level rigorous": (ENCLOSED | {("level",): "rigorous"}, "unknown field 'enclosure'"),
     "an undecided enclosure": (UNDECIDED | {("enclosure",): BOX}, "unknown field 'enclosure'"),
     "an enclosure with an optimum": (ENCLOSED | {("claim", "optimum"): "1/2"}, "unknown field 'optimum'"),
     "an enclosure that is a list": (ENCLOSED | {("enclosure",): []}, "enclosure must be an object"),
     "an enclosure without digits": (
-        ENCLOSED | {("enclosure",): {k: v for k, v in BOX.items() if k != "digits"}}, "no field 'digits'"),
+        ENCLOSED | {("enclosure",): {k: v for k, v in BOX.items() if k != "digits"}},
+        "no field 'digits'",
+    ),
     "digits that are no number": (ENCLOSED | {("enclosure",): BOX | {"digits": "many"}}, "enclosure.digits must be"),
     "bits that are no number": (ENCLOSED | {("enclosure",): BOX | {"precision": "x"}}, "enclosure.precision must be"),
     "ends that are a list": (ENCLOSED | {("enclosure",): BOX | {"lower": []}}, "enclosure.lower must be an object"),
     "an upper end that is a list": (ENCLOSED | {("enclosure",): BOX | {"upper": []}}, "enclosure.upper must be"),
     "an end that is no number": (
-        ENCLOSED | {("enclosure",): BOX | {"lower": {"coef": ["x"]}}}, "enclosure.lower.coef is 'x'"),
+        ENCLOSED | {("enclosure",): BOX | {"lower": {"coef": ["x"]}}},
+        "enclosure.lower.coef is 'x'",
+    ),
     "an exact float": ({("level",): "exactly"}, "level must be one of float, rigorous, exact"),
     "an unknown verdict": ({("verdict",): "perhaps"}, "verdict must be one of optimal, infeasible"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", REFUSED)
@@ -295,7 +328,7 @@ def test_a_model_that_cannot_be_declared_is_refused(monkeypatch, error):
         ("soft", {("model",): "softer-margin"}, "there is no model 'softer-margin'; there are"),
         ("soft", {("model",): "hard-margin", ("parameters",): {"intercept": True}}, "cannot be declared"),
     ],
-)  # fmt: skip
+)
 def test_no_other_model_is_declared(base, changes, said):
     with pytest.raises(CertificateError, match=said):
         declared(base, changes)

@@ -72,7 +72,10 @@ WRONG = {
     "half the point": ("hard", point(F(1, 2), 0, intercept=F(-1, 2)), NOT_EXACT),
     "a feasible point that is not the solution": ("hard", point(1, 1, intercept=-1), NOT_EXACT),
     "the same, and its objective as claim": (
-        "hard", point(1, 1, intercept=-1) | claim(lower=1, upper=1, optimum=1), NOT_EXACT),
+        "hard",
+        point(1, 1, intercept=-1) | claim(lower=1, upper=1, optimum=1),
+        NOT_EXACT,
+    ),
     "another lower end": ("hard", claim(lower=F(1, 2) - TINY), NOT_EXACT),
     "another upper end": ("hard", claim(upper=F(1, 2) + TINY), NOT_EXACT),
     "another optimum": ("hard", claim(optimum=F(1, 2) + TINY), NOT_EXACT),
@@ -90,34 +93,54 @@ WRONG = {
     "squares: other multipliers": ("squared", margin(F(207, 141), F(33, 47), *SQUARED[2:]), NOT_EXACT),
     "ridge: another point": ("ridge", point(F(10, 21), intercept=F(-1, 21)), NOT_EXACT),
     "ridge: another point, its objective as claim": (
-        "ridge", point(F(10, 21), intercept=F(1, 21)) | claim(lower=F(19, 21) + F(2, 49), upper=F(19, 21) + F(2, 49),
-                                                            optimum=F(19, 21) + F(2, 49)), NOT_EXACT),
+        "ridge",
+        point(F(10, 21), intercept=F(1, 21))
+        | claim(lower=F(19, 21) + F(2, 49), upper=F(19, 21) + F(2, 49), optimum=F(19, 21) + F(2, 49)),
+        NOT_EXACT,
+    ),
     "above and below do not add up": (
-        "absolute", {("multipliers", "residual_above", "0"): "2", ("multipliers", "residual_below", "0"): "1"},
-        ("above + below != weight", "KKT conditions exactly")),
+        "absolute",
+        {("multipliers", "residual_above", "0"): "2", ("multipliers", "residual_below", "0"): "1"},
+        ("above + below != weight", "KKT conditions exactly"),
+    ),
     "above and below beyond their ranges": (
-        "absolute", {("multipliers", "residual_above", "0"): "2", ("multipliers", "residual_below", "0"): "-1"},
-        NOT_EXACT),
+        "absolute",
+        {("multipliers", "residual_above", "0"): "2", ("multipliers", "residual_below", "0"): "-1"},
+        NOT_EXACT,
+    ),
     "above and below beyond their ranges on the other side": (
-        "absolute", {("multipliers", "residual_above", "1"): "1/6", ("multipliers", "residual_above", "0"): "1",
-                     ("multipliers", "residual_above", "2"): "3", ("multipliers", "residual_below", "2"): "-2"},
-        NOT_EXACT),
+        "absolute",
+        {
+            ("multipliers", "residual_above", "1"): "1/6",
+            ("multipliers", "residual_above", "0"): "1",
+            ("multipliers", "residual_above", "2"): "3",
+            ("multipliers", "residual_below", "2"): "-2",
+        },
+        NOT_EXACT,
+    ),
     "above and below that do not cancel": (
-        "absolute", {("multipliers", "residual_above", "3"): "1/4", ("multipliers", "residual_below", "3"): "3/4"},
-        NOT_EXACT),
+        "absolute",
+        {("multipliers", "residual_above", "3"): "1/4", ("multipliers", "residual_below", "3"): "3/4"},
+        NOT_EXACT,
+    ),
     "absolute: another point": ("absolute", point(0, intercept=F(9, 10)), NOT_EXACT),
     "perceptron: a multiplier above its weight": ("criterion", {("multipliers", "margin", "2"): "2"}, NOT_EXACT),
     "perceptron: a negative multiplier": ("criterion", {("multipliers", "margin", "0"): "-1"}, NOT_EXACT),
     "perceptron: a multiple of the point": ("criterion", point(F(10, 3), intercept=0), NOT_EXACT),
     "perceptron: another multiplier of the normalization": (
-        "criterion", {("multipliers", "normalization", "0"): "-9/10"}, NOT_EXACT),
+        "criterion",
+        {("multipliers", "normalization", "0"): "-9/10"},
+        NOT_EXACT,
+    ),
     "perceptron: another point": ("criterion", point(0, intercept=5), NOT_EXACT),
     "no normalization: a point on the wrong side": ("loose", point(1, intercept=-1), NOT_EXACT),
-    "no normalization: a multiplier above its weight": (
-        "loose", margin(2, 0, 0, 0), NOT_EXACT),
+    "no normalization: a multiplier above its weight": ("loose", margin(2, 0, 0, 0), NOT_EXACT),
     # the levels float and rigorous: each condition alone
     "bounds too far apart": (
-        "hard", floating("hard", point(1, F(1, 10), intercept=-1), claim(upper=F(101, 200))), APART),
+        "hard",
+        floating("hard", point(1, F(1, 10), intercept=-1), claim(upper=F(101, 200))),
+        APART,
+    ),
     "a point twice as far": ("hard", floating("hard", point(2, 0, intercept=-2)), AWAY),
     "a point half as far": ("hard", floating("hard", point(F(1, 2), 0, intercept=F(-1, 2))), AWAY),
     "a perceptron twice as far": ("criterion", floating("criterion", point(F(10, 3), intercept=0)), AWAY),
@@ -128,17 +151,31 @@ WRONG = {
     "a rigorous lower end too high": ("hard", floating("hard", claim(lower=F(1, 2) + TINY), level="rigorous"), CLAIM),
     "a rigorous upper end too low": ("hard", floating("hard", claim(upper=F(1, 2) - TINY), level="rigorous"), CLAIM),
     "a rigorous lower end too low": (
-        "hard", floating("hard", claim(lower=F(1, 2) - ROOM - TINY), level="rigorous"), CLAIM),
+        "hard",
+        floating("hard", claim(lower=F(1, 2) - ROOM - TINY), level="rigorous"),
+        CLAIM,
+    ),
     "a rigorous upper end too high": (
-        "hard", floating("hard", claim(upper=F(1, 2) + ROOM + TINY), level="rigorous"), CLAIM),
+        "hard",
+        floating("hard", claim(upper=F(1, 2) + ROOM + TINY), level="rigorous"),
+        CLAIM,
+    ),
     "a point on the wrong side": (
-        "hard", floating("hard", point(-1, 0, intercept=1)), ("not feasible", "no bound of the optimum from above")),
+        "hard",
+        floating("hard", point(-1, 0, intercept=1)),
+        ("not feasible", "no bound of the optimum from above"),
+    ),
     "a point that is nothing": (
-        "hard", floating("hard", point(0, 0, intercept=0)), ("not feasible", "no bound of the optimum from above")),
+        "hard",
+        floating("hard", point(0, 0, intercept=0)),
+        ("not feasible", "no bound of the optimum from above"),
+    ),
     "a perceptron on the wrong side": (
-        "criterion", floating("criterion", point(F(-5, 3), intercept=0)), ("not feasible", "")),
-    "a perceptron that is nothing": (
-        "criterion", floating("criterion", point(0, intercept=0)), ("not feasible", "")),
+        "criterion",
+        floating("criterion", point(F(-5, 3), intercept=0)),
+        ("not feasible", ""),
+    ),
+    "a perceptron that is nothing": ("criterion", floating("criterion", point(0, intercept=0)), ("not feasible", "")),
     "no multipliers": ("hard", floating("hard", {("multipliers",): {}}, claim(lower=0)), APART),
     # contradictions
     "a negative multiplier of a contradiction": ("apart", {}, ("contradict nothing", "is negative")),
@@ -147,15 +184,39 @@ WRONG = {
     "features that do not cancel": ("meet", farkas(2, 3, 1, 0), NOTHING),
     "an intercept that does not cancel": ("meet", farkas(0, 2, 1, 0), NOTHING),
     "weights that are no contradiction": (
-        "criterion", {("verdict",): "infeasible", ("claim",): {}, ("point",): ..., ("multipliers",): ...,
-                      ("farkas",): {"normalization": {"0": "-1"}}}, NOTHING),
+        "criterion",
+        {
+            ("verdict",): "infeasible",
+            ("claim",): {},
+            ("point",): ...,
+            ("multipliers",): ...,
+            ("farkas",): {"normalization": {"0": "-1"}},
+        },
+        NOTHING,
+    ),
     "nothing is normalized": (
-        "loose", {("verdict",): "infeasible", ("claim",): {}, ("point",): ..., ("multipliers",): ...,
-                  ("farkas",): {"margin": {}}}, ("contradict nothing", "do not contradict")),
+        "loose",
+        {
+            ("verdict",): "infeasible",
+            ("claim",): {},
+            ("point",): ...,
+            ("multipliers",): ...,
+            ("farkas",): {"margin": {}},
+        },
+        ("contradict nothing", "do not contradict"),
+    ),
     "nothing is infeasible with slacks": (
-        "soft", {("verdict",): "infeasible", ("claim",): {}, ("point",): ..., ("multipliers",): ...,
-                 ("farkas",): {"margin": {"0": "1"}}}, NOTHING),
-}  # fmt: skip
+        "soft",
+        {
+            ("verdict",): "infeasible",
+            ("claim",): {},
+            ("point",): ...,
+            ("multipliers",): ...,
+            ("farkas",): {"margin": {"0": "1"}},
+        },
+        NOTHING,
+    ),
+}
 
 #: What is as far off as it may be, and accepted: a check that were stricter would be noticed here.
 RIGHT = {

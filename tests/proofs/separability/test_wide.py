@@ -105,8 +105,11 @@ def test_the_columns_span_the_others():
 def test_chosen_columns_are_those_columns(kind):
     X = np.random.default_rng(1).integers(-3, 4, size=(5, 7)) / 4
     given = [[Fraction(int(4 * v), 7) for v in row] for row in X]
-    data = cc.data.check_data(given if kind == "given" else sparse.csr_array(X) if "sparse" in kind else X,
-                              [0, 1, 2, 0, 1] if "several" in kind else [0, 1, 0, 0, 1], several=True)  # fmt: skip
+    data = cc.data.check_data(
+        given if kind == "given" else sparse.csr_array(X) if "sparse" in kind else X,
+        [0, 1, 2, 0, 1] if "several" in kind else [0, 1, 0, 0, 1],
+        several=True,
+    )
     if "several" in kind:
         rows = several_class_rows(data, None, True)
     else:

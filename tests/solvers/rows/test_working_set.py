@@ -95,9 +95,12 @@ def test_a_quadratic_of_the_users_own():
     rhs += rows @ rng.normal(size=8) + 1.5
     x = Variable("x", 8, "x")
     problem = Problem(
-        "own", [x], quadratic={"x": rng.uniform(0.5, 4, 8)}, linear={"x": 5 * rng.normal(size=8)},
+        "own",
+        [x],
+        quadratic={"x": rng.uniform(0.5, 4, 8)},
+        linear={"x": 5 * rng.normal(size=8)},
         constraints=[Constraint("rows", {"x": rows}, rhs=rhs)],
-    )  # fmt: skip
+    )
     mine, other = problem.solve("working-set"), problem.solve("clarabel")
     assert mine.certificate.kkt.worst <= EXACT
     np.testing.assert_allclose(mine.x, other.x, atol=1e-7)
@@ -108,9 +111,12 @@ def test_rows_that_do_not_matter_leave_the_free_minimum():
     x = Variable("x", 3, "x")
     rows = np.random.default_rng(0).normal(size=(50, 3))
     problem = Problem(
-        "slack", [x], quadratic={"x": 2.0}, linear={"x": [-2.0, 0.0, 4.0]},
+        "slack",
+        [x],
+        quadratic={"x": 2.0},
+        linear={"x": [-2.0, 0.0, 4.0]},
         constraints=[Constraint("rows", {"x": rows}, rhs=100.0)],
-    )  # fmt: skip
+    )
     solution = problem.solve("working-set")
     assert solution.status == "optimal"
     np.testing.assert_array_equal(solution.x, [1.0, 0.0, -2.0])
