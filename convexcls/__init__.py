@@ -31,7 +31,7 @@ from convexcls.models import (
 )
 from convexcls.problem import Constraint, Label, NoAnswer, NormBound, Problem, ProblemError, Term, Variable
 from convexcls.proofs.certificate import Certificate
-from convexcls.proofs.kkt.measures import KKT, Residual
+from convexcls.proofs.kkt.residuals import KKT, Residual
 from convexcls.proofs.separability import Separability, separability
 from convexcls.rows import MatrixTooLarge
 from convexcls.solution import Solution

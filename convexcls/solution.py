@@ -18,7 +18,7 @@ from convexcls.problem import NoAnswer, Problem
 from convexcls.problem.duality import Dual
 from convexcls.problem.geometry import Uniqueness, intercept_interval, uniqueness
 from convexcls.proofs.certificate import Certificate, Level, Status
-from convexcls.proofs.kkt.measures import KKT
+from convexcls.proofs.kkt.residuals import KKT
 from convexcls.proofs.levels import DIGITS, check_level, raise_level
 from convexcls.proofs.verdict import certify
 

@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 
 import convexcls as cc
-from convexcls.proofs.kkt.conditions import check_kkt
+from convexcls.proofs.kkt.check import check_kkt
 
 NUDGE = 1e-4
 #: A mutation that this file's own measure puts further than this from the set of solutions has left it. It is

@@ -13,7 +13,7 @@ from convexcls.describe.problem import data_of_problem
 from convexcls.problem import NoAnswer, Problem
 from convexcls.problem.explain import complementarity, inequalities, multiplier_sign, stationarity
 from convexcls.proofs.certificate import Certificate
-from convexcls.proofs.kkt.measures import Residual
+from convexcls.proofs.kkt.residuals import Residual
 from convexcls.proofs.words import MEANING, conditions, worst_at
 from convexcls.solution import Solution
 from convexcls.wording import listed, shorten

@@ -24,7 +24,7 @@ from convexcls.problem import NoAnswer, Problem
 from convexcls.proofs.claims.direction import Direction
 from convexcls.proofs.claims.farkas import Farkas
 from convexcls.proofs.kkt.attainment import PROOF
-from convexcls.proofs.kkt.measures import KKT
+from convexcls.proofs.kkt.residuals import KKT
 from convexcls.wording import LONGEST_IN_FILES, rational_text
 
 Status = Literal["optimal", "infeasible", "unattained", "undecided"]

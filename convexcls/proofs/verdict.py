@@ -24,8 +24,8 @@ from convexcls.proofs.claims.linear_program import too_large
 from convexcls.proofs.claims.origin import doubtful_at_origin, find_origin_multipliers
 from convexcls.proofs.enclosure import falling_direction, least_value, value_at
 from convexcls.proofs.kkt.attainment import PROOF, attainment, needs_attainment_proof
-from convexcls.proofs.kkt.conditions import check_kkt, check_kkt_with_gradient
-from convexcls.proofs.kkt.measures import KKT
+from convexcls.proofs.kkt.check import check_kkt, check_kkt_with_gradient
+from convexcls.proofs.kkt.residuals import KKT
 from convexcls.proofs.separability import Separating, separation_of
 
 #: The moments of larger tables are not worked out of the entries as given.

@@ -13,7 +13,7 @@ from convexcls.wording import listed, paragraph, rational_text, shorten
 if TYPE_CHECKING:
     from convexcls.problem import Problem
     from convexcls.proofs.certificate import Certificate
-    from convexcls.proofs.kkt.measures import Residual
+    from convexcls.proofs.kkt.residuals import Residual
 
 MEANING = {
     "stationarity": "the gradient of the Lagrangian vanishes",

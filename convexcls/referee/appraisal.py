@@ -12,7 +12,7 @@ from convexcls.arrays import Array
 from convexcls.in_notebooks import InNotebooks
 from convexcls.problem import BY_SAMPLE, Problem
 from convexcls.proofs.certificate import Certificate
-from convexcls.proofs.kkt.measures import KKT, Residual
+from convexcls.proofs.kkt.residuals import KKT, Residual
 from convexcls.proofs.words import MEANING, worst_at
 from convexcls.solution import Solution
 

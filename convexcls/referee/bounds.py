@@ -20,7 +20,7 @@ import numpy as np
 
 from convexcls.arrays import Array
 from convexcls.problem import Constraint, Problem
-from convexcls.proofs.kkt.conditions import check_kkt
+from convexcls.proofs.kkt.check import check_kkt
 from convexcls.rows import DiagonalRows
 from convexcls.solution import Solution
 

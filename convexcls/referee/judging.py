@@ -17,8 +17,8 @@ from convexcls.arrays import Array
 from convexcls.problem import Problem
 from convexcls.proofs.certificate import Certificate
 from convexcls.proofs.kkt.attainment import PROOF, attainment, needs_attainment_proof
-from convexcls.proofs.kkt.conditions import check_kkt
-from convexcls.proofs.kkt.measures import KKT
+from convexcls.proofs.kkt.check import check_kkt
+from convexcls.proofs.kkt.residuals import KKT
 from convexcls.referee.appraisal import Appraisal, relative
 from convexcls.referee.bounds import Interval, bounds, exact_optimum
 from convexcls.referee.claim import Claim

@@ -19,7 +19,7 @@ import numpy as np
 
 from convexcls.arrays import Array, Indices, Mask
 from convexcls.problem import Constraint, Epigraph, Problem
-from convexcls.proofs.kkt.conditions import check_kkt
+from convexcls.proofs.kkt.check import check_kkt
 from convexcls.referee.claim import lagrangian_gradient
 from convexcls.rows import Rows
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import convexcls as cc
-from convexcls.proofs.kkt.conditions import check_kkt
+from convexcls.proofs.kkt.check import check_kkt
 from convexcls.rows import as_rows
 from convexcls.rows.doubled import Doubled, dots
 

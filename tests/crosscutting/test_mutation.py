@@ -36,7 +36,7 @@ from mutated_answers import (
 import convexcls as cc
 from convexcls.proofs.claims.direction import check_direction
 from convexcls.proofs.claims.farkas import check_farkas
-from convexcls.proofs.kkt.conditions import check_kkt
+from convexcls.proofs.kkt.check import check_kkt
 from convexcls.proofs.verdict import certify
 
 

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import convexcls as cc
-from convexcls.proofs.kkt.conditions import check_kkt
+from convexcls.proofs.kkt.check import check_kkt
 from convexcls.proofs.verdict import certify
 from convexcls.solve import accepting
 

@@ -21,7 +21,7 @@ import convexcls as cc
 from convexcls import gallery
 from convexcls.cli import main
 from convexcls.data import DataError
-from convexcls.proofs.kkt.conditions import check_kkt
+from convexcls.proofs.kkt.check import check_kkt
 from convexcls.solve import accepting
 
 RNG = np.random.default_rng(3)

@@ -17,7 +17,7 @@ import convexcls as cc
 from convexcls.proofs.certificate import Certificate
 from convexcls.proofs.claims.direction import check_direction
 from convexcls.proofs.claims.farkas import check_farkas
-from convexcls.proofs.kkt.conditions import check_kkt
+from convexcls.proofs.kkt.check import check_kkt
 from convexcls.proofs.verdict import certify
 from convexcls.rational import doubles as rational
 from convexcls.rational import elimination

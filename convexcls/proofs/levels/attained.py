@@ -25,11 +25,11 @@ import numpy as np
 from convexcls.arrays import Array
 from convexcls.proofs.certificate import Certificate
 from convexcls.proofs.claims.affine import AffineRows
-from convexcls.proofs.claims.bounds import finer_bounds
 from convexcls.proofs.claims.optimum import ExactProof, RootProof, widest
+from convexcls.proofs.claims.rational_bounds import finer_bounds
 from convexcls.proofs.claims.statement import Samples, Statement, state
-from convexcls.proofs.kkt.conditions import check_kkt
-from convexcls.proofs.kkt.slacks import settled
+from convexcls.proofs.kkt.check import check_kkt
+from convexcls.proofs.kkt.lowest_slacks import settled
 from convexcls.proofs.rigorous.structure import Structure
 from convexcls.proofs.words import ATTAINED
 from convexcls.rational import dot

@@ -21,8 +21,8 @@ from convexcls.proofs.enclosure import (
     matched,
     value_at,
 )
-from convexcls.proofs.levels.bounded import far_off, rounded_down
-from convexcls.proofs.levels.exactly import BEYOND_RANGE, at, proved
+from convexcls.proofs.levels.exact_level import BEYOND_RANGE, at, proved
+from convexcls.proofs.levels.rigorous_level import far_off, rounded_down
 from convexcls.proofs.rigorous import Bounds
 
 #: The bits of bounds that are rounded to doubles.

@@ -19,9 +19,9 @@ from convexcls.arrays import Array
 from convexcls.models import Model
 from convexcls.problem import NoAnswer, Problem
 from convexcls.proofs.claims import direction, farkas, optimum
-from convexcls.proofs.claims.bounds import finer_bounds
 from convexcls.proofs.claims.optimum import ExactProof, proved_square, widest
 from convexcls.proofs.claims.origin import doubtful_at_origin
+from convexcls.proofs.claims.rational_bounds import finer_bounds
 from convexcls.proofs.claims.statement import has_few_moments, moments
 from convexcls.proofs.enclosure import (
     Enclosure,
@@ -33,10 +33,10 @@ from convexcls.proofs.enclosure import (
     value_at,
 )
 from convexcls.proofs.kkt.attainment import PROOF, attainment, needs_attainment_proof
-from convexcls.proofs.kkt.conditions import check_kkt
+from convexcls.proofs.kkt.check import check_kkt
+from convexcls.proofs.portable.implied_slacks import kept_names, multiplier_arrays, with_flat_lines, with_slacks
 from convexcls.proofs.portable.numbers import CertificateError
 from convexcls.proofs.portable.parsing import Box, Parsed
-from convexcls.proofs.portable.slacks import kept_names, multiplier_arrays, with_flat_lines, with_slacks
 from convexcls.rational import to_double
 
 #: An enclosure need not settle any number of digits to be true.

@@ -1,4 +1,4 @@
-"""Separability as it is result: hyperplanes, margins, samples and hulls, in place of rows."""
+"""Separability in the words of classifiers: hyperplanes, margins, samples and hulls, in place of rows."""
 
 from __future__ import annotations
 

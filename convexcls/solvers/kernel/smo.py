@@ -152,14 +152,14 @@ class Iterate:
     def advance(self, gap: float) -> bool:
         """Choose a working set, solve on it to the gap, and bring the gradient up to date. Returns whether pairs came
         forward too slowly to get there."""
-        from convexcls.solvers.kernel import loops
+        from convexcls.solvers.kernel import smo_pairs
 
         program = self.program
         chosen = self._working_set()
         K = self._matrix(chosen.size)
         program.store.fill_block(chosen, chosen, K)
         b, g = self.b[chosen], self.g[chosen]
-        loop = loops.descend_singles if program.total is None else loops.descend_pairs
+        loop = smo_pairs.descend_singles if program.total is None else smo_pairs.descend_pairs
         bounds = program.low[chosen], program.high[chosen]
         allowed = 20 * max(chosen.size, 50)
         steps, i, j = loop(K, np.diag(K).copy(), *bounds, b, g, gap, allowed)

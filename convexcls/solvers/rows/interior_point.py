@@ -11,7 +11,7 @@ from convexcls.problem import Problem
 from convexcls.solvers.base import Answer, Callback, Solver, Start, Tracer, refuse_unless_quadratic
 from convexcls.solvers.rows.column_basis import Unknowns
 from convexcls.solvers.rows.continuation import continued
-from convexcls.solvers.rows.path_following import NoSolution, RowSolution, Run, solve_whole
+from convexcls.solvers.rows.interior_point_run import NoSolution, RowSolution, Run, solve_whole
 from convexcls.solvers.rows.reduction import RowReduction
 from convexcls.solvers.rows.shrinking import can_be_sampled, solve_on_few_rows
 
@@ -27,10 +27,11 @@ class InteriorPointSolver(Solver):
         cost_i(r) = max over low_i <= a <= high_i of  a r - compliance_i/2 a^2
 
     Slacks are substituted out by hand (``reduction.py``). What is left is solved by Mehrotra's predictor-corrector
-    method with Gondzio's corrections (``central_path.py``): one weighted Gram matrix of the rows an iteration, n d^2.
-    Where the rows are many, it runs on those that are near their kink, the others being fixed on their side, first for
-    a sample of the rows, then for all (``shrinking.py``). At the end the solution on the partition it has found is
-    worked out to rounding (``finish.py``). ``shrink=False`` takes all rows at once.
+    method with Gondzio's corrections: ``interior_point_run.py`` is one run of it, ``interior_point_step.py`` the step,
+    with one weighted Gram matrix of the rows an iteration, n d^2. Where the rows are many, it runs on those that are
+    near their kink, the others being fixed on their side, first for a sample of the rows, then for all
+    (``shrinking.py``). At the end the solution on the partition it has found is worked out to rounding (``finish.py``).
+    ``shrink=False`` takes all rows at once.
     """
 
     name: ClassVar[str] = "interior-point"

@@ -16,7 +16,7 @@ from scipy.linalg import LinAlgError
 from convexcls.arrays import Array, Indices, Mask
 from convexcls.rows.summation import row_blocks
 from convexcls.solvers.rows.finish import Exact, finish
-from convexcls.solvers.rows.path_following import NEAR_ERROR, RowSolution, Run, solve_whole
+from convexcls.solvers.rows.interior_point_run import NEAR_ERROR, RowSolution, Run, solve_whole
 from convexcls.solvers.rows.row_program import BROKEN, CURVED, HIGH, Partition, RowProgram
 from convexcls.solvers.rows.smoothing import Smoothed
 

@@ -122,7 +122,7 @@ class Iterate:
 
     def penalised_gradient(self) -> float:
         """The gradient along penalised unknowns, relative to the largest pull of their penalty, features measured in
-        units of its largest value: what the check asks of them (``kkt/conditions.py``), more than of the others."""
+        units of its largest value: what the check asks of them (``kkt/check.py``), more than of the others."""
         summed, worst = self._summed(), 0.0
         scale = 2.0 * max(abs(self.objective), self.problem.unit)
         reach = np.zeros(self.problem.size)

@@ -28,7 +28,7 @@ from convexcls.problem import NoAnswer, Problem
 from convexcls.proofs.claims.direction import check_direction
 from convexcls.proofs.claims.farkas import check_farkas
 from convexcls.proofs.kkt.attainment import PROOF, attainment, needs_attainment_proof
-from convexcls.proofs.kkt.conditions import check_kkt
+from convexcls.proofs.kkt.check import check_kkt
 from convexcls.proofs.verdict import certify
 from convexcls.solution import Solution
 from convexcls.studies.leave_one_out.result import Outcome, Progress

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import convexcls as cc
-from convexcls.proofs.kkt.conditions import check_kkt
+from convexcls.proofs.kkt.check import check_kkt
 from convexcls.rows import DiagonalRows
 from tests.small_problems import a, block
 

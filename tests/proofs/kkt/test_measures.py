@@ -10,7 +10,7 @@ import pytest
 
 import convexcls as cc
 from convexcls.losses import Exponential
-from convexcls.proofs.kkt.conditions import check_kkt
+from convexcls.proofs.kkt.check import check_kkt
 from convexcls.proofs.verdict import certify
 from convexcls.rows import DiagonalRows
 from tests.small_problems import a, block, over

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from convexcls.proofs.kkt.measures import KKT, BlockResidual, Residual, largest, ratio
+from convexcls.proofs.kkt.residuals import KKT, BlockResidual, Residual, largest, ratio
 from tests.small_problems import a
 
 

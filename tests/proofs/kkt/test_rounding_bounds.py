@@ -13,8 +13,8 @@ import pytest
 
 import convexcls as cc
 from convexcls.losses import HalfSquare, Logistic, SoftmaxMargins
-from convexcls.proofs.kkt import conditions as kkt
-from convexcls.proofs.kkt.conditions import check_kkt
+from convexcls.proofs.kkt import check as kkt
+from convexcls.proofs.kkt.check import check_kkt
 from convexcls.proofs.kkt.products import Gradient
 from convexcls.rows import DiagonalRows
 from tests.small_problems import a, block, over

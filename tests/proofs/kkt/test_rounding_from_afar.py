@@ -12,8 +12,8 @@ import pytest
 from scipy import sparse
 
 import convexcls as cc
-from convexcls.proofs.kkt import conditions as kkt
-from convexcls.proofs.kkt.conditions import check_kkt
+from convexcls.proofs.kkt import check as kkt
+from convexcls.proofs.kkt.check import check_kkt
 from convexcls.proofs.kkt.products import Gradient, plain_values
 from convexcls.proofs.rigorous.entries import entry_error, error_from_afar
 from convexcls.proofs.rigorous.rounding import UNIT

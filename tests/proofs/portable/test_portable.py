@@ -20,7 +20,7 @@ import convexcls as cc
 from convexcls import gallery
 from convexcls.data import check_data
 from convexcls.problem import NoAnswer
-from convexcls.proofs.claims.bounds import true_bounds
+from convexcls.proofs.claims.rational_bounds import true_bounds
 from convexcls.proofs.exact.prove import prove
 from convexcls.proofs.portable import CertificateError, certificate_dict, data_digest, parse
 

@@ -13,8 +13,8 @@ import pytest
 from stand_alone import guess, weighty
 
 import convexcls as cc
-from convexcls.proofs.claims.bounds import MOST_ENTRIES, NEAR, affordable, true_bounds
-from convexcls.proofs.claims.lower_bounds import dual_bound, linearised_bound, single_ends
+from convexcls.proofs.claims.rational_bounds import MOST_ENTRIES, NEAR, affordable, true_bounds
+from convexcls.proofs.claims.rational_lower_bounds import dual_bound, linearised_bound, single_ends
 from convexcls.proofs.claims.statement import state
 
 dot = oracle.dot
@@ -330,7 +330,7 @@ def test_no_point_of_a_kernel_machine_shows_more_than_the_optimum(seed):
 
 
 def upper(stated, z, monkeypatch):
-    module = sys.modules["convexcls.proofs.claims.bounds"]
+    module = sys.modules["convexcls.proofs.claims.rational_bounds"]
     monkeypatch.setattr(module, "state", lambda problem: problem)
     stated.kept = ("z",)
     return true_bounds(stated, {"z": [F(v) for v in z]}, {})[1:]

@@ -21,7 +21,7 @@ from convexcls.proofs.portable import certificate_dict, data_digest, digest, par
 from convexcls.proofs.portable import verification as verification_module
 from convexcls.proofs.portable.checks import check_claim
 from convexcls.proofs.portable.digest import entry_text, label_text
-from convexcls.proofs.portable.slacks import (
+from convexcls.proofs.portable.implied_slacks import (
     flat_lines,
     kept_names,
     multiplier_arrays,
@@ -406,7 +406,7 @@ def test_a_point_that_only_looks_optimal_proves_no_minimum(falling):
 
 def test_large_problems_are_bounded_in_doubles(monkeypatch):
     """The same verdicts, with bounds a rounding apart; numbers beyond doubles are refused."""
-    monkeypatch.setattr("convexcls.proofs.claims.bounds.affordable", lambda problem: False)
+    monkeypatch.setattr("convexcls.proofs.claims.rational_bounds.affordable", lambda problem: False)
     for base in ("hard", "soft", "squared", "absolute", "criterion"):
         problem = BASES[base][0]
         weights = problem.data.weights if problem.data.weighted else None

@@ -22,7 +22,7 @@ from convexcls.rows import DiagonalRows, as_rows
 from convexcls.rows.kernel import KernelRows
 from convexcls.rows.kernel_loops import exponentiate
 from convexcls.rows.row_store import MatrixStore, MatrixTooLarge, RowStore
-from convexcls.solvers.kernel import free_set, loops
+from convexcls.solvers.kernel import free_set, smo_pairs
 
 
 def nonlinear(n: int, d: int = 4, seed: int = 0):
@@ -435,7 +435,7 @@ def test_the_loops_run_uncompiled():
     K = pairwise.rbf_kernel(X300[:30], gamma=0.5)
     y = np.where(Y300[:30] == "yes", 1.0, -1.0)
     low, high = np.minimum(y, 0.0), np.maximum(y, 0.0)
-    for loop in (loops.descend_pairs, loops.descend_singles):
+    for loop in (smo_pairs.descend_pairs, smo_pairs.descend_singles):
         found = []
         for run in (loop, getattr(loop, "py_func", loop)):
             b, g = np.zeros(30), -y.copy()

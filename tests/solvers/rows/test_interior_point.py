@@ -10,9 +10,9 @@ from convexcls.losses import PiecewiseLinear
 from convexcls.problem import Constraint, Problem, Variable
 from convexcls.problem.scaling import equilibrate
 from convexcls.rows import DenseRows, SparseRows, StackedRows
-from convexcls.solvers.rows.central_path import follow
 from convexcls.solvers.rows.finish import finish
 from convexcls.solvers.rows.interior_point import MAX_DENSE_UNKNOWNS
+from convexcls.solvers.rows.interior_point_step import follow
 from convexcls.solvers.rows.reduction import RowReduction
 
 IP = "interior-point"

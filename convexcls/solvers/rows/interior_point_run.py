@@ -19,9 +19,9 @@ from scipy.optimize import linprog
 from convexcls.arrays import Array, Indices
 from convexcls.rows import Rows
 from convexcls.solvers.base import Tracer
-from convexcls.solvers.rows.central_path import PathPoint, PathStop, follow
 from convexcls.solvers.rows.column_basis import Unknowns
 from convexcls.solvers.rows.finish import EXACT, finish
+from convexcls.solvers.rows.interior_point_step import PathPoint, PathStop, follow
 from convexcls.solvers.rows.row_program import RowProgram
 
 #: x, the a of all rows, and nu.

@@ -12,14 +12,14 @@ import numpy as np
 from convexcls.arrays import Array
 from convexcls.problem import NoAnswer, Problem
 from convexcls.proofs.certificate import Certificate, Level
-from convexcls.proofs.claims.bounds import affordable
 from convexcls.proofs.claims.curvature import has_rounded_kernel, vanishes_as_given
 from convexcls.proofs.claims.direction import check_in_rationals
 from convexcls.proofs.claims.optimum import ExactProof, Widest, widest
+from convexcls.proofs.claims.rational_bounds import affordable
 from convexcls.proofs.claims.statement import NoProof
 from convexcls.proofs.enclosure import enclose, enclose_root
 from convexcls.proofs.exact.prove import Solve, prove, prove_widest
-from convexcls.proofs.kkt.conditions import check_kkt
+from convexcls.proofs.kkt.check import check_kkt
 from convexcls.proofs.separability import separation_of
 
 BEYOND_RANGE = "the solution is known, but some of its numbers are beyond the range of doubles"

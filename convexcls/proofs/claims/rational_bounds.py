@@ -8,7 +8,7 @@ and a sample costs c_i max(line_1, line_2) or p_i/2 max(0, line)^2. **Upper boun
 The point is scaled to satisfy A z = b, or moved there by unknowns that have room; where all rows of G say "at least",
 its intercept is put in the middle and it is scaled. **Lower bound**: the minimum of the Lagrangian, with multipliers
 that are made dual feasible first, or what the curvature at the point shows, whichever is more
-(``lower_bounds.py``). The bounds hold whatever the numbers are; wrong numbers only leave them far apart.
+(``rational_lower_bounds.py``). The bounds hold whatever the numbers are; wrong numbers only leave them far apart.
 
 ``finer_bounds`` has them of any small problem: of a widest margin by its quadratic program, of a likelihood in balls.
 """
@@ -22,7 +22,8 @@ import numpy as np
 
 from convexcls.problem import NoAnswer, Problem
 from convexcls.proofs.claims.curvature import has_rounded_kernel
-from convexcls.proofs.claims.lower_bounds import (
+from convexcls.proofs.claims.optimum import Widest, widest
+from convexcls.proofs.claims.rational_lower_bounds import (
     HALF,
     ZERO,
     Vector,
@@ -32,7 +33,6 @@ from convexcls.proofs.claims.lower_bounds import (
     rows,
     single_ends,
 )
-from convexcls.proofs.claims.optimum import Widest, widest
 from convexcls.proofs.claims.statement import NoProof, Statement, state
 from convexcls.proofs.enclosure import bounds_at, root_interval
 from convexcls.rational import dot, solve

@@ -9,10 +9,10 @@ from fractions import Fraction
 import numpy as np
 
 from convexcls.proofs.certificate import Certificate
-from convexcls.proofs.claims.bounds import finer_bounds
+from convexcls.proofs.claims.rational_bounds import finer_bounds
 from convexcls.proofs.exact.prove import Solve
 from convexcls.proofs.kkt.attainment import needs_attainment_proof
-from convexcls.proofs.levels.exactly import exactly
+from convexcls.proofs.levels.exact_level import exactly
 from convexcls.proofs.rigorous import Bounds, bounds
 from convexcls.proofs.rigorous.structure import Structure
 

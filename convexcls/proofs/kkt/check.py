@@ -37,8 +37,8 @@ from convexcls.arrays import Array, Mask
 from convexcls.problem import Constraint, NormBound, Problem, Term
 from convexcls.problem.centring import in_centred_form
 from convexcls.proofs.kkt.correction import Correction, FreeRows
-from convexcls.proofs.kkt.measures import KKT, BlockResidual, Residual, Sizes, Yardsticks, largest, ratio
 from convexcls.proofs.kkt.products import Gradient, plain_values, quadratic_value, row_values
+from convexcls.proofs.kkt.residuals import KKT, BlockResidual, Residual, Sizes, Yardsticks, largest, ratio
 from convexcls.proofs.rigorous.rounding import UNIT, Ball, gamma, raised
 from convexcls.rows import JoinedRows
 
