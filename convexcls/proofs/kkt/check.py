@@ -318,7 +318,7 @@ class _Check:
         unit, price = self._unit(c), max(most, self.sizes.slack_costs[c.name])
         excess = self._excess(c, unit, price)
         mid, rad = excess.mid, excess.rad
-        if bend := self.sizes.slack_curvatures[c.name]:  # of a squared slack the last part costs most
+        if bend := self.sizes.slack_curvatures.get(c.name):  # of a squared slack the last part costs most
             price = max(price, bend * float(np.max(mid + rad, initial=0.0)))
         violation = np.abs(mid) if equal else np.maximum(mid, 0.0)
         off = rad if equal else np.maximum(mid + rad, 0.0) - violation
@@ -367,7 +367,7 @@ class _Check:
         near = c.size if c.relation == "==" else np.count_nonzero(np.maximum(mid + rad, 0.0))
         share = DOUBT * self.tol * self.scale / max(near, 1)
         allowed = share / price if price > 0 else np.inf
-        if bend := self.sizes.slack_curvatures[c.name]:
+        if bend := self.sizes.slack_curvatures.get(c.name):
             allowed = min(allowed, float(np.sqrt(share / bend)))
         return row_values(rows, self.x, c, "rhs", np.minimum(DOUBT * self.tol * unit, allowed))
 

@@ -236,7 +236,8 @@ class Sizes:
         bent = {v: self.diagonal[problem.layout[v]] > 0 for v in problem.quadratic}
         self.curved_by = {v: flags for v, flags in bent.items() if flags.any()}
         self.slack_costs = {b.name: self._slack_cost(problem, b) for b in blocks}
-        self.slack_curvatures = {b.name: self._slack_curvature(b) for b in blocks}
+        curvatures = {c.name: e.curvature for e in structure.slacks.values() for c in e.pieces}
+        self.slack_curvatures = {name: float(p.max(initial=0.0)) for name, p in curvatures.items()}
         self.one_to_one = {v.name for v in problem.variables if _acts_one_to_one(blocks, v.name)}
         self.units = {c.name: max(c.unit, float(np.abs(c.rhs).max(initial=0.0))) for c in problem.constraints}
         self.slack_sides = {v: max(self.units[c.name] for c in e.pieces) for v, e in structure.slacks.items()}
@@ -285,14 +286,10 @@ class Sizes:
         costs = [np.abs(problem.linear[v]).max(initial=0.0) for v in bounded if v in problem.linear]
         return float(max(costs, default=0.0))
 
-    def _slack_curvature(self, block: Block) -> float:
-        slacks = [e for v, e in self.structure.slacks.items() if v in block.entries]
-        return float(max((e.curvature.max(initial=0.0) for e in slacks), default=0.0))
-
     def side(self, block: Block) -> float:
         """The right-hand side of a block's slack, 0 where it has none: multipliers times these are at most twice the
         objective, at the optimum."""
-        return max((side for v, side in self.slack_sides.items() if v in block.entries), default=0.0)
+        return next((side for v, side in self.slack_sides.items() if v in block.entries), 0.0)
 
     def natural_multiplier(self, block: Block, unit: float) -> float:
         """The size of a block's multipliers where all of them may be 0: the cost of a slack or what an objective of one
