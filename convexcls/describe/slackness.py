@@ -36,7 +36,7 @@ PAIRED = (
 )
 
 
-MOST = 60
+MAX_LISTED_ROWS = 60
 #: Less slack than this, where the margin is one, is what rounding leaves.
 NO_SLACK = 1e-8
 MOST_BLOCKS = 2
@@ -264,7 +264,7 @@ def _slack_variable(solution: Solution, data: Data) -> Mask | None:
     return np.asarray(paid > NO_SLACK)
 
 
-def rows_that_matter(solution: Solution, data: Data, most: int = MOST) -> list[int]:
+def rows_that_matter(solution: Solution, data: Data, most: int = MAX_LISTED_ROWS) -> list[int]:
     """All samples where they are few; else the misclassified, those with the largest multipliers, the nearest."""
     if data.n <= most:
         return list(range(data.n))

@@ -7,7 +7,7 @@ from typing import Any
 from convexcls.data import check_data
 from convexcls.models.base import Model, margin_rows, negated, score_variables
 from convexcls.problem import Constraint
-from convexcls.proofs.separability import HardMargin, separation_rows
+from convexcls.proofs.separability import SeparatingMargin, separation_rows
 from convexcls.rows import Rows
 
 
@@ -51,6 +51,6 @@ class HardMarginSVM(Model):
         """The rows that some direction moves to one side iff the problem is feasible."""
         return separation_rows(self.data, self.parameters["intercept"])
 
-    def separating(self) -> HardMargin:
+    def separating(self) -> SeparatingMargin:
         """Feasible iff the classes are strictly separable."""
-        return HardMargin(self, self.separation_rows())
+        return SeparatingMargin(self, self.separation_rows())

@@ -8,7 +8,7 @@ from convexcls.data import check_data
 from convexcls.losses import Logistic
 from convexcls.models.base import Model, check_nonnegative
 from convexcls.models.risk import risk_blocks
-from convexcls.proofs.separability import Likelihood, separation_rows
+from convexcls.proofs.separability import SeparatingLikelihood, separation_rows
 from convexcls.rows import Rows
 
 
@@ -51,6 +51,6 @@ class LogisticMLE(Model):
         """The rows that no direction moves to one side iff the minimum is attained; None with a penalty."""
         return None if self.parameters["l2"] else separation_rows(self.data, self.parameters["intercept"])
 
-    def separating(self) -> Likelihood | None:
+    def separating(self) -> SeparatingLikelihood | None:
         """Without a penalty attained iff the classes overlap."""
-        return None if (rows := self.separation_rows()) is None else Likelihood(self, rows)
+        return None if (rows := self.separation_rows()) is None else SeparatingLikelihood(self, rows)

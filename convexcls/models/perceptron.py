@@ -12,8 +12,7 @@ from convexcls.losses import Perceptron
 from convexcls.models.base import Model, check_choice
 from convexcls.models.risk import risk_blocks
 from convexcls.problem import Constraint, Label
-from convexcls.proofs.separability import Perceptron as SeparatingPerceptron
-from convexcls.proofs.separability import separation_rows
+from convexcls.proofs.separability import SeparatingPerceptron, separation_rows
 from convexcls.rows import Rows
 from convexcls.rows.rounded import summed
 

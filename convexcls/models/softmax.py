@@ -12,7 +12,7 @@ from convexcls.losses import SoftmaxMargins
 from convexcls.models.base import Model, check_nonnegative, class_probabilities, score_rows
 from convexcls.problem import ROUNDING_ROOM, Label, Term, Variable
 from convexcls.problem.as_classifier import Values
-from convexcls.proofs.separability import Likelihood, separation_rows
+from convexcls.proofs.separability import SeparatingLikelihood, separation_rows
 from convexcls.rows import ClassMarginRows, PickedRows, Rows
 
 #: How the rows of the margins are written: coefficient, and coefficient times unknown.
@@ -85,9 +85,11 @@ class SoftmaxMLE(Model):
             return None
         return separation_rows(self.data, self.parameters["intercept"], several=True)
 
-    def separating(self) -> Likelihood | None:
+    def separating(self) -> SeparatingLikelihood | None:
         """Without a penalty attained iff the classes overlap."""
-        return None if (rows := self.separation_rows()) is None else Likelihood(self, rows, classes=self._count)
+        return (
+            None if (rows := self.separation_rows()) is None else SeparatingLikelihood(self, rows, classes=self._count)
+        )
 
     def coef_from(self, values: Values, multipliers: Values) -> Array:
         return _centred(values["coef"].reshape(self._count, -1))

@@ -16,7 +16,7 @@ from convexcls.solution import Solution
 from convexcls.wording import listed
 
 #: Steps of the power method towards the first principal direction: a picture needs no more digits.
-STEPS = 100
+POWER_STEPS = 100
 #: Samples whose largest entry is not between these are not drawn: fourth powers leave the range of doubles.
 SMALLEST_DRAWN, LARGEST_DRAWN = 1e-70, 1e70
 
@@ -142,7 +142,7 @@ def _principal(samples: Any, centre: Array, before: Array) -> Array:
     spread = np.asarray(abs(samples).max(axis=0), dtype=float) if not hasattr(samples, "toarray") else None
     start = centre * 0 + 1.0 if spread is None else spread + 1e-3 * (float(spread.max()) or 1.0)
     v = orthogonal(start / np.sqrt(np.arange(1, centre.size + 1)))
-    for _ in range(STEPS):
+    for _ in range(POWER_STEPS):
         along = np.asarray(samples @ v).ravel() - centre @ v
         after = orthogonal(np.asarray(samples.T @ along).ravel() - centre * along.sum())
         size = float(np.linalg.norm(after))

@@ -25,7 +25,7 @@ MOST_LINES = 10
 #: So many updates are replayed, and so many products spent on them.
 MOST_UPDATES, BUDGET = 5000, 2e8
 #: More entries than this are not written out.
-LARGEST = 5e7
+MAX_WRITTEN_ENTRIES = 5e7
 
 
 @dataclass(eq=False)
@@ -152,7 +152,7 @@ def replay(report: PerceptronReport) -> Array:
     """The weights before the first update and after each, one row each: those of the first updates where there are
     very many. Where all were replayed, the last row is the report's weights."""
     n, width = report.rows.shape
-    if n * width > LARGEST:
+    if n * width > MAX_WRITTEN_ENTRIES:
         raise NoAnswer(f"{n:,} samples of {width - 1:,} features are too many to replay the perceptron on")
     rows = -report.rows.to_dense()  # v_i = y_i (x_i, 1)
     most = int(min(report.updates, MOST_UPDATES, max(BUDGET / rows.size, 10)))

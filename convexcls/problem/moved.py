@@ -16,7 +16,7 @@ from convexcls.rows import DenseRows, Rows, SparseRows
 #: A column is far from zero where its values differ by less than this fraction of their size.
 FAR = 1.0 / 32.0
 #: So many rows show for almost every column that it is not.
-FIRST = 64
+FIRST_ROWS = 64
 
 
 def far_columns(rows: Rows) -> Array | None:
@@ -28,7 +28,7 @@ def far_columns(rows: Rows) -> Array | None:
         far = np.flatnonzero(rows.entry_counts()[1] == n)
         columns = matrix.tocsc()[:, far].toarray() if far.size else np.zeros((n, 0))
     else:
-        first = matrix[:FIRST]
+        first = matrix[:FIRST_ROWS]
         far = np.flatnonzero(_is_far(first.min(axis=0, initial=np.inf), first.max(axis=0, initial=-np.inf)))
         columns = matrix[:, far]
     if not far.size or not n:

@@ -26,9 +26,9 @@ from convexcls.rows import Rows
 #: Rows so near to a kink, in units of their block, are looked at.
 WIDTHS = (1e-9, 1e-6, 1e-4, 1e-2)
 #: Conditions that hold so well need no other width.
-GOOD = 1e-8
+GOOD_ENOUGH_MEASURE = 1e-8
 #: So many multipliers are found by least squares, those nearest to the kink; the others by the side they are on.
-MOST = 200
+MAX_FREE_MULTIPLIERS = 200
 
 
 def rebuilt(problem: Problem, x: Array, widths: tuple[float, ...] = WIDTHS) -> dict[str, Array]:
@@ -41,7 +41,7 @@ def rebuilt(problem: Problem, x: Array, widths: tuple[float, ...] = WIDTHS) -> d
         worst = check_kkt(problem, x, found).worst
         if best is None or worst < best[0]:
             best = worst, found
-        if worst <= GOOD:
+        if worst <= GOOD_ENOUGH_MEASURE:
             break
     assert best is not None
     return best[1]
@@ -183,4 +183,8 @@ class _Shares:
 def _nearest(distance: Array, chosen: Mask) -> Indices:
     """The chosen rows, at most so many that least squares can take them: those nearest to the kink."""
     rows = np.flatnonzero(chosen)
-    return rows if rows.size <= MOST else np.sort(rows[np.argsort(distance[rows], kind="stable")[:MOST]])
+    return (
+        rows
+        if rows.size <= MAX_FREE_MULTIPLIERS
+        else np.sort(rows[np.argsort(distance[rows], kind="stable")[:MAX_FREE_MULTIPLIERS]])
+    )

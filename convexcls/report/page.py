@@ -35,7 +35,7 @@ MATH_FONT = "Convexcls Math"
 
 
 #: So many pictures stand at the top of the page.
-FIRST = 2
+PICTURES_ON_TOP = 2
 #: An SVG of more characters than this is put in as pixels.
 LARGEST_SVG = 400_000
 PACKAGES = ("numpy", "scipy", "clarabel", "osqp", "highspy", "cvxpy", "matplotlib", "math-core")
@@ -109,7 +109,9 @@ def pictures_sections(solution: Solution) -> tuple[Html, Html]:
     data = solution.problem.data
     if data is not None and (reason := not_drawn(data.matrix)):
         shown.insert(0, tag("p", reason[0].upper() + reason[1:] + "."))
-    return _gallery("pictures", "Pictures", shown[:FIRST]), _gallery("more-pictures", "More pictures", shown[FIRST:])
+    return _gallery("pictures", "Pictures", shown[:PICTURES_ON_TOP]), _gallery(
+        "more-pictures", "More pictures", shown[PICTURES_ON_TOP:]
+    )
 
 
 def _gallery(name: str, heading: str, shown: list[Html]) -> Html:

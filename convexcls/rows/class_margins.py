@@ -17,7 +17,7 @@ from convexcls.rows.joined import JoinedRows, cross_gram
 from convexcls.rows.scaled import ScaledRows
 
 #: Blocks with fewer entries are multiplied out.
-SMALL = 4_000_000
+MAX_MULTIPLIED_ENTRIES = 4_000_000
 
 
 class ClassMarginRows(Rows):
@@ -212,7 +212,7 @@ def block_gram(left: Rows, blocks: Array, right: Rows) -> Array:
     if isinstance(left, ClassMarginRows) and isinstance(right, ClassMarginRows):
         return _by_classes(left, blocks, right)
     out = np.zeros((left.shape[1], right.shape[1]))
-    if left.shape[0] * (left.shape[1] + right.shape[1]) <= SMALL:
+    if left.shape[0] * (left.shape[1] + right.shape[1]) <= MAX_MULTIPLIED_ENTRIES:
         dense, other_dense = (rows.to_dense().reshape(n, width, -1) for rows in (left, right))
         return np.asarray(np.tensordot(np.swapaxes(dense, 1, 2) @ blocks, other_dense, axes=([0, 2], [0, 1])))
     for k in range(width):

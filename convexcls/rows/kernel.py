@@ -39,13 +39,13 @@ class KernelRows(Rows):
         weight: float = 1.0,
         root: Rows | None = None,
         absolute: bool = False,
-        memory: _Products | None = None,
+        memory: _KernelProducts | None = None,
         blur: tuple[float, float] = (0.0, 0.0),
     ) -> None:
         self.store, self.factor, self.weight, self.root, self.absolute = store, factor, weight, root, absolute
         self.blur = blur
         self.shape = (store.size, store.size)
-        self.memory = _Products(store) if memory is None else memory
+        self.memory = _KernelProducts(store) if memory is None else memory
 
     def __matmul__(self, v: Array) -> Array:
         factor = column_by_column(self.factor, v)
@@ -128,7 +128,7 @@ class KernelRows(Rows):
         return self._signed(np.array(self.store.matrix()), slice(None))
 
 
-class _Products:
+class _KernelProducts:
     """Products with K and with |K|, the last one remembered: a solver's last gradient is what the check asks for.
 
     Vectors that differ by a power of two have products that do, so one that was scaled is known again.

@@ -131,7 +131,7 @@ def test_block_gram_in_every_form():
 def test_large_blocks_are_not_multiplied_out(monkeypatch):
     import convexcls.rows.class_margins as module
 
-    monkeypatch.setattr(module, "SMALL", 0)
+    monkeypatch.setattr(module, "MAX_MULTIPLIED_ENTRIES", 0)
     rng = np.random.default_rng(4)
     rows, half = as_rows(rng.normal(size=(12, 5))), rng.normal(size=(4, 3, 3))
     blocks, dense = half @ np.swapaxes(half, 1, 2), rows.to_dense().reshape(4, 3, 5)

@@ -16,7 +16,7 @@ from scipy import sparse
 
 import convexcls as cc
 from convexcls.cli import main
-from convexcls.studies.leave_one_out.newton import Likelihood, distance, left_out_by_newton
+from convexcls.studies.leave_one_out.newton import HeldOutLikelihood, distance, left_out_by_newton
 from tests.datasets import SEPARABLE, every_model, overlapping
 
 X40, Y40 = overlapping(40, 3)
@@ -227,7 +227,7 @@ def test_log_likelihood_of_statsmodels():
 def test_the_bound_holds_far_from_the_minimiser():
     """At points away from the left-out minimiser: it lies within the distance that the bound says."""
     problem = cc.LogisticMLE(X40, Y40, l2=0.2)
-    likelihood = Likelihood.of(problem, problem.solve())
+    likelihood = HeldOutLikelihood.of(problem, problem.solve())
     exact = problem.data.signs * cc.leave_one_out(problem).scores
     rng, known = np.random.default_rng(0), 0
     for size in (1e-3, 0.1, 0.5, 1.0):

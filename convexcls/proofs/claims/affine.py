@@ -21,7 +21,7 @@ from convexcls.rows.signs import exact_signs
 Index = NDArray[np.intp]
 
 #: Blocks of so few rows are kept as rationals.
-FEW = 64
+MAX_RATIONAL_ROWS = 64
 #: Samples with so many different weights are multiplied as rationals; fewer are added up weight by weight.
 MOST_WEIGHTS = 32
 
@@ -55,7 +55,7 @@ class AffineRows:
 
     def rational(self, index: Index) -> Matrix:
         """Some of the rows, each with its shift as last entry."""
-        return [self._few[i] for i in index.tolist()] if self.size <= FEW else self._rational(index)
+        return [self._few[i] for i in index.tolist()] if self.size <= MAX_RATIONAL_ROWS else self._rational(index)
 
     def _rational(self, index: Index) -> Matrix:
         shifts = self.block.rational_vector(self._field, index)
@@ -90,7 +90,7 @@ class AffineRows:
         return self._signs([*direction, Fraction(0)])
 
     def _signs(self, point: Sequence[Fraction]) -> NDArray[np.int8]:
-        return exact_signs(self.whole, point) if self.size > FEW else _sign_array(self.few_values(point))
+        return exact_signs(self.whole, point) if self.size > MAX_RATIONAL_ROWS else _sign_array(self.few_values(point))
 
     def few_values(self, point: Sequence[Fraction]) -> list[Fraction]:
         """(R, s) times a point for every row of a small block."""
@@ -190,7 +190,7 @@ def compared(first: AffineRows, second: AffineRows, z: Sequence[Fraction], movin
     """The sign of (R z + s) of the first rows minus that of the second, for each pair of rows; of R z alone where only
     a direction is asked for."""
     one = Fraction(0 if moving else 1)
-    if first.size <= FEW:
+    if first.size <= MAX_RATIONAL_ROWS:
         values = [a - b for a, b in zip(first.few_values([*z, one]), second.few_values([*z, one]), strict=True)]
         return _sign_array(values)
     point = [*z, one, *(-value for value in z), -one]

@@ -207,7 +207,7 @@ End = Fraction | None
 
 
 @dataclass(frozen=True)
-class BoxProgram:
+class BoxMinimum:
     """The ends of each unknown, None where there is none, and the equation (a, e), of zeros where there is none."""
 
     low: Sequence[End]
@@ -249,16 +249,16 @@ def single_ends(bounds: Iterable[Vector], size: int) -> tuple[list[End], list[En
     return low, high
 
 
-def _box(statement: Statement) -> BoxProgram | None:
+def _box(statement: Statement) -> BoxMinimum | None:
     """The box of a program that has bounds of single unknowns, at most one equation, and nothing else."""
     equations = [row for block in statement.equalities for row in rows(block)]
     bounds = [row for block in statement.inequalities for row in rows(block)]
     if statement.samples or len(equations) > 1 or any(sum(map(bool, row[:-1])) != 1 for row in bounds):
         return None
-    return BoxProgram(*single_ends(bounds, statement.size), *(equations or [[ZERO] * (statement.size + 1)]))
+    return BoxMinimum(*single_ends(bounds, statement.size), *(equations or [[ZERO] * (statement.size + 1)]))
 
 
-def _equation_multipliers(box: BoxProgram, g: Vector, bend: Vector, given: Sequence[Fraction]) -> set[Fraction]:
+def _equation_multipliers(box: BoxMinimum, g: Vector, bend: Vector, given: Sequence[Fraction]) -> set[Fraction]:
     """Multipliers of the equation that may be the best."""
     if not any(box.equation):
         return {ZERO}
@@ -280,7 +280,7 @@ def _enlarged(lows: Sequence[End], highs: Sequence[End], g: Vector, pull: Vector
     return t
 
 
-def _least(box: BoxProgram, r: Vector) -> Fraction | None:
+def _least(box: BoxMinimum, r: Vector) -> Fraction | None:
     """The minimum of r'z over the box; None where there is none."""
     total = ZERO
     for value, low, high in zip(r, box.low, box.high, strict=True):

@@ -15,7 +15,7 @@ from convexcls.proofs.claims.affine import AffineRows
 from convexcls.proofs.claims.statement import Samples, Statement
 
 #: A multiplier within this fraction of its largest value counts as 0, or as the largest value.
-SMALL = 1e-7
+NEGLIGIBLE_SHARE = 1e-7
 #: A sample of quadratic cost whose lines are all below 0: it costs nothing.
 OFF = -1
 #: A sample whose slack is an unknown of the small program.
@@ -52,7 +52,7 @@ def read_hints(statement: Statement, x: Any, multipliers: Mapping[str, Any] | No
 
 
 def _positive(multipliers: Array) -> NDArray[np.intp]:
-    return np.flatnonzero(multipliers > SMALL * multipliers.max(initial=0.0))
+    return np.flatnonzero(multipliers > NEGLIGIBLE_SHARE * multipliers.max(initial=0.0))
 
 
 def _shares(samples: Samples, given: Mapping[str, Any]) -> Array | None:
@@ -124,9 +124,9 @@ def _sides(samples: Samples, z: Array, shares: Array | None) -> tuple[NDArray[np
         part = np.where(whole > 0, shares / whole, 0.0)
     counts = (whole > 0) & ~curved
     side = np.where(counts, part.argmax(axis=0), side)
-    split = np.flatnonzero(counts & (part.max(axis=0) < 1.0 - SMALL))
+    split = np.flatnonzero(counts & (part.max(axis=0) < 1.0 - NEGLIGIBLE_SHARE))
     side[split] = OPEN
-    return side, [(int(i), int(k)) for i in split for k in np.flatnonzero(part[:, i] > SMALL)]
+    return side, [(int(i), int(k)) for i in split for k in np.flatnonzero(part[:, i] > NEGLIGIBLE_SHARE)]
 
 
 def thinned(rows: Array, multipliers: Array, owners: Sequence[int]) -> Array:

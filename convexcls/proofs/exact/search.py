@@ -36,7 +36,7 @@ from convexcls.rational.doubles import Matrix
 #: So many rows join at a time, for each unknown.
 JOINING = 2
 #: An answer that so many rows contradict, for each unknown, is no guess to start from.
-MANY = 4
+MAX_CONTRADICTIONS_PER_UNKNOWN = 4
 #: Programs of more rows are not tried: the guess was too far from the solution.
 MOST_ROWS = 4000
 
@@ -140,7 +140,7 @@ class ActiveSetSearch:
             joining = self._join(x[: self.statement.size], moving)
             if not joining:
                 return SolvedProgram(self, program, outcome)
-            if joining > MANY * (self.statement.size + 10) and not patient:
+            if joining > MAX_CONTRADICTIONS_PER_UNKNOWN * (self.statement.size + 10) and not patient:
                 raise TooFar("the point given is too far from the solution")
             if len(self.rows) > MOST_ROWS:
                 raise NoProof("no answer in doubles is near enough to the solution: too many rows are unsure")

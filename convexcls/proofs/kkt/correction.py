@@ -36,13 +36,13 @@ LARGEST_GROUP = 2000
 #: A Cholesky factor of the scaled Gram matrix with smaller pivots is replaced by an orthogonal factorization.
 SMALLEST_PIVOT = 1e-3
 #: Singular values below this fraction of the largest are zero or lost in rounding.
-HARDLY = 1e-12
+SMALLEST_SINGULAR_VALUE = 1e-12
 #: Rows with fewer entries are looked at in rationals where singular values are below that.
 FEW_ENTRIES = 1_000
 #: The rows that are looked at first: at least and at most so many for each unknown.
 FEW_ROWS, MORE_ROWS = 2, 64
 #: Fewer rows than this are taken all.
-MANY = 2000
+MAX_ROWS_TAKEN_ALL = 2000
 #: Conjugate gradients take at most so many steps, each two passes over all rows.
 MOST_STEPS = 10
 
@@ -177,7 +177,7 @@ def _thinned(rows: JoinedRows, unknowns: int) -> JoinedRows:
     """Evenly spaced rows, several for each unknown; all where there are not many more."""
     n = rows.shape[0]
     count = min(MORE_ROWS * unknowns, max(FEW_ROWS * unknowns, n // 8))
-    every = n // count if n > MANY else 1
+    every = n // count if n > MAX_ROWS_TAKEN_ALL else 1
     return rows[::every] if every > 1 else rows
 
 
@@ -259,7 +259,7 @@ def _by_orthogonal_factors(maps: Sequence[JoinedRows], size: Array, r: Array, of
     where there are few entries; where there are many, only whether they differ at all."""
     stacked = np.vstack([rows.to_dense() for rows in maps])
     left, values, right = np.linalg.svd(stacked / size, full_matrices=False)
-    kept = values > HARDLY * values.max(initial=0.0)
+    kept = values > SMALLEST_SINGULAR_VALUE * values.max(initial=0.0)
     if not np.all(kept) and stacked.size <= FEW_ENTRIES:
         return _by_rationals(maps, r, off)
     if not np.all(kept) and _rank(maps, stacked) > int(kept.sum()):

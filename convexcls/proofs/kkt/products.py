@@ -42,10 +42,10 @@ MANY = 2000
 
 #: What is known of rows, as long as they are there.
 _KNOWN: WeakKeyDictionary[Rows, EntryError] = WeakKeyDictionary()
-_FACTS: WeakKeyDictionary[Rows, dict[bool, Facts]] = WeakKeyDictionary()
+_FACTS: WeakKeyDictionary[Rows, dict[bool, RowFacts]] = WeakKeyDictionary()
 
 
-class Facts(NamedTuple):
+class RowFacts(NamedTuple):
     """What the bounds of products with some rows need, whatever they are multiplied with."""
 
     #: How far entries may be from those that were given: relative to their size, and by column; 0 where by none.
@@ -53,12 +53,12 @@ class Facts(NamedTuple):
     absolute: Array | float
 
 
-def facts(rows: JoinedRows, closely: bool = True) -> Facts:
+def facts(rows: JoinedRows, closely: bool = True) -> RowFacts:
     """What is known of the rows; how far entries are off that were centred or added up may be bounded from afar, which
     takes no time, or ``closely``."""
     known = _FACTS.setdefault(rows, {})
     if closely not in known:
-        known[closely] = Facts(*_entry_errors(rows, closely))
+        known[closely] = RowFacts(*_entry_errors(rows, closely))
     return known[closely]
 
 

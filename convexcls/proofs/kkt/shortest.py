@@ -20,9 +20,9 @@ from convexcls.rational.doubles import rank as rank_of_doubles
 from convexcls.rows import DenseRows
 
 #: Singular values below this fraction of the largest belong to columns that may depend on each other.
-HARDLY = 1e-11
+SMALLEST_SINGULAR_VALUE = 1e-11
 #: So many rows for each unknown show for almost every problem that columns do not depend on each other.
-FEW = 8
+ROWS_PER_UNKNOWN = 8
 #: Larger systems are not looked into.
 LARGEST, MOST_UNKNOWNS = 2_000_000, 500
 
@@ -61,7 +61,7 @@ def _flat_directions(problem: Problem) -> Array | None:
     maps = [rows for rows in summed_rows(problem, names) if np.isfinite(rows.rounding)]
     if not maps or (width := maps[0].shape[1]) > MOST_UNKNOWNS:
         return None
-    few = [rows[:: max(rows.shape[0] // (FEW * width), 1)] for rows in maps]
+    few = [rows[:: max(rows.shape[0] // (ROWS_PER_UNKNOWN * width), 1)] for rows in maps]
     gauge = problem.null_directions[:, problem.places(names)]
     if _null_space(np.vstack([*(rows.to_dense() for rows in few), gauge])).shape[1] == 0:
         return None
@@ -79,5 +79,5 @@ def _null_space(matrix: Array) -> Array:
     size = DenseRows(matrix).column_max()
     size = np.where(size > 0, size, 1.0)
     values, right = np.linalg.svd(matrix / size, full_matrices=matrix.shape[0] < matrix.shape[1])[1:]
-    rank = int(np.sum(values > HARDLY * values.max(initial=0.0)))
+    rank = int(np.sum(values > SMALLEST_SINGULAR_VALUE * values.max(initial=0.0)))
     return np.asarray(right[rank:].T / size[:, None])

@@ -81,7 +81,7 @@ def _bounded(parsed: Parsed, problem: Model) -> Interval:
     raise CertificateError(reason)
 
 
-def _implied(parsed: Parsed, problem: Problem, found: Bounds) -> tuple[str, Interval]:
+def _implied(parsed: Parsed, problem: Problem, found: ClaimedBounds) -> tuple[str, Interval]:
     """What is missing for bounds to prove the claim: that there is a minimum, that they are near each other, that the
     point is near the one that reaches them, that they imply what is claimed; empty where nothing is. And the bounds, as
     the model reports its objective."""
@@ -187,7 +187,7 @@ def _shown(value: Fraction) -> str:
 
 
 @dataclass(frozen=True)
-class Bounds:
+class ClaimedBounds:
     """A lower and an upper bound of the minimised objective, None where there is none; the objective at the point as it
     is; whether a minimum is known to exist; and whether the value was worked out in doubles."""
 
@@ -197,7 +197,7 @@ class Bounds:
     attained: bool = True
     rounded: bool = False
 
-    def with_others(self, other: Bounds) -> Bounds:
+    def with_others(self, other: ClaimedBounds) -> ClaimedBounds:
         """What both show."""
         lower = [end for end in (self.lower, other.lower) if end is not None]
         upper = [end for end in (self.upper, other.upper) if end is not None]
@@ -206,22 +206,22 @@ class Bounds:
         return replace(best, lower=max(lower, default=None), upper=min(upper, default=None), attained=attained)
 
 
-def bounds_of(parsed: Parsed, problem: Model) -> Iterator[Bounds]:
+def bounds_of(parsed: Parsed, problem: Model) -> Iterator[ClaimedBounds]:
     """What is proved of the optimum, each time with what one more way shows."""
-    best: Bounds | None = None
+    best: ClaimedBounds | None = None
     for found in _ways(parsed, problem):
         best = found if best is None else best.with_others(found)
         yield best
 
 
-def _ways(parsed: Parsed, problem: Model) -> Iterator[Bounds]:
+def _ways(parsed: Parsed, problem: Model) -> Iterator[ClaimedBounds]:
     if has_few_moments(problem):
         yield _by_moments(parsed, problem)
         return
     if (parts := widest(problem)) is not None:
         used = {name: rows for name, rows in parsed.multipliers.items() if name == parts.block.name}
         if proved_square(parts, parsed.point, used) == 0:
-            yield Bounds(ZERO, ZERO, ZERO)
+            yield ClaimedBounds(ZERO, ZERO, ZERO)
             return
     rational = problem.is_quadratic_program or parts is not None
     for way in (_finely, _in_doubles) if rational else (_in_doubles, _finely):
@@ -229,7 +229,7 @@ def _ways(parsed: Parsed, problem: Model) -> Iterator[Bounds]:
             yield found
 
 
-def _by_moments(parsed: Parsed, problem: Model) -> Bounds:
+def _by_moments(parsed: Parsed, problem: Model) -> ClaimedBounds:
     """The formula of the optimum from below, and the objective at the point from above."""
     parts = problem.remembered(moments)
     if falling_direction(parts) is not None:
@@ -237,16 +237,16 @@ def _by_moments(parsed: Parsed, problem: Model) -> Bounds:
     here = value_at(parts, parsed.point, BITS)
     if here is None:
         raise CertificateError("the precision of the point is not positive definite")
-    return Bounds(least_value(parts, BITS)[0], here[1], here[1])
+    return ClaimedBounds(least_value(parts, BITS)[0], here[1], here[1])
 
 
-def _finely(parsed: Parsed, problem: Model) -> Bounds | None:
+def _finely(parsed: Parsed, problem: Model) -> ClaimedBounds | None:
     """In rationals, or in balls around the minimum, which exists where it was enclosed."""
     found = finer_bounds(problem, parsed.point, parsed.multipliers)
-    return None if found is None else Bounds(*found)
+    return None if found is None else ClaimedBounds(*found)
 
 
-def _in_doubles(parsed: Parsed, problem: Model) -> Bounds:
+def _in_doubles(parsed: Parsed, problem: Model) -> ClaimedBounds:
     """In doubles rounded the right way."""
     from convexcls.proofs.rigorous import bounds
 
@@ -257,7 +257,7 @@ def _in_doubles(parsed: Parsed, problem: Model) -> Bounds:
     if not math.isfinite(value):
         raise CertificateError("the objective at the point is not finite")
     attained = not needs_attainment_proof(problem) or attainment(problem, x, multipliers) >= PROOF
-    return Bounds(_rational(found.lower), _rational(found.upper), Fraction(value), attained, rounded=True)
+    return ClaimedBounds(_rational(found.lower), _rational(found.upper), Fraction(value), attained, rounded=True)
 
 
 def in_doubles(parsed: Parsed, problem: Model) -> tuple[Array, Mapping[str, Array]]:

@@ -34,7 +34,7 @@ from convexcls.solve import guess
 #: The share of the tolerance by which bounds are stated wider than they were shown.
 WIDENED = 0.01
 #: No more of the tolerance lies between them, so that whoever finds other bounds between these is near both.
-MOST = 0.999
+MAX_SHARE_OF_TOLERANCE = 0.999
 #: Residuals repaired in another way cost about so many times what they measure.
 REPAIRED = 4.0
 MOVED = "point and multipliers of the answer do not prove as much by themselves: these are others, near them"
@@ -153,7 +153,9 @@ def _claim(certificate: Certificate) -> dict[str, str]:
         repair = (
             REPAIRED * (0.0 if certificate.kkt is None else max(certificate.kkt.measures().values())) / certificate.tol
         )
-        widening = min(max(high - low, max(WIDENED, repair) * allowed), (MOST * allowed - (high - low)) / 2)
+        widening = min(
+            max(high - low, max(WIDENED, repair) * allowed), (MAX_SHARE_OF_TOLERANCE * allowed - (high - low)) / 2
+        )
         low, high = low - max(widening, 0.0), high + max(widening, 0.0)
     return {"lower": write_number(float(low)), "upper": write_number(float(high))}
 

@@ -18,7 +18,7 @@ from convexcls.arrays import Array, least_squares
 from convexcls.problem import Constraint
 from convexcls.proofs.rigorous.entries import largest_factors
 from convexcls.proofs.rigorous.losses import LossAt, loss_at
-from convexcls.proofs.rigorous.matrices import Gram, Grams, Quadratic
+from convexcls.proofs.rigorous.matrices import Gram, Grams, QuadraticForm
 from convexcls.proofs.rigorous.products import BESIDES, Products, by_variable
 from convexcls.proofs.rigorous.rounding import UNIT, Ball, gamma, powers_of_two, raised
 from convexcls.proofs.rigorous.structure import Structure, stated
@@ -47,7 +47,7 @@ class Evaluation:
         for v, slack in structure.slacks.items():
             heights = [self.values[c.name].mid - c.rhs for c in slack.pieces]
             self.x.mid[self.problem.layout[v]] = slack.lowest(heights)
-        self.forms = {v: Quadratic.of(p) for v, p in structure.matrices.items()}
+        self.forms = {v: QuadraticForm.of(p) for v, p in structure.matrices.items()}
         self.products.passes += sum(4 if form.is_root else 2 for form in self.forms.values() if form is not None)
 
     @property

@@ -27,8 +27,8 @@ from convexcls.proofs.rigorous.multipliers import Choice, Movable, free, interio
 from convexcls.proofs.rigorous.products import Block, by_variable
 from convexcls.proofs.rigorous.rounding import UNIT, Ball, raised, square_over, upward_sum
 from convexcls.proofs.rigorous.stationarity import (
-    Correction,
     NormalEquations,
+    RepairedStationarity,
     correction,
     free_reach,
     independent,
@@ -110,7 +110,7 @@ def _lagrangians(e: Evaluation, choices: Sequence[Choice]) -> list[Lagrangian]:
 
 
 def duality_gap(
-    e: Evaluation, L: Lagrangian, found: Correction, places: Indices, by_matrices: bool = True
+    e: Evaluation, L: Lagrangian, found: RepairedStationarity, places: Indices, by_matrices: bool = True
 ) -> tuple[float, str]:
     """A bound of f(x) - optimum, and why it is infinite where it is; the gradient at some places is corrected.
     ``by_matrices``: with what their curvature gains."""
@@ -191,9 +191,9 @@ def _to_correct(e: Evaluation, lagrangians: Sequence[Lagrangian], flat: Indices)
     return flat[needed] if some else flat[:0]
 
 
-def _corrected(e: Evaluation, L: Lagrangian, own: Sequence[Movable], places: Indices) -> Correction:
+def _corrected(e: Evaluation, L: Lagrangian, own: Sequence[Movable], places: Indices) -> RepairedStationarity:
     if not places.size:
-        return Correction()
+        return RepairedStationarity()
     smooth = any(u.price and np.any(u.D > 0) for u in own)
     equations = normal_equations(e, own, [] if smooth else free(e), places)
     found = correction(e, equations, L.gradient)
@@ -219,7 +219,7 @@ def _mixed_gap(e: Evaluation, own: Lagrangian, other: Lagrangian, moved: Sequenc
     if not t < 0.5:
         return math.inf
     cost = sum(t * upward_sum(u.D * u.loss) for u in equations.movable)
-    found = Correction(1.0, float(raised(cost)), np.asarray(t * free_reach(e, equations)))
+    found = RepairedStationarity(1.0, float(raised(cost)), np.asarray(t * free_reach(e, equations)))
     L = Lagrangian(
         _mixed(own.gradient, other.gradient, t),
         _mixed(own.slackness, other.slackness, t),

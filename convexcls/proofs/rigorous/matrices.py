@@ -36,7 +36,7 @@ MAX_FACTORED_ROWS = 3000
 
 
 @dataclass(frozen=True, eq=False)
-class Quadratic:
+class QuadraticForm:
     """P, or its root R where P = R'R."""
 
     rows: Rows
@@ -44,7 +44,7 @@ class Quadratic:
     spread: Array | None = None
 
     @classmethod
-    def of(cls, p: Rows) -> Quadratic | None:
+    def of(cls, p: Rows) -> QuadraticForm | None:
         """None where the matrix is too large to be looked at, or not symmetric to the last bit."""
         if p.root is not None:
             return cls(p.root, True)

@@ -32,7 +32,7 @@ MAX_RATIONAL_ENTRIES = 4000
 
 
 @dataclass(frozen=True, eq=False)
-class Correction:
+class RepairedStationarity:
     """``share`` of their D is what multipliers move at most, ``cost`` what it costs; ``reach`` is what the multipliers
     of equalities add to the gradient, ``step`` the bound of v; ``reason`` says why none is shown to exist."""
 
@@ -111,21 +111,23 @@ def _largest_entries(entries: Mapping[str, Rows]) -> dict[str, Array]:
     return {v: np.asarray(f.core.column_max() * largest_factors(f)) for v, f in taken.items()}
 
 
-def correction(e: Evaluation, equations: NormalEquations | str, gradient: Ball) -> Correction:
+def correction(e: Evaluation, equations: NormalEquations | str, gradient: Ball) -> RepairedStationarity:
     """The change that removes the gradient at the places of the equations."""
     if isinstance(equations, str):
-        return Correction(reason=equations)
+        return RepairedStationarity(reason=equations)
     v = equations.bound(gradient.size)
     if v is None:
-        return Correction(reason="that the flat directions are independent is not shown")
+        return RepairedStationarity(reason="that the flat directions are independent is not shown")
     share = upward_sum(v)
     if not share <= min((u.reach for u in equations.movable if np.any(u.D > 0)), default=math.inf):
-        return Correction(reason="multipliers would have to leave their range to make the flat directions stationary")
+        return RepairedStationarity(
+            reason="multipliers would have to leave their range to make the flat directions stationary"
+        )
     size = equations.size[equations.places]
     price = max((u.price for u in equations.movable), default=0.0)
     cost = price * upward_sum(gradient.size[equations.places] / size * v) if price else 0.0
     cost += sum(share * upward_sum(u.D * u.loss) for u in equations.movable if not u.price)
-    return Correction(share, float(raised(cost)), free_reach(e, equations), v / size)
+    return RepairedStationarity(share, float(raised(cost)), free_reach(e, equations), v / size)
 
 
 def free_reach(e: Evaluation, equations: NormalEquations) -> Array:

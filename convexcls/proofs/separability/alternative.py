@@ -32,11 +32,11 @@ READABLE = 20_000
 #: Digits in base two of a direction, tried one after the other.
 ROUNDED_TO = (1, 2, 4, 8, 16, 32)
 #: Fewer rows than this are all taken at once.
-FEW = 400
+MAX_ROWS_AT_ONCE = 400
 #: So many rounds of adding rows at most.
 ROUNDS = 30
 #: A smaller margin is taken for none.
-SMALL = 1e-9
+SMALLEST_MARGIN = 1e-9
 #: Rows with smaller entries are not divided by their size.
 SMALLEST = 1e-280
 
@@ -127,15 +127,17 @@ def guess(rows: Rows) -> Guess:
     if not np.all(sizes > SMALLEST):  # too small for doubles, or 0
         return Guess(None, np.flatnonzero(~(sizes > SMALLEST))[:1])
     inverse = 1.0 / sizes
-    chosen = np.arange(n) if n <= FEW else _lowest(inverse * (rows @ (rows.T @ inverse)), FEW // 2)
+    chosen = (
+        np.arange(n) if n <= MAX_ROWS_AT_ONCE else _lowest(inverse * (rows @ (rows.T @ inverse)), MAX_ROWS_AT_ONCE // 2)
+    )
     found = Guess(None, chosen[:0])
     for _ in range(ROUNDS):
         solved = _widest(rows[chosen].to_dense() * inverse[chosen, None])
         if solved is None:
             return found
         margin, direction, weights = solved
-        found = Guess(direction if margin > 0 else None, chosen[weights > SMALL * weights.max(initial=0.0)])
-        if margin <= SMALL or chosen.size == n:
+        found = Guess(direction if margin > 0 else None, chosen[weights > SMALLEST_MARGIN * weights.max(initial=0.0)])
+        if margin <= SMALLEST_MARGIN or chosen.size == n:
             return found
         margins = inverse * (rows @ direction)
         if margins.min() > 0.01 * margin:

@@ -2,10 +2,10 @@
 ``cc.separability``. A model says which of them it is, and by which blocks, in its method ``separating``.
 
 ==============  ========================================================================================================
-HardMargin      feasible iff the classes are strictly separable; otherwise a circuit is a Farkas vector
-Likelihood      without a penalty attained iff the classes overlap; otherwise a direction along which no margin shrinks
+a hard margin   feasible iff the classes are strictly separable; otherwise a circuit is a Farkas vector
+a likelihood    without a penalty attained iff the classes overlap; otherwise a direction along which no margin shrinks
                 and some grow proves that there is no minimum
-Perceptron      infeasible iff all margins add up to 0; its optimum is 0 iff the classes are separable, or weakly so
+the perceptron  infeasible iff all margins add up to 0; its optimum is 0 iff the classes are separable, or weakly so
 ==============  ========================================================================================================
 
 An optimum that doubles show clearly stands as it is. One that hangs on their last digits has to agree with the verdict
@@ -134,7 +134,7 @@ def as_doubles(direction: tuple[Fraction, ...]) -> Array:
     return np.array([float(v * scale) for v in direction])
 
 
-class HardMargin(Separating):
+class SeparatingMargin(Separating):
     """The margins are constraints, at least one each."""
 
     def agrees(self, x: Array, kkt: KKT, tol: float) -> bool:
@@ -162,7 +162,7 @@ class HardMargin(Separating):
         return Finding(farkas=Farkas({self.margin.name: z}, -float(z.sum()), residual, exactly))
 
 
-class Likelihood(Separating):
+class SeparatingLikelihood(Separating):
     """The sum of losses that fall for ever; of several ``classes`` with unknowns by class, where a shift of all classes
     together changes nothing, so that the rows are over all classes but the last."""
 
@@ -265,7 +265,7 @@ def _with_sum_zero(values: list[Fraction], classes: int) -> list[Fraction]:
     return [value - means[k % features] for k, value in enumerate(values)]
 
 
-class Perceptron(Separating):
+class SeparatingPerceptron(Separating):
     """The slacks of the margins add up to the objective, and the margins themselves to a number that is not 0."""
 
     def __init__(self, problem: Problem, rows: Rows, margin: str, slack: str, sign: str, normalization: str) -> None:

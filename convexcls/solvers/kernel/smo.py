@@ -68,8 +68,8 @@ class SMOSolver(Solver):
         b = feasible(program, program.scale * start.x)
         if b is None:
             return Answer(None, message="the bounds and the equation exclude each other")
-        iterate = Iterate(program, b, program.gradient(b), self._set_size(program))
-        return _Run(self, program, iterate, Tracer(callback)).run(tol)
+        iterate = SmoIterate(program, b, program.gradient(b), self._set_size(program))
+        return _SmoRun(self, program, iterate, Tracer(callback)).run(tol)
 
     def _set_size(self, program: BoxProgram) -> int:
         fitting = int(np.sqrt(min(WORKING_SET_MEMORY_SHARE * program.store.limit, 1e12) / 8))
@@ -108,7 +108,7 @@ def _shifted(total: float, b: Array, low: Array, high: Array) -> Array:
 
 
 @dataclass
-class Iterate:
+class SmoIterate:
     """A point with its gradient, brought forward one working set at a time."""
 
     program: BoxProgram
@@ -204,12 +204,12 @@ class Iterate:
 
 
 @dataclass
-class _Run:
+class _SmoRun:
     """One solve: descent and attempts to settle in turn."""
 
     solver: SMOSolver
     program: BoxProgram
-    iterate: Iterate
+    iterate: SmoIterate
     tracer: Tracer
     lowest: float = np.inf
     smallest: float = np.inf

@@ -72,7 +72,7 @@ class PathStop:
 
 def follow(program: RowProgram, x: Array, mu: float | None = None, max_iter: int = 100) -> Iterator[PathStop]:
     """Points on the way to the solution, each nearer to it, until numbers give out or the way ends."""
-    bounds, sizes = Bounds.of(program), Sizes.of(program)
+    bounds, sizes = RowBounds.of(program), ResidualScales.of(program)
     point = start_point(program, x, first_mu(program, x) if mu is None else mu)
     step = sigma = 1.0
     for _ in range(max_iter):
@@ -143,7 +143,7 @@ def first_mu(program: RowProgram, x: Array) -> float:
 
 
 @dataclass(frozen=True, eq=False)
-class Bounds:
+class RowBounds:
     """Which bounds there are, as numbers 0 and 1 (one number where all rows agree), and how many."""
 
     low: Array | float
@@ -151,7 +151,7 @@ class Bounds:
     count: int
 
     @classmethod
-    def of(cls, program: RowProgram) -> Bounds:
+    def of(cls, program: RowProgram) -> RowBounds:
         low, high = np.isfinite(program.low), np.isfinite(program.high)
         count = int(low.sum() + high.sum())
         return cls(_common(low), _common(high), count)
@@ -178,7 +178,7 @@ class Residuals:
 
 
 @dataclass(frozen=True, eq=False)
-class Direction:
+class NewtonDirection:
     """A direction from a point."""
 
     x: Array
@@ -196,18 +196,18 @@ class NewtonEquations:
         self.D = 1.0 / np.maximum(program.compliance + p.z_low / p.s_low + p.z_high / p.s_high, SMALLEST_CURVATURE)
         self.factor = KKTFactor(program.P + program.rows.gram(self.D), program.A)
 
-    def direction(self, low: Array, high: Array) -> Direction:
+    def direction(self, low: Array, high: Array) -> NewtonDirection:
         """The direction in which the products of the pairs change by ``low`` and ``high``."""
         p = self.p
         wanted = self.residuals.rows + low / p.s_low - high / p.s_high
         pull = self.program.rows.transposed_matmul(self.D * wanted)
         dx, dnu = self.factor.solve(-self.residuals.dual - pull, -self.residuals.equal)
         da = self.D * (self.program.rows @ dx + wanted)
-        return Direction(dx, dnu, da, (low - p.z_low * da) / p.s_low, (high + p.z_high * da) / p.s_high)
+        return NewtonDirection(dx, dnu, da, (low - p.z_low * da) / p.s_low, (high + p.z_high * da) / p.s_high)
 
 
 def predictor_corrector(
-    program: RowProgram, bounds: Bounds, p: PathPoint, residuals: Residuals, corrections: int = 2
+    program: RowProgram, bounds: RowBounds, p: PathPoint, residuals: Residuals, corrections: int = 2
 ) -> tuple[PathPoint, float, float]:
     """Mehrotra's step from a point: the next point, the length of the step and how far it was centred."""
     newton = NewtonEquations(program, p, residuals)
@@ -236,7 +236,7 @@ def predictor_corrector(
     return _moved(program, bounds, p, best, length), length, sigma
 
 
-def _products(bounds: Bounds, p: PathPoint, m: Direction, length: float) -> tuple[Array, Array]:
+def _products(bounds: RowBounds, p: PathPoint, m: NewtonDirection, length: float) -> tuple[Array, Array]:
     """The products of both pairs after a step."""
     return (
         (p.s_low + length * m.a * bounds.low) * (p.z_low + length * m.z_low),
@@ -244,7 +244,9 @@ def _products(bounds: Bounds, p: PathPoint, m: Direction, length: float) -> tupl
     )
 
 
-def _towards_centre(bounds: Bounds, p: PathPoint, m: Direction, length: float, target: float) -> tuple[Array, Array]:
+def _towards_centre(
+    bounds: RowBounds, p: PathPoint, m: NewtonDirection, length: float, target: float
+) -> tuple[Array, Array]:
     """What would bring the products that are far from the target after a step back into its neighbourhood (Gondzio
     1996)."""
     out = []
@@ -254,7 +256,7 @@ def _towards_centre(bounds: Bounds, p: PathPoint, m: Direction, length: float, t
     return out[0], out[1]
 
 
-def step_length(bounds: Bounds, p: PathPoint, m: Direction) -> float:
+def step_length(bounds: RowBounds, p: PathPoint, m: NewtonDirection) -> float:
     """The longest step, at most 1, after which nothing is negative."""
     most = 1.0
     for value, change, exists in (
@@ -273,7 +275,7 @@ def step_length(bounds: Bounds, p: PathPoint, m: Direction) -> float:
     return 1.0 / most
 
 
-def _moved(program: RowProgram, bounds: Bounds, p: PathPoint, m: Direction, length: float) -> PathPoint:
+def _moved(program: RowProgram, bounds: RowBounds, p: PathPoint, m: NewtonDirection, length: float) -> PathPoint:
     s_low = p.s_low + length * m.a * bounds.low
     s_high = p.s_high - length * m.a * bounds.high
     a = p.a + length * m.a
@@ -289,7 +291,7 @@ def _moved(program: RowProgram, bounds: Bounds, p: PathPoint, m: Direction, leng
 
 
 @dataclass(frozen=True, eq=False)
-class Sizes:
+class ResidualScales:
     """The sizes of what is added up, the same at all points: P, q, A, b, the largest entry of each column of the rows,
     the largest right-hand side and the longest interval between bounds."""
 
@@ -302,7 +304,7 @@ class Sizes:
     interval: float
 
     @classmethod
-    def of(cls, program: RowProgram) -> Sizes:
+    def of(cls, program: RowProgram) -> ResidualScales:
         interval = program.high - program.low
         interval = interval[np.isfinite(interval)]
         return cls(
@@ -317,7 +319,7 @@ class Sizes:
 
 
 def _measured(
-    program: RowProgram, sizes: Sizes, p: PathPoint, residuals: Residuals, step: float, sigma: float
+    program: RowProgram, sizes: ResidualScales, p: PathPoint, residuals: Residuals, step: float, sigma: float
 ) -> PathStop:
     excess = residuals.rows + program.compliance * p.a + p.z_high - p.z_low
     cost = float(p.a @ excess - 0.5 * (program.compliance * p.a) @ p.a)

@@ -66,13 +66,13 @@ class WorkingSetSolver(Solver):
         hard = problem.remembered(hard_rows)
         assert isinstance(hard, HardRows)
         work, sample = WorkingRows.of(hard, self._sample(hard))
-        return _Run(work, self._pool_size(hard), self.max_passes, Tracer(callback)).from_sample(sample)
+        return _WorkingSetRun(work, self._pool_size(hard), self.max_passes, Tracer(callback)).from_sample(sample)
 
     def solve_from(self, start: Start, problem: Problem, tol: float, callback: Callback | None = None) -> Answer:
         hard = problem.remembered(hard_rows)
         assert isinstance(hard, HardRows)
         work, _ = WorkingRows.of(hard, self._sample(hard))
-        run = _Run(work, self._pool_size(hard), self.max_passes, Tracer(callback))
+        run = _WorkingSetRun(work, self._pool_size(hard), self.max_passes, Tracer(callback))
         return run.from_point(*hard.reduced(start.x, start.multipliers))
 
     def _pool_size(self, hard: HardRows) -> int:
@@ -87,7 +87,7 @@ class WorkingSetSolver(Solver):
         return np.sort(np.random.default_rng(self.seed).choice(n, most, replace=False, shuffle=False))
 
 
-class _Run:
+class _WorkingSetRun:
     """One run: the active set, the passes made so far, and what ends it."""
 
     def __init__(self, work: WorkingRows, most: int, max_passes: int, tracer: Tracer) -> None:

@@ -27,7 +27,7 @@ SEPARATED = "every margin is positive: the classes are separated, and there is n
 
 
 @dataclass(frozen=True, eq=False)
-class Outcome:
+class DescentOutcome:
     """Where a descent ended and why; a direction where it found that there is no minimum."""
 
     iterate: Iterate
@@ -58,10 +58,10 @@ class Progress:
         self.best = min(self.best, residual)
         return residual
 
-    def separated(self, iterate: Iterate) -> Outcome | None:
+    def separated(self, iterate: Iterate) -> DescentOutcome | None:
         """The end of the descent where the iterate separates the classes."""
         direction = separating_direction(iterate) if self.may_run_away else None
-        return None if direction is None else Outcome(iterate, SEPARATED, True, direction)
+        return None if direction is None else DescentOutcome(iterate, SEPARATED, True, direction)
 
 
 def may_run_away(problem: Problem) -> bool:

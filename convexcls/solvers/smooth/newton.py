@@ -18,7 +18,7 @@ import numpy as np
 
 from convexcls.problem import Problem
 from convexcls.solvers.base import Answer, Callback, Solver, Start, Tracer, refuse_unless_smooth
-from convexcls.solvers.smooth.descent import Outcome, Progress, backtrack
+from convexcls.solvers.smooth.descent import DescentOutcome, Progress, backtrack
 from convexcls.solvers.smooth.hessian import newton_step
 from convexcls.solvers.smooth.objective import Iterate, SmoothObjective
 from convexcls.solvers.smooth.quasi_newton import prepared, quasi_newton
@@ -112,7 +112,7 @@ class NewtonSolver(Solver):
         return out
 
 
-def newton(iterate: Iterate, tol: float, max_iter: int, progress: Progress) -> Outcome:
+def newton(iterate: Iterate, tol: float, max_iter: int, progress: Progress) -> DescentOutcome:
     """Newton's method with the Hessian of every iterate, until rounding ends it."""
     length, well_conditioned = 1.0, True
     for _ in range(max_iter):
@@ -120,14 +120,14 @@ def newton(iterate: Iterate, tol: float, max_iter: int, progress: Progress) -> O
         if (separated := progress.separated(iterate)) is not None:
             return separated
         if _is_converged(residual, progress.stalled, tol, well_conditioned):
-            return Outcome(iterate, CONVERGED if residual <= tol else "no further progress", True)
+            return DescentOutcome(iterate, CONVERGED if residual <= tol else "no further progress", True)
         step, well_conditioned = newton_step(iterate.problem, iterate.hessian(), iterate.gradient)
         iterate, length = backtrack(iterate, step)
         if length == 0.0:
-            return Outcome(iterate, "no step along the Newton direction lowers the objective further", True)
+            return DescentOutcome(iterate, "no step along the Newton direction lowers the objective further", True)
         if progress.iterations > MAX_STEPS_BEFORE_RUNAWAY and iterate.moved_most(step) > 0.5:
-            return Outcome(iterate, "margins keep growing: the classes look separated", True)
-    return Outcome(iterate, f"stopped after {max_iter} iterations", False)
+            return DescentOutcome(iterate, "margins keep growing: the classes look separated", True)
+    return DescentOutcome(iterate, f"stopped after {max_iter} iterations", False)
 
 
 def _is_converged(residual: float, stalled: int, tol: float, well_conditioned: bool) -> bool:

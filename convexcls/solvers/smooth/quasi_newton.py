@@ -19,7 +19,7 @@ from typing import Protocol
 import numpy as np
 
 from convexcls.arrays import Array
-from convexcls.solvers.smooth.descent import Outcome, Progress, advance, backtrack
+from convexcls.solvers.smooth.descent import DescentOutcome, Progress, advance, backtrack
 from convexcls.solvers.smooth.hessian import CholeskyFactor, scaled_hessian
 from convexcls.solvers.smooth.objective import Iterate, SmoothObjective
 
@@ -107,7 +107,7 @@ class SecantPairs:
         return -r
 
 
-def quasi_newton(iterate: Iterate, stand_in: StandIn, tol: float, max_iter: int, progress: Progress) -> Outcome:
+def quasi_newton(iterate: Iterate, stand_in: StandIn, tol: float, max_iter: int, progress: Progress) -> DescentOutcome:
     """L-BFGS around a stand-in for the Hessian, until the residual is well below the tolerance. A stand-in from far
     away is replaced once, where the end is in sight; what the pairs have learned stays true."""
     pairs, length, again = SecantPairs(stand_in.first, stand_in.rough), 1.0, stand_in.again
@@ -117,18 +117,18 @@ def quasi_newton(iterate: Iterate, stand_in: StandIn, tol: float, max_iter: int,
         if (separated := progress.separated(iterate)) is not None:
             return separated
         if residual <= target and iterate.penalised_gradient() <= PENALISED_SHARE * tol:
-            return Outcome(iterate, "the gradient is well below the tolerance", True)
+            return DescentOutcome(iterate, "the gradient is well below the tolerance", True)
         if progress.stalled >= MAX_STEPS_WITHOUT_GAIN:
-            return Outcome(iterate, "no further progress", False)
+            return DescentOutcome(iterate, "no further progress", False)
         if again is not None and residual <= RESIDUAL_TO_RENEW:
             pairs.preconditioner, again = again(iterate.x), None
         step = pairs.direction(iterate.gradient)
         new, length = advance(iterate, step)
         if length == 0.0:
-            return Outcome(iterate, "no step lowers the objective further", False)
+            return DescentOutcome(iterate, "no step lowers the objective further", False)
         pairs.learn(new.x - iterate.x, new.gradient - iterate.gradient)
         iterate = new
-    return Outcome(iterate, f"stopped after {max_iter} iterations", False)
+    return DescentOutcome(iterate, f"stopped after {max_iter} iterations", False)
 
 
 def prepared(function: SmoothObjective, x: Array, dense: bool) -> tuple[Iterate, StandIn]:

@@ -48,7 +48,7 @@ def takes_newton(problem: Model) -> bool:
 
 
 @dataclass(frozen=True, eq=False)
-class Likelihood:
+class HeldOutLikelihood:
     """The objective in orthonormal coordinates of the space of the rows, at the full fit: there it is well conditioned,
     and columns that repeat each other are no trouble."""
 
@@ -60,7 +60,7 @@ class Likelihood:
     outside: frozenset[int]
 
     @classmethod
-    def of(cls, problem: Model, full: Solution) -> Likelihood:
+    def of(cls, problem: Model, full: Solution) -> HeldOutLikelihood:
         term = problem.terms[0]
         rows = problem.rows(term).to_dense()
         penalty = np.zeros((0, problem.size))
@@ -111,7 +111,7 @@ def distance(nu: Array, K: Array) -> Array:
 
 def left_out_by_newton(problem: Model, full: Solution, tol: float, progress: Progress) -> Outcome:
     """The scores by the fit without each sample, to the end."""
-    likelihood = Likelihood.of(problem, full)
+    likelihood = HeldOutLikelihood.of(problem, full)
     margins, bounds = _by_blocks(_to_the_end, likelihood, likelihood.rows.size or 1, progress)
     return _finished("newton", problem, full, tol, likelihood, margins, bounds, fits=problem.data.n)
 
@@ -122,7 +122,7 @@ def left_out_by_one_step(problem: Model, full: Solution, tol: float, progress: P
         m_i + w_i phi'(m_i) q_i / (1 - c_i q_i),       q_i = z_i'H^-1 z_i,   c_i = w_i phi''(m_i)
 
     where c_i q_i is the sample's leverage. A sample for which the step proves nothing is fitted to the end."""
-    likelihood = Likelihood.of(problem, full)
+    likelihood = HeldOutLikelihood.of(problem, full)
     margins, bounds = _by_blocks(_one_step, likelihood, problem.data.n, progress)
     far = np.flatnonzero(~np.isfinite(bounds))
     for i in far:
@@ -131,7 +131,10 @@ def left_out_by_one_step(problem: Model, full: Solution, tol: float, progress: P
 
 
 def _by_blocks(
-    fit: Callable[[Likelihood, Indices], tuple[Array, Array]], likelihood: Likelihood, each: int, progress: Progress
+    fit: Callable[[HeldOutLikelihood, Indices], tuple[Array, Array]],
+    likelihood: HeldOutLikelihood,
+    each: int,
+    progress: Progress,
 ) -> tuple[Array, Array]:
     """The margins of all samples with their bounds, as many at a time as need ``BLOCK`` numbers, ``each`` so many."""
     n, step, found = len(likelihood.rows), max(1, BLOCK // each), []
@@ -142,7 +145,7 @@ def _by_blocks(
     return margins, bounds
 
 
-def _to_the_end(likelihood: Likelihood, left_out: Indices) -> tuple[Array, Array]:
+def _to_the_end(likelihood: HeldOutLikelihood, left_out: Indices) -> tuple[Array, Array]:
     """Margins of the samples left out, and their bounds; infinite where the steps did not settle."""
     theta = np.tile(likelihood.theta, (left_out.size, 1))
     bounds, active = np.full(left_out.size, np.inf), np.arange(left_out.size)
@@ -163,7 +166,7 @@ def _to_the_end(likelihood: Likelihood, left_out: Indices) -> tuple[Array, Array
     return np.einsum("br,br->b", likelihood.rows[left_out], best), bounds
 
 
-def _one_step(likelihood: Likelihood, left_out: Indices) -> tuple[Array, Array]:
+def _one_step(likelihood: HeldOutLikelihood, left_out: Indices) -> tuple[Array, Array]:
     Z, w, loss = likelihood.rows, likelihood.weights, likelihood.loss
     u = Z @ likelihood.theta
     c = w * loss.curvature(u)
@@ -198,7 +201,7 @@ def _finished(
     problem: Model,
     full: Solution,
     tol: float,
-    likelihood: Likelihood,
+    likelihood: HeldOutLikelihood,
     margins: Array,
     bounds: Array,
     fits: int,

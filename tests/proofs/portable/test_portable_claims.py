@@ -14,14 +14,16 @@ import convexcls as cc
 from convexcls.proofs.claims import direction as falling
 from convexcls.proofs.claims.direction import check as falls
 from convexcls.proofs.portable import certificate_dict, checks, parse
-from convexcls.proofs.portable.checks import Bounds, bounds_of
+from convexcls.proofs.portable.checks import ClaimedBounds, bounds_of
 
 X, Y = [[-2.0], [-1.0], [1.0], [2.0]], [0, 0, 1, 1]
 MIXED = [0, 1, 0, 1]
 TINY = F(1, 10**20)
 
 
-def missing(found: Bounds, low: Any, high: Any, level: str = "float", sense: str = "min", unit: float = 0.0) -> str:
+def missing(
+    found: ClaimedBounds, low: Any, high: Any, level: str = "float", sense: str = "min", unit: float = 0.0
+) -> str:
     parsed: Any = Plain(tolerance=F(1, 10), claim={"lower": F(low), "upper": F(high)}, level=level)
     problem: Any = Plain(sense=sense, unit=unit)
     reason, interval = checks._implied(parsed, problem, found)
@@ -31,8 +33,8 @@ def missing(found: Bounds, low: Any, high: Any, level: str = "float", sense: str
     return reason
 
 
-def shown(lower: Any, upper: Any, value: Any = None, attained: bool = True) -> Bounds:
-    return Bounds(F(lower), F(upper), F(upper if value is None else value), attained)
+def shown(lower: Any, upper: Any, value: Any = None, attained: bool = True) -> ClaimedBounds:
+    return ClaimedBounds(F(lower), F(upper), F(upper if value is None else value), attained)
 
 
 # ---- what is asked of bounds --------------------------------------------------------------------------------------
@@ -42,8 +44,8 @@ def test_bounds_imply_a_claim() -> None:
     assert missing(shown(10, 11), 10, 11) == ""
     assert "a minimum exists" in missing(shown(10, 10, attained=False), 10, 10)
     for sense in ("min", "max"):
-        assert "missing" in missing(Bounds(None, F(1), F(1)), 1, 1, sense=sense)
-        assert "missing" in missing(Bounds(F(1), None, F(1)), 1, 1, sense=sense)
+        assert "missing" in missing(ClaimedBounds(None, F(1), F(1)), 1, 1, sense=sense)
+        assert "missing" in missing(ClaimedBounds(F(1), None, F(1)), 1, 1, sense=sense)
 
 
 def test_bounds_are_near_each_other() -> None:
@@ -100,13 +102,13 @@ def test_the_words_say_what_is_proved() -> None:
 
 
 def test_two_ways_show_what_either_shows() -> None:
-    one, other = Bounds(F(1), F(5), F(5), False, True), Bounds(F(2), F(6), F(7), True)
-    assert one.with_others(other) == Bounds(F(2), F(5), F(7), True)
-    assert other.with_others(one) == Bounds(F(2), F(5), F(7), True)
+    one, other = ClaimedBounds(F(1), F(5), F(5), False, True), ClaimedBounds(F(2), F(6), F(7), True)
+    assert one.with_others(other) == ClaimedBounds(F(2), F(5), F(7), True)
+    assert other.with_others(one) == ClaimedBounds(F(2), F(5), F(7), True)
     assert one.with_others(one) == one
-    nothing = Bounds(None, None, F(0), False, True)
+    nothing = ClaimedBounds(None, None, F(0), False, True)
     assert nothing.with_others(one) == one
-    assert one.with_others(nothing) == Bounds(F(1), F(5), F(0), False, True)
+    assert one.with_others(nothing) == ClaimedBounds(F(1), F(5), F(0), False, True)
     assert nothing.with_others(nothing) == nothing
 
 
@@ -149,7 +151,7 @@ def test_a_widest_margin_of_zero_is_proved_by_any_multipliers_of_its_rows() -> N
     inner = certificate_dict(problem.solve().certificate)
     for more in ({}, {"unit": {"0": "1/3", "1": "5"}}):
         parsed = parse(json.dumps(inner | {"multipliers": inner["multipliers"] | more}))
-        assert list(bounds_of(parsed, problem)) == [Bounds(F(0), F(0), F(0))]
+        assert list(bounds_of(parsed, problem)) == [ClaimedBounds(F(0), F(0), F(0))]
     other = parse(json.dumps(inner | {"multipliers": {"margin": {"0": "1"}}}))
     assert all(found.lower != 0 for found in bounds_of(other, problem))
 
@@ -165,17 +167,17 @@ def test_gaussian_classes_have_one_way() -> None:
 def test_bounds_that_are_missing_are_replaced_by_residuals_at_the_level_float(monkeypatch: pytest.MonkeyPatch) -> None:
     problem = cc.SoftMarginSVM(X, MIXED, C=1.0)
     parsed, value = read(problem), F(problem.solve().objective)
-    for found, side in ((Bounds(None, value, value), "below"), (Bounds(value, None, value), "above")):
+    for found, side in ((ClaimedBounds(None, value, value), "below"), (ClaimedBounds(value, None, value), "above")):
         monkeypatch.setattr(checks, "bounds_of", lambda *_, found=found: iter([found]))
         assert checks.check_claim(parsed, problem) == (None, None)
         rigorous: Any = Plain(**{**vars(parsed), "level": "rigorous"})
         with pytest.raises(ValueError, match=f"no bound of the optimum from {side} can be shown$"):
             checks.check_claim(rigorous, problem)
-    monkeypatch.setattr(checks, "bounds_of", lambda *_: iter([Bounds(None, value, value, attained=False)]))
+    monkeypatch.setattr(checks, "bounds_of", lambda *_: iter([ClaimedBounds(None, value, value, attained=False)]))
     with pytest.raises(ValueError, match="a minimum exists"):
         checks.check_claim(parsed, problem)
     # x = 0 that only rounding makes optimal is none
-    monkeypatch.setattr(checks, "bounds_of", lambda *_: iter([Bounds(None, value, value)]))
+    monkeypatch.setattr(checks, "bounds_of", lambda *_: iter([ClaimedBounds(None, value, value)]))
     monkeypatch.setattr(checks, "doubtful_at_origin", lambda *_: True)
     with pytest.raises(ValueError, match="do not hold in doubles"):
         checks.check_claim(parsed, problem)
@@ -186,7 +188,7 @@ def test_residuals_are_compared_with_the_claim(monkeypatch: pytest.MonkeyPatch) 
     problem, parsed = cc.SoftMarginSVM(X, MIXED, C=1.0), read(cc.SoftMarginSVM(X, MIXED, C=1.0))
     kkt = Plain(objective=4.0, dual_objective=4.0, scale=2.0, holds=lambda tol: tol == 0.25)
     monkeypatch.setattr(checks, "check_kkt", lambda *_: kkt)
-    monkeypatch.setattr(checks, "bounds_of", lambda *_: iter([Bounds(None, F(4), F(4))]))
+    monkeypatch.setattr(checks, "bounds_of", lambda *_: iter([ClaimedBounds(None, F(4), F(4))]))
     for low, high, near in (
         (4, 4, True),
         (F(7, 2), F(9, 2), True),

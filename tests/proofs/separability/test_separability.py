@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 import convexcls as cc
 from convexcls.proofs.claims import farkas
 from convexcls.proofs.claims.separation import check, complaints
-from convexcls.proofs.separability import Guess, HardMargin, separate, strictly
+from convexcls.proofs.separability import Guess, SeparatingMargin, separate, strictly
 from convexcls.rows import as_rows
 from convexcls.rows.signs import as_doubles, exact_signs, product_signs
 
@@ -578,7 +578,7 @@ class OneSided(cc.Problem):
         super().__init__("one-sided rows", [v], quadratic={"v": 1.0}, constraints=[sides])
 
     def separating(self):
-        return HardMargin(self, -self.constraints[0].entries["v"], "sides")
+        return SeparatingMargin(self, -self.constraints[0].entries["v"], "sides")
 
 
 def test_a_problem_of_ones_own_says_how_separability_bears_on_it():
