@@ -59,7 +59,9 @@ def not_separable(samples: TrainingSamples, solution: Solution, intercept: bool)
         return NotSeparableError(solution.certificate.explain(), solution.certificate, proof)
     rows = {label: samples.original(np.array(list(weights), dtype=np.intp)) for label, weights in hull.weights.items()}
     named = " and ".join(
-        f"samples {listed(own, MAX_NAMED_SAMPLES)} of {_class(samples, solution, label)}" for label, own in rows.items() if own.size
+        f"samples {listed(own, MAX_NAMED_SAMPLES)} of {_class(samples, solution, label)}"
+        for label, own in rows.items()
+        if own.size
     )
     meet = "have convex hulls that meet" if intercept else "leave no half-space through the origin"
     return NotSeparableError(

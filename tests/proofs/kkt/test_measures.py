@@ -11,6 +11,7 @@ import pytest
 import convexcls as cc
 from convexcls.losses import Exponential
 from convexcls.proofs.kkt.check import check_kkt
+from convexcls.proofs.kkt.residuals import Sizes
 from convexcls.proofs.verdict import certify
 from convexcls.rows import DiagonalRows
 from tests.small_problems import a, block, over
@@ -595,3 +596,19 @@ def test_columns_that_doubles_cannot_tell_apart_are_named():
         certificate = certify(problem, np.array(x), {}, 1e-6)
         assert certificate.status == "undecided"
         assert "columns of x depend on each other up to rounding" in certificate.reason
+
+
+def test_a_bound_is_measured_by_its_own_box_where_that_is_less_than_the_side():
+    """Boxes [0, 1/4], [-1, 3] and [1, 3], and no choice at 2: 1/8 beyond the upper bound is half of the first box. The
+    others are measured by the largest side, 3."""
+    upper = cc.Constraint("upper", {"x": DiagonalRows.identity(4)}, rhs=a(0.25, 3, 3, 2))
+    lower = cc.Constraint("lower", {"x": -DiagonalRows.identity(4)}, rhs=a(0, 1, -1, -2))
+    problem = over(4, upper, lower, quadratic={"x": np.ones(4)})
+    widths = {name: width.tolist() for name, width in Sizes(problem).widths.items()}
+    assert widths == {"upper": [0.25, 4.0, 2.0, np.inf], "lower": [0.25, 4.0, 2.0, np.inf]}
+    assert Sizes(over(4, lower, quadratic={"x": np.ones(4)})).widths == {}
+    for place, unit in ((0, 0.25), (1, 3.0), (2, 2.0), (3, 3.0)):
+        x = a(0.125, 1, 2, 2)
+        x[place] = upper.rhs[place] + 0.125
+        kkt = check_kkt(problem, x, {"upper": np.zeros(4), "lower": np.zeros(4)})
+        assert kkt.primal_feasibility.relative == pytest.approx(0.125 / unit)
