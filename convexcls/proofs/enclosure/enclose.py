@@ -15,6 +15,7 @@ from convexcls.proofs.enclosure.intervals import (
     BITS_PER_DIGIT,
     CHECK_BITS,
     MAX_BITS,
+    MORE_CHECK_BITS,
     Enclosure,
     Interval,
     check_digits,
@@ -97,9 +98,12 @@ def check_enclosure(problem: Problem, enclosure: Enclosure) -> bool:
     if enclosure.pinned != _pinned(problem, kept) or (enclosure.pinned and kept != independent_unknowns(problem)):
         return False
     box = [box[j] for j in kept]
-    with working_bits(bits + CHECK_BITS):
-        prove_gauge(problem)
-        proof = prove(Objective(problem, kept), box)
+    proof = None
+    for more in (CHECK_BITS, MORE_CHECK_BITS):  # a proof is a proof with however many bits
+        if proof is None:
+            with working_bits(bits + more):
+                prove_gauge(problem)
+                proof = prove(Objective(problem, kept), box)
     if proof is None or not (enclosure.lower <= proof.lower and proof.upper <= enclosure.upper):
         return False
     reached = _reached(problem, (enclosure.lower, enclosure.upper), box, proof.units, enclosure.digits)

@@ -24,8 +24,9 @@ BITS_PER_DIGIT = 3.33
 MAX_DIGITS = 10_000
 #: Beyond this many bits nothing is tried: doubles of any exponents are told apart with fewer.
 MAX_BITS = 50_000
-#: A check works with so many bits more than the search did, so that what is true is accepted on any machine.
-CHECK_BITS = 32
+#: A check works with so many bits more than the search did, so that what is true is accepted on any machine; with the
+#: second number where the first did not do.
+CHECK_BITS, MORE_CHECK_BITS = 32, 1024
 #: Bits of a root beyond those of its digits.
 ROOT_BITS = 8
 

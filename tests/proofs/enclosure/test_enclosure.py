@@ -425,6 +425,20 @@ def test_far_minimisers_take_few_steps(monkeypatch):
         assert check_enclosure(problem, found)
 
 
+def test_an_enclosure_that_few_more_bits_do_not_prove_again_is_proved_by_more():
+    X = [
+        [4e290, -1e-310, 1e290],
+        [1e290, -4e-310, -3e290],
+        [-1e290, -1e-310, 0],
+        [-2e290, 0, -2e290],
+        [0, -1e-310, 3e290],
+    ]
+    problem = cc.SoftmaxMLE(X, ["no", "no", "no", "no", "yes"], l2=0.1)
+    found = enclose(problem)
+    assert check_enclosure(problem, found)
+    assert not check_enclosure(problem, replace(found, upper=found.lower))
+
+
 def test_an_enclosure_is_found_once(monkeypatch):
     problem = cc.LogisticMLE([[0.0], [1.0], [2.0]], [0, 1, 0])
     found = enclose(problem)
