@@ -252,8 +252,11 @@ class Job:
         if self._through_dual:
             assert isinstance(self.form, Dual)
             farkas = direction = None
+            # a point of the dual is none of the primal: without its multipliers there is nothing to map back
             if x is not None and _complete(self.form, multipliers):
                 x, multipliers = self.form.recover(x, multipliers)
+            else:
+                x, multipliers = None, {}
         if self.centred is not None:
             if x is not None:
                 x, multipliers = self.centred.restore(x, multipliers)

@@ -206,3 +206,15 @@ def test_highs_is_not_given_what_it_does_not_survive():
     spread = cc.LeastSquares([[1.0], [2.0], [3.0]], [1, 1, 0], sample_weight=[1e-300, 1.0, 1.7e308])
     with pytest.raises(cc.SolverRefused, match="does not survive"):
         spread.solve("cvxpy:HIGHS")
+
+
+@pytest.mark.parametrize("level", ["float", "rigorous", "exact"])
+def test_a_point_of_the_dual_without_multipliers_is_no_point_of_the_primal(level):
+    """At features of 1e300 the arithmetic of ``newton-kkt`` fails after its first point."""
+    X = [[-1, 4], [2, 4], [2, 3], [2, 2], [4, 2], [-3, -1], [4, -2], [-4, 3], [-1, -2], [-4, -3], [1, 1], [-2, 4]]
+    problem = cc.SoftmaxMLE(np.array(X) * 1e300, [1, 1, 2, 0, 1, 3, 0, 3, 0, 2, 2, 3], l2=10.0)
+    found = problem.solve("dual:newton-kkt")
+    assert found.x is None or found.x.shape == (problem.size,)
+    raised = found.at_level(level)
+    assert raised.status in ("optimal", "undecided")
+    assert raised.x is None or raised.x.shape == (problem.size,)
