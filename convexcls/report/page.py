@@ -105,10 +105,10 @@ def pictures_sections(solution: Solution) -> tuple[Html, Html]:
     from convexcls.plots import pictures
     from convexcls.plots.plane import not_drawn
 
-    shown = [figure(picture) for picture in pictures(solution)]
     data = solution.problem.data
     if data is not None and (reason := not_drawn(data.matrix)):
-        shown.insert(0, tag("p", reason[0].upper() + reason[1:] + "."))
+        return headed("pictures", "Pictures", tag("p", reason[0].upper() + reason[1:] + ".")), Html("")
+    shown = [figure(picture) for picture in pictures(solution)]
     return _gallery("pictures", "Pictures", shown[:PICTURES_ON_TOP]), _gallery(
         "more-pictures", "More pictures", shown[PICTURES_ON_TOP:]
     )

@@ -313,3 +313,11 @@ def test_samples_beyond_what_can_be_drawn_are_left_out_with_a_word(model, size):
     page = model(X, [0, 1, 0, 1, 0]).solve().report(compare=False)
     assert_sound(page.html)
     assert f"Samples with entries up to {size:.1e} are not drawn: state the features in other units." in page.html
+
+
+@pytest.mark.parametrize("C", [1e-3, 1.0])
+def test_of_samples_at_the_end_of_the_range_no_picture_is_tried(C):
+    X = [[1e308, -1e308], [-1e308, 1e308], [3.0, 1.0]]
+    page = cc.SoftMarginSVM(X, ["no", "yes", "no"], C=C).solve().report().html
+    assert "are not drawn" in page
+    assert page.count("<figure>") == 2  # the formulas of the problem and of its dual
