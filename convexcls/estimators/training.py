@@ -105,20 +105,6 @@ def _names(estimator: Any, d: int) -> tuple[str, ...]:
 
 # ---- progress -------------------------------------------------------------------------------------------
 
-try:
-    from sklearn.callback import CallbackSupportMixin, with_callbacks
-except ImportError:  # before scikit-learn 1.9
-
-    class CallbackSupportMixin:  # type: ignore[no-redef]
-        """There are no callbacks to support."""
-
-    def with_callbacks(method: Callable[..., Any]) -> Callable[..., Any]:
-        """The method as it is."""
-        return method
-
-
-__all__ = ["CallbackSupportMixin", "FitTasks", "TrainingSamples", "given", "taken", "with_callbacks"]
-
 
 class FitTasks:
     """The tasks of a fit: one for each program where there are several, and in them one for each iteration.
