@@ -1,4 +1,4 @@
-"""Pictures, one display a file, in the manner of scikit-learn: ``BoundaryDisplay.from_solution(solution)``.
+"""Pictures, by displays in the manner of scikit-learn: ``BoundaryDisplay.from_solution(solution)``.
 
 Needs matplotlib (``pip install 'convexcls[plot]'``), which is imported when something is drawn.
 
@@ -10,18 +10,15 @@ Needs matplotlib (``pip install 'convexcls[plot]'``), which is imported when som
 
 import numpy as np
 
-from convexcls.plots.answers import AnswersDisplay
 from convexcls.plots.boundary import BoundaryDisplay
-from convexcls.plots.convergence import ConvergenceDisplay
+from convexcls.plots.convergence import AnswersDisplay, ConvergenceDisplay
 from convexcls.plots.display import Display, Picture
 from convexcls.plots.hulls import HullsDisplay
-from convexcls.plots.losses import LossesDisplay
-from convexcls.plots.multipliers import MultipliersDisplay
+from convexcls.plots.losses import LossesDisplay, LossSliceDisplay
+from convexcls.plots.multipliers import MultipliersDisplay, SlacknessDisplay
 from convexcls.plots.path import PathDisplay
 from convexcls.plots.probability import ProbabilityDisplay
 from convexcls.plots.projection import ProjectionDisplay
-from convexcls.plots.slackness import SlacknessDisplay
-from convexcls.plots.slices import LossSliceDisplay
 from convexcls.plots.trajectory import TrajectoryDisplay
 from convexcls.problem import NoAnswer
 from convexcls.solution import Solution
