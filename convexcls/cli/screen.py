@@ -7,7 +7,6 @@ import os
 import sys
 import threading
 from collections.abc import Sequence
-from types import TracebackType
 from typing import Any, NoReturn, Self
 
 import click
@@ -105,9 +104,7 @@ class Working:
         self.timer.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.timer.cancel()
         with self.lock:
             self.over = True

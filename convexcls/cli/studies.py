@@ -7,10 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import click
+import numpy as np
 
 from convexcls.cli.arguments import check_solvers, file_option, json_option, solver_names, source_arguments, tolerance
 from convexcls.cli.pages import check_picture, write_picture
 from convexcls.cli.screen import Working, emit, put, say
+from convexcls.cli.settings import NUMBER
 from convexcls.cli.sources import Request, read_problem, read_samples
 from convexcls.problem import NoAnswer
 from convexcls.wording import clean
@@ -210,7 +212,6 @@ def path(request: Request, over: str, points: int, tol: float, picture: Path | N
 
 def read_values(over: str, points: int) -> tuple[str, list[float]]:
     """``C=0.01..100`` as that many values, evenly on a logarithmic scale; ``l2=0,0.1,1`` as these."""
-    from convexcls.cli.settings import NUMBER
     from convexcls.studies.paths import VARIED
 
     name, _, text = over.partition("=")
@@ -229,6 +230,4 @@ def read_values(over: str, points: int) -> tuple[str, list[float]]:
         raise click.UsageError(
             f"--over {over!r}: a range goes from a number above 0 to a larger one; or list the values"
         )
-    import numpy as np
-
     return name, np.geomspace(low, high, points).tolist()

@@ -15,14 +15,9 @@ MOST_CLASSES = 30
 MOST_LABELS_NAMED = 7
 
 
-def data_of_problem(problem: Problem) -> Data | None:
-    """The samples that the problem was declared on; None where it was stated by hand."""
-    return problem.data
-
-
 def title(problem: Problem) -> str:
     """The problem's name with its parameters and its data."""
-    data = data_of_problem(problem)
+    data = problem.data
     parameters = problem.parameters
     settings = [f"{k}={v}" for k, v in parameters.items() if k != "intercept"]
     settings += ["no intercept"] if parameters.get("intercept") is False else []
@@ -64,7 +59,7 @@ def formulation(problem: Problem) -> Chapter:
 
 def data_in_brief(problem: Problem) -> Chapter | None:
     """Rows, features with their ranges, classes with their counts, weights; nothing for a problem without data."""
-    data = data_of_problem(problem)
+    data = problem.data
     if data is None:
         return None
     tables = [table for table in (_classes(data), _features(data)) if table is not None]

@@ -1,5 +1,5 @@
-"""How solvers got there: the objective's distance from the optimum, and their residuals, by step or by time. And the ball
-of their answers: how far each one's coefficients are from the certified ones."""
+"""How solvers got there: the objective's distance from the optimum and their residuals, by step or by time. And where
+they ended, the ball of their answers: how far each one's coefficients are from the certified ones."""
 
 from __future__ import annotations
 

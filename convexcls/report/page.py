@@ -20,7 +20,6 @@ import numpy as np
 
 from convexcls.describe import Fact, Facts, Prose, to_html
 from convexcls.describe.html import Html, headed, join, tag
-from convexcls.describe.problem import data_of_problem
 from convexcls.models import Model
 from convexcls.problem import Problem
 from convexcls.proofs.portable.digest import data_digest
@@ -190,7 +189,7 @@ def _written(value: object) -> str:
 
 
 def _digest(problem: Problem) -> str:
-    data = data_of_problem(problem)
+    data = problem.data
     if data is None or (data.matrix.nnz if data.sparse else data.n * data.d) > MOST_ENTRIES:
         return ""
     return data_digest(data)
