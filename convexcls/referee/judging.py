@@ -19,7 +19,7 @@ from convexcls.proofs.certificate import Certificate
 from convexcls.proofs.kkt.attainment import PROOF, attainment, needs_attainment_proof
 from convexcls.proofs.kkt.check import check_kkt
 from convexcls.proofs.kkt.residuals import KKT
-from convexcls.referee.appraisal import Appraisal, relative
+from convexcls.referee.appraisal import Appraisal, relative, verdict_on
 from convexcls.referee.bounds import Interval, bounds, exact_optimum
 from convexcls.referee.claim import Claim
 from convexcls.referee.rebuilding import rebuilt
@@ -100,8 +100,6 @@ def _stretch(claim: Claim, kkt: KKT, theirs: Interval) -> float:
 def _verdict(claim: Claim, kkt: KKT, found: _Found, own: Solution | None) -> str:
     """How far the fit is from the optimum. A point that violates its constraints may have any objective: then it is
     the multiple of it that does not which is judged, where there is one."""
-    from convexcls.referee.appraisal import verdict_on
-
     words = verdict_on(claim.problem, found.objective, found.lower, own)
     broken = kkt.primal_feasibility
     if claim.by_dual or broken.relative <= FEASIBLE or (own is not None and own.status == "infeasible"):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from convexcls.arrays import Array, Mask
+from convexcls.arrays import Array
 from convexcls.data import DataError, finite_doubles
 from convexcls.models import LeastSquares
 from convexcls.problem import Constraint, Problem
@@ -22,16 +22,10 @@ ITERATIVE = ("sag", "saga", "sparse_cg", "lsqr", "lbfgs")
 EXACT_SOLVER = 1e-6
 
 
-def linear_regression(fit: Fit) -> list[Claim]:
-    """The program of a LinearRegression."""
-    targets = _targets(fit)
-    return [_claim(fit, t, 0.0, k, subject) for k, (subject, t) in enumerate(targets)]
-
-
 def ridge(fit: Fit) -> list[Claim]:
-    """The program of a Ridge, one for each target."""
+    """The program of a Ridge or a LinearRegression, which has no penalty; one for each target."""
     targets = _targets(fit)
-    alphas = np.broadcast_to(np.asarray(fit.options["alpha"], dtype=float), (len(targets),))
+    alphas = np.broadcast_to(np.asarray(fit.options.get("alpha", 0.0), dtype=float), (len(targets),))
     return [_claim(fit, t, float(alphas[k]), k, subject) for k, (subject, t) in enumerate(targets)]
 
 
@@ -39,19 +33,12 @@ def ridge_classifier(fit: Fit) -> list[Claim]:
     """The program of a RidgeClassifier: targets -1 and +1, of several classes one against the rest."""
     if np.ndim(fit.target) == 2 and np.shape(fit.target)[1] > 1:
         raise ValueError("a RidgeClassifier of several label columns is not covered: certify one column at a time")
-    classes = fit.classes
-    weights = fit.all_weights()
-    alpha = float(fit.options["alpha"])
-    if classes.size == 2:
-        return [_claim(fit, _signs(fit.y == classes[1]), alpha, 0, "", weights)]
+    alpha, weights = float(fit.options["alpha"]), fit.all_weights()
+    two = fit.classes.size == 2
     return [
-        _claim(fit, _signs(fit.y == label), alpha, k, f"{label} against the rest", weights)
-        for k, label in enumerate(classes)
+        _claim(fit, np.where(fit.y == label, 1.0, -1.0), alpha, k, "" if two else f"{label} against the rest", weights)
+        for k, label in enumerate(fit.classes[1:] if two else fit.classes)
     ]
-
-
-def _signs(positive: Mask) -> Array:
-    return np.where(positive, 1.0, -1.0)
 
 
 def _targets(fit: Fit) -> list[tuple[str, Array]]:

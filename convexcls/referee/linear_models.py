@@ -1,9 +1,17 @@
-"""LogisticRegression of scikit-learn, divided by C:
+"""LinearSVC and LogisticRegression of scikit-learn: penalised sums of losses.
+
+liblinear appends a constant feature B = intercept_scaling to every sample and penalises its coefficient like any other:
+
+    minimise  1/2 ‖(w, w_B)‖^2 + C sum_i loss(y_i (w'x_i + B w_B)),      intercept = B w_B
+
+so the intercept is drawn towards 0, which the support vector machine of the textbooks does not do.
+
+LogisticRegression, divided by C:
 
     minimise  sum_i c_i loss_i + (1 - l1_ratio)/(2C) ‖coef‖^2 + l1_ratio/C ‖coef‖_1
 
 with the logistic loss of two classes or the softmax loss of several, whose penalty is over all classes. The intercept
-is not penalised, except by solver="liblinear", which appends a constant feature (see ``linear_svc.py``).
+is not penalised, except by solver="liblinear", which appends a constant feature as above.
 """
 
 from __future__ import annotations
@@ -11,13 +19,77 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from convexcls.arrays import Array
-from convexcls.models import EmpiricalRisk, LogisticMLE, SoftmaxMLE
+from convexcls.models import EmpiricalRisk, LogisticMLE, SoftMarginSVM, SoftmaxMLE
 from convexcls.problem import Constraint, Problem, Variable
 from convexcls.referee.claim import Claim, Fit, altered, completed, fitted_point
-from convexcls.referee.linear_svc import penalised_intercept, with_constant
 from convexcls.rows import DiagonalRows
+
+LOSSES = {"hinge": "hinge", "squared_hinge": "squared-hinge"}
+
+
+def linear_svc(fit: Fit) -> list[Claim]:
+    """The program of a LinearSVC; of several classes one for each class against the rest."""
+    options = fit.options
+    if options["multi_class"] != "ovr":
+        raise ValueError(
+            "LinearSVC with multi_class='crammer_singer' solves one joint program that is not covered: "
+            "use multi_class='ovr'"
+        )
+    findings = (*fit.stopped(), *fit.precision(), *penalised_intercept(fit))
+    C, out = float(options["C"]), []
+    for subject, labels, weights, k in fit.against_rest():
+        samples, coef = with_constant(fit, *fit.plane(k))
+        problem: Problem
+        if options["penalty"] == "l2":
+            problem = SoftMarginSVM(samples, labels, C=C, loss=options["loss"], intercept=False, sample_weight=weights)
+        else:
+            problem = EmpiricalRisk(
+                samples, labels, loss=options["loss"], l1=1.0, intercept=False, sample_weight=C * weights
+            )
+        point = completed(problem, {"coef": coef})
+        out.append(Claim(problem, _svc_named(fit), point, subject=subject, findings=findings, usual=10 * fit.tolerance))
+    return out
+
+
+def _svc_named(fit: Fit) -> str:
+    options = fit.options
+    penalty = "with an l1 penalty " if options["penalty"] == "l1" else ""
+    intercept = "without an intercept"
+    if options["fit_intercept"]:
+        scaling = options["intercept_scaling"]
+        intercept = f"with a PENALISED intercept (liblinear appends a constant feature {scaling:g})"
+    return (
+        f"LinearSVC solves the {LOSSES[options['loss']]} support vector machine {penalty}{intercept}, "
+        f"C = {options['C']:g}"
+    )
+
+
+def with_constant(fit: Fit, coef: Array, intercept: float) -> tuple[Any, Array]:
+    """The samples as liblinear sees them, and the coefficients with that of the constant feature."""
+    if not fit.options["fit_intercept"]:
+        return fit.X, coef
+    scaling = float(fit.options["intercept_scaling"])
+    column = np.full((fit.n, 1), scaling)
+    joined = sparse.hstack([fit.X, sparse.csr_array(column)], format="csr") if sparse.issparse(fit.X) else None
+    return np.hstack([fit.X, column]) if joined is None else joined, np.append(coef, intercept / scaling)
+
+
+def penalised_intercept(fit: Fit) -> list[str]:
+    """The finding that liblinear's intercept is penalised."""
+    if not fit.options["fit_intercept"]:
+        return []
+    scaling = float(fit.options["intercept_scaling"])
+    return [
+        f"the intercept is penalised: liblinear appends a constant feature intercept_scaling = {scaling:g} and "
+        "treats its coefficient like the others; a larger intercept_scaling weakens that"
+    ]
+
+
+# ---- logistic regression ------------------------------------------------------------------------------
+
 
 #: The solvers that end where no slope exceeds the tolerance.
 SLOPES = ("lbfgs", "newton-cg", "newton-cholesky")
@@ -27,23 +99,24 @@ def logistic_regression(fit: Fit) -> list[Claim]:
     """The program of a LogisticRegression, one also for several classes."""
     findings = (*fit.stopped(), *fit.precision())
     l2, l1, words = _penalties(fit)
+    free, weights = bool(fit.options["fit_intercept"]), fit.all_weights(weighted=True)
     if fit.classes.size > 2:
         return [_several(fit, l2, l1, words, findings)]
-    coef, intercept = fit.plane(0)
-    weights = fit.all_weights(weighted=True)
+    X, (coef, intercept) = fit.X, fit.plane(0)
     if fit.options["solver"] == "liblinear":
-        samples, values = with_constant(fit, coef, intercept)
-        problem = _two_classes(samples, fit, l2, l1, False, weights)
-        point = completed(problem, {"coef": values})
-        if fit.options["fit_intercept"]:
+        if free:
             words += ", with a PENALISED intercept (liblinear appends a constant feature)"
-        findings = (*findings, *penalised_intercept(fit))
-        return [Claim(problem, _named(fit, words), point, findings=findings, usual=fit.tolerance)]
-    free = bool(fit.options["fit_intercept"])
-    problem = _two_classes(fit.X, fit, l2, l1, free, weights)
-    point = fitted_point(problem, coef, intercept)
-    slope = _slope(fit, weights)
-    return [Claim(problem, _named(fit, words), point, findings=findings, usual=fit.tolerance, slope=slope)]
+        X, coef = with_constant(fit, coef, intercept)
+        findings, free = (*findings, *penalised_intercept(fit)), False
+    problem: Problem
+    if l1 == 0:
+        problem = LogisticMLE(X, fit.y, l2=l2, intercept=free, sample_weight=weights)
+    else:
+        problem = EmpiricalRisk(X, fit.y, loss="logistic", l2=l2, l1=l1, intercept=free, sample_weight=weights)
+    none = "" if fit.options["fit_intercept"] else ", without an intercept"
+    named = f"{fit.name} solves logistic regression {words}{_intercept_words(free)}{none}"
+    point, slope = fitted_point(problem, coef, intercept), _slope(fit, weights)
+    return [Claim(problem, named, point, findings=findings, usual=fit.tolerance, slope=slope)]
 
 
 def _slope(fit: Fit, weights: Array) -> float:
@@ -74,12 +147,6 @@ def _chosen(fit: Fit) -> tuple[float, float | None]:
     ratio = np.atleast_1d(np.asarray(getattr(fit.estimator, "l1_ratio_", [0.0])))
     first = ratio[0]
     return float(np.atleast_1d(fit.estimator.C_)[0]), None if first is None else float(first)
-
-
-def _two_classes(X: Any, fit: Fit, l2: float, l1: float, intercept: bool, weights: Any) -> Problem:
-    if l1 == 0:
-        return LogisticMLE(X, fit.y, l2=l2, intercept=intercept, sample_weight=weights)
-    return EmpiricalRisk(X, fit.y, loss="logistic", l2=l2, l1=l1, intercept=intercept, sample_weight=weights)
 
 
 def _several(fit: Fit, l2: float, l1: float, words: str, findings: tuple[str, ...]) -> Claim:
@@ -113,12 +180,6 @@ def with_l1(base: SoftmaxMLE, l1: float) -> Problem:
         constraints=bounds,
         gauge={v: rows for v, rows in base.gauge.items() if v == "intercept"},
     )
-
-
-def _named(fit: Fit, words: str) -> str:
-    free = bool(fit.options["fit_intercept"]) and fit.options["solver"] != "liblinear"
-    none = "" if fit.options["fit_intercept"] else ", without an intercept"
-    return f"{fit.name} solves logistic regression {words}{_intercept_words(free)}{none if not free else ''}"
 
 
 def _intercept_words(free: bool) -> str:
