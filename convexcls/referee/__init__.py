@@ -24,9 +24,9 @@ ESTIMATORS = {
     "LogisticRegression": ("linear_models", "logistic_regression"),
     "SGDClassifier": ("learning_rules", "sgd_classifier"),
     "Perceptron": ("learning_rules", "perceptron"),
-    "Ridge": ("least_squares", "ridge"),
-    "RidgeClassifier": ("least_squares", "ridge_classifier"),
-    "LinearRegression": ("least_squares", "ridge"),
+    "Ridge": ("linear_models", "ridge"),
+    "RidgeClassifier": ("linear_models", "ridge_classifier"),
+    "LinearRegression": ("linear_models", "ridge"),
     "LinearDiscriminantAnalysis": ("discriminant", "linear_discriminant_analysis"),
 }
 #: The results of statsmodels by class name of their model.

@@ -15,6 +15,7 @@ from convexcls.problem import NoAnswer
 from convexcls.solution import Solution
 from convexcls.solve import solve
 from convexcls.solvers import REGISTRY, SolverRefused, solver_class
+from convexcls.studies.compare import support_size
 from convexcls.wording import columns, plain_values
 
 if TYPE_CHECKING:
@@ -70,24 +71,27 @@ class Path(InNotebooks):
     @property
     def coef(self) -> Array:
         """The coefficients, one row a value; for several classes one matrix a value."""
-        shape = next((s.coef.shape for s in self.solutions if has_solution(s)), (0,))
-        return np.array([s.coef if has_solution(s) else np.full(shape, np.nan) for s in self.solutions])
+        return self._each(lambda s: s.coef, (0,))
 
     @property
     def intercept(self) -> Array:
         """The intercept at each value; for several classes one row a value."""
-        shape = next((np.shape(s.intercept) for s in self.solutions if has_solution(s)), ())
-        return np.array([s.intercept if has_solution(s) else np.full(shape, np.nan) for s in self.solutions])
+        return self._each(lambda s: s.intercept)
 
     @property
     def objective(self) -> Array:
         """The objective at each value."""
-        return np.array([s.objective if has_solution(s) else np.nan for s in self.solutions])
+        return self._each(lambda s: s.objective)
 
     @property
     def gap(self) -> Array:
         """The relative duality gap at each value."""
-        return np.array([s.kkt.relative_gap if has_solution(s) else np.nan for s in self.solutions])
+        return self._each(lambda s: s.kkt.relative_gap)
+
+    def _each(self, read: Callable[[Solution], Any], shape: tuple[int, ...] = ()) -> Array:
+        """What is read of each solution, NaN in its shape where there is none."""
+        shape = next((np.shape(read(s)) for s in self.solutions if has_solution(s)), shape)
+        return np.array([read(s) if has_solution(s) else np.full(shape, np.nan) for s in self.solutions])
 
     @property
     def support(self) -> tuple[int | None, ...]:
@@ -208,9 +212,7 @@ def _coef(s: Solution) -> Array | None:
 
 
 def _support(s: Solution) -> int | None:
-    """How many samples hold the answer in place; None where the model has no rows of samples."""
-    rows = any(c.relation == "<=" and c.kind == "samples" for c in s.problem.constraints)
-    return int(s.support.size) if rows and has_solution(s) else None
+    return support_size(s) if has_solution(s) else None
 
 
 # ---- from one value to the next -------------------------------------------------------------------------
