@@ -245,12 +245,11 @@ def _data(path: Path, top: Mapping[str, Any]) -> tuple[Named, list[Any], Array |
 
     labels: list[Any] = cells[target]
     if all(_CELL.fullmatch(label) for label in labels):
-        labels = [float(label) for label in labels]
-        labels = [int(label) for label in labels] if all(label.is_integer() for label in labels) else labels
+        real = top["model"].get("parameters", {}).get("coding") == "real"
+        labels = [Decimal(label) if real else float(label) for label in labels]
+        labels = [int(label) for label in labels] if not real and all(map(float.is_integer, labels)) else labels
     text = GivenCells(np.array([cells[f] for f in features], dtype=object).T)
     table = Named(np.column_stack([floats(f) for f in features]), tuple(features), given=text)
-    if top["model"].get("parameters", {}).get("coding") == "real" and all(_CELL.fullmatch(t) for t in cells[target]):
-        labels = [Decimal(text) for text in cells[target]]
     return table, labels, None if weight is None else floats(weight)
 
 

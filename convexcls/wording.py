@@ -130,9 +130,9 @@ def paragraph(*texts: str, width: int = WIDTH) -> list[str]:
     return [line for text in texts for line in wrap(text, width)]
 
 
-def indented(lines: Iterable[str], by: int = 2) -> list[str]:
+def indented(lines: Iterable[str]) -> list[str]:
     """The lines, moved to the right."""
-    return [" " * by + line for line in lines]
+    return [f"  {line}" for line in lines]
 
 
 def columns(head: Sequence[str], rows: Sequence[Sequence[str]], right: Collection[int] = ()) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+import warnings
 from dataclasses import replace
 from importlib.util import find_spec
 from io import BytesIO
@@ -207,8 +208,6 @@ def check_picture(picture: Path, flag: str, request: Request) -> None:
 
 def write_picture(display: Display, picture: Path) -> None:
     """Draw into a file."""
-    import warnings
-
     from convexcls.plots import Picture
 
     with warnings.catch_warnings():

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from convexcls.proofs.certificate import Level
     from convexcls.proofs.portable import Parsed
 
+OPTION = "An option of the solver, for example max_iter=500. May be repeated."
 BASIS = f"The functions of the features that the certificate speaks of: {', '.join(BASES)}."
 
 
@@ -67,14 +68,7 @@ def show(request: Request, dual: bool, latex: bool) -> int:
 @click.command()
 @source_arguments
 @solver_option
-@click.option(
-    "-o",
-    "--option",
-    "options",
-    metavar="NAME=VALUE",
-    multiple=True,
-    help="An option of the solver, for example max_iter=500. May be repeated.",
-)
+@click.option("-o", "--option", "options", metavar="NAME=VALUE", multiple=True, help=OPTION)
 @tolerance
 @proof_level
 @click.option("--all", "everything", is_flag=True, help="All coefficients and support rows, however many.")
@@ -163,10 +157,8 @@ def _parsed(path: Path) -> Parsed:
 
     try:
         return parse(read_text(path))
-    except CertificateError as error:
-        raise SourceError(f"{clean(str(path))}: {error}") from None
-    except OSError as error:
-        raise SourceError(f"{clean(str(path))}: {error.strerror or error}") from None
+    except (CertificateError, OSError) as error:
+        raise SourceError(f"{clean(str(path))}: {getattr(error, 'strerror', '') or error}") from None
 
 
 def _spoken_of(parsed: Parsed, samples: FileContents, basis: str | None) -> tuple[Any, Any]:

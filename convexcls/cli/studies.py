@@ -18,6 +18,10 @@ from convexcls.problem import NoAnswer
 from convexcls.wording import clean
 
 NOT_PROVED = 1
+COMPARED = "A solver to compare; may be repeated (default: all that take the problem)."
+METHODS = click.Choice(["auto", "hat", "newton", "one-step", "refit"])
+METHOD = "How: 'auto' takes an exact one; 'one-step' is quick and states its error."
+OVER = "What varies: C=0.01..100 (evenly on a logarithmic scale) or l2=0,0.1,1 (listed)."
 
 
 @click.command()
@@ -51,14 +55,7 @@ def separability(request: Request, as_json: bool) -> int:
 
 @click.command()
 @source_arguments
-@click.option(
-    "-s",
-    "--solver",
-    "solvers",
-    multiple=True,
-    shell_complete=solver_names,
-    help="A solver to compare; may be repeated (default: all that take the problem).",
-)
+@click.option("-s", "--solver", "solvers", multiple=True, shell_complete=solver_names, help=COMPARED)
 @tolerance
 @json_option("The table as JSON.")
 def compare(request: Request, solvers: tuple[str, ...], tol: float, as_json: bool) -> int:
@@ -87,13 +84,7 @@ def compare(request: Request, solvers: tuple[str, ...], tol: float, as_json: boo
 
 @click.command()
 @source_arguments
-@click.option(
-    "--method",
-    type=click.Choice(["auto", "hat", "newton", "one-step", "refit"]),
-    default="auto",
-    show_default=True,
-    help="How: 'auto' takes an exact one; 'one-step' is quick and states its error.",
-)
+@click.option("--method", type=METHODS, default="auto", show_default=True, help=METHOD)
 @tolerance
 @click.option("--all", "everything", is_flag=True, help="All misclassified rows, however many.")
 @json_option("The result as JSON, with every sample's score.")
@@ -163,12 +154,7 @@ def summary(request: Request, confidence: float, tol: float, as_json: bool) -> i
 
 @click.command()
 @source_arguments
-@click.option(
-    "--over",
-    required=True,
-    metavar="NAME=VALUES",
-    help="What varies: C=0.01..100 (evenly on a logarithmic scale) or l2=0,0.1,1 (listed).",
-)
+@click.option("--over", required=True, metavar="NAME=VALUES", help=OVER)
 @click.option("--points", type=click.IntRange(2, 10_000), default=13, show_default=True, help="How many, of a range.")
 @tolerance
 @file_option("--plot", "picture", help="Draw the coefficients into this file (.png, .pdf or .svg).")

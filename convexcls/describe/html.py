@@ -63,9 +63,9 @@ def tag(name: str, /, *children: Content, **attributes: str | bool | None) -> Ht
     return Html(f"<{name}{written}>{join(children)}</{name}>")
 
 
-def join(parts: Iterable[Content], between: str = "") -> Html:
+def join(parts: Iterable[Content]) -> Html:
     """Pieces one after another."""
-    return Html(safe(between).join(safe(part) for part in parts))
+    return Html("".join(map(safe, parts)))
 
 
 def prose(text: str) -> Html:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from convexcls.arrays import Indices
@@ -89,16 +91,17 @@ def _classes(data: Data) -> Table | None:
         return None
     counts = np.bincount(data.classes, minlength=len(data.labels))
     total = np.bincount(data.classes, data.weights, minlength=len(data.labels))
-    columns = [Column("label"), Column("samples", "count"), Column("share", "number")]
-    columns += [Column("y", "count")] if data.signs is not None else []
-    columns += [Column("weight", "number")] if data.weighted else []
-    rows = []
-    for k, label in enumerate(data.labels[:MOST_CLASSES]):
-        row = [shorten(str(label)), int(counts[k]), f"{100 * counts[k] / data.n:.1f} %"]
-        row += [("-1", "+1")[k]] if data.signs is not None else []
-        row += [float(total[k])] if data.weighted else []
-        rows.append(tuple(row))
-    return Table("classes", "Classes", tuple(columns), tuple(rows), cut_to_first(len(rows), len(data.labels)))
+    series: dict[Column, list[Any]] = {
+        Column("label"): [shorten(str(label)) for label in data.labels],
+        Column("samples", "count"): counts.tolist(),
+        Column("share", "number"): [f"{100 * own / data.n:.1f} %" for own in counts],
+    }
+    if data.signs is not None:
+        series[Column("y", "count")] = ["-1", "+1"]
+    if data.weighted:
+        series[Column("weight", "number")] = total.tolist()
+    rows = tuple(zip(*series.values(), strict=True))[:MOST_CLASSES]
+    return Table("classes", "Classes", tuple(series), rows, cut_to_first(len(rows), len(data.labels)))
 
 
 def _features(data: Data) -> Table:

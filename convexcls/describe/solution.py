@@ -4,6 +4,7 @@ side, fact by fact."""
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -285,7 +286,8 @@ def _by_class(s: Solution, most: int | None) -> list[Table]:
     if "coef_1" in s.problem.layout and estimates is not None:
         titles = [f"direction {k + 1}" for k in range(len(estimates.ratios))]
         rows = {"Rayleigh quotient": estimates.ratios}
-        return [_grid("direction", titles, features, estimates.directions, rows, most, (str(estimates),))]
+        table = _grid("direction", titles, features, estimates.directions, rows, most)
+        return [replace(table, remarks=(str(estimates),))]
     if "coef" in s.problem.layout and len(labels) * data.d == s.values["coef"].size and np.ndim(s.coef) == 2:
         rows = {"intercept": np.asarray(s.intercept)} if "intercept" in s.problem.layout else {}
         return [_grid("coef", labels, features, s.coef, rows, most)]
@@ -293,13 +295,7 @@ def _by_class(s: Solution, most: int | None) -> list[Table]:
 
 
 def _grid(
-    name: str,
-    titles: list[str],
-    features: list[str],
-    values: Any,
-    more: Mapping[str, Any],
-    most: int | None,
-    remarks: tuple[str, ...] = (),
+    name: str, titles: list[str], features: list[str], values: Any, more: Mapping[str, Any], most: int | None
 ) -> Table:
     """A row a feature, then further rows that have one number a column; of many rows the first and the last."""
     names = [*features, *more]
@@ -312,4 +308,4 @@ def _grid(
     cut = f"{len(kept)} of {len(names)} rows" if len(kept) < len(names) else ""
     by_column = {title: dict(zip(names, matrix[:, k].tolist(), strict=True)) for k, title in enumerate(titles)}
     heading = "Coefficients by class" if name == "coef" else capitalized(name)
-    return Table(name, heading, columns, rows, cut, remarks, values={name: by_column})
+    return Table(name, heading, columns, rows, cut, values={name: by_column})

@@ -45,11 +45,7 @@ class SupportVectors:
     @property
     def support_(self) -> Any:
         """The rows of X that hold the answer in place."""
-
-        def rows(solution: Solution) -> Indices:
-            return _supporting(solution) if self._rows is None else self._rows[_supporting(solution)]
-
-        return self._each(rows)
+        return self._each(lambda s: _supporting(s) if self._rows is None else self._rows[_supporting(s)])
 
     @property
     def support_vectors_(self) -> Any:
@@ -208,18 +204,9 @@ class KernelSVC(WeightedFit, SupportVectors, CertifiedClassifier):
 
     def _declare(self, X: Named, y: Any, weights: Any) -> Model:
         hard = is_infinite(self.C)
-        return KernelSVM(
-            X,
-            y,
-            kernel=self.kernel,
-            C=None if hard else self.C,
-            gamma=self._gamma,
-            degree=self.degree,
-            coef0=self.coef0,
-            intercept=self.fit_intercept,
-            sample_weight=None if hard else weights,
-            memory_limit=self.memory_limit,
-        )
+        same = {name: getattr(self, name) for name in ("kernel", "degree", "coef0", "memory_limit")}
+        C, weights = (None, None) if hard else (self.C, weights)
+        return KernelSVM(X, y, C=C, gamma=self._gamma, intercept=self.fit_intercept, sample_weight=weights, **same)
 
     def _scaled_gamma(self, samples: TrainingSamples) -> float:
         """gamma as a number: 1 / (d var(X)) for "scale", 1/d for "auto"."""

@@ -68,9 +68,10 @@ def pictures(solution: Solution) -> list[Picture]:
     >>> [picture.name for picture in cc.plots.pictures(s)]
     ['boundary', 'probability', 'projection', 'losses', 'slice', 'convergence']
     """
-    found = []
+    problem, found = solution.problem, []
+    on_separability = problem.kind == "max-margin" or problem.separation_rows() is not None  # its verdict depends on it
     for display in KINDS.values():
-        if display is HullsDisplay and not _turns_on_separability(solution):
+        if display is HullsDisplay and not on_separability:
             continue
         try:
             with np.errstate(all="ignore"):  # what overflows is not drawn
@@ -78,8 +79,3 @@ def pictures(solution: Solution) -> list[Picture]:
         except NoAnswer:  # the picture makes no sense here: the display knows that best
             continue
     return found
-
-
-def _turns_on_separability(solution: Solution) -> bool:
-    """Whether the verdict depends on whether the classes can be separated."""
-    return solution.problem.kind == "max-margin" or solution.problem.separation_rows() is not None

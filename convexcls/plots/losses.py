@@ -124,13 +124,10 @@ def _loss_of(solution: Solution) -> str:
     """The loss that the model minimises, by name."""
     problem = solution.problem
     settings = problem.parameters
-    by_kind = {"hard-margin": "", "logistic": "logistic", "perceptron": "perceptron", "kernel": "hinge"}
-    if problem.kind in ("soft-margin", "empirical-risk"):
-        name = str(settings["loss"])
-    elif problem.kind in ("least-squares", "least-absolute") and settings.get("coding") == "pm1":
-        name = {"least-squares": "squared", "least-absolute": "absolute"}[problem.kind]
-    else:
-        name = by_kind.get(problem.kind, "")
+    by_kind = {"logistic": "logistic", "perceptron": "perceptron", "kernel": "hinge"}
+    if settings.get("coding") == "pm1":
+        by_kind |= {"least-squares": "squared", "least-absolute": "absolute"}
+    name = str(settings["loss"]) if "loss" in settings else by_kind.get(problem.kind, "")
     if name not in FORMULAS or (problem.kind == "kernel" and settings["C"] is None):
         raise NoAnswer(f"the {problem.name} is not a sum of losses of the margins")
     return name

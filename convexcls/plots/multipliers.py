@@ -148,7 +148,8 @@ class SlacknessDisplay(Display):
             look: style.Look = {"s": 34, "facecolors": colour, "edgecolors": style.EDGE, "linewidths": 0.6}
             if k:
                 look = {"s": 46, "facecolors": "none", "edgecolors": colour, "linewidths": 1.4}
-            label = f"{style.plain(name)}: products {_below(self.products[name])}"
+            largest = self.products[name]
+            label = f"{style.plain(name)}: products {f'up to {largest:.0e}' if largest else 'all 0'}"
             x, y = self.slack[name][rows], self.multiplier[name][rows]
             ax.scatter(x, y, marker=marker, **look, zorder=3, clip_on=False, label=label)
         for line in (ax.axhline, ax.axvline):
@@ -176,7 +177,3 @@ class SlacknessDisplay(Display):
                 f"product of both {self.products[name]:.1e}"
             )
         return f"Multiplier against slack, every point on an axis. {'; '.join(told)}."
-
-
-def _below(largest: float) -> str:
-    return f"up to {largest:.0e}" if largest else "all 0"

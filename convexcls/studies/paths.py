@@ -27,6 +27,11 @@ if TYPE_CHECKING:
 COLUMNS = ("verdict", "objective", "gap", "‖coef‖", "intercept", "support", "steps", "seconds")
 
 
+#: What a remark says of a proved verdict other than an optimum.
+WITHOUT = {
+    "unattained": "no minimum exists, the objective falls for ever along a direction (proved)",
+    "infeasible": "no point satisfies the constraints (proved)",
+}
 #: The parameters along which there is a path. Only the price C has to be above 0.
 VARIED = ("C", "l2", "l1")
 
@@ -172,16 +177,12 @@ class Path(InNotebooks):
         >>> cc.path(cc.LogisticMLE, [[0], [1]], [0, 1], l2=[0.0]).remarks()
         ['l2 = 0: no minimum exists, the objective falls for ever along a direction (proved)']
         """
-        out = []
-        for value, s in zip(self.values, self.solutions, strict=True):
-            where = f"{self.parameter} = {value:.6g}"
-            if s.status == "unattained":
-                out.append(f"{where}: no minimum exists, the objective falls for ever along a direction (proved)")
-            elif s.status == "infeasible":
-                out.append(f"{where}: no point satisfies the constraints (proved)")
-            elif s.status == "undecided":
-                out.append(f"{where}: not proved: {s.certificate.reason or s.message}")
-        return out
+        return [
+            f"{self.parameter} = {value:.6g}: "
+            + WITHOUT.get(s.status, f"not proved: {s.certificate.reason or s.message}")
+            for value, s in zip(self.values, self.solutions, strict=True)
+            if s.status != "optimal"
+        ]
 
     def plot(self, ax: Axes | None = None, against: Literal["log", "linear", "norm"] = "log") -> PathDisplay:
         """The coefficients along the path, with matplotlib: against the logarithm of the parameter, the parameter, or
