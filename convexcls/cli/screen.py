@@ -79,13 +79,8 @@ class Working:
     ) -> None:
         self.goal, self.first = goal, 0.0
         self.console = console or screen(stderr=True)
-        self.bar = Progress(
-            SpinnerColumn(),
-            TimeElapsedColumn(),
-            TextColumn("{task.description}", markup=False),
-            console=self.console,
-            transient=True,
-        )
+        columns = (SpinnerColumn(), TimeElapsedColumn(), TextColumn("{task.description}", markup=False))
+        self.bar = Progress(*columns, console=self.console, transient=True)
         self.what = clean(what)
         self.task = self.bar.add_task(self.what)
         self.lock, self.shown, self.over = threading.Lock(), False, False

@@ -13,18 +13,7 @@ import click
 import numpy as np
 
 from convexcls.basis import BASES, read_basis
-from convexcls.cli.arguments import (
-    column_options,
-    file_option,
-    format_option,
-    json_option,
-    proof_level,
-    solved,
-    solver_option,
-    solver_settings,
-    source_arguments,
-    tolerance,
-)
+from convexcls.cli import arguments
 from convexcls.cli.csv_tables import ColumnNames, FileContents, NumberTable, SourceError
 from convexcls.cli.screen import emit, put, say, screen
 from convexcls.cli.sources import Request, check_output, read_file, read_problem
@@ -42,7 +31,7 @@ BASIS = f"The functions of the features that the certificate speaks of: {', '.jo
 
 
 @click.command()
-@source_arguments
+@arguments.source_arguments
 @click.option("--dual", is_flag=True, help="Derive and show the Lagrange dual instead.")
 @click.option("--latex", is_flag=True, help="As LaTeX.")
 def show(request: Request, dual: bool, latex: bool) -> int:
@@ -66,14 +55,14 @@ def show(request: Request, dual: bool, latex: bool) -> int:
 
 
 @click.command()
-@source_arguments
-@solver_option
+@arguments.source_arguments
+@arguments.solver_option
 @click.option("-o", "--option", "options", metavar="NAME=VALUE", multiple=True, help=OPTION)
-@tolerance
-@proof_level
+@arguments.tolerance
+@arguments.proof_level
 @click.option("--all", "everything", is_flag=True, help="All coefficients and support rows, however many.")
-@json_option("The result as JSON.")
-@file_option("--certificate", help="Write the certificate to this file, for 'convexcls verify'.")
+@arguments.json_option("The result as JSON.")
+@arguments.file_option("--certificate", help="Write the certificate to this file, for 'convexcls verify'.")
 def solve(
     request: Request,
     solver: str,
@@ -105,11 +94,11 @@ def solve(
     from convexcls.describe.certificate import likelihood_prose
     from convexcls.describe.solution import MOST_ROWS, answer, certified
 
-    settings = solver_settings(solver, options)
+    settings = arguments.solver_settings(solver, options)
     if certificate is not None:
         check_output(certificate, "--certificate", request)
     exact = level == "exact" or certificate is not None
-    found = solved(read_problem(replace(request, exact=exact)), solver, tol, settings, level, digits)
+    found = arguments.solved(read_problem(replace(request, exact=exact)), solver, tol, settings, level, digits)
     parts = answer(found, None if everything or as_json else MOST_ROWS)
     put("convexcls-solution/1", parts if as_json else [*parts, *likelihood_prose(found)], as_json)
     if certificate is not None:
@@ -121,9 +110,9 @@ def solve(
 @click.command()
 @click.argument("certificate", type=click.Path(path_type=Path))
 @click.argument("data", type=click.Path(path_type=Path))
-@column_options
+@arguments.column_options
 @click.option("-b", "--basis", metavar="BASIS", help=BASIS)
-@format_option
+@arguments.format_option
 def verify(certificate: Path, data: Path, basis: str | None, file_format: str | None, **columns: str | None) -> int:
     """Check a certificate from nothing but the file and the data.
 

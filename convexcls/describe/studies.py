@@ -119,11 +119,8 @@ def verdict_parts(found: Separability | Existence | Appraisal | Appraisals) -> l
 def separability_prose(found: Separability) -> Prose:
     """The verdict and its proof; for programs with every number of the proof, rationals as text."""
     hull, way = found.hull, found.direction
-    weights = (
-        {}
-        if hull is None
-        else {str(label): {i: str(v) for i, v in rows.items()} for label, rows in hull.weights.items()}
-    )
+    shares = {} if hull is None else hull.weights
+    weights = {str(label): {i: str(v) for i, v in rows.items()} for label, rows in shares.items()}
     data = {
         "verdict": found.verdict,
         "labels": found.labels,

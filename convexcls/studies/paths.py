@@ -137,12 +137,8 @@ class Path(InNotebooks):
             }
             for value, s, objective, gap in zip(self.values, self.solutions, self.objective, self.gap, strict=True)
         ]
-        return {
-            "schema": "convexcls-path/1",
-            "model": self.model,
-            "parameter": self.parameter,
-            "points": plain_values(rows),
-        }
+        about = {"schema": "convexcls-path/1", "model": self.model, "parameter": self.parameter}
+        return {**about, "points": plain_values(rows)}
 
     def table(self) -> list[list[str]]:
         """One line of text cells a value, in the order of ``COLUMNS`` after the value itself.
