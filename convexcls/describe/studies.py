@@ -91,10 +91,7 @@ def leave_one_out_facts(found: LeaveOneOut, most: int | None = MOST_ROWS) -> Fac
         "squared_error": found.total_squared_error,
         "mean_squared_error": found.mean_squared_error,
         "undetermined": {str(row): reason for row, reason in found.undetermined.items()},
-        "scores": found.scores,
-        "predictions": found.predictions,
-        "log_likelihoods": found.log_likelihoods,
-        "squared_errors": found.squared_errors,
+        **{name: getattr(found, name) for name in ("scores", "predictions", "log_likelihoods", "squared_errors")},
         "score_bounds": found.bounds,
         "seconds": found.seconds,
     }

@@ -91,25 +91,12 @@ def report(
     from convexcls import __version__
 
     first, others = pictures_sections(solution) if pictures else (Html(""), Html(""))
-    html = document(
-        heading,
-        described(problem),
-        to_html(verdict(solution), numbers(solution)),
-        [
-            first,
-            to_html(
-                data_in_brief(problem),
-                formulation(problem),
-                Chapter("classifier", "The classifier", tuple(classifier(solution, MOST_COEFFICIENTS))),
-                proof(solution),
-                multipliers(solution),
-                slackness(solution),
-            ),
-            others,
-            to_html(table),
-        ],
-        provenance_section(solution, command, __version__),
-    )
+    top = to_html(verdict(solution), numbers(solution))
+    found = Chapter("classifier", "The classifier", tuple(classifier(solution, MOST_COEFFICIENTS)))
+    why = (proof(solution), multipliers(solution), slackness(solution))
+    chapters = to_html(data_in_brief(problem), formulation(problem), found, *why)
+    foot = provenance_section(solution, command, __version__)
+    html = document(heading, described(problem), top, [first, chapters, others, to_html(table)], foot)
     made = Report(heading, html)
     if path is not None:
         made.save(path)

@@ -60,14 +60,9 @@ def document(title: str, subtitle: str, top: Html, sections: Iterable[Html], foo
         tag("title", title),
         Html(f"<style>{font_face()}{resource('report.css')}</style>"),
     ]
+    under = tag("p", subtitle, class_="subtitle")
     body = [
-        tag(
-            "header",
-            tag("p", "convexcls report", class_="kind"),
-            tag("h1", title),
-            tag("p", subtitle, class_="subtitle"),
-            top,
-        ),
+        tag("header", tag("p", "convexcls report", class_="kind"), tag("h1", title), under, top),
         tag("main", *sections),
         tag("footer", foot),
         Html(f"<script>{script}</script>"),

@@ -131,9 +131,7 @@ class Path(InNotebooks):
                 "coef": _coef(s),
                 "intercept": s.intercept if has_solution(s) else None,
                 "support": _support(s),
-                "iterations": s.iterations,
-                "seconds": s.seconds,
-                "solver": s.solver,
+                **{name: getattr(s, name) for name in ("iterations", "seconds", "solver")},
             }
             for value, s, objective, gap in zip(self.values, self.solutions, self.objective, self.gap, strict=True)
         ]

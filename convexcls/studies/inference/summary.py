@@ -228,10 +228,8 @@ def head(s: Summary) -> list[tuple[tuple[str, str], tuple[str, str]]]:
         (names[2], _decimals(s.deviance, 5)),
         ("AIC:", _decimals(s.aic, 4)),
         ("BIC:", _decimals(s.bic, 4)),
+        ("Scale:", _decimals(s.scale, 5)) if s.statistic == "t" else ("Covariance Type:", "inverse information"),
     ]
-    quality.append(
-        ("Scale:", _decimals(s.scale, 5)) if s.statistic == "t" else ("Covariance Type:", "inverse information")
-    )
     return list(zip_longest(fit, quality, fillvalue=("", "")))
 
 
