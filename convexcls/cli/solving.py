@@ -14,9 +14,10 @@ import numpy as np
 
 from convexcls.basis import BASES, read_basis
 from convexcls.cli import arguments
-from convexcls.cli.csv_tables import ColumnNames, FileContents, NumberTable, SourceError
+from convexcls.cli.csv_tables import ColumnNames, FileContents, SourceError
 from convexcls.cli.screen import emit, put, say, screen
 from convexcls.cli.sources import Request, check_output, read_file, read_problem
+from convexcls.data import Named
 from convexcls.describe.terminal import write
 from convexcls.files import write_file
 from convexcls.rational import read_exactly
@@ -160,7 +161,7 @@ def _spoken_of(parsed: Parsed, samples: FileContents, basis: str | None) -> tupl
         y = np.array([read_exactly(text) for text in samples.target_text], dtype=object)
     if speaks_of(parsed, lift(X), y, samples.weights):
         return lift(X), y
-    rounded = replace(X, given=None) if isinstance(X, NumberTable) else getattr(X, "matrix", X)
+    rounded = replace(X, given=None) if isinstance(X, Named) else X
     if speaks_of(parsed, lift(rounded), samples.y, samples.weights):
         say("the certificate speaks of the data rounded to doubles")
         return lift(rounded), samples.y
