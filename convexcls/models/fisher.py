@@ -17,7 +17,8 @@ from convexcls.problem.as_classifier import Values
 from convexcls.rows import CentredRows, Rows, as_rows
 from convexcls.rows.doubled import UNIT
 from convexcls.rows.rounded import RoundedRows
-from convexcls.rows.scores import rounding, row_products, settled
+from convexcls.rows.scores import row_products, settled
+from convexcls.rows.summation import rounding
 
 
 class FisherLDA(Model):

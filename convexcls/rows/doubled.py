@@ -77,7 +77,7 @@ def two_sum(a: Array, b: Array) -> tuple[Array, Array]:
         return total, (a - (total - other)) + (b - other)
 
 
-def two_product(a: Array, b: Array) -> tuple[Array, Array]:
+def two_product(a: Array, b: Array | float) -> tuple[Array, Array]:
     """a b rounded, and what was lost, where neither leaves the range."""
     with np.errstate(all="ignore"):
         product = a * b

@@ -12,11 +12,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy.linalg.blas import dsyrk, ssyrk
 
 from convexcls.arrays import Array, Indices
 from convexcls.rows.base import Factors, Rows, Visit
-from convexcls.rows.summation import row_blocks, sweep_blocks
+from convexcls.rows.summation import outer_products, sweep_blocks
 
 Parts = Sequence[tuple[slice, Rows]]
 
@@ -161,29 +160,13 @@ class FusedRows:
         d = self.matrix.shape[1]
         width = d + (self.constant is not None)
         if self._array is not None and d:
-            return self._syrk(np.sqrt(weights)[:, None], width, single_precision)
+            return outer_products(self._array, np.sqrt(weights)[:, None], width > d, single_precision)
         out = np.empty((width, width))
         out[:d, :d] = self.matrix.gram(weights)
         if self.constant is not None:
             out[:d, d] = out[d, :d] = self.matrix.T @ weights
             out[d, d] = weights.sum()
         return out
-
-    def _syrk(self, factors: Array, width: int, single_precision: bool) -> Array:
-        """The sum of f_i f_i' (x) [x_i, 1][x_i, 1]', f_i the factors of a sample, by BLAS, a block at a time."""
-        syrk, kind = (ssyrk, np.float32) if single_precision else (dsyrk, np.float64)
-        d, K = self.matrix.shape[1], factors.shape[1]
-        total = np.zeros((K * width, K * width), order="F", dtype=kind)
-        array = self._array
-        assert array is not None
-        for block in row_blocks(self.height):
-            X = array[block]
-            scaled = np.empty((X.shape[0], K, width), dtype=kind)
-            np.multiply(factors[block, :, None], X[:, None, :], out=scaled[:, :, :d], casting="same_kind")
-            if width > d:
-                scaled[:, :, d] = factors[block]
-            total = syrk(1.0, scaled.reshape(X.shape[0], -1).T, beta=1.0, c=total, overwrite_c=1)
-        return _both_triangles(total)
 
     def gram_diagonal(self, weights: Array) -> Array:
         """The diagonal of R' diag(weights) R over all unknowns; with several columns, weights have one row each."""
@@ -232,7 +215,9 @@ class FusedRows:
                     pair = -self._inner_gram(roots * roots * p[k] * p[other])
                     out[k, :, other] = out[other, :, k] = pair
             return out
-        return -self._syrk(np.ascontiguousarray((p * roots).T), width, single_precision).reshape(K, width, K, width)
+        factors = np.ascontiguousarray((p * roots).T)
+        ones = self.constant is not None
+        return -outer_products(self._array, factors, ones, single_precision).reshape(K, width, K, width)
 
 
 def _row_by_row(v: Array, matrix: Any, transposed: Any) -> Array:
@@ -240,14 +225,3 @@ def _row_by_row(v: Array, matrix: Any, transposed: Any) -> Array:
     if v.ndim == 1:
         return np.asarray(matrix @ v)
     return np.asarray(v @ transposed if isinstance(transposed, np.ndarray) else (matrix @ v.T).T)
-
-
-def _both_triangles(upper: Array, tile: int = 64) -> Array:
-    """A symmetric matrix of doubles, in rows, from its upper triangle in columns."""
-    out = np.array(upper.T, dtype=float, order="C")  # the lower triangle, in rows
-    for k in range(0, out.shape[0], tile):
-        end = k + tile
-        corner = out[k:end, k:end]
-        corner[:] = np.tril(corner) + np.tril(corner, -1).T
-        out[k:end, end:] = out[end:, k:end].T
-    return out

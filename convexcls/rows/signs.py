@@ -24,16 +24,13 @@ from numpy.typing import NDArray
 
 from convexcls.arrays import Array
 from convexcls.rows.base import Rows
+from convexcls.rows.doubled import two_product, two_sum
+from convexcls.rows.summation import rounding
 
-UNIT = 2.0**-53
-TINY = 2.0**-1074
-#: Roundings besides those of the sum: entry, factors of its row and column, x, shift, their difference, this bound.
-BESIDES = 16
 #: So many borderline rows are worked out at a time.
 BLOCK = 4096
 #: Within these powers of two nothing overflows or underflows.
 RANGE = 2.0**400
-SPLIT = 134217729.0  # 2^27 + 1
 #: More terms than this are left to rationals.
 MOST_TERMS = 200
 
@@ -75,18 +72,15 @@ def _filtered(
     rows: Rows, x: Sequence[Fraction], shift: Sequence[Fraction] | Fraction | int, out: NDArray[np.int8]
 ) -> NDArray[np.intp]:
     """Write down the signs that doubles decide; the rows that are left."""
-    n, d = rows.shape
-    every = np.arange(n)
+    every = np.arange(rows.shape[0])
     one = isinstance(shift, (Fraction, int))
     double_x, double_shift = doubles(x), doubles([shift] if one else shift)  # type: ignore[list-item,arg-type]
     if not np.isfinite(rows.rounding) or double_x is None or double_shift is None:
         return every
-    count = d + BESIDES
-    gamma = count * UNIT / (1.0 - count * UNIT)
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         value = rows @ double_x - double_shift
         reach = abs(rows) @ np.abs(double_x) + np.abs(double_shift)
-        sure = np.abs(value) > 2.0 * (gamma * reach + 4 * count * TINY)  # twice: the bound is rounded, too
+        sure = np.abs(value) > 2.0 * rounding(reach, rows.shape[1])  # twice: the bound is rounded, too
     sure &= np.isfinite(reach)
     out[sure] = np.sign(value[sure]).astype(np.int8)
     return every[~sure]
@@ -132,29 +126,18 @@ def product_signs(matrix: Array, x: Array) -> NDArray[np.int8] | None:
         if abs(factor) == 1.0:
             parts = _grown(parts, column * factor)
             continue
-        high = column * factor
-        parts = _grown(_grown(parts, _error(column, factor, high)), high)
+        high, lost = two_product(column, factor)
+        parts = _grown(_grown(parts, lost), high)
     out = np.zeros(matrix.shape[0])
     for part in parts:  # the last that is not 0 has the say
         out = np.where(part != 0.0, part, out)
     return np.sign(out).astype(np.int8)
 
 
-def _error(column: Array, factor: float, high: Array) -> Array:
-    """What is missing in the rounded product."""
-    a, b = column * SPLIT, factor * SPLIT
-    head, factor_head = a - (a - column), b - (b - factor)
-    tail, factor_tail = column - head, factor - factor_head
-    return ((head * factor_head - high) + head * factor_tail + tail * factor_head) + tail * factor_tail
-
-
 def _grown(parts: list[Array], term: Array) -> list[Array]:
     """The expansion with one more term."""
     out = []
     for part in parts:
-        total = term + part
-        other = total - term
-        out.append((term - (total - other)) + (part - other))
-        term = total
-    out.append(term)
-    return out
+        term, lost = two_sum(term, part)
+        out.append(lost)
+    return [*out, term]

@@ -280,10 +280,10 @@ def several_class_rows(data: Data, samples: NDArray[np.intp] | None, intercept: 
     if samples is not None:
         x, classes = x[samples], classes[samples]
     count, (n, d) = len(labels), x.shape
-    coef = ColumnRows(ClassMarginRows(x, classes, count), (count - 1) * d)
+    coef = ColumnRows(ClassMarginRows(x, classes, count), np.arange((count - 1) * d))
     if not intercept:
         return coef
-    ones = ColumnRows(ClassMarginRows(ConstantRows(n), classes, count), count - 1)
+    ones = ColumnRows(ClassMarginRows(ConstantRows(n), classes, count), np.arange(count - 1))
     width = (count - 1) * d
     parts: list[tuple[slice, Rows]] = [(slice(0, width), coef), (slice(width, width + count - 1), ones)]
     return JoinedRows(n * (count - 1), width + count - 1, parts)
