@@ -8,7 +8,7 @@ digits of the data survive.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +16,7 @@ import numpy as np
 from scipy import sparse
 
 from convexcls.arrays import Array
-from convexcls.problem import Problem
+from convexcls.problem import Block, Problem
 from convexcls.rows import as_rows
 from convexcls.solvers.rows.continuation import settled
 from convexcls.solvers.rows.finish import finish
@@ -43,13 +43,12 @@ class QuadraticProgram:
     def start(self, x: Array, multipliers: Mapping[str, Array]) -> tuple[Array, Array, Array]:
         """z and the multipliers of both kinds of rows where x and some of the multipliers are known, 0 for others."""
         scores = [self.problem.rows(t) @ x + t.offset for t in self.problem.terms]
-        known = {c.name: multipliers.get(c.name, np.zeros(c.size)) for c in self.problem.constraints}
-        equal = [known[c.name] for c in self.problem.constraints if c.relation == "=="]
+        known: dict[str, list[Array]] = {"==": [np.zeros(0)], "<=": [np.zeros(0)]}
+        for c in self.problem.constraints:
+            known[c.relation].append(multipliers.get(c.name, np.zeros(c.size)))
         # stationarity in u: weights u = the multiplier of u = Mx + t
-        equal += [t.weights * u for t, u in zip(self.problem.terms, scores, strict=True)]
-        upper = [known[c.name] for c in self.problem.constraints if c.relation == "<="]
-        none = np.zeros(0)
-        return np.concatenate([x, *scores]), np.concatenate([none, *equal]), np.concatenate([none, *upper])
+        known["=="] += [t.weights * u for t, u in zip(self.problem.terms, scores, strict=True)]
+        return np.concatenate([x, *scores]), np.concatenate(known["=="]), np.concatenate(known["<="])
 
     def finished(self, z: Array, nu: Array, lam: Array) -> tuple[Array, dict[str, Array]] | None:
         """The exact solution next to what a solver found: over the unknowns besides slacks where these are few, else on
@@ -63,15 +62,10 @@ class QuadraticProgram:
 
     def multipliers(self, nu: Array, lam: Array, cones: tuple[Array, ...] = ()) -> dict[str, Array]:
         """Multipliers by constraint block; those of the auxiliary u are dropped."""
+        left = {"==": np.asarray(nu, dtype=float), "<=": np.asarray(lam, dtype=float)}
         out: dict[str, Array] = {}
-        at_eq = at_le = 0
         for c in self.problem.constraints:
-            if c.relation == "==":
-                out[c.name] = np.asarray(nu[at_eq : at_eq + c.size], dtype=float)
-                at_eq += c.size
-            else:
-                out[c.name] = np.asarray(lam[at_le : at_le + c.size], dtype=float)
-                at_le += c.size
+            out[c.name], left[c.relation] = np.split(left[c.relation], [c.size])
         for bound, value in zip(self.problem.norm_bounds, cones, strict=True):
             out[bound.name] = value
         return out
@@ -79,29 +73,17 @@ class QuadraticProgram:
 
 def quadratic_program(problem: Problem) -> QuadraticProgram:
     """The matrices of a problem that is a quadratic program, with second-order cones where it has any."""
-    extra = sum(t.size for t in problem.terms)
-    width = problem.size + extra
-
-    def wide(rows: Any, start: int = 0) -> Any:
-        coo = sparse.coo_array(rows)
-        return sparse.csc_array((coo.data, (coo.coords[0], coo.coords[1] + start)), shape=(coo.shape[0], width))
-
-    pieces = []
-    for v in problem.variables:
-        pieces.append(problem.P[v.name].to_matrix() if v.name in problem.P else sparse.csc_array((v.size, v.size)))
+    empty = {v.name: sparse.csc_array((v.size, v.size)) for v in problem.variables}
+    pieces = [problem.P[v].to_matrix() if v in problem.P else none for v, none in empty.items()]
     pieces += [sparse.diags_array(t.weights) for t in problem.terms]
-    equal: list[Any] = []
-    upper: list[Any] = []
-    equal_rhs: list[Array] = []
-    upper_rhs: list[Array] = []
-    for c in problem.constraints:
-        (equal if c.relation == "==" else upper).append(wide(problem.rows(c).to_matrix()))
-        (equal_rhs if c.relation == "==" else upper_rhs).append(c.rhs)
-    start = problem.size
-    for t in problem.terms:
-        equal.append(wide(problem.rows(t).to_matrix()) - wide(sparse.eye_array(t.size), start))
-        equal_rhs.append(-t.offset)
-        start += t.size
+    equal = [c for c in problem.constraints if c.relation == "=="]
+    upper = [c for c in problem.constraints if c.relation == "<="]
+    M, G = _stacked(problem, problem.terms), _stacked(problem, upper)
+    auxiliary = sparse.eye_array(M.shape[0])
+
+    def wide(rows: Any) -> Any:
+        return sparse.csc_array(sparse.hstack([rows, sparse.csc_array((rows.shape[0], M.shape[0]))]))
+
     cones = []
     for b in problem.norm_bounds:
         rows = sparse.vstack([problem.bound_rows(b).to_matrix(), problem.rows(b).to_matrix()])
@@ -109,14 +91,16 @@ def quadratic_program(problem: Problem) -> QuadraticProgram:
     return QuadraticProgram(
         problem,
         sparse.csc_array(sparse.block_diag(pieces, format="csc")),
-        np.concatenate([problem.q, np.zeros(extra)]),
-        *_stacked(equal, equal_rhs, width),
-        *_stacked(upper, upper_rhs, width),
+        np.concatenate([problem.q, np.zeros(M.shape[0])]),
+        sparse.vstack([wide(_stacked(problem, equal)), sparse.hstack([M, -auxiliary])], format="csc"),
+        np.concatenate([np.zeros(0), *(c.rhs for c in equal), *(-t.offset for t in problem.terms)]),
+        wide(G),
+        np.concatenate([np.zeros(0), *(c.rhs for c in upper)]),
         tuple(cones),
     )
 
 
-def _stacked(rows: list[Any], rhs: list[Array], width: int) -> tuple[Any, Array]:
-    if not rows:
-        return sparse.csc_array((0, width)), np.zeros(0)
-    return sparse.csc_array(sparse.vstack(rows, format="csc")), np.concatenate(rhs)
+def _stacked(problem: Problem, blocks: Sequence[Block]) -> Any:
+    """The rows of some blocks over x, one above the other."""
+    rows = [sparse.csc_array(problem.rows(b).to_matrix()) for b in blocks]
+    return sparse.vstack([sparse.csc_array((0, problem.size)), *rows], format="csc")
