@@ -73,9 +73,8 @@ class AbsoluteRows(BlockedRows):
         n, d = self.shape
         length = max(IN_CACHE // max(d, 1), 16)
         memory = np.empty((min(length, n), d))
-        for start in range(0, n, length):
-            rows = slice(start, min(start + length, n))
-            yield rows, np.abs(self.base[rows].to_dense(), out=memory[: rows.stop - start])
+        for rows in row_blocks(n, length):
+            yield rows, np.abs(self.base[rows].to_dense(), out=memory[: rows.stop - rows.start])
 
     def __getitem__(self, index: Any) -> Rows:
         return abs(self.base[index])

@@ -152,16 +152,15 @@ def block_gram(left: Rows, blocks: Array, right: Rows) -> Array:
     if isinstance(left, ScaledRows):
         inner = block_gram(left.base, blocks * left.left.reshape(n, width)[:, :, None], right)
         return inner * left.right[:, None]
-    if isinstance(right, ScaledRows):
-        inner = block_gram(left, blocks * right.left.reshape(n, width)[:, None, :], right.base)
-        return inner * right.right
+    out = np.zeros((left.shape[1], right.shape[1]))
     if isinstance(left, JoinedRows):
-        return _stacked([(where, block_gram(rows, blocks, right)) for where, rows in left.parts], left.shape[1], 0)
-    if isinstance(right, JoinedRows):
-        return _stacked([(where, block_gram(left, blocks, rows)) for where, rows in right.parts], right.shape[1], 1)
+        for where, rows in left.parts:
+            out[where] += block_gram(rows, blocks, right)
+        return out
+    if isinstance(right, (ScaledRows, JoinedRows)):
+        return block_gram(right, np.swapaxes(blocks, 1, 2), left).T
     if isinstance(left, ClassMarginRows) and isinstance(right, ClassMarginRows):
         return _by_classes(left, blocks, right)
-    out = np.zeros((left.shape[1], right.shape[1]))
     if left.shape[0] * (left.shape[1] + right.shape[1]) <= MAX_MULTIPLIED_ENTRIES:
         dense, other_dense = (rows.to_dense().reshape(n, width, -1) for rows in (left, right))
         return np.asarray(np.tensordot(np.swapaxes(dense, 1, 2) @ blocks, other_dense, axes=([0, 2], [0, 1])))
@@ -169,14 +168,6 @@ def block_gram(left: Rows, blocks: Array, right: Rows) -> Array:
         mine = left[k::width]
         for other in range(width):
             out += cross_gram(mine, blocks[:, k, other], right[other::width])
-    return out
-
-
-def _stacked(parts: list[tuple[slice, Array]], size: int, axis: int) -> Array:
-    shape = (size, parts[0][1].shape[1]) if axis == 0 else (parts[0][1].shape[0], size)
-    out = np.zeros(shape)
-    for where, block in parts:
-        out[(where, slice(None)) if axis == 0 else (slice(None), where)] += block
     return out
 
 

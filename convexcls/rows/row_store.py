@@ -15,7 +15,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 from convexcls.arrays import Array, Indices
-from convexcls.rows.summation import mirrored
+from convexcls.rows.summation import mirrored, row_blocks
 
 #: Rows that are not kept are computed this many at a time.
 BATCH = 256
@@ -203,9 +203,8 @@ class RowStore:
         if not self.fits:
             raise MatrixTooLarge(self.size, self.limit)
         out = np.empty((self.size, self.size))
-        for start in range(0, self.size, BATCH):
-            some = np.arange(start, min(start + BATCH, self.size))
-            self.values.fill(some, out[some[0] : some[-1] + 1])
+        for rows in row_blocks(self.size, BATCH):
+            self.values.fill(np.arange(rows.start, rows.stop), out[rows])
         return mirrored(out)  # rounding may differ between a block and its transpose: the lower one counts
 
 

@@ -26,15 +26,15 @@ SWEPT_ENTRIES = 200_000
 SHORTEST_SWEPT, LONGEST_SWEPT = 512, 4096
 
 
-def row_blocks(n: int) -> Iterator[slice]:
+def row_blocks(n: int, length: int = BLOCK) -> Iterator[slice]:
     """The rows 0 to n, a block at a time."""
-    return (slice(start, min(start + BLOCK, n)) for start in range(0, n, BLOCK))
+    return (slice(start, min(start + length, n)) for start in range(0, n, length))
 
 
 def sweep_blocks(n: int, d: int) -> Iterator[slice]:
     """The rows 0 to n of d entries, in blocks that stay in the second-level cache between two uses."""
     length = n if n * d <= SWEPT_ENTRIES else min(max(SWEPT_ENTRIES // d, SHORTEST_SWEPT), LONGEST_SWEPT)
-    return (slice(start, min(start + length, n)) for start in range(0, n, length or 1))
+    return row_blocks(n, length or 1)
 
 
 def added_up_in_parts(matrix: Array, u: Array) -> tuple[Array, int]:
@@ -110,6 +110,13 @@ def rounding(sizes: Any, terms: int) -> Any:
     """The bound on the rounding of a sum of so many terms, whose absolute values add up to ``sizes``."""
     count = terms + BESIDES
     return count * UNIT / (1.0 - count * UNIT) * sizes + 4 * count * ETA
+
+
+def squared_norms(matrix: Any) -> Array:
+    """‖x_i‖² of every row of a dense or sparse matrix."""
+    if issparse(matrix):
+        return np.asarray(matrix.multiply(matrix).sum(axis=1), dtype=float).ravel()
+    return np.asarray(np.einsum("ij,ij->i", matrix, matrix))
 
 
 def largest_size(matrix: Any, axis: int) -> Array:
