@@ -134,7 +134,7 @@ def _hull(
 
 def _smallest(rows: Rows, direction: list[Fraction], coef: tuple[Fraction, ...]) -> float:
     """The smallest margin along a direction, divided by the length of coef."""
-    margin = min(exact_values(rows, direction, 0, _candidates(rows, direction)))
+    margin = min(exact_values(rows, direction, _candidates(rows, direction)))
     length = sum((v * v for v in coef), Fraction(0))
     return root(margin * margin / length) if length else 0.0
 
