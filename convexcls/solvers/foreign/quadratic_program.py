@@ -8,7 +8,7 @@ digits of the data survive.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +16,7 @@ import numpy as np
 from scipy import sparse
 
 from convexcls.arrays import Array
-from convexcls.problem import Block, Problem
+from convexcls.problem import Problem
 from convexcls.rows import as_rows
 from convexcls.solvers.rows.continuation import settled
 from convexcls.solvers.rows.finish import finish
@@ -73,34 +73,40 @@ class QuadraticProgram:
 
 def quadratic_program(problem: Problem) -> QuadraticProgram:
     """The matrices of a problem that is a quadratic program, with second-order cones where it has any."""
+    extra = sum(t.size for t in problem.terms)
+    width, start = problem.size + extra, problem.size
+
+    def wide(rows: Any, first: int = 0) -> Any:
+        coo = sparse.coo_array(rows)
+        return sparse.csc_array((coo.data, (coo.coords[0], coo.coords[1] + first)), shape=(coo.shape[0], width))
+
     empty = {v.name: sparse.csc_array((v.size, v.size)) for v in problem.variables}
     pieces = [problem.P[v].to_matrix() if v in problem.P else none for v, none in empty.items()]
     pieces += [sparse.diags_array(t.weights) for t in problem.terms]
-    equal = [c for c in problem.constraints if c.relation == "=="]
-    upper = [c for c in problem.constraints if c.relation == "<="]
-    M, G = _stacked(problem, problem.terms), _stacked(problem, upper)
-    auxiliary = sparse.eye_array(M.shape[0])
-
-    def wide(rows: Any) -> Any:
-        return sparse.csc_array(sparse.hstack([rows, sparse.csc_array((rows.shape[0], M.shape[0]))]))
-
+    rows: dict[str, list[Any]] = {"==": [], "<=": []}
+    sides: dict[str, list[Array]] = {"==": [], "<=": []}
+    for c in problem.constraints:
+        rows[c.relation].append(wide(problem.rows(c).to_matrix()))
+        sides[c.relation].append(c.rhs)
+    for t in problem.terms:
+        rows["=="].append(wide(problem.rows(t).to_matrix()) - wide(sparse.eye_array(t.size), start))
+        sides["=="].append(-t.offset)
+        start += t.size
     cones = []
     for b in problem.norm_bounds:
-        rows = sparse.vstack([problem.bound_rows(b).to_matrix(), problem.rows(b).to_matrix()])
-        cones.append((wide(rows), np.concatenate([[b.bound], b.offset])))
+        both = sparse.vstack([problem.bound_rows(b).to_matrix(), problem.rows(b).to_matrix()])
+        cones.append((wide(both), np.concatenate([[b.bound], b.offset])))
     return QuadraticProgram(
         problem,
         sparse.csc_array(sparse.block_diag(pieces, format="csc")),
-        np.concatenate([problem.q, np.zeros(M.shape[0])]),
-        sparse.vstack([wide(_stacked(problem, equal)), sparse.hstack([M, -auxiliary])], format="csc"),
-        np.concatenate([np.zeros(0), *(c.rhs for c in equal), *(-t.offset for t in problem.terms)]),
-        wide(G),
-        np.concatenate([np.zeros(0), *(c.rhs for c in upper)]),
+        np.concatenate([problem.q, np.zeros(extra)]),
+        *_stacked(rows["=="], sides["=="], width),
+        *_stacked(rows["<="], sides["<="], width),
         tuple(cones),
     )
 
 
-def _stacked(problem: Problem, blocks: Sequence[Block]) -> Any:
-    """The rows of some blocks over x, one above the other."""
-    rows = [sparse.csc_array(problem.rows(b).to_matrix()) for b in blocks]
-    return sparse.vstack([sparse.csc_array((0, problem.size)), *rows], format="csc")
+def _stacked(rows: list[Any], rhs: list[Array], width: int) -> tuple[Any, Array]:
+    if not rows:
+        return sparse.csc_array((0, width)), np.zeros(0)
+    return sparse.csc_array(sparse.vstack(rows, format="csc")), np.concatenate(rhs)
