@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from convexcls.arrays import Array
-from convexcls.data import DataError, check_matrix, finite_doubles
-from convexcls.data.labels import as_vector
+from convexcls.data import DataError, as_vector, check_matrix, finite_doubles
 from convexcls.models import Model
 from convexcls.problem import Problem, with_lowest_slacks
 from convexcls.solution import Solution

@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 
 from convexcls.arrays import Array
-from convexcls.data import DataError, check_matrix, finite_doubles
-from convexcls.data.labels import as_vector
+from convexcls.data import DataError, as_vector, check_matrix, finite_doubles
 from convexcls.models import EmpiricalRisk, LogisticMLE
 from convexcls.problem import Problem
 from convexcls.referee.claim import Claim, completed
