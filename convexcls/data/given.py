@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from convexcls.data.numbers import DataError, describe
-from convexcls.rational import exactly
+from convexcls.rational.numbers import exactly
 
 
 class Given(Protocol):

@@ -18,7 +18,7 @@ from convexcls.rows import as_rows
 from convexcls.rows.scores import rounding, row_products, settled
 
 if TYPE_CHECKING:
-    from convexcls.proofs.enclosure import Moments
+    from convexcls.proofs.enclosure.moments import Moments
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,7 +13,7 @@ import numpy as np
 from convexcls.arrays import Array, Indices
 from convexcls.losses import HalfSquare, Loss
 from convexcls.pickling import frozen
-from convexcls.rational import exactly
+from convexcls.rational.numbers import exactly
 from convexcls.rows import Rows, as_rows, block_gram
 
 #: How a block is written: one entry a sample (``alpha_i``), one for each sample and each class that is not its own

@@ -10,10 +10,9 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import convexcls as cc
-from convexcls import rational
 from convexcls.cli.csv_tables import ColumnNames
 from convexcls.cli.sources import Request, read_problem
-from convexcls.rational import elimination
+from convexcls.rational import elimination, numbers
 from convexcls.rows import DenseRows, Rows, as_rows
 from convexcls.rows import signs as signs_module
 from convexcls.rows.rounded import exact_sum
@@ -48,7 +47,7 @@ def rows_of(problem, name):
     ],
 )
 def test_a_number_is_what_it_says(value, expected):
-    assert rational.exactly(value) == expected
+    assert numbers.exactly(value) == expected
 
 
 @pytest.mark.parametrize(
@@ -56,7 +55,7 @@ def test_a_number_is_what_it_says(value, expected):
 )
 def test_text_that_is_no_number_or_beyond_all_measure_is_refused_at_once(text):
     with pytest.raises(ValueError):
-        rational.read_exactly(text)
+        numbers.read_exactly(text)
 
 
 @pytest.mark.parametrize(
@@ -64,7 +63,7 @@ def test_text_that_is_no_number_or_beyond_all_measure_is_refused_at_once(text):
 )
 def test_what_is_not_finite_is_no_rational(value):
     with pytest.raises(ValueError):
-        rational.exactly(value)
+        numbers.exactly(value)
 
 
 # ---- linear algebra -------------------------------------------------------------------------------------------
@@ -83,9 +82,9 @@ def test_elimination_solves_what_can_be_solved(flint, data):
     patch.setattr(elimination, "has_flint", lambda: flint)
     patch.setattr(elimination, "MIN_FLINT_ENTRIES", 0)
     with patch.context():
-        z = rational.solve(matrix, target)
-        basis, rank = rational.null_space(matrix), rational.rank(matrix)
-        chosen = rational.independent_rows(matrix)
+        z = elimination.solve(matrix, target)
+        basis, rank = elimination.null_space(matrix), elimination.rank(matrix)
+        chosen = elimination.independent_rows(matrix)
     patch.undo()
     assert rank == np.linalg.matrix_rank(np.array(matrix, dtype=float))
     assert len(basis) == width - rank
@@ -191,7 +190,7 @@ def test_the_filter_leaves_only_borderline_rows_to_exact_arithmetic(monkeypatch,
     monkeypatch.setattr(
         DenseRows,
         "rational",
-        lambda self, index=None: rational.append(self.array.tolist()) or in_rationals(self, index),
+        lambda self, index=None: elimination.append(self.array.tolist()) or in_rationals(self, index),
     )
     monkeypatch.setattr(signs_module, "product_signs", lambda R, x: expanded.append(R.tolist()) or product_signs(R, x))
     signs = exact_signs(rows, [1 + Fraction(excess), Fraction(1), Fraction(1), Fraction(0)])

@@ -34,9 +34,10 @@ from convexcls.proofs.claims.linear_program import (
     too_large,
 )
 from convexcls.proofs.claims.statement import has_few_moments, moments
-from convexcls.proofs.enclosure import falls_for_ever
-from convexcls.rational import dot, null_vector_near, to_double
+from convexcls.proofs.enclosure.moments import falls_for_ever
 from convexcls.rational.doubles import as_fractions
+from convexcls.rational.elimination import dot, null_vector_near
+from convexcls.rational.numbers import to_double
 from convexcls.rows import Rows
 from convexcls.rows.doubled import two_product
 from convexcls.rows.signs import exact_signs

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from convexcls import rational
 from convexcls.arrays import Array, Indices, least_squares
 from convexcls.problem import Constraint, Problem, Term
+from convexcls.rational.elimination import solve
 
 #: A sum counts as zero when it is this small relative to the sum of its absolute values. Rounding leaves about 1e-16;
 #: classes that are 1e-9 apart leave 1e-9. A proof has to tell these two apart; where it rests on few rows, exact
@@ -99,7 +99,7 @@ def reached_exactly(problem: Problem, multipliers: Mapping[str, Array], target: 
         signed += [c.relation == "<="] * places.size
     if not columns:
         return True
-    z = rational.solve(list(zip(*columns, strict=True)), target)
+    z = solve(list(zip(*columns, strict=True)), target)
     return z is not None and all(value >= 0 for value, at_least_0 in zip(z, signed, strict=True) if at_least_0)
 
 

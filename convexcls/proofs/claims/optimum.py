@@ -30,7 +30,7 @@ from convexcls.proofs.claims.affine import AffineRows, compared
 from convexcls.proofs.claims.direction import falls_exactly
 from convexcls.proofs.claims.farkas import Multipliers
 from convexcls.proofs.claims.statement import NoProof, Samples, Statement, state
-from convexcls.rational import dot
+from convexcls.rational.elimination import dot
 
 Used = Mapping[int, Fraction]
 

@@ -34,8 +34,9 @@ from convexcls.proofs.claims.rational_lower_bounds import (
     single_ends,
 )
 from convexcls.proofs.claims.statement import NoProof, Statement, state
-from convexcls.proofs.enclosure import bounds_at, root_interval
-from convexcls.rational import dot, solve
+from convexcls.proofs.enclosure.enclose import bounds_at
+from convexcls.proofs.enclosure.intervals import root_interval
+from convexcls.rational.elimination import dot, solve
 
 #: Problems with more entries are left to bounds in doubles.
 MOST_ENTRIES = 200_000

@@ -34,7 +34,7 @@ import numpy as np
 
 from convexcls.proofs.claims.affine import AffineRows
 from convexcls.proofs.claims.statement import Samples, Statement
-from convexcls.rational import dot, null_space, solve
+from convexcls.rational.elimination import dot, null_space, solve
 
 Vector = list[Fraction]
 ZERO, HALF = Fraction(0), Fraction(1, 2)

@@ -24,9 +24,9 @@ from convexcls.arrays import Array
 from convexcls.problem import Epigraph, Problem
 from convexcls.proofs.claims.affine import AffineRows, added
 from convexcls.proofs.claims.curvature import exact_kernel
-from convexcls.proofs.enclosure import Moments
-from convexcls.rational import is_semidefinite
+from convexcls.proofs.enclosure.moments import Moments
 from convexcls.rational.doubles import Matrix
+from convexcls.rational.elimination import is_semidefinite
 from convexcls.rows import Rows
 
 #: More unknowns besides slacks are beyond exact arithmetic.

@@ -32,7 +32,7 @@ from convexcls.proofs.enclosure.intervals import (
     times,
     widened,
 )
-from convexcls.rational import determinant, inverse, is_semidefinite, null_space
+from convexcls.rational.elimination import determinant, inverse, is_semidefinite, null_space
 
 Matrix = list[list[Fraction]]
 Values = Mapping[str, Sequence[Fraction]]

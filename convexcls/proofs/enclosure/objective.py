@@ -26,7 +26,7 @@ from convexcls.losses import SoftmaxMargins
 from convexcls.problem import NoAnswer, Problem, ProblemError, Term
 from convexcls.proofs.enclosure.balls import all_exact, ball, column, read_rows
 from convexcls.proofs.enclosure.losses import BY_TYPE, FALLING, Derivatives, LossSum, SoftmaxSum
-from convexcls.rational import independent_rows
+from convexcls.rational.elimination import independent_rows
 from convexcls.rows import ClassMarginRows, JoinedRows
 
 if TYPE_CHECKING:

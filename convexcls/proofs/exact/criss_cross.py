@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TypeAlias
 
-from convexcls import rational
+from convexcls.rational.elimination import independent_rows, null_space, solve
 
 #: A row: its entries that are not zero, by unknown.
 Row = dict[int, Fraction]
@@ -25,7 +25,7 @@ def sparse_row(values: Iterable[Fraction]) -> Row:
     return {j: value for j, value in enumerate(values) if value}
 
 
-def dot(row: Row, x: Sequence[Fraction]) -> Fraction:
+def sparse_dot(row: Row, x: Sequence[Fraction]) -> Fraction:
     """The inner product of a row with a vector."""
     return sum((value * x[j] for j, value in row.items() if x[j]), Fraction(0))
 
@@ -72,7 +72,7 @@ class Program:
         """By inequality what is negative and must not be: the multiplier of a tight row, the room of another."""
         out = {}
         for i, (row, rhs) in enumerate(self.inequalities):
-            value = tight.multipliers[i] if i in tight.multipliers else rhs - dot(row, tight.x)
+            value = tight.multipliers[i] if i in tight.multipliers else rhs - sparse_dot(row, tight.x)
             if value < 0:
                 out[i] = value
         return out
@@ -134,7 +134,7 @@ def solve_sparse(equations: list[Row], targets: list[Fraction], size: int) -> li
 def _solve_rest(equations: list[Row], targets: list[Fraction], solution: list[Fraction]) -> list[Fraction] | None:
     unknowns = sorted({j for row in equations for j in row})
     zero = Fraction(0)
-    found = rational.solve([[row.get(j, zero) for j in unknowns] for row in equations], targets)
+    found = solve([[row.get(j, zero) for j in unknowns] for row in equations], targets)
     if found is None:
         return None
     for j, value in zip(unknowns, found, strict=True):
@@ -188,7 +188,7 @@ def _start(
     """The program without equalities that follow from others, and with unknowns held where nothing depends on them; a
     set of tight rows whose equations have one solution."""
     equal = program.dense(row for row, _ in program.equalities)
-    kept = rational.independent_rows(equal)
+    kept = independent_rows(equal)
     if len(kept) < len(equal):
         contradiction = _contradicting_equalities(program, equal)
         if contradiction is not None:
@@ -196,7 +196,7 @@ def _start(
     curved = program.dense(program.quadratic)
     everything = [*curved, *equal, *program.dense(row for row, _ in program.inequalities)]
     pinned = _free_places(everything, program.size)
-    for null in rational.null_space(everything) if pinned else []:
+    for null in null_space(everything) if pinned else []:
         slope = sum((a * b for a, b in zip(program.linear, null, strict=True)), Fraction(0))
         if slope:
             return Falling([-value if slope > 0 else value for value in null])
@@ -212,25 +212,25 @@ def _start(
 def _free_places(rows: list[list[Fraction]], size: int) -> list[int]:
     """Unknowns that may take any value while all rows keep theirs."""
     columns = [list(column) for column in zip(*rows, strict=True)]
-    return sorted(set(range(size)) - set(rational.independent_rows(columns)))
+    return sorted(set(range(size)) - set(independent_rows(columns)))
 
 
 def _independent(program: Program, guess: Sequence[int]) -> list[int]:
     """Of the guess the rows that do not follow from those before, and others, until the equations have one solution."""
     equal = [row for row, _ in program.equalities]
     first = program.dense([*equal, *(program.inequalities[i][0] for i in guess)])
-    active = [guess[k - len(equal)] for k in rational.independent_rows(first) if k >= len(equal)]
+    active = [guess[k - len(equal)] for k in independent_rows(first) if k >= len(equal)]
     rest = [i for i in range(len(program.inequalities)) if i not in set(active)]
     before = [*program.quadratic, *equal, *(program.inequalities[i][0] for i in active)]
     stack = program.dense([*before, *(program.inequalities[i][0] for i in rest)])
-    return active + [rest[k - len(before)] for k in rational.independent_rows(stack) if k >= len(before)]
+    return active + [rest[k - len(before)] for k in independent_rows(stack) if k >= len(before)]
 
 
 def _contradicting_equalities(program: Program, equal: list[list[Fraction]]) -> Contradiction | None:
     """nu with E'nu = 0 and f'nu = -1, where there is one."""
     system = [list(column) for column in zip(*equal, strict=True)]
     system.append([rhs for _, rhs in program.equalities])
-    found = rational.solve(system, [*[Fraction(0)] * program.size, Fraction(-1)])
+    found = solve(system, [*[Fraction(0)] * program.size, Fraction(-1)])
     return None if found is None else Contradiction(found, {})
 
 
@@ -259,7 +259,7 @@ def _enter(program: Program, active: list[int], i: int) -> list[int] | Contradic
     zeros = [Fraction(0)] * (len(program.equalities) + len(active))
     change = program.tight(active, [row.get(j, Fraction(0)) for j in range(program.size)], zeros)
     assert change is not None
-    if dot(row, change.x) > 0:
+    if sparse_dot(row, change.x) > 0:
         return [*active, i]
     leaving = [j for j in active if change.multipliers[j] > 0]
     if leaving:
@@ -278,6 +278,6 @@ def _leave(program: Program, active: list[int], i: int) -> list[int] | Falling:
     if change.multipliers[i] < 0:
         return rest
     for j in sorted(set(range(len(program.inequalities))) - set(active)):
-        if dot(program.inequalities[j][0], change.x) < 0:
+        if sparse_dot(program.inequalities[j][0], change.x) < 0:
             return [*rest, j]
     return Falling([-value for value in change.x])

@@ -11,15 +11,15 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from convexcls import rational
 from convexcls.arrays import Array
 from convexcls.problem import Problem
 from convexcls.proofs.claims.farkas import Multipliers
 from convexcls.proofs.claims.optimum import ExactProof, RootProof, Widest
 from convexcls.proofs.claims.statement import NoProof, Statement, state
-from convexcls.proofs.exact.criss_cross import Contradiction, Falling, Tight, dot
+from convexcls.proofs.exact.criss_cross import Contradiction, Falling, Tight, sparse_dot
 from convexcls.proofs.exact.hints import Hints, read_hints
 from convexcls.proofs.exact.search import ActiveSetSearch, SolvedProgram, TooFar
+from convexcls.rational.elimination import dot, rank
 
 #: Solves a problem in doubles: a point, None where there is none, and multipliers (of an infeasible problem a Farkas
 #: vector). Solvers stand above proofs, so whoever asks for a proof may bring one along.
@@ -57,10 +57,10 @@ def assemble(statement: Statement, found: SolvedProgram) -> ExactProof:
 
 def _optimal(statement: Statement, found: SolvedProgram, tight: Tight) -> ExactProof:
     program, constant = found.program, found.search.objective()[2]
-    curved = [dot(row, tight.x) for row in program.quadratic]
-    half = rational.dot(curved, tight.x) / 2
-    primal = half + rational.dot(program.linear, tight.x) + constant
-    dual = constant - half - rational.dot([rhs for _, rhs in program.equalities], tight.equality_multipliers)
+    curved = [sparse_dot(row, tight.x) for row in program.quadratic]
+    half = dot(curved, tight.x) / 2
+    primal = half + dot(program.linear, tight.x) + constant
+    dual = constant - half - dot([rhs for _, rhs in program.equalities], tight.equality_multipliers)
     dual -= sum((program.inequalities[k][1] * value for k, value in tight.multipliers.items()), Fraction(0))
     return ExactProof(
         "optimal",
@@ -84,10 +84,10 @@ def _uniqueness(found: SolvedProgram, tight: Tight) -> tuple[str, ...]:
     program = found.program
     holding = [row for row, _ in program.equalities]
     holding += [program.inequalities[k][0] for k, value in tight.multipliers.items() if value]
-    if rational.rank(program.dense([*program.quadratic, *holding])) == program.size:
+    if rank(program.dense([*program.quadratic, *holding])) == program.size:
         return ()
     idle = [k for k in range(len(program.inequalities)) if not tight.multipliers.get(k)]
-    touching = any(dot(program.inequalities[k][0], tight.x) == program.inequalities[k][1] for k in idle)
+    touching = any(sparse_dot(program.inequalities[k][0], tight.x) == program.inequalities[k][1] for k in idle)
     if touching or found.search.touching:
         return ("the solution need not be the only one: rows without a multiplier are tight",)
     return ("the solution is not unique: this is one of many",)

@@ -21,12 +21,13 @@ from weakref import ref
 import numpy as np
 from scipy.linalg.lapack import dpocon, dpotrf, dpotrs
 
-from convexcls import rational
 from convexcls.arrays import Array, Indices
 from convexcls.problem import BY_SAMPLE, Block, Problem
 from convexcls.proofs.rigorous.rounding import Ball
 from convexcls.proofs.rigorous.structure import Structure
 from convexcls.rational.doubles import rank
+from convexcls.rational.elimination import dot, independent_rows, solve
+from convexcls.rational.numbers import to_double
 from convexcls.rows import JoinedRows, Rows
 
 #: Of larger matrices the rank is left to floating point.
@@ -290,23 +291,19 @@ def _by_rationals(maps: Sequence[JoinedRows], r: Array, off: Array) -> Correctio
     """The change without rounding, by columns that are no combinations of those before them: the others have residuals
     that are combinations, too."""
     rows = [row for m in maps for row in m.rational()]
-    kept = rational.independent_rows([list(column) for column in zip(*rows, strict=True)])
+    kept = independent_rows([list(column) for column in zip(*rows, strict=True)])
     rows = [[row[j] for j in kept] for row in rows]
-    gram = [[_dot(a, b) for b in zip(*rows, strict=True)] for a in zip(*rows, strict=True)]
+    gram = [[dot(a, b) for b in zip(*rows, strict=True)] for a in zip(*rows, strict=True)]
 
     def change(residual: Sequence[Fraction]) -> Fraction:
-        step = rational.solve(gram, residual) or [Fraction(0)] * len(kept)
-        return max((abs(_dot(row, step)) for row in rows), default=Fraction(0))
+        step = solve(gram, residual) or [Fraction(0)] * len(kept)
+        return max((abs(dot(row, step)) for row in rows), default=Fraction(0))
 
     units = ([Fraction(float(off[j])) if j == k else Fraction(0) for j in kept] for k in kept if off[k])
     if not np.all(np.isfinite(off)):
         return Correction(float("inf"), False)
     return Correction(
-        rational.to_double(change([Fraction(r[j]) for j in kept])),
+        to_double(change([Fraction(r[j]) for j in kept])),
         True,
-        rational.to_double(sum(map(change, units), Fraction(0))),
+        to_double(sum(map(change, units), Fraction(0))),
     )
-
-
-def _dot(a: Sequence[Fraction], b: Sequence[Fraction]) -> Fraction:
-    return sum((x * y for x, y in zip(a, b, strict=True) if x and y), Fraction(0))

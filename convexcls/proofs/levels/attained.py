@@ -32,7 +32,7 @@ from convexcls.proofs.kkt.check import check_kkt
 from convexcls.proofs.kkt.lowest_slacks import settled
 from convexcls.proofs.rigorous.structure import Structure
 from convexcls.proofs.words import ATTAINED
-from convexcls.rational import dot
+from convexcls.rational.elimination import dot
 from convexcls.rational.lattice import nearest_multiples
 
 Vector = list[Fraction]

@@ -12,7 +12,7 @@ from convexcls.problem import NoAnswer
 from convexcls.proofs.certificate import Certificate, Level
 from convexcls.proofs.claims.optimum import ExactProof
 from convexcls.proofs.claims.statement import moments
-from convexcls.proofs.enclosure import (
+from convexcls.proofs.enclosure.moments import (
     Moments,
     enclose_moments,
     falling_direction,

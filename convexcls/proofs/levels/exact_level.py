@@ -17,7 +17,8 @@ from convexcls.proofs.claims.direction import check_in_rationals
 from convexcls.proofs.claims.optimum import ExactProof, Widest, widest
 from convexcls.proofs.claims.rational_bounds import affordable
 from convexcls.proofs.claims.statement import NoProof
-from convexcls.proofs.enclosure import enclose, enclose_root
+from convexcls.proofs.enclosure.enclose import enclose
+from convexcls.proofs.enclosure.intervals import enclose_root
 from convexcls.proofs.exact.prove import Solve, prove, prove_widest
 from convexcls.proofs.kkt.check import check_kkt
 from convexcls.proofs.separability import separation_of

@@ -23,21 +23,15 @@ from convexcls.proofs.claims.optimum import ExactProof, proved_square, widest
 from convexcls.proofs.claims.origin import doubtful_at_origin
 from convexcls.proofs.claims.rational_bounds import finer_bounds
 from convexcls.proofs.claims.statement import has_few_moments, moments
-from convexcls.proofs.enclosure import (
-    Enclosure,
-    check_enclosure,
-    check_moments,
-    falling_direction,
-    least_value,
-    proof_words,
-    value_at,
-)
+from convexcls.proofs.enclosure.enclose import check_enclosure, proof_words
+from convexcls.proofs.enclosure.intervals import Enclosure
+from convexcls.proofs.enclosure.moments import check_moments, falling_direction, least_value, value_at
 from convexcls.proofs.kkt.attainment import PROOF, attainment, needs_attainment_proof
 from convexcls.proofs.kkt.check import check_kkt
 from convexcls.proofs.portable.implied_slacks import kept_names, multiplier_arrays, with_flat_lines, with_slacks
 from convexcls.proofs.portable.numbers import CertificateError
 from convexcls.proofs.portable.parsing import Box, Parsed
-from convexcls.rational import to_double
+from convexcls.rational.numbers import to_double
 
 #: An enclosure need not settle any number of digits to be true.
 NO_DIGITS = -sys.maxsize

@@ -13,7 +13,7 @@ import numpy as np
 
 from convexcls.arrays import Array
 from convexcls.problem import Constraint, Epigraph, Problem
-from convexcls.rational import to_double
+from convexcls.rational.numbers import to_double
 
 Blocks = Mapping[str, Mapping[int, Fraction]]
 

@@ -30,7 +30,7 @@ from convexcls.proofs.portable.checks import check_claim
 from convexcls.proofs.portable.digest import data_digest, label_texts
 from convexcls.proofs.portable.numbers import CertificateError, nearest_double, read_number, write_number
 from convexcls.proofs.portable.parsing import LARGEST_FILE, Parsed, parse
-from convexcls.rational import to_double
+from convexcls.rational.numbers import to_double
 from convexcls.wording import short_rational
 
 

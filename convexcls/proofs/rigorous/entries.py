@@ -17,7 +17,7 @@ import numpy as np
 
 from convexcls.arrays import Array
 from convexcls.proofs.rigorous.rounding import ETA, UNIT, Ball, gamma, raised
-from convexcls.rational import to_double
+from convexcls.rational.numbers import to_double
 from convexcls.rows import CentredRows, Factors, Rows
 from convexcls.rows.summation import row_blocks
 

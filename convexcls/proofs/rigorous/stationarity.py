@@ -22,7 +22,8 @@ from convexcls.proofs.rigorous.evaluation import Evaluation
 from convexcls.proofs.rigorous.matrices import Gram
 from convexcls.proofs.rigorous.multipliers import Movable
 from convexcls.proofs.rigorous.rounding import ETA, Ball, powers_of_two, raised, upward_sum
-from convexcls.rational import exactly, independent_rows
+from convexcls.rational.elimination import independent_rows
+from convexcls.rational.numbers import exactly
 from convexcls.rows import Rows
 
 #: Systems with more unknowns are not solved.

@@ -21,10 +21,9 @@ from typing import Any
 
 import numpy as np
 
-from convexcls import rational
 from convexcls.arrays import Array
 from convexcls.proofs.separability.section import Matrix, Places, Section, Vector, exponent_of, power_of_two
-from convexcls.rational import dot
+from convexcls.rational.elimination import dot, null_space, solve
 from convexcls.rows import Rows
 
 #: Directions of fewer entries of rows are put in small numbers, for people to read.
@@ -98,7 +97,7 @@ def _circuit(section: Section, support: Places) -> dict[int, Fraction]:
     if not 0 < support.size <= section.dimension + 1:
         return {}
     columns = [list(column) for column in zip(*section.exact(support), strict=True)]
-    basis = rational.null_space(columns)
+    basis = null_space(columns)
     if len(basis) != 1:
         return {}
     weights = basis[0] if basis[0][0] > 0 else [-v for v in basis[0]]
@@ -205,7 +204,7 @@ class _Corral:
         one = Fraction(1)
         system: Matrix = [[*(self.products[i, j] for j in self.places), one] for i in self.places]
         system.append([one] * len(self.places) + [Fraction(0)])
-        found = rational.solve(system, [Fraction(0)] * len(self.places) + [one])
+        found = solve(system, [Fraction(0)] * len(self.places) + [one])
         assert found is not None, "the points of a corral are affinely independent"
         return found[:-1]
 

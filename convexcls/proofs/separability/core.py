@@ -25,11 +25,10 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from convexcls import rational
 from convexcls.proofs.claims.separation import Kind, Separation, Weights
 from convexcls.proofs.separability.alternative import Guess, alternative
 from convexcls.proofs.separability.section import Matrix, Places, Section, Vector, exponent_of, power_of_two
-from convexcls.rational import dot
+from convexcls.rational.elimination import dot, independent_rows, null_space, solve
 from convexcls.rows import DenseRows, Rows, StackedRows
 from convexcls.rows.signs import exact_signs
 from convexcls.rows.spanning import spanning_columns
@@ -129,7 +128,7 @@ def _joined(rows: Rows, weights: dict[int, Fraction], circuit: dict[int, Fractio
     total = [-dot(column, list(added.values())) for column in zip(*(exactly[i] for i in added), strict=True)]
     known = sorted(weights)
     columns = [list(column) for column in zip(*rows.rational(np.array(known)), strict=True)]
-    share = rational.solve(columns, total)
+    share = solve(columns, total)
     assert share is not None, "a circuit of a section adds up to something that vanishes on it"
     times = 1 + max(Fraction(0), *(-c / weights[i] for i, c in zip(known, share, strict=True)))
     return {i: c + times * weights[i] for i, c in zip(known, share, strict=True)} | added
@@ -141,7 +140,7 @@ def _subspace(section: Section, weights: Weights) -> Matrix:
     if not weights:
         width = section.rows.shape[1]
         return [[Fraction(int(i == j)) for j in range(width)] for i in range(width)]
-    return rational.null_space(whole.exact(sorted(weights)))
+    return null_space(whole.exact(sorted(weights)))
 
 
 class Cone:
@@ -206,7 +205,7 @@ class Cone:
         if not self.verdict.weights:
             return []
         rows = self.rows.rational(np.array(sorted(self.verdict.weights), dtype=np.intp))
-        return rational.independent_rows([list(column) for column in zip(*rows, strict=True)])
+        return independent_rows([list(column) for column in zip(*rows, strict=True)])
 
     def _moves(self, functional: Vector) -> bool:
         """Whether some direction of the cone has ``functional'v`` above 0."""
@@ -232,4 +231,4 @@ def _vanishing(rows: Rows, chosen: list[int], units: list[int] | None = None) ->
     if units is not None:
         scale = [power_of_two(e) for e in units]
         exactly = [[v * s for v, s in zip(row, scale, strict=True)] for row in exactly]
-    return rational.null_space(exactly)
+    return null_space(exactly)

@@ -29,11 +29,12 @@ from convexcls.proofs.claims.direction import Direction
 from convexcls.proofs.claims.farkas import Farkas
 from convexcls.proofs.claims.linear_program import largest_ratio
 from convexcls.proofs.claims.separation import Separation
-from convexcls.proofs.kkt import KKT, check_kkt
+from convexcls.proofs.kkt.check import check_kkt
+from convexcls.proofs.kkt.residuals import KKT
 from convexcls.proofs.separability.alternative import Guess
 from convexcls.proofs.separability.core import separate, strictly
 from convexcls.proofs.separability.section import exponent_of, power_of_two
-from convexcls.rational import dot
+from convexcls.rational.elimination import dot
 from convexcls.rows import Rows
 from convexcls.rows.spanning import dimension
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from convexcls.arrays import Array
-from convexcls.rational import dot
+from convexcls.rational.elimination import dot
 from convexcls.rows import DenseRows, Rows
 from convexcls.rows.signs import exact_signs
 
