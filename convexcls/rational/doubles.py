@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from convexcls.arrays import Array
-from convexcls.rational.elimination import null_space
+from convexcls.rational.elimination import null_space, rank_of_residues
 
 Matrix = list[list[Fraction]]
 
@@ -116,13 +116,9 @@ def _joined(sums: NDArray[np.int64], units: list[int]) -> Matrix:
     shift = -BITS * 2 * depth if depth else 0
     # Horner's rule left the last slice at the power BITS times 2 depth
     return [
-        [_times_power(int(value), e + f + shift) for value, f in zip(row, units, strict=True)]
+        [int(value) * Fraction(2) ** (e + f + shift) for value, f in zip(row, units, strict=True)]
         for row, e in zip(total, units, strict=True)
     ]
-
-
-def _times_power(value: int, exponent: int) -> Fraction:
-    return Fraction(value << exponent) if exponent >= 0 else Fraction(value, 1 << -exponent)
 
 
 def _slices(matrix: Array, units: NDArray[np.int64]) -> Array | None:
@@ -159,17 +155,7 @@ def _rank_modulo(matrix: Array, prime: int) -> int:
     )
     different, place = np.unique(np.where(whole != 0, shifts, 0), return_inverse=True)
     powers = np.array([pow(2, int(e), prime) for e in different], dtype=np.int64)[place.reshape(matrix.shape)]
-    rows = whole % prime * powers % prime
-    found = 0
-    for column in range(rows.shape[1]):
-        below = np.flatnonzero(rows[found:, column])
-        if not below.size:
-            continue
-        rows[[found, found + below[0]]] = rows[[found + below[0], found]]
-        pivot = rows[found] * pow(int(rows[found, column]), -1, prime) % prime
-        rows[found + 1 :] = (rows[found + 1 :] - rows[found + 1 :, column : column + 1] * pivot % prime) % prime
-        found += 1
-    return found
+    return rank_of_residues(whole % prime * powers % prime, prime)
 
 
 def null_vector(matrix: Array) -> list[Fraction] | None:

@@ -190,7 +190,7 @@ def test_the_filter_leaves_only_borderline_rows_to_exact_arithmetic(monkeypatch,
     monkeypatch.setattr(
         DenseRows,
         "rational",
-        lambda self, index=None: elimination.append(self.array.tolist()) or in_rationals(self, index),
+        lambda self, index=None: rational.append(self.array.tolist()) or in_rationals(self, index),
     )
     monkeypatch.setattr(signs_module, "product_signs", lambda R, x: expanded.append(R.tolist()) or product_signs(R, x))
     signs = exact_signs(rows, [1 + Fraction(excess), Fraction(1), Fraction(1), Fraction(0)])

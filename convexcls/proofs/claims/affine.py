@@ -15,6 +15,7 @@ from convexcls.arrays import Array
 from convexcls.data import GivenCells
 from convexcls.problem import Constraint, Term
 from convexcls.rational.doubles import Matrix, product, rational_product
+from convexcls.rational.numbers import nearest_double
 from convexcls.rows import JoinedRows, Rows, as_rows
 from convexcls.rows.signs import exact_signs
 
@@ -138,8 +139,8 @@ class AffineRows:
         """sum_i used_i (R_i, s_i): factors that are doubles over many rows at once, the others one by one."""
         index = np.array(sorted(used), dtype=np.intp)
         values = [used[i] for i in index.tolist()]
-        known = {id(value): _as_double(value) for value in {id(value): value for value in values}.values()}
-        doubles = np.array([known[id(value)] for value in values])
+        known = {id(value): nearest_double(value) for value in {id(value): value for value in values}.values()}
+        doubles = np.array([known[id(value)] for value in values], dtype=float)  # NaN for None
         plain = np.isfinite(doubles)
         total = [Fraction(0)] * (self.width + 1)
         if plain.any():
@@ -201,14 +202,6 @@ def compared(first: AffineRows, second: AffineRows, z: Sequence[Fraction], movin
 
 def _sign_array(values: Iterable[Fraction]) -> NDArray[np.int8]:
     return np.array([(value > 0) - (value < 0) for value in values], dtype=np.int8)
-
-
-def _as_double(value: Fraction) -> float:
-    """The double that a rational is, NaN where it is none."""
-    if value.denominator & (value.denominator - 1) or value.numerator.bit_length() > 1000:
-        return float("nan")
-    double = float(value) if value.denominator.bit_length() < 1000 else 0.0
-    return double if Fraction(double) == value else float("nan")
 
 
 def added(total: Matrix, other: Matrix, factor: Fraction) -> Matrix:

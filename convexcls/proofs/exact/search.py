@@ -32,6 +32,7 @@ from convexcls.proofs.exact.criss_cross import (
 )
 from convexcls.proofs.exact.hints import OFF, OPEN, Hints
 from convexcls.rational.doubles import Matrix
+from convexcls.rational.numbers import to_double
 
 #: So many rows join at a time, for each unknown.
 JOINING = 2
@@ -148,7 +149,7 @@ class ActiveSetSearch:
     def _join(self, z: Sequence[Fraction], moving: bool) -> int:
         """Let the rows join that are violated at z, or forbid the direction; how many there are."""
         most = JOINING * (self.statement.size + 10)
-        doubles = np.array([_rounded(value) for value in z])
+        doubles = np.array([to_double(value) for value in z])
         known, against_all, self.touching = set(self.rows), 0, False
         for b, measured in enumerate(self.statement.inequalities):
             signs = measured.moves(z) if moving else measured.signs(z)
@@ -181,13 +182,6 @@ def _worst(values: Array, index: np.ndarray, most: int) -> list[int]:
     if index.size > most:
         index = np.sort(index[np.argsort(-values[index], kind="stable")[:most]])
     return [int(i) for i in index]
-
-
-def _rounded(value: Fraction) -> float:
-    try:
-        return float(value)
-    except OverflowError:
-        return float("inf") if value > 0 else float("-inf")
 
 
 @dataclass(eq=False)

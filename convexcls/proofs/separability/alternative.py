@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from convexcls.arrays import Array
-from convexcls.proofs.separability.section import Matrix, Places, Section, Vector, exponent_of, power_of_two
+from convexcls.proofs.separability.section import Matrix, Places, Section, Vector, exponent_of
 from convexcls.rational.elimination import dot, null_space, solve
 from convexcls.rows import Rows
 
@@ -186,7 +186,7 @@ class _Corral:
         row = self.section.exact([place])[0]
         # rows of the same length up to a factor of two make better corrals; a positive factor changes nothing else
         self.sizes[place] = max((exponent_of(v) for v in row if v), default=0)
-        self.points[place] = [v * power_of_two(-self.sizes[place]) for v in row]
+        self.points[place] = [v * Fraction(2) ** -self.sizes[place] for v in row]
         for other in (*self.places, place):
             product = dot(self.points[other], self.points[place])
             self.products[other, place] = self.products[place, other] = product
@@ -225,7 +225,7 @@ class _Corral:
     @property
     def combination(self) -> dict[int, Fraction]:
         """The weights of the rows as they are in the section."""
-        return {i: w * power_of_two(-self.sizes[i]) for i, w in sorted(zip(self.places, self.weights, strict=True))}
+        return {i: w * Fraction(2) ** -self.sizes[i] for i, w in sorted(zip(self.places, self.weights, strict=True))}
 
 
 def nearest_point(section: Section, first: Sequence[int] | Places) -> tuple[Vector | None, dict[int, Fraction]]:
@@ -251,7 +251,7 @@ def _entering(section: Section, point: Vector) -> int | None:
     behind = np.flatnonzero(section.signs(point) <= 0)
     if not behind.size:
         return None
-    scale = power_of_two(-max(exponent_of(v) for v in point if v))
+    scale = Fraction(2) ** -max(exponent_of(v) for v in point if v)
     along: Array = np.array([float(v * scale) for v in point])
     rows = section.floats[behind]
     sizes = abs(rows) @ np.ones(rows.shape[1])

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from convexcls.proofs.claims.separation import Kind, Separation, Weights
 from convexcls.proofs.separability.alternative import Guess, alternative
-from convexcls.proofs.separability.section import Matrix, Places, Section, Vector, exponent_of, power_of_two
+from convexcls.proofs.separability.section import Matrix, Places, Section, Vector, exponent_of
 from convexcls.rational.elimination import dot, independent_rows, null_space, solve
 from convexcls.rows import DenseRows, Rows, StackedRows
 from convexcls.rows.signs import exact_signs
@@ -69,7 +69,7 @@ def descend(
         named = {int(section.alive[place]): weight for place, weight in found.circuit.items()}
         circuit = circuit or dict(sorted(named.items()))
         weights = _joined(section.rows, weights, named)
-        section = section.within(_subspace(section, weights))
+        section = section.within(_vanishing(section.rows, sorted(weights), section.units.tolist()))
     return section, weights, None, circuit
 
 
@@ -132,15 +132,6 @@ def _joined(rows: Rows, weights: dict[int, Fraction], circuit: dict[int, Fractio
     assert share is not None, "a circuit of a section adds up to something that vanishes on it"
     times = 1 + max(Fraction(0), *(-c / weights[i] for i, c in zip(known, share, strict=True)))
     return {i: c + times * weights[i] for i, c in zip(known, share, strict=True)} | added
-
-
-def _subspace(section: Section, weights: Weights) -> Matrix:
-    """A basis of the vectors, in units by column, on which all rows with weights vanish."""
-    whole = Section(section.rows)
-    if not weights:
-        width = section.rows.shape[1]
-        return [[Fraction(int(i == j)) for j in range(width)] for i in range(width)]
-    return null_space(whole.exact(sorted(weights)))
 
 
 class Cone:
@@ -212,7 +203,7 @@ class Cone:
         n = self.rows.shape[0]
         units = Section(self.rows).units.tolist()
         reach = max(exponent_of(c) + e for c, e in zip(functional, units, strict=True) if c)
-        row = np.array([[float(c * power_of_two(-reach)) for c in functional]])  # about as long as the others
+        row = np.array([[float(c * Fraction(2) ** -reach) for c in functional]])  # about as long as the others
         stacked = StackedRows([self.rows, DenseRows(row)])
         alive = np.append(np.delete(np.arange(n), self.verdict.still), n)
         whole = Section(stacked)
@@ -229,6 +220,6 @@ def _vanishing(rows: Rows, chosen: list[int], units: list[int] | None = None) ->
         return [[Fraction(int(i == j)) for j in range(width)] for i in range(width)]
     exactly = rows.rational(np.array(chosen, dtype=np.intp))
     if units is not None:
-        scale = [power_of_two(e) for e in units]
+        scale = [Fraction(2) ** e for e in units]
         exactly = [[v * s for v, s in zip(row, scale, strict=True)] for row in exactly]
     return null_space(exactly)

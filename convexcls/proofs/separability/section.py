@@ -62,7 +62,7 @@ class Section:
 
     def exact(self, places: Sequence[int] | Places) -> Matrix:
         """Some rows in the coordinates of the subspace."""
-        scale = [power_of_two(e) for e in self.units.tolist()]
+        scale = [Fraction(2) ** e for e in self.units.tolist()]
         rows = self.rows.rational(self.alive[np.asarray(places, dtype=np.intp)])
         scaled = [[v * s for v, s in zip(row, scale, strict=True)] for row in rows]
         if self.basis is None:
@@ -73,7 +73,7 @@ class Section:
         """A vector of the subspace in the coordinates of the rows as given."""
         if self.basis is not None:
             u = [dot(u, [vector[j] for vector in self.basis]) for j in range(self.rows.shape[1])]
-        return [v * power_of_two(e) for v, e in zip(u, self.units.tolist(), strict=True)]
+        return [v * Fraction(2) ** e for v, e in zip(u, self.units.tolist(), strict=True)]
 
     def signs(self, u: Sequence[Fraction]) -> NDArray[np.int8]:
         """The sign of each row along a vector of the subspace, without rounding."""
@@ -85,14 +85,9 @@ class Section:
         moved = np.zeros(self.size, dtype=bool)
         for vector in basis:
             rest = np.flatnonzero(~moved)
-            along = [v * power_of_two(e) for v, e in zip(vector, self.units.tolist(), strict=True)]
+            along = [v * Fraction(2) ** e for v, e in zip(vector, self.units.tolist(), strict=True)]
             moved[rest] = exact_signs(self.rows[self.alive[rest]], along) != 0
         return Section(self.rows, self.alive[moved], basis)
-
-
-def power_of_two(exponent: int) -> Fraction:
-    """2^exponent."""
-    return Fraction(1 << exponent) if exponent >= 0 else Fraction(1, 1 << -exponent)
 
 
 def exponent_of(value: Fraction) -> int:
@@ -102,7 +97,7 @@ def exponent_of(value: Fraction) -> int:
 
 def _near_one(vector: Vector) -> Vector:
     """The vector times the power of two that brings its largest entry near one."""
-    scale = power_of_two(-max((exponent_of(v) for v in vector if v), default=0))
+    scale = Fraction(2) ** -max((exponent_of(v) for v in vector if v), default=0)
     return [v * scale for v in vector]
 
 
