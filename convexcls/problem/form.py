@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 
 import numpy as np
 
-from convexcls.arrays import Array, Indices
+from convexcls.arrays import Array, Indices, negative_eigenvalue
 from convexcls.in_notebooks import InNotebooks
 from convexcls.pickling import frozen, without_cache
 from convexcls.problem.as_classifier import AsClassifier, Values
@@ -29,7 +29,6 @@ from convexcls.problem.blocks import (
     frozen_vector,
 )
 from convexcls.problem.epigraph import Epigraph, find_epigraphs
-from convexcls.problem.semidefinite import negative_eigenvalue
 from convexcls.rows import DiagonalRows, JoinedRows, Rows, as_rows
 
 if TYPE_CHECKING:
