@@ -20,8 +20,7 @@ from convexcls.problem import Problem
 from convexcls.proofs.certificate import Certificate
 from convexcls.proofs.claims.direction import check_direction, find_direction
 from convexcls.proofs.claims.farkas import find_farkas
-from convexcls.proofs.claims.linear_program import too_large
-from convexcls.proofs.claims.origin import doubtful_at_origin, find_origin_multipliers
+from convexcls.proofs.claims.linear_program import doubtful_at_origin, find_origin_multipliers, too_large
 from convexcls.proofs.enclosure.moments import falling_direction, least_value, value_at
 from convexcls.proofs.kkt.attainment import PROOF, attainment, needs_attainment_proof
 from convexcls.proofs.kkt.check import check_kkt, check_kkt_with_gradient

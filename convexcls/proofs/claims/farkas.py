@@ -18,7 +18,6 @@ from scipy import sparse
 
 from convexcls.arrays import Array, Indices, Mask
 from convexcls.problem import Problem
-from convexcls.proofs.claims.affine import AffineRows
 from convexcls.proofs.claims.linear_program import (
     MAX_REFINED_UNKNOWNS,
     POSITIVE,
@@ -32,6 +31,7 @@ from convexcls.proofs.claims.linear_program import (
     solve_linear_program,
     too_large,
 )
+from convexcls.proofs.claims.statement import AffineRows
 from convexcls.rational.elimination import null_vector_near
 
 #: Systems with more entries are not solved in rationals: the numbers are taken as they were found.

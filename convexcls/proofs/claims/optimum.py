@@ -26,10 +26,9 @@ import numpy as np
 from convexcls.arrays import Indices
 from convexcls.problem import Constraint, NormBound, Problem
 from convexcls.proofs.claims import farkas
-from convexcls.proofs.claims.affine import AffineRows, compared
 from convexcls.proofs.claims.direction import falls_exactly
 from convexcls.proofs.claims.farkas import Multipliers
-from convexcls.proofs.claims.statement import NoProof, Samples, Statement, state
+from convexcls.proofs.claims.statement import AffineRows, NoProof, Samples, Statement, compared, state
 from convexcls.rational.elimination import dot
 
 Used = Mapping[int, Fraction]

@@ -32,8 +32,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from convexcls.proofs.claims.affine import AffineRows
-from convexcls.proofs.claims.statement import Samples, Statement
+from convexcls.proofs.claims.statement import AffineRows, Samples, Statement
 from convexcls.rational.elimination import dot, null_space, solve
 
 Vector = list[Fraction]

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from convexcls.arrays import Array
-from convexcls.proofs.claims.affine import AffineRows
-from convexcls.proofs.claims.statement import Samples, Statement
+from convexcls.proofs.claims.statement import AffineRows, Samples, Statement
 
 #: A multiplier within this fraction of its largest value counts as 0, or as the largest value.
 NEGLIGIBLE_SHARE = 1e-7

@@ -18,8 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from convexcls.arrays import Array
-from convexcls.proofs.claims.affine import AffineRows, compared
-from convexcls.proofs.claims.statement import NoProof, Samples, Statement
+from convexcls.proofs.claims.statement import AffineRows, NoProof, Samples, Statement, compared
 from convexcls.proofs.exact.criss_cross import (
     Contradiction,
     Falling,

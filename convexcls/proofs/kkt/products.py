@@ -21,7 +21,7 @@ import numpy as np
 
 from convexcls.arrays import Array, Indices
 from convexcls.problem import Block, Problem
-from convexcls.proofs.rigorous.entries import EntryError, entry_error, error_from_afar
+from convexcls.proofs.rigorous.products import EntryError, entry_error, error_from_afar
 from convexcls.proofs.rigorous.rounding import ETA, UNIT, Ball, gamma, raised
 from convexcls.rational.elimination import dot
 from convexcls.rows import JoinedRows, Rows

@@ -95,9 +95,8 @@ def _beyond_doubles(certificate: Certificate, solve: Solve | None) -> Certificat
 def _raised(certificate: Certificate, level: Level, digits: int, stand_in: bool, solve: Solve | None) -> Certificate:
     # loaded where they are asked for: most answers are judged in doubles
     from convexcls.proofs.claims.statement import has_moments
-    from convexcls.proofs.levels.by_moments import by_moments
     from convexcls.proofs.levels.exact_level import exactly, refuted
-    from convexcls.proofs.levels.rigorous_level import bounded, bounded_finer
+    from convexcls.proofs.levels.rigorous_level import bounded, bounded_finer, by_moments
 
     if has_moments(certificate.problem):
         return by_moments(certificate, level, digits, stand_in)

@@ -24,10 +24,9 @@ import numpy as np
 
 from convexcls.arrays import Array
 from convexcls.proofs.certificate import Certificate
-from convexcls.proofs.claims.affine import AffineRows
 from convexcls.proofs.claims.optimum import ExactProof, RootProof, widest
 from convexcls.proofs.claims.rational_bounds import finer_bounds
-from convexcls.proofs.claims.statement import Samples, Statement, state
+from convexcls.proofs.claims.statement import AffineRows, Samples, Statement, state
 from convexcls.proofs.kkt.check import check_kkt
 from convexcls.proofs.kkt.lowest_slacks import settled
 from convexcls.proofs.rigorous.structure import Structure

@@ -19,8 +19,8 @@ from convexcls.arrays import Array
 from convexcls.models import Model
 from convexcls.problem import NoAnswer, Problem
 from convexcls.proofs.claims import direction, farkas, optimum
+from convexcls.proofs.claims.linear_program import doubtful_at_origin
 from convexcls.proofs.claims.optimum import ExactProof, proved_square, widest
-from convexcls.proofs.claims.origin import doubtful_at_origin
 from convexcls.proofs.claims.rational_bounds import finer_bounds
 from convexcls.proofs.claims.statement import has_few_moments, moments
 from convexcls.proofs.enclosure.enclose import check_enclosure, proof_words

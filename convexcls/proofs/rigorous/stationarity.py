@@ -17,10 +17,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from convexcls.arrays import Array, Indices
-from convexcls.proofs.rigorous.entries import largest_factors
 from convexcls.proofs.rigorous.evaluation import Evaluation
 from convexcls.proofs.rigorous.matrices import Gram
 from convexcls.proofs.rigorous.multipliers import Movable
+from convexcls.proofs.rigorous.products import largest_factors
 from convexcls.proofs.rigorous.rounding import ETA, Ball, powers_of_two, raised, upward_sum
 from convexcls.rational.elimination import independent_rows
 from convexcls.rational.numbers import exactly

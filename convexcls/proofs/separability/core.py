@@ -26,8 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from convexcls.proofs.claims.separation import Kind, Separation, Weights
-from convexcls.proofs.separability.alternative import Guess, alternative
-from convexcls.proofs.separability.section import Matrix, Places, Section, Vector, exponent_of
+from convexcls.proofs.separability.alternative import Guess, Matrix, Places, Section, Vector, alternative, exponent_of
 from convexcls.rational.elimination import dot, independent_rows, null_space, solve
 from convexcls.rows import DenseRows, Rows, StackedRows
 from convexcls.rows.signs import exact_signs

@@ -31,9 +31,8 @@ from convexcls.proofs.claims.linear_program import largest_ratio
 from convexcls.proofs.claims.separation import Separation
 from convexcls.proofs.kkt.check import check_kkt
 from convexcls.proofs.kkt.residuals import KKT
-from convexcls.proofs.separability.alternative import Guess
+from convexcls.proofs.separability.alternative import Guess, exponent_of
 from convexcls.proofs.separability.core import separate, strictly
-from convexcls.proofs.separability.section import exponent_of
 from convexcls.rational.elimination import dot
 from convexcls.rows import Rows
 from convexcls.rows.spanning import dimension
