@@ -173,7 +173,7 @@ def _pair(problem: Problem) -> tuple[str, str, Rows] | None:
         bounds = any(c in b.bound_entries for b in problem.norm_bounds)
         if c in problem.quadratic or bounds or np.any(problem.linear.get(c, 0.0)):
             continue
-        blocks = [b for b in (*problem.terms, *problem.constraints, *problem.norm_bounds) if c in b.entries]
+        blocks = [b for b in problem.blocks if c in b.entries]
         found = [(v, data) for b in blocks for v in b.entries if v != c and (data := _samples(b, v, c)) is not None]
         if len(found) == len(blocks) > 0 and all(v == found[0][0] and data is found[0][1] for v, data in found):
             return found[0][0], c, found[0][1]

@@ -168,9 +168,8 @@ def _judge_point(
         return None, None, f"the point has {x.size} entries, the problem {problem.size}"
     if not np.all(np.isfinite(x)):
         return None, None, "the point has entries that are not finite numbers"
-    expected = {c.name: c.size for c in problem.constraints} | {b.name: b.size + 1 for b in problem.norm_bounds}
     given = multipliers or {}
-    for name, size in expected.items():
+    for name, size in problem.multiplier_sizes.items():
         if name not in given:
             return None, None, f"there are no multipliers for {name!r}"
         if np.shape(given[name]) != (size,) or not np.all(np.isfinite(given[name])):

@@ -68,7 +68,7 @@ class Direction:
 
 def check(problem: Problem, direction: Rates) -> str:
     """Why the direction does not prove that there is no minimum, in rationals where possible; empty where it does."""
-    if {name: len(v) for name, v in direction.items()} != {v.name: v.size for v in problem.variables}:
+    if not problem.fits(direction):
         return "the direction does not give one number for every unknown"
     if has_few_moments(problem):
         falls = falls_for_ever(problem.remembered(moments), direction)
@@ -82,8 +82,7 @@ def check(problem: Problem, direction: Rates) -> str:
 
 def check_in_rationals(problem: Problem, direction: Rates) -> str:
     """The same without rounding or not at all."""
-    sizes = {v.name: v.size for v in problem.variables}
-    if {name: len(values) for name, values in direction.items()} != sizes:
+    if not problem.fits(direction):
         return "the direction does not give one number for every unknown"
     if not in_rationals(problem):
         return "a direction is checked exactly only where there is no norm bound and no large matrix of the objective"

@@ -30,7 +30,6 @@ from convexcls.proofs.claims.rational_lower_bounds import (
     costs,
     dual_bound,
     linearised_bound,
-    rows,
     single_ends,
 )
 from convexcls.proofs.claims.statement import NoProof, Statement, state
@@ -68,7 +67,7 @@ def true_bounds(
     as it is or, where that is further from the upper bound, times the multiple of the point that has margins large
     enough. ``NoProof`` (a ValueError) where the problem is no quadratic program."""
     statement = state(problem)
-    z = [value for name in statement.kept for value in point[name]]
+    z = statement.joined(point)
     near, value = _feasible(statement, z), _objective(statement, z)
     upper = min((value if moved == z else _objective(statement, moved) for moved in near), default=None)
     if upper is not None and (scale := _multiple(statement, z)) is not None:
@@ -83,7 +82,7 @@ def true_bounds(
 def _objective(statement: Statement, z: Vector) -> Fraction:
     total = HALF * dot([dot(row, z) for row in statement.quadratic], z) + dot(statement.linear, z) + statement.constant
     for samples in statement.samples:
-        lines = [[dot(row, [*z, Fraction(1)]) for row in rows(line)] for line in samples.lines]
+        lines = [[dot(row, [*z, Fraction(1)]) for row in line.every] for line in samples.lines]
         for heights, c, p in zip(zip(*lines, strict=True), *costs(samples), strict=True):
             height = max(heights)
             total += c * height + HALF * p * max(height, ZERO) ** 2
@@ -92,8 +91,8 @@ def _objective(statement: Statement, z: Vector) -> Fraction:
 
 def _feasible(statement: Statement, z: Vector) -> list[Vector]:
     """Points that satisfy the constraints, near z; none where there is no simple way to one."""
-    equations = [row for block in statement.equalities for row in rows(block)]
-    bounds = [row for block in statement.inequalities for row in rows(block)]
+    equations = [row for block in statement.equalities for row in block.every]
+    bounds = [row for block in statement.inequalities for row in block.every]
     if _multiple(statement, z) is not None:
         middle = _centred(statement, bounds, z)
         scale = _multiple(statement, middle)
@@ -124,7 +123,7 @@ def _centred(statement: Statement, bounds: list[Vector], z: Vector) -> Vector:
 
 def _multiple(statement: Statement, z: Vector) -> Fraction | None:
     """The multiple of z that just satisfies the constraints, where all of them are rows that say "at least"."""
-    bounds = [row for block in statement.inequalities for row in rows(block)]
+    bounds = [row for block in statement.inequalities for row in block.every]
     reached = [-dot(row[:-1], z) for row in bounds]
     if statement.equalities or not bounds or not all(r[-1] > 0 < v for r, v in zip(bounds, reached, strict=True)):
         return None

@@ -30,9 +30,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-import numpy as np
-
-from convexcls.proofs.claims.statement import AffineRows, Samples, Statement
+from convexcls.proofs.claims.statement import Samples, Statement
 from convexcls.rational.elimination import dot, null_space, solve
 
 Vector = list[Fraction]
@@ -83,9 +81,9 @@ def _multipliers(
     for block in (*statement.equalities, *statement.inequalities):
         used = given.get(block.block.name, {})
         free = block in statement.equalities
-        every += [Multiplier(used.get(i, ZERO), row, free=free) for i, row in enumerate(rows(block))]
+        every += [Multiplier(used.get(i, ZERO), row, free=free) for i, row in enumerate(block.every)]
     for samples in statement.samples:
-        lines = [rows(line) for line in samples.lines]
+        lines = [line.every for line in samples.lines]
         used = given.get(samples.lines[0].block.name, {})
         for i, (c, p) in enumerate(zip(*costs(samples), strict=True)):
             if p and len(lines) == 1:
@@ -197,11 +195,6 @@ def costs(samples: Samples) -> tuple[Vector, Vector]:
     return [Fraction(c) for c in samples.cost.tolist()], [Fraction(p) for p in samples.curvature.tolist()]
 
 
-def rows(block: AffineRows) -> list[Vector]:
-    """All rows of a block with their shifts."""
-    return block.rational(np.arange(block.size))
-
-
 End = Fraction | None
 
 
@@ -250,8 +243,8 @@ def single_ends(bounds: Iterable[Vector], size: int) -> tuple[list[End], list[En
 
 def _box(statement: Statement) -> BoxMinimum | None:
     """The box of a program that has bounds of single unknowns, at most one equation, and nothing else."""
-    equations = [row for block in statement.equalities for row in rows(block)]
-    bounds = [row for block in statement.inequalities for row in rows(block)]
+    equations = [row for block in statement.equalities for row in block.every]
+    bounds = [row for block in statement.inequalities for row in block.every]
     if statement.samples or len(equations) > 1 or any(sum(map(bool, row[:-1])) != 1 for row in bounds):
         return None
     return BoxMinimum(*single_ends(bounds, statement.size), *(equations or [[ZERO] * (statement.size + 1)]))

@@ -52,26 +52,10 @@ class NoProof(ValueError):
 
 
 @dataclass(frozen=True, eq=False)
-class Samples:
-    """A slack variable and the lines that it stays above, its pieces without the slack."""
+class Samples(Epigraph):
+    """A slack variable, one entry a sample, with the ``lines`` that it stays above: its pieces without the slack."""
 
-    epigraph: Epigraph
     lines: tuple[AffineRows, ...]
-
-    @property
-    def cost(self) -> Array:
-        """The linear cost c of each sample."""
-        return self.epigraph.cost
-
-    @property
-    def curvature(self) -> Array:
-        """The quadratic cost p of each sample."""
-        return self.epigraph.curvature
-
-    @property
-    def size(self) -> int:
-        """The number of samples."""
-        return self.epigraph.size
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,6 +71,10 @@ class Statement:
     equalities: tuple[AffineRows, ...]
     inequalities: tuple[AffineRows, ...]
     samples: tuple[Samples, ...]
+
+    def joined(self, values: Mapping[str, Sequence[Fraction]]) -> list[Fraction]:
+        """z, from its values by variable."""
+        return [value for name in self.kept for value in values[name]]
 
     def point(self, z: list[Fraction]) -> dict[str, list[Fraction]]:
         """z by variable."""
@@ -119,8 +107,12 @@ def state(problem: Problem) -> Statement:
         constant,
         tuple(m for m in plain if m.block.relation == "=="),  # type: ignore[union-attr]
         tuple(m for m in plain if m.block.relation == "<="),  # type: ignore[union-attr]
-        tuple(Samples(e, tuple(blocks[piece.name] for piece in e.pieces)) for e in epigraphs),
+        tuple(_samples(e, [blocks[piece.name] for piece in e.pieces]) for e in epigraphs),
     )
+
+
+def _samples(e: Epigraph, lines: Sequence[AffineRows]) -> Samples:
+    return Samples(e.variable, e.cost, e.curvature, e.pieces, tuple(lines))
 
 
 def _refuse(problem: Problem) -> None:
@@ -220,6 +212,11 @@ class AffineRows:
     def _few(self) -> Matrix:
         """All rows of a small block: they may be sums over samples, which are not added up twice."""
         return self._rational(np.arange(self.size))
+
+    @property
+    def every(self) -> Matrix:
+        """All rows, each with its shift as last entry."""
+        return self.rational(np.arange(self.size))
 
     def rational(self, index: Index) -> Matrix:
         """Some of the rows, each with its shift as last entry."""

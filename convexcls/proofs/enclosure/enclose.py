@@ -193,7 +193,7 @@ def _start(problem: Problem, x: Any) -> list[Fraction]:
 
 def _box(problem: Problem, enclosure: Enclosure) -> list[Interval] | None:
     """The intervals of all unknowns; None where they do not fit the problem."""
-    if {v: len(e) for v, e in enclosure.coefficients.items()} != {v.name: v.size for v in problem.variables}:
+    if not problem.fits(enclosure.coefficients):
         return None
     box = [interval for v in problem.variables for interval in enclosure.coefficients[v.name]]
     pinned = set(enclosure.pinned)

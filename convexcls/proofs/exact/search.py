@@ -106,9 +106,7 @@ class ActiveSetSearch:
             p = Fraction(float(samples.curvature[i]))
             curved.append({len(linear): p} if p else {})
             linear.append(Fraction(float(samples.cost[i])))
-        equalities = [
-            (sparse_row(row[:-1]), -row[-1]) for b in self.statement.equalities for row in b.rational(np.arange(b.size))
-        ]
+        equalities = [(sparse_row(row[:-1]), -row[-1]) for b in self.statement.equalities for row in b.every]
         inequalities = []
         for key in self.rows:
             (values,) = self.measured(key).rational(np.array([key[1]]))

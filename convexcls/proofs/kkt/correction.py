@@ -50,14 +50,13 @@ MOST_STEPS = 10
 
 def free_variables(problem: Problem) -> list[str]:
     """The variables without curvature whose stationarity adds up over samples."""
-    blocks: list[Block] = [*problem.terms, *problem.constraints, *problem.norm_bounds]
     out = []
     for v in problem.variables:
         bounds = [b for b in problem.norm_bounds if v.name in b.bound_entries]
         in_ball = v.name in problem.remembered(Structure).balls  # no step along a column is long
         if v.name in problem.quadratic or v.kind in BY_SAMPLE or bounds or in_ball:
             continue
-        if any(v.name in _summed(b) for b in blocks):
+        if any(v.name in _summed(b) for b in problem.blocks):
             out.append(v.name)
     return out if sum(problem.variable(v).size for v in out) <= LARGEST_GROUP else []
 
@@ -69,7 +68,7 @@ def _summed(block: Block) -> dict[str, Rows]:
 
 def summed_rows(problem: Problem, names: Sequence[str]) -> list[JoinedRows]:
     """The rows over some variables in which these add up."""
-    blocks = (*problem.terms, *problem.constraints, *problem.norm_bounds)
+    blocks = problem.blocks
     if len(names) == len(problem.variables) and all(len(_summed(b)) == len(b.entries) for b in blocks):
         return [problem.rows(b) for b in blocks]  # which are known
     return [rows for b in blocks if (rows := problem.narrow_rows(_summed(b), names)) is not None]

@@ -95,11 +95,7 @@ def _widest_attained(proof: RootProof, point: Mapping[str, list[Fraction]], tol:
         return False
     z = [value for v in proof.problem.variables for value in point[v.name]]
     rows = AffineRows(parts.block, proof.problem.rows(parts.block), proof.problem.size)
-    values = (
-        sum((a * b for a, b in zip(row, [*z, Fraction(1)], strict=True)), Fraction(0))
-        for row in rows.rational(np.arange(parts.block.size))
-    )
-    return all(value <= tol * t for value in values)  # t - R x
+    return all(dot(row, [*z, Fraction(1)]) <= tol * t for row in rows.every)  # t - R x
 
 
 def doubles_near(proof: ExactProof, tolerance: Fraction, factor: Fraction = Fraction(1)) -> Array | None:
@@ -110,7 +106,7 @@ def doubles_near(proof: ExactProof, tolerance: Fraction, factor: Fraction = Frac
     if not allowed:
         return None
     statement = state(proof.problem)
-    exact = [factor * value for name in statement.kept for value in proof.point[name]]
+    exact = [factor * value for value in statement.joined(proof.point)]
     try:
         nearest = [float(value) for value in exact]
     except OverflowError:
@@ -138,7 +134,7 @@ def doubles_near(proof: ExactProof, tolerance: Fraction, factor: Fraction = Frac
 
 def _norm(statement: Statement, proof: ExactProof, allowed: Fraction, tolerance: Fraction) -> list[Vector]:
     """The matrix of the norm, in units of the grain."""
-    z = [value for name in statement.kept for value in proof.point[name]]
+    z = statement.joined(proof.point)
     size = range(statement.size)
     curved = [[value / allowed for value in row] for row in statement.quadratic]
     for row, weight in _weighed(statement, proof, z, allowed, tolerance):
@@ -154,7 +150,7 @@ def _weighed(
 ) -> Iterator[tuple[Vector, Fraction]]:
     """Rows with the weights of their squares."""
     for block in (*statement.equalities, *statement.inequalities):
-        rows, used = block.rational(np.arange(block.size)), proof.multipliers.get(block.block.name, {})
+        rows, used = block.every, proof.multipliers.get(block.block.name, {})
         unit = max((abs(row[-1]) for row in rows), default=Fraction(0))
         for i, row in enumerate(rows):
             if block in statement.equalities or not _value(row, z):
@@ -166,7 +162,7 @@ def _weighed(
 
 
 def _sampled(samples: Samples, z: Vector, allowed: Fraction) -> Iterator[tuple[Vector, Fraction]]:
-    lines = [line.rational(np.arange(samples.size)) for line in samples.lines if isinstance(line, AffineRows)]
+    lines = [line.every for line in samples.lines]
     every = zip(zip(*lines, strict=True), samples.cost.tolist(), samples.curvature.tolist(), strict=True)
     for rows, c, p in every:
         ranked = sorted(rows, key=lambda row: _value(row, z), reverse=True)

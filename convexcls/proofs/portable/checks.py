@@ -104,7 +104,7 @@ def _well_formed(parsed: Parsed, problem: Problem) -> None:
     if {name: len(values) for name, values in parsed.point.items()} != sizes:
         wanted = ", ".join(f"{name} ({size})" for name, size in sizes.items())
         raise CertificateError(f"the point must give one number for every entry of {wanted}")
-    heights = {c.name: c.size for c in problem.constraints} | {b.name: b.size + 1 for b in problem.norm_bounds}
+    heights = problem.multiplier_sizes
     for name, rows in parsed.multipliers.items():
         if name not in heights or any(not i < heights[name] for i in rows):
             raise CertificateError(f"there is a multiplier of {name!r} for a row that does not exist")
@@ -139,11 +139,10 @@ def _enclosed(parsed: Parsed, box: Box, problem: Model) -> Interval:
     """Krawczyk's test on the box of the file, in ball arithmetic: no step of a search for it."""
     lower, upper = parsed.claim["lower"], parsed.claim["upper"]
     low, high = (-upper, -lower) if problem.sense == "max" else (lower, upper)
-    sizes = {v.name: v.size for v in problem.variables}
-    if any({name: len(values) for name, values in end.items()} != sizes for end in (box.lower, box.upper)):
+    if not (problem.fits(box.lower) and problem.fits(box.upper)):
         raise CertificateError("the enclosure does not give an interval for every unknown")
-    intervals = {name: list(zip(box.lower[name], box.upper[name], strict=True)) for name in sizes}
-    flat = [interval for v in problem.variables for interval in intervals[v.name]]
+    intervals = {v.name: list(zip(box.lower[v.name], box.upper[v.name], strict=True)) for v in problem.variables}
+    flat = [interval for part in intervals.values() for interval in part]
     pinned = tuple(j for j, interval in enumerate(flat) if not any(interval))
     claimed = Enclosure(low, high, intervals, box.digits, NO_DIGITS, box.precision, pinned)
     claimed = replace(claimed, proof=proof_words(problem, claimed))

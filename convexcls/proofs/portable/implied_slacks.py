@@ -68,8 +68,7 @@ def with_slacks(problem: Problem, point: Mapping[str, list[Fraction]]) -> Array:
 
 def multiplier_arrays(problem: Problem, multipliers: Blocks) -> dict[str, Array]:
     """One array of doubles for every constraint and norm bound."""
-    sizes = {c.name: c.size for c in problem.constraints} | {b.name: b.size + 1 for b in problem.norm_bounds}
-    out = {name: np.zeros(size) for name, size in sizes.items()}
+    out = {name: np.zeros(size) for name, size in problem.multiplier_sizes.items()}
     for name, rows in multipliers.items():
         for i, value in rows.items():
             out[name][i] = to_double(value)

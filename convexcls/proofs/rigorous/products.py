@@ -64,8 +64,7 @@ class Products:
 
     def __init__(self, problem: Problem) -> None:
         self.problem, self.passes = problem, 0
-        blocks = (*problem.terms, *problem.constraints, *problem.norm_bounds)
-        cores = [rows.factors().core for b in blocks for rows in b.entries.values()]
+        cores = [rows.factors().core for b in problem.blocks for rows in b.entries.values()]
         cores += problem.matrices.values()
         self.largest = max((c.entries for c in cores if not c.is_ones and c.diagonal() is None), default=0)
         self._errors: dict[int, EntryError] = {}
