@@ -295,8 +295,8 @@ def norm_bound(problem: Problem, b: NormBound) -> str:
 
 SYMBOLS = re.findall(
     r"\S+",
-    r"\alpha \beta \lambda \mu \nu \xi \eta \tau \theta \rho \psi \phi \Lambda \Omega \Pi \sum \nabla \infty \otimes \cdot \dots "
-    r"\le \ge \ne \| \{ \} \tfrac12",
+    r"\alpha \beta \lambda \mu \nu \xi \eta \tau \theta \rho \psi \phi \Lambda \Omega \Pi \sum \nabla \infty \otimes "
+    r"\cdot \dots \le \ge \ne \| \{ \} \tfrac12",
 )
 WORDS = dict(zip(SYMBOLS, "αβλμνξητθρψφΛΩΠΣ∇∞⊗·…≤≥≠‖{}½", strict=True))
 WORDS |= {word: word[1:] for word in (r"\log", r"\max", r"\min", r"\det")}

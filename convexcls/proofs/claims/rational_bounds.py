@@ -22,6 +22,7 @@ import numpy as np
 
 from convexcls.problem import NoAnswer, Problem
 from convexcls.proofs.claims.curvature import has_rounded_kernel
+from convexcls.proofs.claims.farkas import Multipliers
 from convexcls.proofs.claims.optimum import Widest, widest
 from convexcls.proofs.claims.rational_lower_bounds import (
     HALF,
@@ -59,9 +60,7 @@ def affordable(problem: Problem) -> bool:
 
 
 def true_bounds(
-    problem: Problem,
-    point: Mapping[str, Vector],
-    multipliers: Mapping[str, Mapping[int, Fraction]],
+    problem: Problem, point: Mapping[str, Vector], multipliers: Multipliers
 ) -> tuple[Fraction | None, Fraction | None, Fraction]:
     """A lower and an upper bound of the minimised objective (None: none could be shown), and the objective at the point
     as it is or, where that is further from the upper bound, times the multiple of the point that has margins large
@@ -162,11 +161,7 @@ def _within(bounds: list[Vector], z: Vector) -> tuple[Vector, Vector]:
     return inside, reach
 
 
-def finer_bounds(
-    problem: Problem,
-    point: Mapping[str, list[Fraction]],
-    multipliers: Mapping[str, Mapping[int, Fraction]],
-) -> Finer | None:
+def finer_bounds(problem: Problem, point: Mapping[str, list[Fraction]], multipliers: Multipliers) -> Finer | None:
     """The bounds of a small problem; None where there are none, or where it is not small."""
     parts = widest(problem)
     if not affordable(problem) or has_rounded_kernel(problem) or (problem.norm_bounds and parts is None):
@@ -186,11 +181,19 @@ def finer_bounds(
     return None if found is None else (*found, found[1])
 
 
-def _widest_bounds(
-    parts: Widest,
-    point: Mapping[str, list[Fraction]],
-    multipliers: Mapping[str, Mapping[int, Fraction]],
-) -> Finer | None:
+def bounds_reached(
+    problem: Problem, point: Mapping[str, list[Fraction]], multipliers: Multipliers, tol: Fraction
+) -> tuple[Fraction, Fraction] | None:
+    """The bounds, where they and the objective at the point are within the tolerance of each other; None elsewhere."""
+    found = finer_bounds(problem, point, multipliers)
+    if found is None:
+        return None
+    low, high, value = found
+    allowed = tol * max(abs(low), abs(high), Fraction(problem.unit))
+    return (low, high) if high - low <= allowed and abs(value - high) <= allowed else None
+
+
+def _widest_bounds(parts: Widest, point: Mapping[str, list[Fraction]], multipliers: Multipliers) -> Finer | None:
     """Of the widest margin t, by the quadratic program whose minimum is p = 1 / (2 t^2), at the t-th part of the point:
     t lies between the roots of 1 / 2p for its bounds. What is minimised is -t."""
     t = point[parts.margin][0]

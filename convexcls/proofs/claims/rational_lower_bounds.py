@@ -26,10 +26,11 @@ pulls are alike, or as given.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from convexcls.proofs.claims.farkas import Multipliers
 from convexcls.proofs.claims.statement import Samples, Statement
 from convexcls.rational.elimination import dot, null_space, solve
 
@@ -57,7 +58,7 @@ class Multiplier:
         return above if self.most is None else min(above, self.most)
 
 
-def dual_bound(statement: Statement, given: Mapping[str, Mapping[int, Fraction]]) -> Fraction | None:
+def dual_bound(statement: Statement, given: Multipliers) -> Fraction | None:
     """A lower bound of the minimised objective; None where the multipliers could not be made dual feasible."""
     found = _multipliers(statement, given)
     if found is None:
@@ -72,9 +73,7 @@ def dual_bound(statement: Statement, given: Mapping[str, Mapping[int, Fraction]]
     return None
 
 
-def _multipliers(
-    statement: Statement, given: Mapping[str, Mapping[int, Fraction]]
-) -> tuple[Vector, list[Multiplier]] | None:
+def _multipliers(statement: Statement, given: Multipliers) -> tuple[Vector, list[Multiplier]] | None:
     """(g, constant) plus what the multipliers that are not free to choose pull, and the others one by one; None where
     a sample has more lines than are dealt with."""
     base, every = [*statement.linear, statement.constant], []
@@ -207,9 +206,7 @@ class BoxMinimum:
     equation: Vector
 
 
-def linearised_bound(
-    statement: Statement, z: Vector, multipliers: Mapping[str, Mapping[int, Fraction]]
-) -> Fraction | None:
+def linearised_bound(statement: Statement, z: Vector, multipliers: Multipliers) -> Fraction | None:
     """A lower bound of the minimised objective from the curvature at z; None where the program is not over a box."""
     box = _box(statement)
     if box is None:

@@ -25,7 +25,7 @@ import numpy as np
 from convexcls.arrays import Array
 from convexcls.proofs.certificate import Certificate
 from convexcls.proofs.claims.optimum import ExactProof, RootProof, widest
-from convexcls.proofs.claims.rational_bounds import finer_bounds
+from convexcls.proofs.claims.rational_bounds import bounds_reached
 from convexcls.proofs.claims.statement import AffineRows, Samples, Statement, state
 from convexcls.proofs.kkt.check import check_kkt
 from convexcls.proofs.kkt.lowest_slacks import settled
@@ -73,16 +73,8 @@ def _attains(c: Certificate, x: Array) -> bool:
         return _widest_attained(root, point, Fraction(c.tol))
     if not isinstance(root, ExactProof):
         return False
-    found = finer_bounds(c.problem, point, root.multipliers)
-    if found is None:
+    if bounds_reached(c.problem, point, root.multipliers, Fraction(c.tol)) is None:
         return False
-    low, high, value = found
-    allowed = Fraction(c.tol) * max(abs(low), abs(high), Fraction(c.problem.unit))
-    return high - low <= allowed and abs(value - high) <= allowed and _feasible(c, x)
-
-
-def _feasible(c: Certificate, x: Array) -> bool:
-    """Whether all constraints hold to the tolerance, whatever rounding may hide."""
     return check_kkt(c.problem, x, c.multipliers or {}, c.tol).primal_feasibility.bound <= c.tol
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
@@ -14,11 +14,12 @@ from convexcls.problem import NoAnswer, Problem
 from convexcls.proofs.certificate import Certificate, Level
 from convexcls.proofs.claims.curvature import has_rounded_kernel, vanishes_as_given
 from convexcls.proofs.claims.direction import check_in_rationals
+from convexcls.proofs.claims.farkas import Multipliers
 from convexcls.proofs.claims.optimum import ExactProof, Widest, widest
 from convexcls.proofs.claims.rational_bounds import affordable
 from convexcls.proofs.claims.statement import NoProof
 from convexcls.proofs.enclosure.enclose import enclose
-from convexcls.proofs.enclosure.intervals import enclose_root
+from convexcls.proofs.enclosure.intervals import Enclosure, enclose_root
 from convexcls.proofs.exact.prove import Solve, prove, prove_widest
 from convexcls.proofs.kkt.check import check_kkt
 from convexcls.proofs.separability import separation_of
@@ -26,33 +27,47 @@ from convexcls.proofs.separability import separation_of
 BEYOND_RANGE = "the solution is known, but some of its numbers are beyond the range of doubles"
 
 
+def or_undecided(c: Certificate, level: Level, prove: Callable[[], Certificate]) -> Certificate:
+    """What is proved; that it is undecided, and why, where there is no proof."""
+    try:
+        return prove()
+    except (NoProof, NoAnswer) as error:
+        return replace(c, status="undecided", level=level, reason=str(error))
+    except OverflowError:
+        return replace(c, status="undecided", level=level, reason=BEYOND_RANGE)
+
+
 def exactly(c: Certificate, digits: int, solve: Solve | None) -> Certificate:
     """The optimum, or that there is none."""
+    return or_undecided(c, "exact", lambda: _exactly(c, digits, solve))
+
+
+def _exactly(c: Certificate, digits: int, solve: Solve | None) -> Certificate:
     problem = c.problem
-    try:
-        if problem.is_quadratic_program:
-            return proved(c, prove(problem, c.x, c.multipliers, solve))
-        if (parts := widest(problem)) is not None:
-            return _widest(c, parts, digits, solve)
-        if c.status == "optimal":
-            return replace(c, level="exact", enclosure=enclose(problem, c.x, digits))
-        if (separated := _separated(problem)) is not None:
-            return proved(c, separated)
-        found = enclose(problem, c.x, digits)
-        return at(replace(c, status="optimal", level="exact", reason="", enclosure=found), found.middle)
-    except (NoProof, NoAnswer) as error:
-        return replace(c, status="undecided", level="exact", reason=str(error))
-    except OverflowError:
-        return replace(c, status="undecided", level="exact", reason=BEYOND_RANGE)
+    if problem.is_quadratic_program:
+        return proved(c, prove(problem, c.x, c.multipliers, solve))
+    if (parts := widest(problem)) is not None:
+        return _widest(c, parts, digits, solve)
+    if c.status == "optimal":
+        return replace(c, level="exact", enclosure=enclose(problem, c.x, digits))
+    if (separated := _separated(problem)) is not None:
+        return proved(c, separated)
+    return enclosed(c, enclose(problem, c.x, digits))
+
+
+def enclosed(c: Certificate, found: Enclosure, multipliers: Multipliers | None = None) -> Certificate:
+    """The certificate of an enclosure, at the doubles in the middle of it."""
+    return at(replace(c, status="optimal", level="exact", reason="", enclosure=found), found.middle, multipliers)
 
 
 def refuted(c: Certificate, level: Level, solve: Solve | None) -> Certificate:
     """That there is no optimum, without rounding."""
-    try:
+
+    def prove_none() -> Certificate:
         found = _separated(c.problem) or _falling(c) or prove(c.problem, c.x, c.multipliers, solve)
         return replace(proved(c, found), level=level)
-    except (NoProof, NoAnswer) as error:
-        return replace(c, status="undecided", level=level, reason=str(error))
+
+    return or_undecided(c, level, prove_none)
 
 
 def _separated(problem: Problem) -> ExactProof | None:
@@ -62,6 +77,11 @@ def _separated(problem: Problem) -> ExactProof | None:
     direction = None if view is None else view.rational_direction()
     if direction is None:
         return None
+    return _from_origin(problem, direction)
+
+
+def _from_origin(problem: Problem, direction: Mapping[str, list[Fraction]]) -> ExactProof:
+    """That the objective falls for ever from 0 on."""
     start = {name: [Fraction(0)] * len(values) for name, values in direction.items()}
     return ExactProof("unattained", problem, point=start, direction=direction)
 
@@ -74,10 +94,7 @@ def _falling(c: Certificate) -> ExactProof | None:
         return None
     way = c.direction.exactly or [Fraction(v) for v in c.direction.x.tolist()]
     direction = {name: list(way[where]) for name, where in problem.layout.items()}
-    if check_in_rationals(problem, direction):
-        return None
-    start = {name: [Fraction(0)] * len(values) for name, values in direction.items()}
-    return ExactProof("unattained", problem, point=start, direction=direction)
+    return None if check_in_rationals(problem, direction) else _from_origin(problem, direction)
 
 
 def _widest(c: Certificate, parts: Widest, digits: int, solve: Solve | None) -> Certificate:
@@ -86,8 +103,7 @@ def _widest(c: Certificate, parts: Widest, digits: int, solve: Solve | None) -> 
     if isinstance(proof, ExactProof):
         return proved(c, proof)
     found = enclose_root(proof.square, proof.ray, digits, proof)
-    raised = replace(c, status="optimal", level="exact", reason="", notes=_added(c, proof.notes), enclosure=found)
-    return at(raised, found.middle, proof.multipliers)
+    return enclosed(replace(c, notes=_added(c, proof.notes)), found, proof.multipliers)
 
 
 def _added(c: Certificate, notes: Sequence[str]) -> tuple[str, ...]:
@@ -126,9 +142,7 @@ def _true_of_doubles_only(c: Certificate, proof: ExactProof) -> str:
 
 
 def at(
-    c: Certificate,
-    point: Mapping[str, Sequence[Fraction | float]],
-    multipliers: Mapping[str, Mapping[int, Fraction]] | None = None,
+    c: Certificate, point: Mapping[str, Sequence[Fraction | float]], multipliers: Multipliers | None = None
 ) -> Certificate:
     """The certificate at the doubles nearest to another point, of which variables that it does not name are left as
     they are; ``NoAnswer`` where there are none."""
@@ -143,7 +157,7 @@ def at(
     return replace(c, x=x, multipliers=given, kkt=check_kkt(problem, x, given, c.tol), attained=None)
 
 
-def _multipliers(problem: Problem, exact: Mapping[str, Mapping[int, Fraction]]) -> dict[str, Array]:
+def _multipliers(problem: Problem, exact: Multipliers) -> dict[str, Array]:
     """The multipliers of a proof as doubles; those of a norm bound are what the others leave: u, and mu = ‖u‖."""
     out = {c.name: np.zeros(c.size) for c in problem.constraints}
     for name, rows in exact.items():

@@ -12,10 +12,9 @@ from fractions import Fraction
 
 import numpy as np
 
-from convexcls.problem import NoAnswer
 from convexcls.proofs.certificate import Certificate, Level
 from convexcls.proofs.claims.optimum import ExactProof
-from convexcls.proofs.claims.rational_bounds import finer_bounds
+from convexcls.proofs.claims.rational_bounds import bounds_reached
 from convexcls.proofs.claims.statement import moments
 from convexcls.proofs.enclosure.moments import (
     Moments,
@@ -28,7 +27,7 @@ from convexcls.proofs.enclosure.moments import (
 )
 from convexcls.proofs.exact.prove import Solve
 from convexcls.proofs.kkt.attainment import needs_attainment_proof
-from convexcls.proofs.levels.exact_level import BEYOND_RANGE, at, exactly, proved
+from convexcls.proofs.levels.exact_level import at, enclosed, exactly, or_undecided, proved
 from convexcls.proofs.rigorous import Bounds, bounds
 from convexcls.proofs.rigorous.structure import Structure
 
@@ -117,14 +116,10 @@ def _finer(c: Certificate) -> Certificate | None:
         for name, z in (c.multipliers or {}).items()
         if np.all(np.isfinite(z))
     }
-    found = finer_bounds(c.problem, point, given)
-    if found is None:
+    found = bounds_reached(c.problem, point, given, Fraction(c.tol))
+    if found is None or not _violation(c) <= c.tol:
         return None
-    low, high, value = found
-    allowed = Fraction(c.tol) * max(abs(low), abs(high), Fraction(c.problem.unit))
-    if high - low > allowed or abs(value - high) > allowed or not _violation(c) <= c.tol:
-        return None
-    ends = rounded_down(low), -rounded_down(-high)
+    ends = rounded_down(found[0]), -rounded_down(-found[1])
     return replace(c, status="optimal", reason="", bounds=Bounds(*ends, at_point=ends[1]))
 
 
@@ -140,18 +135,16 @@ def rounded_down(value: Fraction) -> float:
 def by_moments(c: Certificate, level: Level, digits: int, stand_in: bool) -> Certificate:
     """The optimum, or that there is none, whatever doubles say of it."""
     parts = c.problem.remembered(moments)
-    try:
+
+    def prove() -> Certificate:
         if (direction := falling_direction(parts)) is not None:
             proof = ExactProof("unattained", c.problem, point=identity(parts), direction=direction)
             return replace(proved(c, proof), level=level)
         if level == "rigorous":
             return _bounded(c, parts, stand_in)
-        found = enclose_moments(c.problem, parts, digits)
-        return at(replace(c, status="optimal", level="exact", reason="", enclosure=found), found.middle)
-    except NoAnswer as error:
-        return replace(c, status="undecided", level=level, reason=str(error))
-    except OverflowError:
-        return replace(c, status="undecided", level=level, reason=BEYOND_RANGE)
+        return enclosed(c, enclose_moments(c.problem, parts, digits))
+
+    return or_undecided(c, level, prove)
 
 
 def _bounded(c: Certificate, parts: Sequence[Moments], stand_in: bool) -> Certificate:
