@@ -317,6 +317,13 @@ class NormBound(Block):
         if any(rows.shape[0] != 1 for rows in self.bound_entries.values()):
             raise ProblemError(f"norm bound {self.name!r}: its right-hand side is one row")
 
+    @property
+    def is_ball(self) -> bool:
+        """Whether it keeps one variable within a ball around 0."""
+        values = next(iter(self.entries.values())).diagonal()
+        plain = len(self.entries) == 1 and not self.bound_entries and not np.any(self.offset) and self.bound >= 0
+        return plain and values is not None and bool(np.all(values == 1.0))
+
     def __eq__(self, other: object) -> bool:
         return (
             isinstance(other, NormBound)

@@ -77,7 +77,7 @@ def null_vector_near(matrix: Given, given: Sequence[Fraction]) -> Vector | None:
 
 def rank(matrix: Given) -> int:
     """The rank of a matrix."""
-    return len(reduced(matrix, len(matrix[0]))[1]) if matrix else 0
+    return len(independent_columns(matrix))
 
 
 def rank_modulo_prime(matrix: Given) -> int:
@@ -107,11 +107,19 @@ def rank_of_residues(work: NDArray[np.int64], prime: int) -> int:
     return top
 
 
+def transposed(matrix: Given) -> Matrix:
+    """The columns."""
+    return [list(column) for column in zip(*matrix, strict=True)]
+
+
 def independent_rows(matrix: Given) -> list[int]:
     """Rows that span what all rows span, each one that does not depend on those before it."""
-    if not matrix:
-        return []
-    return reduced([list(column) for column in zip(*matrix, strict=True)], len(matrix))[1]
+    return independent_columns(transposed(matrix))
+
+
+def independent_columns(matrix: Given) -> list[int]:
+    """Columns that span what all columns span, each one that does not depend on those before it."""
+    return reduced(matrix, len(matrix[0]))[1] if matrix else []
 
 
 def inverse(matrix: Given) -> Matrix | None:

@@ -24,7 +24,7 @@ from typing import Literal
 import numpy as np
 
 from convexcls.arrays import Indices
-from convexcls.problem import Constraint, NormBound, Problem
+from convexcls.problem import Constraint, Problem
 from convexcls.proofs.claims import farkas
 from convexcls.proofs.claims.direction import falls_exactly
 from convexcls.proofs.claims.farkas import Multipliers
@@ -263,7 +263,8 @@ def widest(problem: Problem) -> Widest | None:
     if problem.terms or problem.quadratic or problem.constant or len(problem.norm_bounds) != 1:
         return None
     costs = [v.name for v in problem.variables if np.any(problem.q[problem.layout[v.name]])]
-    if len(problem.constraints) != 1 or len(costs) != 1 or not _unit_ball(ball := problem.norm_bounds[0]):
+    ball = problem.norm_bounds[0]
+    if len(problem.constraints) != 1 or len(costs) != 1 or not ball.is_ball or ball.bound != 1.0:
         return None
     block, margin, bounded = problem.constraints[0], costs[0], next(iter(ball.entries))
     plain = block.relation == "<=" and not np.any(block.rhs)
@@ -279,12 +280,6 @@ def widest(problem: Problem) -> Widest | None:
         constraints=[Constraint(block.name, rows, block.symbol, block.kind, rhs=-1.0)],
     )
     return Widest(problem, margin, bounded, program)
-
-
-def _unit_ball(b: NormBound) -> bool:
-    values = next(iter(b.entries.values())).diagonal()
-    alone = len(b.entries) == 1 and not b.bound_entries and not np.any(b.offset) and b.bound == 1.0
-    return alone and values is not None and bool(np.all(values == 1.0))
 
 
 def proved_square(parts: Widest, point: Mapping[str, list[Fraction]], multipliers: Multipliers) -> Fraction | None:

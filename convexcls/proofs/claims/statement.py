@@ -131,7 +131,7 @@ def _objective(problem: Problem, kept: tuple[str, ...], size: int) -> tuple[Matr
     augmented = [[Fraction(0)] * (size + 1) for _ in range(size + 1)]
     for term in problem.terms:
         measured = AffineRows(term, problem.narrow_rows(term.entries, kept), size)
-        augmented = added(augmented, measured.gram(term.counted, term.weights[term.counted]), Fraction(1))
+        augmented = added(augmented, measured.gram(term.counted, term.weights[term.counted]))
     linear = [augmented[j][size] for j in range(size)]
     quadratic = [row[:size] for row in augmented[:size]]
     start = 0
@@ -368,6 +368,6 @@ def _sign_array(values: Iterable[Fraction]) -> NDArray[np.int8]:
     return np.array([(value > 0) - (value < 0) for value in values], dtype=np.int8)
 
 
-def added(total: Matrix, other: Matrix, factor: Fraction) -> Matrix:
+def added(total: Matrix, other: Matrix, factor: Fraction | int = 1) -> Matrix:
     """total + factor other."""
     return [[a + factor * b for a, b in zip(u, v, strict=True)] for u, v in zip(total, other, strict=True)]

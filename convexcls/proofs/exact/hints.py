@@ -38,10 +38,7 @@ def read_hints(statement: Statement, x: Any, multipliers: Mapping[str, Any] | No
     """The guess that an answer makes; what is missing or not finite in it is taken as 0."""
     z = _kept(statement, x)
     given = _spread_less(statement, z, multipliers or {})
-    rows = []
-    for block in statement.inequalities:
-        lam = _vector(given.get(block.block.name), block.size)
-        rows.append(np.empty(0, np.intp) if lam is None else _positive(lam))
+    rows = [_positive(block, given) for block in statement.inequalities]
     sides, tight = [], []
     for g, samples in enumerate(statement.samples):
         side, resting = _sides(samples, z, _shares(samples, given))
@@ -50,8 +47,10 @@ def read_hints(statement: Statement, x: Any, multipliers: Mapping[str, Any] | No
     return Hints(z, rows, sides, tight)
 
 
-def _positive(multipliers: Array) -> NDArray[np.intp]:
-    return np.flatnonzero(multipliers > NEGLIGIBLE_SHARE * multipliers.max(initial=0.0))
+def _positive(block: AffineRows, given: Mapping[str, Any]) -> NDArray[np.intp]:
+    """The rows of a block with a multiplier; none where these are missing."""
+    lam = _vector(given.get(block.block.name), block.size)
+    return np.empty(0, np.intp) if lam is None else np.flatnonzero(lam > NEGLIGIBLE_SHARE * lam.max(initial=0.0))
 
 
 def _shares(samples: Samples, given: Mapping[str, Any]) -> Array | None:
@@ -63,10 +62,8 @@ def _shares(samples: Samples, given: Mapping[str, Any]) -> Array | None:
 def _spread_less(statement: Statement, z: Array, given: Mapping[str, Any]) -> Mapping[str, Any]:
     """The same multipliers, on fewer rows where they are more than a vertex has."""
     # blocks with the rows that have multipliers between their bounds, and the number of the first sample (-1: none)
-    parts: list[tuple[AffineRows, NDArray[np.intp], int]] = []
-    for block in statement.inequalities:
-        lam = _vector(given.get(block.block.name), block.size)
-        parts.append((block, np.empty(0, np.intp) if lam is None else _positive(lam), -1))
+    parts: list[tuple[AffineRows, NDArray[np.intp], int]]
+    parts = [(block, _positive(block, given), -1) for block in statement.inequalities]
     first, unsure = 0, sum(index.size for _, index, _ in parts)
     for samples in statement.samples:
         shares = _shares(samples, given)

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from convexcls.arrays import Array
-from convexcls.proofs.claims.statement import AffineRows, NoProof, Samples, Statement, compared
+from convexcls.proofs.claims.statement import AffineRows, NoProof, Samples, Statement, added, compared
 from convexcls.proofs.exact.criss_cross import (
     Contradiction,
     Falling,
@@ -204,7 +204,7 @@ class ActivePieces:
                     continue
                 if curved:
                     part = line.gram(index, costs[index])
-                    self.gram = part if self.gram is None else _sum(self.gram, part)
+                    self.gram = part if self.gram is None else added(self.gram, part)
                 else:
                     self.total = [a + b for a, b in zip(self.total, line.total(index, costs[index]), strict=True)]
 
@@ -218,7 +218,7 @@ class ActivePieces:
             if c:
                 self.total = [a - c * b for a, b in zip(self.total, row, strict=True)]
             if p and self.gram is not None:
-                self.gram = _sum(self.gram, [[-p * a * b for b in row] for a in row])
+                self.gram = added(self.gram, [[a * b for b in row] for a in row], -p)
         return k
 
     def contradicted(self, z: Sequence[Fraction], moving: bool = False) -> NDArray[np.intp]:
@@ -247,7 +247,3 @@ class ActivePieces:
         resting = np.where(self.side[index] >= 0, values[self.side[index], np.arange(index.size)], 0.0)
         away = np.maximum(values.max(axis=0) - resting, -np.minimum(resting, 0.0) * (self.samples.curvature[index] > 0))
         return np.sort(index[np.argsort(-away, kind="stable")[:most]])
-
-
-def _sum(first: Matrix, second: Matrix) -> Matrix:
-    return [[a + b for a, b in zip(u, v, strict=True)] for u, v in zip(first, second, strict=True)]

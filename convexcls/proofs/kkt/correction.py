@@ -26,7 +26,7 @@ from convexcls.problem import BY_SAMPLE, Block, Problem
 from convexcls.proofs.rigorous.rounding import Ball
 from convexcls.proofs.rigorous.structure import Structure
 from convexcls.rational.doubles import rank
-from convexcls.rational.elimination import dot, independent_rows, solve
+from convexcls.rational.elimination import dot, independent_columns, solve
 from convexcls.rational.numbers import to_double
 from convexcls.rows import JoinedRows, Rows
 
@@ -290,7 +290,7 @@ def _by_rationals(maps: Sequence[JoinedRows], r: Array, off: Array) -> Correctio
     """The change without rounding, by columns that are no combinations of those before them: the others have residuals
     that are combinations, too."""
     rows = [row for m in maps for row in m.rational()]
-    kept = independent_rows([list(column) for column in zip(*rows, strict=True)])
+    kept = independent_columns(rows)
     rows = [[row[j] for j in kept] for row in rows]
     gram = [[dot(a, b) for b in zip(*rows, strict=True)] for a in zip(*rows, strict=True)]
 

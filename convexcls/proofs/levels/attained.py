@@ -28,7 +28,7 @@ from convexcls.proofs.claims.optimum import ExactProof, RootProof, widest
 from convexcls.proofs.claims.rational_bounds import bounds_reached
 from convexcls.proofs.claims.statement import AffineRows, Samples, Statement, state
 from convexcls.proofs.kkt.check import check_kkt
-from convexcls.proofs.kkt.lowest_slacks import settled
+from convexcls.proofs.kkt.settling import settled
 from convexcls.proofs.rigorous.structure import Structure
 from convexcls.proofs.words import ATTAINED
 from convexcls.rational.elimination import dot

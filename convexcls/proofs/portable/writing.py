@@ -23,8 +23,8 @@ from convexcls.proofs.enclosure.moments import falling_direction
 from convexcls.proofs.exact.prove import prove, prove_widest
 from convexcls.proofs.levels import raise_level, small
 from convexcls.proofs.levels.rigorous_level import bounded_here
+from convexcls.proofs.portable.checks import Blocks, flat_lines, kept_names
 from convexcls.proofs.portable.digest import data_digest, label_texts
-from convexcls.proofs.portable.implied_slacks import Blocks, flat_lines, kept_names
 from convexcls.proofs.portable.numbers import CertificateError, read_number, write_number
 from convexcls.proofs.portable.parsing import LONGEST_TEXT, MOST_NOTES, SCHEMA, parse
 from convexcls.proofs.portable.verification import written_parameter

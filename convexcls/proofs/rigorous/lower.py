@@ -6,7 +6,7 @@ With c the gradient of the Lagrangian at x, that is q + Px + M'z + G'lambda + A'
 
 the duality gap. The last is at most c_j^2 / 2p_j of a curved unknown, and at most |c_j| times the distance to a bound
 of a bounded one. A flat unknown asks for c_j = 0 without rounding. There is an exact change D M v of the multipliers
-that does it, (M'DM) v = -c, with D how far they may move; it is never worked out, only bounded (``stationarity.py``):
+that does it, (M'DM) v = -c, with D how far they may move; it is never worked out, only bounded (``multipliers.py``):
 that no multiplier leaves its range, and what it costs. Where the multipliers cannot move far enough they are first
 moved a little towards the middle of their range.
 
@@ -36,17 +36,24 @@ import numpy as np
 from convexcls.arrays import Array, Indices, least_squares
 from convexcls.problem import Constraint, Epigraph
 from convexcls.proofs.rigorous.evaluation import Evaluation
-from convexcls.proofs.rigorous.multipliers import Choice, Movable, combined, free, interior, middle, movable, valid
-from convexcls.proofs.rigorous.products import Block, by_variable
-from convexcls.proofs.rigorous.rounding import UNIT, Ball, raised, square_over, upward_sum
-from convexcls.proofs.rigorous.stationarity import (
+from convexcls.proofs.rigorous.multipliers import (
+    Choice,
+    Movable,
     NormalEquations,
     RepairedStationarity,
+    combined,
     correction,
+    free,
     free_reach,
     independent,
+    interior,
+    middle,
+    movable,
     normal_equations,
+    valid,
 )
+from convexcls.proofs.rigorous.products import Block, by_variable
+from convexcls.proofs.rigorous.rounding import UNIT, Ball, raised, square_over, upward_sum
 
 #: A gap of this fraction of the objective is not worth another attempt.
 GOOD_GAP = 1e-12

@@ -18,7 +18,7 @@ from weakref import ref
 import numpy as np
 
 from convexcls.arrays import Array, Indices, Mask
-from convexcls.problem import Constraint, NormBound, Problem, Term
+from convexcls.problem import Constraint, Problem, Term
 from convexcls.proofs.rigorous.losses import is_known
 from convexcls.proofs.rigorous.rounding import ETA, UNIT, Ball, raised
 from convexcls.rows import Rows
@@ -38,7 +38,7 @@ class Structure:
         self.bounds = [c for c in problem.constraints if _is_bound(c) and next(iter(c.entries)) not in self.slacks]
         bounds = {c.name for c in self.bounds}
         self.rows = [c for c in problem.constraints if c.name not in bounds]
-        self.balls = {_only(b): b for b in problem.norm_bounds if _is_ball(b)}
+        self.balls = {next(iter(b.entries)): b for b in problem.norm_bounds if b.is_ball}
 
     @property
     def problem(self) -> Problem:
@@ -126,14 +126,3 @@ def _is_bound(c: Constraint) -> bool:
         return False
     values = next(iter(c.entries.values())).diagonal()
     return values is not None and bool(np.all(np.abs(values) == 1.0))
-
-
-def _only(b: NormBound) -> str:
-    return next(iter(b.entries))
-
-
-def _is_ball(b: NormBound) -> bool:
-    """Whether a norm bound keeps one variable within a ball around 0."""
-    values = next(iter(b.entries.values())).diagonal()
-    plain = len(b.entries) == 1 and not b.bound_entries and not np.any(b.offset) and b.bound >= 0
-    return plain and values is not None and bool(np.all(values == 1.0))

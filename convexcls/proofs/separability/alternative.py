@@ -23,12 +23,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from convexcls.arrays import Array
+from convexcls.proofs.claims.linear_program import solve_linear_program
 from convexcls.rational.elimination import dot, null_space, solve
 from convexcls.rows import DenseRows, Rows
 from convexcls.rows.signs import exact_signs
@@ -164,19 +164,10 @@ def _lowest(values: Array, count: int) -> Places:
 
 def _widest(rows: Array) -> tuple[float, Array, Array] | None:
     """The margin t, the direction, and the multipliers of the rows; None where HiGHS gives no answer."""
-    from scipy.optimize import linprog
-
     m, p = rows.shape
-    options: dict[str, Any] = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
     bounds = np.column_stack([np.append(np.full(p, -1.0), 0.0), np.ones(p + 1)])
-    found = linprog(
-        np.append(np.zeros(p), -1.0),
-        A_ub=np.column_stack([-rows, np.ones(m)]),
-        b_ub=np.zeros(m),
-        bounds=bounds,
-        method="highs-ds",
-        options=options,
-    )
+    upper = np.column_stack([-rows, np.ones(m)])
+    found = solve_linear_program(c=np.append(np.zeros(p), -1.0), A_ub=upper, b_ub=np.zeros(m), bounds=bounds)
     if found.x is None:
         return None
     return float(found.x[p]), np.asarray(found.x[:p]), np.abs(np.asarray(found.ineqlin.marginals))

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from convexcls.proofs.claims.separation import Kind, Separation, Weights
 from convexcls.proofs.separability.alternative import Guess, Matrix, Places, Section, Vector, alternative, exponent_of
-from convexcls.rational.elimination import dot, independent_rows, null_space, solve
+from convexcls.rational.elimination import dot, independent_columns, null_space, solve, transposed
 from convexcls.rows import DenseRows, Rows, StackedRows
 from convexcls.rows.signs import exact_signs
 from convexcls.rows.spanning import spanning_columns
@@ -126,8 +126,7 @@ def _joined(rows: Rows, weights: dict[int, Fraction], circuit: dict[int, Fractio
         return weights | added
     total = [-dot(column, list(added.values())) for column in zip(*(exactly[i] for i in added), strict=True)]
     known = sorted(weights)
-    columns = [list(column) for column in zip(*rows.rational(np.array(known)), strict=True)]
-    share = solve(columns, total)
+    share = solve(transposed(rows.rational(np.array(known))), total)
     assert share is not None, "a circuit of a section adds up to something that vanishes on it"
     times = 1 + max(Fraction(0), *(-c / weights[i] for i, c in zip(known, share, strict=True)))
     return {i: c + times * weights[i] for i, c in zip(known, share, strict=True)} | added
@@ -195,7 +194,7 @@ class Cone:
         if not self.verdict.weights:
             return []
         rows = self.rows.rational(np.array(sorted(self.verdict.weights), dtype=np.intp))
-        return independent_rows([list(column) for column in zip(*rows, strict=True)])
+        return independent_columns(rows)
 
     def _moves(self, functional: Vector) -> bool:
         """Whether some direction of the cone has ``functional'v`` above 0."""

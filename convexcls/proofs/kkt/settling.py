@@ -1,0 +1,155 @@
+"""Points put right before they are checked: slacks at their lowest, and the shortest of many coefficients.
+
+Slacks follow from the point: each is the largest of its rows' values, worked out as closely as the check asks for.
+Unknowns are put within their bounds: a solver's tolerance may be more than the whole box of a sample of little weight.
+A solver knows its slacks to its own rounding, in units of its own. Mapped back, with features far from 0, they may miss
+what the coefficients ask for by more than the tolerance, though the coefficients are right.
+
+Where columns depend on each other exactly, many coefficients have the same scores. A one-hot table beside an intercept,
+a column that is the sum of others, a constant one: the rows K of the unknowns without curvature have directions v with
+K v = 0, along which nothing of the problem changes. Of all points x + v the one with the least ‖coef‖ is returned, in
+the units of the data; an intercept is a coefficient of nothing, and free. Whether columns depend is decided modulo
+primes, for the data as doubles, so that columns which only nearly depend are left alone: along these the objective does
+change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from convexcls.arrays import Array, least_squares
+from convexcls.problem import Epigraph, Problem
+from convexcls.problem.centring import centre, in_centred_form
+from convexcls.proofs.kkt.correction import FreeRows, free_variables, summed_rows
+from convexcls.proofs.kkt.products import row_values
+from convexcls.proofs.rigorous.structure import Structure
+from convexcls.rational.doubles import rank as rank_of_doubles
+from convexcls.rows import DenseRows
+
+#: Singular values below this fraction of the largest belong to columns that may depend on each other.
+SMALLEST_SINGULAR_VALUE = 1e-11
+#: So many rows for each unknown show for almost every problem that columns do not depend on each other.
+ROWS_PER_UNKNOWN = 8
+#: Larger systems are not looked into.
+LARGEST, MOST_UNKNOWNS = 2_000_000, 500
+NOTE = (
+    "columns of {} depend on each other, so that other coefficients have the same scores: these are the shortest, in "
+    "the units of the data"
+)
+
+#: What slacks may be off is this fraction of what the check allows.
+SHARE = 0.01
+#: Slacks below this fraction of their unit may come of rounding.
+ROUNDED = 1e-6
+#: A factor nearer to 1 than this is 1.
+EPSILON = 2.0**-52
+
+
+def settled(problem: Problem, x: Array, tol: float) -> Array:
+    """The point within the bounds of its unknowns and with its slacks at their lowest values, where those given are
+    farther from them than the tolerance leaves room for. Where slacks of a rounding cost more than that, the point is
+    stretched by as much: then they are 0, and what the stretching adds is a rounding of the objective. The stretched
+    point is rounded, too, so that a little more may be needed."""
+    structure = problem.remembered(Structure)
+    slacks = structure.slacks
+    if not (slacks or structure.bounds) or x.shape != (problem.size,) or not np.all(np.isfinite(x)):
+        return x
+    if structure.bounds:
+        x = np.clip(x, *structure.limits)
+    if not slacks:
+        return x
+    with np.errstate(all="ignore"):
+        out, stretch = _lowest(problem, x, slacks, tol)
+        best, more, tried = out, stretch, 1.0
+        while more > 0.0 and tried * stretch < tol:
+            other, more = _lowest(problem, _stretched(problem, x, 1.0 + tried * stretch), slacks, tol)
+            best, tried = min(best, other, key=problem.objective), 4.0 * tried
+    return best if np.all(np.isfinite(best)) else x
+
+
+def _stretched(problem: Problem, x: Array, factor: float) -> Array:
+    """The point times the factor, with as many digits as centred features leave it."""
+    centred = problem.remembered(centre)
+    return x * factor if centred is None else np.array(centred.restore(centred.centre(x, {})[0] * factor, {})[0])
+
+
+def _lowest(problem: Problem, x: Array, slacks: Mapping[str, Epigraph], tol: float) -> tuple[Array, float]:
+    """The point with its lowest slacks, and how far it has to be stretched, as a fraction of it, so that those of a
+    rounding vanish: 0 where they cost little."""
+    bare, out, stretch = x.copy(), x.copy(), 0.0
+    for v in slacks:
+        bare[problem.layout[v]] = 0.0
+    objective = max(problem.objective(x), problem.unit)
+    least = min(objective, max(problem.objective(bare), problem.unit))  # without slacks
+    for v, e in slacks.items():
+        where, costs, p = problem.layout[v], e.cost, e.curvature
+        unit = max(max(c.unit, float(np.abs(c.rhs).max(initial=0.0))) for c in e.pieces)
+        if not costs.size:
+            continue
+        price = objective / float(costs.sum()) if np.any(costs) else np.inf
+        room = SHARE * tol * min(unit, max(price, 0.0))
+        if (bend := float(p.max(initial=0.0))) > 0:
+            room = min(room, float(np.sqrt(SHARE * tol * max(objective, 0.0) / bend / max(costs.size, 1))))
+        lowest = e.lowest([row_values(problem.rows(c), bare, c, "rhs", room).mid for c in e.pieces])
+        out[where] = np.where(np.abs(lowest - x[where]) > room, lowest, x[where])
+        rounded = (out[where] > 0) & (out[where] < ROUNDED * unit)
+        paid = float(costs[rounded] @ out[where][rounded] + 0.5 * p[rounded] @ out[where][rounded] ** 2)
+        if rounded.any() and paid > SHARE * tol * least:
+            stretch = max(stretch, 2.0 * float(out[where][rounded].max()) / unit, EPSILON)
+    return out, stretch
+
+
+# ---- the shortest coefficients --------------------------------------------------------------------------------
+
+
+def shortest(problem: Problem, x: Array) -> tuple[Array, str] | None:
+    """The point with the shortest coefficients, and what is to be said of them; None where they are determined."""
+    names = problem.remembered(free_variables)
+    long = [v for v in names if problem.variable(v).kind != "scalar" and v != "intercept"]
+    if not long or not np.all(np.isfinite(x)):
+        return None
+    form, point, _ = in_centred_form(problem, x, {})
+    free = form.remembered(_flat_directions)
+    if free is None:
+        return None
+    point, where = np.array(point), form.places(names)
+    measured = np.isin(where, form.places(long))
+    step = least_squares(free[measured], -point[where][measured])
+    point[where] += free @ step
+    centred = problem.remembered(centre)
+    moved = point if centred is None else np.array(centred.restore(point, {})[0])
+    return moved, NOTE.format(" and ".join(names))
+
+
+def _flat_directions(problem: Problem) -> Array | None:
+    """A basis, one a column, of the directions of the free unknowns that no row sees, those of the gauge left out; None
+    where there is none."""
+    if problem.remembered(FreeRows).independent:
+        return None
+    names = problem.remembered(free_variables)
+    # rows that were added up from others see no more than these; the point is judged again in any case
+    maps = [rows for rows in summed_rows(problem, names) if np.isfinite(rows.rounding)]
+    if not maps or (width := maps[0].shape[1]) > MOST_UNKNOWNS:
+        return None
+    few = [rows[:: max(rows.shape[0] // (ROWS_PER_UNKNOWN * width), 1)] for rows in maps]
+    gauge = problem.null_directions[:, problem.places(names)]
+    if _null_space(np.vstack([*(rows.to_dense() for rows in few), gauge])).shape[1] == 0:
+        return None
+    if sum(rows.shape[0] for rows in maps) * width > LARGEST:
+        return None
+    whole = np.vstack([*(rows.to_dense() for rows in maps), gauge])
+    found = _null_space(whole)
+    if not found.shape[1] or not np.all(np.isfinite(found)):  # a unit may leave a direction no room in doubles
+        return None
+    return found if rank_of_doubles(whole) == width - found.shape[1] else None
+
+
+def _null_space(matrix: Array) -> Array:
+    """Directions that the matrix takes to zero, or nearly; columns are measured in units of their largest entry."""
+    size = DenseRows(matrix).column_max()
+    size = np.where(size > 0, size, 1.0)
+    values, right = np.linalg.svd(matrix / size, full_matrices=matrix.shape[0] < matrix.shape[1])[1:]
+    rank = int(np.sum(values > SMALLEST_SINGULAR_VALUE * values.max(initial=0.0)))
+    return np.asarray(right[rank:].T / size[:, None])
