@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from convexcls.problem import NoAnswer, Problem
-from convexcls.proofs.enclosure.balls import column, ends, working_bits
 from convexcls.proofs.enclosure.intervals import (
     BITS_PER_DIGIT,
     CHECK_BITS,
@@ -19,8 +18,11 @@ from convexcls.proofs.enclosure.intervals import (
     Enclosure,
     Interval,
     check_digits,
+    column,
+    ends,
     settled_digits,
     widened,
+    working_bits,
 )
 from convexcls.proofs.enclosure.krawczyk import box_around, prove
 from convexcls.proofs.enclosure.newton import FIRST_BITS, Singular, minimise

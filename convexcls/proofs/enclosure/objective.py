@@ -24,7 +24,7 @@ import numpy as np
 from convexcls.arrays import Array, Indices
 from convexcls.losses import SoftmaxMargins
 from convexcls.problem import NoAnswer, Problem, ProblemError, Term
-from convexcls.proofs.enclosure.balls import all_exact, ball, column, read_rows
+from convexcls.proofs.enclosure.intervals import all_exact, ball, column, read_rows
 from convexcls.proofs.enclosure.losses import BY_TYPE, FALLING, Derivatives, LossSum, SoftmaxSum
 from convexcls.rational.elimination import independent_columns
 from convexcls.rows import ClassMarginRows, JoinedRows

@@ -22,7 +22,7 @@ from convexcls.proofs.enclosure.intervals import Enclosure
 from convexcls.proofs.enclosure.moments import falling_direction
 from convexcls.proofs.exact.prove import prove, prove_widest
 from convexcls.proofs.levels import raise_level, small
-from convexcls.proofs.levels.rigorous_level import bounded_here
+from convexcls.proofs.levels.raising import bounded_here
 from convexcls.proofs.portable.checks import Blocks, flat_lines, kept_names
 from convexcls.proofs.portable.digest import data_digest, label_texts
 from convexcls.proofs.portable.numbers import CertificateError, read_number, write_number
