@@ -15,9 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from convexcls.arrays import Array
-from convexcls.rational.elimination import null_space, rank_of_residues
-
-Matrix = list[list[Fraction]]
+from convexcls.rational.elimination import Matrix, null_space, rank_of_residues
 
 #: Columns whose entries need more slices than this are multiplied as rationals: their sizes differ too much.
 MOST_SLICES = 16

@@ -15,7 +15,8 @@ import numpy as np
 
 from convexcls.arrays import Array
 from convexcls.problem import Problem
-from convexcls.rational.doubles import Matrix, rational_product
+from convexcls.rational.doubles import rational_product
+from convexcls.rational.elimination import Matrix
 from convexcls.rows import JoinedRows
 from convexcls.rows.kernel import KernelRows
 

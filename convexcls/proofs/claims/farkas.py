@@ -50,7 +50,7 @@ class Farkas:
     multipliers: Mapping[str, Array]
     value: float
     residual: float
-    exactly: Mapping[str, Mapping[int, Fraction]] | None = None
+    exactly: Multipliers | None = None
 
 
 # ---- in rationals ------------------------------------------------------------------------------------------------

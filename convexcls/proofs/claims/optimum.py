@@ -51,7 +51,7 @@ class ExactProof:
     problem: Problem
     optimum: Fraction | None = None
     point: Mapping[str, list[Fraction]] = field(default_factory=dict)
-    multipliers: Mapping[str, Mapping[int, Fraction]] = field(default_factory=dict)
+    multipliers: Multipliers = field(default_factory=dict)
     gap: Fraction | None = None
     direction: Mapping[str, list[Fraction]] = field(default_factory=dict)
     rows_checked_exactly: int = 0

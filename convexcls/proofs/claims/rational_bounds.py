@@ -24,19 +24,11 @@ from convexcls.problem import NoAnswer, Problem
 from convexcls.proofs.claims.curvature import has_rounded_kernel
 from convexcls.proofs.claims.farkas import Multipliers
 from convexcls.proofs.claims.optimum import Widest, widest
-from convexcls.proofs.claims.rational_lower_bounds import (
-    HALF,
-    ZERO,
-    Vector,
-    costs,
-    dual_bound,
-    linearised_bound,
-    single_ends,
-)
+from convexcls.proofs.claims.rational_lower_bounds import HALF, ZERO, costs, dual_bound, linearised_bound, single_ends
 from convexcls.proofs.claims.statement import NoProof, Statement, state
 from convexcls.proofs.enclosure.enclose import bounds_at
 from convexcls.proofs.enclosure.intervals import root_interval
-from convexcls.rational.elimination import dot, solve
+from convexcls.rational.elimination import Vector, dot, solve
 
 #: Problems with more entries are left to bounds in doubles.
 MOST_ENTRIES = 200_000

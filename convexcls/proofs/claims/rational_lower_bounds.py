@@ -32,9 +32,8 @@ from fractions import Fraction
 
 from convexcls.proofs.claims.farkas import Multipliers
 from convexcls.proofs.claims.statement import Samples, Statement
-from convexcls.rational.elimination import dot, null_space, solve
+from convexcls.rational.elimination import Vector, dot, null_space, solve
 
-Vector = list[Fraction]
 ZERO, HALF = Fraction(0), Fraction(1, 2)
 
 

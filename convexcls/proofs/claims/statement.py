@@ -25,18 +25,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from convexcls.arrays import Array
+from convexcls.arrays import Array, Indices
 from convexcls.data import GivenCells
 from convexcls.problem import Constraint, Epigraph, Problem, Term
 from convexcls.proofs.claims.curvature import exact_kernel
 from convexcls.proofs.enclosure.moments import Moments
-from convexcls.rational.doubles import Matrix, product, rational_product
-from convexcls.rational.elimination import is_semidefinite
+from convexcls.rational.doubles import product, rational_product
+from convexcls.rational.elimination import Matrix, is_semidefinite
 from convexcls.rational.numbers import nearest_double
 from convexcls.rows import JoinedRows, Rows, as_rows
 from convexcls.rows.signs import exact_signs
 
-Index = NDArray[np.intp]
 #: Blocks of so few rows are kept as rationals.
 MAX_RATIONAL_ROWS = 64
 #: Samples with so many different weights are multiplied as rationals; fewer are added up weight by weight.
@@ -218,16 +217,16 @@ class AffineRows:
         """All rows, each with its shift as last entry."""
         return self.rational(np.arange(self.size))
 
-    def rational(self, index: Index) -> Matrix:
+    def rational(self, index: Indices) -> Matrix:
         """Some of the rows, each with its shift as last entry."""
         return [self._few[i] for i in index.tolist()] if self.size <= MAX_RATIONAL_ROWS else self._rational(index)
 
-    def _rational(self, index: Index) -> Matrix:
+    def _rational(self, index: Indices) -> Matrix:
         shifts = self.block.rational_vector(self._field, index)
         rows: Matrix = [[Fraction(0)] * self.width for _ in shifts] if self.rows is None else self.rows.rational(index)
         return [[*row, self._sign * shift] for row, shift in zip(rows, shifts, strict=True)]
 
-    def doubles(self, index: Index) -> Array | None:
+    def doubles(self, index: Indices) -> Array | None:
         """The same as doubles, None where these would round."""
         if self._field in getattr(self.block, "_exactly", {}):
             return None
@@ -267,7 +266,7 @@ class AffineRows:
         shift = self._sign * np.asarray(getattr(self.block, self._field))
         return shift if self.rows is None else np.asarray(self.rows @ z + shift)
 
-    def exact_values(self, index: Index, z: Sequence[Fraction], factors: Array | None = None) -> list[Fraction]:
+    def exact_values(self, index: Indices, z: Sequence[Fraction], factors: Array | None = None) -> list[Fraction]:
         """R z + s of some rows, times factors, over common denominators: the sums are of whole numbers."""
         scale = lcm(*(value.denominator for value in z))
         whole = [value.numerator * (scale // value.denominator) for value in (*z, Fraction(1))]
@@ -278,7 +277,7 @@ class AffineRows:
             out.append(Fraction(top * total, bottom * unit * scale))
         return out
 
-    def _whole_rows(self, index: Index) -> Iterator[tuple[int, list[int]]]:
+    def _whole_rows(self, index: Indices) -> Iterator[tuple[int, list[int]]]:
         """Some rows (R, s) as whole numbers, each with the number by which they are to be divided."""
         doubles = self.doubles(index) if index.size else np.zeros((0, 1))
         pairs: Iterable[Iterable[tuple[int, int]]]
@@ -290,7 +289,7 @@ class AffineRows:
             unit = lcm(*(bottom for _, bottom in row))
             yield unit, [top * (unit // bottom) for top, bottom in row]
 
-    def total(self, index: Index, weights: Array) -> list[Fraction]:
+    def total(self, index: Indices, weights: Array) -> list[Fraction]:
         """sum_i weights_i (R_i, s_i) over some rows."""
         doubles = self.doubles(index)
         if doubles is not None:
@@ -315,7 +314,7 @@ class AffineRows:
             total = [t + other for t, (other,) in zip(total, others, strict=True)]
         return total
 
-    def gram(self, index: Index, weights: Array) -> Matrix:
+    def gram(self, index: Indices, weights: Array) -> Matrix:
         """sum_i weights_i (R_i, s_i)'(R_i, s_i) over some rows."""
         if (centred := self._centred(index, weights)) is not None:
             return centred
@@ -331,7 +330,7 @@ class AffineRows:
             total = added(total, product(chosen, chosen), Fraction(weight))
         return total
 
-    def _centred(self, index: Index, weights: Array) -> Matrix | None:
+    def _centred(self, index: Indices, weights: Array) -> Matrix | None:
         """The same for rows minus the means of their groups: sum_i x_i x_i' less what the means add up to. None where
         that is not what the rows are."""
         parts = () if self.rows is None else self.rows.parts

@@ -15,9 +15,8 @@ from itertools import combinations
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
-from convexcls.arrays import Array
+from convexcls.arrays import Array, Indices
 from convexcls.proofs.claims.statement import AffineRows, NoProof, Samples, Statement, added, compared
 from convexcls.proofs.exact.criss_cross import (
     Contradiction,
@@ -30,7 +29,7 @@ from convexcls.proofs.exact.criss_cross import (
     sparse_row,
 )
 from convexcls.proofs.exact.hints import OFF, OPEN, Hints
-from convexcls.rational.doubles import Matrix
+from convexcls.rational.elimination import Matrix
 from convexcls.rational.numbers import to_double
 
 #: So many rows join at a time, for each unknown.
@@ -189,7 +188,7 @@ class ActivePieces:
         1/2 (z, 1)' gram (z, 1) + total' (z, 1)."""
 
     samples: Samples
-    side: NDArray[np.intp]
+    side: Indices
 
     def __post_init__(self) -> None:
         #: Whether a sample with a fixed side rests on several lines at once.
@@ -221,7 +220,7 @@ class ActivePieces:
                 self.gram = added(self.gram, [[a * b for b in row] for a in row], -p)
         return k
 
-    def contradicted(self, z: Sequence[Fraction], moving: bool = False) -> NDArray[np.intp]:
+    def contradicted(self, z: Sequence[Fraction], moving: bool = False) -> Indices:
         """The samples that stand elsewhere at z than where they are taken to stand; or that leave their side along a
         direction."""
         lines, out = self.samples.lines, np.zeros(self.samples.size, dtype=bool)
@@ -239,7 +238,7 @@ class ActivePieces:
                     out |= (self.side == k) & curved & (sign < 0)
         return np.flatnonzero(out)
 
-    def worst(self, index: NDArray[np.intp], z: Array, most: int) -> NDArray[np.intp]:
+    def worst(self, index: Indices, z: Array, most: int) -> Indices:
         """Of some samples those that are farthest from where they are taken to stand, by doubles."""
         if index.size <= most:
             return index

@@ -18,7 +18,7 @@ from convexcls.problem import Problem
 from convexcls.proofs.certificate import LEVELS, Certificate, Level
 
 if TYPE_CHECKING:
-    from convexcls.proofs.exact import Solve
+    from convexcls.proofs.exact.prove import Solve
 
 __all__ = ["DIGITS", "check_level", "raise_level", "small"]
 

@@ -31,10 +31,8 @@ from convexcls.proofs.kkt.check import check_kkt
 from convexcls.proofs.kkt.settling import settled
 from convexcls.proofs.rigorous.structure import Structure
 from convexcls.proofs.words import ATTAINED
-from convexcls.rational.elimination import dot
+from convexcls.rational.elimination import Vector, dot
 from convexcls.rational.lattice import nearest_multiples
-
-Vector = list[Fraction]
 
 #: Norms are worked out to this fraction of what the tolerance allows.
 GRAIN = Fraction(1, 2**40)

@@ -23,6 +23,7 @@ from convexcls.arrays import Array
 from convexcls.models import Model
 from convexcls.problem import Constraint, Epigraph, NoAnswer, Problem
 from convexcls.proofs.claims import direction, farkas, optimum
+from convexcls.proofs.claims.farkas import Multipliers
 from convexcls.proofs.claims.linear_program import doubtful_at_origin
 from convexcls.proofs.claims.optimum import ExactProof, proved_square, widest
 from convexcls.proofs.claims.rational_bounds import finer_bounds
@@ -36,7 +37,6 @@ from convexcls.proofs.portable.numbers import CertificateError
 from convexcls.proofs.portable.parsing import Box, Parsed
 from convexcls.rational.numbers import to_double
 
-Blocks = Mapping[str, Mapping[int, Fraction]]
 #: An enclosure need not settle any number of digits to be true.
 NO_DIGITS = -sys.maxsize
 ZERO = Fraction(0)
@@ -300,7 +300,7 @@ def _with_sign(problem: Problem) -> list[Epigraph]:
     return [e for e in follows(problem) if len(e.flat_pieces) == 1 and not e.is_curved]
 
 
-def with_flat_lines(problem: Problem, multipliers: Blocks) -> dict[str, dict[int, Fraction]]:
+def with_flat_lines(problem: Problem, multipliers: Multipliers) -> dict[str, dict[int, Fraction]]:
     """The multipliers with those that follow: what is left of a slack's cost, where anything is."""
     out = {name: dict(rows) for name, rows in multipliers.items()}
     for e in _with_sign(problem):
@@ -322,7 +322,7 @@ def with_slacks(problem: Problem, point: Mapping[str, list[Fraction]]) -> Array:
     return x
 
 
-def multiplier_arrays(problem: Problem, multipliers: Blocks) -> dict[str, Array]:
+def multiplier_arrays(problem: Problem, multipliers: Multipliers) -> dict[str, Array]:
     """One array of doubles for every constraint and norm bound."""
     out = {name: np.zeros(size) for name, size in problem.multiplier_sizes.items()}
     for name, rows in multipliers.items():

@@ -27,15 +27,12 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from convexcls.arrays import Array
+from convexcls.arrays import Array, Indices
 from convexcls.proofs.claims.linear_program import solve_linear_program
-from convexcls.rational.elimination import dot, null_space, solve
+from convexcls.rational.elimination import Matrix, Vector, dot, null_space, solve
 from convexcls.rows import DenseRows, Rows
 from convexcls.rows.signs import exact_signs
 
-Vector = list[Fraction]
-Matrix = list[Vector]
-Places = NDArray[np.intp]
 #: Powers of two beyond this are left alone: their products would leave the range of doubles.
 LARGEST_POWER = 900
 #: Directions of fewer entries of rows are put in small numbers, for people to read.
@@ -64,7 +61,7 @@ class Alternative:
 
 def alternative(section: Section, tip: Guess | None = None) -> Alternative:
     """Which of the two holds for the rows of a section, of which there is at least one; ``tip`` is tried first."""
-    support: Places = np.empty(0, dtype=np.intp)
+    support: Indices = np.empty(0, dtype=np.intp)
     for found in _guesses(section, tip):
         if (direction := _direction(section, found.direction)) is not None:
             return Alternative(direction, {})
@@ -104,7 +101,7 @@ def _direction(section: Section, guessed: Array | None) -> Vector | None:
     return exactly
 
 
-def _circuit(section: Section, support: Places) -> dict[int, Fraction]:
+def _circuit(section: Section, support: Indices) -> dict[int, Fraction]:
     """The weights with which the rows of the support add up to 0, where these are one up to a factor and above 0."""
     if not 0 < support.size <= section.dimension + 1:
         return {}
@@ -123,7 +120,7 @@ class Guess:
     """A direction that may have every row above 0, and rows of which a positive combination may be 0."""
 
     direction: Array | None
-    support: Places
+    support: Indices
 
 
 def guess(rows: Rows) -> Guess:
@@ -157,7 +154,7 @@ def guess(rows: Rows) -> Guess:
     return found
 
 
-def _lowest(values: Array, count: int) -> Places:
+def _lowest(values: Array, count: int) -> Indices:
     """The places of the lowest values, in rising order."""
     return np.sort(np.argpartition(values, min(count, values.size) - 1)[:count])
 
@@ -231,7 +228,7 @@ class _Corral:
         return {i: w * Fraction(2) ** -self.sizes[i] for i, w in sorted(zip(self.places, self.weights, strict=True))}
 
 
-def nearest_point(section: Section, first: Sequence[int] | Places) -> tuple[Vector | None, dict[int, Fraction]]:
+def nearest_point(section: Section, first: Sequence[int] | Indices) -> tuple[Vector | None, dict[int, Fraction]]:
     """A direction u with every row of the section above 0, or weights > 0 of a few rows that add up to 0, as many rows
     as their rank and one. ``first`` are rows to be tried before the others."""
     start = [int(i) for i in first] or [0]
@@ -268,7 +265,7 @@ class Section:
     """The rows ``alive`` of ``rows`` on the span of ``basis`` (everything where it is None). Coordinates are those of
     the basis, in units by column (powers of two) that make the largest entry of each column about one."""
 
-    def __init__(self, rows: Rows, alive: Places | None = None, basis: Matrix | None = None) -> None:
+    def __init__(self, rows: Rows, alive: Indices | None = None, basis: Matrix | None = None) -> None:
         self.rows = rows
         self.alive = np.arange(rows.shape[0]) if alive is None else alive
         self.basis = basis
@@ -297,7 +294,7 @@ class Section:
             return scaled
         return DenseRows(np.asarray(scaled @ np.array([[float(v) for v in vector] for vector in self.basis]).T))
 
-    def exact(self, places: Sequence[int] | Places) -> Matrix:
+    def exact(self, places: Sequence[int] | Indices) -> Matrix:
         """Some rows in the coordinates of the subspace."""
         scale = [Fraction(2) ** e for e in self.units.tolist()]
         rows = self.rows.rational(self.alive[np.asarray(places, dtype=np.intp)])

@@ -23,11 +23,11 @@ from types import MappingProxyType
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from convexcls.arrays import Indices
 from convexcls.proofs.claims.separation import Kind, Separation, Weights
-from convexcls.proofs.separability.alternative import Guess, Matrix, Places, Section, Vector, alternative, exponent_of
-from convexcls.rational.elimination import dot, independent_columns, null_space, solve, transposed
+from convexcls.proofs.separability.alternative import Guess, Section, alternative, exponent_of
+from convexcls.rational.elimination import Matrix, Vector, dot, independent_columns, null_space, solve, transposed
 from convexcls.rows import DenseRows, Rows, StackedRows
 from convexcls.rows.signs import exact_signs
 from convexcls.rows.spanning import spanning_columns
@@ -109,7 +109,7 @@ def _in_units(section: Section, tip: Guess | None) -> Guess | None:
 
 
 def _separation(
-    kind: Kind, direction: tuple[Fraction, ...] | None, still: Places, weights: Weights, circuit: Weights
+    kind: Kind, direction: tuple[Fraction, ...] | None, still: Indices, weights: Weights, circuit: Weights
 ) -> Separation:
     still.setflags(write=False)
     by_row = {i: weights[i] for i in sorted(weights)}
@@ -181,7 +181,7 @@ class Cone:
             some = self._one_that_moves(basis, moving)
         return basis
 
-    def _one_that_moves(self, basis: Matrix, moving: NDArray[np.intp]) -> list[int]:
+    def _one_that_moves(self, basis: Matrix, moving: Indices) -> list[int]:
         for vector in basis:
             found = np.flatnonzero(exact_signs(self.rows[moving], vector))
             if found.size:
