@@ -25,7 +25,7 @@ from convexcls.proofs.claims.curvature import has_rounded_kernel
 from convexcls.proofs.claims.farkas import Multipliers
 from convexcls.proofs.claims.optimum import Widest, widest
 from convexcls.proofs.claims.rational_lower_bounds import HALF, ZERO, costs, dual_bound, linearised_bound, single_ends
-from convexcls.proofs.claims.statement import NoProof, Statement, state
+from convexcls.proofs.claims.statement import NoProof, Statement, all_rows, state
 from convexcls.proofs.enclosure.enclose import bounds_at
 from convexcls.proofs.enclosure.intervals import root_interval
 from convexcls.rational.elimination import Vector, dot, solve
@@ -58,7 +58,7 @@ def true_bounds(
     as it is or, where that is further from the upper bound, times the multiple of the point that has margins large
     enough. ``NoProof`` (a ValueError) where the problem is no quadratic program."""
     statement = state(problem)
-    z = statement.joined(point)
+    z = [value for name in statement.kept for value in point[name]]
     near, value = _feasible(statement, z), _objective(statement, z)
     upper = min((value if moved == z else _objective(statement, moved) for moved in near), default=None)
     if upper is not None and (scale := _multiple(statement, z)) is not None:
@@ -73,7 +73,7 @@ def true_bounds(
 def _objective(statement: Statement, z: Vector) -> Fraction:
     total = HALF * dot([dot(row, z) for row in statement.quadratic], z) + dot(statement.linear, z) + statement.constant
     for samples in statement.samples:
-        lines = [[dot(row, [*z, Fraction(1)]) for row in line.every] for line in samples.lines]
+        lines = [[dot(row, [*z, Fraction(1)]) for row in all_rows(line)] for line in samples.lines]
         for heights, c, p in zip(zip(*lines, strict=True), *costs(samples), strict=True):
             height = max(heights)
             total += c * height + HALF * p * max(height, ZERO) ** 2
@@ -82,8 +82,8 @@ def _objective(statement: Statement, z: Vector) -> Fraction:
 
 def _feasible(statement: Statement, z: Vector) -> list[Vector]:
     """Points that satisfy the constraints, near z; none where there is no simple way to one."""
-    equations = [row for block in statement.equalities for row in block.every]
-    bounds = [row for block in statement.inequalities for row in block.every]
+    equations = [row for block in statement.equalities for row in all_rows(block)]
+    bounds = [row for block in statement.inequalities for row in all_rows(block)]
     if _multiple(statement, z) is not None:
         middle = _centred(statement, bounds, z)
         scale = _multiple(statement, middle)
@@ -114,7 +114,7 @@ def _centred(statement: Statement, bounds: list[Vector], z: Vector) -> Vector:
 
 def _multiple(statement: Statement, z: Vector) -> Fraction | None:
     """The multiple of z that just satisfies the constraints, where all of them are rows that say "at least"."""
-    bounds = [row for block in statement.inequalities for row in block.every]
+    bounds = [row for block in statement.inequalities for row in all_rows(block)]
     reached = [-dot(row[:-1], z) for row in bounds]
     if statement.equalities or not bounds or not all(r[-1] > 0 < v for r, v in zip(bounds, reached, strict=True)):
         return None

@@ -212,11 +212,6 @@ class AffineRows:
         """All rows of a small block: they may be sums over samples, which are not added up twice."""
         return self._rational(np.arange(self.size))
 
-    @property
-    def every(self) -> Matrix:
-        """All rows, each with its shift as last entry."""
-        return self.rational(np.arange(self.size))
-
     def rational(self, index: Indices) -> Matrix:
         """Some of the rows, each with its shift as last entry."""
         return [self._few[i] for i in index.tolist()] if self.size <= MAX_RATIONAL_ROWS else self._rational(index)
@@ -348,6 +343,11 @@ class AffineRows:
                 means = sum((sums[j][g] * sums[g][k] / sums[g][g] for g in range(d, len(sums))), Fraction(0))
                 total[where.start + j][where.start + k] = Fraction(float(weights[0])) * (sums[j][k] - means)
         return total
+
+
+def all_rows(block: AffineRows) -> Matrix:
+    """All rows of a block, each with its shift as last entry."""
+    return block.rational(np.arange(block.size))
 
 
 def compared(first: AffineRows, second: AffineRows, z: Sequence[Fraction], moving: bool = False) -> NDArray[np.int8]:
