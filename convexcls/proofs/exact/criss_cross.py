@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TypeAlias
 
-from convexcls.rational.elimination import dot, independent_columns, independent_rows, null_space, solve, transposed
+from convexcls.rational.elimination import independent_columns, independent_rows, null_space, solve, transposed
 
 #: A row: its entries that are not zero, by unknown.
 Row = dict[int, Fraction]
@@ -25,7 +25,7 @@ def sparse_row(values: Iterable[Fraction]) -> Row:
     return {j: value for j, value in enumerate(values) if value}
 
 
-def sparse_dot(row: Row, x: Sequence[Fraction]) -> Fraction:
+def dot(row: Row, x: Sequence[Fraction]) -> Fraction:
     """The inner product of a row with a vector."""
     return sum((value * x[j] for j, value in row.items() if x[j]), Fraction(0))
 
@@ -72,7 +72,7 @@ class Program:
         """By inequality what is negative and must not be: the multiplier of a tight row, the room of another."""
         out = {}
         for i, (row, rhs) in enumerate(self.inequalities):
-            value = tight.multipliers[i] if i in tight.multipliers else rhs - sparse_dot(row, tight.x)
+            value = tight.multipliers[i] if i in tight.multipliers else rhs - dot(row, tight.x)
             if value < 0:
                 out[i] = value
         return out
@@ -186,7 +186,7 @@ def _start(
     everything = [*curved, *equal, *program.dense(row for row, _ in program.inequalities)]
     pinned = sorted(set(range(program.size)) - set(independent_columns(everything)))  # no row changes with them
     for null in null_space(everything) if pinned else []:
-        if slope := dot(program.linear, null):
+        if slope := sum((a * b for a, b in zip(program.linear, null, strict=True)), Fraction(0)):
             return Falling([-value if slope > 0 else value for value in null])
     # a dependent equality keeps its place, as 0 = 0: its multiplier is 0
     equalities: list[tuple[Row, Fraction]] = [
@@ -240,7 +240,7 @@ def _enter(program: Program, active: list[int], i: int) -> list[int] | Contradic
     zeros = [Fraction(0)] * (len(program.equalities) + len(active))
     change = program.tight(active, [row.get(j, Fraction(0)) for j in range(program.size)], zeros)
     assert change is not None
-    if sparse_dot(row, change.x) > 0:
+    if dot(row, change.x) > 0:
         return [*active, i]
     leaving = [j for j in active if change.multipliers[j] > 0]
     if leaving:
@@ -259,6 +259,6 @@ def _leave(program: Program, active: list[int], i: int) -> list[int] | Falling:
     if change.multipliers[i] < 0:
         return rest
     for j in sorted(set(range(len(program.inequalities))) - set(active)):
-        if sparse_dot(program.inequalities[j][0], change.x) < 0:
+        if dot(program.inequalities[j][0], change.x) < 0:
             return [*rest, j]
     return Falling([-value for value in change.x])

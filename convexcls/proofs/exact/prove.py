@@ -16,7 +16,8 @@ from convexcls.problem import Problem
 from convexcls.proofs.claims.farkas import Multipliers
 from convexcls.proofs.claims.optimum import ExactProof, RootProof, Widest
 from convexcls.proofs.claims.statement import NoProof, Statement, state
-from convexcls.proofs.exact.criss_cross import Contradiction, Falling, Tight, sparse_dot
+from convexcls.proofs.exact.criss_cross import Contradiction, Falling, Tight
+from convexcls.proofs.exact.criss_cross import dot as sparse_dot
 from convexcls.proofs.exact.hints import Hints, read_hints
 from convexcls.proofs.exact.search import ActiveSetSearch, SolvedProgram, TooFar
 from convexcls.rational.elimination import dot, rank
