@@ -78,13 +78,8 @@ def _claim(result: Any, X: Any, y: Any, weights: Array | None, l1: Array | None,
     if l1 is not None:
         words = f"{name}.fit_regularized solves logistic regression with the l1 penalty alpha = {l1[0]:g}"
     named = f"{words}, no intercept" if constant is None else f"{words}; the intercept is the column {constant} of X"
-    return Claim(
-        problem,
-        named,
-        completed(problem, {"coef": params}),
-        usual=1e-4,
-        findings=tuple(_findings(result, matrix, target, constant, l1)),
-    )
+    point, findings = completed(problem, {"coef": params}), _findings(result, matrix, target, constant, l1)
+    return Claim(problem, named, point, usual=1e-4, findings=tuple(findings))
 
 
 def _l1_penalty(result: Any) -> Array | None:
