@@ -16,8 +16,7 @@ from convexcls.problem.centring import Centred, centre
 from convexcls.problem.duality import Dual
 from convexcls.problem.scaling import Scaled, equilibrate, unscaled
 from convexcls.proofs.certificate import Certificate
-from convexcls.proofs.kkt.lowest_slacks import settled
-from convexcls.proofs.kkt.shortest import shortest
+from convexcls.proofs.kkt.settling import settled, shortest
 from convexcls.proofs.verdict import certify, interrupted
 from convexcls.solution import INTERRUPTED, Solution
 from convexcls.solvers import Answer, Callback, Iteration, Solver, Standing, Start, solver_class

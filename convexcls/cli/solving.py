@@ -20,7 +20,7 @@ from convexcls.cli.sources import Request, check_output, read_file, read_problem
 from convexcls.data import Named
 from convexcls.describe.terminal import write
 from convexcls.files import write_file
-from convexcls.rational import read_exactly
+from convexcls.rational.numbers import read_exactly
 from convexcls.wording import clean
 
 if TYPE_CHECKING:

@@ -29,7 +29,7 @@ from convexcls.cli.settings import did_you_mean, model_parameters, read_settings
 from convexcls.data import GivenEntries, Named
 from convexcls.files import open_input, same_file
 from convexcls.models import Model, by_kind
-from convexcls.rational import read_exactly
+from convexcls.rational.numbers import read_exactly
 from convexcls.wording import clean
 
 ENDINGS = {"csv": (".csv",), "svmlight": (".svm", ".svmlight", ".libsvm", ".txt"), "parquet": (".parquet", ".pq")}

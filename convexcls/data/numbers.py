@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from convexcls.arrays import Array
-from convexcls.rational import exactly
+from convexcls.rational.numbers import exactly
 
 #: How the place of an entry is told.
 Where = Callable[[Sequence[int]], str]

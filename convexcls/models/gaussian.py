@@ -19,7 +19,7 @@ from convexcls.rows.scores import row_products, settled
 from convexcls.rows.summation import rounding
 
 if TYPE_CHECKING:
-    from convexcls.proofs.enclosure import Moments
+    from convexcls.proofs.enclosure.moments import Moments
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,8 +12,7 @@ from convexcls.models.base import Model, check_positive, sample_rows
 from convexcls.models.kernels import Kernel, KernelFunction, kernel_values
 from convexcls.problem import Constraint, Label, NoAnswer, Variable
 from convexcls.problem.as_classifier import Values
-from convexcls.problem.centred_kernel import CentredKernel
-from convexcls.problem.centring import centre
+from convexcls.problem.centring import CentredKernel, centre
 from convexcls.problem.geometry import positive_multipliers
 from convexcls.rows import ConstantRows, DiagonalRows
 from convexcls.rows.kernel import KernelRows

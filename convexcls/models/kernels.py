@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from convexcls.arrays import Array, Indices
+from convexcls.arrays import Array, Indices, negative_eigenvalue
 from convexcls.data import DataError
 from convexcls.models.base import check_choice, check_positive
-from convexcls.problem.semidefinite import negative_eigenvalue
 from convexcls.rows.doubled import ETA, UNIT
 from convexcls.rows.summation import row_blocks, squared_norms
 

@@ -18,7 +18,7 @@ from convexcls.rational.doubles import null_vector
 from convexcls.rows import JoinedRows, PickedRows, as_rows
 
 if TYPE_CHECKING:
-    from convexcls.proofs.enclosure import Moments
+    from convexcls.proofs.enclosure.moments import Moments
 
 #: Exact arithmetic looks for a constant combination in data no larger than this.
 MAX_EXACT_UNKNOWNS = 60
@@ -93,8 +93,8 @@ class NaturalParameters:
 
     def moments_as_given(self) -> Moments:
         """sum_i w_i z_i z_i' of the data as they were given, without rounding."""
-        from convexcls.proofs.claims.affine import AffineRows
-        from convexcls.proofs.enclosure import Moments
+        from convexcls.proofs.claims.statement import AffineRows
+        from convexcls.proofs.enclosure.moments import Moments
 
         weights, d = self.data.weights[self.rows], self.d
         index, width = np.flatnonzero(weights > 0), d + self.K

@@ -21,7 +21,7 @@ import numpy as np
 from convexcls.arrays import Array
 from convexcls.problem import Constraint, Problem
 from convexcls.proofs.kkt.check import check_kkt
-from convexcls.proofs.levels.rigorous_level import rounded_down
+from convexcls.proofs.levels.raising import rounded_down
 from convexcls.rows import DiagonalRows
 from convexcls.solution import Solution
 

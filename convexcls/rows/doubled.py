@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from convexcls.arrays import Array
-from convexcls.rational import to_double
+from convexcls.rational.numbers import to_double
 
 UNIT = 2.0**-53
 ETA = 2.0**-1074

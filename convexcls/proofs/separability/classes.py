@@ -10,9 +10,8 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from convexcls.arrays import Array
+from convexcls.arrays import Array, Indices
 from convexcls.data import Data, check_data
 from convexcls.proofs.claims.separation import Separation
 from convexcls.proofs.claims.separation import complaints as complaints_of_rows
@@ -139,7 +138,7 @@ def _smallest(rows: Rows, direction: list[Fraction], coef: tuple[Fraction, ...])
     return root(margin * margin / length) if length else 0.0
 
 
-def _candidates(rows: Rows, direction: list[Fraction]) -> NDArray[np.intp]:
+def _candidates(rows: Rows, direction: list[Fraction]) -> Indices:
     """The rows with the smallest margins: rounding may mix up which of them is the smallest."""
     largest = max((abs(v) for v in direction), default=Fraction(1)) or Fraction(1)
     scaled = np.array([float(v / largest) for v in direction])
@@ -262,7 +261,7 @@ def _about_hull(result: Separability, hull: Hull) -> Iterator[str]:
         yield "the hull is on more samples than it takes, or on others than its proof"
 
 
-def two_class_rows(data: Data, signs: Array, samples: NDArray[np.intp] | None, intercept: bool) -> Rows:
+def two_class_rows(data: Data, signs: Array, samples: Indices | None, intercept: bool) -> Rows:
     """y_i (x_i, 1), or y_i x_i, for some of the samples (all where None); ``signs`` is one for each of these."""
     x = as_rows(data.matrix, data.exact_matrix)
     x = (x if samples is None else x[samples]).scaled(signs)
@@ -272,7 +271,7 @@ def two_class_rows(data: Data, signs: Array, samples: NDArray[np.intp] | None, i
     return JoinedRows(n, d + 1, [(slice(0, d), x), (slice(d, d + 1), ConstantRows(n).scaled(signs))])
 
 
-def several_class_rows(data: Data, samples: NDArray[np.intp] | None, intercept: bool) -> Rows:
+def several_class_rows(data: Data, samples: Indices | None, intercept: bool) -> Rows:
     """The margins of each sample's own class over each other class, over (coef_0, ..., coef_{K-2}) and as many
     intercepts: as all scores may be shifted together, those of the last class are 0."""
     classes, labels = data.grouping

@@ -1,5 +1,5 @@
-"""Rules that follow the gradient of one sample at a time: stochastic gradient descent, Widrow and Hoff's rule (LMS);
-the passes over the samples of a term, compiled where its rows allow, else by their verbs."""
+"""Stochastic gradient descent, and what all rules share that follow the gradient of one sample at a time: the passes
+over the samples of a term, compiled where its rows allow, else by their verbs."""
 
 from __future__ import annotations
 
@@ -223,28 +223,6 @@ class SGDSolver(SequentialRule):
     @property
     def samples_at_a_time(self) -> int:
         return self.batch
-
-
-@dataclass(frozen=True)
-class LMSSolver(SequentialRule):
-    """The delta rule (LMS): for each sample in turn, with target t_i and x_i ending in 1 for the intercept,
-
-        w <- w + eta (t_i - x_i'w) x_i,      eta = eta0/tau.
-
-    tau counts passes, or single visits (``count="visit"``); ``step="fixed"`` keeps eta0, which comes to rest only where
-    the samples can be fitted exactly. By default eta0 = 1/max ‖x_i‖²: a step then never overshoots its own sample.
-    A ridge penalty takes its n-th part at every visit.
-    """
-
-    name: ClassVar[str] = "lms"
-    accepts: ClassVar[str] = "least squares, with or without ridge penalty (a learning rule)"
-    promise: ClassVar[float] = 2e-2
-
-    def refuses(self, problem: Problem) -> str:
-        if reason := super().refuses(problem):
-            return reason
-        loss = problem.terms[0].loss
-        return "" if problem.terms[0].is_half_square else f"it minimises squares, and the loss is {loss.name}"
 
 
 def safe_step(problem: Problem, term: Term) -> float:
