@@ -38,15 +38,18 @@ DOMINANT = {"work": 0.74, "race": 0.85, "sex": 0.67, "gain": 0.92, "loss": 0.95,
 MISSING = {"work": 0.056, "occupation": 0.057, "country": 0.018}
 
 
-def adult(n: int = 32_561, *, dense: bool = False, seed: int = 0) -> Made:
+def adult(n: int = 32_561, *, dense: bool = False, repeated: float = 0.0, seed: int = 0) -> Made:
     """A census, one-hot in 123 columns (the dummy trap, a feature that is a function of another, rare categories of
-    one class only): n rows of at most 14 ones; a quarter is positive."""
+    one class only): n rows of at most 14 ones; a quarter is positive. A share of the rows, ``repeated``, are those of
+    another one with a label of their own."""
     rng = np.random.default_rng(seed)
     codes = {name: _categories(rng, n, width, DOMINANT.get(name, 0.0)) for name, width in ADULT.items()}
     codes["years"] = np.minimum(codes["education"] // 3, 4)
     codes["relation"] = np.where(codes["marital"] == 0, codes["sex"], 2 + codes["relation"] % 4)
     for name, share in MISSING.items():
         codes[name] = np.where(rng.random(n) < share, -1, codes[name])
+    like = np.where(rng.random(n) < repeated, rng.integers(0, n, n), np.arange(n))
+    codes = {name: code[like] for name, code in codes.items()}
     effects = {name: rng.standard_normal(width) for name, width in ADULT.items()}
     score = sum(np.where(codes[name] >= 0, effects[name][codes[name]], 0.0) for name in ADULT) / 1.1
     y = rng.random(n) < expit(score - np.quantile(score, 0.83))
@@ -177,6 +180,7 @@ def pictures(n: int = 20_000, *, classes: int = 10, seed: int = 0) -> Made:
         part = slice(start, start + 1000)
         ink = np.clip(1.3 - (_distances(corners[part]) / pen[part, None]) ** 2 * 0.65, 0.0, 1.0)
         X[part] = np.round(255.0 * ink) / 255.0
+    X.reshape(n, 28, 28)[:, [0, -1]] = X.reshape(n, 28, 28)[:, :, [0, -1]] = 0.0
     return X, (digit if classes == 10 else digit % 2)
 
 
