@@ -1,6 +1,6 @@
 """Every model on data in the likeness of what people bring, beside scikit-learn at its defaults and at our accuracy.
 
-    python -m benchmarks.everyday [--only NAME ...] [--limit SECONDS] [--quick] [--wall] [--out FOLDER]
+    python -m benchmarks.everyday [--only NAME ...] [--limit SECONDS] [--quick] [--defaults] [--wall] [--out FOLDER]
 
 Each contender runs in a process of its own with a limit; times are the processor's unless ``--wall``. An answer of ours
 counts only where it is certified. The accuracy of a point is its objective, as we compute it, above the best lower
@@ -11,6 +11,7 @@ ours; where none does, that of the fastest at its own accuracy. ``make bench`` r
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import time
 from collections.abc import Iterable
@@ -75,18 +76,22 @@ def table(outcomes: Iterable[Outcome]) -> Table:
 @click.option("--only", multiple=True, help="Only cases whose title contains this; may be given several times.")
 @click.option("--limit", default=LIMIT, show_default=True, help="Seconds after which a fit is stopped.")
 @click.option("--quick", is_flag=True, help="Small sizes and short limits.")
+@click.option("--defaults", is_flag=True, help="Peers at their defaults only: sooner done.")
 @click.option("--wall", is_flag=True, help="Count the time on the wall instead of the processor's.")
 @click.option("--repeat", default=3, show_default=True, help="The best of so many runs counts.")
 @click.option("--out", type=click.Path(path_type=Path), help="Folder of the results; none are kept without it.")
-def main(only: tuple[str, ...], limit: float, quick: bool, wall: bool, repeat: int, out: Path | None) -> None:
+def main(
+    only: tuple[str, ...], limit: float, quick: bool, defaults: bool, wall: bool, repeat: int, out: Path | None
+) -> None:
     """Run the cases one after another and print the table."""
     from benchmarks.run import PRELOAD, THREADS, about
 
     os.environ.update(dict.fromkeys(THREADS, "1"))
     CONTEXT.set_forkserver_preload([m for m in PRELOAD if m.startswith(("benchmarks", "convexcls", "sklearn"))])
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # stop the contender that is running, too
     setup, console = Setup(repeat, cpu=not wall), Console(width=None if sys.stdout.isatty() else 250)
     report = Report(about(setup), quick)
-    for each in chosen(only, limit, quick):
+    for each in chosen(only, limit, quick, defaults):
         begun = time.monotonic()
         for outcome in race(each, setup):
             report.outcomes[each.title] = outcome
@@ -98,9 +103,11 @@ def main(only: tuple[str, ...], limit: float, quick: bool, wall: bool, repeat: i
     console.print(table(report.outcomes.values()))
 
 
-def chosen(only: tuple[str, ...], limit: float, quick: bool) -> list[Case]:
-    """The cases that are asked for, with the limit."""
+def chosen(only: tuple[str, ...], limit: float, quick: bool = False, defaults: bool = False) -> list[Case]:
+    """The cases that are asked for, with the limit and the peers."""
     named = [replace(c, cap=limit) for c in CASES if not only or any(o in c.title for o in only)]
+    if defaults:
+        named = [replace(c, contenders=tuple(p for p in c.contenders if p.ours or p.at_defaults)) for c in named]
     return [c.quickly() for c in named if c.quick is not None] if quick else named
 
 

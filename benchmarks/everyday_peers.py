@@ -106,7 +106,7 @@ def discriminant(data: Data, _tol: float, *, solver: str, covariance: bool) -> A
 
 def at_defaults(name: str, fit: Callable[..., Answer], **settings: Any) -> Contender:
     """A peer as it comes."""
-    return Contender(f"{name} (defaults)", partial(fit, **settings), (DEFAULTS,), cap=PEER_CAP)
+    return Contender(f"{name} (defaults)", partial(fit, **settings), (DEFAULTS,), cap=PEER_CAP, at_defaults=True)
 
 
 def to_accuracy(name: str, fit: Callable[..., Answer], *ladder: float, **settings: Any) -> Contender:

@@ -82,6 +82,8 @@ class Contender:
     quick: bool = True
     #: Seconds after which a fit of it is stopped, where that is sooner than the case's cap.
     cap: float | None = None
+    #: It is set as it comes, whatever the accuracy that this gives.
+    at_defaults: bool = False
 
     @property
     def settings(self) -> str:

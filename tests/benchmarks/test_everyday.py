@@ -187,16 +187,18 @@ def test_every_model_and_family_is_there() -> None:
 
 
 def test_cases_are_chosen_by_title_and_limit() -> None:
-    few = everyday.chosen(("genes: soft", "wine"), 5.0, quick=False)
+    few = everyday.chosen(("genes: soft", "wine"), 5.0)
     assert [case.title for case in few] == ["genes: soft margin, C = 1, n = 72 x d = 7129", "wine: Gaussian"]
     assert {case.cap for case in few} == {5.0}
     quick = everyday.chosen((), 5.0, quick=True)
     assert 0 < len(quick) < len(cases.CASES)
     assert all(case.cap <= 2.0 for case in quick)
+    (at_defaults,) = everyday.chosen(("genes: soft",), 5.0, defaults=True)
+    assert [c.name for c in at_defaults.contenders] == [OURS, "LinearSVC (defaults)", "SVC (defaults)"]
 
 
 def test_a_line_tells_both_fastest_peers() -> None:
-    (case,) = everyday.chosen(("wine",), 75.0, quick=False)
+    (case,) = everyday.chosen(("wine",), 75.0)
     ours = Result(OURS, ours=True, seconds=2.0, wall=3.0, memory=1.5, runs=1, reached=True, note="optimal by moments")
     exact = Result("exact", seconds=3.0, runs=1, accuracy=1e-9, reached=True)
     rough = Result("rough", seconds=1.0, runs=1, accuracy=1e-3)

@@ -97,7 +97,7 @@ class Iterate:
             out[self.problem.layout[v], self.problem.layout[v]] += P.to_dense()
         for v, p in self.problem.diagonals.items():
             where = self.problem.layout[v]
-            out[where, where][np.diag_indices(p.size)] += p
+            np.einsum("ii->i", out[where, where])[:] += p  # a view of the diagonal
         return out
 
     def diagonal_curvature(self) -> Array:
