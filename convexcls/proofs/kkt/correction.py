@@ -6,7 +6,8 @@ measure the smallest change of the multipliers that removes it,
 
     delta = K (K'K)^-1 r,        K the rows over all such variables,
 
-relative to the multipliers themselves. It does not depend on how the features are written.
+relative to the multipliers themselves. It does not depend on how the features are written. Columns that are exact
+combinations of others are left out: their residual is the same combination, and goes with the others'.
 
 Where every row is a side of a distance |K_i x - t_i| with the cost c_i, as of absolute residuals, the change that is
 smallest relative to these costs says more: with x* an optimum,
@@ -36,13 +37,12 @@ from convexcls.problem.epigraph import Epigraph
 from convexcls.proofs.rigorous.rounding import Ball
 from convexcls.proofs.rigorous.structure import Structure
 from convexcls.rational.doubles import rank
-from convexcls.rows import JoinedRows, Rows
+from convexcls.rows import JoinedRows, Rows, as_rows
+from convexcls.rows.column_basis import ColumnBasis
 
-#: Of larger matrices the rank is left to floating point.
-MAX_RANK_ENTRIES = 4_000_000
 #: More variables than this are not measured (duals of large problems, whose multipliers include one a variable).
 LARGEST_GROUP = 2000
-#: A Cholesky factor of the scaled Gram matrix with smaller pivots is replaced by an orthogonal factorization.
+#: A Cholesky factor of the scaled Gram matrix with smaller pivots is not relied on.
 SMALLEST_PIVOT = 1e-3
 #: Singular values below this fraction of the largest are zero or lost in rounding.
 SMALLEST_SINGULAR_VALUE = 1e-12
@@ -161,6 +161,24 @@ class FreeRows:
             return bool(np.all(self.squares > 0))
         return self.few is not None or self.whole is not None
 
+    @cached_property
+    def basis(self) -> ColumnBasis | None:
+        """Columns that span the others, directions of the gauge left out; None where numbers are out of range."""
+        if not self.maps or not self.where.size:
+            return None
+        problem = self._problem()
+        assert problem is not None
+        gauge = problem.null_directions[:, self.where]
+        return ColumnBasis.of([*self.maps, *([as_rows(gauge)] if gauge.size else [])])
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether the other columns are combinations of those of the basis, without rounding."""
+        assert self.basis is not None
+        if all(np.isfinite(rows.rounding) for rows in self.maps):
+            return self.basis.is_exact
+        return _rank(self.maps) <= self.basis.columns.size
+
     def _factored(self, maps: Sequence[JoinedRows], costs: Sequence[Array]) -> _Factored | None:
         problem = self._problem()
         assert problem is not None
@@ -177,9 +195,29 @@ class FreeRows:
             rounding = self.few.largest_change(off)
             if found + rounding <= enough or self.whole is None:
                 return Correction(found, True, rounding)
-        if self.whole is None:
-            return _by_orthogonal_factors(self.maps, self.costs, self.size, r, off)
-        return Correction(self.whole.change(r), True, self.whole.largest_change(off))
+        if self.whole is not None:
+            return Correction(self.whole.change(r), True, self.whole.largest_change(off))
+        if sum(rows.shape[0] for rows in self.maps) * self.where.size <= FEW_ENTRIES and self._near_dependence:
+            return _by_rationals(self.maps, self.costs, r, off)
+        if self.basis is None or (self.basis.others.size and not self.is_exact):
+            return Correction(float("inf"), False)
+        return self._on_basis(self.basis, r[self.basis.columns], off[self.basis.columns])
+
+    @property
+    def _near_dependence(self) -> bool:
+        """Whether rationals have to tell columns, or costs that differ by many powers of ten, apart."""
+        if self.unit is not None:
+            return True
+        return self.basis is None or bool(self.basis.others.size) or self.basis.smallest < SMALLEST_SINGULAR_VALUE
+
+    def _on_basis(self, basis: ColumnBasis, r: Array, off: Array) -> Correction:
+        """The change by columns of a basis, where some repeat others or hardly differ from them."""
+        maps = [rows.select_columns(basis.columns) for rows in self.maps]
+        parts = [(rows @ basis.orthogonal) / c[:, None] for rows, c in zip(maps, self.costs, strict=True)]
+        largest = _largest(parts)
+        most = largest * float(np.linalg.norm(off / basis.own_lengths)) * np.sqrt(r.size) / basis.smallest
+        step = basis.solve(r)
+        return Correction(_largest([(rows @ step) / c for rows, c in zip(maps, self.costs, strict=True)]), True, most)
 
 
 def _orthogonal_columns(rows: JoinedRows) -> bool:
@@ -284,38 +322,16 @@ def _on_few_rows(
     return None
 
 
-def _by_orthogonal_factors(
-    maps: Sequence[JoinedRows], costs: Sequence[Array], size: Array, r: Array, off: Array
-) -> Correction:
-    """The change by singular values. Columns that repeat each other, or hardly differ, are told apart in rationals
-    where there are few entries; where there are many, only whether they differ at all."""
-    stacked = np.vstack([rows.to_dense() for rows in maps])
-    roots = np.sqrt(np.concatenate(costs))
-    left, values, right = np.linalg.svd(roots[:, None] * (stacked / size), full_matrices=False)
-    kept = values > SMALLEST_SINGULAR_VALUE * values.max(initial=0.0)
-    if not np.all(kept) and stacked.size <= FEW_ENTRIES:
-        return _by_rationals(maps, costs, r, off)
-    if not np.all(kept) and _rank(maps, stacked) > int(kept.sum()):
-        return Correction(float("inf"), False)
-    left = left / roots[:, None]
-    delta = left[:, kept] @ ((right[kept] @ (r / size)) / values[kept])
-    most = float(np.abs(left[:, kept]).max(initial=0.0)) * float((np.linalg.norm(off / size) / values[kept]).sum())
-    return Correction(float(np.abs(delta).max(initial=0.0)), bool(np.all(kept)), most)
-
-
-def _rank(maps: Sequence[JoinedRows], stacked: Array) -> int:
-    """The rank of the rows as they were given, at most; as large as it can be where it would take too long."""
-    if stacked.size > MAX_RANK_ENTRIES:
-        return 0
-    if all(np.isfinite(rows.rounding) for rows in maps):
-        return rank(stacked)
+def _rank(maps: Sequence[JoinedRows]) -> int:
+    """The rank, at most, of rows of which some were added up from others; as large as it can be where that is not
+    known."""
     # rows minus the means of their groups, and differences of means, are the samples less a constant
     parts = [part for rows in maps for _, part in rows.parts]
     centred = [part.as_centred for part in parts if part.as_centred is not None]
     if not centred:  # sums of rows, which add nothing to their rank
         return rank(np.vstack([rows.to_dense() for rows in maps if np.isfinite(rows.rounding)]))
     if len(centred) != 1 or len(maps) != 2:
-        return stacked.shape[1]
+        return maps[0].shape[1]
     samples = centred[0].base.to_dense()
     return rank(np.hstack([samples, np.ones((samples.shape[0], 1))])) - 1
 
