@@ -57,6 +57,8 @@ MODELS: dict[str, tuple[str, objectives.Objective, tuple[Contender, ...]]] = {
     "Fisher": ("FisherLDA", objectives.fisher, peers.FISHER),
     "Gaussian": ("GaussianMLE", objectives.gaussian, peers.GAUSSIAN),
 }
+#: Models whose optimum may be 0, where the samples are fitted, and what is added to it for each of them.
+MAY_BE_ZERO, FLOOR = ("least squares", "least absolute", "perceptron"), 1e-6
 #: Models of several classes: their labels stay class numbers.
 SEVERAL = ("softmax", "Fisher", "Gaussian")
 #: What a model is told besides the data, by what is said of the case.
@@ -95,7 +97,7 @@ def case(
         quick,
         TARGET,
         "objective above the best bound",
-        partial(objectives.gap, objective=objective),
+        partial(objectives.gap, objective=objective, floor=FLOOR if model in MAY_BE_ZERO else 0.0),
         (ours, *(instead or known), *more),
         bars,
         cap=LIMIT,

@@ -18,16 +18,19 @@ from benchmarks.race import Answer, Data, Measure, relative_gap
 Objective = Callable[[Data, Answer], float]
 
 
-def gap(data: Data, answer: Answer, least: float, *, objective: Objective) -> Measure:
+def gap(data: Data, answer: Answer, least: float, *, objective: Objective, floor: float = 0.0) -> Measure:
     """How far the objective is above the least that is known. A proof that there is no minimum is as good as any
-    answer; without coefficients there is none."""
+    answer; without coefficients there is none. Where the optimum may be 0, ``floor`` of it a sample is added to all:
+    then what is left of rounding is small beside it."""
     if answer.coef is None:
         return Measure(0.0 if answer.none_exists else np.inf)
     with np.errstate(all="ignore"):
         value = objective(data, answer)
     if not np.isfinite(value):
         return Measure(np.inf)
-    return Measure(relative_gap(value, max(least, answer.bound)), value, answer.bound)
+    added = floor * len(data["y"])
+    value, bound = value + added, answer.bound + added
+    return Measure(relative_gap(value, max(least, bound)), value, bound)
 
 
 def margins(data: Data, answer: Answer) -> Array:

@@ -174,6 +174,15 @@ def test_what_is_no_answer_has_no_accuracy() -> None:
     assert objectives.hard_margin(split, wrong) == math.inf
 
 
+def test_samples_that_are_fitted_leave_no_gap() -> None:
+    made = {"X": np.array([[0.0], [1.0]]), "y": np.array([-1.0, 1.0]), "l2": 0.0}
+    fitted = Answer(np.array([2.0]), -1.0 + 1e-12, bound=0.0)
+    measure = partial(objectives.gap, objective=objectives.squares)
+    assert measure(made, fitted, -np.inf).accuracy == 1.0
+    assert measure(made, fitted, -np.inf, floor=1e-6).accuracy < 1e-12
+    assert measure(made, replace(fitted, intercept=-0.99), -np.inf, floor=1e-6).accuracy > 0.9
+
+
 # ---- cases and the table --------------------------------------------------------------------------------------------
 
 
