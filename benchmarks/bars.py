@@ -21,7 +21,8 @@ class Bar:
     """A limit on one number of our own line.
 
     ``ratio`` is the time of the fastest peer over ours, at least ``limit``; peers are named by patterns. Only peers
-    that reach the case's accuracy count, unless ``at_own_accuracy``. ``passes``, ``memory`` (relative to X),
+    that reach the case's accuracy count, unless ``at_own_accuracy``; with ``or_own_accuracy`` the others count where
+    none reaches it. ``passes``, ``memory`` (relative to X),
     ``milliseconds`` and any number in ``Result.extra`` are at most ``limit``.
     """
 
@@ -29,6 +30,7 @@ class Bar:
     limit: float
     against: tuple[str, ...] = ("*",)
     at_own_accuracy: bool = False
+    or_own_accuracy: bool = False
     words: str = ""
 
     @property
@@ -79,7 +81,8 @@ def _value(kind: str, ours: Result) -> float:
 def _ratio(bar: Bar, ours: Result, results: Sequence[Result]) -> Verdict:
     """Compare with the fastest peer that counts; peers stopped at the cap are known to take longer than that."""
     peers = [r for r in results if not r.ours and any(fnmatchcase(r.name, p) for p in bar.against)]
-    counted = [r for r in peers if not r.status and (r.reached or bar.at_own_accuracy)]
+    answered = [r for r in peers if not r.status]
+    counted = [r for r in answered if r.reached or bar.at_own_accuracy] or (answered if bar.or_own_accuracy else [])
     if counted:
         fastest = min(counted, key=lambda r: r.seconds)
         ratio = fastest.seconds / ours.seconds

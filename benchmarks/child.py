@@ -67,6 +67,12 @@ class _Track:
     bound: float
     clock: Clock
 
+    def begin(self, tol: float) -> None:
+        """Tell the parent that a fit begins; where processor time counts, the system ends it at the cap."""
+        self.connection.send(("fit", tol))
+        if self.clock is time.process_time:
+            _limit_cpu(time.process_time() + self.case.cap_of(self.contender))
+
 
 def _run(connection: Connection, case: Case, folder: Path, bound: float, setup: Setup) -> None:
     (contender,) = case.contenders
@@ -88,10 +94,10 @@ def _repeat(track: _Track, best: Result, repeat: int) -> None:
     """Run the same fit again, as often as asked and as time allows; the least time counts."""
     begun, runs = time.perf_counter(), 1
     while runs < _wanted(repeat, best.seconds) and time.perf_counter() - begun < REPEAT_SECONDS:
-        track.connection.send(("fit", best.tol))
-        seconds, _ = timed(track.contender, track.prepared, best.tol, track.clock)
+        track.begin(best.tol)
+        took, _ = timed(track.contender, track.prepared, best.tol, track.clock)
         runs += 1
-        best = replace(best, seconds=min(best.seconds, seconds), runs=runs)
+        best = replace(best, runs=runs, **{name: min(getattr(best, name), new) for name, new in took.items()})
         track.connection.send(("result", best))
 
 
@@ -105,15 +111,16 @@ def _climb(track: _Track) -> Iterator[Result]:
             return
         gc.collect()
         before = _forget_peak()
-        track.connection.send(("fit", tol))
-        seconds, answer = timed(contender, track.prepared, tol, track.clock)
+        track.begin(tol)
+        took, answer = timed(contender, track.prepared, tol, track.clock)
         memory = max(0.0, _peak() - before) / size
+        _limit_cpu(math.inf)
         track.connection.send(("measure", tol))
         found = case.measure(track.data, answer, track.bound)
         reached = bool(found.accuracy <= case.target)
         yield Result(
             contender.name,
-            seconds=seconds,
+            **took,
             runs=1,
             tol=tol,
             accuracy=float(found.accuracy),
@@ -129,12 +136,14 @@ def _climb(track: _Track) -> Iterator[Result]:
             return
 
 
-def timed(contender: Contender, prepared: Any, tol: float, clock: Clock) -> tuple[float, Answer]:
-    """The seconds of one fit, and its answer; where the contender gives its own time, that one."""
-    start = clock()
+def timed(contender: Contender, prepared: Any, tol: float, clock: Clock) -> tuple[dict[str, float], Answer]:
+    """The seconds of one fit by both clocks and by the one that counts, and its answer; where the contender gives its
+    own time, that counts."""
+    wall, cpu = time.perf_counter(), time.process_time()
     answer = contender.fit(prepared, tol)
-    seconds = clock() - start
-    return (seconds if answer.seconds is None else answer.seconds), answer
+    cpu, wall = time.process_time() - cpu, time.perf_counter() - wall
+    counts = cpu if clock is time.process_time else wall
+    return {"seconds": counts if answer.seconds is None else answer.seconds, "cpu": cpu, "wall": wall}, answer
 
 
 def seconds_of_one_pass(X: Any, clock: Clock) -> float:
@@ -187,6 +196,12 @@ def _limit_memory() -> None:
         resource.setrlimit(resource.RLIMIT_AS, (int(MEMORY_SHARE * total),) * 2)
     except (ValueError, OSError):  # not every system lets itself be limited
         return
+
+
+def _limit_cpu(seconds: float) -> None:
+    """Have the system end this process where it has used so many seconds of the processor."""
+    hard = resource.getrlimit(resource.RLIMIT_CPU)[1]
+    resource.setrlimit(resource.RLIMIT_CPU, (hard if math.isinf(seconds) else math.ceil(seconds), hard))
 
 
 def _forget_peak() -> float:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import multiprocessing
+import signal
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -25,6 +26,9 @@ Data = dict[str, Any]
 SETUP_CAP = 240.0
 #: The cap of a fit in a quick run.
 QUICK_CAP = 2.0
+#: Where processor time counts, a fit is stopped by the system at that; other work may stretch the time on the wall.
+WALL_PER_CPU = 12.0
+OUT_OF_CPU = getattr(signal, "SIGXCPU", 0)
 #: Contenders' processes are forked from one that has loaded libraries (``run.py`` says which) and used none of them.
 CONTEXT = multiprocessing.get_context("forkserver")
 
@@ -43,12 +47,16 @@ class Answer:
     #: The contender's own time, where only a part of the call is to count.
     seconds: float | None = None
     note: str = ""
+    #: A lower bound on the objective that it has proved.
+    bound: float = -math.inf
+    #: It has proved that there is no solution: there is nothing to measure.
+    none_exists: bool = False
 
 
 @dataclass(frozen=True)
 class Measure:
     """What we computed from an answer. Where ``objective`` is given, the accuracy is its relative distance from the
-    best lower bound that any contender of the race has proved."""
+    best lower bound that any contender of the race has proved; where none has, from the least objective of all."""
 
     accuracy: float
     objective: float = math.nan
@@ -74,6 +82,8 @@ class Contender:
     quick: bool = True
     #: Seconds after which a fit of it is stopped, where that is sooner than the case's cap.
     cap: float | None = None
+    #: It is set as it comes, whatever the accuracy that this gives.
+    at_defaults: bool = False
 
     @property
     def settings(self) -> str:
@@ -105,7 +115,7 @@ class Case:
     @property
     def title(self) -> str:
         """The name with the sizes."""
-        return f"{self.name}, {' x '.join(f'{k} = {v}' for k, v in self.sizes.items())}"
+        return ", ".join(part for part in (self.name, " x ".join(f"{k} = {v}" for k, v in self.sizes.items())) if part)
 
     def quickly(self) -> Case:
         """The same at its small size with a short cap, without the contenders that take long to get there, and without
@@ -146,6 +156,9 @@ class Result:
     memory: float = math.nan
     #: Seconds after which a fit of it was to be stopped.
     cap: float = math.nan
+    #: The same seconds of the processor and on the wall; ``seconds`` is one of them.
+    cpu: float = math.nan
+    wall: float = math.nan
     #: Our own yardstick: the seconds of one X @ w on the same data in the same process.
     one_pass: float = math.nan
     objective: float = math.nan
@@ -192,8 +205,7 @@ def race(case: Case, setup: Setup, begins: Callable[[str], None] = lambda _: Non
         save(case.make(**{**case.sizes, **case.warm}), Path(folder) / "warm")
         for contender in case.contenders:
             begins(contender.name)
-            bound = max((r.bound for r in results), default=-math.inf)
-            results.append(_one(case, contender, folder, bound, setup))
+            results.append(_one(case, contender, folder, least_known(results), setup))
             yield Outcome(case, tuple(_against_best_bound(case, results)))
 
 
@@ -207,6 +219,7 @@ def _one(case: Case, contender: Contender, folder: str, bound: float, setup: Set
     process.start()
     theirs.close()
     cap = case.cap_of(contender)
+    wall_cap = cap * (WALL_PER_CPU if setup.cpu else 1.0)
     result, limit, begun = Result(contender.name, contender.ours, cap=cap), SETUP_CAP, time.monotonic()
     try:
         while ours.poll(max(0.0, begun + limit - time.monotonic())):
@@ -219,14 +232,15 @@ def _one(case: Case, contender: Contender, folder: str, bound: float, setup: Set
                 return _stopped(result, cap)
             elif kind == "end":
                 return result
-            limit, begun = (cap if kind == "fit" else SETUP_CAP), time.monotonic()
+            limit, begun = (wall_cap if kind == "fit" else SETUP_CAP), time.monotonic()
     except EOFError:
-        return replace(result, status="crashed")
+        process.join()
+        return _stopped(result, cap) if process.exitcode == -OUT_OF_CPU else replace(result, status="crashed")
     finally:
         process.kill()
         process.join()
         ours.close()
-    return _stopped(result, limit)
+    return _stopped(result, min(limit, cap))
 
 
 def _stopped(result: Result, cap: float) -> Result:
@@ -239,7 +253,7 @@ def _stopped(result: Result, cap: float) -> Result:
 
 def _against_best_bound(case: Case, results: list[Result]) -> Iterator[Result]:
     """The results with gaps to the best lower bound of all, where accuracy is a gap."""
-    best = max((r.bound for r in results), default=-math.inf)
+    best = least_known(results)
     for r in results:
         if math.isnan(r.objective) or math.isinf(best):
             yield r
@@ -248,6 +262,15 @@ def _against_best_bound(case: Case, results: list[Result]) -> Iterator[Result]:
             yield replace(r, accuracy=gap, reached=gap <= case.target)
 
 
+def least_known(results: list[Result]) -> float:
+    """The best lower bound that was proved; where there is none, the least objective that was found."""
+    bound = max((r.bound for r in results), default=-math.inf)
+    if math.isfinite(bound):
+        return bound
+    return min((r.objective for r in results if math.isfinite(r.objective)), default=-math.inf)
+
+
 def relative_gap(objective: float, bound: float) -> float:
     """How far an objective is above a lower bound, relative to it."""
-    return max(0.0, objective - bound) / abs(objective)
+    above = max(0.0, objective - bound)
+    return above / abs(objective) if above else 0.0

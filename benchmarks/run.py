@@ -19,7 +19,17 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from benchmarks.race import CONTEXT, Setup
 from benchmarks.report import Report, growth_table, screen_table
 
-FAMILIES = ("small", "hard_margin", "soft_margin", "logistic", "softmax", "kernel", "least_squares", "growth")
+FAMILIES = (
+    "small",
+    "hard_margin",
+    "soft_margin",
+    "logistic",
+    "softmax",
+    "kernel",
+    "least_squares",
+    "everyday",
+    "growth",
+)
 PACKAGES = (
     "numpy",
     "scipy",
@@ -53,6 +63,7 @@ PRELOAD = (
     "convexcls",
     "sklearn.svm",
     "sklearn.linear_model",
+    "sklearn.discriminant_analysis",
     "cvxpy",
     "qpsolvers",
     "glum",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from convexcls.problem import BY_SAMPLE, Problem
@@ -23,10 +24,12 @@ class Choice:
     why: str
 
 
-def choices(problem: Problem) -> list[Choice]:
+def choices(problem: Problem) -> Iterator[Choice]:
     """The solvers in the order in which ``auto`` tries them, until an answer is proved; those that do not take the
     problem are passed over. A formula first, then what works on the structure, then what takes any problem."""
-    return [*_formulas(problem), *_structured(problem), *_general()]
+    yield from _formulas(problem)
+    yield from _structured(problem)
+    yield from _general()
 
 
 def _formulas(problem: Problem) -> list[Choice]:

@@ -225,7 +225,7 @@ class Job:
         """A line of the trace in the units of the form that the solver got."""
         objective = self.form.reported(self.scaled.restore_objective(line.objective))
         standing = None if line.standing is None else partial(self._standing, line)
-        return replace(line, objective=objective, standing=standing)
+        return Iteration(line.iteration, objective, line.residual, line.step, line.detail, standing, line.seconds)
 
     def _standing(self, line: Iteration) -> Standing:
         assert line.point is not None

@@ -74,6 +74,14 @@ class Loss(ABC):
         """The second derivative, where the loss is smooth."""
         raise TypeError(f"the {self.name} loss has kinks: it has no curvature")
 
+    def slope_change(self, u: Array, moved: Array | float) -> Array:
+        """At least |curvature| moved: how far slopes move, to first order, where arguments move by at most so much."""
+        bend = np.abs(self.curvature(u))
+        if bend.ndim == 1:
+            return np.asarray(bend * moved)
+        moves = np.broadcast_to(moved, u.shape).reshape(*bend.shape[:2], 1)
+        return np.asarray((bend @ moves).ravel())
+
     # ---- the domain, and what happens far away -----------------------------------------------------
 
     def inside(self, u: Array) -> bool:

@@ -75,6 +75,15 @@ class LogDet(Loss):
             both = V[:, i[:, None], i] * V[:, j[:, None], j] + V[:, i[:, None], j] * V[:, j[:, None], i]
             return np.asarray(2.0 * share[:, None] * share * both)
 
+    def slope_change(self, u: Array, moved: Array | float) -> Array:
+        """|V dU V| <= |V| |dU| |V|, entry by entry: products of matrices, where the curvature has order^4 entries."""
+        i, j = lower_triangle(self.order)
+        both = np.where(i == j, 1.0, 1.0 if self.halved else 2.0)
+        V = np.abs(self._inverses(u))
+        with np.errstate(over="ignore", invalid="ignore"):
+            out = V @ self.matrices(np.broadcast_to(moved, u.shape)) @ V
+        return np.asarray((both * out[:, i, j]).ravel())
+
     def _inverses(self, u: Array) -> Array:
         out = []
         for matrix in self.matrices(u):

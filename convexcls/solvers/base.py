@@ -10,8 +10,8 @@ from __future__ import annotations
 import math
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from functools import cache, cached_property, partial
 from typing import Any, ClassVar, Self
 
@@ -66,6 +66,29 @@ class Iteration:
     def multipliers(self) -> Mapping[str, Array] | None:
         """The multipliers there; None where it does not tell."""
         return self._stands[1]
+
+
+class WhenLookedAt(Mapping[str, Any]):
+    """Details of an iteration that are worked out when somebody looks at them, and once."""
+
+    def __init__(self, work: Callable[[], dict[str, Any]]) -> None:
+        self._work = work
+
+    @cached_property
+    def _found(self) -> dict[str, Any]:
+        return self._work()
+
+    def __getitem__(self, key: str) -> Any:
+        return self._found[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._found)
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return dict, (self._found,)
 
 
 Callback = Callable[[Iteration], None]
@@ -177,12 +200,13 @@ class Tracer:
     ) -> None:
         """Add the next line, with the point where the solver stands, or with what works it out: most of them are never
         looked at. Neither copies anything: give arrays that will not be written to."""
-        facts = (len(self.lines), float(objective), float(residual), float(step), detail or {})
-        self.lines.append(Iteration(*facts, seconds=time.perf_counter() - self.begun))
+        facts = (len(self.lines), float(objective), float(residual), float(step), {} if detail is None else detail)
+        seconds = time.perf_counter() - self.begun
+        self.lines.append(Iteration(*facts, None, seconds))
         if self.callback is not None:
             if point is not None:
                 standing = partial(_at, point)
-            self.callback(self.lines[-1] if standing is None else replace(self.lines[-1], standing=standing))
+            self.callback(self.lines[-1] if standing is None else Iteration(*facts, standing, seconds))
 
 
 def _at(point: Array) -> Standing:

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from made_up_contenders import absent, as_good_as_asked, bounded, breaks, distance, gap, sleeps, takes, tiny
+from made_up_contenders import absent, as_good_as_asked, bounded, breaks, distance, gap, sleeps, spins, takes, tiny
 from scipy import sparse
 
 pytest.importorskip("threadpoolctl")  # comes with scikit-learn
 
-from benchmarks import accuracy, hard_margin, kernel, least_squares, logistic, small, soft_margin, softmax
+from benchmarks import accuracy, everyday, hard_margin, kernel, least_squares, logistic, small, soft_margin, softmax
 from benchmarks.bars import OURS, Bar, judge
 from benchmarks.growth import GROWTHS, Grown, Growth, exponent, grow
 from benchmarks.race import CONTEXT, Answer, Case, Contender, Outcome, Result, Setup, race
@@ -23,7 +23,7 @@ from benchmarks.report import Report, markdown_table, outcome_rows, screen_table
 from benchmarks.store import load, save
 
 CONTEXT.set_forkserver_preload(["__main__", "benchmarks.child", "made_up_contenders", "threadpoolctl"])
-FAMILIES = (hard_margin, kernel, least_squares, logistic, small, soft_margin, softmax)
+FAMILIES = (everyday, hard_margin, kernel, least_squares, logistic, small, soft_margin, softmax)
 
 
 def case(*contenders: Contender, **changes: object) -> Case:
@@ -92,6 +92,20 @@ def test_gaps_are_taken_to_the_best_bound_of_all() -> None:
     assert [r.reached for r in final.results] == [True, False, False]
 
 
+def test_gaps_are_taken_to_the_least_objective_where_nothing_is_proved() -> None:
+    contenders = (
+        Contender("first", partial(bounded, objective=4.0)),
+        Contender("second", partial(bounded, objective=2.0)),
+    )
+    final = list(race(case(*contenders, measure=gap), Setup()))[-1]
+    assert [r.accuracy for r in final.results] == [0.5, 0.0]
+
+
+def test_a_contender_is_stopped_where_it_has_had_its_processor_time() -> None:
+    ((spinner,),) = (outcome.results for outcome in race(case(Contender("spinner", spins)), Setup(cpu=True)))
+    assert spinner.status == "> 0.4 s"
+
+
 def test_growth_is_fitted_over_the_sizes() -> None:
     contender = Contender(OURS, partial(takes, memory=8), ours=True)
     growth = Growth(case(contender, target=2.0), "n", (10, 40), {"d": 2}, (4, 8), bar=1.1)
@@ -126,6 +140,8 @@ def line(name: str, seconds: float, reached: bool = True, status: str = "", **mo
         (Bar("ratio", 4.0, ("slow",)), "met", "5x slow"),
         (Bar("ratio", 4.0, ("sloppy",)), "open", "no peer reaches the accuracy"),
         (Bar("ratio", 4.0, ("sloppy",), at_own_accuracy=True), "missed", "0.1x sloppy, which reaches 1e-09"),
+        (Bar("ratio", 4.0, ("sloppy",), or_own_accuracy=True), "missed", "0.1x sloppy, which reaches 1e-09"),
+        (Bar("ratio", 1.5, ("sloppy", "quick"), or_own_accuracy=True), "met", "2x quick"),
         (Bar("ratio", 4.0, ("stopped", "sloppy")), "met", "> 40x: those that ran were stopped at the cap"),
         (Bar("ratio", 50.0, ("stopped",)), "open", "> 40x: those that ran were stopped at the cap"),
         (Bar("ratio", 4.0, ("nobody",)), "open", "no such peer was run"),

@@ -20,6 +20,7 @@ from convexcls.losses import (
     HalfSquare,
     Hinge,
     LinearOnInterval,
+    LogDet,
     Logistic,
     Loss,
     Modulus,
@@ -182,6 +183,22 @@ def test_curvatures_against_differences(loss):
     inside = np.abs(u - 1.0) > 2 * h if loss.name == "squared_hinge" else np.full(u.shape, True)
     difference = (loss.slope(u + h) - loss.slope(u - h)) / (2 * h)
     np.testing.assert_allclose(loss.curvature(u)[inside], difference[inside], rtol=1e-5, atol=1e-9)
+
+
+@pytest.mark.parametrize("halved", [False, True])
+def test_slopes_of_a_log_determinant_move_no_farther_than_said(halved):
+    loss, rng = LogDet(4, halved), np.random.default_rng(0)
+    i, j = np.tril_indices(4)
+    factors = rng.normal(size=(3, 4, 4))
+    path = 2.0 * np.eye(4) - np.eye(4, k=1) - np.eye(4, k=-1)  # no entry of its inverse is negative
+    for matrix, equal in ((path, True), *((f @ f.T + np.eye(4), False) for f in factors)):
+        u = np.where(i == j, 1.0, 2.0 if halved else 1.0) * matrix[i, j]
+        moved = rng.uniform(0.0, 1.0, u.size)
+        least = np.abs(loss.curvature(u)[0]) @ moved
+        found = loss.slope_change(u, moved)
+        assert np.all(found >= (1 - 1e-13) * least)
+        assert np.allclose(found, least, rtol=1e-12) == equal
+        np.testing.assert_allclose(loss.slope_change(u, 0.5), loss.slope_change(u, np.full(u.size, 0.5)), rtol=1e-15)
 
 
 @every([loss for loss in CONVEX if loss not in CURVED])

@@ -424,14 +424,8 @@ class _Check:
 def _pull_error(term: Term, u: Array, rad: Array | float) -> Array:
     """How far slopes times weights may be off because their arguments are."""
     weights = term.row_weights
-    bend = np.ones(u.size) if term.is_half_square else 2.0 * np.abs(term.loss.curvature(u))
-    off = bend * rad if bend.ndim == 1 else _by_group(bend, np.broadcast_to(rad, u.shape))
+    off = np.broadcast_to(rad, u.shape) if term.is_half_square else 2.0 * term.loss.slope_change(u, rad)
     return np.where(weights > 0, weights * off, 0.0)
-
-
-def _by_group(matrices: Array, u: Array) -> Array:
-    """Each matrix times its part of u."""
-    return np.asarray((matrices @ u.reshape(*matrices.shape[:2], 1)).ravel())
 
 
 def _share(values: Array) -> float:

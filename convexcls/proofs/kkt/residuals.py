@@ -188,7 +188,8 @@ def largest(values: Array | float, yardsticks: Yardsticks) -> float:
     out = 0.0
     for factor, size in yardsticks:
         if isinstance(values, float) or isinstance(size, float):
-            top, least = float(np.max(values, initial=0.0)), float(np.min(size, initial=math.inf))
+            top = max(values, 0.0) if isinstance(values, float) else float(values.max(initial=0.0))
+            least = size if isinstance(size, float) else float(size.min(initial=math.inf))
             out = max(out, ratio(factor * top, least))
         else:
             out = max(out, float(ratios(factor * values, size).max(initial=0.0)))

@@ -7,7 +7,7 @@ going on along it, every loss falls towards its infimum. That is a proof, and it
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,7 +40,7 @@ class Progress:
     """What a descent has come to: the residual of every iterate is recorded, with ``detail`` of it, and the steps
     without half the best residual are counted as ``stalled``."""
 
-    def __init__(self, problem: Problem, tracer: Tracer, detail: Callable[[Iterate], dict[str, Any]]) -> None:
+    def __init__(self, problem: Problem, tracer: Tracer, detail: Callable[[Iterate], Mapping[str, Any]]) -> None:
         self.tracer, self.detail, self.begun = tracer, detail, len(tracer.lines)
         self.may_run_away = may_run_away(problem)
         self.best, self.stalled = np.inf, 0

@@ -11,18 +11,20 @@ samples stands in for it, and where even that is too large, its diagonal; L-BFGS
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from convexcls.problem import Problem
-from convexcls.solvers.base import Answer, Callback, Solver, Start, Tracer, refuse_unless_smooth
+from convexcls.solvers.base import Answer, Callback, Solver, Start, Tracer, WhenLookedAt, refuse_unless_smooth
 from convexcls.solvers.smooth.descent import DescentOutcome, Progress, backtrack
 from convexcls.solvers.smooth.hessian import newton_step
 from convexcls.solvers.smooth.objective import Iterate, SmoothObjective
 from convexcls.solvers.smooth.quasi_newton import prepared, quasi_newton
-from convexcls.solvers.smooth.terms import GeneralTerm, SweptTerm
+from convexcls.solvers.smooth.terms import GeneralTerm, Reading, SmoothTerm, SweptTerm
 
 Hessian = Literal["auto", "exact", "subsampled", "free"]
 MAX_ROWS_SHOWN = 10_000
@@ -96,20 +98,23 @@ class NewtonSolver(Solver):
             return "exact"
         return "subsampled"
 
-    def _detail(self, iterate: Iterate) -> dict[str, Any]:
+    def _detail(self, iterate: Iterate) -> Mapping[str, Any]:
         terms = iterate.function.terms
         wanted = self.adjusted_response
         if wanted is None:
             wanted = sum(t.samples * t.loss.width for t in terms) <= MAX_ROWS_SHOWN
-        if not wanted:
-            return {}
-        out = {}
-        with np.errstate(divide="ignore", invalid="ignore"):
-            for t, reading in zip(terms, iterate.readings, strict=True):
-                if isinstance(t, SweptTerm | GeneralTerm) and (w := t.curvature(reading)).ndim == 1:
-                    response = reading.arguments - reading.slopes / w
-                    out[t.name] = {"adjusted_response": response, "weights": t.weights * w}
-        return out
+        return WhenLookedAt(partial(_adjusted_responses, terms, iterate.readings)) if wanted else {}
+
+
+def _adjusted_responses(terms: tuple[SmoothTerm, ...], readings: tuple[Reading, ...]) -> dict[str, Any]:
+    """z = u - g/w and the weights, of each loss of one argument."""
+    out = {}
+    with np.errstate(divide="ignore", invalid="ignore"):
+        for t, reading in zip(terms, readings, strict=True):
+            if isinstance(t, SweptTerm | GeneralTerm) and (w := t.curvature(reading)).ndim == 1:
+                response = reading.arguments - reading.slopes / w
+                out[t.name] = {"adjusted_response": response, "weights": t.weights * w}
+    return out
 
 
 def newton(iterate: Iterate, tol: float, max_iter: int, progress: Progress) -> DescentOutcome:

@@ -97,7 +97,7 @@ class Iterate:
             out[self.problem.layout[v], self.problem.layout[v]] += P.to_dense()
         for v, p in self.problem.diagonals.items():
             where = self.problem.layout[v]
-            out[where, where][np.diag_indices(p.size)] += p
+            np.einsum("ii->i", out[where, where])[:] += p  # a view of the diagonal
         return out
 
     def diagonal_curvature(self) -> Array:
@@ -116,8 +116,9 @@ class Iterate:
 
     def relative_gradient(self) -> float:
         """The largest entry of the gradient, relative to the sum of absolute values that it came from."""
-        size = self._summed()
-        ratio = np.divide(np.abs(self.gradient), size, out=np.zeros_like(size), where=size > 0)
+        size, gradient = self._summed(), np.abs(self.gradient)
+        counts = size > 0
+        ratio = gradient / size if counts.all() else gradient[counts] / size[counts]
         return float(ratio.max(initial=0.0))
 
     def penalised_gradient(self) -> float:

@@ -1,5 +1,6 @@
 """The Newton solver in its three ways: the Hessian of every point, of a share of the samples, or none."""
 
+import pickle
 import warnings
 from itertools import pairwise
 
@@ -12,6 +13,7 @@ import convexcls as cc
 from convexcls.losses import BY_NAME, Logistic
 from convexcls.problem.scaling import equilibrate
 from convexcls.solvers import solver_class
+from convexcls.solvers.smooth import terms
 from convexcls.solvers.smooth.objective import Iterate, SmoothObjective
 from convexcls.solvers.smooth.terms import GeneralTerm, ScoredTerm, SweptTerm, smooth_term
 
@@ -198,6 +200,35 @@ def test_a_start_saves_steps(way):
     assert warm.iterations < cold.iterations
     again = cc.LogisticMLE(X, y, l2=1.0).solve("newton", hessian=way, start=cold)
     assert again.iterations <= 2
+
+
+def test_few_rows_are_read_as_many_are(monkeypatch):
+    X, y = drawn()
+    weights = np.linspace(0.0, 2.0, len(y))
+    problems = [
+        cc.LogisticMLE(X, y),
+        cc.LogisticMLE(X, y, sample_weight=weights, l2=0.1),
+        cc.EmpiricalRisk(X, y, loss="squared", l2=0.1),
+    ]
+    at = np.random.default_rng(0).normal(size=X.shape[1] + 1)
+    few = [Iterate.at(p, at) for p in problems]
+    monkeypatch.setattr(terms, "MAX_ROWS_AT_ONCE", 0)
+    for p, one in zip(problems, few, strict=True):
+        other = Iterate.at(p, at)
+        assert one.objective == pytest.approx(other.objective, rel=1e-14)
+        np.testing.assert_allclose(one.gradient, other.gradient, rtol=1e-11)
+        np.testing.assert_allclose(one.hessian(), other.hessian(), rtol=1e-13)
+        assert one.relative_gradient() == pytest.approx(other.relative_gradient(), rel=1e-11)
+
+
+def test_details_are_worked_out_when_they_are_looked_at():
+    X, y = drawn()
+    detail = cc.LogisticMLE(X, y).solve("newton").trace[0].detail
+    assert "_found" not in vars(detail)
+    assert list(detail) == ["likelihood"]
+    kept = pickle.loads(pickle.dumps(detail))
+    assert type(kept) is dict
+    np.testing.assert_array_equal(kept["likelihood"]["weights"], detail["likelihood"]["weights"])
 
 
 def test_the_trace_shows_the_adjusted_response_where_asked():
