@@ -18,6 +18,7 @@ REGISTRY: dict[str, str] = {
     "smo": "convexcls.solvers.kernel.smo:SMOSolver",
     "highs": "convexcls.solvers.foreign.highs:HighsSolver",
     "working-set": "convexcls.solvers.rows.working_set:WorkingSetSolver",
+    "coordinate-descent": "convexcls.solvers.dual.coordinate_descent:CoordinateDescentSolver",
     "clarabel": "convexcls.solvers.foreign.clarabel:ClarabelSolver",
     "osqp": "convexcls.solvers.foreign.osqp:OSQPSolver",
     "interior-point": "convexcls.solvers.rows.interior_point:InteriorPointSolver",
