@@ -2,190 +2,174 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
 
-from convexcls.arrays import Array, Indices, Mask
+from convexcls.arrays import Array, Indices
 from convexcls.compilation import has_numba
 from convexcls.problem import Problem
-from convexcls.solvers.base import Answer, Callback, Solver, Tracer
+from convexcls.solvers.base import Answer, Callback, Solver, Tracer, check_whole
 from convexcls.solvers.dual.dual_program import DualProgram, why_no_dual_program
-from convexcls.solvers.dual.face import Face, FaceStep
-from convexcls.solvers.rows.reduction import RowReduction
+from convexcls.solvers.dual.face import Face
+from convexcls.solvers.dual.point import Point
 
-#: Violations, in units of the right-hand side, to which the first descent goes, and the factor for each further one.
+#: The slopes to which the first descent goes, in units of the right-hand side, and what each further one leaves of it.
 FIRST_ACCURACY, ACCURACY_FACTOR = 0.1, 0.2
-#: The most sweeps of one descent.
-MAX_SWEEPS = 60
-#: A Newton step has to leave at most this share of the violation.
-ENOUGH = 0.5
-#: Equations are solved to this share of the violation.
-FORCING = 1e-3
-#: The share of the tolerance at which the gap is closed.
-GAP_SHARE = 0.02
-SHORTEST_STEP = 1e-6
+#: The most sweeps of one descent, and how often it looks at all multipliers again.
+MAX_SWEEPS, MAX_LOOKS = 60, 3
+#: Rows are copied side by side where so few of them are left.
+COPIED_SHARE = 0.5
+#: A Newton step is good where it leaves at most this share of the gap; two that are not end the attempt.
+GOOD_SHARE, MAX_BAD_STEPS = 0.5, 2
+#: The equations of a face are solved to this share of the slopes.
+FORCING = 1e-2
+#: A step has to lower the objective by this share of what its slope promises, and is not made shorter than this.
+SUFFICIENT, SHORTEST_STEP = 1e-4, 1e-10
+#: Multipliers that have grown by this factor, where nothing bounds them, will not stop.
+ENDLESS = 1e10
 
 
 @dataclass(frozen=True)
 class CoordinateDescentSolver(Solver):
-    """Large margins on many features, or on sparse ones."""
+    """Support vector machines on many features or on sparse ones, by the dual (``dual_program.py``):
+
+        minimise  1/2 |u|^2 + 1/2 sum_i compliance_i a_i^2 + h'a    subject to  low <= a <= high,  c'a + total = 0
+
+    1. Coordinate descent with shrinking (Hsieh et al. 2008; ``sweeps.py``): one multiplier at a time, each at the cost
+       of its row. The equation is a penalty there, whose centre moves (the method of multipliers).
+    2. Newton's method on the multipliers between their bounds (``face.py``): their equations by conjugate gradients,
+       what crosses a bound put there. Near the solution a few steps end at rounding. Where they do not yet bring the
+       gap down, the descent goes on to finer slopes.
+    3. Where the descent is slow, a projected Newton step of the penalised dual, made shorter until it lowers it
+       (Bertsekas 1982).
+
+    All of it is passes over the nonzero entries. Without numba there are no sweeps, and step 3 takes their part.
+    """
 
     name: ClassVar[str] = "coordinate-descent"
-    accepts: ClassVar[str] = "margins, hinges and other losses with one kink under a diagonal quadratic penalty"
+    accepts: ClassVar[str] = "rows with one kink each under a diagonal quadratic form, and at most one free unknown"
     promise: ClassVar[float] = 1e-9
 
     max_iter: int = 100
     seed: int = 0
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_whole(self.name, "seed", self.seed)
+
     def refuses(self, problem: Problem) -> str:
         return why_no_dual_program(problem)
 
     def solve(self, problem: Problem, tol: float, callback: Callback | None = None) -> Answer:
-        program, tracer = DualProgram.of(problem), Tracer(callback)
-        point, accuracy = Point.at(program, np.clip(np.zeros(program.size), program.low, program.high), 0.0), FIRST_ACCURACY
-        rng = np.random.default_rng(self.seed)
+        program, tracer, rng = DualProgram.of(problem), Tracer(callback), np.random.default_rng(self.seed)
+        point = Point.at(program, np.clip(np.zeros(program.size), program.low, program.high), 0.0)
+        accuracy, message = FIRST_ACCURACY * program.side, f"stopped after {self.max_iter} rounds"
         for _ in range(self.max_iter):
-            if has_numba():
-                point = descend(program, point.moved(), accuracy * program.side, rng)
-            print('cd', point.worst, point.gap)
-            tracer.record(point.objective, point.worst, 1.0, point.facts(), standing=point.standing)
-            while not point.is_optimal(tol):
-                new = newton_step(program, point)
-                print('newton', new.worst, new.gap)
-                if not new.worst <= ENOUGH * point.worst:
-                    break
-                point = new
-            if point.is_optimal(tol):
+            tracer.record(point.objective, point.gap / (abs(point.objective) or 1.0), 1.0, point.facts(), standing=point.standing)
+            if point.is_optimal(tol) or point.is_rounded:
+                message = "the gap is closed" if point.is_optimal(tol) else "no further progress"
                 break
-            point = projected_step(program, point)
-            print('proj', point.worst, point.gap)
-            accuracy = ACCURACY_FACTOR * min(accuracy, point.worst / program.side)
+            point = point.with_equation_priced()
+            point = descend(program, point, accuracy, rng) if has_numba() else point
+            if point.slope > 2.0 * accuracy:
+                point = projected_newton_step(program, point)
+            point = newton(program, point, tol)
+            if np.abs(point.a).max(initial=0.0) > ENDLESS * program.natural_multiplier:
+                message = "the multipliers grow without end"
+                break
+            accuracy *= ACCURACY_FACTOR
         x, multipliers = program.restored(point.a, point.b)
-        return Answer(x, multipliers, "", len(tracer.lines), tuple(tracer.lines))
+        return Answer(x, multipliers, message, len(tracer.lines), tuple(tracer.lines), farkas=program.farkas(point.a))
 
 
-@dataclass(frozen=True, eq=False)
-class Point:
-    """Multipliers a, the unknowns u and the intercept b that go with them, and the excess r of every row."""
-
-    program: DualProgram
-    a: Array
-    u: Array
-    b: float
-    r: Array
-
-    @classmethod
-    def at(cls, program: DualProgram, a: Array, b: float) -> Point:
-        u = program.weights(a)
-        return cls(program, a, u, b, program.excess(a, u, b))
-
-    @property
-    def slopes(self):
-        p = self.program
-        return np.where((self.a <= p.low) & (self.r < 0) | (self.a >= p.high) & (self.r > 0), 0.0, self.r)
-
-    @property
-    def free(self) -> Mask:
-        """between bounds, or at one that it wants to leave"""
-        p = self.program
-        return ~((self.a <= p.low) & (self.r <= 0) | (self.a >= p.high) & (self.r >= 0))
-
-    @property
-    def worst(self) -> float:
-        return max(float(np.abs(self.slopes).max(initial=0.0)), self.off)
-
-    @property
-    def off(self) -> float:
-        """what c'a + total moves"""
-        p = self.program
-        return p.beta * abs(p.lacking(self.a)) * float(np.abs(p.c).max(initial=0.0))
-
-    def moved(self) -> Point:
-        """multiplier update where the equation is what is off"""
-        shift = -self.program.beta * self.program.lacking(self.a)
-        return replace(self, b=self.b + shift, r=self.r + shift * self.program.c) if self.off >= 0.5 * self.worst else self
-
-    @property
-    def objective(self) -> float:
-        """dual objective"""
-        p = self.program
-        return -(0.5 * float(self.u @ self.u) + 0.5 * float((p.compliance * self.a) @ self.a) + float(p.h @ self.a))
-
-    @property
-    def gap(self) -> float:
-        p, r, a = self.program, self.r, self.a
-        top = float(a.max(initial=0.0))
-        way = np.where(r > 0, np.where(np.isfinite(p.high), p.high - a, top), np.where(np.isfinite(p.low), a - p.low, top))
-        soft = p.compliance > 0
-        cost = np.where(soft, 0.5 * r * r / np.where(soft, p.compliance, 1.0), np.inf)
-        return float(np.minimum(np.abs(r) * way, cost).sum())
-
-    def is_optimal(self, tol):
-        p = self.program
-        return self.gap <= GAP_SHARE * tol * abs(self.objective) and abs(p.lacking(self.a)) <= GAP_SHARE * tol * np.abs(self.a * p.c).max(initial=0.0)
-
-    def facts(self):
-        return {}
-
-    def standing(self):
-        return self.program.restored(self.a, self.b)
+# ---- a multiplier at a time ------------------------------------------------------------------------------------------
 
 
 def descend(program: DualProgram, point: Point, accuracy: float, rng: np.random.Generator) -> Point:
-    """Sweeps until no slope is above ``accuracy``."""
-    from convexcls.solvers.dual.sweeps import sweep_dense, sweep_sparse
+    """Sweeps until no slope is above ``accuracy``, over the multipliers that are not held at a bound by more than any
+    slope, which are told anew a few times."""
+    for _ in range(MAX_LOOKS):
+        firmly = point.held & (np.abs(point.r) > max(point.slope, accuracy))
+        point = _descend_on(program, point, np.flatnonzero(~firmly), accuracy, rng)
+        if point.slope <= accuracy:
+            break
+    return point
 
-    M = program.matrix
-    if sparse.issparse(M):
-        sweep = partial(sweep_sparse, M.data, M.indices, M.indptr)
-    else:
-        sweep = partial(sweep_dense, M)
-    a, u, b, beta = point.a.copy(), point.u.copy(), point.b, program.beta
-    p = program
-    curvature = program.diagonal + beta * program.c**2
-    everything = np.arange(program.size)
-    order, above, below = everything, np.inf, -np.inf
-    visits=0
-    for it in range(MAX_SWEEPS):
+
+def _descend_on(
+    program: DualProgram, point: Point, index: Indices, accuracy: float, rng: np.random.Generator
+) -> Point:
+    """Sweeps over some multipliers. Where shrinking leaves few of them, their rows are copied side by side."""
+    a, u, b = point.a.copy(), point.u.copy(), point.b
+    above, below = np.inf, -np.inf
+    names, part = index, program.restricted(index)
+    order, own = np.arange(index.size), a[index]
+    for _ in range(MAX_SWEEPS):
         order = rng.permutation(order)
-        visits+=order.size
-        kept, b, top, bottom = sweep(p.left, p.c, p.h, p.low, p.high, p.compliance, curvature, order, a, u, b, beta, above, below)
+        kept, b, top, bottom = _sweep(part, order, own, u, b, above, below)
         if top - bottom <= accuracy:
-            if order.size == program.size: break
-            order, above, below = everything, np.inf, -np.inf
-            continue
-        order = order[:kept]
-        above, below = top or np.inf, bottom or -np.inf
-    print('sweeps',it+1,visits/program.size)
+            break
+        order, above, below = order[:kept], top or np.inf, bottom or -np.inf
+        if kept < COPIED_SHARE * part.size:
+            a[names] = own
+            names = names[order]
+            part, own, order = program.restricted(names), a[names], np.arange(kept)
+    a[names] = own
     return Point.at(program, a, b)
 
 
+def _sweep(part: DualProgram, order: Indices, a: Array, u: Array, b: float, above: float, below: float) -> Any:
+    from convexcls.solvers.dual.sweeps import sweep_dense, sweep_sparse
+
+    M = part.matrix
+    sweep = partial(sweep_sparse, M.data, M.indices, M.indptr) if sparse.issparse(M) else partial(sweep_dense, M)
+    curvature = part.diagonal + part.beta * part.c**2
+    box = part.left, part.c, part.h, part.low, part.high, part.compliance, curvature
+    return sweep(*box, order, a, u, b, part.beta, above, below)
+
+
+# ---- all free multipliers at a time ----------------------------------------------------------------------------------
+
+
+def newton(program: DualProgram, point: Point, tol: float) -> Point:
+    """Newton steps for as long as they bring the gap down; the best point."""
+    best, bad = point, 0
+    while bad < MAX_BAD_STEPS and not (best.is_optimal(tol) or best.is_rounded):
+        new = newton_step(program, point)
+        bad += not new.gap <= GOOD_SHARE * point.gap
+        point = new
+        best = min(best, point, key=lambda p: p.gap)
+    return best
+
+
 def newton_step(program: DualProgram, point: Point) -> Point:
-    index = np.flatnonzero(point.free)
-    face = Face(program, index)
-    step = face.newton(point.r[index], program.lacking(point.a), FORCING * point.worst)
-    print('  F',index.size,'cg',step.steps)
+    """The solution of the equations of the face, what crosses a bound put there."""
+    index = np.flatnonzero(~point.held)
+    step = Face(program, index).newton(point.r[index], point.lacking, FORCING * point.slope)
+    return Point.at(program, _moved(program, point, index, step.d), point.b + step.db)
+
+
+def projected_newton_step(program: DualProgram, point: Point) -> Point:
+    """A step of the face with the equation as a penalty, whatever crosses a bound put there, as long as it lowers the
+    penalised objective."""
+    index = np.flatnonzero(~point.held)
+    face, r, length = Face(program, index), point.r[index], 1.0
+    d = face.penalised(r, FORCING * point.slope).d
+    while length > SHORTEST_STEP:
+        a = _moved(program, point, index, length * d)
+        way = a[index] - point.a[index]
+        slope, bend = float(r @ way), float(way @ face.penalised_product(way))
+        if slope - 0.5 * bend >= SUFFICIENT * slope > 0.0:
+            return Point.at(program, a, point.b - program.beta * float(program.c[index] @ way))
+        length *= 0.3
+    return point
+
+
+def _moved(program: DualProgram, point: Point, index: Indices, d: Array) -> Array:
     a = point.a.copy()
-    a[index] = np.clip(a[index] + step.d, program.low[index], program.high[index])
-    return Point.at(program, a, point.b + step.db)
-
-
-def projected_step(program, point):
-    index = np.flatnonzero(point.free)
-    face = Face(program, index)
-    r = point.r[index]
-    step = face.penalised(r, FORCING * point.worst)
-    t = 1.0
-    a0 = point.a[index]
-    while t > SHORTEST_STEP:
-        way = np.clip(a0 + t*step.d, program.low[index], program.high[index]) - a0
-        fall = r @ way
-        if 0.5*way @ face.penalised_product(way) <= (1-1e-4)*fall: break
-        t *= 0.3
-    print('  proj F',index.size,'cg',step.steps,t)
-    a = point.a.copy(); a[index] = a0+way
-    return Point.at(program, a, point.b - program.beta*float(program.c[index] @ way))
+    a[index] = np.clip(a[index] + d, program.low[index], program.high[index])
+    return a

@@ -116,6 +116,11 @@ class DualProgram:
         """An excess that counts as one."""
         return float(np.abs(self.h).max(initial=0.0)) or 1.0
 
+    @cached_property
+    def natural_multiplier(self) -> float:
+        """A multiplier that moves its own row by its right-hand side."""
+        return self.side / float(self.diagonal.max(initial=0.0) or 1.0)
+
     def weights(self, a: Array) -> Array:
         """u."""
         return np.asarray(self.u0 - self.matrix.T @ (self.left * a))
@@ -131,8 +136,9 @@ class DualProgram:
     def restricted(self, index: Indices) -> DualProgram:
         """The program of some multipliers, the others at 0."""
         parts = {name: getattr(self, name)[index] for name in ("left", "c", "h", "low", "high", "compliance")}
-        out = replace(self, matrix=self.matrix[index], **parts)
-        out.__dict__["diagonal"] = self.diagonal[index]
+        whole = index.size == self.size
+        out = self if whole else replace(self, matrix=self.matrix[index], **parts)
+        out.__dict__.update(diagonal=self.diagonal[index], beta=self.beta)  # which are known
         return out
 
     def restored(self, a: Array, b: float) -> tuple[Array, Mapping[str, Array]]:
@@ -146,6 +152,13 @@ class DualProgram:
                 pull = pull + source.entries[v].T @ a
             x.append(-pull / problem.diagonals[v] + 0.0 if v in curved else np.array([b]))
         return reduction.restored(np.concatenate(x), a, np.zeros(0))
+
+
+    def farkas(self, a: Array) -> Mapping[str, Array] | None:
+        """The multipliers as those of a contradiction, of rows that have to hold; None where there are none."""
+        if not np.all(np.isinf(self.high)) or np.any(self.compliance):
+            return None
+        return self.problem.remembered(RowReduction.of).restored_farkas(a, np.zeros(0))
 
 
 def _side_by_side(problem: Problem, source: Source, names: list[str], height: int) -> Rows:
