@@ -75,13 +75,13 @@ class CoordinateDescentSolver(Solver):
                 break
             point = point.with_equation_priced()
             point = descend(program, point, accuracy, rng) if has_numba() else point
-            if point.slope > 2.0 * accuracy:
+            if not has_numba():
                 point = projected_newton_step(program, point)
             point = newton(program, point, tol)
             if np.abs(point.a).max(initial=0.0) > ENDLESS * program.natural_multiplier:
                 message = "the multipliers grow without end"
                 break
-            accuracy *= ACCURACY_FACTOR
+            accuracy = ACCURACY_FACTOR * max(point.slope, accuracy) if has_numba() else 0.0
         x, multipliers = program.restored(point.a, point.b)
         return Answer(x, multipliers, message, len(tracer.lines), tuple(tracer.lines), farkas=program.farkas(point.a))
 
@@ -149,7 +149,7 @@ def newton(program: DualProgram, point: Point, tol: float) -> Point:
 def newton_step(program: DualProgram, point: Point) -> Point:
     """The solution of the equations of the face, what crosses a bound put there."""
     index = np.flatnonzero(~point.held)
-    step = Face(program, index).newton(point.r[index], point.lacking, FORCING * point.slope)
+    step = Face(program, index, _damping(point)).newton(point.r[index], point.lacking, FORCING * point.slope)
     return Point.at(program, _moved(program, point, index, step.d), point.b + step.db)
 
 
@@ -157,7 +157,7 @@ def projected_newton_step(program: DualProgram, point: Point) -> Point:
     """A step of the face with the equation as a penalty, whatever crosses a bound put there, as long as it lowers the
     penalised objective."""
     index = np.flatnonzero(~point.held)
-    face, r, length = Face(program, index), point.r[index], 1.0
+    face, r, length = Face(program, index, _damping(point)), point.r[index], 1.0
     d = face.penalised(r, FORCING * point.slope).d
     while length > SHORTEST_STEP:
         a = _moved(program, point, index, length * d)
@@ -167,6 +167,12 @@ def projected_newton_step(program: DualProgram, point: Point) -> Point:
             return Point.at(program, a, point.b - program.beta * float(program.c[index] @ way))
         length *= 0.3
     return point
+
+
+import os
+DA=float(os.environ.get('DA','0.1'))
+def _damping(point):
+    return DA*min(1.0, point.slope/point.program.side)
 
 
 def _moved(program: DualProgram, point: Point, index: Indices, d: Array) -> Array:

@@ -27,7 +27,8 @@ STEPS_PER_FACTOR = 60
 RIDGE = 1e-12
 #: Curvature below this, relative to the diagonal, is rounding.
 FLAT = 1e-14
-MAX_STEPS = 1000
+import os
+MAX_STEPS = int(os.environ.get('MS','200'))
 
 Map = Callable[[Array], Array]
 #: Takes a residual to its part that counts, and to the direction that the preconditioner makes of it.
@@ -48,8 +49,9 @@ class FaceStep:
 class Face:
     """The equations of some multipliers."""
 
-    def __init__(self, program: DualProgram, index: Indices) -> None:
+    def __init__(self, program: DualProgram, index: Indices, damping: float) -> None:
         self.part, self.index = program.restricted(index), index
+        self.ridge = self.part.compliance + damping * self.part.diagonal
         self.transposed = self.part.matrix.T
         self.beta = program.beta
         self.inverse = self._inverse()
@@ -57,7 +59,7 @@ class Face:
     def product(self, d: Array) -> Array:
         """K_FF d."""
         part = self.part
-        return np.asarray(part.left * (part.matrix @ (self.transposed @ (part.left * d))) + part.compliance * d)
+        return np.asarray(part.left * (part.matrix @ (self.transposed @ (part.left * d))) + self.ridge * d)
 
     def penalised_product(self, d: Array) -> Array:
         """(K_FF + beta c_F c_F') d."""
@@ -96,7 +98,7 @@ class Face:
         if sparse.issparse(K):
             K = K.toarray() * part.left * part.left[:, None]
         where = np.arange(self.index.size)
-        K[where, where] += part.compliance + RIDGE * float(diagonal.max(initial=0.0)) * self.index.size
+        K[where, where] += self.ridge + RIDGE * float(diagonal.max(initial=0.0)) * self.index.size
         try:
             factor = cho_factor(K, lower=True, overwrite_a=True, check_finite=False)
         except LinAlgError:

@@ -60,7 +60,7 @@ class Point:
         """What the rows cost more than the multipliers say, sum_i cost_i(r_i) - a_i r_i: of a row that has to hold, as
         much as the largest multiplier makes of it; and what c'a + total moves."""
         p, r, a = self.program, self.r, self.a
-        largest = float(np.abs(a).max(initial=0.0))
+        largest = max(float(np.abs(a).max(initial=0.0)), p.natural_multiplier)
         way = np.where(r > 0, p.high - a, a - p.low)
         cost = np.abs(r) * np.where(np.isfinite(way), way, largest)
         soft = p.compliance > 0
