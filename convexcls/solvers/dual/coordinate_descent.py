@@ -27,6 +27,8 @@ COPIED_SHARE = 0.5
 GOOD_SHARE, MAX_BAD_STEPS = 0.5, 2
 #: The equations of a face are solved to this share of the slopes.
 FORCING = 1e-2
+#: The damping of these equations where slopes are as large as right-hand sides.
+DAMPING = 0.1
 #: A step has to lower the objective by this share of what its slope promises, and is not made shorter than this.
 SUFFICIENT, SHORTEST_STEP = 1e-4, 1e-10
 #: Multipliers that have grown by this factor, where nothing bounds them, will not stop.
@@ -69,7 +71,9 @@ class CoordinateDescentSolver(Solver):
         point = Point.at(program, np.clip(np.zeros(program.size), program.low, program.high), 0.0)
         accuracy, message = FIRST_ACCURACY * program.side, f"stopped after {self.max_iter} rounds"
         for _ in range(self.max_iter):
-            tracer.record(point.objective, point.gap / (abs(point.objective) or 1.0), 1.0, point.facts(), standing=point.standing)
+            tracer.record(
+                point.objective, point.gap / (abs(point.objective) or 1.0), 1.0, point.facts(), standing=point.standing
+            )
             if point.is_optimal(tol) or point.is_rounded:
                 message = "the gap is closed" if point.is_optimal(tol) else "no further progress"
                 break
@@ -100,9 +104,7 @@ def descend(program: DualProgram, point: Point, accuracy: float, rng: np.random.
     return point
 
 
-def _descend_on(
-    program: DualProgram, point: Point, index: Indices, accuracy: float, rng: np.random.Generator
-) -> Point:
+def _descend_on(program: DualProgram, point: Point, index: Indices, accuracy: float, rng: np.random.Generator) -> Point:
     """Sweeps over some multipliers. Where shrinking leaves few of them, their rows are copied side by side."""
     a, u, b = point.a.copy(), point.u.copy(), point.b
     above, below = np.inf, -np.inf
@@ -169,10 +171,10 @@ def projected_newton_step(program: DualProgram, point: Point) -> Point:
     return point
 
 
-import os
-DA=float(os.environ.get('DA','0.1'))
-def _damping(point):
-    return DA*min(1.0, point.slope/point.program.side)
+def _damping(point: Point) -> float:
+    """What is added to K_FF, relative to its diagonal: less and less, so that a singular face does no harm and the end
+    is Newton's."""
+    return DAMPING * min(1.0, point.slope / point.program.side)
 
 
 def _moved(program: DualProgram, point: Point, index: Indices, d: Array) -> Array:

@@ -153,7 +153,6 @@ class DualProgram:
             x.append(-pull / problem.diagonals[v] + 0.0 if v in curved else np.array([b]))
         return reduction.restored(np.concatenate(x), a, np.zeros(0))
 
-
     def farkas(self, a: Array) -> Mapping[str, Array] | None:
         """The multipliers as those of a contradiction, of rows that have to hold; None where there are none."""
         if not np.all(np.isinf(self.high)) or np.any(self.compliance):

@@ -27,8 +27,8 @@ STEPS_PER_FACTOR = 60
 RIDGE = 1e-12
 #: Curvature below this, relative to the diagonal, is rounding.
 FLAT = 1e-14
-import os
-MAX_STEPS = int(os.environ.get('MS','200'))
+#: The most steps of conjugate gradients: what they leave is left to the next face.
+MAX_STEPS = 200
 
 Map = Callable[[Array], Array]
 #: Takes a residual to its part that counts, and to the direction that the preconditioner makes of it.
