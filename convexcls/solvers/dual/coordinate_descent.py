@@ -10,7 +10,6 @@ import numpy as np
 from scipy import sparse
 
 from convexcls.arrays import Array, Indices
-from convexcls.compilation import has_numba
 from convexcls.problem import Problem
 from convexcls.solvers.base import Answer, Callback, Solver, Tracer, check_whole
 from convexcls.solvers.dual.dual_program import DualProgram, why_no_dual_program
@@ -25,12 +24,12 @@ MAX_SWEEPS, MAX_LOOKS = 60, 3
 COPIED_SHARE = 0.5
 #: A Newton step is good where it leaves at most this share of the gap; two that are not end the attempt.
 GOOD_SHARE, MAX_BAD_STEPS = 0.5, 2
+#: With so few entries the steps go on to rounding.
+EASY_ENTRIES = 100_000
 #: The equations of a face are solved to this share of the slopes.
 FORCING = 1e-2
 #: The damping of these equations where slopes are as large as right-hand sides.
 DAMPING = 0.1
-#: A step has to lower the objective by this share of what its slope promises, and is not made shorter than this.
-SUFFICIENT, SHORTEST_STEP = 1e-4, 1e-10
 #: Multipliers that have grown by this factor, where nothing bounds them, will not stop.
 ENDLESS = 1e10
 
@@ -46,10 +45,8 @@ class CoordinateDescentSolver(Solver):
     2. Newton's method on the multipliers between their bounds (``face.py``): their equations by conjugate gradients,
        what crosses a bound put there. Near the solution a few steps end at rounding. Where they do not yet bring the
        gap down, the descent goes on to finer slopes.
-    3. Where the descent is slow, a projected Newton step of the penalised dual, made shorter until it lowers it
-       (Bertsekas 1982).
 
-    All of it is passes over the nonzero entries. Without numba there are no sweeps, and step 3 takes their part.
+    All of it is passes over the nonzero entries.
     """
 
     name: ClassVar[str] = "coordinate-descent"
@@ -77,15 +74,12 @@ class CoordinateDescentSolver(Solver):
             if point.is_optimal(tol) or point.is_rounded:
                 message = "the gap is closed" if point.is_optimal(tol) else "no further progress"
                 break
-            point = point.with_equation_priced()
-            point = descend(program, point, accuracy, rng) if has_numba() else point
-            if not has_numba():
-                point = projected_newton_step(program, point)
+            point = descend(program, point.with_equation_priced(), accuracy, rng)
             point = newton(program, point, tol)
             if np.abs(point.a).max(initial=0.0) > ENDLESS * program.natural_multiplier:
                 message = "the multipliers grow without end"
                 break
-            accuracy = ACCURACY_FACTOR * max(point.slope, accuracy) if has_numba() else 0.0
+            accuracy = ACCURACY_FACTOR * max(point.slope, accuracy)
         x, multipliers = program.restored(point.a, point.b)
         return Answer(x, multipliers, message, len(tracer.lines), tuple(tracer.lines), farkas=program.farkas(point.a))
 
@@ -138,9 +132,10 @@ def _sweep(part: DualProgram, order: Indices, a: Array, u: Array, b: float, abov
 
 
 def newton(program: DualProgram, point: Point, tol: float) -> Point:
-    """Newton steps for as long as they bring the gap down; the best point."""
+    """Newton steps for as long as they bring the gap down and it is not closed; the best point."""
     best, bad = point, 0
-    while bad < MAX_BAD_STEPS and not (best.is_optimal(tol) or best.is_rounded):
+    easy = program.entries <= EASY_ENTRIES
+    while bad < MAX_BAD_STEPS and not best.is_rounded and (easy or not best.is_optimal(tol)):
         new = newton_step(program, point)
         bad += not new.gap <= GOOD_SHARE * point.gap
         point = new
@@ -153,22 +148,6 @@ def newton_step(program: DualProgram, point: Point) -> Point:
     index = np.flatnonzero(~point.held)
     step = Face(program, index, _damping(point)).newton(point.r[index], point.lacking, FORCING * point.slope)
     return Point.at(program, _moved(program, point, index, step.d), point.b + step.db)
-
-
-def projected_newton_step(program: DualProgram, point: Point) -> Point:
-    """A step of the face with the equation as a penalty, whatever crosses a bound put there, as long as it lowers the
-    penalised objective."""
-    index = np.flatnonzero(~point.held)
-    face, r, length = Face(program, index, _damping(point)), point.r[index], 1.0
-    d = face.penalised(r, FORCING * point.slope).d
-    while length > SHORTEST_STEP:
-        a = _moved(program, point, index, length * d)
-        way = a[index] - point.a[index]
-        slope, bend = float(r @ way), float(way @ face.penalised_product(way))
-        if slope - 0.5 * bend >= SUFFICIENT * slope > 0.0:
-            return Point.at(program, a, point.b - program.beta * float(program.c[index] @ way))
-        length *= 0.3
-    return point
 
 
 def _damping(point: Point) -> float:

@@ -37,13 +37,11 @@ Preconditioner = Callable[[Array], tuple[Array, Array]]
 
 @dataclass(frozen=True, eq=False)
 class FaceStep:
-    """A step d of the free multipliers and db of the intercept; ``flat`` where d ends along a direction that has no
-    curvature to stop it."""
+    """A step d of the free multipliers and db of the intercept."""
 
     d: Array
     db: float
     steps: int
-    flat: bool = False
 
 
 class Face:
@@ -53,7 +51,6 @@ class Face:
         self.part, self.index = program.restricted(index), index
         self.ridge = self.part.compliance + damping * self.part.diagonal
         self.transposed = self.part.matrix.T
-        self.beta = program.beta
         self.inverse = self._inverse()
 
     def product(self, d: Array) -> Array:
@@ -61,17 +58,13 @@ class Face:
         part = self.part
         return np.asarray(part.left * (part.matrix @ (self.transposed @ (part.left * d))) + self.ridge * d)
 
-    def penalised_product(self, d: Array) -> Array:
-        """(K_FF + beta c_F c_F') d."""
-        return self.product(d) + self.part.c * (self.beta * float(self.part.c @ d))
-
     def newton(self, r: Array, lacking: float, tolerance: float) -> FaceStep:
         """The step that solves the equations, to residuals of ``tolerance``."""
         c = self.part.c
         inverse_c = self.inverse(c)
         size = float(c @ inverse_c)
         if not size > 0:
-            return self.penalised(r, tolerance)
+            return conjugate_gradients(self.product, lambda left: (left, self.inverse(left)), r, tolerance)
 
         def on_the_plane(left: Array) -> tuple[Array, Array]:
             z = self.inverse(left)
@@ -82,11 +75,7 @@ class Face:
         left = r - self.product(begin) if lacking else r
         found = conjugate_gradients(self.product, on_the_plane, left, tolerance)
         rest = self.inverse(left - self.product(found.d))
-        return FaceStep(begin + found.d, -float(c @ rest) / size, found.steps, found.flat)
-
-    def penalised(self, r: Array, tolerance: float) -> FaceStep:
-        """The step of the program in which the equation is a penalty."""
-        return conjugate_gradients(self.penalised_product, lambda left: (left, self.inverse(left)), r, tolerance)
+        return FaceStep(begin + found.d, -float(c @ rest) / size, found.steps)
 
     def _inverse(self) -> Map:
         """Multiplies by the inverse of the preconditioner."""
@@ -126,7 +115,7 @@ def conjugate_gradients(product: Map, precondition: Preconditioner, r: Array, to
         moved = product(p)
         curvature = float(p @ moved)
         if not curvature > FLAT * fall:
-            return FaceStep(d if k else p, 0.0, k, not k)
+            return FaceStep(d, 0.0, k)
         length = fall / curvature
         d = d + length * p
         left, z = precondition(left - length * moved)
