@@ -174,7 +174,8 @@ def _in_units(rows: Rows, P: Array) -> tuple[Any, Array]:
     """M and l with diag(l) M = R P^-1/2: the data in place where that is a factor by row."""
     left, core, right = rows.factors()
     n, d = rows.shape
-    matrix, stretch = core.in_memory(), (1.0 if right is None else right) / np.sqrt(P)
+    matrix: Any = core.in_memory()
+    stretch = (1.0 if right is None else right) / np.sqrt(P)
     left = np.ones(n) if left is None else left
     if matrix is None:
         matrix, left, stretch = rows.to_matrix(), np.ones(n), 1.0 / np.sqrt(P)
