@@ -11,7 +11,7 @@ from scipy import sparse
 
 from convexcls.arrays import Array, Indices
 from convexcls.data import Given, GivenCells, compressed
-from convexcls.rows.base import Rows, Visit
+from convexcls.rows.base import Counts, Rows, Visit
 from convexcls.rows.summation import BLOCK, added_up_in_parts, largest_size, outer_products, sweep_blocks
 
 
@@ -120,9 +120,30 @@ class SparseRows(AsGiven):
 
     @cached_property
     def _longest_column(self) -> int:
-        if self.matrix.format == "csr":
-            return int(np.bincount(self.matrix.indices).max(initial=0))
-        return int(np.diff(self.matrix.indptr).max(initial=0))
+        return self._longest(self.matrix.format == "csc")
+
+    @cached_property
+    def row_length(self) -> int:
+        return self._longest(self.matrix.format == "csr")
+
+    def _longest(self, along: bool) -> int:
+        """The most entries of a row or column, ``along`` those that the format keeps together or across them."""
+        counts = np.diff(self.matrix.indptr) if along else np.bincount(self.matrix.indices)
+        return int(counts.max(initial=0))
+
+    def largest_reach(self, x: Array) -> float:
+        """A row adds up no more numbers than it has entries."""
+        sizes = self.column_max() * np.abs(x)
+        return min(float(sizes.sum()), self.row_length * float(sizes.max(initial=0.0)))
+
+    def entry_counts(self) -> tuple[Counts, Counts]:
+        """Of the compressed form directly."""
+        matrix = self.matrix
+        there = matrix.data != 0
+        across = np.bincount(matrix.indices[there], minlength=self.shape[matrix.format == "csr"])
+        ends = np.concatenate([[0], np.cumsum(there)])[matrix.indptr]
+        along = np.diff(ends)
+        return (along, across) if matrix.format == "csr" else (across, along)
 
     def gram(self, weights: Array) -> Array:
         weighted = sparse.diags_array(np.sqrt(weights)) @ self.matrix

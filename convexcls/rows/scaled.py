@@ -133,6 +133,9 @@ class ScaledRows(Rows):
     def row_length(self) -> int:
         return self.base.row_length
 
+    def largest_reach(self, x: Array) -> float:
+        return float(np.abs(self.left).max(initial=0.0)) * self.base.largest_reach(self.right * x)
+
     def _largest_by_column(self) -> Array:
         sizes = np.abs(self.left)
         if sizes.size and np.all(sizes == sizes[0]):  # labels: every factor has one size
