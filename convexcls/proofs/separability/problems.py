@@ -23,19 +23,21 @@ from functools import cached_property
 import numpy as np
 
 from convexcls.arrays import Array, Indices, Mask
-from convexcls.problem import Constraint, Problem
+from convexcls.problem import Constraint, Problem, Term
 from convexcls.proofs.claims import separation as claimed
 from convexcls.proofs.claims.direction import Direction
 from convexcls.proofs.claims.farkas import Farkas
 from convexcls.proofs.claims.linear_program import largest_ratio
 from convexcls.proofs.claims.separation import Separation
 from convexcls.proofs.kkt import KKT, check_kkt
+from convexcls.proofs.kkt.correction import FreeRows
 from convexcls.proofs.separability.alternative import Guess
 from convexcls.proofs.separability.core import separate, strictly
 from convexcls.proofs.separability.section import exponent_of, power_of_two
 from convexcls.rational import dot
-from convexcls.rows import Rows
+from convexcls.rows import DenseRows, Rows
 from convexcls.rows.spanning import dimension
+from convexcls.rows.summation import row_blocks
 
 #: With more unknowns, or more entries, rationals would take too long: then doubles have the last word.
 MAX_DIMENSION = 150
@@ -44,6 +46,10 @@ MAX_ENTRIES = 100_000_000
 UNIT = 2.0**-52
 #: How far curvature, relative to what was added up, has to be above what rounding leaves.
 CLEAR_CURVATURE = 1e-9
+#: So far may margins move, by rounding, relative to what would make a multiplier 0.
+MOST_MOVED = 0.25
+#: Roundings of an entry of the gradient besides those of its sum.
+ROUNDINGS_BESIDES = 32
 #: So many samples are enough to see that there is curvature.
 CURVED_SAMPLES = 2000
 
@@ -183,16 +189,31 @@ class SeparatingLikelihood(Separating):
         counted = np.flatnonzero(term.weights > 0)
         few = term.thinned(counted[:: max(counted.size // CURVED_SAMPLES, 1)])
         rows = self.problem.joined(few.entries, few.size)
-        places = self._places()
+        u, places = rows @ x + few.offset, self._places()
         if places.size > rows.shape[0]:  # more unknowns than margins: some direction has no curvature
             return False
-        hessian = few.gram(rows, rows @ x + few.offset)
+        hessian = few.gram(rows, u)[np.ix_(places, places)]
         units = 1.0 / np.where(self.reach > 0, self.reach, 1.0)
         with np.errstate(over="ignore", under="ignore"):
-            scaled = hessian[np.ix_(places, places)] * units[:, None] * units
-        if not np.all(np.isfinite(scaled)):
+            curved = _least_curvature(hessian * units[:, None] * units)
+        return curved > CLEAR_CURVATURE * float(term.weights.sum()) or self._clear_in_basis(few, rows, u)
+
+    def _clear_in_basis(self, few: Term, rows: Rows, u: Array) -> bool:
+        """The same for a basis of columns, combined by T so that they are orthogonal. With entries b = T'a of at most
+        one, each entry of the gradient is off by at most L roundings of ``sums``, |T|'|a| times the weight: along the
+        step that makes up for r of them, no row moves by more than r times that, relative to the least curvature."""
+        known = self.problem.remembered(FreeRows)
+        if self.classes > 1 or known.independent or (basis := known.basis) is None or not known.is_exact:
             return False
-        return bool(np.linalg.eigvalsh(scaled)[0] > CLEAR_CURVATURE * float(term.weights.sum()))
+        whole, T = self.problem.rows(self.term).select_columns(basis.columns), basis.orthogonal
+        with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+            reach = np.max([np.abs(whole[block] @ T).max(axis=0) for block in row_blocks(whole.shape[0])], axis=0)
+            sums = (whole.column_max() @ np.abs(T)) / reach
+            own = DenseRows(rows.select_columns(basis.columns) @ T / reach)
+            curved = _least_curvature(few.gram(own, u))
+        additions = whole.added_up(np.zeros(whole.shape[0]))[1]
+        off = (float(np.max(additions)) + ROUNDINGS_BESIDES) * UNIT * float(sums.max(initial=0.0))
+        return curved > reach.size * off / MOST_MOVED * float(self.term.weights.sum())
 
     @cached_property
     def reach(self) -> Array:
@@ -256,6 +277,10 @@ class SeparatingLikelihood(Separating):
             for where in self.problem.layout.values():
                 x[where] = _with_sum_zero(x[where], self.classes)
         return x
+
+
+def _least_curvature(hessian: Array) -> float:
+    return float(np.linalg.eigvalsh(hessian)[0]) if hessian.size and np.all(np.isfinite(hessian)) else 0.0
 
 
 def _with_sum_zero(values: list[Fraction], classes: int) -> list[Fraction]:
