@@ -9,7 +9,14 @@ import numpy as np
 
 from convexcls.arrays import Array, Indices
 from convexcls.problem import Problem
+from convexcls.rows import DenseRows, Rows
+from convexcls.rows.column_basis import ColumnBasis
 from convexcls.solvers.smooth.terms import Reading, SmoothTerm, smooth_term
+
+#: Columns with a smaller singular value, at length one, nearly repeat each other.
+CLEARLY_INDEPENDENT = 1e-3
+#: Rows with more entries are not multiplied out.
+MAX_MULTIPLIED_ENTRIES = 100_000_000
 
 
 class SmoothObjective:
@@ -36,6 +43,30 @@ class SmoothObjective:
     def curved(self, x: Array) -> Array:
         """P x."""
         return self.problem.apply_quadratic(x) if self.has_matrix else self.diagonal * x
+
+    @cached_property
+    def basis(self) -> ColumnBasis | None:
+        """Columns of the rows of a single term that span the others, where nothing curves by itself; None where there
+        are more terms, or unknowns by class."""
+        if len(self.terms) != 1 or self.problem.P or self.problem.gauge:
+            return None
+        return ColumnBasis.of([self.terms[0].rows])
+
+    @cached_property
+    def columns(self) -> Indices:
+        """The unknowns that no others stand in for."""
+        return np.arange(self.problem.size) if self.basis is None else self.basis.columns
+
+    @cached_property
+    def orthogonal_rows(self) -> Rows | None:
+        """The rows in orthogonal columns, where those of the basis nearly repeat each other; None where not, or where
+        there would be too much to multiply out."""
+        if self.basis is None or self.basis.smallest > CLEARLY_INDEPENDENT:
+            return None
+        rows = self.terms[0].rows
+        if rows.shape[0] * self.columns.size > MAX_MULTIPLIED_ENTRIES:
+            return None
+        return DenseRows(rows.select_columns(self.columns) @ self.basis.orthogonal)
 
     def value_at_zero(self) -> float:
         """The objective at x = 0, which takes no pass over the data."""
@@ -99,6 +130,14 @@ class Iterate:
             where = self.problem.layout[v]
             out[where, where][np.diag_indices(p.size)] += p
         return out
+
+    def orthogonal_hessian(self) -> Array | None:
+        """The Hessian in orthogonal columns, where the rows are known in these."""
+        rows = self.function.orthogonal_rows
+        if rows is None:
+            return None
+        (term,), (reading,) = self.function.terms, self.readings
+        return rows.gram(term.weights * term.curvature(reading)) if term.loss.width == 1 else None
 
     def diagonal_curvature(self) -> Array:
         """The diagonal of the Hessian, as far as the rows tell it."""

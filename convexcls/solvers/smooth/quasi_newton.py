@@ -17,8 +17,9 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
+from scipy.linalg.lapack import dpstrf
 
-from convexcls.arrays import Array
+from convexcls.arrays import Array, Indices
 from convexcls.solvers.smooth.descent import DescentOutcome, Progress, advance, backtrack
 from convexcls.solvers.smooth.hessian import CholeskyFactor, scaled_hessian
 from convexcls.solvers.smooth.objective import Iterate, SmoothObjective
@@ -27,6 +28,8 @@ from convexcls.solvers.smooth.objective import Iterate, SmoothObjective
 MIN_SAMPLES_PER_UNKNOWN, MAX_SAMPLES_PER_UNKNOWN, SAMPLE_FRACTION = 5, 200, 0.1
 #: With fewer samples for each unknown, their own minimum is no good start, or their weights elsewhere no better.
 SAMPLES_PER_UNKNOWN_TO_START, SAMPLES_PER_UNKNOWN_TO_RENEW = 20, 8
+#: Pivots below this are the rounding of a Gram matrix in single precision.
+SMALLEST_SINGLE_PIVOT = 1e-3
 #: The ridge, relative to the diagonal, on a Hessian from fewer samples than that.
 RIDGE_ON_FEW_SAMPLES = 0.1
 #: The residual aimed at, relative to the tolerance, by how far the Hessian is from singular; and that of penalised
@@ -59,6 +62,23 @@ class DiagonalPreconditioner:
 
     def solve(self, right: Array) -> Array:
         return right / self.diagonal
+
+
+@dataclass(frozen=True, eq=False)
+class FactorOfSome:
+    """The inverse of the Hessian of some unknowns; the others do not move."""
+
+    columns: Indices
+    factor: CholeskyFactor
+
+    @property
+    def smallest(self) -> float:
+        return self.factor.smallest
+
+    def solve(self, right: Array) -> Array:
+        out = np.zeros_like(right)
+        out[self.columns] = self.factor.solve(right[self.columns])
+        return out
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,15 +161,17 @@ def prepared(function: SmoothObjective, x: Array, dense: bool) -> tuple[Iterate,
         return begun, StandIn(diagonal_at(begun), rough=True)
     count = share_size(samples, size)
     if np.any(x) or not SAMPLES_PER_UNKNOWN_TO_START * size <= count < samples:
-        share = function.share(count)
+        share, begun = function.share(count), function.at(x)
+        diagonal = begun.diagonal_curvature()
         if count < SAMPLES_PER_UNKNOWN_TO_RENEW * size:
-            return function.at(x), StandIn(factor_of_share(share.at(x), RIDGE_ON_FEW_SAMPLES), rough=True)
-        return function.at(x), StandIn(factor_of_share(share.at(x)), again=lambda y: factor_of_share(share.at(y)))
+            return begun, StandIn(factor_of_share(share.at(x), RIDGE_ON_FEW_SAMPLES, diagonal), rough=True)
+        return begun, StandIn(factor_of_share(share.at(x), 0.0, diagonal), again=lambda y: factor_of_share(share.at(y)))
     near = start_on_share(function, count)
     begun = function.at(near.x)
     if begun.objective < function.value_at_zero():
-        return begun, StandIn(factor_of_share(near))
-    return function.at(x), StandIn(factor_of_share(near.function.at(x)))
+        return begun, StandIn(factor_of_share(near, 0.0, begun.diagonal_curvature()))
+    begun = function.at(x)
+    return begun, StandIn(factor_of_share(near.function.at(x), 0.0, begun.diagonal_curvature()))
 
 
 def share_size(samples: int, unknowns: int) -> int:
@@ -183,17 +205,26 @@ def _few_newton_steps(function: SmoothObjective, x: Array, tol: float, most: int
     return iterate
 
 
-def factor_of_share(iterate: Iterate, least_ridge: float = 0.0) -> Preconditioner:
-    """The Cholesky factor of the Hessian at a point, in single precision, with a ridge where it is not positive
-    definite. Of few samples the small curvatures come out too small: then there is a ridge in any case."""
+def factor_of_share(iterate: Iterate, least_ridge: float = 0.0, diagonal: Array | None = None) -> Preconditioner:
+    """The Cholesky factor of the Hessian at a point, in single precision. Of few samples the small curvatures come out
+    too small: then there is a ridge. A column that few of the samples have an entry in has a ``diagonal`` that is known
+    from all of them. Columns that repeat others are left out; where too many are, the diagonal has to do."""
     scaled, size = scaled_hessian(iterate.problem, iterate.hessian(single_precision=True))
-    for ridge in (least_ridge, 1e-6, 1e-4, 1e-2):
-        lifted = scaled.copy()
-        lifted[np.diag_indices(size.size)] += ridge
-        factor = CholeskyFactor.of(lifted, size)
-        if factor is not None and factor.smallest > 1e-3 * np.sqrt(ridge):
-            return factor
-    return DiagonalPreconditioner(size * size)
+    lift = np.full(size.size, least_ridge)
+    if diagonal is not None:
+        lift += np.maximum(diagonal / (size * size) - scaled.diagonal(), 0.0)
+    scaled[np.diag_indices(size.size)] += lift
+    factor = CholeskyFactor.of(scaled.copy(), size)
+    if factor is not None and factor.smallest > SMALLEST_SINGLE_PIVOT:
+        return factor
+    length = np.sqrt(scaled.diagonal())
+    scaled, size = scaled / np.outer(length, length), size * length
+    if not np.all(np.isfinite(scaled)):
+        return DiagonalPreconditioner(np.where(np.isfinite(size) & (size > 0), size * size, 1.0))
+    _, order, count, _ = dpstrf(scaled, tol=SMALLEST_SINGLE_PIVOT**2)
+    columns = np.sort(order[:count] - 1)
+    factor = CholeskyFactor.of(np.ascontiguousarray(scaled[np.ix_(columns, columns)]), size[columns])
+    return DiagonalPreconditioner(size * size) if factor is None else FactorOfSome(columns, factor)
 
 
 def diagonal_at(iterate: Iterate) -> Preconditioner:
