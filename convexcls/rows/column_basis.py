@@ -141,6 +141,12 @@ class ColumnBasis:
         inverse = solve_triangular(self.factor, np.eye(self.columns.size))
         return np.asarray(inverse / self.own_lengths[:, None])
 
+    def spread(self, values: Array) -> Array:
+        """Values by column of the basis as values by column, 0 for the others."""
+        out = np.zeros((self.lengths.size, *values.shape[1:]))
+        out[self.columns] = values
+        return out
+
     @cached_property
     def null_vectors(self) -> Array:
         """Directions along which no row moves, one a column; all others are combinations of these."""

@@ -33,6 +33,8 @@ BESIDES = 16
 BLOCK = 4096
 #: Within these powers of two nothing overflows or underflows.
 RANGE = 2.0**400
+#: Whole numbers below this are doubles.
+LARGEST_WHOLE = 2.0**53
 SPLIT = 134217729.0  # 2^27 + 1
 #: More terms than this are left to rationals.
 MOST_TERMS = 200
@@ -41,6 +43,9 @@ MOST_TERMS = 200
 def exact_signs(rows: Rows, x: Sequence[Fraction], shift: Sequence[Fraction] | Fraction | int = 0) -> NDArray[np.int8]:
     """-1, 0 or 1 for each row: the sign of R_i x - shift_i, where R is as the data were given."""
     out = np.zeros(rows.shape[0], dtype=np.int8)
+    used = np.flatnonzero([bool(value) for value in x])
+    if 2 * used.size <= len(x):  # the other columns have no part
+        rows, x = rows.select_columns(used), [x[j] for j in used.tolist()]
     unsure = _filtered(rows, x, shift, out)
     possible = unsure.size and isinstance(shift, (Fraction, int)) and not shift
     plain = as_doubles(x) if possible else None
@@ -124,6 +129,8 @@ def _digits(value: int) -> int:
 def product_signs(matrix: Array, x: Array) -> NDArray[np.int8] | None:
     """The sign of each row times x; None where numbers are too large, too small, or too many."""
     sizes = np.abs(matrix)
+    if np.all(sizes @ np.abs(x) < LARGEST_WHOLE) and all(np.array_equal(v, np.rint(v)) for v in (x, matrix)):
+        return np.sign(matrix @ x).astype(np.int8)  # whole numbers, and so are all sums
     outside = (sizes > RANGE) | ((sizes < 1.0 / RANGE) & (sizes > 0))
     if 2 * x.size > MOST_TERMS or np.any(outside):
         return None

@@ -140,7 +140,8 @@ class _Correction:
             return None
         out = copy(self)
         out.basis = basis
-        out.terms = [(t, DenseRows(own.select_columns(basis.columns) @ basis.orthogonal), u) for t, own, u in self.terms]
+        T = basis.spread(basis.orthogonal)
+        out.terms = [(t, DenseRows(own @ T), u) for t, own, u in self.terms]
         out.hessian = sum((t.gram(own, u) for t, own, u in out.terms), np.zeros(basis.factor.shape))
         return out
 

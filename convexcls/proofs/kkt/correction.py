@@ -175,20 +175,24 @@ class FreeRows:
             return _by_rationals(self.maps, r, off)
         if self.basis is None or (self.basis.others.size and not self.is_exact):
             return Correction(float("inf"), False)
-        return self._on_basis(self.basis, r[self.basis.columns], off[self.basis.columns])
+        return self._on_basis(self.basis, Ball(r, off), enough)
 
     @property
     def _near_dependence(self) -> bool:
         """Whether rationals have to tell columns apart."""
         return self.basis is None or bool(self.basis.others.size) or self.basis.smallest < SMALLEST_SINGULAR_VALUE
 
-    def _on_basis(self, basis: ColumnBasis, r: Array, off: Array) -> Correction:
-        """The change by columns of a basis, where some repeat others or hardly differ from them."""
-        maps = [rows.select_columns(basis.columns) for rows in self.maps]
-        largest = max(float(np.abs(rows @ basis.orthogonal).max(initial=0.0)) for rows in maps)
-        most = largest * float(np.linalg.norm(off / basis.own_lengths)) * np.sqrt(r.size) / basis.smallest
-        step = basis.solve(r)
-        return Correction(_largest([rows @ step for rows in maps]), True, most)
+    def _on_basis(self, basis: ColumnBasis, residual: Ball, enough: float) -> Correction:
+        """The change by columns of a basis, where some repeat others or hardly differ from them. Rows of orthonormal
+        columns have entries of at most one; how large they are is worked out where that leaves rounding too much."""
+        r, off = residual.mid[basis.columns], residual.rad[basis.columns]
+        step = basis.spread(basis.solve(r))
+        size = _largest([rows @ step for rows in self.maps])
+        most = float(np.linalg.norm(off / basis.own_lengths)) * np.sqrt(r.size) / basis.smallest
+        if size + most > enough:
+            T = basis.spread(basis.orthogonal)
+            most *= min(max(float(np.abs(rows @ T).max(initial=0.0)) for rows in self.maps), 1.0)
+        return Correction(size, True, most)
 
 
 def _orthogonal_columns(rows: JoinedRows) -> bool:

@@ -36,12 +36,15 @@ from convexcls.proofs.separability.core import separate, strictly
 from convexcls.proofs.separability.section import exponent_of, power_of_two
 from convexcls.rational import dot
 from convexcls.rows import DenseRows, Rows
+from convexcls.rows.signs import exact_signs
 from convexcls.rows.spanning import dimension
 from convexcls.rows.summation import row_blocks
 
 #: With more unknowns, or more entries, rationals would take too long: then doubles have the last word.
 MAX_DIMENSION = 150
 MAX_ENTRIES = 100_000_000
+#: Of rows with fewer entries a direction is not taken from a solver: all margins that can grow are looked for.
+FEW_ENTRIES = 20_000
 #: Half a rounding, with room for the sums of rounded bounds.
 UNIT = 2.0**-52
 #: How far curvature, relative to what was added up, has to be above what rounding leaves.
@@ -117,7 +120,10 @@ class Separating:
 
     def _rounding(self, x: Array) -> float:
         """How far rounding may put a margin off."""
-        v = self._narrowed(x)
+        return self._rounding_of(self._narrowed(x))
+
+    def _rounding_of(self, v: Array) -> float:
+        """The same for entries that the rows are over."""
         with np.errstate(over="ignore"):
             return float(2 * (v.size + 16) * UNIT * (self.reach @ np.abs(v)))
 
@@ -205,11 +211,11 @@ class SeparatingLikelihood(Separating):
         known = self.problem.remembered(FreeRows)
         if self.classes > 1 or known.independent or (basis := known.basis) is None or not known.is_exact:
             return False
-        whole, T = self.problem.rows(self.term).select_columns(basis.columns), basis.orthogonal
+        whole, T = self.problem.rows(self.term), basis.spread(basis.orthogonal)
         with np.errstate(over="ignore", under="ignore", invalid="ignore"):
             reach = np.max([np.abs(whole[block] @ T).max(axis=0) for block in row_blocks(whole.shape[0])], axis=0)
             sums = (whole.column_max() @ np.abs(T)) / reach
-            own = DenseRows(rows.select_columns(basis.columns) @ T / reach)
+            own = DenseRows(rows @ T / reach)
             curved = _least_curvature(few.gram(own, u))
         additions = whole.added_up(np.zeros(whole.shape[0]))[1]
         off = (float(np.max(additions)) + ROUNDINGS_BESIDES) * UNIT * float(sums.max(initial=0.0))
@@ -235,9 +241,30 @@ class SeparatingLikelihood(Separating):
         return np.concatenate([(part[:-1] - part[-1]).ravel() for part in by_class])
 
     def finding(self, tol: float) -> Finding | None:
+        if (given := self._given_direction()) is not None:
+            return self._along(*given)
         if self.separation.direction is None:
             return None
-        exactly = self._whole(self.separation.direction)
+        moves = np.ones(self.rows.shape[0], dtype=bool)
+        moves[self.separation.still] = False
+        return self._along(self.separation.direction, moves)
+
+    def _given_direction(self) -> tuple[tuple[Fraction, ...], Mask] | None:
+        """The solver's direction where it lowers no margin and raises some, without rounding; None where it does not,
+        and of few rows, of which all that can grow are told."""
+        way = None if self.tip is None else self.tip.direction
+        if way is None or self.rows.entries <= FEW_ENTRIES:
+            return None
+        exactly = [Fraction(v) for v in way.tolist()]
+        with np.errstate(over="ignore", invalid="ignore"):
+            if not np.all(self.rows @ way >= -self._rounding_of(way)):
+                return None
+        signs = exact_signs(self.rows, exactly)
+        return (tuple(exactly), signs > 0) if np.all(signs >= 0) and np.any(signs) else None
+
+    def _along(self, direction: tuple[Fraction, ...], moves: Mask) -> Finding:
+        """The proof by a direction that moves some margins."""
+        exactly = self._whole(direction, moves)
         try:
             x = np.array([float(value) for value in exactly])
         except OverflowError:  # the direction of the least growth is beyond doubles: any length proves the same
@@ -245,29 +272,24 @@ class SeparatingLikelihood(Separating):
             exactly = [value * scale for value in exactly]
             x = np.array([float(value) for value in exactly])
         term = self.term
-        samples = np.flatnonzero(term.weights > 0)[self._moves.reshape(-1, term.loss.width).any(axis=1)]
+        samples = np.flatnonzero(term.weights > 0)[moves.reshape(-1, term.loss.width).any(axis=1)]
         return Finding(direction=Direction(x, 0.0, samples, 0.0, tuple(exactly)))
 
     def rational_direction(self) -> dict[str, list[Fraction]] | None:
         found = self.separation
         if found.direction is None or claimed.check(self.rows, found):
             return None
-        x = self._whole(found.direction)
+        moves = np.ones(self.rows.shape[0], dtype=bool)
+        moves[found.still] = False
+        x = self._whole(found.direction, moves)
         return {v.name: x[self.problem.layout[v.name]] for v in self.problem.variables}
 
-    @property
-    def _moves(self) -> Mask:
-        """Which margins grow along the direction."""
-        moves = np.ones(self.rows.shape[0], dtype=bool)
-        moves[self.separation.still] = False
-        return moves
-
-    def _whole(self, direction: tuple[Fraction, ...]) -> list[Fraction]:
+    def _whole(self, direction: tuple[Fraction, ...], moves: Mask) -> list[Fraction]:
         """The direction of all unknowns, those of softmax with sum zero over the classes, so long that the margin that
-        grows least does so by one to two."""
+        grows least of those that move does so by one to two."""
         v = as_doubles(direction)
         with np.errstate(over="ignore", under="ignore"):
-            least = float((self.rows @ v)[self._moves].min())
+            least = float((self.rows @ v)[moves].min())
         growth = math.frexp(least)[1] - 1 if 0 < least < math.inf else 0
         scale = power_of_two(-growth - max(exponent_of(value) for value in direction if value))
         x = [Fraction(0)] * self.problem.size

@@ -3,6 +3,9 @@ stop because there is no minimum.
 
 On separated classes the likelihood has no maximiser. A few Newton steps lead to a point with every margin positive;
 going on along it, every loss falls towards its infimum. That is a proof, and it needs no further iteration.
+
+Where only some margins can grow for ever, and the others stay, no iterate shows it. As a rule it is a column whose
+entries all pull one way, such as a category that all samples of one class have: the unknown itself is a direction.
 """
 
 from __future__ import annotations
@@ -23,6 +26,9 @@ ARMIJO = 1e-4
 SHORTEST_STEP = 1e-10
 #: A margin counts as positive above this fraction of what it may be at most: rounding has no say in it.
 POSITIVE_MARGIN_SHARE = 1e-7
+#: The iterations after which one-sided columns are looked for.
+STEPS_BEFORE_ONE_SIDED = 5
+ONE_SIDED = "margins grow along a direction that lowers none: there is no minimum"
 SEPARATED = "every margin is positive: the classes are separated, and there is no minimum"
 
 
@@ -60,8 +66,13 @@ class Progress:
 
     def separated(self, iterate: Iterate) -> DescentOutcome | None:
         """The end of the descent where the iterate separates the classes."""
-        direction = separating_direction(iterate) if self.may_run_away else None
-        return None if direction is None else DescentOutcome(iterate, SEPARATED, True, direction)
+        if not self.may_run_away:
+            return None
+        if (direction := separating_direction(iterate)) is not None:
+            return DescentOutcome(iterate, SEPARATED, True, direction)
+        if self.iterations == STEPS_BEFORE_ONE_SIDED and (direction := one_sided_direction(iterate)) is not None:
+            return DescentOutcome(iterate, ONE_SIDED, True, direction)
+        return None
 
 
 def may_run_away(problem: Problem) -> bool:
@@ -85,6 +96,20 @@ def separating_direction(iterate: Iterate) -> Array | None:
     if np.any(iterate.curved) or not np.isfinite(least):
         return None
     return np.asarray(iterate.x / least)
+
+
+def one_sided_direction(iterate: Iterate) -> Array | None:
+    """A step of one along every unknown without curvature whose entries move all margins the same way; None where there
+    are none. It is judged by exact signs afterwards."""
+    total, sizes = np.zeros(iterate.x.size), np.zeros(iterate.x.size)
+    for t in iterate.function.terms:
+        counted = (np.repeat(t.weights, t.loss.width) > 0).astype(float)
+        total += t.rows.T @ counted
+        sizes += abs(t.rows).T @ counted
+    one_sided = (np.abs(total) >= (1 - POSITIVE_MARGIN_SHARE) * sizes) & (sizes > 0)
+    for v in iterate.problem.quadratic:
+        one_sided[iterate.problem.layout[v]] = False
+    return np.where(one_sided, np.sign(total), 0.0) if np.any(one_sided) else None
 
 
 def backtrack(iterate: Iterate, step: Array) -> tuple[Iterate, float]:

@@ -66,7 +66,7 @@ class SmoothObjective:
         rows = self.terms[0].rows
         if rows.shape[0] * self.columns.size > MAX_MULTIPLIED_ENTRIES:
             return None
-        return DenseRows(rows.select_columns(self.columns) @ self.basis.orthogonal)
+        return DenseRows(rows @ self.basis.spread(self.basis.orthogonal))
 
     def value_at_zero(self) -> float:
         """The objective at x = 0, which takes no pass over the data."""
