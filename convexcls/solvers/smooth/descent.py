@@ -113,17 +113,22 @@ def one_sided_direction(iterate: Iterate) -> Array | None:
 
 
 def backtrack(iterate: Iterate, step: Array) -> tuple[Iterate, float]:
-    """The first of the steps 1, 1/2, 1/4, ... that lowers the objective enough, or no step (0.0). A quadratic needs no
-    such care: there the full step is the solution, whatever rounding says of the objective."""
+    """The first of the steps 1, 1/2, 1/4, ... that lowers the objective enough, or no step (0.0). Near the solution,
+    where the rounding of margins hides the decrease, a smaller slope will do. A quadratic needs no such care: there the
+    full step is the solution, whatever rounding says of the objective."""
     function = iterate.function
     if function.problem.is_quadratic_program:
         return function.at(iterate.x + step), 1.0
     slope = float(iterate.gradient @ step)
     noise = 1e-14 * max(abs(iterate.objective), function.problem.unit)
+    hidden = noise + iterate.rounding()
     shrink = 1.0
     while shrink > SHORTEST_STEP:
         new = function.at(iterate.x + shrink * step)
-        if np.isfinite(new.objective) and new.objective <= iterate.objective + ARMIJO * shrink * slope + noise:
+        rise = new.objective - iterate.objective
+        if np.isfinite(new.objective) and rise <= ARMIJO * shrink * slope + noise:
+            return new, shrink
+        if rise <= hidden and abs(float(new.gradient @ step)) <= 0.5 * abs(slope):
             return new, shrink
         shrink *= 0.5
     return iterate, 0.0
