@@ -18,6 +18,9 @@ from convexcls.arrays import Array, Indices
 from convexcls.rows.base import Factors, Rows, Visit
 from convexcls.rows.summation import row_blocks, sweep_blocks
 
+#: The share of the weight of all samples that those have which are looked at.
+ALMOST_ALL = 0.98
+
 Parts = Sequence[tuple[slice, Rows]]
 
 
@@ -212,6 +215,22 @@ class FusedRows:
         blocks *= right[:, :, None, None]
         blocks *= right
         return self._spread(blocks.reshape(K * width, K * width), self._places(width))
+
+    def column_gram(self, column: int, weights: Array, samples: int) -> tuple[Indices, Array]:
+        """The Gram matrix of the unknowns of one column, to single precision, and where these stand in x: from so many
+        samples at the most, evenly spaced among the heaviest that have almost all of the weight."""
+        heaviest = np.argsort(-weights)
+        total = np.cumsum(weights[heaviest])
+        heaviest = heaviest[: int(np.searchsorted(total, ALMOST_ALL * total[-1])) + 1]
+        kept = np.sort(heaviest[:: max(heaviest.size // samples, 1)])
+        scale = float(total[heaviest.size - 1] / weights[kept].sum())
+        inner = self[kept]._inner_gram(scale * weights[kept], self._near_one())
+        width = inner.shape[0]
+        right = np.ones((self.columns, width))
+        right[:, : self.matrix.shape[1]] = 1.0 if self.right is None else self.right.reshape(self.columns, -1)
+        if self.constant_right is not None:
+            right[:, -1] = self.constant_right
+        return self._places(width)[column], inner * np.outer(right[column], right[column])
 
     def _places(self, width: int) -> Indices:
         """Where the unknowns of each column stand in x: one row a column, that of the ones last."""

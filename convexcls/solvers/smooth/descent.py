@@ -24,6 +24,8 @@ from convexcls.solvers.smooth.objective import Iterate
 #: The share of the slope that a step has to gain (Armijo), and how short it may become.
 ARMIJO = 1e-4
 SHORTEST_STEP = 1e-10
+#: An objective is lower by this fraction of it.
+LOWER = 1e-5
 #: A margin counts as positive above this fraction of what it may be at most: rounding has no say in it.
 POSITIVE_MARGIN_SHARE = 1e-7
 #: The iterations after which one-sided columns are looked for.
@@ -44,12 +46,12 @@ class DescentOutcome:
 
 class Progress:
     """What a descent has come to: the residual of every iterate is recorded, with ``detail`` of it, and the steps
-    without half the best residual are counted as ``stalled``."""
+    with neither half the best residual nor a lower objective to speak of are counted as ``stalled``."""
 
     def __init__(self, problem: Problem, tracer: Tracer, detail: Callable[[Iterate], dict[str, Any]]) -> None:
         self.tracer, self.detail, self.begun = tracer, detail, len(tracer.lines)
         self.may_run_away = may_run_away(problem)
-        self.best, self.stalled = np.inf, 0
+        self.best, self.stalled, self.lowest = np.inf, 0, np.finfo(float).max
 
     @property
     def iterations(self) -> int:
@@ -60,8 +62,9 @@ class Progress:
         """The relative gradient at the iterate that a step of this length led to."""
         residual = iterate.relative_gradient()
         self.tracer.record(iterate.objective, residual, step, self.detail(iterate), point=iterate.x)
-        self.stalled = self.stalled + 1 if residual > 0.5 * self.best else 0
-        self.best = min(self.best, residual)
+        lower = iterate.objective < self.lowest - LOWER * abs(self.lowest)
+        self.stalled = 0 if residual <= 0.5 * self.best or lower else self.stalled + 1
+        self.best, self.lowest = min(self.best, residual), iterate.objective if lower else self.lowest
         return residual
 
     def separated(self, iterate: Iterate) -> DescentOutcome | None:
