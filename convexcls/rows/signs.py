@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from convexcls.arrays import Array
 from convexcls.rows.base import Rows
+from convexcls.rows.summation import distinct_rows
 
 UNIT = 2.0**-53
 TINY = 2.0**-1074
@@ -31,6 +32,8 @@ TINY = 2.0**-1074
 BESIDES = 16
 #: So many borderline rows are worked out at a time.
 BLOCK = 4096
+#: Of more borderline rows those that are alike are told apart first.
+MANY = 200
 #: Within these powers of two nothing overflows or underflows.
 RANGE = 2.0**400
 #: Whole numbers below this are doubles.
@@ -44,9 +47,14 @@ def exact_signs(rows: Rows, x: Sequence[Fraction], shift: Sequence[Fraction] | F
     """-1, 0 or 1 for each row: the sign of R_i x - shift_i, where R is as the data were given."""
     out = np.zeros(rows.shape[0], dtype=np.int8)
     used = np.flatnonzero([bool(value) for value in x])
-    if 2 * used.size <= len(x):  # the other columns have no part
+    if used.size < len(x):  # the other columns have no part
         rows, x = rows.select_columns(used), [x[j] for j in used.tolist()]
     unsure = _filtered(rows, x, shift, out)
+    if unsure.size > MANY and rows.rounding == 0.0 and isinstance(shift, (Fraction, int)):
+        few = distinct_rows(rows[unsure].to_dense())  # entries that are equal have the same sign
+        if few is not None:
+            out[unsure] = exact_signs(rows[unsure[few[0]]], x, shift)[few[1]]
+            return out
     possible = unsure.size and isinstance(shift, (Fraction, int)) and not shift
     plain = as_doubles(x) if possible else None
     used = np.flatnonzero(plain) if plain is not None else np.empty(0, dtype=np.intp)

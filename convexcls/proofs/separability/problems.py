@@ -15,7 +15,7 @@ in rationals.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -34,17 +34,21 @@ from convexcls.proofs.kkt.correction import FreeRows
 from convexcls.proofs.separability.alternative import Guess
 from convexcls.proofs.separability.core import separate, strictly
 from convexcls.proofs.separability.section import exponent_of, power_of_two
-from convexcls.rational import dot
+from convexcls.rational import dot, null_vector_near
+from convexcls.rational.doubles import as_fractions
 from convexcls.rows import DenseRows, Rows
 from convexcls.rows.signs import exact_signs
 from convexcls.rows.spanning import dimension
-from convexcls.rows.summation import row_blocks
+from convexcls.rows.summation import distinct_rows, row_blocks
 
 #: With more unknowns, or more entries, rationals would take too long: then doubles have the last word.
 MAX_DIMENSION = 150
 MAX_ENTRIES = 100_000_000
 #: Of rows with fewer entries a direction is not taken from a solver: all margins that can grow are looked for.
 FEW_ENTRIES = 20_000
+#: Margins that move less along a direction, relative to how far they could, should not move at all; and so many
+#: entries of them are looked at in rationals.
+NEARLY_STILL, MAX_EXACT_ENTRIES = 1e-9, 20_000
 #: Half a rounding, with room for the sums of rounded bounds.
 UNIT = 2.0**-52
 #: How far curvature, relative to what was added up, has to be above what rounding leaves.
@@ -255,12 +259,35 @@ class SeparatingLikelihood(Separating):
         way = None if self.tip is None else self.tip.direction
         if way is None or self.rows.entries <= FEW_ENTRIES:
             return None
-        exactly = [Fraction(v) for v in way.tolist()]
         with np.errstate(over="ignore", invalid="ignore"):
-            if not np.all(self.rows @ way >= -self._rounding_of(way)):
+            moved = self.rows @ way
+            if not np.all(moved >= -NEARLY_STILL * self.reach @ np.abs(way)):
                 return None
-        signs = exact_signs(self.rows, exactly)
-        return (tuple(exactly), signs > 0) if np.all(signs >= 0) and np.any(signs) else None
+        for exactly in self._exact_directions(way, moved):
+            signs = exact_signs(self.rows, exactly)
+            if np.all(signs >= 0) and np.any(signs):
+                return tuple(exactly), signs > 0
+        return None
+
+    def _exact_directions(self, way: Array, moved: Array) -> Iterator[list[Fraction]]:
+        """A direction as it is, and the one near it along which rows that hardly move stay without rounding, where
+        few of these differ in the columns that it is about."""
+        exactly = [Fraction(v) for v in way.tolist()]
+        yield exactly
+        used = np.flatnonzero(np.abs(way) * self.reach > NEARLY_STILL * float((np.abs(way) * self.reach).max()))
+        still = self.rows[np.flatnonzero(np.abs(moved) <= NEARLY_STILL * self.reach @ np.abs(way))].select_columns(used)
+        if not still.shape[0] or still.rounding:
+            return
+        entries = still.to_dense()
+        few = distinct_rows(entries)
+        if few is None or few[0].size * used.size > MAX_EXACT_ENTRIES:
+            return
+        near = null_vector_near(as_fractions(entries[few[0]]), [exactly[j] for j in used.tolist()])
+        if near is not None:
+            out = [Fraction(0)] * way.size
+            for j, value in zip(used.tolist(), near, strict=True):
+                out[j] = value
+            yield out
 
     def _along(self, direction: tuple[Fraction, ...], moves: Mask) -> Finding:
         """The proof by a direction that moves some margins."""

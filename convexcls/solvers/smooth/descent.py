@@ -16,8 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from convexcls.arrays import Array
+from convexcls.arrays import Array, least_squares
 from convexcls.problem import Problem
+from convexcls.rows.column_basis import ColumnBasis
 from convexcls.solvers.base import Tracer
 from convexcls.solvers.smooth.objective import Iterate
 
@@ -28,6 +29,12 @@ SHORTEST_STEP = 1e-10
 LOWER = 1e-5
 #: A margin counts as positive above this fraction of what it may be at most: rounding has no say in it.
 POSITIVE_MARGIN_SHARE = 1e-7
+#: A Newton step moves margins that grow for ever by more, and others by less.
+GROWS, STAYS = 0.5, 0.05
+#: Directions are rounded to multiples of one over this.
+FEW_DIGITS = 2.0**10
+#: A margin as large may be one that grows for ever.
+FAR_OUT = 12.0
 #: The iterations after which one-sided columns are looked for.
 STEPS_BEFORE_ONE_SIDED = 5
 ONE_SIDED = "margins grow along a direction that lowers none: there is no minimum"
@@ -66,6 +73,15 @@ class Progress:
         self.stalled = 0 if residual <= 0.5 * self.best or lower else self.stalled + 1
         self.best, self.lowest = min(self.best, residual), iterate.objective if lower else self.lowest
         return residual
+
+    def growing(self, iterate: Iterate, step: Array) -> DescentOutcome | None:
+        """The end of the descent where a Newton step shows margins that grow for ever."""
+        if not self.may_run_away or self.iterations < STEPS_BEFORE_ONE_SIDED:
+            return None
+        if self.iterations % STEPS_BEFORE_ONE_SIDED or not iterate.is_far_out(FAR_OUT):
+            return None
+        direction = growing_direction(iterate, step)
+        return None if direction is None else DescentOutcome(iterate, ONE_SIDED, True, direction)
 
     def separated(self, iterate: Iterate) -> DescentOutcome | None:
         """The end of the descent where the iterate separates the classes."""
@@ -113,6 +129,28 @@ def one_sided_direction(iterate: Iterate) -> Array | None:
     for v in iterate.problem.quadratic:
         one_sided[iterate.problem.layout[v]] = False
     return np.where(one_sided, np.sign(total), 0.0) if np.any(one_sided) else None
+
+
+def growing_direction(iterate: Iterate, step: Array) -> Array | None:
+    """The direction along which margins grow and all others stay, where a Newton step shows some: far out it moves
+    these by about one, for their losses fall by e, and hardly moves the others. Of the directions that leave the others
+    where they are, it is the one nearest to the step."""
+    if len(iterate.function.terms) != 1 or np.any(iterate.curved):
+        return None
+    rows = iterate.function.terms[0].rows
+    moved = rows @ step
+    grows = moved > GROWS
+    if not np.any(grows) or not np.all(np.abs(moved[~grows]) < STAYS):
+        return None
+    basis = ColumnBasis.of([rows[np.flatnonzero(~grows)]])
+    if basis is None or not basis.others.size:
+        return None
+    still = basis.null_vectors
+    near = np.rint(still)
+    still = near if np.all(np.abs(still - near) < POSITIVE_MARGIN_SHARE) else still
+    part = least_squares(rows[np.flatnonzero(grows)] @ still, moved[grows])
+    direction = still @ (np.rint(part * FEW_DIGITS) / FEW_DIGITS)
+    return direction if np.all(np.isfinite(direction)) and np.all((rows @ direction)[grows] > 0) else None
 
 
 def backtrack(iterate: Iterate, step: Array) -> tuple[Iterate, float]:

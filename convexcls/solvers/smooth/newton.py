@@ -11,14 +11,14 @@ samples stands in for it, and where even that is too large, its diagonal; L-BFGS
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from convexcls.problem import Problem
 from convexcls.solvers.base import Answer, Callback, Solver, Start, Tracer, refuse_unless_smooth
-from convexcls.solvers.smooth.descent import DescentOutcome, Progress, backtrack
+from convexcls.solvers.smooth.descent import FAR_OUT, DescentOutcome, Progress, backtrack, may_run_away
 from convexcls.solvers.smooth.hessian import newton_step
 from convexcls.solvers.smooth.objective import Iterate, SmoothObjective
 from convexcls.solvers.smooth.quasi_newton import StandIn, prepared, quasi_newton
@@ -84,6 +84,8 @@ class NewtonSolver(Solver):
             if not self._nearly_singular(stand_in, problem.size):
                 progress = Progress(problem, tracer, self._detail)
                 outcome = quasi_newton(iterate, stand_in, tol, CHEAP_STEPS_PER_STEP * self.max_iter, progress)
+            if outcome.direction is None and may_run_away(problem) and outcome.iterate.is_far_out(FAR_OUT):
+                outcome = replace(outcome, finished=False)  # exact steps tell whether margins grow for ever
             if not outcome.finished and problem.size <= MAX_DENSE_UNKNOWNS:
                 outcome = newton(outcome.iterate, tol, self.max_iter, Progress(problem, tracer, self._detail))
         lines = tuple(tracer.lines)
@@ -130,6 +132,8 @@ def newton(iterate: Iterate, tol: float, max_iter: int, progress: Progress) -> D
         if _is_converged(residual, progress.stalled, tol, well_conditioned):
             return DescentOutcome(iterate, CONVERGED if residual <= tol else "no further progress", True)
         step, well_conditioned = newton_step(iterate)
+        if (growing := progress.growing(iterate, step)) is not None:
+            return growing
         iterate, length = backtrack(iterate, step)
         if length == 0.0:
             return DescentOutcome(iterate, "no step along the Newton direction lowers the objective further", True)
