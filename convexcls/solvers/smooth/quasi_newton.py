@@ -188,7 +188,9 @@ def prepared(function: SmoothObjective, x: Array, dense: bool) -> tuple[Iterate,
         diagonal = begun.diagonal_curvature()
         if count < SAMPLES_PER_UNKNOWN_TO_RENEW * size:
             return begun, StandIn(factor_of_share(share.at(x), RIDGE_ON_FEW_SAMPLES, diagonal), rough=True)
-        return begun, StandIn(factor_of_share(share.at(x), 0.0, diagonal), again=lambda y: factor_of_share(share.at(y.x)))
+        return begun, StandIn(
+            factor_of_share(share.at(x), 0.0, diagonal), again=lambda y: factor_of_share(share.at(y.x))
+        )
     near = start_on_share(function, count)
     begun = function.at(near.x)
     if begun.objective < function.value_at_zero():
