@@ -199,5 +199,5 @@ def triangular_factor(rows: Sequence[Rows], unit: Array) -> Array:
             block = part[start : start + step].to_dense() / unit
             if not np.all(np.isfinite(block)):
                 return np.full((unit.size, unit.size), np.nan)
-            R = np.linalg.qr(np.vstack([R, block]), mode="r")
+            R = np.asarray(np.linalg.qr(np.vstack([R, block]), mode="r"))
     return R if R.shape[0] == unit.size else np.vstack([R, np.zeros((unit.size - R.shape[0], unit.size))])

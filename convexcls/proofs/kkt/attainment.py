@@ -138,6 +138,8 @@ class _Correction:
             return None
         if (basis := rows.basis) is None or (basis.others.size and not rows.is_exact):
             return None
+        if self._costs_along(basis.null_vectors):
+            return None
         out = copy(self)
         out.basis = basis
         T = basis.spread(basis.orthogonal)

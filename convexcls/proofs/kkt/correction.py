@@ -192,7 +192,7 @@ class FreeRows:
         if size + most > enough:
             T = basis.spread(basis.orthogonal)
             most *= min(max(float(np.abs(rows @ T).max(initial=0.0)) for rows in self.maps), 1.0)
-        return Correction(size, True, most)
+        return Correction(size, not basis.others.size, most)
 
 
 def _orthogonal_columns(rows: JoinedRows) -> bool:
