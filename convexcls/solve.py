@@ -1,4 +1,4 @@
-"""Solve: the only place where problems and solvers meet."""
+"""Solve: the only place where problems and solvers meet. What ``auto`` tries, and why, is in ``choices``."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 
 from convexcls.arrays import Array
-from convexcls.choice import choices
 from convexcls.job import DUAL, Forms, beyond_memory
-from convexcls.problem import Problem
+from convexcls.problem import BY_SAMPLE, Problem
 from convexcls.proofs.certificate import Level
 from convexcls.proofs.levels import DIGITS, check_level
 from convexcls.solution import Solution
@@ -19,6 +18,13 @@ from convexcls.solvers import Callback, SolverRefused, solver_class, solver_name
 
 #: The option that ``auto`` takes and hands on.
 LIMIT = "max_iter"
+#: Up to so many unknowns a working set is tried.
+MAX_WORKING_SET_UNKNOWNS = 1000
+#: Linear programs with fewer entries go to the simplex method, which ends at a vertex.
+MAX_SIMPLEX_ENTRIES = 20_000
+#: The same where there are slacks, which an interior point leaves out, and fewer unknowns besides than rows: otherwise
+#: there are many solutions, and a vertex is one that can be told.
+MAX_SIMPLEX_ENTRIES_WITH_SLACKS = 1_500
 
 
 @dataclass(frozen=True)
@@ -172,3 +178,63 @@ def _hopeless(solution: Solution) -> bool:
 def _worst(solution: Solution) -> float:
     kkt = solution.certificate.kkt
     return float("inf") if kkt is None else kkt.worst
+
+
+# ---- which solvers ``auto`` tries, in which order, and why ----------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A solver and the reason to try it."""
+
+    solver: str
+    why: str
+
+
+def choices(problem: Problem) -> list[Choice]:
+    """The solvers in the order in which ``auto`` tries them, until an answer is proved; those that do not take the
+    problem are passed over. A formula first, then what works on the structure, then what takes any problem."""
+    return [*_formulas(problem), *_structured(problem), *_general()]
+
+
+def _formulas(problem: Problem) -> list[Choice]:
+    unknowns = f"{problem.size} unknowns"
+    quadratic = "the objective is quadratic without constraints"
+    out = [Choice("closed-form", f"{quadratic}: one linear system of {unknowns}")] if not problem.norm_bounds else []
+    if problem.terms or not problem.is_constrained:
+        out += [
+            Choice("moments", "the estimates are the moments of the classes: a formula"),
+            Choice("newton", f"smooth losses without constraints, {unknowns}: Newton's method converges quadratically"),
+            Choice("newton-kkt", "smooth losses with constraints: Newton's method on the KKT system"),
+        ]
+    return out
+
+
+def _structured(problem: Problem) -> list[Choice]:
+    out = []
+    if problem.matrices:
+        out.append(Choice("smo", "a kernel matrix, bounds and at most one equation: two multipliers at a time"))
+    if any(p.root is not None for p in problem.matrices.values()):
+        out.append(Choice("dual:interior-point", "a linear kernel: its dual has one unknown a feature"))
+    rows = max((c.size for c in problem.constraints), default=0)
+    slacks = any(v.kind in BY_SAMPLE for v in problem.variables)
+    if problem.size <= MAX_WORKING_SET_UNKNOWNS and not slacks:
+        out.append(Choice("working-set", f"{problem.size} unknowns and {rows} rows: few of the rows can be active"))
+    kept = sum(v.size for v in problem.variables if v.kind not in BY_SAMPLE)
+    why = f"a slack for each of the {rows} rows: without them {kept} unknowns are left"
+    inner = Choice("interior-point", why if slacks else f"a program of {problem.size} unknowns with structured rows")
+    if not problem.is_linear_program:
+        return [*out, inner]
+    simplex = Choice("highs", "a linear program: the simplex method ends at a vertex")
+    largest = MAX_SIMPLEX_ENTRIES_WITH_SLACKS if slacks and kept < rows else MAX_SIMPLEX_ENTRIES
+    small = sum(problem.rows(c).entries for c in problem.constraints) <= largest
+    return [*out, *((simplex, inner) if small else (inner, simplex))]
+
+
+def _general() -> list[Choice]:
+    return [
+        Choice("rational", "a small quadratic program that doubles do not decide: pivots in rationals"),
+        Choice("clarabel", "a conic program: an interior point takes any of them"),
+        Choice("dual:clarabel", "its dual may be better conditioned than the problem"),
+        Choice("cvxpy:CLARABEL", "the last resort: cvxpy states every loss as cones"),
+    ]

@@ -9,8 +9,8 @@ import pytest
 from datasets import overlapping
 
 import convexcls as cc
-from convexcls.choice import choices
 from convexcls.job import Job
+from convexcls.solve import choices
 from convexcls.solvers import REGISTRY
 from convexcls.solvers.rows.reduction import RowReduction
 

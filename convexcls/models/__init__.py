@@ -8,7 +8,6 @@ from importlib import import_module
 from pkgutil import iter_modules
 
 from convexcls.models.base import _KINDS, KindError, Model
-from convexcls.models.empirical_risk import EmpiricalRisk
 from convexcls.models.fisher import FisherLDA
 from convexcls.models.gaussian import GaussianMLE
 from convexcls.models.hard_margin import HardMarginSVM
@@ -18,6 +17,7 @@ from convexcls.models.least_squares import LeastSquares
 from convexcls.models.logistic import LogisticMLE
 from convexcls.models.max_margin import MaxMargin
 from convexcls.models.perceptron import PerceptronCriterion
+from convexcls.models.risk import EmpiricalRisk
 from convexcls.models.soft_margin import SoftMarginSVM
 from convexcls.models.softmax import SoftmaxMLE
 

@@ -18,7 +18,8 @@ from convexcls.problem.geometry import positive_multipliers
 from convexcls.rows import ConstantRows, DiagonalRows
 from convexcls.rows.kernel import KernelRows
 from convexcls.rows.row_store import MatrixStore, MatrixTooLarge, RowStore, Store
-from convexcls.rows.scores import rounding, settled
+from convexcls.rows.scores import settled
+from convexcls.rows.summation import rounding
 
 #: Scores are computed for this many rows at a time, so that a long table needs no long kernel matrix.
 ROWS_PER_BLOCK = 128

@@ -11,8 +11,9 @@ import numpy as np
 
 from convexcls.arrays import Array
 from convexcls.problem import Problem
-from convexcls.problem.exact_sums import at_shift, balanced, fitted, rounded
+from convexcls.problem.exact_sums import at_shift, balanced, fitted
 from convexcls.problem.moved import far_columns, moved
+from convexcls.rational import to_double
 from convexcls.rows import Rows
 from convexcls.rows.kernel import KernelRows
 
@@ -52,7 +53,7 @@ class CentredKernel:
         b, w = multipliers.get(self.equation), self.root @ x
         if b is None or not (np.all(np.isfinite(b)) and np.all(np.isfinite(w))):
             return multipliers
-        return {**multipliers, self.equation: np.array([rounded(at_shift(shift, w, float(b[0])))])}
+        return {**multipliers, self.equation: np.array([to_double(at_shift(shift, w, float(b[0])))])}
 
 
 def centred_kernel(problem: Problem) -> CentredKernel | None:

@@ -23,8 +23,9 @@ import numpy as np
 from convexcls.arrays import Array
 from convexcls.problem import Block, Problem, ProblemError
 from convexcls.problem.centred_kernel import CentredKernel, centred_kernel
-from convexcls.problem.exact_sums import at_shift, balanced, fitted, rounded
+from convexcls.problem.exact_sums import at_shift, balanced, fitted
 from convexcls.problem.moved import far_columns, moved
+from convexcls.rational import to_double
 from convexcls.rows import ClassMarginRows, Rows
 from convexcls.rows.rounded import summed
 
@@ -48,7 +49,7 @@ class CentredScores:
         """A point of the original problem in the new unknowns, b~ = b + w's rounded once; multipliers are the same."""
         out = np.array(x, dtype=float)
         if np.all(np.isfinite(x)):
-            out[self.intercept] = [rounded(at_shift(self.shift, w, b)) for w, b in self._by_class(x)]
+            out[self.intercept] = [to_double(at_shift(self.shift, w, b)) for w, b in self._by_class(x)]
         return out, multipliers
 
     def restore(self, x: Array, multipliers: Mapping[str, Array]) -> tuple[Array, Mapping[str, Array]]:

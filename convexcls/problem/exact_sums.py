@@ -17,6 +17,7 @@ from fractions import Fraction
 import numpy as np
 
 from convexcls.arrays import Array
+from convexcls.rational import to_double
 
 #: An error of the intercept below this fraction of the scores is left alone.
 NEGLIGIBLE_ERROR = 2.0**-46
@@ -31,19 +32,11 @@ def at_shift(shift: Array, w: Array, b: float) -> Fraction:
     return sum(products, Fraction(b))
 
 
-def rounded(value: Fraction) -> float:
-    """The nearest double, infinite beyond the largest."""
-    try:
-        return float(value)
-    except OverflowError:
-        return math.copysign(math.inf, value)
-
-
 def fitted(shift: Array, reach: Array, w: Array, b: float) -> tuple[Array, float]:
     """Coefficients within a few thousand units in the last place of w, and an intercept, that have the score b at the
     shift: of all that are tried, those with the least error of a score. ``reach`` is the largest |x - s|."""
     exact = at_shift(-shift, w, b)
-    plain = rounded(exact)
+    plain = to_double(exact)
     if not math.isfinite(plain):
         return w, plain
     unit, missing = Fraction(math.ulp(plain)), exact - Fraction(plain)
@@ -61,7 +54,7 @@ def fitted(shift: Array, reach: Array, w: Array, b: float) -> tuple[Array, float
             best, chosen = float(cost[k]), (int(j), last * float(steps[k]))
     w = w.copy()
     w[chosen[0]] += chosen[1]
-    return w, rounded(at_shift(-shift, w, b))
+    return w, to_double(at_shift(-shift, w, b))
 
 
 def balanced(factors: Mapping[str, Array], multipliers: Mapping[str, Array]) -> dict[str, Array]:

@@ -24,7 +24,7 @@ REGISTRY: dict[str, str] = {
     "rational": "convexcls.solvers.direct.rational:RationalSolver",
     "perceptron": "convexcls.solvers.rules.perceptron:PerceptronSolver",
     "perceptron-batch": "convexcls.solvers.rules.perceptron:PerceptronBatchSolver",
-    "lms": "convexcls.solvers.rules.lms:LMSSolver",
+    "lms": "convexcls.solvers.rules.sgd:LMSSolver",
     "sgd": "convexcls.solvers.rules.sgd:SGDSolver",
 }
 CVXPY = "cvxpy:"

@@ -13,8 +13,9 @@ import convexcls as cc
 from convexcls import rational
 from convexcls.cli.csv_tables import ColumnNames
 from convexcls.cli.sources import Request, read_problem
+from convexcls.data import GivenCells
 from convexcls.rational import elimination
-from convexcls.rows import DenseRows, Rows, as_rows
+from convexcls.rows import DenseRows, JoinedRows, Rows, as_rows
 from convexcls.rows import signs as signs_module
 from convexcls.rows.rounded import exact_sum
 from convexcls.rows.signs import exact_signs
@@ -176,7 +177,9 @@ def test_signs_are_those_of_rational_arithmetic(data):
     shift = [value + data.draw(st.sampled_from([0, Fraction(1, 10**40), -1, Fraction(scale)])) for value in exact]
     for rows in (as_rows(X), as_rows(sparse.csr_array(X))):
         expected = [(v > s) - (v < s) for v, s in zip(exact, shift, strict=True)]
-        assert exact_signs(rows, x, shift).tolist() == expected
+        column = as_rows(np.array([[-float(s)] for s in shift]), GivenCells(np.array([[-s] for s in shift])))
+        shifted = JoinedRows(len(X), d + 1, [(slice(0, d), rows), (slice(d, d + 1), column)])
+        assert exact_signs(shifted, [*x, Fraction(1)]).tolist() == expected
         assert exact_signs(rows, x).tolist() == [(v > 0) - (v < 0) for v in exact]
 
 

@@ -8,9 +8,8 @@ from datasets import SEPARABLE, every_model, overlapping
 from scipy.special import expit
 
 import convexcls as cc
-from convexcls.choice import choices
 from convexcls.problem.scaling import equilibrate
-from convexcls.solve import accepting
+from convexcls.solve import accepting, choices
 from convexcls.solvers import solver_class, solver_names
 
 MODELS = every_model()

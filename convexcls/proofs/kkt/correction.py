@@ -8,6 +8,14 @@ measure the smallest change of the multipliers that removes it,
 
 relative to the multipliers themselves. It does not depend on how the features are written. Columns that are exact
 combinations of others are left out: their residual is the same combination, and goes with the others'.
+
+Where every row is a side of a distance |K_i x - t_i| with the cost c_i, as of absolute residuals, the change that is
+smallest relative to these costs says more: with x* an optimum,
+
+    delta = C K (K'CK)^-1 r,     |r'(x - x*)| <= sum_i |delta_i| |K_i (x - x*)| <= max_i |delta_i| / c_i (f(x) + f(x*)),
+
+so that samples of little weight, which may be far from their targets, do not hide behind heavy ones. Both sides of a
+sample count, and a side that is ``tilt`` times as steep as the other that many times.
 """
 
 from __future__ import annotations
@@ -25,6 +33,7 @@ from scipy.linalg.lapack import dpocon, dpotrf, dpotrs
 from convexcls import rational
 from convexcls.arrays import Array, Indices
 from convexcls.problem import BY_SAMPLE, Block, Problem
+from convexcls.problem.epigraph import Epigraph
 from convexcls.proofs.rigorous.rounding import Ball
 from convexcls.proofs.rigorous.structure import Structure
 from convexcls.rational.doubles import rank
@@ -66,6 +75,14 @@ def _summed(block: Block) -> dict[str, Rows]:
     return {v: rows for v, rows in block.entries.items() if rows.diagonal() is None}
 
 
+def _sides(problem: Problem, names: Sequence[str]) -> list[Epigraph]:
+    """The distance behind each block in which these variables add up; none where some block is no side of one."""
+    blocks: tuple[Block, ...] = (*problem.terms, *problem.constraints, *problem.norm_bounds)
+    distances = problem.remembered(Structure).distances
+    summed = [b.name for b in blocks if not _summed(b).keys().isdisjoint(names)]
+    return [distances[name] for name in summed] if distances.keys() >= set(summed) else []
+
+
 def summed_rows(problem: Problem, names: Sequence[str]) -> list[JoinedRows]:
     """The rows over some variables in which these add up."""
     blocks = (*problem.terms, *problem.constraints, *problem.norm_bounds)
@@ -93,6 +110,13 @@ class FreeRows:
         self.names = problem.remembered(free_variables)
         self.where = problem.places(self.names) if self.names else np.empty(0, dtype=np.intp)
         self.maps = summed_rows(problem, self.names)
+        self.costs = [np.ones(rows.shape[0]) for rows in self.maps]
+        #: What a change is measured against, where that is not the largest multiplier.
+        self.unit: float | None = None
+        if sides := _sides(problem, self.names):
+            self.maps = [rows[e.cost > 0] for rows, e in zip(self.maps, sides, strict=True)]
+            self.costs = [e.cost[e.cost > 0] for e in sides]
+            self.unit = 1.0 / (4.0 * max(e.tilt for e in sides))
 
     @cached_property
     def squares(self) -> Array | None:
@@ -100,8 +124,9 @@ class FreeRows:
         if self.gauge or not all(map(_orthogonal_columns, self.maps)):
             return None
         out = np.zeros(self.where.size)
-        for where, rows in (part for joined in self.maps for part in joined.parts):
-            out[where] += rows.T @ (rows @ np.ones(rows.shape[1]))
+        for joined, costs in zip(self.maps, self.costs, strict=True):
+            for where, rows in joined.parts:
+                out[where] += rows.T @ (costs * (rows @ np.ones(rows.shape[1])))
         return out
 
     @cached_property
@@ -118,15 +143,16 @@ class FreeRows:
     def few(self) -> _Factored | None:
         """Some of the rows with their factor; None where all are taken, or where their columns nearly repeat each
         other."""
-        few = [_thinned(rows, self.where.size) for rows in self.maps]
-        if all(rows is all_rows for rows, all_rows in zip(few, self.maps, strict=True)):
+        every = [_spacing(rows.shape[0], self.where.size) for rows in self.maps]
+        if all(step == 1 for step in every):
             return None
-        return self._factored(few)
+        few = [rows[::step] if step > 1 else rows for rows, step in zip(self.maps, every, strict=True)]
+        return self._factored(few, [costs[::step] for costs, step in zip(self.costs, every, strict=True)])
 
     @cached_property
     def whole(self) -> _Factored | None:
         """All rows with their factor; None where columns nearly repeat each other."""
-        return self._factored(self.maps)
+        return self._factored(self.maps, self.costs)
 
     @property
     def independent(self) -> bool:
@@ -153,10 +179,10 @@ class FreeRows:
             return self.basis.is_exact
         return _rank(self.maps) <= self.basis.columns.size
 
-    def _factored(self, maps: Sequence[JoinedRows]) -> _Factored | None:
+    def _factored(self, maps: Sequence[JoinedRows], costs: Sequence[Array]) -> _Factored | None:
         problem = self._problem()
         assert problem is not None
-        return _Factored.of(problem, maps, self.where, self.size)
+        return _Factored.of(problem, maps, costs, self.where, self.size)
 
     def correction(self, residual: Ball, enough: float = 0.0) -> Correction:
         """What removes the residual of these variables. Where a change of the multipliers of a few rows is below
@@ -165,34 +191,40 @@ class FreeRows:
         r, off = residual.mid[self.where], residual.rad[self.where]
         if self.squares is not None:
             return _column_by_column(self.squares, self.largest, r, off)
-        if self.few is not None and (found := _on_few_rows(self.maps, self.few, r, enough)) is not None:
+        if self.few is not None and (found := _on_few_rows(self.maps, self.costs, self.few, r, enough)) is not None:
             rounding = self.few.largest_change(off)
             if found + rounding <= enough or self.whole is None:
                 return Correction(found, True, rounding)
         if self.whole is not None:
             return Correction(self.whole.change(r), True, self.whole.largest_change(off))
         if sum(rows.shape[0] for rows in self.maps) * self.where.size <= FEW_ENTRIES and self._near_dependence:
-            return _by_rationals(self.maps, r, off)
+            return _by_rationals(self.maps, self.costs, r, off)
         if self.basis is None or (self.basis.others.size and not self.is_exact):
             return Correction(float("inf"), False)
         return self._on_basis(self.basis, Ball(r, off), enough)
 
     @property
     def _near_dependence(self) -> bool:
-        """Whether rationals have to tell columns apart."""
+        """Whether rationals have to tell columns, or costs that differ by many powers of ten, apart."""
+        if self.unit is not None:
+            return True
         return self.basis is None or bool(self.basis.others.size) or self.basis.smallest < SMALLEST_SINGULAR_VALUE
 
     def _on_basis(self, basis: ColumnBasis, residual: Ball, enough: float) -> Correction:
         """The change by columns of a basis, where some repeat others or hardly differ from them. Rows of orthonormal
         columns have entries of at most one; how large they are is worked out where that leaves rounding too much."""
         r, off = residual.mid[basis.columns], residual.rad[basis.columns]
-        step = basis.spread(basis.solve(r))
-        size = _largest([rows @ step for rows in self.maps])
+        size = self._largest_along(basis.spread(basis.solve(r)[:, None]))
         most = float(np.linalg.norm(off / basis.own_lengths)) * np.sqrt(r.size) / basis.smallest
-        if size + most > enough:
-            T = basis.spread(basis.orthogonal)
-            most *= min(max(float(np.abs(rows @ T).max(initial=0.0)) for rows in self.maps), 1.0)
+        cheapest = min(float(c.min(initial=1.0)) for c in self.costs)
+        if size + most / cheapest <= enough:
+            return Correction(size, not basis.others.size, most / cheapest)
+        most *= min(self._largest_along(basis.spread(basis.orthogonal)), 1.0 / cheapest)
         return Correction(size, not basis.others.size, most)
+
+    def _largest_along(self, directions: Array) -> float:
+        """The largest change of a multiplier, in units of its cost, along directions in the columns."""
+        return _largest([(rows @ directions) / c[:, None] for rows, c in zip(self.maps, self.costs, strict=True)])
 
 
 def _orthogonal_columns(rows: JoinedRows) -> bool:
@@ -212,26 +244,27 @@ def _column_by_column(squares: Array, largest: Array, r: Array, off: Array) -> C
     return Correction(change, bool(there.all()), most)
 
 
-def _thinned(rows: JoinedRows, unknowns: int) -> JoinedRows:
-    """Evenly spaced rows, several for each unknown; all where there are not many more."""
-    n = rows.shape[0]
+def _spacing(n: int, unknowns: int) -> int:
+    """How far apart some of n rows are, several for each unknown; 1 where there are not many more."""
     count = min(MORE_ROWS * unknowns, max(FEW_ROWS * unknowns, n // 8))
-    every = n // count if n > MAX_ROWS_TAKEN_ALL else 1
-    return rows[::every] if every > 1 else rows
+    return max(n // count, 1) if n > MAX_ROWS_TAKEN_ALL else 1
 
 
 @dataclass(frozen=True, eq=False)
 class _Factored:
-    """Rows K with a Cholesky factor of K'K, in units in which its diagonal is one."""
+    """Rows K with a Cholesky factor of K'CK, in units in which its diagonal is one."""
 
     maps: Sequence[JoinedRows]
     factor: Array
     unit: Array
 
     @classmethod
-    def of(cls, problem: Problem, maps: Sequence[JoinedRows], where: Indices, size: Array) -> _Factored | None:
+    def of(
+        cls, problem: Problem, maps: Sequence[JoinedRows], costs: Sequence[Array], where: Indices, size: Array
+    ) -> _Factored | None:
         """None where columns nearly repeat each other."""
-        gram = sum((rows.gram(np.ones(rows.shape[0])) for rows in maps), np.zeros((where.size, where.size)))
+        grams = (rows.gram(c) for rows, c in zip(maps, costs, strict=True))
+        gram = sum(grams, np.zeros((where.size, where.size)))
         scaled = gram / np.outer(size, size)
         diagonal = np.sqrt(np.diag(scaled))
         diagonal = np.where(diagonal > 0, diagonal, 1.0)
@@ -242,17 +275,17 @@ class _Factored:
         return cls(maps, np.asarray(factor), size * diagonal)
 
     def solve(self, r: Array) -> Array:
-        """(K'K)^-1 r."""
+        """(K'CK)^-1 r."""
         return np.asarray(dpotrs(self.factor, r / self.unit, lower=1)[0] / self.unit)
 
     def change(self, r: Array) -> float:
-        """The largest entry of K (K'K)^-1 r."""
+        """The largest entry of K (K'CK)^-1 r."""
         step = self.solve(r)
         return _largest([rows @ step for rows in self.maps])
 
     def largest_change(self, off: Array) -> float:
         """At least the same for every r with |r| <= off: the longest row of K times the norm of the inverse times that
-        of ``off``, all in units in which K'K has a diagonal of ones."""
+        of ``off``, all in units in which K'CK has a diagonal of ones."""
         return self._longest * float(np.linalg.norm(off / self.unit)) / self._smallest if self._smallest > 0 else np.inf
 
     @cached_property
@@ -270,7 +303,9 @@ def _largest(changes: Sequence[Array]) -> float:
     return max(float(np.abs(change).max(initial=0.0)) for change in changes)
 
 
-def _on_few_rows(maps: Sequence[JoinedRows], few: _Factored, r: Array, enough: float) -> float | None:
+def _on_few_rows(
+    maps: Sequence[JoinedRows], costs: Sequence[Array], few: _Factored, r: Array, enough: float
+) -> float | None:
     """A bound of the smallest change, near it unless below ``enough``: conjugate gradients with the factor of few rows
     as preconditioner remove most of the residual by a change of all multipliers; what is left, one on the few rows
     removes. None where that takes too long."""
@@ -284,9 +319,10 @@ def _on_few_rows(maps: Sequence[JoinedRows], few: _Factored, r: Array, enough: f
         before, fall = fall, float(left @ z)
         step = z + (fall / before) * step
         moved = [rows @ step for rows in maps]
-        length = fall / sum(float(m @ m) for m in moved)
+        priced = [c * m for c, m in zip(costs, moved, strict=True)]
+        length = fall / sum(float(m @ p) for m, p in zip(moved, priced, strict=True))
         changes = [change + length * m for change, m in zip(changes, moved, strict=True)]
-        left = left - length * sum((rows.T @ m for rows, m in zip(maps, moved, strict=True)), np.zeros_like(r))
+        left = left - length * sum((rows.T @ p for rows, p in zip(maps, priced, strict=True)), np.zeros_like(r))
         change, rest = _largest(changes), few.change(left)
         if rest <= 0.5 * change or change + rest <= enough:
             return change + rest
@@ -307,13 +343,15 @@ def _rank(maps: Sequence[JoinedRows]) -> int:
     return rank(np.hstack([samples, np.ones((samples.shape[0], 1))])) - 1
 
 
-def _by_rationals(maps: Sequence[JoinedRows], r: Array, off: Array) -> Correction:
+def _by_rationals(maps: Sequence[JoinedRows], costs: Sequence[Array], r: Array, off: Array) -> Correction:
     """The change without rounding, by columns that are no combinations of those before them: the others have residuals
     that are combinations, too."""
     rows = [row for m in maps for row in m.rational()]
     kept = rational.independent_rows([list(column) for column in zip(*rows, strict=True)])
     rows = [[row[j] for j in kept] for row in rows]
-    gram = [[_dot(a, b) for b in zip(*rows, strict=True)] for a in zip(*rows, strict=True)]
+    prices = [Fraction(c) for c in np.concatenate(costs).tolist()]
+    priced = [[c * entry for entry in row] for c, row in zip(prices, rows, strict=True)]
+    gram = [[_dot(a, b) for b in zip(*priced, strict=True)] for a in zip(*rows, strict=True)]
 
     def change(residual: Sequence[Fraction]) -> Fraction:
         step = rational.solve(gram, residual) or [Fraction(0)] * len(kept)

@@ -134,7 +134,7 @@ def _hull(
 
 def _smallest(rows: Rows, direction: list[Fraction], coef: tuple[Fraction, ...]) -> float:
     """The smallest margin along a direction, divided by the length of coef."""
-    margin = min(exact_values(rows, direction, 0, _candidates(rows, direction)))
+    margin = min(exact_values(rows, direction, _candidates(rows, direction)))
     length = sum((v * v for v in coef), Fraction(0))
     return root(margin * margin / length) if length else 0.0
 
@@ -280,10 +280,10 @@ def several_class_rows(data: Data, samples: NDArray[np.intp] | None, intercept: 
     if samples is not None:
         x, classes = x[samples], classes[samples]
     count, (n, d) = len(labels), x.shape
-    coef = ColumnRows(ClassMarginRows(x, classes, count), (count - 1) * d)
+    coef = ColumnRows(ClassMarginRows(x, classes, count), np.arange((count - 1) * d))
     if not intercept:
         return coef
-    ones = ColumnRows(ClassMarginRows(ConstantRows(n), classes, count), count - 1)
+    ones = ColumnRows(ClassMarginRows(ConstantRows(n), classes, count), np.arange(count - 1))
     width = (count - 1) * d
     parts: list[tuple[slice, Rows]] = [(slice(0, width), coef), (slice(width, width + count - 1), ones)]
     return JoinedRows(n * (count - 1), width + count - 1, parts)

@@ -1,4 +1,4 @@
-"""Stochastic gradient descent, and what it shares with other rules that follow the gradient of one sample at a time:
+"""Rules that follow the gradient of one sample at a time: stochastic gradient descent, Widrow and Hoff's rule (LMS);
 the passes over the samples of a term, compiled where its rows allow, else by their verbs."""
 
 from __future__ import annotations
@@ -9,13 +9,10 @@ from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse
 
 from convexcls.arrays import Array
 from convexcls.losses import Exponential, HalfSquare, Logistic, Loss, SoftmaxMargins
 from convexcls.problem import Problem, Term
-from convexcls.rows import Rows
-from convexcls.rows.summation import row_blocks
 from convexcls.solvers.base import (
     Answer,
     Callback,
@@ -27,7 +24,7 @@ from convexcls.solvers.base import (
     check_whole,
     refuse_unless_smooth,
 )
-from convexcls.solvers.rules.visits import ORDERS, STEPS, Order, Step, orders, samples_of
+from convexcls.solvers.rules import ORDERS, STEPS, Order, Step, orders, samples_of, squared_norms
 from convexcls.solvers.smooth.objective import Iterate
 
 #: Visit the samples in an order, with steps eta0/tau, tau growing with every visit; x is changed in place. The
@@ -228,6 +225,28 @@ class SGDSolver(SequentialRule):
         return self.batch
 
 
+@dataclass(frozen=True)
+class LMSSolver(SequentialRule):
+    """The delta rule (LMS): for each sample in turn, with target t_i and x_i ending in 1 for the intercept,
+
+        w <- w + eta (t_i - x_i'w) x_i,      eta = eta0/tau.
+
+    tau counts passes, or single visits (``count="visit"``); ``step="fixed"`` keeps eta0, which comes to rest only where
+    the samples can be fitted exactly. By default eta0 = 1/max ‖x_i‖²: a step then never overshoots its own sample.
+    A ridge penalty takes its n-th part at every visit.
+    """
+
+    name: ClassVar[str] = "lms"
+    accepts: ClassVar[str] = "least squares, with or without ridge penalty (a learning rule)"
+    promise: ClassVar[float] = 2e-2
+
+    def refuses(self, problem: Problem) -> str:
+        if reason := super().refuses(problem):
+            return reason
+        loss = problem.terms[0].loss
+        return "" if problem.terms[0].is_half_square else f"it minimises squares, and the loss is {loss.name}"
+
+
 def safe_step(problem: Problem, term: Term) -> float:
     """1/L, L the largest curvature at x = 0 that one sample's share of the objective has along one of its rows."""
     curvature = term.loss.curvature(term.offset)
@@ -236,13 +255,3 @@ def safe_step(problem: Problem, term: Term) -> float:
     along_rows = term.row_weights * curvature * squared_norms(problem.rows(term))
     largest = float(along_rows.max(initial=0.0)) + float(ridge(problem).max(initial=0.0)) / max(term.weights.size, 1)
     return 1.0 / largest if 0 < largest < np.inf else 1.0
-
-
-def squared_norms(rows: Rows) -> Array:
-    """‖v_i‖² of every row, a block of rows at a time."""
-    out = np.empty(rows.shape[0])
-    for block in row_blocks(rows.shape[0]):
-        matrix = rows[block].to_matrix()
-        squares = matrix.multiply(matrix) if issparse(matrix) else matrix * matrix
-        out[block] = np.asarray(squares.sum(axis=1)).ravel()
-    return out
