@@ -23,7 +23,7 @@ from convexcls.proofs.claims.farkas import find_farkas
 from convexcls.proofs.claims.linear_program import doubtful_at_origin, find_origin_multipliers, too_large
 from convexcls.proofs.enclosure.moments import falling_direction, least_value, value_at
 from convexcls.proofs.kkt.attainment import PROOF, attainment, needs_attainment_proof
-from convexcls.proofs.kkt.check import check_kkt, check_kkt_with_gradient
+from convexcls.proofs.kkt.check import FEW_ENTRIES, HOPELESS, check_kkt, check_kkt_with_gradient
 from convexcls.proofs.kkt.residuals import KKT
 from convexcls.proofs.separability import Separating, separation_of
 
@@ -175,7 +175,11 @@ def _judge_point(
         if np.shape(given[name]) != (size,) or not np.all(np.isfinite(given[name])):
             return None, None, f"the multipliers of {name!r} are not {size} finite numbers"
     kkt, gradient = check_kkt_with_gradient(problem, x, given, tol)
-    attained = attainment(problem, x, given, gradient) if needs_attainment_proof(problem) else None
+    attained = None
+    if needs_attainment_proof(problem):
+        entries = sum(problem.rows(t).entries for t in problem.terms)
+        far = kkt.stationarity.relative > HOPELESS * tol and entries > FEW_ENTRIES
+        attained = -np.inf if far else attainment(problem, x, given, gradient)
     measures, bounds = kkt.measures(), kkt.bounds()
     short = [
         f"{name} is {measures[name]:.1e}, above the tolerance {tol:.0e}"

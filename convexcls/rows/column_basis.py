@@ -23,7 +23,7 @@ from scipy.linalg.lapack import dpstrf
 from convexcls.arrays import Array, Indices, Mask
 from convexcls.rational.doubles import rank
 from convexcls.rows.base import Rows
-from convexcls.rows.summation import row_blocks
+from convexcls.rows.summation import distinct_rows, row_blocks
 
 #: A column nearer to the span of others, relative to its length, is taken to be in it.
 NEAR = 1e-12
@@ -141,6 +141,12 @@ class ColumnBasis:
         inverse = solve_triangular(self.factor, np.eye(self.columns.size))
         return np.asarray(inverse / self.own_lengths[:, None])
 
+    def spread(self, values: Array) -> Array:
+        """Values by column of the basis as values by column, 0 for the others."""
+        out = np.zeros((self.lengths.size, *values.shape[1:]))
+        out[self.columns] = values
+        return out
+
     @cached_property
     def null_vectors(self) -> Array:
         """Directions along which no row moves, one a column; all others are combinations of these."""
@@ -178,8 +184,9 @@ class ColumnBasis:
         sizes = [(part.column_max(), part.shape[0]) for part in self.rows]
         flat = np.sqrt(np.sum([n * np.square(most) for most, n in sizes], axis=0)) <= self.lengths * (1 + NO_PART)
         columns = np.flatnonzero(involved | flat)
-        different = [distinct(part.select_columns(columns).to_dense()) for part in self.rows]
-        return rank(np.vstack(different)) == columns.size - self.others.size
+        every = np.vstack([part.select_columns(columns).to_dense() for part in self.rows])
+        different = distinct_rows(every)
+        return rank(every if different is None else every[different[0]]) == columns.size - self.others.size
 
 
 def triangular_factor(rows: Sequence[Rows], unit: Array) -> Array:
@@ -194,13 +201,3 @@ def triangular_factor(rows: Sequence[Rows], unit: Array) -> Array:
                 return np.full((unit.size, unit.size), np.nan)
             R = np.asarray(np.linalg.qr(np.vstack([R, block]), mode="r"))
     return R if R.shape[0] == unit.size else np.vstack([R, np.zeros((unit.size - R.shape[0], unit.size))])
-
-
-def distinct(matrix: Array) -> Array:
-    """The rows that differ: of a table of categories they are few."""
-    key = matrix @ np.random.default_rng(0).uniform(1.0, 2.0, matrix.shape[1])
-    _, first, place = np.unique(key, return_index=True, return_inverse=True)
-    if 2 * first.size > matrix.shape[0]:
-        return matrix
-    few = matrix[first]
-    return few if np.array_equal(few[place], matrix) else matrix

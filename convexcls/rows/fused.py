@@ -17,6 +17,9 @@ from convexcls.arrays import Array, Indices
 from convexcls.rows.base import Factors, Rows, Visit
 from convexcls.rows.summation import outer_products, sweep_blocks
 
+#: The share of the weight of all samples that those have which are looked at.
+ALMOST_ALL = 0.98
+
 Parts = Sequence[tuple[slice, Rows]]
 
 
@@ -146,17 +149,21 @@ class FusedRows:
 
     def _spread(self, inner: Array) -> Array:
         """A matrix over the unknowns of each column in turn, that of the ones last, as one over all of x."""
-        d, K = self.matrix.shape[1], self.columns
-        where = np.empty((K, self.width), dtype=np.intp)
-        where[:, :d] = np.arange(self.where.start, self.where.stop).reshape(K, d)
-        if self.constant is not None:
-            where[:, d] = np.arange(self.constant.start, self.constant.stop)
-        places = where.ravel()
+        places = self._places().ravel()
         if places.size == self.size and np.array_equal(places, np.arange(self.size)):
             return inner
         out = np.zeros((self.size, self.size))
         out[np.ix_(places, places)] = inner
         return out
+
+    def _places(self) -> Indices:
+        """Where the unknowns of each column stand in x: one row a column, that of the ones last."""
+        d, K = self.matrix.shape[1], self.columns
+        where = np.empty((K, self.width), dtype=np.intp)
+        where[:, :d] = np.arange(self.where.start, self.where.stop).reshape(K, d)
+        if self.constant is not None:
+            where[:, d] = np.arange(self.constant.start, self.constant.stop)
+        return where
 
     def _inner_gram(self, weights: Array, single_precision: bool = False) -> Array:
         """[X, 1]' diag(weights) [X, 1], without the scales of the columns."""
@@ -193,6 +200,18 @@ class FusedRows:
         blocks *= right[:, :, None, None]
         blocks *= right
         return self._spread(blocks.reshape(right.size, right.size))
+
+    def column_gram(self, column: int, weights: Array, samples: int) -> tuple[Indices, Array]:
+        """The Gram matrix of the unknowns of one column, to single precision, and where these stand in x: from so many
+        samples at the most, evenly spaced among the heaviest that have almost all of the weight."""
+        heaviest = np.argsort(-weights)
+        total = np.cumsum(weights[heaviest])
+        heaviest = heaviest[: int(np.searchsorted(total, ALMOST_ALL * total[-1])) + 1]
+        kept = np.sort(heaviest[:: max(heaviest.size // samples, 1)])
+        scale = float(total[heaviest.size - 1] / weights[kept].sum())
+        inner = self[kept]._inner_gram(scale * weights[kept], self._near_one())
+        right = np.hstack([part.reshape(self.columns, -1) for part in (self.right, self.constant_right)])[column]
+        return self._places()[column], inner * np.outer(right, right)
 
     def _class_blocks(self, p: Array, roots: Array, single_precision: bool) -> Array:
         """Minus the sum of p_ik p_il [x_i, 1][x_i, 1]', indexed by k, feature, l, feature."""

@@ -25,12 +25,16 @@ from numpy.typing import NDArray
 from convexcls.arrays import Array, Indices
 from convexcls.rows.base import Rows
 from convexcls.rows.doubled import two_product, two_sum
-from convexcls.rows.summation import rounding, row_blocks
+from convexcls.rows.summation import distinct_rows, rounding, row_blocks
 
 #: So many borderline rows are worked out at a time.
 BLOCK = 4096
+#: Of more borderline rows those that are alike are told apart first.
+MANY = 200
 #: Within these powers of two nothing overflows or underflows.
 RANGE = 2.0**400
+#: Whole numbers below this are doubles.
+LARGEST_WHOLE = 2.0**53
 #: More terms than this are left to rationals.
 MOST_TERMS = 200
 
@@ -38,7 +42,15 @@ MOST_TERMS = 200
 def exact_signs(rows: Rows, x: Sequence[Fraction]) -> NDArray[np.int8]:
     """-1, 0 or 1 for each row: the sign of R_i x, where R is as the data were given."""
     out = np.zeros(rows.shape[0], dtype=np.int8)
+    used = np.flatnonzero([bool(value) for value in x])
+    if used.size < len(x):  # the other columns have no part
+        rows, x = rows.select_columns(used), [x[j] for j in used.tolist()]
     unsure = _filtered(rows, x, out)
+    if unsure.size > MANY and rows.rounding == 0.0:
+        few = distinct_rows(rows[unsure].to_dense())  # entries that are equal have the same sign
+        if few is not None:
+            out[unsure] = exact_signs(rows[unsure[few[0]]], x)[few[1]]
+            return out
     plain = as_doubles(x) if unsure.size else None
     for block in row_blocks(unsure.size, BLOCK):
         some = unsure[block]
@@ -107,6 +119,8 @@ def _expanded(rows: Rows, index: Indices, x: Array) -> NDArray[np.int8] | None:
 def product_signs(matrix: Array, x: Array) -> NDArray[np.int8] | None:
     """The sign of each row times x; None where numbers are too large, too small, or too many."""
     sizes = np.abs(matrix)
+    if np.all(sizes @ np.abs(x) < LARGEST_WHOLE) and all(np.array_equal(v, np.rint(v)) for v in (x, matrix)):
+        return np.sign(matrix @ x).astype(np.int8)  # whole numbers, and so are all sums
     outside = (sizes > RANGE) | ((sizes < 1.0 / RANGE) & (sizes > 0))
     if 2 * x.size > MOST_TERMS or np.any(outside):
         return None

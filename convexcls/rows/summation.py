@@ -10,7 +10,7 @@ import numpy as np
 from scipy.linalg.blas import dsyrk, ssyrk
 from scipy.sparse import issparse
 
-from convexcls.arrays import Array
+from convexcls.arrays import Array, Indices
 from convexcls.rows.doubled import ETA, UNIT
 
 #: Rows are worked on in blocks of this many, small enough for the second-level cache.
@@ -131,3 +131,13 @@ def largest_size(matrix: Any, axis: int) -> Array:
         wide = np.maximum(folded.max(axis=0), -folded.min(axis=0)).reshape(FOLD, -1).max(axis=0)
         return np.maximum(wide, largest_size(matrix[whole:], axis=0))
     return np.maximum(matrix.max(axis=axis), -matrix.min(axis=axis))
+
+
+def distinct_rows(matrix: Array) -> tuple[Indices, Indices] | None:
+    """The places of rows that differ, and for each row which of these it is; None where most differ: of a table of
+    categories they are few."""
+    key = matrix @ np.random.default_rng(0).uniform(1.0, 2.0, matrix.shape[1])
+    _, first, place = np.unique(key, return_index=True, return_inverse=True)
+    if 2 * first.size > matrix.shape[0] or not np.array_equal(matrix[first][place], matrix):
+        return None
+    return first, place

@@ -7,7 +7,6 @@ small problems, whether a direction near it holds exactly. ``find_direction`` lo
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -39,7 +38,6 @@ from convexcls.rational.doubles import as_fractions
 from convexcls.rational.elimination import dot, null_vector_near
 from convexcls.rational.numbers import to_double
 from convexcls.rows import Rows
-from convexcls.rows.doubled import two_product
 from convexcls.rows.signs import exact_signs
 
 #: More products than this are not worked out without rounding: then there is no proof.
@@ -244,18 +242,13 @@ def _right_way_exactly(problem: Problem, direction: Array) -> bool:
             rises, falls = True, block.relation == "=="
         moved, size = _moved(rows, direction)
         hardly = np.flatnonzero(np.abs(moved) < POSITIVE * size)
-        if hardly.size * problem.size > MAX_EXACT_PRODUCTS:
+        used = np.flatnonzero(direction)
+        if hardly.size * used.size > MAX_EXACT_PRODUCTS:
             return False
-        exactly = _rounded_once(rows[hardly].to_dense(), direction)
-        if (rises and np.any(exactly > 0)) or (falls and np.any(exactly < 0)):
+        signs = exact_signs(rows[hardly].select_columns(used), [Fraction(v) for v in direction[used].tolist()])
+        if (rises and np.any(signs > 0)) or (falls and np.any(signs < 0)):
             return False
     return True
-
-
-def _rounded_once(rows: Array, vector: Array) -> Array:
-    """Each row times the vector, rounded once: products without rounding error (Dekker 1971), added by ``fsum``."""
-    high, low = two_product(rows, vector)
-    return np.array([math.fsum([*h, *e]) for h, e in zip(high.tolist(), low.tolist(), strict=True)])
 
 
 # ---- by a linear program -----------------------------------------------------------------------------------------

@@ -11,20 +11,25 @@ strictly feasible multipliers of the dual. Then no direction of recession moves 
 the alternative; for the logistic likelihood: Albert and Anderson's overlap), and the minimum is attained.
 
 Two things keep the proof cheap. A direction of recession has no part in a variable with curvature of its own, so only
-the others have to be stationary. And any correction will do: that of a few samples is tried before that of all.
+the others have to be stationary. And any correction will do: that of a few samples is tried before that of all. Where
+columns repeat each other, or nearly, only those of a basis have to be stationary, and any combinations of these will
+do: those in which the columns are orthogonal (``rows/column_basis.py``).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import copy
 
 import numpy as np
 from scipy.linalg.lapack import dpotrf, dpotrs
 
-from convexcls.arrays import Array, Indices
+from convexcls.arrays import Array, Indices, least_squares
 from convexcls.problem import Problem, Term
 from convexcls.problem.centring import in_centred_form
-from convexcls.rows import JoinedRows
+from convexcls.proofs.kkt.correction import FreeRows
+from convexcls.rows import DenseRows, Rows
+from convexcls.rows.column_basis import ColumnBasis
 
 #: What ``attainment`` has to reach: at a minimiser it is 1, along a separated likelihood it is 0 or less.
 PROOF = 0.5
@@ -34,6 +39,8 @@ ROWS_PER_UNKNOWN = 2
 MANY = 2000
 #: A system with more unknowns is not factored: then there is no proof.
 LARGEST = 5000
+#: Rows with more entries are not multiplied out for a basis.
+MAX_MULTIPLIED_ENTRIES = 100_000_000
 #: A Cholesky factor with smaller pivots is not relied on.
 SMALLEST_PIVOT = 1e-5
 
@@ -64,7 +71,12 @@ def attainment(problem: Problem, x: Array, multipliers: Mapping[str, Array], gra
             found = _Correction(problem, fewer, names, where, x).remaining(pull, quickly=True)
             if found is not None and found >= PROOF:
                 return found
-        found = _Correction(problem, terms, names, where, x).remaining(pull, quickly=False)
+        whole = _Correction(problem, terms, names, where, x)
+        found = whole.remaining(pull, quickly=True)
+        if found is None and (other := whole.in_basis()) is not None:
+            found = other.remaining(other.pull(pull), quickly=True)
+        if found is None:
+            found = whole.remaining(pull, quickly=False)
         return -np.inf if found is None else found
 
 
@@ -95,9 +107,11 @@ def _few(t: Term, count: int) -> Term:
 class _Correction:
     """The Newton step of some unknowns from some terms, and what it leaves of the slopes."""
 
+    basis: ColumnBasis
+
     def __init__(self, problem: Problem, terms: list[Term], names: list[str], where: Indices, x: Array) -> None:
-        self.problem, self.where = problem, where
-        self.terms: list[tuple[Term, JoinedRows, Array]] = []
+        self.problem, self.names, self.where = problem, names, where
+        self.terms: list[tuple[Term, Rows, Array]] = []
         self.hessian = np.zeros((where.size, where.size))
         start = 0
         for v in names:
@@ -113,6 +127,32 @@ class _Correction:
             u = (problem.rows(t) if whole else problem.joined(t.entries, t.size)) @ x + t.offset
             self.hessian += t.gram(rows, u)
             self.terms.append((t, rows, u))
+
+    def in_basis(self) -> _Correction | None:
+        """The same over combinations of columns that span all of them, z with x = Tz; None where columns depend on
+        others by rounding alone, where some curve of themselves, and where there would be too much to multiply out."""
+        rows = self.problem.remembered(FreeRows)
+        if rows.names != self.names or self.problem.gauge or any(v in self.problem.P for v in self.names):
+            return None
+        if sum(t.size for t, _, _ in self.terms) * self.where.size > MAX_MULTIPLIED_ENTRIES:
+            return None
+        if (basis := rows.basis) is None or (basis.others.size and not rows.is_exact):
+            return None
+        if self._costs_along(basis.null_vectors):
+            return None
+        out = copy(self)
+        out.basis = basis
+        T = basis.spread(basis.orthogonal)
+        out.terms = [(t, DenseRows(own @ T), u) for t, own, u in self.terms]
+        out.hessian = sum((t.gram(own, u) for t, own, u in out.terms), np.zeros(basis.factor.shape))
+        return out
+
+    def pull(self, gradient: Array) -> Array:
+        """The gradient along the combinations, without what it has along directions that no row sees."""
+        unit = self.basis.lengths
+        flat, along = self.basis.null_vectors * unit[:, None], gradient / unit
+        along = along - flat @ least_squares(flat, along)
+        return np.asarray(self.basis.orthogonal.T @ (along * unit)[self.basis.columns])
 
     def remaining(self, gradient: Array, quickly: bool) -> float | None:
         """What is left of the slopes; None where the step cannot be found, ``quickly`` by a Cholesky factor alone."""
@@ -160,6 +200,8 @@ class _Correction:
 
 
 def _by_cholesky(scaled: Array, gradient: Array) -> Array | None:
+    if not scaled.size:
+        return gradient
     factor, info = dpotrf(scaled, lower=1, clean=0)
     if info != 0 or not factor.diagonal().min(initial=1.0) > SMALLEST_PIVOT:
         return None

@@ -46,6 +46,8 @@ from convexcls.rows import JoinedRows
 TOLERANCE = 2e-10
 #: Rounding above this fraction of the tolerance is looked at more closely.
 DOUBT = 0.1
+#: A residual so many times the tolerance is not measured in other ways, where there are more entries than that.
+HOPELESS, FEW_ENTRIES = 1e3, 20_000
 #: The relative rounding of a slope, in units of 2^-53.
 SLOPE_ROUNDING = 8
 
@@ -292,6 +294,8 @@ class _Check:
         rows = self.free
         if not np.all(np.isfinite(self.residual.mid)) or not np.any(self.gradient.magnitude[rows.where]):
             return [], Correction()  # a sum of zeros is zero without rounding
+        if self.hopeless:  # what it would take to remove it says no more
+            return rows.names, Correction()
         enough = 0.5 * self.tol * self.multiplier_unit
         needed = rows.correction(self.residual, enough)
         if self.closely and not needed.size + needed.rounding <= enough:
@@ -300,6 +304,13 @@ class _Check:
             self._refine(flags)
             needed = rows.correction(self.residual, enough)
         return rows.names, needed
+
+    @property
+    def hopeless(self) -> bool:
+        """Whether the residual of a large problem is far above the tolerance as it stands."""
+        where, sizes = self.free.where, self.gradient.sizes[self.free.where]
+        clearly = np.abs(self.residual.mid[where]) - self.residual.rad[where] > HOPELESS * self.tol * sizes
+        return bool(np.any(clearly)) and sum(rows.entries for rows in self.free.maps) > FEW_ENTRIES
 
     # ---- constraints ----------------------------------------------------------------------------------------------
 

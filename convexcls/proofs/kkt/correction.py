@@ -200,7 +200,7 @@ class FreeRows:
             return _by_rationals(self.maps, self.costs, r, off)
         if self.basis is None or (self.basis.others.size and not self.is_exact):
             return Correction(float("inf"), False)
-        return self._on_basis(self.basis, r[self.basis.columns], off[self.basis.columns])
+        return self._on_basis(self.basis, Ball(r, off), enough)
 
     @property
     def _near_dependence(self) -> bool:
@@ -209,14 +209,21 @@ class FreeRows:
             return True
         return self.basis is None or bool(self.basis.others.size) or self.basis.smallest < SMALLEST_SINGULAR_VALUE
 
-    def _on_basis(self, basis: ColumnBasis, r: Array, off: Array) -> Correction:
-        """The change by columns of a basis, where some repeat others or hardly differ from them."""
-        maps = [rows.select_columns(basis.columns) for rows in self.maps]
-        parts = [(rows @ basis.orthogonal) / c[:, None] for rows, c in zip(maps, self.costs, strict=True)]
-        largest = _largest(parts)
-        most = largest * float(np.linalg.norm(off / basis.own_lengths)) * np.sqrt(r.size) / basis.smallest
-        step = basis.solve(r)
-        return Correction(_largest([(rows @ step) / c for rows, c in zip(maps, self.costs, strict=True)]), True, most)
+    def _on_basis(self, basis: ColumnBasis, residual: Ball, enough: float) -> Correction:
+        """The change by columns of a basis, where some repeat others or hardly differ from them. Rows of orthonormal
+        columns have entries of at most one; how large they are is worked out where that leaves rounding too much."""
+        r, off = residual.mid[basis.columns], residual.rad[basis.columns]
+        size = self._largest_along(basis.spread(basis.solve(r)[:, None]))
+        most = float(np.linalg.norm(off / basis.own_lengths)) * np.sqrt(r.size) / basis.smallest
+        cheapest = min(float(c.min(initial=1.0)) for c in self.costs)
+        if size + most / cheapest <= enough:
+            return Correction(size, not basis.others.size, most / cheapest)
+        most *= min(self._largest_along(basis.spread(basis.orthogonal)), 1.0 / cheapest)
+        return Correction(size, not basis.others.size, most)
+
+    def _largest_along(self, directions: Array) -> float:
+        """The largest change of a multiplier, in units of its cost, along directions in the columns."""
+        return _largest([(rows @ directions) / c[:, None] for rows, c in zip(self.maps, self.costs, strict=True)])
 
 
 def _orthogonal_columns(rows: JoinedRows) -> bool:

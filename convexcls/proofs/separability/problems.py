@@ -15,7 +15,7 @@ in rationals.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -23,27 +23,40 @@ from functools import cached_property
 import numpy as np
 
 from convexcls.arrays import Array, Indices, Mask
-from convexcls.problem import Constraint, Problem
+from convexcls.problem import Constraint, Problem, Term
 from convexcls.proofs.claims import separation as claimed
 from convexcls.proofs.claims.direction import Direction
 from convexcls.proofs.claims.farkas import Farkas
 from convexcls.proofs.claims.linear_program import largest_ratio
 from convexcls.proofs.claims.separation import Separation
 from convexcls.proofs.kkt.check import check_kkt
+from convexcls.proofs.kkt.correction import FreeRows
 from convexcls.proofs.kkt.residuals import KKT
 from convexcls.proofs.separability.alternative import Guess, exponent_of
 from convexcls.proofs.separability.core import separate, strictly
-from convexcls.rational.elimination import dot
-from convexcls.rows import Rows
+from convexcls.rational.doubles import as_fractions
+from convexcls.rational.elimination import dot, null_vector_near
+from convexcls.rows import DenseRows, Rows
+from convexcls.rows.signs import exact_signs
 from convexcls.rows.spanning import dimension
+from convexcls.rows.summation import distinct_rows, row_blocks
 
 #: With more unknowns, or more entries, rationals would take too long: then doubles have the last word.
 MAX_DIMENSION = 150
 MAX_ENTRIES = 100_000_000
+#: Of rows with fewer entries a direction is not taken from a solver: all margins that can grow are looked for.
+FEW_ENTRIES = 20_000
+#: Margins that move less along a direction, relative to how far they could, should not move at all; and so many
+#: entries of them are looked at in rationals.
+NEARLY_STILL, MAX_EXACT_ENTRIES = 1e-9, 20_000
 #: Half a rounding, with room for the sums of rounded bounds.
 UNIT = 2.0**-52
 #: How far curvature, relative to what was added up, has to be above what rounding leaves.
 CLEAR_CURVATURE = 1e-9
+#: So far may margins move, by rounding, relative to what would make a multiplier 0.
+MOST_MOVED = 0.25
+#: Roundings of an entry of the gradient besides those of its sum.
+ROUNDINGS_BESIDES = 32
 #: So many samples are enough to see that there is curvature.
 CURVED_SAMPLES = 2000
 
@@ -111,7 +124,10 @@ class Separating:
 
     def _rounding(self, x: Array) -> float:
         """How far rounding may put a margin off."""
-        v = self._narrowed(x)
+        return self._rounding_of(self._narrowed(x))
+
+    def _rounding_of(self, v: Array) -> float:
+        """The same for entries that the rows are over."""
         with np.errstate(over="ignore"):
             return float(2 * (v.size + 16) * UNIT * (self.reach @ np.abs(v)))
 
@@ -183,16 +199,31 @@ class SeparatingLikelihood(Separating):
         counted = np.flatnonzero(term.weights > 0)
         few = term.thinned(counted[:: max(counted.size // CURVED_SAMPLES, 1)])
         rows = self.problem.joined(few.entries, few.size)
-        places = self._places()
+        u, places = rows @ x + few.offset, self._places()
         if places.size > rows.shape[0]:  # more unknowns than margins: some direction has no curvature
             return False
-        hessian = few.gram(rows, rows @ x + few.offset)
+        hessian = few.gram(rows, u)[np.ix_(places, places)]
         units = 1.0 / np.where(self.reach > 0, self.reach, 1.0)
         with np.errstate(over="ignore", under="ignore"):
-            scaled = hessian[np.ix_(places, places)] * units[:, None] * units
-        if not np.all(np.isfinite(scaled)):
+            curved = _least_curvature(hessian * units[:, None] * units)
+        return curved > CLEAR_CURVATURE * float(term.weights.sum()) or self._clear_in_basis(few, rows, u)
+
+    def _clear_in_basis(self, few: Term, rows: Rows, u: Array) -> bool:
+        """The same for a basis of columns, combined by T so that they are orthogonal. With entries b = T'a of at most
+        one, each entry of the gradient is off by at most L roundings of ``sums``, |T|'|a| times the weight: along the
+        step that makes up for r of them, no row moves by more than r times that, relative to the least curvature."""
+        known = self.problem.remembered(FreeRows)
+        if self.classes > 1 or known.independent or (basis := known.basis) is None or not known.is_exact:
             return False
-        return bool(np.linalg.eigvalsh(scaled)[0] > CLEAR_CURVATURE * float(term.weights.sum()))
+        whole, T = self.problem.rows(self.term), basis.spread(basis.orthogonal)
+        with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+            reach = np.max([np.abs(whole[block] @ T).max(axis=0) for block in row_blocks(whole.shape[0])], axis=0)
+            sums = (whole.column_max() @ np.abs(T)) / reach
+            own = DenseRows(rows @ T / reach)
+            curved = _least_curvature(few.gram(own, u))
+        additions = whole.added_up(np.zeros(whole.shape[0]))[1]
+        off = (float(np.max(additions)) + ROUNDINGS_BESIDES) * UNIT * float(sums.max(initial=0.0))
+        return curved > reach.size * off / MOST_MOVED * float(self.term.weights.sum())
 
     @cached_property
     def reach(self) -> Array:
@@ -214,9 +245,53 @@ class SeparatingLikelihood(Separating):
         return np.concatenate([(part[:-1] - part[-1]).ravel() for part in by_class])
 
     def finding(self, tol: float) -> Finding | None:
+        if (given := self._given_direction()) is not None:
+            return self._along(*given)
         if self.separation.direction is None:
             return None
-        exactly = self._whole(self.separation.direction)
+        moves = np.ones(self.rows.shape[0], dtype=bool)
+        moves[self.separation.still] = False
+        return self._along(self.separation.direction, moves)
+
+    def _given_direction(self) -> tuple[tuple[Fraction, ...], Mask] | None:
+        """The solver's direction where it lowers no margin and raises some, without rounding; None where it does not,
+        and of few rows, of which all that can grow are told."""
+        way = None if self.tip is None else self.tip.direction
+        if way is None or self.rows.entries <= FEW_ENTRIES:
+            return None
+        with np.errstate(over="ignore", invalid="ignore"):
+            moved = self.rows @ way
+            if not np.all(moved >= -NEARLY_STILL * self.reach @ np.abs(way)):
+                return None
+        for exactly in self._exact_directions(way, moved):
+            signs = exact_signs(self.rows, exactly)
+            if np.all(signs >= 0) and np.any(signs):
+                return tuple(exactly), signs > 0
+        return None
+
+    def _exact_directions(self, way: Array, moved: Array) -> Iterator[list[Fraction]]:
+        """A direction as it is, and the one near it along which rows that hardly move stay without rounding, where
+        few of these differ in the columns that it is about."""
+        exactly = [Fraction(v) for v in way.tolist()]
+        yield exactly
+        used = np.flatnonzero(np.abs(way) * self.reach > NEARLY_STILL * float((np.abs(way) * self.reach).max()))
+        still = self.rows[np.flatnonzero(np.abs(moved) <= NEARLY_STILL * self.reach @ np.abs(way))].select_columns(used)
+        if not still.shape[0] or still.rounding:
+            return
+        entries = still.to_dense()
+        few = distinct_rows(entries)
+        if few is None or few[0].size * used.size > MAX_EXACT_ENTRIES:
+            return
+        near = null_vector_near(as_fractions(entries[few[0]]), [exactly[j] for j in used.tolist()])
+        if near is not None:
+            out = [Fraction(0)] * way.size
+            for j, value in zip(used.tolist(), near, strict=True):
+                out[j] = value
+            yield out
+
+    def _along(self, direction: tuple[Fraction, ...], moves: Mask) -> Finding:
+        """The proof by a direction that moves some margins."""
+        exactly = self._whole(direction, moves)
         try:
             x = np.array([float(value) for value in exactly])
         except OverflowError:  # the direction of the least growth is beyond doubles: any length proves the same
@@ -224,29 +299,24 @@ class SeparatingLikelihood(Separating):
             exactly = [value * scale for value in exactly]
             x = np.array([float(value) for value in exactly])
         term = self.term
-        samples = np.flatnonzero(term.weights > 0)[self._moves.reshape(-1, term.loss.width).any(axis=1)]
+        samples = np.flatnonzero(term.weights > 0)[moves.reshape(-1, term.loss.width).any(axis=1)]
         return Finding(direction=Direction(x, 0.0, samples, 0.0, tuple(exactly)))
 
     def rational_direction(self) -> dict[str, list[Fraction]] | None:
         found = self.separation
         if found.direction is None or claimed.check(self.rows, found):
             return None
-        x = self._whole(found.direction)
+        moves = np.ones(self.rows.shape[0], dtype=bool)
+        moves[found.still] = False
+        x = self._whole(found.direction, moves)
         return {v.name: x[self.problem.layout[v.name]] for v in self.problem.variables}
 
-    @property
-    def _moves(self) -> Mask:
-        """Which margins grow along the direction."""
-        moves = np.ones(self.rows.shape[0], dtype=bool)
-        moves[self.separation.still] = False
-        return moves
-
-    def _whole(self, direction: tuple[Fraction, ...]) -> list[Fraction]:
+    def _whole(self, direction: tuple[Fraction, ...], moves: Mask) -> list[Fraction]:
         """The direction of all unknowns, those of softmax with sum zero over the classes, so long that the margin that
-        grows least does so by one to two."""
+        grows least of those that move does so by one to two."""
         v = as_doubles(direction)
         with np.errstate(over="ignore", under="ignore"):
-            least = float((self.rows @ v)[self._moves].min())
+            least = float((self.rows @ v)[moves].min())
         growth = math.frexp(least)[1] - 1 if 0 < least < math.inf else 0
         scale = Fraction(2) ** (-growth - max(exponent_of(value) for value in direction if value))
         x = [Fraction(0)] * self.problem.size
@@ -256,6 +326,10 @@ class SeparatingLikelihood(Separating):
             for where in self.problem.layout.values():
                 x[where] = _with_sum_zero(x[where], self.classes)
         return x
+
+
+def _least_curvature(hessian: Array) -> float:
+    return float(np.linalg.eigvalsh(hessian)[0]) if hessian.size and np.all(np.isfinite(hessian)) else 0.0
 
 
 def _with_sum_zero(values: list[Fraction], classes: int) -> list[Fraction]:

@@ -3,6 +3,9 @@ stop because there is no minimum.
 
 On separated classes the likelihood has no maximiser. A few Newton steps lead to a point with every margin positive;
 going on along it, every loss falls towards its infimum. That is a proof, and it needs no further iteration.
+
+Where only some margins can grow for ever, and the others stay, no iterate shows it. As a rule it is a column whose
+entries all pull one way, such as a category that all samples of one class have: the unknown itself is a direction.
 """
 
 from __future__ import annotations
@@ -13,16 +16,28 @@ from typing import Any
 
 import numpy as np
 
-from convexcls.arrays import Array
+from convexcls.arrays import Array, least_squares
 from convexcls.problem import Problem
+from convexcls.rows.column_basis import ColumnBasis
 from convexcls.solvers.base import Tracer
 from convexcls.solvers.smooth.objective import Iterate
 
 #: The share of the slope that a step has to gain (Armijo), and how short it may become.
 ARMIJO = 1e-4
 SHORTEST_STEP = 1e-10
+#: An objective is lower by this fraction of it.
+LOWER = 1e-5
 #: A margin counts as positive above this fraction of what it may be at most: rounding has no say in it.
 POSITIVE_MARGIN_SHARE = 1e-7
+#: A Newton step moves margins that grow for ever by more, and others by less.
+GROWS, STAYS = 0.5, 0.05
+#: Directions are rounded to multiples of one over this.
+FEW_DIGITS = 2.0**10
+#: A margin as large may be one that grows for ever.
+FAR_OUT = 12.0
+#: The iterations after which one-sided columns are looked for.
+STEPS_BEFORE_ONE_SIDED = 5
+ONE_SIDED = "margins grow along a direction that lowers none: there is no minimum"
 SEPARATED = "every margin is positive: the classes are separated, and there is no minimum"
 
 
@@ -38,12 +53,12 @@ class DescentOutcome:
 
 class Progress:
     """What a descent has come to: the residual of every iterate is recorded, with ``detail`` of it, and the steps
-    without half the best residual are counted as ``stalled``."""
+    with neither half the best residual nor a lower objective to speak of are counted as ``stalled``."""
 
     def __init__(self, problem: Problem, tracer: Tracer, detail: Callable[[Iterate], Mapping[str, Any]]) -> None:
         self.tracer, self.detail, self.begun = tracer, detail, len(tracer.lines)
         self.may_run_away = may_run_away(problem)
-        self.best, self.stalled = np.inf, 0
+        self.best, self.stalled, self.lowest = np.inf, 0, float(np.finfo(float).max)
 
     @property
     def iterations(self) -> int:
@@ -54,14 +69,29 @@ class Progress:
         """The relative gradient at the iterate that a step of this length led to."""
         residual = iterate.relative_gradient()
         self.tracer.record(iterate.objective, residual, step, self.detail(iterate), point=iterate.x)
-        self.stalled = self.stalled + 1 if residual > 0.5 * self.best else 0
-        self.best = min(self.best, residual)
+        lower = iterate.objective < self.lowest - LOWER * abs(self.lowest)
+        self.stalled = 0 if residual <= 0.5 * self.best or lower else self.stalled + 1
+        self.best, self.lowest = min(self.best, residual), iterate.objective if lower else self.lowest
         return residual
+
+    def growing(self, iterate: Iterate, step: Array) -> DescentOutcome | None:
+        """The end of the descent where a Newton step shows margins that grow for ever."""
+        if not self.may_run_away or self.iterations < STEPS_BEFORE_ONE_SIDED:
+            return None
+        if self.iterations % STEPS_BEFORE_ONE_SIDED or not iterate.is_far_out(FAR_OUT):
+            return None
+        direction = growing_direction(iterate, step)
+        return None if direction is None else DescentOutcome(iterate, ONE_SIDED, True, direction)
 
     def separated(self, iterate: Iterate) -> DescentOutcome | None:
         """The end of the descent where the iterate separates the classes."""
-        direction = separating_direction(iterate) if self.may_run_away else None
-        return None if direction is None else DescentOutcome(iterate, SEPARATED, True, direction)
+        if not self.may_run_away:
+            return None
+        if (direction := separating_direction(iterate)) is not None:
+            return DescentOutcome(iterate, SEPARATED, True, direction)
+        if self.iterations == STEPS_BEFORE_ONE_SIDED and (direction := one_sided_direction(iterate)) is not None:
+            return DescentOutcome(iterate, ONE_SIDED, True, direction)
+        return None
 
 
 def may_run_away(problem: Problem) -> bool:
@@ -87,18 +117,59 @@ def separating_direction(iterate: Iterate) -> Array | None:
     return np.asarray(iterate.x / least)
 
 
+def one_sided_direction(iterate: Iterate) -> Array | None:
+    """A step of one along every unknown without curvature whose entries move all margins the same way; None where there
+    are none. It is judged by exact signs afterwards."""
+    total, sizes = np.zeros(iterate.x.size), np.zeros(iterate.x.size)
+    for t in iterate.function.terms:
+        counted = (np.repeat(t.weights, t.loss.width) > 0).astype(float)
+        total += t.rows.T @ counted
+        sizes += abs(t.rows).T @ counted
+    one_sided = (np.abs(total) >= (1 - POSITIVE_MARGIN_SHARE) * sizes) & (sizes > 0)
+    for v in iterate.problem.quadratic:
+        one_sided[iterate.problem.layout[v]] = False
+    return np.where(one_sided, np.sign(total), 0.0) if np.any(one_sided) else None
+
+
+def growing_direction(iterate: Iterate, step: Array) -> Array | None:
+    """The direction along which margins grow and all others stay, where a Newton step shows some: far out it moves
+    these by about one, for their losses fall by e, and hardly moves the others. Of the directions that leave the others
+    where they are, it is the one nearest to the step."""
+    if len(iterate.function.terms) != 1 or np.any(iterate.curved):
+        return None
+    rows = iterate.function.terms[0].rows
+    moved = rows @ step
+    grows = moved > GROWS
+    if not np.any(grows) or not np.all(np.abs(moved[~grows]) < STAYS):
+        return None
+    basis = ColumnBasis.of([rows[np.flatnonzero(~grows)]])
+    if basis is None or not basis.others.size:
+        return None
+    still = basis.null_vectors
+    near = np.rint(still)
+    still = near if np.all(np.abs(still - near) < POSITIVE_MARGIN_SHARE) else still
+    part = least_squares(rows[np.flatnonzero(grows)] @ still, moved[grows])
+    direction = still @ (np.rint(part * FEW_DIGITS) / FEW_DIGITS)
+    return direction if np.all(np.isfinite(direction)) and np.all((rows @ direction)[grows] > 0) else None
+
+
 def backtrack(iterate: Iterate, step: Array) -> tuple[Iterate, float]:
-    """The first of the steps 1, 1/2, 1/4, ... that lowers the objective enough, or no step (0.0). A quadratic needs no
-    such care: there the full step is the solution, whatever rounding says of the objective."""
+    """The first of the steps 1, 1/2, 1/4, ... that lowers the objective enough, or no step (0.0). Near the solution,
+    where the rounding of margins hides the decrease, a smaller slope will do. A quadratic needs no such care: there the
+    full step is the solution, whatever rounding says of the objective."""
     function = iterate.function
     if function.problem.is_quadratic_program:
         return function.at(iterate.x + step), 1.0
     slope = float(iterate.gradient @ step)
     noise = 1e-14 * max(abs(iterate.objective), function.problem.unit)
+    hidden = noise + iterate.rounding()
     shrink = 1.0
     while shrink > SHORTEST_STEP:
         new = function.at(iterate.x + shrink * step)
-        if np.isfinite(new.objective) and new.objective <= iterate.objective + ARMIJO * shrink * slope + noise:
+        rise = new.objective - iterate.objective
+        if np.isfinite(new.objective) and rise <= ARMIJO * shrink * slope + noise:
+            return new, shrink
+        if rise <= hidden and abs(float(new.gradient @ step)) <= 0.5 * abs(slope):
             return new, shrink
         shrink *= 0.5
     return iterate, 0.0

@@ -1,4 +1,9 @@
-"""Systems with a Hessian: Cholesky where it is clearly positive definite, the shortest solution where it is not."""
+"""Systems with a Hessian: Cholesky where it is clearly positive definite.
+
+Where it is not, columns of the rows may repeat others: then these are left out. What is left may nearly repeat itself,
+and the Gram matrix has lost the digits: then the rows are multiplied out in a basis in which their columns are
+orthogonal, whatever the weights (``rows/column_basis.py``). Where that is too much, the shortest solution has to do.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +14,7 @@ from scipy.linalg.lapack import dpotrf, dpotrs
 
 from convexcls.arrays import Array, least_squares
 from convexcls.problem import Problem
+from convexcls.solvers.smooth.objective import Iterate
 
 #: Pivots of a Hessian with diagonal one below this leave too few digits: columns repeat each other.
 SMALLEST_PIVOT = 1e-7
@@ -50,24 +56,48 @@ def shortest_solution(matrix: Array, target: Array, cutoff: float) -> Array:
     return found
 
 
-def scaled_hessian(problem: Problem, hessian: Array) -> tuple[Array, Array]:
-    """The Hessian with diagonal one, curvature one along the directions of the gauge, and the scales."""
+def scaled_hessian(problem: Problem | None, hessian: Array) -> tuple[Array, Array]:
+    """The Hessian with diagonal one, curvature one along the directions of a problem's gauge, and the scales."""
     size = np.sqrt(hessian.diagonal())
     size[~(size > 0)] = 1.0
     scaled = hessian / size
     scaled /= size[:, None]
-    return problem.fill_null_directions(scaled, size), size
+    return scaled if problem is None else problem.fill_null_directions(scaled, size), size
 
 
-def newton_step(problem: Problem, hessian: Array, gradient: Array) -> tuple[Array, bool]:
+def newton_step(iterate: Iterate) -> tuple[Array, bool]:
     """The step, and whether the Hessian was well conditioned."""
-    scaled, size = scaled_hessian(problem, hessian)
+    problem, gradient = iterate.problem, iterate.gradient
+    scaled, size = scaled_hessian(problem, iterate.hessian())
     factor = CholeskyFactor.of(scaled.copy(), size)
     if factor is not None and factor.smallest > SMALLEST_PIVOT:
         return -factor.solve(gradient), factor.smallest > WELL_CONDITIONED
     if not np.all(np.isfinite(scaled)):
         raise np.linalg.LinAlgError("the Hessian is not finite")
-    # columns that repeat each other: the shortest step
+    columns, step = iterate.function.columns, np.zeros(size.size)
+    scaled, size = np.ascontiguousarray(scaled[np.ix_(columns, columns)]), size[columns]
+    factor = CholeskyFactor.of(scaled.copy(), size) if columns.size < step.size else None
+    if factor is not None and factor.smallest > SMALLEST_PIVOT:
+        step[columns] = -factor.solve(gradient[columns])
+        return step, factor.smallest > WELL_CONDITIONED
+    if (inner := _orthogonal_step(iterate)) is not None:
+        return inner, False
     values, vectors = np.linalg.eigh(scaled)
     inverse = np.where(values > 1e-15 * values[-1], 1.0 / np.where(values > 0, values, 1.0), 0.0)
-    return np.asarray(-(vectors @ (inverse * (vectors.T @ (gradient / size)))) / size), False
+    step[columns] = -(vectors @ (inverse * (vectors.T @ (gradient[columns] / size)))) / size
+    return step, False
+
+
+def _orthogonal_step(iterate: Iterate) -> Array | None:
+    """The step by rows in orthogonal columns; None where there are none, or their Hessian is singular, too."""
+    if (hessian := iterate.orthogonal_hessian()) is None:
+        return None
+    basis = iterate.function.basis
+    assert basis is not None
+    scaled, size = scaled_hessian(None, hessian)
+    factor = CholeskyFactor.of(scaled, size)
+    if factor is None or not factor.smallest > SMALLEST_PIVOT:
+        return None
+    step = np.zeros(iterate.x.size)
+    step[basis.columns] = -basis.orthogonal @ factor.solve(basis.orthogonal.T @ iterate.gradient[basis.columns])
+    return step

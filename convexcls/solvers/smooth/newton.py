@@ -12,7 +12,7 @@ samples stands in for it, and where even that is too large, its diagonal; L-BFGS
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar, Literal
 
@@ -20,10 +20,10 @@ import numpy as np
 
 from convexcls.problem import Problem
 from convexcls.solvers.base import Answer, Callback, Solver, Start, Tracer, WhenLookedAt, refuse_unless_smooth
-from convexcls.solvers.smooth.descent import DescentOutcome, Progress, backtrack
+from convexcls.solvers.smooth.descent import FAR_OUT, DescentOutcome, Progress, backtrack, may_run_away
 from convexcls.solvers.smooth.hessian import newton_step
 from convexcls.solvers.smooth.objective import Iterate, SmoothObjective
-from convexcls.solvers.smooth.quasi_newton import prepared, quasi_newton
+from convexcls.solvers.smooth.quasi_newton import StandIn, prepared, quasi_newton
 from convexcls.solvers.smooth.terms import GeneralTerm, Reading, SmoothTerm, SweptTerm
 
 Hessian = Literal["auto", "exact", "subsampled", "free"]
@@ -32,6 +32,8 @@ MAX_ROWS_SHOWN = 10_000
 MAX_DENSE_UNKNOWNS = 2000
 #: Gram matrices of so few products are no burden: then every step has its own.
 MAX_EASY_PRODUCTS = 20_000_000
+#: With so few unknowns a Gram matrix costs no more than some passes; it is better than a stand-in with such a pivot.
+MAX_EASY_UNKNOWNS, NEARLY_SINGULAR = 300, 1e-2
 #: Steps with a stand-in for the Hessian, for each exact one that is allowed: they are as much cheaper.
 CHEAP_STEPS_PER_STEP = 30
 #: The residual aimed at, relative to the tolerance: the check measures it in other ways, some of them less kind, the
@@ -80,8 +82,12 @@ class NewtonSolver(Solver):
             outcome = newton(function.at(start.x), tol, self.max_iter, Progress(problem, tracer, self._detail))
         else:
             iterate, stand_in = prepared(function, start.x, approximation == "subsampled")
-            progress = Progress(problem, tracer, self._detail)
-            outcome = quasi_newton(iterate, stand_in, tol, CHEAP_STEPS_PER_STEP * self.max_iter, progress)
+            outcome = DescentOutcome(iterate, "", False)
+            if not self._nearly_singular(stand_in, problem.size):
+                progress = Progress(problem, tracer, self._detail)
+                outcome = quasi_newton(iterate, stand_in, tol, CHEAP_STEPS_PER_STEP * self.max_iter, progress)
+            if outcome.direction is None and may_run_away(problem) and outcome.iterate.is_far_out(FAR_OUT):
+                outcome = replace(outcome, finished=False)  # exact steps tell whether margins grow for ever
             if not outcome.finished and problem.size <= MAX_DENSE_UNKNOWNS:
                 outcome = newton(outcome.iterate, tol, self.max_iter, Progress(problem, tracer, self._detail))
         lines = tuple(tracer.lines)
@@ -97,6 +103,10 @@ class NewtonSolver(Solver):
         if function.problem.is_quadratic_program or samples * size * size <= MAX_EASY_PRODUCTS or function.has_matrix:
             return "exact"
         return "subsampled"
+
+    def _nearly_singular(self, stand_in: StandIn, size: int) -> bool:
+        """Whether a stand-in is too far off to be corrected, where the Hessian itself is no burden."""
+        return self.hessian == "auto" and size <= MAX_EASY_UNKNOWNS and stand_in.first.smallest < NEARLY_SINGULAR
 
     def _detail(self, iterate: Iterate) -> Mapping[str, Any]:
         terms = iterate.function.terms
@@ -126,7 +136,9 @@ def newton(iterate: Iterate, tol: float, max_iter: int, progress: Progress) -> D
             return separated
         if _is_converged(residual, progress.stalled, tol, well_conditioned):
             return DescentOutcome(iterate, CONVERGED if residual <= tol else "no further progress", True)
-        step, well_conditioned = newton_step(iterate.problem, iterate.hessian(), iterate.gradient)
+        step, well_conditioned = newton_step(iterate)
+        if (growing := progress.growing(iterate, step)) is not None:
+            return growing
         iterate, length = backtrack(iterate, step)
         if length == 0.0:
             return DescentOutcome(iterate, "no step along the Newton direction lowers the objective further", True)

@@ -9,7 +9,15 @@ import numpy as np
 
 from convexcls.arrays import Array, Indices
 from convexcls.problem import Problem
+from convexcls.rows import DenseRows, Rows
+from convexcls.rows.column_basis import ColumnBasis
 from convexcls.solvers.smooth.terms import Reading, SmoothTerm, smooth_term
+
+UNIT = 2.0**-53
+#: Columns with a smaller singular value, at length one, nearly repeat each other.
+CLEARLY_INDEPENDENT = 1e-3
+#: Rows with more entries are not multiplied out.
+MAX_MULTIPLIED_ENTRIES = 100_000_000
 
 
 class SmoothObjective:
@@ -36,6 +44,30 @@ class SmoothObjective:
     def curved(self, x: Array) -> Array:
         """P x."""
         return self.problem.apply_quadratic(x) if self.has_matrix else self.diagonal * x
+
+    @cached_property
+    def basis(self) -> ColumnBasis | None:
+        """Columns of the rows of a single term that span the others, where nothing curves by itself; None where there
+        are more terms, or unknowns by class."""
+        if len(self.terms) != 1 or self.problem.P or self.problem.gauge:
+            return None
+        return ColumnBasis.of([self.terms[0].rows])
+
+    @cached_property
+    def columns(self) -> Indices:
+        """The unknowns that no others stand in for."""
+        return np.arange(self.problem.size) if self.basis is None else self.basis.columns
+
+    @cached_property
+    def orthogonal_rows(self) -> Rows | None:
+        """The rows in orthogonal columns, where those of the basis nearly repeat each other; None where not, or where
+        there would be too much to multiply out."""
+        if self.basis is None or self.basis.smallest > CLEARLY_INDEPENDENT:
+            return None
+        rows = self.terms[0].rows
+        if rows.shape[0] * self.columns.size > MAX_MULTIPLIED_ENTRIES:
+            return None
+        return DenseRows(rows @ self.basis.spread(self.basis.orthogonal))
 
     def value_at_zero(self) -> float:
         """The objective at x = 0, which takes no pass over the data."""
@@ -100,6 +132,14 @@ class Iterate:
             np.einsum("ii->i", out[where, where])[:] += p  # a view of the diagonal
         return out
 
+    def orthogonal_hessian(self) -> Array | None:
+        """The Hessian in orthogonal columns, where the rows are known in these."""
+        rows = self.function.orthogonal_rows
+        if rows is None:
+            return None
+        (term,), (reading,) = self.function.terms, self.readings
+        return rows.gram(term.weights * term.curvature(reading)) if term.loss.width == 1 else None
+
     def diagonal_curvature(self) -> Array:
         """The diagonal of the Hessian, as far as the rows tell it."""
         out = self.function.diagonal.copy()
@@ -138,6 +178,16 @@ class Iterate:
             known = (p > 0) & (reference > 0)
             worst = max(worst, float((np.abs(self.gradient[where])[known] / reference[known]).max(initial=0.0)))
         return worst
+
+    def is_far_out(self, margin: float) -> bool:
+        """Whether some argument of a loss of one argument is as large."""
+        terms = zip(self.function.terms, self.readings, strict=True)
+        return any(t.loss.width == 1 and float(r.arguments.max(initial=0.0)) > margin for t, r in terms)
+
+    def rounding(self) -> float:
+        """How far the rounding of the arguments may have put the objective off."""
+        terms = zip(self.function.terms, self.readings, strict=True)
+        return UNIT * sum(reading.size * float(t.reach @ np.abs(self.x)) for t, reading in terms)
 
     def moved_most(self, step: Array) -> float:
         """The most that an argument of a loss moves along a step."""

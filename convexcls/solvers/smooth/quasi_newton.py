@@ -12,30 +12,36 @@ quadratic, with exact steps, it is the preconditioned conjugate gradient.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
+from scipy.linalg.lapack import dpstrf
 
-from convexcls.arrays import Array
+from convexcls.arrays import Array, Indices
 from convexcls.solvers.smooth.descent import DescentOutcome, Progress, advance, backtrack
 from convexcls.solvers.smooth.hessian import CholeskyFactor, scaled_hessian
 from convexcls.solvers.smooth.objective import Iterate, SmoothObjective
+from convexcls.solvers.smooth.terms import ScoredTerm
 
 #: A share of the samples has this many for each unknown, at least and at most, and this fraction in between.
 MIN_SAMPLES_PER_UNKNOWN, MAX_SAMPLES_PER_UNKNOWN, SAMPLE_FRACTION = 5, 200, 0.1
 #: With fewer samples for each unknown, their own minimum is no good start, or their weights elsewhere no better.
 SAMPLES_PER_UNKNOWN_TO_START, SAMPLES_PER_UNKNOWN_TO_RENEW = 20, 8
+#: Pivots below this are the rounding of a Gram matrix in single precision.
+SMALLEST_SINGLE_PIVOT = 1e-3
 #: The ridge, relative to the diagonal, on a Hessian from fewer samples than that.
 RIDGE_ON_FEW_SAMPLES = 0.1
 #: The residual aimed at, relative to the tolerance, by how far the Hessian is from singular; and that of penalised
 #: unknowns.
 MIN_RESIDUAL_SHARE, MAX_RESIDUAL_SHARE, PENALISED_SHARE = 1e-4, 1e-2, 0.1
-#: Iterations without half the residual, after which the descent gives up.
-MAX_STEPS_WITHOUT_GAIN = 15
-#: The residual at which a stand-in that was made far away is made again.
-RESIDUAL_TO_RENEW = 1e-2
+#: Iterations without half the residual, after which the descent gives up; with a rough stand-in it goes up and down.
+MAX_STEPS_WITHOUT_GAIN, MAX_ROUGH_STEPS_WITHOUT_GAIN = 15, 50
+#: The residual at which a stand-in that was made far away is made again, or the steps after which it is.
+RESIDUAL_TO_RENEW, STEPS_TO_RENEW = 1e-2, 25
+#: Hessians by class: the unknowns of a class at the most, the samples for each of them, and the ridge.
+MAX_UNKNOWNS_BY_CLASS, SAMPLES_BY_CLASS, RIDGE_BY_CLASS = 2500, 8, 1e-5
 
 
 class Preconditioner(Protocol):
@@ -62,13 +68,45 @@ class DiagonalPreconditioner:
 
 
 @dataclass(frozen=True, eq=False)
+class FactorOfSome:
+    """The inverse of the Hessian of some unknowns; the others do not move."""
+
+    columns: Indices
+    factor: CholeskyFactor
+
+    @property
+    def smallest(self) -> float:
+        return self.factor.smallest
+
+    def solve(self, right: Array) -> Array:
+        out = np.zeros_like(right)
+        out[self.columns] = self.factor.solve(right[self.columns])
+        return out
+
+
+@dataclass(frozen=True, eq=False)
+class FactorsByClass:
+    """The inverse of the Hessian without what the classes share: one factor a class."""
+
+    factors: Sequence[tuple[Indices, CholeskyFactor]]
+    smallest: float = 0.1
+
+    def solve(self, right: Array) -> Array:
+        out = right.copy()
+        for where, factor in self.factors:
+            out[where] = factor.solve(right[where])
+        return out
+
+
+@dataclass(frozen=True, eq=False)
 class StandIn:
-    """A preconditioner to begin with and, where it was made far from the solution, how to make it again nearer by.
-    A ``rough`` one is right up to a factor that is to be learned."""
+    """A preconditioner to begin with and, where it was made far from the solution, how to make it again nearer by, once
+    or ``often``. A ``rough`` one is right up to a factor that is to be learned."""
 
     first: Preconditioner
     rough: bool = False
-    again: Callable[[Array], Preconditioner] | None = None
+    again: Callable[[Iterate], Preconditioner] | None = None
+    often: bool = False
 
 
 @dataclass(eq=False)
@@ -109,8 +147,9 @@ class SecantPairs:
 
 def quasi_newton(iterate: Iterate, stand_in: StandIn, tol: float, max_iter: int, progress: Progress) -> DescentOutcome:
     """L-BFGS around a stand-in for the Hessian, until the residual is well below the tolerance. A stand-in from far
-    away is replaced once, where the end is in sight; what the pairs have learned stays true."""
+    away is replaced once, where the end is in sight, or now and then; what the pairs have learned stays true."""
     pairs, length, again = SecantPairs(stand_in.first, stand_in.rough), 1.0, stand_in.again
+    age, patience = 0, MAX_ROUGH_STEPS_WITHOUT_GAIN if stand_in.rough else MAX_STEPS_WITHOUT_GAIN
     target = tol * max(MIN_RESIDUAL_SHARE, MAX_RESIDUAL_SHARE * min(1.0, stand_in.first.smallest))
     for _ in range(max_iter):
         residual = progress.residual(iterate, length)
@@ -118,10 +157,11 @@ def quasi_newton(iterate: Iterate, stand_in: StandIn, tol: float, max_iter: int,
             return separated
         if residual <= target and iterate.penalised_gradient() <= PENALISED_SHARE * tol:
             return DescentOutcome(iterate, "the gradient is well below the tolerance", True)
-        if progress.stalled >= MAX_STEPS_WITHOUT_GAIN:
+        if progress.stalled >= patience:
             return DescentOutcome(iterate, "no further progress", False)
-        if again is not None and residual <= RESIDUAL_TO_RENEW:
-            pairs.preconditioner, again = again(iterate.x), None
+        age += 1
+        if again is not None and (age > STEPS_TO_RENEW if stand_in.often else residual <= RESIDUAL_TO_RENEW):
+            pairs.preconditioner, again, age = again(iterate), again if stand_in.often else None, 0
         step = pairs.direction(iterate.gradient)
         new, length = advance(iterate, step)
         if length == 0.0:
@@ -138,18 +178,25 @@ def prepared(function: SmoothObjective, x: Array, dense: bool) -> tuple[Iterate,
     size, samples = function.problem.size, max((t.samples for t in function.terms), default=0)
     if not dense:
         begun = function.at(x)
-        return begun, StandIn(diagonal_at(begun), rough=True)
+        by_class = factors_by_class(begun)
+        if by_class is None:
+            return begun, StandIn(diagonal_at(begun), rough=True)
+        return begun, StandIn(by_class, rough=True, again=lambda y: factors_by_class(y) or by_class, often=True)
     count = share_size(samples, size)
     if np.any(x) or not SAMPLES_PER_UNKNOWN_TO_START * size <= count < samples:
-        share = function.share(count)
+        share, begun = function.share(count), function.at(x)
+        diagonal = begun.diagonal_curvature()
         if count < SAMPLES_PER_UNKNOWN_TO_RENEW * size:
-            return function.at(x), StandIn(factor_of_share(share.at(x), RIDGE_ON_FEW_SAMPLES), rough=True)
-        return function.at(x), StandIn(factor_of_share(share.at(x)), again=lambda y: factor_of_share(share.at(y)))
+            return begun, StandIn(factor_of_share(share.at(x), RIDGE_ON_FEW_SAMPLES, diagonal), rough=True)
+        return begun, StandIn(
+            factor_of_share(share.at(x), 0.0, diagonal), again=lambda y: factor_of_share(share.at(y.x))
+        )
     near = start_on_share(function, count)
     begun = function.at(near.x)
     if begun.objective < function.value_at_zero():
-        return begun, StandIn(factor_of_share(near))
-    return function.at(x), StandIn(factor_of_share(near.function.at(x)))
+        return begun, StandIn(factor_of_share(near, 0.0, begun.diagonal_curvature()))
+    begun = function.at(x)
+    return begun, StandIn(factor_of_share(near.function.at(x), 0.0, begun.diagonal_curvature()))
 
 
 def share_size(samples: int, unknowns: int) -> int:
@@ -183,17 +230,46 @@ def _few_newton_steps(function: SmoothObjective, x: Array, tol: float, most: int
     return iterate
 
 
-def factor_of_share(iterate: Iterate, least_ridge: float = 0.0) -> Preconditioner:
-    """The Cholesky factor of the Hessian at a point, in single precision, with a ridge where it is not positive
-    definite. Of few samples the small curvatures come out too small: then there is a ridge in any case."""
+def factor_of_share(iterate: Iterate, least_ridge: float = 0.0, diagonal: Array | None = None) -> Preconditioner:
+    """The Cholesky factor of the Hessian at a point, in single precision. Of few samples the small curvatures come out
+    too small: then there is a ridge. A column that few of the samples have an entry in has a ``diagonal`` that is known
+    from all of them. Columns that repeat others are left out; where too many are, the diagonal has to do."""
     scaled, size = scaled_hessian(iterate.problem, iterate.hessian(single_precision=True))
-    for ridge in (least_ridge, 1e-6, 1e-4, 1e-2):
-        lifted = scaled.copy()
-        lifted[np.diag_indices(size.size)] += ridge
-        factor = CholeskyFactor.of(lifted, size)
-        if factor is not None and factor.smallest > 1e-3 * np.sqrt(ridge):
-            return factor
-    return DiagonalPreconditioner(size * size)
+    lift = np.full(size.size, least_ridge)
+    if diagonal is not None:
+        lift += np.maximum(diagonal / (size * size) - scaled.diagonal(), 0.0)
+    scaled[np.diag_indices(size.size)] += lift
+    factor = CholeskyFactor.of(scaled.copy(), size)
+    if factor is not None and factor.smallest > SMALLEST_SINGLE_PIVOT:
+        return factor
+    length = np.sqrt(scaled.diagonal())
+    scaled, size = scaled / np.outer(length, length), size * length
+    if not np.all(np.isfinite(scaled)):
+        return DiagonalPreconditioner(np.where(np.isfinite(size) & (size > 0), size * size, 1.0))
+    _, order, count, _ = dpstrf(scaled, tol=SMALLEST_SINGLE_PIVOT**2)
+    columns = np.sort(order[:count] - 1)
+    factor = CholeskyFactor.of(np.ascontiguousarray(scaled[np.ix_(columns, columns)]), size[columns])
+    return DiagonalPreconditioner(size * size) if factor is None else FactorOfSome(columns, factor)
+
+
+def factors_by_class(iterate: Iterate) -> FactorsByClass | None:
+    """The factors of the Hessians of each class at a point; None where there are no classes, or too many unknowns."""
+    term, reading = iterate.function.terms[0], iterate.readings[0]
+    if len(iterate.readings) != 1 or not isinstance(term, ScoredTerm) or iterate.function.has_matrix:
+        return None
+    if iterate.x.size > MAX_UNKNOWNS_BY_CLASS * term.scores.columns:
+        return None
+    factors = []
+    for k in range(term.scores.columns):
+        where, hessian = term.class_hessian(reading, k, SAMPLES_BY_CLASS * iterate.x.size // term.scores.columns)
+        hessian[np.diag_indices(where.size)] += iterate.function.diagonal[where]
+        scaled, size = scaled_hessian(None, hessian)
+        scaled[np.diag_indices(where.size)] += RIDGE_BY_CLASS
+        factor = CholeskyFactor.of(scaled, size)
+        if factor is None:
+            return None
+        factors.append((where, factor))
+    return FactorsByClass(factors)
 
 
 def diagonal_at(iterate: Iterate) -> Preconditioner:

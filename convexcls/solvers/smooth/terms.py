@@ -201,6 +201,12 @@ class ScoredTerm(SmoothTerm):
     def hessian(self, reading: Reading, single_precision: bool = False) -> Array:
         return self.scores.class_gram(reading.arguments, self.weights, single_precision)
 
+    def class_hessian(self, reading: Reading, k: int, samples: int) -> tuple[Indices, Array]:
+        """The Hessian of the unknowns of class k, from some of the samples that have most of its weight, and where they
+        stand."""
+        p = reading.arguments[k]
+        return self.scores.column_gram(k, self.weights * p * (1.0 - p), samples)
+
     def diagonal(self, reading: Reading) -> Array:
         p = reading.arguments
         return self.scores.gram_diagonal(self.weights * p * (1.0 - p))

@@ -200,13 +200,26 @@ def test_a_column_of_zeros_has_no_part():
 SIGNS, OTHER, THIRD = a(1, -1, 1, -1), a(1, 1, -1, -1), a(1, 1, 1, 1)
 
 
+FLAT = {"x": as_rows(np.zeros((3, 3)))}
+
+
 @pytest.mark.parametrize(("power", "proved"), [(-20, True), (-21, False), (-22, False)])
 def test_columns_are_flat_below_a_limit(power, proved):
     """c and c + e d at right angles have the eigenvalues e^2 / 2 and 2, beside 1 of a third column: at e = 2^-20 that
-    is above 2e-13, at 2^-21 it is not, and then e d is a movement."""
+    is above 2e-13, at 2^-21 it is not, and then e d is a movement. A matrix P leaves no other way."""
+    rows = np.column_stack([SIGNS, SIGNS + 2.0**power * OTHER, THIRD])
+    problem = over(3, terms=[exponentials(rows)], quadratic=FLAT)
+    assert attainment(problem, np.zeros(3), {}, np.zeros(3)) == (1.0 if proved else -np.inf)
+
+
+@pytest.mark.parametrize("power", [-20, -21, -22, -39])
+def test_columns_of_a_basis_may_be_nearer(power):
+    """Without P the columns are made orthogonal, down to a distance of 1e-12."""
     rows = np.column_stack([SIGNS, SIGNS + 2.0**power * OTHER, THIRD])
     problem = over(3, terms=[exponentials(rows)])
-    assert attainment(problem, np.zeros(3), {}, np.zeros(3)) == (1.0 if proved else -np.inf)
+    assert attainment(problem, np.zeros(3), {}, np.zeros(3)) == pytest.approx(1.0)
+    pull = a(0, 3 * 2.0**power, 0)  # which 3/4 of d removes: the four slopes are one
+    assert attainment(problem, np.zeros(3), {}, pull) == pytest.approx(0.25, rel=1e-3)
 
 
 @pytest.mark.parametrize("sign", [1.0, -1.0])
@@ -214,7 +227,7 @@ def test_columns_are_flat_below_a_limit(power, proved):
 def test_a_flat_direction_moves_no_loss(power, proved, sign):
     """By up to 5e-13: the direction (1, -1) / sqrt 2 moves e / 4 sqrt 2, of columns whose size is 4."""
     rows = np.column_stack([SIGNS, sign * (SIGNS + 2.0**power * OTHER)])
-    problem = over(2, terms=[exponentials(rows, weights=4.0)])
+    problem = over(2, terms=[exponentials(rows, weights=4.0)], quadratic={"x": as_rows(np.zeros((2, 2)))})
     assert attainment(problem, np.zeros(2), {}, np.zeros(2)) == (1.0 if proved else -np.inf)
 
 
