@@ -27,7 +27,8 @@ from convexcls.solvers.rows.row_program import RowProgram, working_copy
 SMALLEST_PIVOT = 1e-9
 #: Coefficients of a dependency this near to multiples of 2^-10 are these.
 GRID, NEAR_GRID = 2.0**10, 1e-11
-#: What rounding leaves of a row along a direction that it does not see, relative to what was added up; of a sum of rows.
+#: What rounding leaves of a row along a direction that it does not see, relative to what was added up; and of a sum
+#: of rows.
 UNSEEN, UNSEEN_SUM = 2.0**-45, 2.0**-40
 #: A row sees a direction clearly where so much is left of it.
 FAR = 1e-2
@@ -80,13 +81,12 @@ class Dependency:
         out[self.kept], out[self.others] = -self.M, np.eye(self.others.size)
         return out
 
-    def apart_from(self, seen: Indices) -> Dependency:
+    def apart_from(self, seen: Mask) -> Dependency:
         """The same where some of the other columns are kept after all."""
-        left = np.setdiff1d(np.arange(self.others.size), seen)
-        kept = np.concatenate([self.kept, self.others[seen]])
+        kept = np.append(self.kept, self.others[seen])
         order = np.argsort(kept)
-        M = np.vstack([self.M[:, left], np.zeros((seen.size, left.size))])
-        return Dependency(kept[order], self.others[left], M[order])
+        M = np.vstack([self.M[:, ~seen], np.zeros((np.count_nonzero(seen), np.count_nonzero(~seen)))])
+        return Dependency(kept[order], self.others[~seen], M[order])
 
     def program(self, program: RowProgram) -> RowProgram:
         """The program over the unknowns that are kept."""
@@ -116,52 +116,43 @@ class Dependency:
 
 def dependency(program: RowProgram, some: Indices) -> Dependency | None:
     """The dependency of the columns, looked for on some rows at first; None where there is none."""
-    rows, gram, joining = program.rows, program.A.T @ program.A, some
-    weights = np.random.default_rng(0).standard_normal(program.q.size)
+    rows, weights = program.rows, np.random.default_rng(0).standard_normal(program.q.size)
+    gram = program.A.T @ program.A + working_copy(rows, some).gram(np.ones(some.size))
+    found = _of_gram(gram, working_copy(rows, some))
     for _ in range(MAX_ROUNDS):
-        if joining.size:
-            gram = gram + working_copy(rows, joining).gram(np.ones(joining.size))
-            found = _on_gram(gram)
-            if found is None:
-                return None
-            found = _refined(found, working_copy(rows, some), gram)
+        if found is None or not found.others.size:
+            break
         N = found.directions
         joining, seen = _rows_that_see(rows, N, weights[: N.shape[1]])
-        if not joining.size and not seen.any():
-            seen = _seen_by(program.A, N, UNSEEN) | _seen_by(program.q[None], N, UNSEEN_SUM)
-            found = found.apart_from(np.flatnonzero(seen))
+        if joining.size:
+            gram, some = gram + working_copy(rows, joining).gram(np.ones(joining.size)), np.append(some, joining)
+            found = _of_gram(gram, working_copy(rows, some))
+        elif np.any(seen):
+            found = found.apart_from(seen)
+        else:
+            found = found.apart_from(_seen_by(program.A, N, UNSEEN) | _seen_by(program.q[None], N, UNSEEN_SUM))
             return found if found.others.size else None
-        if not joining.size:
-            found = found.apart_from(np.flatnonzero(seen))
-        some = np.concatenate([some, joining])
     return None
 
 
-def _on_gram(gram: Array) -> Dependency | None:
-    """What the Gram matrix says of its columns."""
+def _of_gram(gram: Array, some: Rows) -> Dependency | None:
+    """What the Gram matrix of some rows says of their columns; None where they are independent."""
     diagonal = gram.diagonal()
     unit = 1.0 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
     scaled = gram * unit[:, None] * unit
     if not np.all(np.isfinite(scaled)):
         return None
     _, pivots, rank, _ = dpstrf(scaled, tol=SMALLEST_PIVOT, lower=1)
-    if rank == gram.shape[0]:
-        return None
     kept, others = np.sort(pivots[:rank] - 1), np.sort(pivots[rank:] - 1)
     factor, info = dpotrf(scaled[np.ix_(kept, kept)], lower=1)
-    if info != 0:
+    if not others.size or info != 0:
         return None
-    M = dpotrs(factor, scaled[np.ix_(kept, others)], lower=1)[0]
-    return Dependency(kept, others, np.asarray(unit[kept][:, None] * M / unit[others]))
-
-
-def _refined(found: Dependency, some: Rows, gram: Array) -> Dependency:
-    """M by least squares on some rows, refined, and without the rounding of small fractions."""
-    unit = 1.0 / np.sqrt(gram.diagonal()[found.kept])
-    factor, _ = dpotrf(gram[np.ix_(found.kept, found.kept)] * unit[:, None] * unit, lower=1)
-    for _ in range(REFINEMENTS):
-        left = some.transposed_matmul(some @ found.directions)[found.kept]
-        found = replace(found, M=found.M + unit[:, None] * dpotrs(factor, unit[:, None] * left, lower=1)[0])
+    found = Dependency(kept, others, np.zeros((kept.size, others.size)))
+    left = gram[np.ix_(kept, others)]
+    for _ in range(1 + REFINEMENTS):
+        M = found.M + unit[kept][:, None] * dpotrs(factor, unit[kept][:, None] * left, lower=1)[0]
+        found = replace(found, M=M)
+        left = some.transposed_matmul(some @ found.directions)[kept]
     fraction = np.round(found.M * GRID) / GRID
     return replace(found, M=np.where(np.abs(fraction - found.M) <= NEAR_GRID, fraction, found.M))
 
