@@ -95,7 +95,7 @@ class Dependency:
             program,
             P=T.T @ program.P @ T,
             q=program.q[self.kept],
-            rows=ChosenColumns(program.rows, self.kept),
+            rows=_columns(program.rows, self.kept),
             A=program.A[:, self.kept],
         )
 
@@ -112,6 +112,11 @@ class Dependency:
         out = np.zeros((self.kept.size, self.kept.size + self.others.size))
         out[:, self.kept], out[:, self.others] = np.eye(self.kept.size), self.M
         return out
+
+
+def _columns(rows: Rows, chosen: Indices) -> Rows:
+    """Some columns: of a copy in memory a copy, of other rows lazily."""
+    return ChosenColumns(rows, chosen) if rows.in_memory() is None else rows.select_columns(chosen)
 
 
 def dependency(program: RowProgram, some: Indices) -> Dependency | None:

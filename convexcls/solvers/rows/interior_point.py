@@ -18,6 +18,9 @@ from convexcls.solvers.rows.shrinking import can_be_sampled, solve_on_few_rows
 #: More unknowns (besides slacks) make the dense systems of every step too large.
 MAX_DENSE_UNKNOWNS = 2500
 
+#: Rows of fewer entries are copied into one array, which is read in fewer steps than its layers.
+MAX_COPIED_ENTRIES = 20_000_000
+
 
 @dataclass(frozen=True)
 class InteriorPointSolver(Solver):
@@ -69,7 +72,10 @@ class InteriorPointSolver(Solver):
 
     def _solve(self, start: Start | None, problem: Problem, callback: Callback | None) -> Answer:
         reduction, tracer = problem.remembered(RowReduction.of), Tracer(callback)
-        unknowns = Unknowns.of(reduction.program())
+        program = reduction.program()
+        if program.rows.entries <= MAX_COPIED_ENTRIES:
+            program = program.in_memory()
+        unknowns = Unknowns.of(program)
         run = Run(tracer, self.max_iter, self.polish, reduction.restored).in_unknowns(unknowns)
         x = None if start is None else unknowns.z_of(reduction.reduced(start.x, start.multipliers)[0])
         with np.errstate(over="ignore", invalid="ignore", divide="ignore", under="ignore"):
