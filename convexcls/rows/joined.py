@@ -176,9 +176,14 @@ class JoinedRows(Rows):
         return max((rows.rounding for _, rows in self.parts), default=0.0)
 
     def doubled(self, index: Any) -> Doubled:
-        out = Doubled(*np.zeros((2, rows_selected(self.shape[0], index), self.shape[1])))
+        return self.doubled_at(index, np.arange(self.shape[1]))
+
+    def doubled_at(self, index: Any, columns: Indices) -> Doubled:
+        out = Doubled(*np.zeros((2, rows_selected(self.shape[0], index), columns.size)))
         for where, rows in self.parts:
-            out.high[:, where], out.low[:, where] = rows.doubled(index)
+            here = slice(*np.searchsorted(columns, [where.start, where.stop]).tolist())
+            if here.start < here.stop:
+                out.high[:, here], out.low[:, here] = rows.doubled_at(index, columns[here] - where.start)
         return out
 
     def exact_doubles(self, index: Any) -> Array | None:

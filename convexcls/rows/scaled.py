@@ -129,6 +129,9 @@ class ScaledRows(Rows):
     def doubled(self, index: Any) -> Doubled:
         return self.base.doubled(index).times(self.left[index][:, None]).times(self.right)
 
+    def doubled_at(self, index: Any, columns: Indices) -> Doubled:
+        return self.base.doubled_at(index, columns).times(self.left[index][:, None]).times(self.right[columns])
+
     @property
     def row_length(self) -> int:
         return self.base.row_length

@@ -19,7 +19,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from convexcls.arrays import Array, Indices
+from convexcls.arrays import Array, Indices, Mask
 from convexcls.problem import Block, Problem
 from convexcls.proofs.rigorous.entries import EntryError, entry_error, error_from_afar
 from convexcls.proofs.rigorous.rounding import ETA, UNIT, Ball, gamma, raised
@@ -30,6 +30,8 @@ from convexcls.rows.doubled import LARGEST, LEAST, Doubled, dots, product_error,
 BESIDES = 12
 #: So many entries at a time are written out in doubled precision.
 CHUNK = 1_000_000
+#: At least so many rows at a time, where these have fewer entries.
+SHORTEST_CHUNK = 64
 #: Rows with more entries in all are not worked out in rationals.
 MOST_RATIONALS = 20_000
 #: Matrices of more rows are not multiplied in doubled precision.
@@ -106,10 +108,10 @@ def row_values(rows: JoinedRows, x: Array, block: Block, field: str, wanted: Arr
     rad = raised((gamma(k) + known.relative) * (abs(rows) @ np.abs(x) + np.abs(getattr(block, field))) + off)
     wanted = np.broadcast_to(wanted, rad.shape)
     doubt = np.flatnonzero(~(rad <= wanted))
-    used = np.flatnonzero(x)
-    for some in (doubt[chunk] for chunk in _chunks(doubt.size, rows.shape[1])):
+    for some in (doubt[chunk] for chunk in _chunks(doubt.size, rows)):
         sides = [Fraction(sign) * v for v in block.rational_vector(field, some)]
-        mid[some], rad[some] = dots(rows.doubled(some).at(used), x[used], Doubled.of([[v] for v in sides], 1))
+        used = np.flatnonzero((x != 0) & _used(rows, some))
+        mid[some], rad[some] = dots(rows.doubled_at(some, used), x[used], Doubled.of([[v] for v in sides], 1))
     left = doubt[~(rad[doubt] <= wanted[doubt])]
     if 0 < left.size * rows.shape[1] <= MOST_RATIONALS and np.all(np.isfinite(x)):
         point = [Fraction(v) for v in x.tolist()]
@@ -119,9 +121,15 @@ def row_values(rows: JoinedRows, x: Array, block: Block, field: str, wanted: Arr
     return Ball(mid, rad)
 
 
-def _chunks(size: int, width: int) -> Iterator[slice]:
-    """So many rows at a time that they have ``CHUNK`` entries, or one."""
-    length = max(CHUNK // max(width, 1), 1)
+def _used(rows: JoinedRows, some: Indices | slice) -> Mask:
+    """The columns in which some rows have entries: of many slacks their own."""
+    return np.asarray(rows[some].entry_counts()[1] > 0)
+
+
+def _chunks(size: int, rows: Rows) -> Iterator[slice]:
+    """Few rows at a time: so many that they have ``CHUNK`` entries, and no more slacks beside them than a row has
+    entries."""
+    length = max(min(CHUNK // max(rows.row_length, 1), max(rows.row_length, SHORTEST_CHUNK)), 1)
     return (slice(start, start + length) for start in range(0, size, length))
 
 
@@ -276,10 +284,12 @@ class Gradient:
                 entries = p.doubled(inside) if known is None else Doubled(*(part[inside] for part in known))
                 off[mine] += _kernel_error(p, z)[inside] if known is None else 0.0
             off[mine] += _gather(parts, mine, entries, z)
+        rising = np.argsort(columns)
         for rows, z in self.parts:
-            for some in _chunks(*rows.shape):
-                entries = rows.doubled(some).at(columns)
-                off += _gather(parts, np.arange(columns.size), Doubled(entries.high.T, entries.low.T), z[some])
+            for some in _chunks(rows.shape[0], rows):
+                mine = rising[_used(rows, some)[columns[rising]]]
+                entries = rows.doubled_at(some, columns[mine])
+                off[mine] += _gather(parts, mine, Doubled(entries.high.T, entries.low.T), z[some])
         mid = np.array([total(own) for own in parts])
         rad = raised(2 * UNIT * np.abs(mid) + off)
         rad = np.where(np.isfinite(mid), rad, np.inf)

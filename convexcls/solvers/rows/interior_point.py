@@ -18,9 +18,6 @@ from convexcls.solvers.rows.shrinking import can_be_sampled, solve_on_few_rows
 #: More unknowns (besides slacks) make the dense systems of every step too large.
 MAX_DENSE_UNKNOWNS = 2500
 
-#: Rows of fewer entries are copied into one array, which is read in fewer steps than its layers.
-MAX_COPIED_ENTRIES = 20_000_000
-
 
 @dataclass(frozen=True)
 class InteriorPointSolver(Solver):
@@ -73,7 +70,7 @@ class InteriorPointSolver(Solver):
     def _solve(self, start: Start | None, problem: Problem, callback: Callback | None) -> Answer:
         reduction, tracer = problem.remembered(RowReduction.of), Tracer(callback)
         program = reduction.program()
-        if program.rows.entries <= MAX_COPIED_ENTRIES:
+        if program.may_be_copied:
             program = program.in_memory()
         unknowns = Unknowns.of(program)
         run = Run(tracer, self.max_iter, self.polish, reduction.restored).in_unknowns(unknowns)
