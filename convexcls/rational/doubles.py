@@ -27,6 +27,8 @@ BLOCK = 4096
 BITS = 20
 #: So many sums of 52 bits fit into 63.
 MOST_BLOCKS = 2000
+#: So many more random combinations of rows than columns have their rank, with factors of so many bits.
+MORE_COMBINATIONS, FACTOR_BITS = 8, 16
 #: The two largest below 2^31: products of remainders fit into 63 bits.
 PRIMES = (2_147_483_647, 2_147_483_629)
 
@@ -146,20 +148,38 @@ def _slices(matrix: Array, units: NDArray[np.int64]) -> Array | None:
 
 def rank(matrix: Array) -> int:
     """The rank of a matrix of doubles, worked out modulo two primes: never more than the rank, and less only if every
-    minor of that size is a multiple of both primes."""
-    return max(_rank_modulo(matrix, prime) for prime in PRIMES)
+    minor of that size is a multiple of both primes. Of many rows as many random combinations as there are columns, and
+    a few more, have the same rank, but for a chance of 2^-100."""
+    return max(_rank_of_residues(_few_combinations(matrix, prime), prime) for prime in PRIMES)
 
 
-def _rank_modulo(matrix: Array, prime: int) -> int:
+def _few_combinations(matrix: Array, prime: int) -> NDArray[np.int64]:
+    """Rows of residues with the same rank: those of the matrix, or combinations of these."""
+    count = matrix.shape[1] + MORE_COMBINATIONS
+    if matrix.shape[0] <= count:
+        return _residues(matrix, prime)
+    random, out = np.random.default_rng(prime), np.zeros((count, matrix.shape[1]), dtype=np.int64)
+    for start in range(0, matrix.shape[0], BLOCK):
+        rows = _residues(matrix[start : start + BLOCK], prime)
+        factors = random.integers(0, 2**FACTOR_BITS, (count, rows.shape[0])).astype(float)
+        # halves of 16 bits times factors of as many, added up over a block, stay in 53 bits
+        high, low = (factors @ part.astype(float) for part in np.divmod(rows, 2**16))
+        out = (out + high.astype(np.int64) % prime * 2**16 + low.astype(np.int64)) % prime
+    return out
+
+
+def _residues(matrix: Array, prime: int) -> NDArray[np.int64]:
+    """The rows, each times a power of two that makes it whole, modulo a prime."""
     mantissas, exponents = np.frexp(matrix)
     whole = np.ldexp(mantissas, 53).astype(np.int64)  # a double is a whole number of 53 bits times a power of two
     # a row times a power of two has the same rank, so powers are counted from the smallest of the row
-    shifts = exponents - np.where(whole != 0, exponents, np.iinfo(np.int32).max).min(
-        axis=1, keepdims=True, initial=2**30
-    )
-    different, place = np.unique(np.where(whole != 0, shifts, 0), return_inverse=True)
-    powers = np.array([pow(2, int(e), prime) for e in different], dtype=np.int64)[place.reshape(matrix.shape)]
-    rows = whole % prime * powers % prime
+    least = np.where(whole != 0, exponents, np.iinfo(np.int32).max).min(axis=1, keepdims=True, initial=2**30)
+    shifts = np.where(whole != 0, exponents - least, 0)
+    powers = np.array([pow(2, k, prime) for k in range(int(shifts.max(initial=0)) + 1)], dtype=np.int64)
+    return whole % prime * powers[shifts] % prime
+
+
+def _rank_of_residues(rows: NDArray[np.int64], prime: int) -> int:
     found = 0
     for column in range(rows.shape[1]):
         below = np.flatnonzero(rows[found:, column])

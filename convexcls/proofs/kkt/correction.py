@@ -6,7 +6,16 @@ measure the smallest change of the multipliers that removes it,
 
     delta = K (K'K)^-1 r,        K the rows over all such variables,
 
-relative to the multipliers themselves. It does not depend on how the features are written.
+relative to the multipliers themselves. It does not depend on how the features are written. Columns that are exact
+combinations of others are left out: their residual is the same combination, and goes with the others'.
+
+Where every row is a side of a distance |K_i x - t_i| with the cost c_i, as of absolute residuals, the change that is
+smallest relative to these costs says more: with x* an optimum,
+
+    delta = C K (K'CK)^-1 r,     |r'(x - x*)| <= sum_i |delta_i| |K_i (x - x*)| <= max_i |delta_i| / c_i (f(x) + f(x*)),
+
+so that samples of little weight, which may be far from their targets, do not hide behind heavy ones. Both sides of a
+sample count, and a side that is ``tilt`` times as steep as the other that many times.
 """
 
 from __future__ import annotations
@@ -24,16 +33,16 @@ from scipy.linalg.lapack import dpocon, dpotrf, dpotrs
 from convexcls import rational
 from convexcls.arrays import Array, Indices
 from convexcls.problem import BY_SAMPLE, Block, Problem
+from convexcls.problem.epigraph import Epigraph
 from convexcls.proofs.rigorous.rounding import Ball
 from convexcls.proofs.rigorous.structure import Structure
 from convexcls.rational.doubles import rank
-from convexcls.rows import JoinedRows, Rows
+from convexcls.rows import JoinedRows, Rows, as_rows
+from convexcls.rows.column_basis import ColumnBasis
 
-#: Of larger matrices the rank is left to floating point.
-MAX_RANK_ENTRIES = 4_000_000
 #: More variables than this are not measured (duals of large problems, whose multipliers include one a variable).
 LARGEST_GROUP = 2000
-#: A Cholesky factor of the scaled Gram matrix with smaller pivots is replaced by an orthogonal factorization.
+#: A Cholesky factor of the scaled Gram matrix with smaller pivots is not relied on.
 SMALLEST_PIVOT = 1e-3
 #: Singular values below this fraction of the largest are zero or lost in rounding.
 SMALLEST_SINGULAR_VALUE = 1e-12
@@ -66,6 +75,14 @@ def _summed(block: Block) -> dict[str, Rows]:
     return {v: rows for v, rows in block.entries.items() if rows.diagonal() is None}
 
 
+def _sides(problem: Problem, names: Sequence[str]) -> list[Epigraph]:
+    """The distance behind each block in which these variables add up; none where some block is no side of one."""
+    blocks: tuple[Block, ...] = (*problem.terms, *problem.constraints, *problem.norm_bounds)
+    distances = problem.remembered(Structure).distances
+    summed = [b.name for b in blocks if not _summed(b).keys().isdisjoint(names)]
+    return [distances[name] for name in summed] if distances.keys() >= set(summed) else []
+
+
 def summed_rows(problem: Problem, names: Sequence[str]) -> list[JoinedRows]:
     """The rows over some variables in which these add up."""
     blocks = (*problem.terms, *problem.constraints, *problem.norm_bounds)
@@ -93,6 +110,13 @@ class FreeRows:
         self.names = problem.remembered(free_variables)
         self.where = problem.places(self.names) if self.names else np.empty(0, dtype=np.intp)
         self.maps = summed_rows(problem, self.names)
+        self.costs = [np.ones(rows.shape[0]) for rows in self.maps]
+        #: What a change is measured against, where that is not the largest multiplier.
+        self.unit: float | None = None
+        if sides := _sides(problem, self.names):
+            self.maps = [rows[e.cost > 0] for rows, e in zip(self.maps, sides, strict=True)]
+            self.costs = [e.cost[e.cost > 0] for e in sides]
+            self.unit = 1.0 / (4.0 * max(e.tilt for e in sides))
 
     @cached_property
     def squares(self) -> Array | None:
@@ -100,8 +124,9 @@ class FreeRows:
         if self.gauge or not all(map(_orthogonal_columns, self.maps)):
             return None
         out = np.zeros(self.where.size)
-        for where, rows in (part for joined in self.maps for part in joined.parts):
-            out[where] += rows.T @ (rows @ np.ones(rows.shape[1]))
+        for joined, costs in zip(self.maps, self.costs, strict=True):
+            for where, rows in joined.parts:
+                out[where] += rows.T @ (costs * (rows @ np.ones(rows.shape[1])))
         return out
 
     @cached_property
@@ -118,15 +143,16 @@ class FreeRows:
     def few(self) -> _Factored | None:
         """Some of the rows with their factor; None where all are taken, or where their columns nearly repeat each
         other."""
-        few = [_thinned(rows, self.where.size) for rows in self.maps]
-        if all(rows is all_rows for rows, all_rows in zip(few, self.maps, strict=True)):
+        every = [_spacing(rows.shape[0], self.where.size) for rows in self.maps]
+        if all(step == 1 for step in every):
             return None
-        return self._factored(few)
+        few = [rows[::step] if step > 1 else rows for rows, step in zip(self.maps, every, strict=True)]
+        return self._factored(few, [costs[::step] for costs, step in zip(self.costs, every, strict=True)])
 
     @cached_property
     def whole(self) -> _Factored | None:
         """All rows with their factor; None where columns nearly repeat each other."""
-        return self._factored(self.maps)
+        return self._factored(self.maps, self.costs)
 
     @property
     def independent(self) -> bool:
@@ -135,10 +161,28 @@ class FreeRows:
             return bool(np.all(self.squares > 0))
         return self.few is not None or self.whole is not None
 
-    def _factored(self, maps: Sequence[JoinedRows]) -> _Factored | None:
+    @cached_property
+    def basis(self) -> ColumnBasis | None:
+        """Columns that span the others, directions of the gauge left out; None where numbers are out of range."""
+        if not self.maps or not self.where.size:
+            return None
         problem = self._problem()
         assert problem is not None
-        return _Factored.of(problem, maps, self.where, self.size)
+        gauge = problem.null_directions[:, self.where]
+        return ColumnBasis.of([*self.maps, *([as_rows(gauge)] if gauge.size else [])])
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether the other columns are combinations of those of the basis, without rounding."""
+        assert self.basis is not None
+        if all(np.isfinite(rows.rounding) for rows in self.maps):
+            return self.basis.is_exact
+        return _rank(self.maps) <= self.basis.columns.size
+
+    def _factored(self, maps: Sequence[JoinedRows], costs: Sequence[Array]) -> _Factored | None:
+        problem = self._problem()
+        assert problem is not None
+        return _Factored.of(problem, maps, costs, self.where, self.size)
 
     def correction(self, residual: Ball, enough: float = 0.0) -> Correction:
         """What removes the residual of these variables. Where a change of the multipliers of a few rows is below
@@ -147,13 +191,33 @@ class FreeRows:
         r, off = residual.mid[self.where], residual.rad[self.where]
         if self.squares is not None:
             return _column_by_column(self.squares, self.largest, r, off)
-        if self.few is not None and (found := _on_few_rows(self.maps, self.few, r, enough)) is not None:
+        if self.few is not None and (found := _on_few_rows(self.maps, self.costs, self.few, r, enough)) is not None:
             rounding = self.few.largest_change(off)
             if found + rounding <= enough or self.whole is None:
                 return Correction(found, True, rounding)
-        if self.whole is None:
-            return _by_orthogonal_factors(self.maps, self.size, r, off)
-        return Correction(self.whole.change(r), True, self.whole.largest_change(off))
+        if self.whole is not None:
+            return Correction(self.whole.change(r), True, self.whole.largest_change(off))
+        if sum(rows.shape[0] for rows in self.maps) * self.where.size <= FEW_ENTRIES and self._near_dependence:
+            return _by_rationals(self.maps, self.costs, r, off)
+        if self.basis is None or (self.basis.others.size and not self.is_exact):
+            return Correction(float("inf"), False)
+        return self._on_basis(self.basis, r[self.basis.columns], off[self.basis.columns])
+
+    @property
+    def _near_dependence(self) -> bool:
+        """Whether rationals have to tell columns, or costs that differ by many powers of ten, apart."""
+        if self.unit is not None:
+            return True
+        return self.basis is None or bool(self.basis.others.size) or self.basis.smallest < SMALLEST_SINGULAR_VALUE
+
+    def _on_basis(self, basis: ColumnBasis, r: Array, off: Array) -> Correction:
+        """The change by columns of a basis, where some repeat others or hardly differ from them."""
+        maps = [rows.select_columns(basis.columns) for rows in self.maps]
+        parts = [(rows @ basis.orthogonal) / c[:, None] for rows, c in zip(maps, self.costs, strict=True)]
+        largest = _largest(parts)
+        most = largest * float(np.linalg.norm(off / basis.own_lengths)) * np.sqrt(r.size) / basis.smallest
+        step = basis.solve(r)
+        return Correction(_largest([(rows @ step) / c for rows, c in zip(maps, self.costs, strict=True)]), True, most)
 
 
 def _orthogonal_columns(rows: JoinedRows) -> bool:
@@ -173,26 +237,27 @@ def _column_by_column(squares: Array, largest: Array, r: Array, off: Array) -> C
     return Correction(change, bool(there.all()), most)
 
 
-def _thinned(rows: JoinedRows, unknowns: int) -> JoinedRows:
-    """Evenly spaced rows, several for each unknown; all where there are not many more."""
-    n = rows.shape[0]
+def _spacing(n: int, unknowns: int) -> int:
+    """How far apart some of n rows are, several for each unknown; 1 where there are not many more."""
     count = min(MORE_ROWS * unknowns, max(FEW_ROWS * unknowns, n // 8))
-    every = n // count if n > MAX_ROWS_TAKEN_ALL else 1
-    return rows[::every] if every > 1 else rows
+    return max(n // count, 1) if n > MAX_ROWS_TAKEN_ALL else 1
 
 
 @dataclass(frozen=True, eq=False)
 class _Factored:
-    """Rows K with a Cholesky factor of K'K, in units in which its diagonal is one."""
+    """Rows K with a Cholesky factor of K'CK, in units in which its diagonal is one."""
 
     maps: Sequence[JoinedRows]
     factor: Array
     unit: Array
 
     @classmethod
-    def of(cls, problem: Problem, maps: Sequence[JoinedRows], where: Indices, size: Array) -> _Factored | None:
+    def of(
+        cls, problem: Problem, maps: Sequence[JoinedRows], costs: Sequence[Array], where: Indices, size: Array
+    ) -> _Factored | None:
         """None where columns nearly repeat each other."""
-        gram = sum((rows.gram(np.ones(rows.shape[0])) for rows in maps), np.zeros((where.size, where.size)))
+        grams = (rows.gram(c) for rows, c in zip(maps, costs, strict=True))
+        gram = sum(grams, np.zeros((where.size, where.size)))
         scaled = gram / np.outer(size, size)
         diagonal = np.sqrt(np.diag(scaled))
         diagonal = np.where(diagonal > 0, diagonal, 1.0)
@@ -203,17 +268,17 @@ class _Factored:
         return cls(maps, np.asarray(factor), size * diagonal)
 
     def solve(self, r: Array) -> Array:
-        """(K'K)^-1 r."""
+        """(K'CK)^-1 r."""
         return np.asarray(dpotrs(self.factor, r / self.unit, lower=1)[0] / self.unit)
 
     def change(self, r: Array) -> float:
-        """The largest entry of K (K'K)^-1 r."""
+        """The largest entry of K (K'CK)^-1 r."""
         step = self.solve(r)
         return _largest([rows @ step for rows in self.maps])
 
     def largest_change(self, off: Array) -> float:
         """At least the same for every r with |r| <= off: the longest row of K times the norm of the inverse times that
-        of ``off``, all in units in which K'K has a diagonal of ones."""
+        of ``off``, all in units in which K'CK has a diagonal of ones."""
         return self._longest * float(np.linalg.norm(off / self.unit)) / self._smallest if self._smallest > 0 else np.inf
 
     @cached_property
@@ -231,7 +296,9 @@ def _largest(changes: Sequence[Array]) -> float:
     return max(float(np.abs(change).max(initial=0.0)) for change in changes)
 
 
-def _on_few_rows(maps: Sequence[JoinedRows], few: _Factored, r: Array, enough: float) -> float | None:
+def _on_few_rows(
+    maps: Sequence[JoinedRows], costs: Sequence[Array], few: _Factored, r: Array, enough: float
+) -> float | None:
     """A bound of the smallest change, near it unless below ``enough``: conjugate gradients with the factor of few rows
     as preconditioner remove most of the residual by a change of all multipliers; what is left, one on the few rows
     removes. None where that takes too long."""
@@ -245,54 +312,39 @@ def _on_few_rows(maps: Sequence[JoinedRows], few: _Factored, r: Array, enough: f
         before, fall = fall, float(left @ z)
         step = z + (fall / before) * step
         moved = [rows @ step for rows in maps]
-        length = fall / sum(float(m @ m) for m in moved)
+        priced = [c * m for c, m in zip(costs, moved, strict=True)]
+        length = fall / sum(float(m @ p) for m, p in zip(moved, priced, strict=True))
         changes = [change + length * m for change, m in zip(changes, moved, strict=True)]
-        left = left - length * sum((rows.T @ m for rows, m in zip(maps, moved, strict=True)), np.zeros_like(r))
+        left = left - length * sum((rows.T @ p for rows, p in zip(maps, priced, strict=True)), np.zeros_like(r))
         change, rest = _largest(changes), few.change(left)
         if rest <= 0.5 * change or change + rest <= enough:
             return change + rest
     return None
 
 
-def _by_orthogonal_factors(maps: Sequence[JoinedRows], size: Array, r: Array, off: Array) -> Correction:
-    """The change by singular values. Columns that repeat each other, or hardly differ, are told apart in rationals
-    where there are few entries; where there are many, only whether they differ at all."""
-    stacked = np.vstack([rows.to_dense() for rows in maps])
-    left, values, right = np.linalg.svd(stacked / size, full_matrices=False)
-    kept = values > SMALLEST_SINGULAR_VALUE * values.max(initial=0.0)
-    if not np.all(kept) and stacked.size <= FEW_ENTRIES:
-        return _by_rationals(maps, r, off)
-    if not np.all(kept) and _rank(maps, stacked) > int(kept.sum()):
-        return Correction(float("inf"), False)
-    delta = left[:, kept] @ ((right[kept] @ (r / size)) / values[kept])
-    most = float(np.abs(left[:, kept]).max(initial=0.0)) * float((np.linalg.norm(off / size) / values[kept]).sum())
-    return Correction(float(np.abs(delta).max(initial=0.0)), bool(np.all(kept)), most)
-
-
-def _rank(maps: Sequence[JoinedRows], stacked: Array) -> int:
-    """The rank of the rows as they were given, at most; as large as it can be where it would take too long."""
-    if stacked.size > MAX_RANK_ENTRIES:
-        return 0
-    if all(np.isfinite(rows.rounding) for rows in maps):
-        return rank(stacked)
+def _rank(maps: Sequence[JoinedRows]) -> int:
+    """The rank, at most, of rows of which some were added up from others; as large as it can be where that is not
+    known."""
     # rows minus the means of their groups, and differences of means, are the samples less a constant
     parts = [part for rows in maps for _, part in rows.parts]
     centred = [part.as_centred for part in parts if part.as_centred is not None]
     if not centred:  # sums of rows, which add nothing to their rank
         return rank(np.vstack([rows.to_dense() for rows in maps if np.isfinite(rows.rounding)]))
     if len(centred) != 1 or len(maps) != 2:
-        return stacked.shape[1]
+        return maps[0].shape[1]
     samples = centred[0].base.to_dense()
     return rank(np.hstack([samples, np.ones((samples.shape[0], 1))])) - 1
 
 
-def _by_rationals(maps: Sequence[JoinedRows], r: Array, off: Array) -> Correction:
+def _by_rationals(maps: Sequence[JoinedRows], costs: Sequence[Array], r: Array, off: Array) -> Correction:
     """The change without rounding, by columns that are no combinations of those before them: the others have residuals
     that are combinations, too."""
     rows = [row for m in maps for row in m.rational()]
     kept = rational.independent_rows([list(column) for column in zip(*rows, strict=True)])
     rows = [[row[j] for j in kept] for row in rows]
-    gram = [[_dot(a, b) for b in zip(*rows, strict=True)] for a in zip(*rows, strict=True)]
+    prices = [Fraction(c) for c in np.concatenate(costs).tolist()]
+    priced = [[c * entry for entry in row] for c, row in zip(prices, rows, strict=True)]
+    gram = [[_dot(a, b) for b in zip(*priced, strict=True)] for a in zip(*rows, strict=True)]
 
     def change(residual: Sequence[Fraction]) -> Fraction:
         step = rational.solve(gram, residual) or [Fraction(0)] * len(kept)

@@ -37,6 +37,7 @@ class Structure:
             self.diagonal[problem.layout[v]] = p
         self.matrices = problem.matrices
         self.groups = [e for e in self.slacks.values() if not e.is_curved]
+        self.distances = {c.name: e for e in self.groups if e.is_two_sided and np.any(e.cost > 0) for c in e.pieces}
         self.bounds = [c for c in problem.constraints if _is_bound(c) and next(iter(c.entries)) not in self.slacks]
         bounds = {c.name for c in self.bounds}
         self.rows = [c for c in problem.constraints if c.name not in bounds]
