@@ -9,7 +9,7 @@ import numpy as np
 
 from convexcls.problem import Problem
 from convexcls.solvers.base import Answer, Callback, Solver, Start, Tracer, refuse_unless_quadratic
-from convexcls.solvers.rows.column_basis import Unknowns
+from convexcls.solvers.rows.unknowns import Unknowns
 from convexcls.solvers.rows.continuation import continued
 from convexcls.solvers.rows.interior_point_run import NoSolution, RowSolution, Run, solve_whole
 from convexcls.solvers.rows.reduction import RowReduction

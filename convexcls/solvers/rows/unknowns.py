@@ -16,7 +16,7 @@ from scipy.linalg import LinAlgError, cholesky, eigh
 from convexcls.arrays import Array
 from convexcls.rows import DenseRows, Rows
 from convexcls.rows.summation import row_blocks
-from convexcls.solvers.rows.dependent_columns import dependency
+from convexcls.solvers.rows.dependent_columns import KeptUnknowns, spanning_columns
 from convexcls.solvers.rows.row_program import RowProgram, working_copy
 
 #: Whether columns repeat each other is seen on so many rows.
@@ -71,15 +71,14 @@ class Unknowns:
         some = working_copy(program.rows, index)
         if _independent(some.gram(np.ones(index.size))):
             return cls(program)
-        found = dependency(program, index)
-        if found is None:
+        basis = spanning_columns(program, index)
+        if basis is None:
             return cls._in_eigenvectors(program, some)
-        reduced = found.program(program)
-        inner = cls._in_eigenvectors(reduced, working_copy(reduced.rows, index))
-        T, inverse = found.basis(program.P), found.inverse()
-        if inner.T is not None and inner.inverse is not None:
-            T, inverse = T @ inner.T, inner.inverse @ inverse
-        return cls(inner.program, T, inverse)
+        kept = KeptUnknowns.of(program, basis)
+        inner = cls._in_eigenvectors(kept.program, working_copy(kept.program.rows, index))
+        if inner.T is None or inner.inverse is None:
+            return cls(kept.program, kept.T, kept.inverse)
+        return cls(inner.program, kept.T @ inner.T, inner.inverse @ kept.inverse)
 
     @classmethod
     def _in_eigenvectors(cls, program: RowProgram, some: Rows) -> Unknowns:
