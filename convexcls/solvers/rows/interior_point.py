@@ -9,11 +9,11 @@ import numpy as np
 
 from convexcls.problem import Problem
 from convexcls.solvers.base import Answer, Callback, Solver, Start, Tracer, refuse_unless_quadratic
-from convexcls.solvers.rows.unknowns import Unknowns
 from convexcls.solvers.rows.continuation import continued
 from convexcls.solvers.rows.interior_point_run import NoSolution, RowSolution, Run, solve_whole
 from convexcls.solvers.rows.reduction import RowReduction
 from convexcls.solvers.rows.shrinking import can_be_sampled, solve_on_few_rows
+from convexcls.solvers.rows.unknowns import Unknowns
 
 #: More unknowns (besides slacks) make the dense systems of every step too large.
 MAX_DENSE_UNKNOWNS = 2500

@@ -18,10 +18,10 @@ import numpy as np
 from convexcls.arrays import Array, Indices
 from convexcls.rows import Rows
 from convexcls.solvers.base import Tracer
-from convexcls.solvers.rows.unknowns import Unknowns
 from convexcls.solvers.rows.finish import EXACT, finish
 from convexcls.solvers.rows.interior_point_step import PathPoint, PathStop, follow
 from convexcls.solvers.rows.row_program import RowProgram
+from convexcls.solvers.rows.unknowns import Unknowns
 
 #: x, the a of all rows, and nu.
 At = tuple[Array, Array, Array]

@@ -148,10 +148,10 @@ class RowProgram:
         steps than its layers."""
         return self.rows.entries <= MAX_COPIED_ENTRIES and _made_of_arrays(self.rows)
 
-    def sample(self, index: Indices, share: float) -> RowProgram:
-        """The program in which the sampled rows among these stand for 1/share as many."""
-        part = self.restricted(index)
-        weight = np.where(part.sampled, 1.0 / share, 1.0)
+    def sample(self, index: Indices, stands_for: Array) -> RowProgram:
+        """The program in which each of some rows stands for so many."""
+        order = np.argsort(index)
+        part, weight = self.restricted(index[order]), stands_for[order]
         return replace(part, low=part.low * weight, high=part.high * weight, compliance=part.compliance / weight)
 
 
