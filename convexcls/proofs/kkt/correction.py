@@ -39,6 +39,7 @@ from convexcls.proofs.rigorous.structure import Structure
 from convexcls.rational.doubles import rank
 from convexcls.rows import JoinedRows, Rows, as_rows
 from convexcls.rows.column_basis import ColumnBasis
+from convexcls.rows.summation import row_blocks
 
 #: More variables than this are not measured (duals of large problems, whose multipliers include one a variable).
 LARGEST_GROUP = 2000
@@ -171,7 +172,7 @@ class FreeRows:
         gauge = problem.null_directions[:, self.where]
         return ColumnBasis.of([*self.maps, *([as_rows(gauge)] if gauge.size else [])])
 
-    @property
+    @cached_property
     def is_exact(self) -> bool:
         """Whether the other columns are combinations of those of the basis, without rounding."""
         assert self.basis is not None
@@ -211,13 +212,29 @@ class FreeRows:
         return self.basis is None or bool(self.basis.others.size) or self.basis.smallest < SMALLEST_SINGULAR_VALUE
 
     def _on_basis(self, basis: ColumnBasis, r: Array, off: Array) -> Correction:
-        """The change by columns of a basis, where some repeat others or hardly differ from them."""
-        maps = [rows.select_columns(basis.columns) for rows in self.maps]
-        parts = [(rows @ basis.orthogonal) / c[:, None] for rows, c in zip(maps, self.costs, strict=True)]
-        largest = _largest(parts)
-        most = largest * float(np.linalg.norm(off / basis.own_lengths)) * np.sqrt(r.size) / basis.smallest
+        """The change by columns of a basis, where some repeat others or hardly differ from them. With KT orthonormal it
+        is K T T'r, and a row of KT times T'r is at most the product of their lengths."""
         step = basis.solve(r)
-        return Correction(_largest([(rows @ step) / c for rows, c in zip(maps, self.costs, strict=True)]), True, most)
+        changes = [(rows @ step) / c for rows, c in zip(self._on_columns, self.costs, strict=True)]
+        most = self._longest_on_basis * float(np.linalg.norm(np.abs(basis.orthogonal).T @ off))
+        return Correction(_largest(changes), True, 1.01 * most)
+
+    @cached_property
+    def _on_columns(self) -> list[Rows]:
+        """The rows over the columns of the basis."""
+        assert self.basis is not None
+        return [rows.select_columns(self.basis.columns) for rows in self.maps]
+
+    @cached_property
+    def _longest_on_basis(self) -> float:
+        """The longest row of KT, each divided by its cost."""
+        assert self.basis is not None
+        longest = 0.0
+        for rows, costs in zip(self._on_columns, self.costs, strict=True):
+            for block in row_blocks(rows.shape[0]):
+                parts = (rows[block] @ self.basis.orthogonal) / costs[block, None]
+                longest = max(longest, float(np.sqrt(np.square(parts).sum(axis=1)).max(initial=0.0)))
+        return longest
 
 
 def _orthogonal_columns(rows: JoinedRows) -> bool:

@@ -24,14 +24,26 @@ from convexcls.problem import Block, Problem
 from convexcls.proofs.rigorous.entries import EntryError, entry_error, error_from_afar
 from convexcls.proofs.rigorous.rounding import ETA, UNIT, Ball, gamma, raised
 from convexcls.rows import JoinedRows, Rows
-from convexcls.rows.doubled import LARGEST, LEAST, Doubled, dots, product_error, total, two_product
+from convexcls.rows.doubled import (
+    FOLDED_ERROR,
+    LARGEST,
+    LEAST,
+    Doubled,
+    dots,
+    folded,
+    product_error,
+    total,
+    two_product,
+)
 
 #: Roundings besides those of a sum: of an entry, its factors, the shift and the bound.
 BESIDES = 12
 #: So many entries at a time are written out in doubled precision.
 CHUNK = 1_000_000
-#: At least so many rows at a time, where these have fewer entries.
+#: At least so many rows at a time: of many slacks beside them, they have as many.
 SHORTEST_CHUNK = 64
+#: More products than this are added up by halves, not one by one.
+MANY_PRODUCTS = 1000
 #: Rows with more entries in all are not worked out in rationals.
 MOST_RATIONALS = 20_000
 #: Matrices of more rows are not multiplied in doubled precision.
@@ -108,7 +120,7 @@ def row_values(rows: JoinedRows, x: Array, block: Block, field: str, wanted: Arr
     rad = raised((gamma(k) + known.relative) * (abs(rows) @ np.abs(x) + np.abs(getattr(block, field))) + off)
     wanted = np.broadcast_to(wanted, rad.shape)
     doubt = np.flatnonzero(~(rad <= wanted))
-    for some in (doubt[chunk] for chunk in _chunks(doubt.size, rows)):
+    for some in (doubt[chunk] for chunk in _chunks(doubt.size, rows.shape[1])):
         sides = [Fraction(sign) * v for v in block.rational_vector(field, some)]
         used = np.flatnonzero((x != 0) & _used(rows, some))
         mid[some], rad[some] = dots(rows.doubled_at(some, used), x[used], Doubled.of([[v] for v in sides], 1))
@@ -126,10 +138,9 @@ def _used(rows: JoinedRows, some: Indices | slice) -> Mask:
     return np.asarray(rows[some].entry_counts()[1] > 0)
 
 
-def _chunks(size: int, rows: Rows) -> Iterator[slice]:
-    """Few rows at a time: so many that they have ``CHUNK`` entries, and no more slacks beside them than a row has
-    entries."""
-    length = max(min(CHUNK // max(rows.row_length, 1), max(rows.row_length, SHORTEST_CHUNK)), 1)
+def _chunks(size: int, width: int) -> Iterator[slice]:
+    """So many rows at a time that they have ``CHUNK`` entries, and a few in any case."""
+    length = max(CHUNK // max(width, 1), SHORTEST_CHUNK)
     return (slice(start, start + length) for start in range(0, size, length))
 
 
@@ -286,7 +297,7 @@ class Gradient:
             off[mine] += _gather(parts, mine, entries, z)
         rising = np.argsort(columns)
         for rows, z in self.parts:
-            for some in _chunks(rows.shape[0], rows):
+            for some in _chunks(rows.shape[0], columns.size):
                 mine = rising[_used(rows, some)[columns[rising]]]
                 entries = rows.doubled_at(some, columns[mine])
                 off[mine] += _gather(parts, mine, Doubled(entries.high.T, entries.low.T), z[some])
@@ -328,8 +339,12 @@ def _gather(parts: list[list[float]], places: Indices, entries: Doubled, z: Arra
     """Put the products of each row with z, in two doubles each, among the numbers to be added up; a bound on what is
     left."""
     high, error = two_product(entries.high, z)
-    low = entries.low * z
-    for k, *pieces in zip(places.tolist(), high.tolist(), error.tolist(), low.tolist(), strict=True):
-        for piece in pieces:
+    pieces, off = [high, error, entries.low * z], product_error(entries, z, high)
+    if z.size > MANY_PRODUCTS and np.all(np.isfinite(off)):
+        several = np.concatenate([part for part in pieces if part.any()] or pieces, axis=1)
+        pieces = [part[:, None] for part in folded(several)]
+        off = raised(off + FOLDED_ERROR * np.abs(several).sum(axis=1))
+    for k, *own in zip(places.tolist(), *(part.tolist() for part in pieces), strict=True):
+        for piece in own:
             parts[k].extend(piece)
-    return product_error(entries, z, high)
+    return off
