@@ -70,6 +70,13 @@ def test_proved_without_another_solver(model, table, n, seed):
         assert found.objective == pytest.approx(other.objective, rel=1e-7, abs=1e-7)
 
 
+@pytest.mark.parametrize("model", ["hinge", "squared hinge"])
+def test_columns_that_a_sample_does_not_know(model):
+    """Of 8000 rows every fourth is looked at first, and a category of three rows may not be among them."""
+    found = MODELS[model](*one_hot(8000, 1, rare=3)).solve("interior-point")
+    assert found.status == "optimal", found.certificate.reason
+
+
 @pytest.mark.parametrize("model", ["hinge", "squared hinge", "absolute"])
 def test_every_row_with_both_labels(model):
     """With l(m) + l(-m) for each row, scores of 0 are optimal: one a row."""
