@@ -118,6 +118,10 @@ class Rows(ABC):
         high = self[index].to_dense()
         return Doubled(high, np.zeros(high.shape))
 
+    def doubled_at(self, index: Any, columns: Indices) -> Doubled:
+        """The same of some columns, in rising order."""
+        return self.doubled(index).at(columns)
+
     @property
     def rounding(self) -> float:
         """How far an entry may be from what ``rational`` says, relative to its size and in units of 2^-53; infinite

@@ -26,6 +26,9 @@ SPLIT = 134217729.0
 #: Products of larger or smaller numbers may leave the range in which the split is exact.
 LARGEST, LEAST = 2.0**480, 2.0**-480
 
+#: What a sum by halves is off, relative to the sum of absolute values.
+FOLDED_ERROR = 32.0 * UNIT**2
+
 
 class Doubled(NamedTuple):
     """Numbers high + low, off by at most 2 UNIT^2 |high| each."""
@@ -79,6 +82,26 @@ def two_product(a: Array, b: Array | float) -> tuple[Array, Array]:
         a_head, b_head = c - (c - a), d - (d - b)
         a_tail, b_tail = a - a_head, b - b_head
         return product, ((a_head * b_head - product) + a_head * b_tail + a_tail * b_head) + a_tail * b_tail
+
+
+def folded(values: Array) -> tuple[Array, Array]:
+    """The sums along the last axis in two doubles, of up to 2^26 numbers each, off by at most ``FOLDED_ERROR`` times
+    the sums of absolute values: halves are added to each other, and what that loses likewise, log2(n) times; what is
+    lost then is added up. The last sum alone is rounded, and of size log2(n) UNIT times that of the numbers."""
+    high, lost = _halved(values)
+    low, rest = _halved(lost)
+    return two_sum(high, low + rest.sum(axis=-1))
+
+
+def _halved(values: Array) -> tuple[Array, Array]:
+    """The sums along the last axis in doubles, and what was lost on the way."""
+    lost = [np.zeros((*values.shape[:-1], 0))]
+    while (n := values.shape[-1]) > 1:
+        total, error = two_sum(values[..., : n // 2], values[..., n // 2 : 2 * (n // 2)])
+        if error.any():
+            lost.append(error)
+        values = np.concatenate([total, values[..., -1:]], axis=-1) if n % 2 else total
+    return values.sum(axis=-1), np.concatenate(lost, axis=-1)
 
 
 def dots(matrix: Doubled, vector: Array, more: Doubled) -> tuple[Array, Array]:

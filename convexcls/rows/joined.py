@@ -176,9 +176,14 @@ class JoinedRows(Rows):
         return max((rows.rounding for _, rows in self.parts), default=0.0)
 
     def doubled(self, index: Any) -> Doubled:
-        out = Doubled(*np.zeros((2, rows_selected(self.shape[0], index), self.shape[1])))
+        return self.doubled_at(index, np.arange(self.shape[1]))
+
+    def doubled_at(self, index: Any, columns: Indices) -> Doubled:
+        out = Doubled(*np.zeros((2, rows_selected(self.shape[0], index), columns.size)))
         for where, rows in self.parts:
-            out.high[:, where], out.low[:, where] = rows.doubled(index)
+            here = slice(*np.searchsorted(columns, [where.start, where.stop]).tolist())
+            if here.start < here.stop:
+                out.high[:, here], out.low[:, here] = rows.doubled_at(index, columns[here] - where.start)
         return out
 
     def exact_doubles(self, index: Any) -> Array | None:
@@ -204,16 +209,21 @@ class JoinedRows(Rows):
         return out
 
     def to_matrix(self) -> Any:
+        return self._side_by_side([(where, rows.to_matrix()) for where, rows in self.parts], sparse.csc_array)
+
+    def _side_by_side(self, matrices: list[tuple[slice, Any]], form: Any) -> Any:
+        """The matrices of the parts in one sparse array."""
         blocks, done = [], 0
-        for where, rows in sorted(self.parts, key=lambda part: part[0].start):
-            blocks += [sparse.csc_array((self.shape[0], where.start - done)), rows.to_matrix()]
+        for where, matrix in sorted(matrices, key=lambda part: part[0].start):
+            blocks += [form((self.shape[0], where.start - done)), form(matrix)]
             done = where.stop
-        return sparse.hstack([*blocks, sparse.csc_array((self.shape[0], self.shape[1] - done))], format="csc")
+        blocks.append(form((self.shape[0], self.shape[1] - done)))
+        return sparse.hstack([block for block in blocks if block.shape[1]] or blocks, format=blocks[0].format)
 
     def compact(self) -> Any:
         matrices = [(where, rows.to_matrix()) for where, rows in self.parts]
         if any(sparse.issparse(matrix) and matrix.shape[1] > 1 for _, matrix in matrices):
-            return self.to_matrix()
+            return self._side_by_side(matrices, sparse.csr_array)
         out = np.zeros(self.shape, order="C")
         for where, matrix in matrices:
             out[:, where] += matrix.toarray() if sparse.issparse(matrix) else matrix

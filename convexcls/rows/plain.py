@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from convexcls.arrays import Array
+from convexcls.arrays import Array, Indices
 from convexcls.rows.base import Counts, Rows, column_by_column, rows_selected
+from convexcls.rows.doubled import Doubled
 from convexcls.rows.summation import total_in_parts
 
 
@@ -63,6 +64,14 @@ class PickedRows(Rows):
     def entry_counts(self) -> tuple[Counts, Counts]:
         there = self.values != 0
         return there.astype(np.intp), np.bincount(self.columns[there], minlength=self.shape[1])
+
+    def doubled_at(self, index: Any, columns: Indices) -> Doubled:
+        values, own = self.values[index], self.columns[index]
+        place = np.minimum(np.searchsorted(columns, own), max(columns.size - 1, 0))
+        there = np.flatnonzero(columns[place] == own) if columns.size else np.zeros(0, dtype=np.intp)
+        out = Doubled(*np.zeros((2, values.size, columns.size)))
+        out.high[there, place[there]] = values[there]
+        return out
 
     def to_matrix(self) -> Any:
         return sparse.csr_array((self.values, self.columns, np.arange(self.values.size + 1)), shape=self.shape)

@@ -129,6 +129,9 @@ class ScaledRows(Rows):
     def doubled(self, index: Any) -> Doubled:
         return self.base.doubled(index).times(self.left[index][:, None]).times(self.right)
 
+    def doubled_at(self, index: Any, columns: Indices) -> Doubled:
+        return self.base.doubled_at(index, columns).times(self.left[index][:, None]).times(self.right[columns])
+
     @property
     def row_length(self) -> int:
         return self.base.row_length
@@ -145,8 +148,12 @@ class ScaledRows(Rows):
     def to_matrix(self) -> Any:
         matrix = self.base.to_matrix()
         if sparse.issparse(matrix):
-            return sparse.diags_array(self.left) @ matrix @ sparse.diags_array(self.right)
-        return matrix * self.left[:, None] * self.right
+            by_row = sparse.csr_array(matrix)
+            data = by_row.data * np.repeat(self.left, np.diff(by_row.indptr)) * self.right[by_row.indices]
+            return sparse.csr_array((data, by_row.indices, by_row.indptr), shape=self.shape)
+        out = matrix * self.left[:, None]
+        out *= self.right
+        return out
 
     def to_dense(self) -> Array:
         return np.asarray(self.base.to_dense() * self.left[:, None] * self.right)

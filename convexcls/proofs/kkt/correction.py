@@ -40,6 +40,7 @@ from convexcls.rational.elimination import dot, independent_columns, solve
 from convexcls.rational.numbers import to_double
 from convexcls.rows import JoinedRows, Rows, as_rows
 from convexcls.rows.column_basis import ColumnBasis
+from convexcls.rows.summation import row_blocks
 
 #: More variables than this are not measured (duals of large problems, whose multipliers include one a variable).
 LARGEST_GROUP = 2000
@@ -170,7 +171,7 @@ class FreeRows:
         gauge = problem.null_directions[:, self.where]
         return ColumnBasis.of([*self.maps, *([as_rows(gauge)] if gauge.size else [])])
 
-    @property
+    @cached_property
     def is_exact(self) -> bool:
         """Whether the other columns are combinations of those of the basis, without rounding."""
         assert self.basis is not None
@@ -210,20 +211,28 @@ class FreeRows:
         return self.basis is None or bool(self.basis.others.size) or self.basis.smallest < SMALLEST_SINGULAR_VALUE
 
     def _on_basis(self, basis: ColumnBasis, residual: Ball, enough: float) -> Correction:
-        """The change by columns of a basis, where some repeat others or hardly differ from them. Rows of orthonormal
-        columns have entries of at most one; how large they are is worked out where that leaves rounding too much."""
+        """The change by columns of a basis, where some repeat others or hardly differ from them. With KT orthonormal it
+        is K T T'r, and a row of KT times T'r is at most the product of their lengths: that of the row is at most one,
+        and worked out where that leaves rounding too much."""
         r, off = residual.mid[basis.columns], residual.rad[basis.columns]
-        size = self._largest_along(basis.spread(basis.solve(r)[:, None]))
-        most = float(np.linalg.norm(off / basis.own_lengths)) * np.sqrt(r.size) / basis.smallest
+        step = basis.spread(basis.solve(r)[:, None])
+        size = _largest([(rows @ step) / c[:, None] for rows, c in zip(self.maps, self.costs, strict=True)])
+        most = 1.01 * float(np.linalg.norm(np.abs(basis.orthogonal).T @ off))
         cheapest = min(float(c.min(initial=1.0)) for c in self.costs)
-        if size + most / cheapest <= enough:
-            return Correction(size, not basis.others.size, most / cheapest)
-        most *= min(self._largest_along(basis.spread(basis.orthogonal)), 1.0 / cheapest)
-        return Correction(size, not basis.others.size, most)
+        if not size + most / cheapest <= enough:
+            most *= min(self._longest_on_basis * cheapest, 1.0)
+        return Correction(size, not basis.others.size, most / cheapest)
 
-    def _largest_along(self, directions: Array) -> float:
-        """The largest change of a multiplier, in units of its cost, along directions in the columns."""
-        return _largest([(rows @ directions) / c[:, None] for rows, c in zip(self.maps, self.costs, strict=True)])
+    @cached_property
+    def _longest_on_basis(self) -> float:
+        """The longest row of KT, each divided by its cost."""
+        assert self.basis is not None
+        along, longest = self.basis.spread(self.basis.orthogonal), 0.0
+        for rows, costs in zip(self.maps, self.costs, strict=True):
+            for block in row_blocks(rows.shape[0]):
+                parts = (rows[block] @ along) / costs[block, None]
+                longest = max(longest, float(np.sqrt(np.square(parts).sum(axis=1)).max(initial=0.0)))
+        return longest
 
 
 def _orthogonal_columns(rows: JoinedRows) -> bool:

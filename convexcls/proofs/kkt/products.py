@@ -19,18 +19,32 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from convexcls.arrays import Array, Indices
+from convexcls.arrays import Array, Indices, Mask
 from convexcls.problem import Block, Problem
 from convexcls.proofs.rigorous.products import EntryError, entry_error, error_from_afar
 from convexcls.proofs.rigorous.rounding import ETA, UNIT, Ball, gamma, raised
 from convexcls.rational.elimination import dot
 from convexcls.rows import JoinedRows, Rows
-from convexcls.rows.doubled import LARGEST, LEAST, Doubled, dots, product_error, total, two_product
+from convexcls.rows.doubled import (
+    FOLDED_ERROR,
+    LARGEST,
+    LEAST,
+    Doubled,
+    dots,
+    folded,
+    product_error,
+    total,
+    two_product,
+)
 
 #: Roundings besides those of a sum: of an entry, its factors, the shift and the bound.
 BESIDES = 12
 #: So many entries at a time are written out in doubled precision.
 CHUNK = 1_000_000
+#: At least so many rows at a time: of many slacks beside them, they have as many.
+SHORTEST_CHUNK = 64
+#: More products than this are added up by halves, not one by one.
+MANY_PRODUCTS = 1000
 #: Rows with more entries in all are not worked out in rationals.
 MOST_RATIONALS = 20_000
 #: Matrices of more rows are not multiplied in doubled precision.
@@ -107,10 +121,10 @@ def row_values(rows: JoinedRows, x: Array, block: Block, field: str, wanted: Arr
     rad = raised((gamma(k) + known.relative) * (abs(rows) @ np.abs(x) + np.abs(getattr(block, field))) + off)
     wanted = np.broadcast_to(wanted, rad.shape)
     doubt = np.flatnonzero(~(rad <= wanted))
-    used = np.flatnonzero(x)
     for some in (doubt[chunk] for chunk in _chunks(doubt.size, rows.shape[1])):
         sides = [Fraction(sign) * v for v in block.rational_vector(field, some)]
-        mid[some], rad[some] = dots(rows.doubled(some).at(used), x[used], Doubled.of([[v] for v in sides], 1))
+        used = np.flatnonzero((x != 0) & _used(rows, some))
+        mid[some], rad[some] = dots(rows.doubled_at(some, used), x[used], Doubled.of([[v] for v in sides], 1))
     left = doubt[~(rad[doubt] <= wanted[doubt])]
     if 0 < left.size * rows.shape[1] <= MOST_RATIONALS and np.all(np.isfinite(x)):
         point = [Fraction(v) for v in x.tolist()]
@@ -120,9 +134,14 @@ def row_values(rows: JoinedRows, x: Array, block: Block, field: str, wanted: Arr
     return Ball(mid, rad)
 
 
+def _used(rows: JoinedRows, some: Indices | slice) -> Mask:
+    """The columns in which some rows have entries: of many slacks their own."""
+    return np.asarray(rows[some].entry_counts()[1] > 0)
+
+
 def _chunks(size: int, width: int) -> Iterator[slice]:
-    """So many rows at a time that they have ``CHUNK`` entries, or one."""
-    length = max(CHUNK // max(width, 1), 1)
+    """So many rows at a time that they have ``CHUNK`` entries, and a few in any case."""
+    length = max(CHUNK // max(width, 1), SHORTEST_CHUNK)
     return (slice(start, start + length) for start in range(0, size, length))
 
 
@@ -273,10 +292,12 @@ class Gradient:
                 entries = p.doubled(inside) if known is None else Doubled(*(part[inside] for part in known))
                 off[mine] += _kernel_error(p, z)[inside] if known is None else 0.0
             off[mine] += _gather(parts, mine, entries, z)
+        rising = np.argsort(columns)
         for rows, z in self.parts:
-            for some in _chunks(*rows.shape):
-                entries = rows.doubled(some).at(columns)
-                off += _gather(parts, np.arange(columns.size), Doubled(entries.high.T, entries.low.T), z[some])
+            for some in _chunks(rows.shape[0], columns.size):
+                mine = rising[_used(rows, some)[columns[rising]]]
+                entries = rows.doubled_at(some, columns[mine])
+                off[mine] += _gather(parts, mine, Doubled(entries.high.T, entries.low.T), z[some])
         mid = np.array([total(own) for own in parts])
         rad = raised(2 * UNIT * np.abs(mid) + off)
         rad = np.where(np.isfinite(mid), rad, np.inf)
@@ -315,8 +336,12 @@ def _gather(parts: list[list[float]], places: Indices, entries: Doubled, z: Arra
     """Put the products of each row with z, in two doubles each, among the numbers to be added up; a bound on what is
     left."""
     high, error = two_product(entries.high, z)
-    low = entries.low * z
-    for k, *pieces in zip(places.tolist(), high.tolist(), error.tolist(), low.tolist(), strict=True):
-        for piece in pieces:
+    pieces, off = [high, error, entries.low * z], product_error(entries, z, high)
+    if z.size > MANY_PRODUCTS and np.all(np.isfinite(off)):
+        several = np.concatenate([part for part in pieces if part.any()] or pieces, axis=1)
+        pieces = [part[:, None] for part in folded(several)]
+        off = raised(off + FOLDED_ERROR * np.abs(several).sum(axis=1))
+    for k, *own in zip(places.tolist(), *(part.tolist() for part in pieces), strict=True):
+        for piece in own:
             parts[k].extend(piece)
-    return product_error(entries, z, high)
+    return off

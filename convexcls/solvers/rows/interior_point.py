@@ -9,11 +9,11 @@ import numpy as np
 
 from convexcls.problem import Problem
 from convexcls.solvers.base import Answer, Callback, Solver, Start, Tracer, refuse_unless_quadratic
-from convexcls.solvers.rows.column_basis import Unknowns
 from convexcls.solvers.rows.continuation import continued
 from convexcls.solvers.rows.interior_point_run import NoSolution, RowSolution, Run, solve_whole
 from convexcls.solvers.rows.reduction import RowReduction
 from convexcls.solvers.rows.shrinking import can_be_sampled, solve_on_few_rows
+from convexcls.solvers.rows.unknowns import Unknowns
 
 #: More unknowns (besides slacks) make the dense systems of every step too large.
 MAX_DENSE_UNKNOWNS = 2500
@@ -69,7 +69,10 @@ class InteriorPointSolver(Solver):
 
     def _solve(self, start: Start | None, problem: Problem, callback: Callback | None) -> Answer:
         reduction, tracer = problem.remembered(RowReduction.of), Tracer(callback)
-        unknowns = Unknowns.of(reduction.program())
+        program = reduction.program()
+        if program.may_be_copied:
+            program = program.in_memory()
+        unknowns = Unknowns.of(program)
         run = Run(tracer, self.max_iter, self.polish, reduction.restored).in_unknowns(unknowns)
         x = None if start is None else unknowns.z_of(reduction.reduced(start.x, start.multipliers)[0])
         with np.errstate(over="ignore", invalid="ignore", divide="ignore", under="ignore"):

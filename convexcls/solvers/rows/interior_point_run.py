@@ -14,15 +14,14 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from scipy.optimize import linprog
 
 from convexcls.arrays import Array, Indices
 from convexcls.rows import Rows
 from convexcls.solvers.base import Tracer
-from convexcls.solvers.rows.column_basis import Unknowns
 from convexcls.solvers.rows.finish import EXACT, finish
 from convexcls.solvers.rows.interior_point_step import PathPoint, PathStop, follow
 from convexcls.solvers.rows.row_program import RowProgram
+from convexcls.solvers.rows.unknowns import Unknowns
 
 #: x, the a of all rows, and nu.
 At = tuple[Array, Array, Array]
@@ -171,6 +170,8 @@ def contradiction(program: RowProgram, p: PathPoint, reach: Array) -> tuple[Arra
 
 def _on_few_rows(program: RowProgram, rows: Indices) -> tuple[Array, Array] | None:
     """A vertex of the set of contradictions on these rows: it has no more rows than unknowns, and one."""
+    from scipy.optimize import linprog
+
     matrix = np.vstack([program.rows[rows].to_dense(), program.A])
     sides = np.concatenate([program.h[rows], program.b])
     units = np.abs(matrix).max(axis=0, initial=0.0)

@@ -18,12 +18,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from convexcls.arrays import Array, Indices, Mask
-from convexcls.rows import Rows, as_rows
+from convexcls.rows import JoinedRows, Rows, StackedRows, as_rows
 
 #: On which side of its kinks every row is.
 Partition = NDArray[np.int8]
 #: a is at its lower or upper bound, a = r/compliance, or none of them is possible: the row breaks a constraint.
 LOW, HIGH, CURVED, BROKEN = 0, 1, 2, 3
+
+#: More entries are not copied.
+MAX_COPIED_ENTRIES = 20_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,11 +142,26 @@ class RowProgram:
         """The program with its rows as one array."""
         return replace(self, rows=working_copy(self.rows, self.origin))
 
-    def sample(self, index: Indices, share: float) -> RowProgram:
-        """The program in which the sampled rows among these stand for 1/share as many."""
-        part = self.restricted(index)
-        weight = np.where(part.sampled, 1.0 / share, 1.0)
+    @property
+    def may_be_copied(self) -> bool:
+        """Whether the rows are made of arrays in memory, and few enough to be copied into one: it is read in fewer
+        steps than its layers."""
+        return self.rows.entries <= MAX_COPIED_ENTRIES and _made_of_arrays(self.rows)
+
+    def sample(self, index: Indices, stands_for: Array) -> RowProgram:
+        """The program in which each of some rows stands for so many."""
+        order = np.argsort(index)
+        part, weight = self.restricted(index[order]), stands_for[order]
         return replace(part, low=part.low * weight, high=part.high * weight, compliance=part.compliance / weight)
+
+
+def _made_of_arrays(rows: Rows) -> bool:
+    if isinstance(rows, JoinedRows):
+        return all(_made_of_arrays(part) for _, part in rows.parts)
+    if isinstance(rows, StackedRows):
+        return all(map(_made_of_arrays, rows.parts))
+    core = rows.factors().core
+    return core.in_memory() is not None or core.is_ones or core.diagonal() is not None
 
 
 def working_copy(rows: Rows, index: Indices) -> Rows:

@@ -18,6 +18,7 @@ from convexcls.rows.summation import row_blocks
 from convexcls.solvers.rows.finish import Exact, finish
 from convexcls.solvers.rows.interior_point_run import NEAR_ERROR, RowSolution, Run, solve_whole
 from convexcls.solvers.rows.row_program import BROKEN, CURVED, HIGH, Partition, RowProgram
+from convexcls.solvers.rows.sampling import RowOrder
 from convexcls.solvers.rows.smoothing import Smoothed
 
 #: Samples have to have so many rows at least, and so many for each unknown; each is so many times the one before.
@@ -35,6 +36,8 @@ BALANCED_GRADIENT = 1e-13
 #: How often rows are smoothed before the band is chosen, each time so much narrower.
 SMOOTHED_WIDTHS = 3
 WIDTH_FACTOR = 4.0
+#: Rows that are nearer to their kinks than this share of what is typical are tied.
+TIED_SHARE = 0.25
 #: How far each time, as a share of the width, and in how many steps.
 ACCURACY, MAX_STEPS_PER_WIDTH = 0.05, 8
 
@@ -62,18 +65,18 @@ def solve_on_few_rows(program: RowProgram, x: Array | None, run: Run) -> RowSolu
 
 def _from_samples(program: RowProgram, run: Run) -> tuple[Array | None, float]:
     """A point near the solution, and the share of the rows whose side it leaves open."""
-    many, smallest = np.flatnonzero(program.sampled), _smallest_sample(program)
-    sizes = [many.size]
+    smallest = _smallest_sample(program)
+    sizes = [int(np.count_nonzero(program.sampled))]
     while sizes[-1] > SAMPLE_GROWTH * smallest:
         sizes.append(sizes[-1] // SAMPLE_GROWTH)
     if len(sizes) == 1:
         sizes.append(max(smallest, sizes[0] // SAMPLE_GROWTH))
-    order = np.random.default_rng(0).choice(many, sizes[1], replace=False)
-    few = np.flatnonzero(~program.sampled)
+    order, few = RowOrder.of(program, sizes[1], sizes[-1]), np.flatnonzero(~program.sampled)
     x: Array | None = None
     size = 0
     for m in reversed(sizes[1:]):
-        part = program.sample(np.sort(np.concatenate([order[:m], few])), m / many.size)
+        drawn, stands_for = order.sample(m)
+        part = program.sample(np.concatenate([drawn, few]), np.concatenate([stands_for, np.ones(few.size)]))
         rough = _roughly(part, x, _share(program, size), run)
         if rough is not None:
             x, size = rough, m
@@ -126,7 +129,10 @@ def _smoothly(program: RowProgram, x: Array, share: float, times: int, run: Run)
     excess, nu = program.excess(x), np.zeros(program.b.size)
     distance = program.distances(excess)
     count = int(np.ceil(share * distance.size))
-    width = float(np.partition(distance, count)[count])
+    # where rows are tied by the thousand, that is rounding: of the others some are farther than this
+    width = max(
+        float(np.partition(distance, count)[count]), TIED_SHARE * share * float(distance[np.isfinite(distance)].mean())
+    )
     if np.all(program.compliance > 0):  # smooth as it is
         times, width = 1, width / WIDTH_FACTOR ** (times - 1)
     for _ in range(times):

@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 from scipy.linalg import LinAlgError, cholesky, eigh
 
-from convexcls.arrays import Array, Mask
+from convexcls.arrays import Array
 from convexcls.rows import DenseRows, Rows
 from convexcls.rows.summation import row_blocks
+from convexcls.solvers.rows.dependent_columns import KeptUnknowns, spanning_columns
 from convexcls.solvers.rows.row_program import RowProgram, working_copy
 
 #: Whether columns repeat each other is seen on so many rows.
@@ -29,9 +30,8 @@ ROUNDING = 1e-15
 class RowsInBasis(Rows):
     """RT, lazily; some of its rows are multiplied out, and with them their Gram matrix."""
 
-    def __init__(self, base: Rows, T: Array, null: Mask) -> None:
-        self.base, self.shape = base, base.shape
-        self.basis = np.where(null, 0.0, T)  # along these no row changes but by rounding
+    def __init__(self, base: Rows, T: Array) -> None:
+        self.base, self.shape, self.basis = base, base.shape, T
 
     def __matmul__(self, v: Array) -> Array:
         return self.base @ (self.basis @ v)
@@ -67,26 +67,37 @@ class Unknowns:
     @classmethod
     def of(cls, program: RowProgram) -> Unknowns:
         n, k = program.rows.shape
-        some = working_copy(program.rows, np.arange(0, n, max(1, n // max(SAMPLE_ROWS, 5 * k))))
-        array = some.in_memory()
-        if not isinstance(array, np.ndarray):
+        index = np.arange(0, n, max(1, n // max(SAMPLE_ROWS, 5 * k)))
+        some = working_copy(program.rows, index)
+        if _independent(some.gram(np.ones(index.size))):
             return cls(program)
-        gram = some.gram(np.ones(some.shape[0]))
-        diagonal = gram.diagonal()
-        unit = 1.0 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
+        basis = spanning_columns(program, index)
+        if basis is None:
+            return cls._in_eigenvectors(program, some)
+        kept = KeptUnknowns.of(program, basis)
+        inner = cls._in_eigenvectors(kept.program, working_copy(kept.program.rows, index))
+        if inner.T is None or inner.inverse is None:
+            return cls(kept.program, kept.T, kept.inverse)
+        return cls(inner.program, kept.T @ inner.T, inner.inverse @ kept.inverse)
+
+    @classmethod
+    def _in_eigenvectors(cls, program: RowProgram, some: Rows) -> Unknowns:
+        """Orthogonal columns, judged by some rows, where they are far from that."""
+        array, gram = some.in_memory(), some.gram(np.ones(some.shape[0]))
+        if not isinstance(array, np.ndarray) or _independent(gram):
+            return cls(program)
+        unit = _units(gram)
         scaled = gram * unit[:, None] * unit
-        if not np.all(np.isfinite(scaled)) or _independent(scaled):
+        if not np.all(np.isfinite(scaled)):
             return cls(program)
         values, vectors = eigh(scaled, check_finite=False)
         length = 1.0 / np.sqrt(np.where(values <= ROUNDING * values.size, 1.0, values))
         T = unit[:, None] * vectors * length
-        summed = np.max(np.abs(array) @ np.abs(T), axis=0, initial=0.0)
-        null = np.max(np.abs(array @ T), axis=0, initial=0.0) <= 10 * ROUNDING * summed
         other = replace(
             program,
             P=T.T @ program.P @ T,
             q=_without_rounding(program.q, T),
-            rows=RowsInBasis(program.rows, T, null),
+            rows=RowsInBasis(program.rows, T),
             A=_without_rounding(program.A, T),
         )
         return cls(other, T, (vectors / length).T / unit)
@@ -106,9 +117,17 @@ def _without_rounding(matrix: Array, T: Array) -> Array:
     return np.where(np.abs(product) <= ROUNDING * summed, 0.0, product)
 
 
-def _independent(scaled: Array) -> bool:
+def _units(gram: Array) -> Array:
+    """What makes the diagonal one."""
+    diagonal = gram.diagonal()
+    return np.asarray(1.0 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0)))
+
+
+def _independent(gram: Array) -> bool:
     """Whether the columns are far enough from depending on each other; columns of zeros do not count."""
-    used = scaled.diagonal() > 0
+    used = gram.diagonal() > 0
+    unit = _units(gram)
+    scaled = gram * unit[:, None] * unit
     try:
         factor = cholesky(scaled[np.ix_(used, used)], lower=True, check_finite=False)
     except LinAlgError:
