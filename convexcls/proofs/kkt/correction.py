@@ -11,7 +11,7 @@ relative to the multipliers themselves. It does not depend on how the features a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -19,7 +19,6 @@ from typing import NamedTuple
 from weakref import ref
 
 import numpy as np
-from scipy.linalg.lapack import dpocon, dpotrf, dpotrs
 
 from convexcls import rational
 from convexcls.arrays import Array, Indices
@@ -28,6 +27,8 @@ from convexcls.proofs.rigorous.rounding import Ball
 from convexcls.proofs.rigorous.structure import Structure
 from convexcls.rational.doubles import rank
 from convexcls.rows import JoinedRows, Rows
+from convexcls.rows.dependence import Dependence
+from convexcls.rows.summation import BLOCK
 
 #: Of larger matrices the rank is left to floating point.
 MAX_RANK_ENTRIES = 4_000_000
@@ -133,12 +134,34 @@ class FreeRows:
         """Whether no column is near a combination of others, but for the directions of the gauge."""
         if self.squares is not None:
             return bool(np.all(self.squares > 0))
-        return self.few is not None or self.whole is not None
+        factored = self.few or self.whole
+        return factored is not None and factored.whole
+
+    def flat_directions(self) -> Array | None:
+        """Directions, one a column, along which no row changes up to rounding; None where some columns nearly repeat
+        each other, so that there may be more."""
+        factored = self.few or self.whole
+        return None if factored is None else factored.columns.flat_directions() / factored.size[:, None]
 
     def _factored(self, maps: Sequence[JoinedRows]) -> _Factored | None:
+        """The factor of these rows; that columns are combinations of others is asked of all rows, in few entries in
+        rationals, in more of them by their rank."""
         problem = self._problem()
         assert problem is not None
-        return _Factored.of(problem, maps, self.where, self.size)
+        found = _Factored.of(problem, maps, self.where, self.size)
+        if found is None or found.whole:
+            return found
+        return None if self.entries <= FEW_ENTRIES else found.on_rows(self.maps)
+
+    @property
+    def entries(self) -> int:
+        """How many entries the rows have, written out."""
+        return sum(rows.shape[0] for rows in self.maps) * self.where.size
+
+    @cached_property
+    def rank(self) -> int:
+        """The rank of the rows as they were given, at most; 0 where it would take too long."""
+        return 0 if self.entries > MAX_RANK_ENTRIES else _rank(self.maps)
 
     def correction(self, residual: Ball, enough: float = 0.0) -> Correction:
         """What removes the residual of these variables. Where a change of the multipliers of a few rows is below
@@ -147,13 +170,49 @@ class FreeRows:
         r, off = residual.mid[self.where], residual.rad[self.where]
         if self.squares is not None:
             return _column_by_column(self.squares, self.largest, r, off)
+        factored = self.few or self.whole
+        if factored is None:
+            return self._by_orthogonal_factors(r, off)
+        if not factored.whole and self.rank > factored.columns.kept.size:
+            return Correction(float("inf"), False)
         if self.few is not None and (found := _on_few_rows(self.maps, self.few, r, enough)) is not None:
             rounding = self.few.largest_change(off)
             if found + rounding <= enough or self.whole is None:
-                return Correction(found, True, rounding)
+                return Correction(found, self.few.whole, rounding)
         if self.whole is None:
-            return _by_orthogonal_factors(self.maps, self.size, r, off)
-        return Correction(self.whole.change(r), True, self.whole.largest_change(off))
+            return self._by_orthogonal_factors(r, off)
+        return Correction(self.whole.change(r), self.whole.whole, self.whole.largest_change(off))
+
+    def _by_orthogonal_factors(self, r: Array, off: Array) -> Correction:
+        """The change by singular values. Columns that repeat each other, or hardly differ, are told apart in rationals
+        where there are few entries; where there are many, only whether they differ at all."""
+        values, right = self.singular
+        kept = values > SMALLEST_SINGULAR_VALUE * values.max(initial=0.0)
+        if not np.all(kept) and self.entries <= FEW_ENTRIES:
+            return _by_rationals(self.maps, r, off)
+        if not np.all(kept) and self.rank > int(kept.sum()):
+            return Correction(float("inf"), False)
+        inverse = right[kept].T / values[kept] / self.size[:, None]  # K times these are the left singular vectors
+        pulls = inverse.T @ r
+        change = most = 0.0
+        for left in (part @ inverse for rows in self.maps for part in _parts(rows)):
+            change = max(change, float(np.abs(left @ pulls).max(initial=0.0)))
+            most = max(most, float(np.abs(left).max(initial=0.0)))
+        unsure = most * float((np.linalg.norm(off / self.size) / values[kept]).sum())
+        return Correction(change, bool(np.all(kept)), unsure)
+
+    @cached_property
+    def singular(self) -> tuple[Array, Array]:
+        """The singular values of K, columns in units of their largest entry, and the right singular vectors (rows), by
+        a triangular factor that takes in the rows a part at a time."""
+        width = self.where.size
+        triangle = np.zeros((0, width))
+        for rows in self.maps:
+            for part in _parts(rows):
+                stacked = np.vstack([triangle, part.to_dense() / self.size])
+                triangle = np.linalg.qr(stacked, mode="r") if stacked.shape[0] > width else stacked
+        _, values, right = np.linalg.svd(triangle, full_matrices=False)
+        return values, right
 
 
 def _orthogonal_columns(rows: JoinedRows) -> bool:
@@ -183,28 +242,40 @@ def _thinned(rows: JoinedRows, unknowns: int) -> JoinedRows:
 
 @dataclass(frozen=True, eq=False)
 class _Factored:
-    """Rows K with a Cholesky factor of K'K, in units in which its diagonal is one."""
+    """Rows K with a Cholesky factor of K'K over the columns that are no combinations of others, in units ``size``."""
 
     maps: Sequence[JoinedRows]
-    factor: Array
-    unit: Array
+    columns: Dependence
+    size: Array
 
     @classmethod
     def of(cls, problem: Problem, maps: Sequence[JoinedRows], where: Indices, size: Array) -> _Factored | None:
-        """None where columns nearly repeat each other."""
+        """None where columns nearly repeat each other, but are no combinations of others to rounding."""
         gram = sum((rows.gram(np.ones(rows.shape[0])) for rows in maps), np.zeros((where.size, where.size)))
-        scaled = gram / np.outer(size, size)
+        scaled = gram / size / size[:, None]
         diagonal = np.sqrt(np.diag(scaled))
         diagonal = np.where(diagonal > 0, diagonal, 1.0)
-        scaled = problem.fill_null_directions(scaled / np.outer(diagonal, diagonal), size * diagonal, where)
-        factor, info = dpotrf(scaled, lower=1, clean=0)
-        if info != 0 or not np.abs(factor.diagonal()).min() >= SMALLEST_PIVOT:
+        unit = size * diagonal
+        columns = Dependence.of(problem.fill_null_directions(scaled / diagonal / diagonal[:, None], unit, where))
+        if columns is None or not columns.upper.diagonal().min() >= SMALLEST_PIVOT:
             return None
-        return cls(maps, np.asarray(factor), size * diagonal)
+        return cls(maps, columns, unit)
+
+    def on_rows(self, maps: Sequence[JoinedRows]) -> _Factored | None:
+        """The same, where the columns are combinations of others on all rows."""
+        if not self.columns.others.size:
+            return self
+        columns = self.columns.on_rows([rows.scaled(1.0, 1.0 / self.size) for rows in maps])
+        return None if columns is None else _Factored(self.maps, columns, self.size)
+
+    @property
+    def whole(self) -> bool:
+        """Whether no column is a combination of others."""
+        return not self.columns.others.size
 
     def solve(self, r: Array) -> Array:
         """(K'K)^-1 r."""
-        return np.asarray(dpotrs(self.factor, r / self.unit, lower=1)[0] / self.unit)
+        return np.asarray(self.columns.solve(r / self.size) / self.size)
 
     def change(self, r: Array) -> float:
         """The largest entry of K (K'K)^-1 r."""
@@ -212,19 +283,13 @@ class _Factored:
         return _largest([rows @ step for rows in self.maps])
 
     def largest_change(self, off: Array) -> float:
-        """At least the same for every r with |r| <= off: the longest row of K times the norm of the inverse times that
-        of ``off``, all in units in which K'K has a diagonal of ones."""
-        return self._longest * float(np.linalg.norm(off / self.unit)) / self._smallest if self._smallest > 0 else np.inf
+        """At least the same for every r with |r| <= off, as ‖K (K'K)^-1 r‖^2 = r'(K'K)^-1 r: the root of the norm of the
+        inverse times the norm of ``off``, both in units in which K'K has a diagonal of ones."""
+        return self._root_of_inverse * float(np.linalg.norm((off / self.size)[self.columns.kept]))
 
     @cached_property
-    def _smallest(self) -> float:
-        """At most about the smallest eigenvalue."""
-        norm = float(np.abs(self.factor.diagonal()).max(initial=0.0))
-        return float(dpocon(self.factor, norm * norm, uplo="L")[0] * norm * norm / np.sqrt(max(self.unit.size, 1)))
-
-    @cached_property
-    def _longest(self) -> float:
-        return max(float(np.linalg.norm(rows.column_max() / self.unit)) for rows in self.maps)
+    def _root_of_inverse(self) -> float:
+        return float(np.sqrt(self.columns.inverse_norm * np.sqrt(self.size.size)))
 
 
 def _largest(changes: Sequence[Array]) -> float:
@@ -254,34 +319,23 @@ def _on_few_rows(maps: Sequence[JoinedRows], few: _Factored, r: Array, enough: f
     return None
 
 
-def _by_orthogonal_factors(maps: Sequence[JoinedRows], size: Array, r: Array, off: Array) -> Correction:
-    """The change by singular values. Columns that repeat each other, or hardly differ, are told apart in rationals
-    where there are few entries; where there are many, only whether they differ at all."""
-    stacked = np.vstack([rows.to_dense() for rows in maps])
-    left, values, right = np.linalg.svd(stacked / size, full_matrices=False)
-    kept = values > SMALLEST_SINGULAR_VALUE * values.max(initial=0.0)
-    if not np.all(kept) and stacked.size <= FEW_ENTRIES:
-        return _by_rationals(maps, r, off)
-    if not np.all(kept) and _rank(maps, stacked) > int(kept.sum()):
-        return Correction(float("inf"), False)
-    delta = left[:, kept] @ ((right[kept] @ (r / size)) / values[kept])
-    most = float(np.abs(left[:, kept]).max(initial=0.0)) * float((np.linalg.norm(off / size) / values[kept]).sum())
-    return Correction(float(np.abs(delta).max(initial=0.0)), bool(np.all(kept)), most)
+def _parts(rows: JoinedRows) -> Iterator[JoinedRows]:
+    """The rows, so many at a time that a factorization of these costs little more than one of all."""
+    length = max(4 * rows.shape[1], BLOCK)
+    return (rows[start : start + length] for start in range(0, rows.shape[0], length))
 
 
-def _rank(maps: Sequence[JoinedRows], stacked: Array) -> int:
-    """The rank of the rows as they were given, at most; as large as it can be where it would take too long."""
-    if stacked.size > MAX_RANK_ENTRIES:
-        return 0
+def _rank(maps: Sequence[JoinedRows]) -> int:
+    """The rank of the rows as they were given; as large as it can be where it is not known."""
     if all(np.isfinite(rows.rounding) for rows in maps):
-        return rank(stacked)
+        return rank(np.vstack([rows.to_dense() for rows in maps]))
     # rows minus the means of their groups, and differences of means, are the samples less a constant
     parts = [part for rows in maps for _, part in rows.parts]
     centred = [part.as_centred for part in parts if part.as_centred is not None]
     if not centred:  # sums of rows, which add nothing to their rank
         return rank(np.vstack([rows.to_dense() for rows in maps if np.isfinite(rows.rounding)]))
     if len(centred) != 1 or len(maps) != 2:
-        return stacked.shape[1]
+        return maps[0].shape[1]
     samples = centred[0].base.to_dense()
     return rank(np.hstack([samples, np.ones((samples.shape[0], 1))])) - 1
 

@@ -280,6 +280,7 @@ class Gradient:
             for some in _chunks(*rows.shape):
                 entries = rows.doubled(some).at(columns)
                 off += _gather(parts, np.arange(columns.size), Doubled(entries.high.T, entries.low.T), z[some])
+                off += _condense(parts)
         mid = np.array([total(own) for own in parts])
         rad = raised(2 * UNIT * np.abs(mid) + off)
         rad = np.where(np.isfinite(mid), rad, np.inf)
@@ -312,6 +313,19 @@ class Gradient:
                         sums[j] += row[j] * factor
         found = [_rounded(sums[j]) for j in columns.tolist()]
         return np.array([mid for mid, _ in found]), np.array([rad for _, rad in found])
+
+
+def _condense(parts: list[list[float]]) -> Array:
+    """Put the sum of each list, in two doubles, in its place, so that they do not grow with the rows; a bound on what is
+    left."""
+    lost = np.zeros(len(parts))
+    for k, own in enumerate(parts):
+        high = total(own)
+        own.append(-high)
+        low = total(own)
+        own[:] = [high, low]
+        lost[k] = UNIT * abs(low)
+    return lost
 
 
 def _gather(parts: list[list[float]], places: Indices, entries: Doubled, z: Array) -> Array:

@@ -13,14 +13,14 @@ from typing import ClassVar, Literal
 
 import numpy as np
 from scipy.linalg import qr, solve_triangular
-from scipy.linalg.lapack import dpocon
 from scipy.sparse import issparse
 from scipy.sparse.linalg import LinearOperator, lsmr
 
 from convexcls.arrays import Array, Indices
 from convexcls.problem import Problem
+from convexcls.rows.dependence import Dependence, shortest_along
 from convexcls.solvers.base import Answer, Callback, Solver, Tracer, refuse_unless_quadratic, split_by_block, stacked
-from convexcls.solvers.smooth.hessian import CholeskyFactor, scaled_hessian, shortest_solution
+from convexcls.solvers.smooth.hessian import shortest_solution
 from convexcls.solvers.smooth.objective import Iterate, SmoothObjective
 
 #: Condition numbers above this are worth refining for.
@@ -77,17 +77,21 @@ class ClosedFormSolver(Solver):
             if problem.size > MAX_DENSE_UNKNOWNS and _is_sparse(problem):
                 return by_lsmr(function), "least squares by LSMR, refined"
             if (found := by_normal_equations(function)) is not None:
-                return found, f"full rank {problem.size}"
+                return found[0], _rank_in_words(found[1], problem.size)
         matrix, target = _stack(problem)
         _, R, order = qr(matrix, mode="economic", pivoting=True)
         sizes = np.abs(np.diag(R))
         rank = int(np.sum(sizes > self.rank_tol * sizes[0])) if sizes.size and sizes[0] > 0 else 0
         if rank < matrix.shape[1]:
             x = shortest_solution(matrix, target, self.rank_tol)
-            return x, f"rank {rank} of {matrix.shape[1]}: one of many minimisers, the shortest"
+            return x, _rank_in_words(rank, matrix.shape[1])
         worth_it = sizes[0] > MIN_CONDITION_TO_REFINE * sizes[-1] or matrix.size <= MAX_ENTRIES_ALWAYS_REFINED
         rounds = self.refinements if worth_it else 0
-        return _refined(matrix, target, order, rounds), f"full rank {rank}"
+        return _refined(matrix, target, order, rounds), _rank_in_words(rank, rank)
+
+
+def _rank_in_words(rank: int, unknowns: int) -> str:
+    return f"rank {rank} of {unknowns}: one of many minimisers, the shortest" if rank < unknowns else f"full rank {rank}"
 
 
 def _is_sparse(problem: Problem) -> bool:
@@ -171,8 +175,8 @@ def _equations(problem: Problem) -> tuple[Array, dict[str, Array], str]:
     return x, split_by_block(problem.constraints, nu), "linear KKT system"
 
 
-def by_normal_equations(function: SmoothObjective) -> Array | None:
-    """The minimiser by the normal equations, or None where the columns depend on each other too nearly for them.
+def by_normal_equations(function: SmoothObjective) -> tuple[Array, int] | None:
+    """The minimiser by the normal equations, and the rank; None where columns depend on each other too nearly for them.
 
     With R'R the Gram matrix of the columns scaled to length one, a solution is corrected by
 
@@ -180,29 +184,32 @@ def by_normal_equations(function: SmoothObjective) -> Array | None:
 
     the residual worked out on the data in doubles (the corrected semi-normal equations of Björck 1987). A round leaves
     of the error a factor of about the square of the condition number times 1e-16: below a condition of 1e4 or so, two
-    rounds leave what a QR factorization would, and that is all that is taken here.
+    rounds leave what a QR factorization would, and that is all that is taken here. Where columns are combinations of
+    others, these are left out, and of all minimisers the shortest is taken.
     """
     problem = function.problem
     iterate = function.at(np.zeros(problem.size))
-    hessian = iterate.hessian()
-    if not np.all(np.isfinite(hessian)) or np.any(hessian.diagonal() <= 0):
+    columns = Dependence.of(iterate.hessian())
+    if columns is None or columns.condition > MAX_GRAM_CONDITION:
         return None
-    scaled, size = scaled_hessian(problem, hessian)
-    norm = float(np.abs(scaled).sum(axis=0).max(initial=1.0))
-    factor = CholeskyFactor.of(scaled, size)
-    if factor is None or _condition(factor, norm) > MAX_GRAM_CONDITION:
-        return None
-    step = -factor.solve(iterate.gradient)
-    x, before = step, np.inf
+    if columns.others.size:
+        columns = columns.on_rows([t.rows for t in function.terms])
+        if columns is None or np.any(columns.flat_directions()[function.diagonal > 0]):
+            return None
+    size = np.zeros(problem.size)
+    size[columns.kept] = columns.unit
+    x, before = -columns.solve(iterate.gradient), np.inf
     for _ in range(MAX_REFINEMENTS):
-        step = -factor.solve(function.at(x).gradient)
+        step = -columns.solve(function.at(x).gradient)
         change = float(np.abs(size * step).max(initial=0.0)) / max(float(np.abs(size * x).max(initial=0.0)), 1e-300)
         if not change < 0.5 * before:
             break  # rounding has the last word
         x, before = x + step, change
         if change <= SMALLEST_RELATIVE_STEP:
             break
-    return x if before <= 1e-10 else None
+    if not before <= 1e-10:
+        return None
+    return shortest_along(columns.flat_directions(), x) if columns.others.size else x, columns.kept.size
 
 
 def by_lsmr(function: SmoothObjective) -> Array:
@@ -239,8 +246,3 @@ def by_lsmr(function: SmoothObjective) -> Array:
         x = x + lsmr(operator, target, atol=1e-14, btol=1e-14, conlim=0.0, maxiter=20 * size.size)[0] / size
     return x
 
-
-def _condition(factor: CholeskyFactor, norm: float) -> float:
-    """The condition number of the factored matrix, as LAPACK estimates it."""
-    reciprocal, info = dpocon(factor.lower, norm, uplo="L")
-    return 1.0 / float(reciprocal) if info == 0 and reciprocal > 0 else np.inf
