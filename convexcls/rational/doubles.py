@@ -27,6 +27,8 @@ BLOCK = 4096
 BITS = 20
 #: So many sums of 52 bits fit into 63.
 MOST_BLOCKS = 2000
+#: Many rows are taken together into so many more combinations of them than there are columns.
+MORE_COMBINATIONS = 8
 #: The two largest below 2^31: products of remainders fit into 63 bits.
 PRIMES = (2_147_483_647, 2_147_483_629)
 
@@ -146,30 +148,59 @@ def _slices(matrix: Array, units: NDArray[np.int64]) -> Array | None:
 
 def rank(matrix: Array) -> int:
     """The rank of a matrix of doubles, worked out modulo two primes: never more than the rank, and less only if every
-    minor of that size is a multiple of both primes."""
+    minor of that size is a multiple of both primes or, of many rows, if both draws of combinations are unlucky."""
     return max(_rank_modulo(matrix, prime) for prime in PRIMES)
 
 
 def _rank_modulo(matrix: Array, prime: int) -> int:
+    n, d = matrix.shape
+    rows = _residues(matrix, prime) if n <= 2 * d + MORE_COMBINATIONS else _combinations(matrix, prime)
+    found = 0
+    for column in range(d):
+        below = np.flatnonzero(rows[found:, column])
+        if not below.size:
+            continue
+        rows[[found, found + below[0]]] = rows[[found + below[0], found]]
+        pivot = rows[found, column:] * pow(int(rows[found, column]), -1, prime) % prime
+        under = rows[found + 1 :, column:]
+        under -= under[:, :1] * pivot % prime
+        under %= prime
+        found += 1
+    return found
+
+
+def _residues(matrix: Array, prime: int) -> NDArray[np.int64]:
+    """Each row times a power of two that makes it whole, modulo the prime."""
+    if np.abs(matrix).max(initial=0.0) < prime and np.array_equal(matrix, np.rint(matrix)):
+        rows = matrix.astype(np.int64)
+        rows[rows < 0] += prime
+        return rows
     mantissas, exponents = np.frexp(matrix)
     whole = np.ldexp(mantissas, 53).astype(np.int64)  # a double is a whole number of 53 bits times a power of two
     # a row times a power of two has the same rank, so powers are counted from the smallest of the row
     shifts = exponents - np.where(whole != 0, exponents, np.iinfo(np.int32).max).min(
         axis=1, keepdims=True, initial=2**30
     )
-    different, place = np.unique(np.where(whole != 0, shifts, 0), return_inverse=True)
-    powers = np.array([pow(2, int(e), prime) for e in different], dtype=np.int64)[place.reshape(matrix.shape)]
-    rows = whole % prime * powers % prime
-    found = 0
-    for column in range(rows.shape[1]):
-        below = np.flatnonzero(rows[found:, column])
-        if not below.size:
-            continue
-        rows[[found, found + below[0]]] = rows[[found + below[0], found]]
-        pivot = rows[found] * pow(int(rows[found, column]), -1, prime) % prime
-        rows[found + 1 :] = (rows[found + 1 :] - rows[found + 1 :, column : column + 1] * pivot % prime) % prime
-        found += 1
-    return found
+    shifts[whole == 0] = 0
+    powers = [1]
+    for _ in range(int(shifts.max(initial=0))):
+        powers.append(powers[-1] * 2 % prime)
+    return np.asarray(whole % prime * np.array(powers, dtype=np.int64)[shifts] % prime)
+
+
+def _combinations(matrix: Array, prime: int) -> NDArray[np.int64]:
+    """A few more combinations of the rows than there are columns, with coefficients drawn by chance, modulo the prime:
+    of the same rank but for an unlucky draw. Their sums are worked out by BLAS, in 52 bits."""
+    n, d = matrix.shape
+    rng, total = np.random.default_rng(prime), np.zeros((d + MORE_COMBINATIONS, d), dtype=np.int64)
+    for start in range(0, n, BLOCK):
+        rows = _residues(matrix[start : start + BLOCK], prime)
+        drawn = rng.integers(0, 1 << BITS, (total.shape[0], rows.shape[0])).astype(float)
+        for part, shift in ((rows & 0xFFFF, 0), (rows >> 16, 16)):
+            if part.any():
+                total += ((drawn @ part.astype(float)) % prime).astype(np.int64) << shift
+        total %= prime
+    return total
 
 
 def null_vector(matrix: Array) -> list[Fraction] | None:

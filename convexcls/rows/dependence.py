@@ -45,23 +45,24 @@ class Dependence:
     norm: float
 
     @classmethod
-    def of(cls, gram: Array) -> Dependence | None:
-        """What a Gram matrix tells; None where it is not finite, or a pivot is neither clear nor rounding."""
+    def of(cls, gram: Array, unit: Array | float = 1.0) -> Dependence | None:
+        """What a Gram matrix tells, given in units of the columns (row and column j divided by ``unit_j``); None where
+        it is not finite, or a pivot is neither clear nor rounding."""
         diagonal = gram.diagonal()
         if not np.all(np.isfinite(gram)) or not diagonal.size:
             return None
-        length = np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
-        scaled = gram / length / length[:, None]
+        inner = np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
+        scaled, length = gram / inner / inner[:, None], inner * unit
+        norm = float(np.abs(scaled).sum(axis=0).max())
         factor, order, rank, info = dpstrf(scaled, tol=ROUNDING_PIVOT, lower=0)
         full = rank == diagonal.size
         if info < 0 or not rank or (not full and factor[rank - 1, rank - 1] ** 2 < LEAST_PIVOT):
             return None
-        kept, others = order[:rank] - 1, order[rank:] - 1
-        upper, beside = np.triu(factor[:rank, :rank]), factor[:rank, rank:]
-        inner = dtrtrs(upper, beside)[0] if others.size else np.zeros((rank, 0))
-        combinations = inner * length[others] / length[kept][:, None]
-        norm = float(np.abs(scaled).sum(axis=0).max())
-        return cls(kept.astype(np.intp), others.astype(np.intp), _whole(combinations), upper, length[kept], norm)
+        kept, others = (part.astype(np.intp) - 1 for part in (order[:rank], order[rank:]))
+        upper, combinations = np.triu(factor[:rank, :rank]), np.zeros((rank, others.size))
+        if others.size:
+            combinations = dtrtrs(upper, factor[:rank, rank:])[0] * length[others] / length[kept][:, None]
+        return cls(kept, others, _whole(combinations), upper, length[kept], norm)
 
     def solve(self, right: Array) -> Array:
         """(B'B)^-1 times the entries of the kept columns; 0 for the others. ``right`` has one entry a column, or a

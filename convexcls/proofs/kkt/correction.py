@@ -19,6 +19,7 @@ from typing import NamedTuple
 from weakref import ref
 
 import numpy as np
+from scipy.sparse import issparse
 
 from convexcls import rational
 from convexcls.arrays import Array, Indices
@@ -90,15 +91,17 @@ class FreeRows:
 
     def __init__(self, problem: Problem) -> None:
         self._problem = ref(problem)  # which remembers this
-        self.gauge = bool(problem.gauge)
+        self.gauge = np.zeros((0, 0))
         self.names = problem.remembered(free_variables)
         self.where = problem.places(self.names) if self.names else np.empty(0, dtype=np.intp)
         self.maps = summed_rows(problem, self.names)
+        if problem.gauge:
+            self.gauge = problem.null_directions[:, self.where]
 
     @cached_property
     def squares(self) -> Array | None:
         """The diagonal of K'K where that is all of it: no row has more than one entry. None where some have."""
-        if self.gauge or not all(map(_orthogonal_columns, self.maps)):
+        if self.gauge.size or not all(map(_orthogonal_columns, self.maps)):
             return None
         out = np.zeros(self.where.size)
         for where, rows in (part for joined in self.maps for part in joined.parts):
@@ -137,15 +140,16 @@ class FreeRows:
         factored = self.few or self.whole
         return factored is not None and factored.whole
 
-    def flat_directions(self) -> Array | None:
+    @cached_property
+    def flat(self) -> Array | None:
         """Directions, one a column, along which no row changes up to rounding; None where some columns nearly repeat
         each other, so that there may be more."""
         factored = self.few or self.whole
-        return None if factored is None else factored.columns.flat_directions() / factored.size[:, None]
+        return None if factored is None else factored.columns.flat_directions()
 
     def _factored(self, maps: Sequence[JoinedRows]) -> _Factored | None:
-        """The factor of these rows; that columns are combinations of others is asked of all rows, in few entries in
-        rationals, in more of them by their rank."""
+        """The factor of these rows; whether columns are combinations of others is asked of all rows, and of few entries
+        in rationals."""
         problem = self._problem()
         assert problem is not None
         found = _Factored.of(problem, maps, self.where, self.size)
@@ -160,8 +164,20 @@ class FreeRows:
 
     @cached_property
     def rank(self) -> int:
-        """The rank of the rows as they were given, at most; 0 where it would take too long."""
-        return 0 if self.entries > MAX_RANK_ENTRIES else _rank(self.maps)
+        """The rank of the rows as they were given, with the directions of the gauge, at most; 0 where it would take too
+        long to tell."""
+        return 0 if self.entries > MAX_RANK_ENTRIES else _rank(self.maps, self.gauge)
+
+    @cached_property
+    def exactly_flat(self) -> bool:
+        """Whether the rows are known not to change at all along these directions: whole numbers times whole numbers,
+        which doubles add up without rounding, or as many directions as the rank leaves."""
+        if self.flat is None:
+            return False
+        used = np.flatnonzero(np.any(self.flat, axis=1))
+        if all(_whole_numbers(rows, used, self.flat) for rows in self.maps):
+            return True
+        return self.rank == self.flat.shape[0] - self.flat.shape[1]
 
     def correction(self, residual: Ball, enough: float = 0.0) -> Correction:
         """What removes the residual of these variables. Where a change of the multipliers of a few rows is below
@@ -173,7 +189,7 @@ class FreeRows:
         factored = self.few or self.whole
         if factored is None:
             return self._by_orthogonal_factors(r, off)
-        if not factored.whole and self.rank > factored.columns.kept.size:
+        if not factored.whole and not self.exactly_flat and self.rank > factored.columns.kept.size:
             return Correction(float("inf"), False)
         if self.few is not None and (found := _on_few_rows(self.maps, self.few, r, enough)) is not None:
             rounding = self.few.largest_change(off)
@@ -190,7 +206,7 @@ class FreeRows:
         kept = values > SMALLEST_SINGULAR_VALUE * values.max(initial=0.0)
         if not np.all(kept) and self.entries <= FEW_ENTRIES:
             return _by_rationals(self.maps, r, off)
-        if not np.all(kept) and self.rank > int(kept.sum()):
+        if not np.all(kept) and self.rank > int(kept.sum()) + self.gauge.shape[0]:
             return Correction(float("inf"), False)
         inverse = right[kept].T / values[kept] / self.size[:, None]  # K times these are the left singular vectors
         pulls = inverse.T @ r
@@ -242,11 +258,10 @@ def _thinned(rows: JoinedRows, unknowns: int) -> JoinedRows:
 
 @dataclass(frozen=True, eq=False)
 class _Factored:
-    """Rows K with a Cholesky factor of K'K over the columns that are no combinations of others, in units ``size``."""
+    """Rows K with a Cholesky factor of K'K over the columns that are no combinations of others."""
 
     maps: Sequence[JoinedRows]
     columns: Dependence
-    size: Array
 
     @classmethod
     def of(cls, problem: Problem, maps: Sequence[JoinedRows], where: Indices, size: Array) -> _Factored | None:
@@ -256,17 +271,16 @@ class _Factored:
         diagonal = np.sqrt(np.diag(scaled))
         diagonal = np.where(diagonal > 0, diagonal, 1.0)
         unit = size * diagonal
-        columns = Dependence.of(problem.fill_null_directions(scaled / diagonal / diagonal[:, None], unit, where))
+        scaled = problem.fill_null_directions(scaled / diagonal / diagonal[:, None], unit, where)
+        columns = Dependence.of(scaled, unit)
         if columns is None or not columns.upper.diagonal().min() >= SMALLEST_PIVOT:
             return None
-        return cls(maps, columns, unit)
+        return cls(maps, columns)
 
     def on_rows(self, maps: Sequence[JoinedRows]) -> _Factored | None:
-        """The same, where the columns are combinations of others on all rows."""
-        if not self.columns.others.size:
-            return self
-        columns = self.columns.on_rows([rows.scaled(1.0, 1.0 / self.size) for rows in maps])
-        return None if columns is None else _Factored(self.maps, columns, self.size)
+        """The same, where the columns are combinations of others on all rows; None where they are not."""
+        columns = self.columns.on_rows(maps)
+        return None if columns is None else _Factored(self.maps, columns)
 
     @property
     def whole(self) -> bool:
@@ -275,7 +289,7 @@ class _Factored:
 
     def solve(self, r: Array) -> Array:
         """(K'K)^-1 r."""
-        return np.asarray(self.columns.solve(r / self.size) / self.size)
+        return self.columns.solve(r)
 
     def change(self, r: Array) -> float:
         """The largest entry of K (K'K)^-1 r."""
@@ -285,11 +299,11 @@ class _Factored:
     def largest_change(self, off: Array) -> float:
         """At least the same for every r with |r| <= off, as ‖K (K'K)^-1 r‖^2 = r'(K'K)^-1 r: the root of the norm of the
         inverse times the norm of ``off``, both in units in which K'K has a diagonal of ones."""
-        return self._root_of_inverse * float(np.linalg.norm((off / self.size)[self.columns.kept]))
+        return self._root_of_inverse * float(np.linalg.norm(off[self.columns.kept] / self.columns.unit))
 
     @cached_property
     def _root_of_inverse(self) -> float:
-        return float(np.sqrt(self.columns.inverse_norm * np.sqrt(self.size.size)))
+        return float(np.sqrt(self.columns.inverse_norm * np.sqrt(self.columns.unit.size)))
 
 
 def _largest(changes: Sequence[Array]) -> float:
@@ -325,15 +339,31 @@ def _parts(rows: JoinedRows) -> Iterator[JoinedRows]:
     return (rows[start : start + length] for start in range(0, rows.shape[0], length))
 
 
-def _rank(maps: Sequence[JoinedRows]) -> int:
-    """The rank of the rows as they were given; as large as it can be where it is not known."""
+def _whole_numbers(rows: JoinedRows, used: Indices, flat: Array) -> bool:
+    """Whether rows and directions are whole numbers, small enough to be added up exactly, whose products are 0."""
+    narrow, inner = rows.select_columns(used), flat[used]
+    if rows.rounding or not _are_whole(inner) or (rows.column_max()[used] @ np.abs(inner)).max(initial=0.0) >= 2.0**52:
+        return False
+    for start in range(0, rows.shape[0], BLOCK):
+        part = narrow[start : start + BLOCK].compact()
+        if not _are_whole(part.data if issparse(part) else part) or np.any(part @ inner):
+            return False
+    return True
+
+
+def _are_whole(values: Array) -> bool:
+    return np.array_equal(values, np.rint(values))
+
+
+def _rank(maps: Sequence[JoinedRows], gauge: Array) -> int:
+    """The rank of the rows as they were given and the gauge; as large as it can be where it is not known."""
     if all(np.isfinite(rows.rounding) for rows in maps):
-        return rank(np.vstack([rows.to_dense() for rows in maps]))
+        return rank(np.vstack([*(rows.to_dense() for rows in maps), *gauge]))
     # rows minus the means of their groups, and differences of means, are the samples less a constant
     parts = [part for rows in maps for _, part in rows.parts]
     centred = [part.as_centred for part in parts if part.as_centred is not None]
     if not centred:  # sums of rows, which add nothing to their rank
-        return rank(np.vstack([rows.to_dense() for rows in maps if np.isfinite(rows.rounding)]))
+        return rank(np.vstack([*(rows.to_dense() for rows in maps if np.isfinite(rows.rounding)), *gauge]))
     if len(centred) != 1 or len(maps) != 2:
         return maps[0].shape[1]
     samples = centred[0].base.to_dense()

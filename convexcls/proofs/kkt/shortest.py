@@ -54,13 +54,22 @@ def shortest(problem: Problem, x: Array) -> tuple[Array, str] | None:
 def _flat_directions(problem: Problem) -> Array | None:
     """A basis, one a column, of the directions of the free unknowns that no row sees, those of the gauge left out; None
     where there is none."""
-    if problem.remembered(FreeRows).independent:
+    rows = problem.remembered(FreeRows)
+    if rows.independent or rows.where.size > MOST_UNKNOWNS:
         return None
+    if rows.flat is None:
+        return _by_singular_vectors(problem)
+    return rows.flat if rows.exactly_flat else None
+
+
+def _by_singular_vectors(problem: Problem) -> Array | None:
+    """The same where some columns nearly repeat each other."""
     names = problem.remembered(free_variables)
     # rows that were added up from others see no more than these; the point is judged again in any case
     maps = [rows for rows in summed_rows(problem, names) if np.isfinite(rows.rounding)]
-    if not maps or (width := maps[0].shape[1]) > MOST_UNKNOWNS:
+    if not maps:
         return None
+    width = maps[0].shape[1]
     few = [rows[:: max(rows.shape[0] // (ROWS_PER_UNKNOWN * width), 1)] for rows in maps]
     gauge = problem.null_directions[:, problem.places(names)]
     if _null_space(np.vstack([*(rows.to_dense() for rows in few), gauge])).shape[1] == 0:
