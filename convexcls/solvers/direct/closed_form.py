@@ -8,16 +8,17 @@ through LSMR (Fong and Saunders 2011), refined likewise.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 import numpy as np
 from scipy.linalg import qr, solve_triangular
 from scipy.sparse import issparse
-from scipy.sparse.linalg import LinearOperator, lsmr
 
 from convexcls.arrays import Array, Indices
 from convexcls.problem import Problem
+from convexcls.rows import StackedRows
 from convexcls.rows.dependence import Dependence, shortest_along
 from convexcls.solvers.base import Answer, Callback, Solver, Tracer, refuse_unless_quadratic, split_by_block, stacked
 from convexcls.solvers.smooth.hessian import shortest_solution
@@ -29,6 +30,8 @@ MIN_CONDITION_TO_REFINE = 1e3
 MAX_ENTRIES_ALWAYS_REFINED = 100_000
 #: More unknowns than this make no square matrix where the data are sparse.
 MAX_DENSE_UNKNOWNS = 2000
+#: A matrix of more samples is not made.
+MAX_DENSE_SAMPLES = 5000
 #: The condition of the scaled Gram matrix, that of the columns squared, up to which its factor is trusted.
 MAX_GRAM_CONDITION = 1e8
 #: A round that changes the solution by less than this leaves it as good as doubles allow.
@@ -74,10 +77,12 @@ class ClosedFormSolver(Solver):
         entries = problem.size * sum(t.size for t in problem.terms)
         if entries > MAX_ENTRIES_ALWAYS_REFINED:
             function = SmoothObjective(problem)
+            if (found := by_samples(function)) is not None:
+                return found
             if problem.size > MAX_DENSE_UNKNOWNS and _is_sparse(problem):
                 return by_lsmr(function), "least squares by LSMR, refined"
             if (found := by_normal_equations(function)) is not None:
-                return found[0], _rank_in_words(found[1], problem.size)
+                return found
         matrix, target = _stack(problem)
         _, R, order = qr(matrix, mode="economic", pivoting=True)
         sizes = np.abs(np.diag(R))
@@ -175,8 +180,8 @@ def _equations(problem: Problem) -> tuple[Array, dict[str, Array], str]:
     return x, split_by_block(problem.constraints, nu), "linear KKT system"
 
 
-def by_normal_equations(function: SmoothObjective) -> tuple[Array, int] | None:
-    """The minimiser by the normal equations, and the rank; None where columns depend on each other too nearly for them.
+def by_normal_equations(function: SmoothObjective) -> tuple[Array, str] | None:
+    """The minimiser by the normal equations, and the rank in words; None where columns depend on each other too nearly for them.
 
     With R'R the Gram matrix of the columns scaled to length one, a solution is corrected by
 
@@ -198,22 +203,78 @@ def by_normal_equations(function: SmoothObjective) -> tuple[Array, int] | None:
             return None
     size = np.zeros(problem.size)
     size[columns.kept] = columns.unit
-    x, before = -columns.solve(iterate.gradient), np.inf
+    x = _refined_steps(lambda at: -columns.solve(function.at(at).gradient), problem.size, size)
+    if x is None:
+        return None
+    if columns.others.size:
+        x = shortest_along(columns.flat_directions(), x)
+    return x, _rank_in_words(columns.kept.size, problem.size)
+
+
+def by_samples(function: SmoothObjective) -> tuple[Array, str] | None:
+    """The minimiser of a problem with more unknowns than samples, in the span of these; None where it has not, or where
+    their matrix is singular or large.
+
+    With A the rows over the unknowns with curvature D, B those over the others, W the weights and g, h the two parts of
+    the gradient, a Newton step (d, e) solves
+
+        (W^-1 + A D^-1 A') z = B e - A D^-1 g,      B'z = -h,      d = -D^-1 (g + A'z),
+
+    as many equations as samples. Without curvature D is one, W^-1 and B are left out, and the step is the shortest that
+    fits the samples.
+    """
+    problem, D = function.problem, function.diagonal
+    weights = np.concatenate([t.weights for t in function.terms])
+    n, penalised = weights.size, bool(np.any(D > 0))
+    few = np.flatnonzero(D == 0) if penalised else np.empty(0, dtype=np.intp)
+    if not 2 * n <= problem.size or n > MAX_DENSE_SAMPLES or few.size > n or not np.all(weights > 0):
+        return None
+    inverse = np.divide(1.0, D, out=np.zeros(D.size), where=D > 0) if penalised else np.ones(D.size)
+    M = StackedRows([t.rows for t in function.terms]).compact()
+    system = (M * inverse) @ M.T if isinstance(M, np.ndarray) else (M.multiply(inverse) @ M.T).toarray()
+    if penalised:
+        system[np.diag_indices(n)] += 1.0 / weights
+    samples = Dependence.of(system)
+    if samples is None or samples.others.size or samples.condition > MAX_GRAM_CONDITION:
+        return None
+    B = M[:, few] if isinstance(M, np.ndarray) else M[:, few].toarray()
+    bordered = samples.solve(B)
+
+    def step(x: Array) -> Array:
+        iterate = function.at(x)
+        if not penalised:
+            return np.asarray(-(M.T @ samples.solve(np.concatenate([r.arguments for r in iterate.readings]))))
+        g = iterate.gradient
+        z = -samples.solve(M @ (inverse * g))
+        e = np.linalg.lstsq(B.T @ bordered, -g[few] - B.T @ z, rcond=None)[0]
+        d = -inverse * (g + M.T @ (z + bordered @ e))
+        d[few] = e
+        return np.asarray(d)
+
+    if (x := _refined_steps(step, problem.size, 1.0)) is None:
+        return None
+    return x, "in the span of the samples" + ("" if penalised else ": one of many minimisers, the shortest")
+
+
+def _refined_steps(step: Callable[[Array], Array], unknowns: int, size: Array | float) -> Array | None:
+    """The point that steps lead to, each from the residual of the last, as far as rounding lets them; None where they
+    do not get near it. ``size`` gives the units in which a step is measured."""
+    x, before = step(np.zeros(unknowns)), np.inf
     for _ in range(MAX_REFINEMENTS):
-        step = -columns.solve(function.at(x).gradient)
-        change = float(np.abs(size * step).max(initial=0.0)) / max(float(np.abs(size * x).max(initial=0.0)), 1e-300)
+        more = step(x)
+        change = float(np.abs(size * more).max(initial=0.0)) / max(float(np.abs(size * x).max(initial=0.0)), 1e-300)
         if not change < 0.5 * before:
             break  # rounding has the last word
-        x, before = x + step, change
+        x, before = x + more, change
         if change <= SMALLEST_RELATIVE_STEP:
             break
-    if not before <= 1e-10:
-        return None
-    return shortest_along(columns.flat_directions(), x) if columns.others.size else x, columns.kept.size
+    return x if before <= 1e-10 else None
 
 
 def by_lsmr(function: SmoothObjective) -> Array:
     """The minimiser by LSMR on the data, columns scaled to length one, each round on the residual of the last."""
+    from scipy.sparse.linalg import LinearOperator, lsmr  # not at import: it costs more than a small problem
+
     problem = function.problem
     zero = function.at(np.zeros(problem.size))
     size = np.sqrt(zero.diagonal_curvature())
@@ -238,7 +299,7 @@ def by_lsmr(function: SmoothObjective) -> Array:
     for _ in range(MAX_REFINEMENTS):
         iterate = function.at(x)
         residual_size = iterate.relative_gradient()
-        if not residual_size < 0.5 * best or residual_size == 0:
+        if not residual_size < 0.5 * best or residual_size <= SMALLEST_RELATIVE_STEP:
             break
         best = residual_size
         residual = [-root * r.arguments for (_, root), r in zip(blocks, iterate.readings, strict=True)]
