@@ -115,8 +115,10 @@ class CentredRows(BlockedRows):
     def by_group(cls, base: Rows, groups: NDArray[np.intp], count: int) -> CentredRows:
         """The rows centred by the mean of their group, of which there are ``count``."""
         origin = base[slice(0, 1)].to_dense()[0]
-        shifted = cls(base, origin, np.zeros((count, base.shape[1])), groups)
-        means = np.vstack([shifted.T @ np.where(groups == k, 1.0 / (groups == k).sum(), 0.0) for k in range(count)])
+        shares, means = 1.0 / np.bincount(groups, minlength=count), np.zeros((count, base.shape[1]))
+        for rows, block in cls(base, origin, means, groups).blocks():
+            members = (groups[rows] == np.arange(count)[:, None]) * shares[:, None]
+            means = means + members @ block
         return cls(base, origin, means, groups)
 
     def mean_error(self) -> Array:

@@ -23,6 +23,9 @@ from convexcls.rows.base import Rows
 #: Pivots of a Gram matrix with a diagonal of ones: above the first a column stands alone, below the second it is a
 #: combination of others up to the rounding of the matrix. Those between are left to an orthogonal factorization.
 LEAST_PIVOT, ROUNDING_PIVOT = 1e-6, 1e-11
+#: The condition of a Gram matrix with a diagonal of ones, that of the columns squared, up to which a solution by its
+#: factor, refined on the rows, has all digits.
+MAX_GRAM_CONDITION = 1e8
 #: The part of a column that may be left of it, relative to what was subtracted from it.
 SMALLEST_PART = 1e-13
 #: More than this is not left by the rounding of a Gram matrix.

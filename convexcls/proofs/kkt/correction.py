@@ -60,7 +60,24 @@ def free_variables(problem: Problem) -> list[str]:
             continue
         if any(v.name in _summed(b) for b in blocks):
             out.append(v.name)
-    return out if sum(problem.variable(v).size for v in out) <= LARGEST_GROUP else []
+    return [v for group in _joined(problem, out) if _width(problem, group) <= LARGEST_GROUP for v in group]
+
+
+def _width(problem: Problem, names: Sequence[str]) -> int:
+    return sum(problem.variable(v).size for v in names)
+
+
+def _joined(problem: Problem, names: Sequence[str]) -> list[list[str]]:
+    """The variables in groups that no row and no gauge joins with each other."""
+    groups = [[v] for v in names]
+    if problem.gauge:
+        return [list(names)] if names else []
+    for block in (*problem.terms, *problem.constraints, *problem.norm_bounds):
+        touched = [group for group in groups if any(v in _summed(block) for v in group)]
+        if len(touched) > 1:
+            groups = [group for group in groups if group not in touched]
+            groups.append([v for v in names if any(v in group for group in touched)])
+    return groups
 
 
 def _summed(block: Block) -> dict[str, Rows]:
@@ -87,23 +104,62 @@ class Correction(NamedTuple):
 
 
 class FreeRows:
-    """The rows K over all variables whose residual is measured in multipliers, with what only depends on them."""
+    """The variables whose residual is measured in multipliers, in groups that no row joins; those with the same rows,
+    such as the directions of several classes, share what depends on these."""
 
     def __init__(self, problem: Problem) -> None:
-        self._problem = ref(problem)  # which remembers this
-        self.gauge = np.zeros((0, 0))
         self.names = problem.remembered(free_variables)
         self.where = problem.places(self.names) if self.names else np.empty(0, dtype=np.intp)
-        self.maps = summed_rows(problem, self.names)
-        if problem.gauge:
-            self.gauge = problem.null_directions[:, self.where]
+        found: dict[tuple[tuple[int, int], ...], _RowsOfGroups] = {}
+        for names in _joined(problem, self.names):
+            maps = summed_rows(problem, names)
+            key = tuple((where.start, id(part)) for rows in maps for where, part in rows.parts)
+            if key in found:
+                found[key].places.append(problem.places(names))
+            else:
+                found[key] = _RowsOfGroups(problem, maps, problem.places(names))
+        self.kinds = tuple(found.values())
+
+    def correction(self, residual: Ball, enough: float = 0.0) -> Correction:
+        """What removes the residual of all of these variables: see ``_RowsOfGroups``."""
+        parts = [(kind, Ball(residual.mid[w], residual.rad[w])) for kind in self.kinds for w in kind.places]
+        found = [kind.correction(part, enough) for kind, part in parts]
+        sizes, whole, roundings = zip(*found, strict=True)
+        return Correction(max(sizes), all(whole), max(roundings))
+
+    @property
+    def independent(self) -> bool:
+        """Whether no column is near a combination of others, but for the directions of the gauge."""
+        return all(kind.independent for kind in self.kinds)
+
+    def exactly_flat(self) -> Array | None:
+        """Directions, one a column, along which no row changes at all; None where they are not known exactly."""
+        parts: list[Array] = []
+        for kind in self.kinds:
+            if not kind.independent and (kind.flat is None or not kind.exactly_flat):
+                return None
+            flat = np.zeros((kind.width, 0)) if kind.independent or kind.flat is None else kind.flat
+            for where in kind.places:
+                parts.append(np.zeros((self.where.size, flat.shape[1])))
+                parts[-1][np.searchsorted(self.where, where)] = flat
+        return np.hstack(parts)
+
+
+class _RowsOfGroups:
+    """The rows K over the variables of a group, with what only depends on them; ``places`` are the unknowns of each
+    group that has these rows."""
+
+    def __init__(self, problem: Problem, maps: list[JoinedRows], where: Indices) -> None:
+        self._problem = ref(problem)  # which remembers this
+        self.maps, self.places, self.width = maps, [where], where.size
+        self.gauge = problem.null_directions[:, where] if problem.gauge else np.zeros((0, where.size))
 
     @cached_property
     def squares(self) -> Array | None:
         """The diagonal of K'K where that is all of it: no row has more than one entry. None where some have."""
         if self.gauge.size or not all(map(_orthogonal_columns, self.maps)):
             return None
-        out = np.zeros(self.where.size)
+        out = np.zeros(self.width)
         for where, rows in (part for joined in self.maps for part in joined.parts):
             out[where] += rows.T @ (rows @ np.ones(rows.shape[1]))
         return out
@@ -122,7 +178,7 @@ class FreeRows:
     def few(self) -> _Factored | None:
         """Some of the rows with their factor; None where all are taken, or where their columns nearly repeat each
         other."""
-        few = [_thinned(rows, self.where.size) for rows in self.maps]
+        few = [_thinned(rows, self.width) for rows in self.maps]
         if all(rows is all_rows for rows, all_rows in zip(few, self.maps, strict=True)):
             return None
         return self._factored(few)
@@ -152,7 +208,7 @@ class FreeRows:
         in rationals."""
         problem = self._problem()
         assert problem is not None
-        found = _Factored.of(problem, maps, self.where, self.size)
+        found = _Factored.of(problem, maps, self.places[0], self.size)
         if found is None or found.whole:
             return found
         return None if self.entries <= FEW_ENTRIES else found.on_rows(self.maps)
@@ -160,7 +216,7 @@ class FreeRows:
     @property
     def entries(self) -> int:
         """How many entries the rows have, written out."""
-        return sum(rows.shape[0] for rows in self.maps) * self.where.size
+        return sum(rows.shape[0] for rows in self.maps) * self.width
 
     @cached_property
     def rank(self) -> int:
@@ -180,10 +236,10 @@ class FreeRows:
         return self.rank == self.flat.shape[0] - self.flat.shape[1]
 
     def correction(self, residual: Ball, enough: float = 0.0) -> Correction:
-        """What removes the residual of these variables. Where a change of the multipliers of a few rows is below
+        """What removes the residual of one group. Where a change of the multipliers of a few rows is below
         ``enough``, that one: it is a larger one, and cheap. A residual of 0 is no exception: where columns differ by
         less than rounding shows, it is 0 anywhere along their difference, and the correction is infinite."""
-        r, off = residual.mid[self.where], residual.rad[self.where]
+        r, off = residual.mid, residual.rad
         if self.squares is not None:
             return _column_by_column(self.squares, self.largest, r, off)
         factored = self.few or self.whole
@@ -221,7 +277,7 @@ class FreeRows:
     def singular(self) -> tuple[Array, Array]:
         """The singular values of K, columns in units of their largest entry, and the right singular vectors (rows), by
         a triangular factor that takes in the rows a part at a time."""
-        width = self.where.size
+        width = self.width
         triangle = np.zeros((0, width))
         for rows in self.maps:
             for part in _parts(rows):
@@ -297,8 +353,8 @@ class _Factored:
         return _largest([rows @ step for rows in self.maps])
 
     def largest_change(self, off: Array) -> float:
-        """At least the same for every r with |r| <= off, as ‖K (K'K)^-1 r‖^2 = r'(K'K)^-1 r: the root of the norm of the
-        inverse times the norm of ``off``, both in units in which K'K has a diagonal of ones."""
+        """At least the same for every r with |r| <= off, as ‖K (K'K)^-1 r‖^2 = r'(K'K)^-1 r: the root of the norm of
+        the inverse times the norm of ``off``, both in units in which K'K has a diagonal of ones."""
         return self._root_of_inverse * float(np.linalg.norm(off[self.columns.kept] / self.columns.unit))
 
     @cached_property
@@ -341,9 +397,10 @@ def _parts(rows: JoinedRows) -> Iterator[JoinedRows]:
 
 def _whole_numbers(rows: JoinedRows, used: Indices, flat: Array) -> bool:
     """Whether rows and directions are whole numbers, small enough to be added up exactly, whose products are 0."""
-    narrow, inner = rows.select_columns(used), flat[used]
+    inner = flat[used]
     if rows.rounding or not _are_whole(inner) or (rows.column_max()[used] @ np.abs(inner)).max(initial=0.0) >= 2.0**52:
         return False
+    narrow = rows.select_columns(used)
     for start in range(0, rows.shape[0], BLOCK):
         part = narrow[start : start + BLOCK].compact()
         if not _are_whole(part.data if issparse(part) else part) or np.any(part @ inner):

@@ -316,8 +316,8 @@ class Gradient:
 
 
 def _condense(parts: list[list[float]]) -> Array:
-    """Put the sum of each list, in two doubles, in its place, so that they do not grow with the rows; a bound on what is
-    left."""
+    """Put the sum of each list, in two doubles, in its place, so that they do not grow with the rows; a bound on what
+    is left."""
     lost = np.zeros(len(parts))
     for k, own in enumerate(parts):
         high = total(own)

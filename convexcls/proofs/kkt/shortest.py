@@ -57,9 +57,8 @@ def _flat_directions(problem: Problem) -> Array | None:
     rows = problem.remembered(FreeRows)
     if rows.independent or rows.where.size > MOST_UNKNOWNS:
         return None
-    if rows.flat is None:
-        return _by_singular_vectors(problem)
-    return rows.flat if rows.exactly_flat else None
+    found = rows.exactly_flat()
+    return _by_singular_vectors(problem) if found is None else found
 
 
 def _by_singular_vectors(problem: Problem) -> Array | None:

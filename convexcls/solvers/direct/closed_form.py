@@ -8,7 +8,6 @@ through LSMR (Fong and Saunders 2011), refined likewise.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
@@ -19,24 +18,24 @@ from scipy.sparse import issparse
 from convexcls.arrays import Array, Indices
 from convexcls.problem import Problem
 from convexcls.rows import StackedRows
-from convexcls.rows.dependence import Dependence, shortest_along
+from convexcls.rows.dependence import MAX_GRAM_CONDITION, Dependence, shortest_along
 from convexcls.solvers.base import Answer, Callback, Solver, Tracer, refuse_unless_quadratic, split_by_block, stacked
+from convexcls.solvers.direct.refinement import (
+    MAX_ENTRIES_ALWAYS_REFINED,
+    MAX_REFINEMENTS,
+    SMALLEST_RELATIVE_STEP,
+    refined_steps,
+)
+from convexcls.solvers.direct.under_equations import solve_under_equations
 from convexcls.solvers.smooth.hessian import shortest_solution
 from convexcls.solvers.smooth.objective import Iterate, SmoothObjective
 
 #: Condition numbers above this are worth refining for.
 MIN_CONDITION_TO_REFINE = 1e3
-#: Matrices with so few entries are refined in any case.
-MAX_ENTRIES_ALWAYS_REFINED = 100_000
 #: More unknowns than this make no square matrix where the data are sparse.
 MAX_DENSE_UNKNOWNS = 2000
 #: A matrix of more samples is not made.
 MAX_DENSE_SAMPLES = 5000
-#: The condition of the scaled Gram matrix, that of the columns squared, up to which its factor is trusted.
-MAX_GRAM_CONDITION = 1e8
-#: A round that changes the solution by less than this leaves it as good as doubles allow.
-SMALLEST_RELATIVE_STEP = 1e-13
-MAX_REFINEMENTS = 6
 
 
 @dataclass(frozen=True)
@@ -66,7 +65,7 @@ class ClosedFormSolver(Solver):
         if np.any(problem.q) or problem.matrices:
             x, multipliers, message = _equations(problem)
         elif problem.constraints:
-            x, multipliers, message = _constrained_least_squares(problem, self.rank_tol)
+            x, multipliers, message = solve_under_equations(problem, self.rank_tol)
         else:
             (x, message), multipliers = self._least_squares(problem), {}
         tracer = Tracer(callback)
@@ -96,7 +95,9 @@ class ClosedFormSolver(Solver):
 
 
 def _rank_in_words(rank: int, unknowns: int) -> str:
-    return f"rank {rank} of {unknowns}: one of many minimisers, the shortest" if rank < unknowns else f"full rank {rank}"
+    if rank == unknowns:
+        return f"full rank {rank}"
+    return f"rank {rank} of {unknowns}: one of many minimisers, the shortest"
 
 
 def _is_sparse(problem: Problem) -> bool:
@@ -148,22 +149,6 @@ def _triangular_solution(R: Array, right: Array, trans: Literal["N", "T"] = "N")
     return found
 
 
-def _constrained_least_squares(problem: Problem, rank_tol: float) -> tuple[Array, dict[str, Array], str]:
-    """Least squares under linear equations by the null space of the equations, without normal equations."""
-    matrix, target = _stack(problem)
-    A, b = stacked(problem, problem.constraints)
-    left, values, right = np.linalg.svd(A, full_matrices=True)
-    rank = int(np.sum(values > rank_tol * values.max(initial=0.0)))
-    x = right[:rank].T @ ((left[:, :rank].T @ b) / values[:rank])
-    free = right[rank:].T
-    for _ in range(2):  # the second round refines the first
-        x = x + free @ shortest_solution(matrix @ free, target - matrix @ x, rank_tol)
-        x = x + right[:rank].T @ ((left[:, :rank].T @ (b - A @ x)) / values[:rank])
-    pull = matrix.T @ (target - matrix @ x)
-    nu = left[:, :rank] @ ((right[:rank] @ pull) / values[:rank])
-    return np.asarray(x), split_by_block(problem.constraints, nu), f"least squares under {b.size} equation(s)"
-
-
 def _equations(problem: Problem) -> tuple[Array, dict[str, Array], str]:
     """Stationarity and the equality constraints as one linear system, solved to least norm and refined."""
     n, origin = problem.size, Iterate.at(problem, np.zeros(problem.size))
@@ -181,7 +166,7 @@ def _equations(problem: Problem) -> tuple[Array, dict[str, Array], str]:
 
 
 def by_normal_equations(function: SmoothObjective) -> tuple[Array, str] | None:
-    """The minimiser by the normal equations, and the rank in words; None where columns depend on each other too nearly for them.
+    """The minimiser by the normal equations, and the rank in words; None where columns depend on each other too nearly.
 
     With R'R the Gram matrix of the columns scaled to length one, a solution is corrected by
 
@@ -203,7 +188,7 @@ def by_normal_equations(function: SmoothObjective) -> tuple[Array, str] | None:
             return None
     size = np.zeros(problem.size)
     size[columns.kept] = columns.unit
-    x = _refined_steps(lambda at: -columns.solve(function.at(at).gradient), problem.size, size)
+    x = refined_steps(lambda at: -columns.solve(function.at(at).gradient), problem.size, size)
     if x is None:
         return None
     if columns.others.size:
@@ -251,24 +236,9 @@ def by_samples(function: SmoothObjective) -> tuple[Array, str] | None:
         d[few] = e
         return np.asarray(d)
 
-    if (x := _refined_steps(step, problem.size, 1.0)) is None:
+    if (x := refined_steps(step, problem.size, 1.0)) is None:
         return None
     return x, "in the span of the samples" + ("" if penalised else ": one of many minimisers, the shortest")
-
-
-def _refined_steps(step: Callable[[Array], Array], unknowns: int, size: Array | float) -> Array | None:
-    """The point that steps lead to, each from the residual of the last, as far as rounding lets them; None where they
-    do not get near it. ``size`` gives the units in which a step is measured."""
-    x, before = step(np.zeros(unknowns)), np.inf
-    for _ in range(MAX_REFINEMENTS):
-        more = step(x)
-        change = float(np.abs(size * more).max(initial=0.0)) / max(float(np.abs(size * x).max(initial=0.0)), 1e-300)
-        if not change < 0.5 * before:
-            break  # rounding has the last word
-        x, before = x + more, change
-        if change <= SMALLEST_RELATIVE_STEP:
-            break
-    return x if before <= 1e-10 else None
 
 
 def by_lsmr(function: SmoothObjective) -> Array:
@@ -306,4 +276,3 @@ def by_lsmr(function: SmoothObjective) -> Array:
         target = np.concatenate([*residual, -ridge * x])
         x = x + lsmr(operator, target, atol=1e-14, btol=1e-14, conlim=0.0, maxiter=20 * size.size)[0] / size
     return x
-
