@@ -260,15 +260,15 @@ def _proof(centred: CentredRows, counts: Array, means: Array, directions: Array,
     for _, block in centred.blocks():
         moved = block @ directions.T
         pushed += (block.T @ moved * ratios).T
-        size += np.abs(block, out=block).T @ np.abs(moved) * ratios
+        size += np.abs(block).T @ np.abs(moved) * ratios
     residual = float((np.abs(pulled - pushed) / np.where(size.T > 0, size.T, 1.0)).max(initial=0.0))
     largest = _largest_quotient(centred, np.sqrt(counts)[:, None] * means)
     return residual, float(1.0 - largest / ratios[0])
 
 
 def _largest_quotient(centred: CentredRows, between: Array) -> float:
-    """The largest v'S_B v / v'S_W v over all directions v, S_B = ``between`` times its transpose: the largest eigenvalue
-    of between' S_W^-1 between. S_W^-1 comes from one factorization of S_W, refined on the rows; where columns depend on
+    """The largest v'S_B v / v'S_W v over all directions v, S_B = between' ``between``: the largest eigenvalue of
+    between S_W^-1 between'. S_W^-1 comes from one factorization of S_W, refined on the rows; where columns depend on
     each other too nearly for that, from a triangular factor of the rows."""
     target = between.T
     columns = Dependence.of(centred.gram(np.ones(centred.shape[0])))

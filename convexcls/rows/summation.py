@@ -77,6 +77,16 @@ def additions(n: int) -> int:
     return min(n, BLOCK) + n // BLOCK + 1
 
 
+def added_up_in_turn(sums: Array) -> Array:
+    """The sum over the first axis of what each block of rows was added up to, in parts once more."""
+    return _folded(sums.reshape(len(sums), -1)).reshape(sums.shape[1:])
+
+
+def additions_in_turn(n: int) -> int:
+    """So many numbers at most are added up, one after the other, in such a sum over n rows."""
+    return PART + _folds(BLOCK // PART) + _folds(n // BLOCK + 1)
+
+
 def largest_size(matrix: Any, axis: int) -> Array:
     """The largest absolute value along an axis of a dense or sparse matrix, 0 where there is none."""
     if not min(matrix.shape):
