@@ -16,9 +16,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.linalg.lapack import dpocon, dpstrf, dtrtrs
+from scipy.sparse import issparse
 
 from convexcls.arrays import Array, Indices
 from convexcls.rows.base import Rows
+from convexcls.rows.summation import row_blocks
 
 #: Pivots of a Gram matrix with a diagonal of ones: above the first a column stands alone, below the second it is a
 #: combination of others up to the rounding of the matrix. Those between are left to an orthogonal factorization.
@@ -109,6 +111,34 @@ class Dependence:
             finer = _whole(found.combinations + found.solve(pulled)[found.kept])
             found = replace(found, combinations=finer)
         return None
+
+
+def exact_products(rows: Rows, directions: Array) -> Array | None:
+    """R times some directions, one a column, where doubles make no rounding error in it: whole numbers times whole
+    numbers, a single entry, or the difference of two that is 0. None where it may have one."""
+    used = np.flatnonzero(np.any(directions, axis=1))
+    inner = directions[used]
+    if rows.rounding or not _are_whole(inner) or not _reach(rows, used, inner) < 2.0**52:
+        return None
+    plain = np.all(np.abs(inner) <= 1.0, axis=0)
+    terms, narrow = np.count_nonzero(inner, axis=0), rows.select_columns(used)
+    out = np.empty((rows.shape[0], directions.shape[1]))
+    for block in row_blocks(rows.shape[0]):
+        part = narrow[block].to_matrix()
+        out[block] = moved = part @ inner
+        if not _are_whole(part.data if issparse(part) else part):
+            few = plain & ((terms == 1) | ((terms == 2) & ~np.any(moved, axis=0)))
+            if not np.all(few):
+                return None
+    return out
+
+
+def _reach(rows: Rows, used: Indices, inner: Array) -> float:
+    return float((rows.column_max()[used] @ np.abs(inner)).max(initial=0.0))
+
+
+def _are_whole(values: Array) -> bool:
+    return np.array_equal(values, np.rint(values))
 
 
 def shortest_along(flat: Array, x: Array) -> Array:

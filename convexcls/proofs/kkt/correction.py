@@ -19,7 +19,6 @@ from typing import NamedTuple
 from weakref import ref
 
 import numpy as np
-from scipy.sparse import issparse
 
 from convexcls import rational
 from convexcls.arrays import Array, Indices
@@ -28,7 +27,7 @@ from convexcls.proofs.rigorous.rounding import Ball
 from convexcls.proofs.rigorous.structure import Structure
 from convexcls.rational.doubles import rank
 from convexcls.rows import JoinedRows, Rows
-from convexcls.rows.dependence import Dependence
+from convexcls.rows.dependence import Dependence, exact_products
 from convexcls.rows.summation import BLOCK
 
 #: Of larger matrices the rank is left to floating point.
@@ -226,12 +225,12 @@ class _RowsOfGroups:
 
     @cached_property
     def exactly_flat(self) -> bool:
-        """Whether the rows are known not to change at all along these directions: whole numbers times whole numbers,
-        which doubles add up without rounding, or as many directions as the rank leaves."""
+        """Whether the rows are known not to change at all along these directions: by products without rounding, or
+        because there are as many directions as the rank leaves."""
         if self.flat is None:
             return False
-        used = np.flatnonzero(np.any(self.flat, axis=1))
-        if all(_whole_numbers(rows, used, self.flat) for rows in self.maps):
+        moved = (exact_products(rows, self.flat) for rows in self.maps)
+        if all(products is not None and not np.any(products) for products in moved):
             return True
         return self.rank == self.flat.shape[0] - self.flat.shape[1]
 
@@ -393,23 +392,6 @@ def _parts(rows: JoinedRows) -> Iterator[JoinedRows]:
     """The rows, so many at a time that a factorization of these costs little more than one of all."""
     length = max(4 * rows.shape[1], BLOCK)
     return (rows[start : start + length] for start in range(0, rows.shape[0], length))
-
-
-def _whole_numbers(rows: JoinedRows, used: Indices, flat: Array) -> bool:
-    """Whether rows and directions are whole numbers, small enough to be added up exactly, whose products are 0."""
-    inner = flat[used]
-    if rows.rounding or not _are_whole(inner) or (rows.column_max()[used] @ np.abs(inner)).max(initial=0.0) >= 2.0**52:
-        return False
-    narrow = rows.select_columns(used)
-    for start in range(0, rows.shape[0], BLOCK):
-        part = narrow[start : start + BLOCK].compact()
-        if not _are_whole(part.data if issparse(part) else part) or np.any(part @ inner):
-            return False
-    return True
-
-
-def _are_whole(values: Array) -> bool:
-    return np.array_equal(values, np.rint(values))
 
 
 def _rank(maps: Sequence[JoinedRows], gauge: Array) -> int:
