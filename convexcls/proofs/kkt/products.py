@@ -141,18 +141,20 @@ def _rounded(value: Fraction) -> tuple[float, float]:
 def quadratic_value(problem: Problem, x: Array, moved: Array, tol: float) -> float:
     """1/2 x'Px, given ``moved`` = Px; of a matrix P in doubled precision, or by its root, where doubles might miss
     ``tol`` of it."""
-    total = 0.0
+    out = 0.0
     for v, p in problem.P.items():
         own = x[problem.layout[v]]
         value = float(own @ moved[problem.layout[v]])
         if v in problem.matrices and np.all(np.isfinite(own)):
-            off = gamma(2 * own.size + BESIDES) * float(np.abs(own) @ (abs(p) @ np.abs(own)))
-            off += float(np.abs(own) @ _kernel_error(p, own))
+            value = total((own * moved[problem.layout[v]]).tolist())
+            off = gamma(p.additions(own) + BESIDES) * float(np.abs(own) @ (abs(p) @ np.abs(own)))
+            if p.shape[0] <= MOST_EXACT_KERNEL:  # of more samples the values of a kernel are what doubles say
+                off += float(np.abs(own) @ _kernel_error(p, own))
             little = off <= 0.1 * tol * max(abs(value), abs(float(problem.q @ x)))
             if not little and p.shape[0] <= MOST_DOUBLED:
                 value = _doubled_value(problem, p, own)
-        total += 0.5 * value
-    return total
+        out += 0.5 * value
+    return out
 
 
 def _doubled_value(problem: Problem, p: Rows, x: Array) -> float:
@@ -244,7 +246,7 @@ class Gradient:
         for v, p in self.problem.matrices.items():
             where = self.problem.layout[v]
             out[where] = self.magnitude[where] + abs(p) @ np.abs(self.x[where])
-            self.lengths[where] += p.shape[0]
+            self.lengths[where] += p.additions(self.x[where])
             self.errors[where] += _kernel_error(p, self.x[where])
         return out
 
