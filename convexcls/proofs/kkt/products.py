@@ -146,8 +146,10 @@ def quadratic_value(problem: Problem, x: Array, moved: Array, tol: float) -> flo
         own = x[problem.layout[v]]
         value = float(own @ moved[problem.layout[v]])
         if v in problem.matrices and np.all(np.isfinite(own)):
-            value = total((own * moved[problem.layout[v]]).tolist())
-            off = gamma(p.additions(own) + BESIDES) * float(np.abs(own) @ (abs(p) @ np.abs(own)))
+            roundings = 2 * own.size
+            if p.as_kernel is not None:  # there may be many samples: only the product with P rounds more than once
+                value, roundings = total((own * moved[problem.layout[v]]).tolist()), p.additions(own)
+            off = gamma(roundings + BESIDES) * float(np.abs(own) @ (abs(p) @ np.abs(own)))
             if p.shape[0] <= MOST_EXACT_KERNEL:  # of more samples the values of a kernel are what doubles say
                 off += float(np.abs(own) @ _kernel_error(p, own))
             little = off <= 0.1 * tol * max(abs(value), abs(float(problem.q @ x)))
