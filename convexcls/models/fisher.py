@@ -18,7 +18,8 @@ from convexcls.rows import CentredRows, Rows, as_rows
 from convexcls.rows.dependence import MAX_GRAM_CONDITION, Dependence
 from convexcls.rows.doubled import UNIT
 from convexcls.rows.rounded import RoundedRows, exact_sum
-from convexcls.rows.scores import rounding, row_products, settled
+from convexcls.rows.scores import row_products, settled
+from convexcls.rows.summation import rounding
 
 
 class FisherLDA(Model):
@@ -236,7 +237,7 @@ def discriminants(centred: CentredRows, counts: Array, basis: Array) -> Discrimi
     means = centred.means - counts @ centred.means / counts.sum()
     between = (means @ basis.T).T @ (counts[:, None] * (means @ basis.T))
     triangle, reach = np.zeros((0, len(basis))), np.zeros(len(basis))
-    for _, block in centred.blocks():
+    for _, block in centred.in_blocks():
         triangle = np.linalg.qr(np.vstack([triangle, block @ basis.T]), mode="r")
         reach = np.maximum(reach, (np.abs(block) @ np.abs(basis).T).max(axis=0, initial=0.0))
     factor = np.asarray(triangle, dtype=np.float64).T  # factor factor' = basis S_W basis'
@@ -257,7 +258,7 @@ def _proof(centred: CentredRows, counts: Array, means: Array, directions: Array,
     pulled = (means.T @ (counts[:, None] * (means @ directions.T))).T  # S_B v
     size = np.abs(means).T @ (counts[:, None] * np.abs(means @ directions.T))
     pushed = np.zeros(directions.shape)  # ratio S_W v
-    for _, block in centred.blocks():
+    for _, block in centred.in_blocks():
         moved = block @ directions.T
         pushed += (block.T @ moved * ratios).T
         size += np.abs(block).T @ np.abs(moved) * ratios
@@ -286,7 +287,7 @@ def _largest_quotient(centred: CentredRows, between: Array) -> float:
     scale = centred.column_max()
     scale = np.where(scale > 0, scale, 1.0)
     triangle = np.zeros((0, centred.shape[1]))
-    for _, block in centred.blocks():
+    for _, block in centred.in_blocks():
         triangle = np.linalg.qr(np.vstack([triangle, block / scale]), mode="r")
     spread = np.linalg.lstsq(triangle.T, target / scale[:, None], rcond=None)[0]
     return float(np.linalg.svd(spread, compute_uv=False)[0] ** 2)

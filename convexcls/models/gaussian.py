@@ -15,11 +15,12 @@ from convexcls.models.natural_parameters import NaturalParameters
 from convexcls.problem import NoAnswer
 from convexcls.problem.as_classifier import Values
 from convexcls.rows import as_rows
-from convexcls.rows.scores import rounding, row_products, settled
+from convexcls.rows.scores import row_products, settled
+from convexcls.rows.summation import rounding
 from convexcls.wording import listed
 
 if TYPE_CHECKING:
-    from convexcls.proofs.enclosure import Moments
+    from convexcls.proofs.enclosure.moments import Moments
 
 #: So many features are named.
 MOST_NAMES = 20

@@ -64,6 +64,21 @@ class Epigraph:
         """The pieces that are constants: lower bounds of the slack."""
         return tuple(piece for piece in self.pieces if len(piece.entries) == 1)
 
+    @cached_property
+    def is_two_sided(self) -> bool:
+        """Whether it stands for a distance: two pieces that slope, no flat one, and a linear cost."""
+        return len(self.pieces) == 2 and not self.flat_pieces and not self.is_curved
+
+    @cached_property
+    def tilt(self) -> float:
+        """How many times steeper the steeper of two sides is."""
+        first, second = (dict(piece.entries) for piece in self.pieces)
+        ratios = [1.0]
+        for v in (first.keys() & second.keys()) - {self.variable}:
+            a, b = first[v].column_max(), second[v].column_max()
+            ratios += (np.maximum(a, b) / np.minimum(a, b))[(a > 0) & (b > 0)].tolist()
+        return max(ratios)
+
     @property
     def reference(self) -> Constraint:
         """The piece whose multiplier is what the others leave of the cost: a constant where there is one."""

@@ -15,9 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from convexcls.arrays import Array
-from convexcls.rational.elimination import null_space
-
-Matrix = list[list[Fraction]]
+from convexcls.rational.elimination import Matrix, null_space, rank_of_residues
 
 #: Columns whose entries need more slices than this are multiplied as rationals: their sizes differ too much.
 MOST_SLICES = 16
@@ -27,8 +25,8 @@ BLOCK = 4096
 BITS = 20
 #: So many sums of 52 bits fit into 63.
 MOST_BLOCKS = 2000
-#: Many rows are taken together into so many more combinations of them than there are columns.
-MORE_COMBINATIONS = 8
+#: So many more random combinations of rows than columns have their rank, with factors of so many bits.
+MORE_COMBINATIONS, FACTOR_BITS = 8, 16
 #: The two largest below 2^31: products of remainders fit into 63 bits.
 PRIMES = (2_147_483_647, 2_147_483_629)
 
@@ -118,13 +116,9 @@ def _joined(sums: NDArray[np.int64], units: list[int]) -> Matrix:
     shift = -BITS * 2 * depth if depth else 0
     # Horner's rule left the last slice at the power BITS times 2 depth
     return [
-        [_times_power(int(value), e + f + shift) for value, f in zip(row, units, strict=True)]
+        [int(value) * Fraction(2) ** (e + f + shift) for value, f in zip(row, units, strict=True)]
         for row, e in zip(total, units, strict=True)
     ]
-
-
-def _times_power(value: int, exponent: int) -> Fraction:
-    return Fraction(value << exponent) if exponent >= 0 else Fraction(value, 1 << -exponent)
 
 
 def _slices(matrix: Array, units: NDArray[np.int64]) -> Array | None:
@@ -148,59 +142,35 @@ def _slices(matrix: Array, units: NDArray[np.int64]) -> Array | None:
 
 def rank(matrix: Array) -> int:
     """The rank of a matrix of doubles, worked out modulo two primes: never more than the rank, and less only if every
-    minor of that size is a multiple of both primes or, of many rows, if both draws of combinations are unlucky."""
-    return max(_rank_modulo(matrix, prime) for prime in PRIMES)
+    minor of that size is a multiple of both primes. Of many rows as many random combinations as there are columns, and
+    a few more, have the same rank, but for a chance of 2^-100."""
+    return max(rank_of_residues(_few_combinations(matrix, prime), prime) for prime in PRIMES)
 
 
-def _rank_modulo(matrix: Array, prime: int) -> int:
-    n, d = matrix.shape
-    rows = _residues(matrix, prime) if n <= 2 * d + MORE_COMBINATIONS else _combinations(matrix, prime)
-    found = 0
-    for column in range(d):
-        below = np.flatnonzero(rows[found:, column])
-        if not below.size:
-            continue
-        rows[[found, found + below[0]]] = rows[[found + below[0], found]]
-        pivot = rows[found, column:] * pow(int(rows[found, column]), -1, prime) % prime
-        under = rows[found + 1 :, column:]
-        under -= under[:, :1] * pivot % prime
-        under %= prime
-        found += 1
-    return found
+def _few_combinations(matrix: Array, prime: int) -> NDArray[np.int64]:
+    """Rows of residues with the same rank: those of the matrix, or combinations of these."""
+    count = matrix.shape[1] + MORE_COMBINATIONS
+    if matrix.shape[0] <= count:
+        return _residues(matrix, prime)
+    random, out = np.random.default_rng(prime), np.zeros((count, matrix.shape[1]), dtype=np.int64)
+    for start in range(0, matrix.shape[0], BLOCK):
+        rows = _residues(matrix[start : start + BLOCK], prime)
+        factors = random.integers(0, 2**FACTOR_BITS, (count, rows.shape[0])).astype(float)
+        # halves of 16 bits times factors of as many, added up over a block, stay in 53 bits
+        high, low = (factors @ part.astype(float) for part in np.divmod(rows, 2**16))
+        out = (out + high.astype(np.int64) % prime * 2**16 + low.astype(np.int64)) % prime
+    return out
 
 
 def _residues(matrix: Array, prime: int) -> NDArray[np.int64]:
-    """Each row times a power of two that makes it whole, modulo the prime."""
-    if np.abs(matrix).max(initial=0.0) < prime and np.array_equal(matrix, np.rint(matrix)):
-        rows = matrix.astype(np.int64)
-        rows[rows < 0] += prime
-        return rows
+    """The rows, each times a power of two that makes it whole, modulo a prime."""
     mantissas, exponents = np.frexp(matrix)
     whole = np.ldexp(mantissas, 53).astype(np.int64)  # a double is a whole number of 53 bits times a power of two
     # a row times a power of two has the same rank, so powers are counted from the smallest of the row
-    shifts = exponents - np.where(whole != 0, exponents, np.iinfo(np.int32).max).min(
-        axis=1, keepdims=True, initial=2**30
-    )
-    shifts[whole == 0] = 0
-    powers = [1]
-    for _ in range(int(shifts.max(initial=0))):
-        powers.append(powers[-1] * 2 % prime)
-    return np.asarray(whole % prime * np.array(powers, dtype=np.int64)[shifts] % prime)
-
-
-def _combinations(matrix: Array, prime: int) -> NDArray[np.int64]:
-    """A few more combinations of the rows than there are columns, with coefficients drawn by chance, modulo the prime:
-    of the same rank but for an unlucky draw. Their sums are worked out by BLAS, in 52 bits."""
-    n, d = matrix.shape
-    rng, total = np.random.default_rng(prime), np.zeros((d + MORE_COMBINATIONS, d), dtype=np.int64)
-    for start in range(0, n, BLOCK):
-        rows = _residues(matrix[start : start + BLOCK], prime)
-        drawn = rng.integers(0, 1 << BITS, (total.shape[0], rows.shape[0])).astype(float)
-        for part, shift in ((rows & 0xFFFF, 0), (rows >> 16, 16)):
-            if part.any():
-                total += ((drawn @ part.astype(float)) % prime).astype(np.int64) << shift
-        total %= prime
-    return total
+    least = np.where(whole != 0, exponents, np.iinfo(np.int32).max).min(axis=1, keepdims=True, initial=2**30)
+    shifts = np.where(whole != 0, exponents - least, 0)
+    powers = np.array([pow(2, k, prime) for k in range(int(shifts.max(initial=0)) + 1)], dtype=np.int64)
+    return whole % prime * powers[shifts] % prime
 
 
 def null_vector(matrix: Array) -> list[Fraction] | None:

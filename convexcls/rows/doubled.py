@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from convexcls.arrays import Array
+from convexcls.rational.numbers import to_double
 
 UNIT = 2.0**-53
 ETA = 2.0**-1074
@@ -35,12 +36,12 @@ class Doubled(NamedTuple):
     @classmethod
     def of(cls, values: Sequence[Sequence[Fraction]], width: int) -> Doubled:
         """Rationals, one row each; beyond the range of doubles they are infinite."""
-        high = np.array([[_nearest(v) for v in row] for row in values]).reshape(-1, width)
+        high = np.array([[to_double(v) for v in row] for row in values]).reshape(-1, width)
         low = np.zeros(high.shape)
         for i, row in enumerate(values):
             for j, value in enumerate(row):
                 if math.isfinite(high[i, j]):
-                    low[i, j] = _nearest(value - Fraction(high[i, j]))
+                    low[i, j] = to_double(value - Fraction(high[i, j]))
         return cls(high, low)
 
     def at(self, columns: NDArray[np.intp]) -> Doubled:
@@ -62,13 +63,6 @@ class Doubled(NamedTuple):
         return Doubled(*two_sum(high, (error + low_high) + low_error))
 
 
-def _nearest(value: Fraction) -> float:
-    try:
-        return float(value)
-    except OverflowError:
-        return math.copysign(math.inf, value)
-
-
 def two_sum(a: Array, b: Array) -> tuple[Array, Array]:
     """a + b rounded, and what was lost (Knuth)."""
     with np.errstate(all="ignore"):
@@ -77,7 +71,7 @@ def two_sum(a: Array, b: Array) -> tuple[Array, Array]:
         return total, (a - (total - other)) + (b - other)
 
 
-def two_product(a: Array, b: Array) -> tuple[Array, Array]:
+def two_product(a: Array, b: Array | float) -> tuple[Array, Array]:
     """a b rounded, and what was lost, where neither leaves the range."""
     with np.errstate(all="ignore"):
         product = a * b

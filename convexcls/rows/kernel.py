@@ -11,10 +11,7 @@ from numpy.typing import NDArray
 from convexcls.arrays import Array
 from convexcls.rows.base import Rows, column_by_column
 from convexcls.rows.in_memory import DenseRows
-from convexcls.rows.row_store import MatrixStore, MatrixTooLarge, RowStore, Store
-
-__all__ = ["KernelRows", "MatrixStore", "MatrixTooLarge", "RowStore", "Store"]
-
+from convexcls.rows.row_store import MatrixStore, MatrixTooLarge, Store
 
 #: So many rows are added up at a time, and so many of these sums: that keeps the rounding of a product small.
 PART = 64

@@ -27,7 +27,8 @@ def test_one_hot_tables_depend_exactly(seed, kind):
     assert found.kept.size == np.linalg.matrix_rank(X) == rank(X)
     flat = found.flat_directions()
     products = exact_products(rows, flat)
-    assert products is not None and not products.any()
+    assert products is not None
+    assert not products.any()
     x = rng.standard_normal(X.shape[1])
     expected = np.linalg.lstsq(X, X @ x, rcond=1e-10)[0]
     np.testing.assert_allclose(shortest_along(flat, x), expected, atol=1e-12)
@@ -48,7 +49,8 @@ def test_a_solution_of_the_kept_columns():
     X = rng.standard_normal((100, 5)) * [1e-3, 1.0, 1e4, 1.0, 7.0]
     X[:, 3] = 0.0
     found = Dependence.of(X.T @ X)
-    assert sorted(found.kept) == [0, 1, 2, 4] and found.others.tolist() == [3]
+    assert sorted(found.kept) == [0, 1, 2, 4]
+    assert found.others.tolist() == [3]
     r = rng.standard_normal(5)
     kept = np.sort(found.kept)
     np.testing.assert_allclose(found.solve(r)[kept], np.linalg.solve(X[:, kept].T @ X[:, kept], r[kept]), rtol=1e-9)

@@ -11,7 +11,7 @@ primal feasibility   relative to the block's unit (its right-hand side), of an u
                      distance where that is less; and what it costs to repair all of the block, at its largest
                      multiplier or the cost of its slacks, relative to the objective
 dual feasibility     every multiplier's sign, relative to the block's largest multiplier, or to a natural one where all
-                     may be 0
+                     may be 0; of a side of a distance also to what that costs
 complementarity      every row's product, relative to the objective
 gap                  relative to the objective, or to the problem's unit where the optimum may be 0
 
@@ -162,7 +162,7 @@ class _Check:
     @cached_property
     def radii(self) -> dict[str, float]:
         """The radius of the ball that a variable is bound to, where it is not 0: then only exact signs tell
-        (``claims/origin.py``)."""
+        (``claims/linear_program.py``)."""
         return {v: float(b.bound) for v, b in self.sizes.balls.items() if np.any(self.x[self.problem.layout[v]])}
 
     def _refine(self, columns: Mask) -> None:
@@ -252,8 +252,10 @@ class _Check:
 
     @cached_property
     def multiplier_unit(self) -> float:
-        """What a change of multipliers is measured against: the largest of them but, where all belong to rows of
-        slacks, no more than what these may cost."""
+        """What a change of multipliers is measured against: what each row costs, where all are sides of distances; else
+        the largest of them but, where all belong to rows of slacks, no more than what these may cost."""
+        if self.free.unit is not None:
+            return self.free.unit
         sides = [self.sizes.side(c) for c in self.problem.constraints]
         slacks_only = sides and not self.problem.terms and not self.problem.norm_bounds
         return min(self.largest_multiplier, self._costly(min(sides))) if slacks_only else self.largest_multiplier
@@ -293,6 +295,8 @@ class _Check:
             summed = out[where]
             if v in self.sizes.one_to_one:  # slacks: entries alike, so the largest of them gives the size
                 summed[:] = min(summed.max(initial=0.0), self._costly(self.sizes.slack_sides.get(v, 0.0)))
+                if v in self.sizes.own_costs:  # of a distance, its own
+                    np.minimum(summed, self.sizes.own_costs[v], out=summed)
                 if v in self.sizes.signs:  # a change of the sign's multiplier removes it, and costs what the gap counts
                     np.maximum(summed, self.multipliers[self.sizes.signs[v]], out=summed)
             curved = self.sizes.curved_by.get(v)
@@ -356,7 +360,7 @@ class _Check:
             largest(off, self._priced(unit, price, _share(off))),
         )
         wrong = nothing if equal else np.maximum(-multiplier, 0.0)
-        self.signs[c.name] = BlockResidual.of(wrong, ((1.0, self._sign_unit(c, most, unit)),))
+        self.signs[c.name] = BlockResidual.of(wrong, self._sign_yardsticks(c, most, unit))
         products = -multiplier * mid
         self._add_products(products, size, rad)
         self.products[c.name] = float(products.sum()), float(size @ rad), float(np.abs(products).sum())
@@ -404,12 +408,16 @@ class _Check:
         """Violations count relative to the unit, and by what it costs to repair them all."""
         return (1.0, unit), (price * share, self.scale)
 
-    def _sign_unit(self, c: Constraint, most: float, unit: Array | float) -> float:
+    def _sign_yardsticks(self, c: Constraint, most: float, unit: Array | float) -> Yardsticks:
         """What a multiplier of the wrong sign is measured against: the largest of the block or, where all may be 0, a
         natural one. That is no more than what one unit of the right-hand side may cost: a slack costs far more where no
-        sample needs one."""
+        sample needs one. Of a distance, which at the optimum is at most the objective over its own cost, also that:
+        the row is off by at most twice the distance, on the steeper side."""
         natural = self.sizes.natural_multiplier(c, float(np.max(unit, initial=0.0)))
-        return min(max(most, natural), self._costly(self.sizes.side(c) or self.sizes.units[c.name]))
+        block = min(max(most, natural), self._costly(self.sizes.side(c) or self.sizes.units[c.name]))
+        if (distance := self.sizes.distances.get(c.name)) is None:
+            return ((1.0, block),)
+        return (1.0, block), (2.0 * distance.tilt, self.sizes.own_costs[distance.variable])
 
     def _costly(self, side: float) -> float:
         """A multiplier that one unit of a right-hand side makes as large as twice the objective; infinite without one.

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from convexcls.arrays import Array, Indices
 from convexcls.problem import ROUNDING_ROOM, Block, Problem, Term
+from convexcls.problem.epigraph import Epigraph
 from convexcls.proofs.rigorous.structure import Structure
 
 #: What numbers are measured by: (factor, size) measures v by factor v / size, and the largest of several counts.
@@ -221,6 +222,9 @@ class Sizes:
     slack_sides: dict[str, float]
     #: The constraint that keeps a slack above a number, by slack, where there is one.
     signs: dict[str, str]
+    #: The slacks that stand for distances, by piece, and their own costs, infinite where there is none.
+    distances: dict[str, Epigraph]
+    own_costs: dict[str, Array]
 
     def __init__(self, problem: Problem) -> None:
         structure = problem.remembered(Structure)
@@ -242,6 +246,8 @@ class Sizes:
         self.units = {c.name: max(c.unit, float(np.abs(c.rhs).max(initial=0.0))) for c in problem.constraints}
         self.slack_sides = {v: max(self.units[c.name] for c in e.pieces) for v, e in structure.slacks.items()}
         self.signs = {v: c.name for v, e in structure.slacks.items() for c in e.flat_pieces}
+        self.distances = structure.distances
+        self.own_costs = {e.variable: np.where(e.cost > 0, e.cost, np.inf) for e in self.distances.values()}
         self._natural(problem)
 
     @cached_property

@@ -612,3 +612,62 @@ def test_a_bound_is_measured_by_its_own_box_where_that_is_less_than_the_side():
         x[place] = upper.rhs[place] + 0.125
         kkt = check_kkt(problem, x, {"upper": np.zeros(4), "lower": np.zeros(4)})
         assert kkt.primal_feasibility.relative == pytest.approx(0.125 / unit)
+
+
+HEAVY, MIDDLE, LIGHT = 1e5, 2e-4, 1e-9
+
+
+def of_three_weights(tilt=1.0):
+    """A heavy sample for the first coefficient, and two for the second, whose targets are -100 and 0: the heavier of
+    these, with target -100, is fitted. (Where it is not, the objective is MIDDLE times 100: twenty times what a
+    tolerance of 1e-8 allows.) The tilted one is the same with one side that much steeper."""
+    X, t, weights = [[1.0, 0.0], [0.0, 1.0], [0.0, 1.0]], np.array([1.0, -100.0, 0.0]), [HEAVY, MIDDLE, LIGHT]
+    below = {"coef": -np.array(X), "slack": DiagonalRows.identity(3, -1.0)}
+    above = {"coef": tilt * np.array(X), "slack": DiagonalRows.identity(3, -1.0)}
+    return cc.Problem(
+        "distances",
+        [cc.Variable("coef", 2, "w"), cc.Variable("slack", 3, "s")],
+        constraints=[cc.Constraint("below", below, rhs=-t), cc.Constraint("above", above, rhs=tilt * t)],
+        linear={"slack": weights},
+        unit=HEAVY,
+    )
+
+
+SIGNS = "dual_feasibility"
+FITTED, MISSED = [1.0, -100.0, 0.0, 0.0, 100.0], [1.0, 0.0, 0.0, 100.0, 0.0]  # coef, then the distances
+
+
+@pytest.mark.parametrize(
+    ("point", "below", "above", "condition", "wanted"),
+    [
+        (FITTED, [HEAVY / 2, (MIDDLE - LIGHT) / 2, LIGHT], [HEAVY / 2, (MIDDLE + LIGHT) / 2, 0.0], "", 0.0),
+        (MISSED, [HEAVY / 2, 0.0, (LIGHT + MIDDLE) / 2], [HEAVY / 2, MIDDLE, (LIGHT - MIDDLE) / 2], SIGNS, 2 * 1e5),
+        (MISSED, [HEAVY / 2, 0.0, MIDDLE], [HEAVY / 2, MIDDLE, 0.0], "stationarity", 2e5),
+        (MISSED, [HEAVY / 2, 0.0, LIGHT], [HEAVY / 2, MIDDLE, 0.0], "stationarity", 4 * 0.5),
+    ],
+)
+def test_light_samples_do_not_hide_behind_heavy_ones(point, below, above, condition, wanted):
+    """What a multiplier of the wrong sign, one that does not share the cost, and a sum that is not 0 are measured by:
+    the costs of the own samples."""
+    multipliers = {"below": np.array(below), "above": np.array(above)}
+    kkt = check_kkt(of_three_weights(), np.array(point), multipliers)
+    others = {"stationarity", "primal_feasibility", "dual_feasibility", "complementary_slackness"} - {condition}
+    assert all(getattr(kkt, name).relative <= 1e-8 for name in others)
+    if condition:
+        assert getattr(kkt, condition).relative == pytest.approx(wanted, rel=2e-5)
+    assert kkt.relative_gap <= 1e-8  # which looks at the point alone
+
+
+def test_the_steeper_side_of_a_distance_counts_more():
+    problem = of_three_weights(tilt=8.0)
+    assert problem.epigraphs[0].tilt == 8.0
+    multipliers = {"below": np.array([HEAVY, 0.0, 2 * LIGHT]), "above": np.array([0.0, MIDDLE, -LIGHT])}
+    kkt = check_kkt(problem, np.array([1.0, 0.0, 0.0, 800.0, 0.0]), multipliers)
+    assert kkt.dual_feasibility.relative == pytest.approx(2 * 8.0)
+
+
+def test_samples_without_weight_have_no_say_in_how_others_are_measured():
+    X, y, weights = [[1.0, 0.0], [0.0, 1.0], [1.0, 1.0], [3.0, 4.0]], [1.0, 2.0, 4.0, 9.0], [2.0, 2.0, 1.0, 0.0]
+    solution = cc.LeastAbsolute(X, y, coding="real", intercept=False, sample_weight=weights).solve()
+    assert solution.status == "optimal"
+    assert solution.objective == pytest.approx(1.0)

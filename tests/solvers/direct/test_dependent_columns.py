@@ -1,4 +1,4 @@
-"""Least squares, Fisher's directions and Gaussian classes on tables with dependent columns, and wide ones, against NumPy
+"""Least squares, Fisher directions and Gaussian classes on tables with dependent columns, and wide ones, against NumPy
 and SciPy."""
 
 from __future__ import annotations
@@ -37,7 +37,8 @@ def test_wide_least_squares_are_solved_in_the_span_of_the_samples(seed, l2):
     rng = np.random.default_rng(seed)
     X, y = rng.standard_normal((40, 3000)), rng.standard_normal(40)
     s = cc.LeastSquares(X, y, coding="real", l2=l2).solve()
-    assert s.status == "optimal" and "span" in s.message
+    assert s.status == "optimal"
+    assert "span" in s.message
     if l2:
         centred = X - X.mean(axis=0)
         expected = centred.T @ np.linalg.solve(centred @ centred.T + l2 * np.eye(40), y - y.mean())
@@ -56,7 +57,8 @@ def test_fisher_directions_of_several_classes_solve_the_eigenproblem(classes):
     within = (X - means[y]).T @ (X - means[y])
     between = (means[y] - X.mean(axis=0)).T @ (means[y] - X.mean(axis=0))
     expected = linalg.eigh(between, within, eigvals_only=True)[::-1][: classes - 1]
-    assert s.status == "optimal" and s.estimates.holds(1e-10)
+    assert s.status == "optimal"
+    assert s.estimates.holds(1e-10)
     np.testing.assert_allclose(s.estimates.ratios, expected, rtol=1e-10)
 
 
@@ -66,7 +68,8 @@ def test_fisher_directions_of_one_hot_tables():
     s = cc.FisherLDA(X, y).solve()
     kept = [0, 1, 3, 4, 5, 6, 8, 9, 10, 12, 13, 14, 15, 16, *range(18, 47), *range(48, 67), 68, 69]
     other = cc.FisherLDA(X[:, kept], y).solve()
-    assert s.status == other.status == "optimal" and s.estimates.holds()
+    assert s.status == other.status == "optimal"
+    assert s.estimates.holds()
     np.testing.assert_allclose(s.estimates.ratios, other.estimates.ratios, rtol=1e-9)
 
 

@@ -1,0 +1,206 @@
+"""Columns that span all columns of rows, decided once.
+
+A one-hot table beside an intercept, a column that repeats another, one of zeros: then R'R is singular, and every
+factorization of it, whatever the weights of its rows, has to find that out again. A Cholesky factor of the Gram matrix
+with pivoting tells which columns are no combinations of others; the others are, to rounding, where no row moves along
+what the factor says. Where pivots are so small that rounding may have made them, orthogonal factors K = QR of all rows,
+a block at a time, keep the digits that a Gram matrix loses.
+
+That the others are combinations without rounding is proved for the entries as doubles: by whole numbers, or modulo
+primes, on the few columns and the different rows that it is about.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from scipy.linalg import qr, solve_triangular
+from scipy.linalg.lapack import dpstrf
+
+from convexcls.arrays import Array, Indices, Mask
+from convexcls.rational.doubles import rank
+from convexcls.rows.base import Rows
+from convexcls.rows.summation import row_blocks
+
+#: A column nearer to the span of others, relative to its length, is taken to be in it.
+NEAR = 1e-12
+#: Squares of lengths that a Gram matrix shows, and those that may be rounding.
+CLEAR_SQUARE, ROUNDED_SQUARE = 1e-8, 1e-11
+#: A row moves along a combination of columns if it does by more than this, relative to the sum of absolute values.
+MOVES = 1e-14
+#: Smaller coefficients of a combination are rounding.
+NO_PART = 1e-9
+#: Whole numbers below this are doubles, and so are their sums.
+LARGEST_WHOLE = 2.0**53
+#: A block of rows that is factored at a time has so many rows for each column, and at least so many.
+ROWS_PER_COLUMN, BLOCK = 4, 2048
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnBasis:
+    """``columns`` span the ``others``: K_others = K_columns ``combination``, to rounding. ``factor`` is R with
+    K_columns = Q R, in units in which the columns have length one; ``lengths`` are those of all columns."""
+
+    rows: tuple[Rows, ...]
+    columns: Indices
+    others: Indices
+    combination: Array
+    factor: Array
+    lengths: Array
+
+    @classmethod
+    def of(cls, rows: Sequence[Rows]) -> ColumnBasis | None:
+        """Of rows one above the other; None where numbers are out of range."""
+        unit = np.max([part.column_max() for part in rows], axis=0, initial=0.0)
+        unit = np.where(unit > 0, unit, 1.0)
+        with np.errstate(all="ignore"):
+            gram = sum(part.gram(np.ones(part.shape[0])) for part in rows) / np.outer(unit, unit)
+            found = cls._by_cholesky(tuple(rows), unit, gram)
+            return found or cls._by_orthogonal_factors(tuple(rows), unit)
+
+    @classmethod
+    def _by_cholesky(cls, rows: tuple[Rows, ...], unit: Array, gram: Array) -> ColumnBasis | None:
+        """From the Gram matrix in units; None where it does not tell."""
+        lengths = np.sqrt(gram.diagonal())
+        lengths = np.where(lengths > 0, lengths, 1.0)
+        scaled = gram / np.outer(lengths, lengths)
+        if not np.all(np.isfinite(scaled)) or not scaled.size:
+            return None
+        _, order, count, _ = dpstrf(scaled, tol=CLEAR_SQUARE)
+        columns, others = np.sort(order[:count] - 1), np.sort(order[count:] - 1)
+        factor = np.asarray(np.linalg.cholesky(scaled[np.ix_(columns, columns)]).T)
+        along = solve_triangular(factor, scaled[np.ix_(columns, others)], trans="T")
+        if np.any(scaled.diagonal()[others] - np.square(along).sum(axis=0) > ROUNDED_SQUARE):
+            return None
+        found = cls._in_units(rows, unit * lengths, columns, others, solve_triangular(factor, along), factor).refined()
+        return None if found.moves_rows else found
+
+    @classmethod
+    def _by_orthogonal_factors(cls, rows: tuple[Rows, ...], unit: Array) -> ColumnBasis | None:
+        R = triangular_factor(rows, unit)
+        lengths = np.linalg.norm(R, axis=0)
+        lengths = np.where(lengths > 0, lengths, 1.0)
+        R = R / lengths
+        if not np.all(np.isfinite(R)):
+            return None
+        pivots, order = qr(R, mode="r", pivoting=True, check_finite=False)
+        sizes = np.abs(pivots.diagonal()) if pivots.size else np.zeros(0)
+        columns = np.sort(order[: np.count_nonzero(sizes > NEAR)])
+        others = np.setdiff1d(np.arange(unit.size), columns)
+        Q, own = np.linalg.qr(R[:, columns])
+        return cls._in_units(rows, unit * lengths, columns, others, solve_triangular(own, Q.T @ R[:, others]), own)
+
+    @classmethod
+    def _in_units(
+        cls, rows: tuple[Rows, ...], lengths: Array, columns: Indices, others: Indices, along: Array, factor: Array
+    ) -> ColumnBasis:
+        combination = along / lengths[columns, None] * lengths[others]
+        return cls(rows, columns, others, combination, factor, lengths)
+
+    def refined(self) -> ColumnBasis:
+        """The same with combinations that are known to rounding: what the rows still move along them is solved for."""
+        if not np.any(self.combination):
+            return self
+        there = np.flatnonzero(np.any(self.combination, axis=0))
+        vectors = self.null_vectors[:, there]
+        left = sum((part.T @ (part @ vectors) for part in self.rows), np.zeros(vectors.shape))[self.columns]
+        combination = self.combination.copy()
+        combination[:, there] += self.solve(left)
+        return replace(self, combination=combination)
+
+    @property
+    def moves_rows(self) -> bool:
+        """Whether some row moves along what should be a null vector, by more than rounding."""
+        vectors = self.null_vectors[:, np.any(self.combination, axis=0)]
+        if not vectors.size:
+            return False
+        return any(np.any(np.abs(part @ vectors) > MOVES * (abs(part) @ np.abs(vectors))) for part in self.rows)
+
+    def solve(self, r: Array) -> Array:
+        """(K'K)^-1 r for the columns of the basis."""
+        own = self.own_lengths.reshape(-1, *[1] * (r.ndim - 1))
+        first = solve_triangular(self.factor, r / own, trans="T")
+        return np.asarray(solve_triangular(self.factor, first) / own)
+
+    @property
+    def own_lengths(self) -> Array:
+        """The lengths of the columns of the basis."""
+        return self.lengths[self.columns]
+
+    @cached_property
+    def smallest(self) -> float:
+        """The least singular value of the columns at length one."""
+        return float(np.linalg.svd(self.factor, compute_uv=False).min(initial=1.0))
+
+    @cached_property
+    def orthogonal(self) -> Array:
+        """T with K_columns T nearly orthonormal."""
+        inverse = solve_triangular(self.factor, np.eye(self.columns.size))
+        return np.asarray(inverse / self.own_lengths[:, None])
+
+    @cached_property
+    def null_vectors(self) -> Array:
+        """Directions along which no row moves, one a column; all others are combinations of these."""
+        out = np.zeros((self.lengths.size, self.others.size))
+        out[self.columns] = -self.combination
+        out[self.others, np.arange(self.others.size)] = 1.0
+        return out
+
+    @cached_property
+    def is_exact(self) -> bool:
+        """Whether the others are combinations of the columns without rounding, for the entries as doubles."""
+        parts = np.abs(self.null_vectors) * self.lengths[:, None]
+        part_of = parts > NO_PART * parts.max(axis=0, initial=0.0)
+        return self._by_whole_numbers(part_of) or self._by_rank(np.any(part_of, axis=1))
+
+    def _by_whole_numbers(self, part_of: Mask) -> bool:
+        """Whether null vectors rounded to whole numbers move no row, in whole numbers that doubles hold."""
+        near = np.where(part_of, np.rint(self.null_vectors), 0.0)
+        if np.any(np.abs(near - self.null_vectors)[part_of] > NO_PART):
+            return False
+        used = np.flatnonzero(np.any(near, axis=1))
+        near, total = near[used], float(np.abs(near).sum(axis=0).max(initial=0.0))
+        for part in self.rows:
+            if float(part.column_max()[used].max(initial=0.0)) * total >= LARGEST_WHOLE:
+                return False
+            for block in row_blocks(part.shape[0]):
+                entries = part[block].to_dense()[:, used]
+                if not np.array_equal(entries, np.rint(entries)) or np.any(entries @ near):
+                    return False
+        return True
+
+    def _by_rank(self, involved: Mask) -> bool:
+        """Whether the columns involved have so low a rank. A column of one size, as of an intercept, may have a part
+        that is as small as rounding."""
+        sizes = [(part.column_max(), part.shape[0]) for part in self.rows]
+        flat = np.sqrt(np.sum([n * np.square(most) for most, n in sizes], axis=0)) <= self.lengths * (1 + NO_PART)
+        columns = np.flatnonzero(involved | flat)
+        different = [distinct(part.select_columns(columns).to_dense()) for part in self.rows]
+        return rank(np.vstack(different)) == columns.size - self.others.size
+
+
+def triangular_factor(rows: Sequence[Rows], unit: Array) -> Array:
+    """R with K'K = R'R, K the rows with columns divided by ``unit``: each block of rows is factored with the R of those
+    before it."""
+    R = np.zeros((0, unit.size))
+    for part in rows:
+        step = max(ROWS_PER_COLUMN * unit.size, BLOCK)
+        for start in range(0, part.shape[0], step):
+            block = part[start : start + step].to_dense() / unit
+            if not np.all(np.isfinite(block)):
+                return np.full((unit.size, unit.size), np.nan)
+            R = np.asarray(np.linalg.qr(np.vstack([R, block]), mode="r"))
+    return R if R.shape[0] == unit.size else np.vstack([R, np.zeros((unit.size - R.shape[0], unit.size))])
+
+
+def distinct(matrix: Array) -> Array:
+    """The rows that differ: of a table of categories they are few."""
+    key = matrix @ np.random.default_rng(0).uniform(1.0, 2.0, matrix.shape[1])
+    _, first, place = np.unique(key, return_index=True, return_inverse=True)
+    if 2 * first.size > matrix.shape[0]:
+        return matrix
+    few = matrix[first]
+    return few if np.array_equal(few[place], matrix) else matrix
