@@ -15,6 +15,7 @@ from convexcls.models.base import Model, sample_rows
 from convexcls.problem import ROUNDING_ROOM, Constraint, Label, NoAnswer, Term, Variable
 from convexcls.problem.as_classifier import Values
 from convexcls.rows import CentredRows, Rows, as_rows
+from convexcls.rows.column_basis import triangular_factor
 from convexcls.rows.dependence import MAX_GRAM_CONDITION, Dependence
 from convexcls.rows.doubled import UNIT
 from convexcls.rows.rounded import RoundedRows, exact_sum
@@ -238,7 +239,7 @@ def discriminants(centred: CentredRows, counts: Array, basis: Array) -> Discrimi
     between = (means @ basis.T).T @ (counts[:, None] * (means @ basis.T))
     triangle, reach = np.zeros((0, len(basis))), np.zeros(len(basis))
     for _, block in centred.in_blocks():
-        triangle = np.linalg.qr(np.vstack([triangle, block @ basis.T]), mode="r")
+        triangle = np.asarray(np.linalg.qr(np.vstack([triangle, block @ basis.T]), mode="r"), dtype=np.float64)
         reach = np.maximum(reach, (np.abs(block) @ np.abs(basis).T).max(axis=0, initial=0.0))
     factor = np.asarray(triangle, dtype=np.float64).T  # factor factor' = basis S_W basis'
     reach *= np.sqrt(centred.shape[0])
@@ -286,8 +287,6 @@ def _largest_quotient(centred: CentredRows, between: Array) -> float:
         return float(quotients[-1])
     scale = centred.column_max()
     scale = np.where(scale > 0, scale, 1.0)
-    triangle = np.zeros((0, centred.shape[1]))
-    for _, block in centred.in_blocks():
-        triangle = np.linalg.qr(np.vstack([triangle, block / scale]), mode="r")
+    triangle = triangular_factor([centred], scale)
     spread = np.linalg.lstsq(triangle.T, target / scale[:, None], rcond=None)[0]
     return float(np.linalg.svd(spread, compute_uv=False)[0] ** 2)

@@ -110,7 +110,7 @@ class SparseRows(AsGiven):
         return int(self.matrix.nnz)
 
     @cached_property
-    def row_length(self) -> int:  # type: ignore[override]
+    def row_length(self) -> int:
         if self.matrix.format == "csc":
             return int(np.bincount(self.matrix.indices).max(initial=0))
         return int(np.diff(self.matrix.indptr).max(initial=0))

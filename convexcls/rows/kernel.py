@@ -56,7 +56,7 @@ class KernelRows(Rows):
     def additions(self, v: Array) -> int:
         if isinstance(self.store, MatrixStore):
             return self.shape[0]
-        return 2 * PART + np.count_nonzero(v) // (PART * PART) + 1
+        return 2 * PART + int(np.count_nonzero(v)) // (PART * PART) + 1
 
     def transposed_matmul(self, u: Array) -> Array:
         return self @ u

@@ -14,6 +14,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -41,8 +43,12 @@ class _Group:
         """M'W(MX + t) + A' times the multipliers, in one reading of the rows."""
         out = self.A.T @ multipliers
         for rows, w, t in zip(self.rows, self.weights, self.offsets, strict=True):
-            out = out + rows.sweep(X, lambda block, u, w=w, t=t: w[block, None] * (u + t[block]))  # type: ignore[misc]
+            out = out + rows.sweep(X, partial(_pull, w, t))
         return out
+
+
+def _pull(weights: Array, offset: Array, block: slice, u: Array) -> Array:
+    return np.asarray(weights[block, None] * (u + offset[block]))
 
 
 def solve_under_equations(problem: Problem, rank_tol: float) -> tuple[Array, dict[str, Array], str]:
@@ -85,7 +91,9 @@ def _groups(problem: Problem) -> list[_Group]:
     return out
 
 
-def _group(problem: Problem, name: str, rows: Sequence[Rows], terms: Sequence, constraints: Sequence) -> _Group:
+def _group(
+    problem: Problem, name: str, rows: Sequence[Rows], terms: Sequence[Any], constraints: Sequence[Any]
+) -> _Group:
     width = problem.variable(name).size if name else problem.size
     entries = [c.entries[name] if name else problem.rows(c) for c in constraints]
     A = np.vstack([np.zeros((0, width)), *(part.to_dense() for part in entries)])
