@@ -15,6 +15,8 @@ from convexcls.models.base import Model, sample_rows
 from convexcls.problem import ROUNDING_ROOM, Constraint, Label, NoAnswer, Term, Variable
 from convexcls.problem.as_classifier import Values
 from convexcls.rows import CentredRows, Rows, as_rows
+from convexcls.rows.column_basis import triangular_factor
+from convexcls.rows.dependence import MAX_GRAM_CONDITION, Dependence
 from convexcls.rows.doubled import UNIT
 from convexcls.rows.rounded import RoundedRows, exact_sum
 from convexcls.rows.scores import row_products, settled
@@ -58,8 +60,8 @@ class FisherLDA(Model):
         count = len(labels)
         with np.errstate(over="ignore", invalid="ignore"):
             centred = CentredRows.by_group(sample_rows(data), classes, count)
-            differences = np.vstack([_difference(centred, k) for k in range(1, count)])
-            unit = ROUNDING_ROOM * min(_single_feature_objective(centred, row) for row in differences)
+            differences = _differences(centred)
+            unit = ROUNDING_ROOM * _single_feature_objective(centred, differences)
             squares = float((differences**2).sum())
         if not np.isfinite(unit) or not np.isfinite(squares):
             raise DataError("the squares of the features overflow: divide X by its largest value")
@@ -158,15 +160,21 @@ def _independent(differences: Array) -> tuple[int, ...]:
     return tuple(sorted(int(k) for k in order[:rank]))
 
 
-def _difference(centred: CentredRows, k: int) -> Array:
-    """The mean of class k minus that of the first; where rounding is as large as the result, from exact sums."""
-    difference, counts = centred.means[k] - centred.means[0], np.bincount(centred.groups).tolist()
+def _differences(centred: CentredRows) -> Array:
+    """The means of the classes minus that of the first; where rounding is as large as the result, from exact sums."""
+    out = centred.means[1:] - centred.means[0]
     size = np.abs(centred.means).max(axis=0, initial=0.0)
-    for j in np.flatnonzero(np.abs(difference) <= 1e-9 * size):
-        column = centred.base.select_columns(np.array([j]))
-        own, first = (exact_sum(column, (centred.groups == g).astype(float))[0] / counts[g] for g in (k, 0))
-        difference[j] = float(own - first)
-    return difference
+    unsure = np.flatnonzero(np.any(np.abs(out) <= 1e-9 * size, axis=0) & (size > 0))
+    if unsure.size:
+        some = centred.base.select_columns(unsure)
+        sizes = np.bincount(centred.groups)
+        sums = [exact_sum(some, (centred.groups == k).astype(float)) for k in range(sizes.size)]
+        first, *others = ([total / size for total in row] for row, size in zip(sums, sizes.tolist(), strict=True))
+        for row, mean in zip(out, others, strict=True):
+            near = np.abs(row[unsure]) <= 1e-9 * size[unsure]
+            exactly = np.array([float(value - start) for value, start in zip(mean, first, strict=True)])
+            row[unsure[near]] = exactly[near]
+    return out
 
 
 def _difference_error(centred: CentredRows) -> Array:
@@ -182,15 +190,15 @@ def _exact_differences(centred: CentredRows, chosen: tuple[int, ...]) -> list[li
     return [[value - first for value, first in zip(means[k + 1], means[0], strict=True)] for k in chosen]
 
 
-def _single_feature_objective(centred: CentredRows, difference: Array) -> float:
-    """The least objective that one feature alone reaches, of those that vary within the classes: what gives the problem
-    its size where several together reach 0."""
+def _single_feature_objective(centred: CentredRows, differences: Array) -> float:
+    """The least objective that one feature alone reaches for one of the differences, of those that vary within the
+    classes: what gives the problem its size where several together reach 0."""
     scatter = abs(centred).T @ np.ones(centred.shape[0])  # sums of absolute deviations; the squares are close enough
-    reach = centred.column_max()
-    varies = (reach > 0) & (difference != 0) & (scatter * reach > 1e-20 * difference**2) & (difference**2 > 0)
-    if not varies.any():
+    squares, apart = scatter * centred.column_max(), differences**2
+    varies = (squares > 1e-20 * apart) & (apart > 0)
+    if not np.all(varies.any(axis=1)):
         return 0.0
-    return float(np.min(0.5 * (scatter * reach)[varies] / difference[varies] ** 2))
+    return float(np.min(0.5 * np.broadcast_to(squares, apart.shape)[varies] / apart[varies]))
 
 
 # ---- the discriminant directions ------------------------------------------------------------------------------------
@@ -228,10 +236,13 @@ def discriminants(centred: CentredRows, counts: Array, basis: Array) -> Discrimi
     """The eigenvectors of S_B v = ratio S_W v, which lie in the span of ``basis`` (rows): S_W^-1 times differences of
     means. S_W and S_B are only ever applied."""
     means = centred.means - counts @ centred.means / counts.sum()
-    spread = centred @ basis.T
     between = (means @ basis.T).T @ (counts[:, None] * (means @ basis.T))
-    factor = np.asarray(np.linalg.qr(spread, mode="r"), dtype=np.float64).T  # factor factor' = basis S_W basis'
-    reach = np.sqrt(centred.shape[0]) * (abs(centred) @ np.abs(basis).T).max(axis=0)
+    triangle, reach = np.zeros((0, len(basis))), np.zeros(len(basis))
+    for _, block in centred.in_blocks():
+        triangle = np.asarray(np.linalg.qr(np.vstack([triangle, block @ basis.T]), mode="r"), dtype=np.float64)
+        reach = np.maximum(reach, (np.abs(block) @ np.abs(basis).T).max(axis=0, initial=0.0))
+    factor = np.asarray(triangle, dtype=np.float64).T  # factor factor' = basis S_W basis'
+    reach *= np.sqrt(centred.shape[0])
     if np.any(np.abs(np.diag(factor)) <= 1e-12 * reach):  # what nothing but rounding leaves of sums that cancel
         raise NoAnswer("a direction has no scatter within classes: its Rayleigh quotient has no bound")
     whitened = np.linalg.solve(factor, np.linalg.solve(factor, between).T)
@@ -246,14 +257,36 @@ def discriminants(centred: CentredRows, counts: Array, basis: Array) -> Discrimi
 def _proof(centred: CentredRows, counts: Array, means: Array, directions: Array, ratios: Array) -> tuple[float, float]:
     """The eigenvectors' residual, and the smallest eigenvalue of S_W - S_B / ratio_1 in the metric of S_W."""
     pulled = (means.T @ (counts[:, None] * (means @ directions.T))).T  # S_B v
-    pushed = (centred.T @ (centred @ directions.T)).T * ratios[:, None]  # ratio S_W v
     size = np.abs(means).T @ (counts[:, None] * np.abs(means @ directions.T))
-    size = size + (abs(centred).T @ np.abs(centred @ directions.T)) * ratios
+    pushed = np.zeros(directions.shape)  # ratio S_W v
+    for _, block in centred.in_blocks():
+        moved = block @ directions.T
+        pushed += (block.T @ moved * ratios).T
+        size += np.abs(block).T @ np.abs(moved) * ratios
     residual = float((np.abs(pulled - pushed) / np.where(size.T > 0, size.T, 1.0)).max(initial=0.0))
-    # with R'R = S_W, the quotients over all directions are the squared singular values of sqrt(counts) means R^-1
+    largest = _largest_quotient(centred, np.sqrt(counts)[:, None] * means)
+    return residual, float(1.0 - largest / ratios[0])
+
+
+def _largest_quotient(centred: CentredRows, between: Array) -> float:
+    """The largest v'S_B v / v'S_W v over all directions v, S_B = between' ``between``: the largest eigenvalue of
+    between S_W^-1 between'. S_W^-1 comes from one factorization of S_W, refined on the rows; where columns depend on
+    each other too nearly for that, from a triangular factor of the rows."""
+    target = between.T
+    columns = Dependence.of(centred.gram(np.ones(centred.shape[0])))
+    if columns is not None and columns.others.size:
+        columns = columns.on_rows([centred])
+        flat = np.zeros((0, 0)) if columns is None else columns.flat_directions()
+        if columns is not None and np.any(np.abs(between @ flat) > 1e-12 * (np.abs(between) @ np.abs(flat))):
+            return np.inf  # the means differ where no sample varies
+    if columns is not None and columns.condition <= MAX_GRAM_CONDITION:
+        inner = columns.solve(target)
+        for _ in range(2):
+            inner = inner + columns.solve(target - centred.sweep(inner, lambda _, u: u))
+        quotients = np.linalg.eigvalsh(between @ inner)
+        return float(quotients[-1])
     scale = centred.column_max()
     scale = np.where(scale > 0, scale, 1.0)
-    triangle = np.asarray(np.linalg.qr(centred.to_dense() / scale, mode="r"), dtype=np.float64)
-    spread = np.linalg.lstsq(triangle.T, (np.sqrt(counts)[:, None] * means / scale).T, rcond=None)[0]
-    quotients = np.linalg.svd(spread, compute_uv=False)
-    return residual, float(1.0 - quotients[0] ** 2 / ratios[0])
+    triangle = triangular_factor([centred], scale)
+    spread = np.linalg.lstsq(triangle.T, target / scale[:, None], rcond=None)[0]
+    return float(np.linalg.svd(spread, compute_uv=False)[0] ** 2)

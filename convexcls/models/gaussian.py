@@ -17,9 +17,13 @@ from convexcls.problem.as_classifier import Values
 from convexcls.rows import as_rows
 from convexcls.rows.scores import row_products, settled
 from convexcls.rows.summation import rounding
+from convexcls.wording import listed
 
 if TYPE_CHECKING:
     from convexcls.proofs.enclosure.moments import Moments
+
+#: So many features are named.
+MOST_NAMES = 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,9 +179,21 @@ class GaussianMLE(Model):
 
     # ---- where no minimum exists --------------------------------------------------------------------
 
-    unattained_words = (
-        "Some combination of the features does not vary within a class, so its variance is estimated as 0."
-    )
+    @property
+    def unattained_words(self) -> str:  # type: ignore[override]
+        """Why there is no maximum, and what to do about it."""
+        said = "Some combination of the features does not vary within a class, so its variance is estimated as 0."
+        known = [part.columns for part in self.parts]
+        left_out = sorted({int(j) for columns in known if columns is not None for j in columns.others})
+        if not left_out or any(columns is None for columns in known):
+            return f"{said} Leave such features out."
+        names = listed((self.data.features[j] for j in left_out), MOST_NAMES)
+        return f"{said} On the features without {names} the likelihood has its maximum: leave these out."
+
+    def is_constant_along(self, direction: Array) -> bool:
+        """Whether the direction adds vv' to Omega with v a combination that is 0 at all samples, without rounding."""
+        values = self.split(direction)
+        return all(part.is_constant_along(part.step_of(values)) for part in self.parts)
 
     def candidate_directions(self) -> list[Array]:
         """Precisions that may grow for ever: along a combination of features that is constant within the classes."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from convexcls.problem import Label, Term, Variable
 from convexcls.problem.as_classifier import Values
 from convexcls.rational.doubles import null_vector
 from convexcls.rows import JoinedRows, PickedRows, as_rows
+from convexcls.rows.dependence import Dependence, exact_products
 
 if TYPE_CHECKING:
     from convexcls.proofs.enclosure.moments import Moments
@@ -23,6 +25,10 @@ if TYPE_CHECKING:
 #: Exact arithmetic looks for a constant combination in data no larger than this.
 MAX_EXACT_UNKNOWNS = 60
 MAX_EXACT_ENTRIES = 2_000_000
+#: Coefficients of a combination that are whole numbers after this many times.
+SMALL_DENOMINATORS = (1.0, 2.0, 3.0, 4.0, 6.0, 12.0)
+#: What is smaller, relative to the largest entry, is taken for rounding.
+NEARLY_ZERO = 1e-9
 
 
 class NaturalParameters:
@@ -50,6 +56,7 @@ class NaturalParameters:
         if not np.all(counts > 0) or not self.divisor > 0:
             label = labels[classes[int(np.argmin(counts))]]
             raise DataError(f"class {label!r} has too few samples (total weight {counts.min():g}) for a covariance")
+        self.moments, self.counts = moments, counts
         self._build(moments, mark)
         logs = float(np.log(self.divisor / counts).sum()) - self.K
         self.constant = 0.5 * self.divisor * (self.d * float(np.log(2 * np.pi)) + logs)
@@ -107,16 +114,66 @@ class NaturalParameters:
         precision, mean, corner = (f"{block}{self.suffix}" for block in ("precision", "natural_mean", "corner"))
         return Moments(S, divisor, d, (precision, mean, corner))
 
+    @cached_property
+    def columns(self) -> Dependence | None:
+        """Which features are combinations of others within the classes, up to rounding; None where it is not clear."""
+        d, across = self.d, self.moments[: self.d, self.d :]
+        return Dependence.of(self.moments[:d, :d] - across / self.counts @ across.T)
+
     def constant_combination(self) -> Array | None:
         """v with z_i'v = 0 for all samples, found and checked in exact arithmetic; None where there is none, or where
         that would take too long."""
+        if self.columns is not None and self.columns.others.size:
+            flat = self.columns.flat_directions()
+            for f in flat.T[np.argsort(np.count_nonzero(flat, axis=0), kind="stable")]:
+                for times in SMALL_DENOMINATORS:
+                    if (v := self.annihilator(_nearly_whole(times * f))) is not None:
+                        return v
+        return self._constant_by_elimination()
+
+    def annihilator(self, f: Array) -> Array | None:
+        """v with z_i'v = 0 for all samples whose combination f of features does not vary at all within a class; None
+        where it does, or where rounding leaves that open."""
+        counted = np.flatnonzero(self.data.weights[self.rows] > 0)
+        samples = as_rows(self.data.matrix, self.data.exact_matrix)[self.rows[counted]]
+        values = exact_products(samples, f[:, None]) if np.any(f) else None
+        if values is None:
+            return None
+        numbers, v = self.data.grouping[0][self.rows[counted]], np.append(f, np.zeros(self.K))
+        shift = sum(
+            (Fraction(c) * Fraction(a) for c, a in zip(self.centre.tolist(), f.tolist(), strict=True)), Fraction(0)
+        )
+        for k, label in enumerate(self.classes):
+            own = values[numbers == label, 0]
+            if np.any(own != own[0]):
+                return None
+            v[self.d + k] = float(shift - Fraction(float(own[0])))
+        return np.asarray(v / np.abs(f).max())
+
+    def is_constant_along(self, step: Array) -> bool:
+        """Whether a step of Omega is vv', up to rounding, of a combination v that is 0 at all samples exactly."""
+        place = int(np.argmax(step.diagonal()))
+        if not step[place, place] > 0:
+            return not np.any(step)
+        v = step[place] / np.sqrt(step[place, place])
+        f = v[: self.d] / np.abs(v[: self.d]).max(initial=0.0)
+        smallest = np.abs(f[np.abs(f) > NEARLY_ZERO]).min(initial=1.0)
+        found = (self.annihilator(_nearly_whole(times * f / smallest)) for times in SMALL_DENOMINATORS)
+        exactly = next((u for u in found if u is not None), None)
+        if exactly is None:
+            return False
+        square = np.outer(exactly, exactly) * (np.abs(v[: self.d]).max() ** 2)
+        return bool(np.all(np.abs(step - square) <= NEARLY_ZERO * np.abs(square).max()))
+
+    def _constant_by_elimination(self) -> Array | None:
+        """The same for any doubles, in rationals, of a few features."""
         z, width = self.measured, self.d + self.K
+        if width > MAX_EXACT_UNKNOWNS or self.given.size > MAX_EXACT_ENTRIES:
+            return None
         size = np.abs(z).max(axis=0, initial=0.0)
         size = np.where(size > 0, size, 1.0)
         values, vectors = np.linalg.svd(np.linalg.qr(z / size, mode="r"))[1:]
         if values.size == width and values[-1] > 1e-12 * values[0]:
-            return None
-        if width > MAX_EXACT_UNKNOWNS or self.given.size > MAX_EXACT_ENTRIES:
             return None
         # the samples that contradict most what rounding takes for constant come first
         order = np.argsort(z / size @ vectors[-1], kind="stable")
@@ -128,10 +185,25 @@ class NaturalParameters:
         largest = max(abs(a) for a in exactly)
         return np.array([float((a + shift * (k >= self.d)) / largest) for k, a in enumerate(exactly)])
 
+    def step_of(self, direction: Values) -> Array:
+        """Omega of a direction of the variables."""
+        omega = np.zeros((self.d + self.K, self.d + self.K))
+        omega[: self.d, : self.d] = self.precision(direction)
+        omega[self.d :, : self.d] = -self.natural_means(direction)
+        omega[: self.d, self.d :] = omega[self.d :, : self.d].T
+        omega[self.d :, self.d :] = LogDet(self.K).matrices(direction[f"corner{self.suffix}"])[0]
+        return omega
+
     def outer_square(self, v: Array) -> dict[str, Array]:
         """v v' as a step of the variables."""
         square = np.outer(v, v)[lower_triangle(self.d + self.K)]
         return {block + self.suffix: sign * square[chosen] for block, (sign, chosen) in self._parts().items()}
+
+
+def _nearly_whole(values: Array) -> Array:
+    """The values, those next to whole numbers rounded to these."""
+    near = np.rint(values)
+    return np.asarray(np.where(np.abs(values - near) <= NEARLY_ZERO * np.maximum(np.abs(near), 1.0), near, values))
 
 
 def _measured_from(centre: Array, S: list[list[Fraction]]) -> list[list[Fraction]]:

@@ -40,6 +40,10 @@ class AsClassifier:
         """Directions along which the objective may fall for ever, where a model knows where to look."""
         return []
 
+    def is_constant_along(self, direction: Array) -> bool:
+        """Whether a model knows, without rounding, that its samples do not vary along a direction."""
+        return False
+
     def separation_rows(self) -> Rows | None:
         """The rows on whose separability the verdict depends; None where it does not."""
         view = self.separating()

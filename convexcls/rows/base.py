@@ -172,6 +172,10 @@ class Rows(ABC):
         its rounding is bounded by. Dense rows are added up in parts, which keeps that number small."""
         return self.transposed_matmul(u), self.shape[0]
 
+    def additions(self, v: Array) -> int:
+        """So many numbers at most are added up, one after the other, in ``R @ v``."""
+        return self.shape[1]
+
     def coarse_gram(self, weights: Array) -> Array:
         """``gram(weights)``, to single precision where that is faster: for a preconditioner."""
         return self.gram(weights)

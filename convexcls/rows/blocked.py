@@ -14,7 +14,7 @@ from convexcls.arrays import Array
 from convexcls.rows.base import Rows, Visit
 from convexcls.rows.doubled import ETA, UNIT, Doubled
 from convexcls.rows.in_memory import DenseRows
-from convexcls.rows.summation import added_up_in_parts, additions, row_blocks
+from convexcls.rows.summation import added_up_in_parts, added_up_in_turn, additions_in_turn, row_blocks
 
 #: So many entries stay in the second-level cache.
 IN_CACHE = 50_000
@@ -89,8 +89,8 @@ class AbsoluteRows(BlockedRows):
 class CentredRows(BlockedRows):
     """x_i - origin - means[group_i].
 
-    The means are relative to an origin among the data, so that features far from zero lose no digits; a block of
-    rows is centred when it is needed, so neither a copy of the data nor a dense form of sparse data is ever kept.
+    The means are relative to an origin among the data, so that features far from zero lose no digits. Rows of a dense
+    array are centred once, all others a block at a time when it is needed: no dense form of sparse data is ever kept.
     """
 
     def __init__(
@@ -109,14 +109,18 @@ class CentredRows(BlockedRows):
     def by_group(cls, base: Rows, groups: NDArray[np.intp], count: int) -> CentredRows:
         """The rows centred by the mean of their group, of which there are ``count``."""
         origin = base[slice(0, 1)].to_dense()[0]
-        shifted = cls(base, origin, np.zeros((count, base.shape[1])), groups)
-        means = np.vstack([shifted.T @ np.where(groups == k, 1.0 / (groups == k).sum(), 0.0) for k in range(count)])
+        shares, means = 1.0 / np.bincount(groups, minlength=count), np.zeros((count, base.shape[1]))
+        sums = []
+        for rows in row_blocks(base.shape[0]):
+            members = (groups[rows][:, None] == np.arange(count)) * shares
+            sums.append(added_up_in_parts(base[rows].to_dense() - origin, members)[0].T)
+        means = added_up_in_turn(np.array(sums)) if sums else means
         return cls(base, origin, means, groups)
 
     def mean_error(self) -> Array:
         """How far the means may be off, by column: a sum of x_i - origin, each times 1/n_k, with four roundings besides
         those of the sum."""
-        k = additions(self.shape[0]) + 4
+        k = additions_in_turn(self.shape[0]) + 4
         return np.asarray(1.02 * k * UNIT * self.span() + 2 * self.shape[0] * ETA)
 
     def span(self) -> Array:
@@ -127,9 +131,27 @@ class CentredRows(BlockedRows):
     def as_centred(self) -> CentredRows:  # type: ignore[override]
         return self
 
+    @cached_property
+    def _centred(self) -> Array | None:
+        array = self.base.in_memory()
+        if not isinstance(array, np.ndarray):
+            return None
+        out = np.empty(self.shape)
+        for rows in row_blocks(self.shape[0]):
+            np.subtract(array[rows], self.origin, out=out[rows])
+            out[rows] -= self.means[self.groups[rows]]
+        out.setflags(write=False)
+        return out
+
     def in_blocks(self) -> Iterator[tuple[slice, Array]]:
         for rows in row_blocks(self.shape[0]):
-            yield rows, (self.base[rows].to_dense() - self.origin) - self.means[self.groups[rows]]
+            if self._centred is not None:
+                yield rows, self._centred[rows]
+            else:
+                yield rows, (self.base[rows].to_dense() - self.origin) - self.means[self.groups[rows]]
+
+    def to_matrix(self) -> Any:
+        return super().to_matrix() if self._centred is None else self._centred
 
     def __getitem__(self, index: Any) -> Rows:
         return CentredRows(self.base[index], self.origin, self.means, self.groups[index], self.whole)

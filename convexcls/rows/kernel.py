@@ -13,6 +13,9 @@ from convexcls.rows.base import Rows, column_by_column
 from convexcls.rows.in_memory import DenseRows
 from convexcls.rows.row_store import MatrixStore, MatrixTooLarge, Store
 
+#: So many rows are added up at a time, and so many of these sums: that keeps the rounding of a product small.
+PART = 64
+
 
 class KernelRows(Rows):
     """Q = weight diag(factor) K diag(factor), K the kernel matrix in ``store``, positive semidefinite by construction
@@ -49,6 +52,11 @@ class KernelRows(Rows):
         factor = column_by_column(self.factor, v)
         product = self.memory.product(factor * v, self.absolute)
         return np.asarray(self.weight * (factor * product))
+
+    def additions(self, v: Array) -> int:
+        if isinstance(self.store, MatrixStore):
+            return self.shape[0]
+        return 2 * PART + int(np.count_nonzero(v)) // (PART * PART) + 1
 
     def transposed_matmul(self, u: Array) -> Array:
         return self @ u
@@ -164,8 +172,17 @@ class _KernelProducts:
     def _compute(self, v: Array, absolute: bool) -> Array:
         used: NDArray[np.intp] = np.flatnonzero(v if v.ndim == 1 else v.any(axis=1))
         out = np.zeros(v.shape)
-        if not absolute:
+        if not absolute and isinstance(self.store, MatrixStore):
             self.store.add_product(used, v[used], out)
+            return out
+        if not absolute:
+            for group in range(0, used.size, PART * PART):
+                added = np.zeros(v.shape)
+                for start in range(group, min(group + PART * PART, used.size), PART):
+                    some, part = used[start : min(start + PART, used.size)], np.zeros(v.shape)
+                    self.store.add_product(some, v[some], part)
+                    added += part
+                out += added
             return out
         for start in range(0, used.size, 64):
             some = used[start : start + 64]

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
-from convexcls.arrays import Array, Indices
+from convexcls.arrays import Array, Indices, Mask
 from convexcls.rows.base import Rows
 from convexcls.rows.doubled import ETA, UNIT
 from convexcls.rows.in_memory import DenseRows
@@ -33,12 +33,28 @@ def exact_sum(rows: Rows, weights: Array) -> list[Fraction]:
         return [_sum_of_doubles(weights[used])]
     array = rows.in_memory()
     if isinstance(array, np.ndarray) and rows.rounding == 0.0 and np.all(np.abs(weights[used]) == 1.0):
-        return [_sum_of_doubles(array[used, j] * weights[used]) for j in range(rows.shape[1])]
+        sums, known = _sums_of_whole_numbers(array, used, weights)
+        return [
+            Fraction(total) if exact else _sum_of_doubles(array[used, j] * weights[used])
+            for j, (total, exact) in enumerate(zip(sums.tolist(), known.tolist(), strict=True))
+        ]
     out = [Fraction(0)] * rows.shape[1]
     for weight, row in zip(weights[used].tolist(), rows.rational(used), strict=True):
         factor = Fraction(weight)
         out = [total + factor * value for total, value in zip(out, row, strict=True)]
     return out
+
+
+def _sums_of_whole_numbers(array: Array, used: Indices, signs: Array) -> tuple[Array, Mask]:
+    """The sums of the columns over some rows, and which of them are of whole numbers that doubles add up exactly."""
+    sums, sizes = np.zeros((2, array.shape[1]))
+    whole = np.ones(array.shape[1], dtype=bool)
+    for block in row_blocks(used.size):
+        part = array[used[block]]
+        whole &= np.all(part == np.rint(part), axis=0)
+        sums += signs[used[block]] @ part
+        sizes += np.abs(part).sum(axis=0)
+    return sums, whole & (sizes < 2.0**53)
 
 
 def _sum_of_doubles(values: Array) -> Fraction:

@@ -81,6 +81,16 @@ def additions(n: int) -> int:
     return min(n, BLOCK) + n // BLOCK + 1
 
 
+def added_up_in_turn(sums: Array) -> Array:
+    """The sum over the first axis of what each block of rows was added up to, in parts once more."""
+    return _folded(sums.reshape(len(sums), -1)).reshape(sums.shape[1:])
+
+
+def additions_in_turn(n: int) -> int:
+    """So many numbers at most are added up, one after the other, in such a sum over n rows."""
+    return PART + _folds(BLOCK // PART) + _folds(n // BLOCK + 1)
+
+
 def outer_products(X: Array, factors: Array, ones: bool = False, single_precision: bool = False) -> Array:
     """The sum of f_i f_i' (x) x_i x_i', f_i the factors of a row x_i, which ends in 1 where there are to be ``ones``; a
     block of rows at a time, by BLAS syrk, which computes one triangle only."""

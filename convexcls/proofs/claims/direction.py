@@ -157,7 +157,10 @@ def check_direction(problem: Problem, direction: Array) -> Direction | None:
     if d.shape != (problem.size,) or not np.all(np.isfinite(d)):
         return None
     residual = _violation(problem, d)
-    if residual > ZERO or not _holds_exactly(problem, d) or not vanishes_as_given(problem, d):
+    if residual > ZERO:
+        return None
+    constant = problem.is_constant_along(d)
+    if not constant and not (_holds_exactly(problem, d) and vanishes_as_given(problem, d)):
         return None
     slope, size = float(problem.q @ d), float(np.abs(problem.q) @ np.abs(d))
     approaching = []
@@ -169,9 +172,9 @@ def check_direction(problem: Problem, direction: Array) -> Direction | None:
         size += float(t.weights @ np.abs(rate))
         approaching.append(np.flatnonzero(moving))
     rows = np.concatenate(approaching) if approaching else np.empty(0, dtype=np.intp)
-    if slope < -POSITIVE * size:
+    if slope < -POSITIVE * size and not constant:
         return Direction(d, slope, rows, residual)
-    if abs(slope) <= ZERO * size and rows.size > 0:
+    if (constant or abs(slope) <= ZERO * size) and rows.size > 0:
         return Direction(d, 0.0, rows, residual)
     return None
 

@@ -199,7 +199,34 @@ class _Check:
             + self.cost_rounding
             + gamma(costs.size + self.costs_added + 8) * size
         )
-        return float(costs.sum()) + self.cost, rounding
+        gap = float(costs.sum()) + self.cost
+        if self.sizes.boxed.any() and not abs(gap) + rounding <= DOUBT * self.tol * self.scale:
+            other, other_rounding = self._gap_without_bounds()
+            if abs(other) + other_rounding < abs(gap) + rounding:
+                return other, other_rounding
+        return gap, rounding
+
+    def _gap_without_bounds(self) -> tuple[float, float]:
+        """The same where all unknowns are between two bounds, with the multipliers of these bounds left out: then each
+        costs c_j (x_j - x'_j) for the worst x' within its bounds, which is nothing at the bound that c_j holds it to,
+        however large c_j is. Only of the others does rounding cost as much as the bounds are apart."""
+        bounds, rows = self.sizes.structure.bounds, self.sizes.structure.rows
+        if not self.sizes.boxed.all() or self.problem.norm_bounds or self.problem.terms:
+            return np.inf, np.inf
+        mid, rad = self.residual.mid.copy(), self.residual.rad
+        for c in bounds:
+            mid -= self.problem.rows(c).T @ self.multipliers[c.name]
+        rad = raised(rad + 4.0 * UNIT * np.abs(mid))
+        x, (low, high) = self.x, self.sizes.structure.limits
+        way = np.maximum(np.where(mid > 0, x - low, high - x), 0.0)
+        costs, off = np.abs(mid) * way, rad * np.where(np.abs(mid) > rad, way, high - low)
+        rounding = float(off.sum()) + gamma(costs.size + 8) * float(costs.sum())
+        total = float(costs.sum())
+        for c in rows:
+            products, unsure, size = self.products[c.name]
+            total += products
+            rounding += unsure + gamma(c.size + 8) * size
+        return total, rounding
 
     def _boxed(self, boxed: Mask, costs: Array, off: Array) -> tuple[Array, Array]:
         """The costs where unknowns are bounded: c (x - x') for the worst x' within the bounds."""
@@ -319,6 +346,7 @@ class _Check:
         self.signs: dict[str, BlockResidual] = {}
         self.slackness: dict[str, BlockResidual] = {}
         self.cost = self.cost_size = self.cost_rounding = 0.0  # of products of multipliers and residuals
+        self.products: dict[str, tuple[float, float, float]] = {}  # the same by constraint
         self.costs_added = 0
         for c in self.problem.constraints:
             self._constraint(c)
@@ -346,6 +374,7 @@ class _Check:
         self.signs[c.name] = BlockResidual.of(wrong, self._sign_yardsticks(c, most, unit))
         products = -multiplier * mid
         self._add_products(products, size, rad)
+        self.products[c.name] = float(products.sum()), float(size @ rad), float(np.abs(products).sum())
         unsure = 0.0 if equal else float(np.max(size * rad, initial=0.0))
         by = ((1.0, self.scale),)
         self.slackness[c.name] = BlockResidual.of(nothing if equal else np.abs(products), by, ratio(unsure, self.scale))

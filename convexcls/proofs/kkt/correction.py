@@ -68,7 +68,24 @@ def free_variables(problem: Problem) -> list[str]:
             continue
         if any(v.name in _summed(b) for b in problem.blocks):
             out.append(v.name)
-    return out if sum(problem.variable(v).size for v in out) <= LARGEST_GROUP else []
+    return [v for group in _joined(problem, out) if _width(problem, group) <= LARGEST_GROUP for v in group]
+
+
+def _width(problem: Problem, names: Sequence[str]) -> int:
+    return sum(problem.variable(v).size for v in names)
+
+
+def _joined(problem: Problem, names: Sequence[str]) -> list[list[str]]:
+    """The variables in groups that no row and no gauge joins with each other."""
+    groups = [[v] for v in names]
+    if problem.gauge or _sides(problem, names):
+        return [list(names)] if names else []
+    for block in problem.blocks:
+        touched = [group for group in groups if any(v in _summed(block) for v in group)]
+        if len(touched) > 1:
+            groups = [group for group in groups if group not in touched]
+            groups.append([v for v in names if any(v in group for group in touched)])
+    return groups
 
 
 def _summed(block: Block) -> dict[str, Rows]:
@@ -102,13 +119,70 @@ class Correction(NamedTuple):
 
 
 class FreeRows:
-    """The rows K over all variables whose residual is measured in multipliers, with what only depends on them."""
+    """The variables whose residual is measured in multipliers, in groups that no row joins; those with the same rows,
+    such as the directions of several classes, share what depends on these."""
 
     def __init__(self, problem: Problem) -> None:
-        self._problem = ref(problem)  # which remembers this
-        self.gauge = bool(problem.gauge)
         self.names = problem.remembered(free_variables)
         self.where = problem.places(self.names) if self.names else np.empty(0, dtype=np.intp)
+        found: dict[tuple[tuple[int, int], ...], GroupRows] = {}
+        for names in _joined(problem, self.names):
+            rows = GroupRows(problem, names)
+            key = tuple((where.start, id(part)) for joined in rows.maps for where, part in joined.parts)
+            found.setdefault(key, rows).places.append(rows.where)
+        self.kinds = tuple(found.values())
+        self.unit = next((kind.unit for kind in self.kinds), None)
+
+    def correction(self, residual: Ball, enough: float = 0.0) -> Correction:
+        """What removes the residual of all of these variables: see ``GroupRows``."""
+        parts = [(kind, Ball(residual.mid[w], residual.rad[w])) for kind in self.kinds for w in kind.places]
+        sizes, whole, roundings = zip(*(kind.correction(part, enough) for kind, part in parts), strict=True)
+        return Correction(max(sizes), all(whole), max(roundings))
+
+    @property
+    def maps(self) -> list[JoinedRows]:
+        """The rows of all groups, those that several have in common once."""
+        return [rows for kind in self.kinds for rows in kind.maps]
+
+    @property
+    def basis(self) -> ColumnBasis | None:
+        """Columns that span the others, where all are in one group."""
+        return self.kinds[0].basis if len(self.kinds) == 1 and len(self.kinds[0].places) == 1 else None
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether the others are combinations of these without rounding."""
+        return self.basis is not None and self.kinds[0].is_exact
+
+    @property
+    def independent(self) -> bool:
+        """Whether no column is near a combination of others, but for the directions of the gauge."""
+        return all(kind.independent for kind in self.kinds)
+
+    def flat_directions(self) -> Array | None:
+        """Directions, one a column, along which no row changes at all; None where there are none, or not all are
+        known exactly."""
+        parts: list[Array] = []
+        for kind in self.kinds:
+            if kind.independent:
+                continue
+            if kind.basis is None or not kind.basis.others.size or not kind.is_exact:
+                return None
+            for where in kind.places:
+                parts.append(np.zeros((self.where.size, kind.basis.others.size)))
+                parts[-1][np.searchsorted(self.where, where)] = kind.basis.null_vectors
+        return np.hstack(parts) if parts and np.all(np.isfinite(np.hstack(parts))) else None
+
+
+class GroupRows:
+    """The rows K over the variables of a group, with what only depends on them; ``places`` are the unknowns of each
+    group that has these rows."""
+
+    def __init__(self, problem: Problem, names: Sequence[str]) -> None:
+        self._problem = ref(problem)  # which remembers this
+        self.gauge = bool(problem.gauge)
+        self.names, self.where = names, problem.places(names)
+        self.places: list[Indices] = []
         self.maps = summed_rows(problem, self.names)
         self.costs = [np.ones(rows.shape[0]) for rows in self.maps]
         #: What a change is measured against, where that is not the largest multiplier.
@@ -185,10 +259,10 @@ class FreeRows:
         return _Factored.of(problem, maps, costs, self.where, self.size)
 
     def correction(self, residual: Ball, enough: float = 0.0) -> Correction:
-        """What removes the residual of these variables. Where a change of the multipliers of a few rows is below
+        """What removes the residual of one group. Where a change of the multipliers of a few rows is below
         ``enough``, that one: it is a larger one, and cheap. A residual of 0 is no exception: where columns differ by
         less than rounding shows, it is 0 anywhere along their difference, and the correction is infinite."""
-        r, off = residual.mid[self.where], residual.rad[self.where]
+        r, off = residual.mid, residual.rad
         if self.squares is not None:
             return _column_by_column(self.squares, self.largest, r, off)
         if self.few is not None and (found := _on_few_rows(self.maps, self.costs, self.few, r, enough)) is not None:
@@ -265,6 +339,8 @@ class _Factored:
     maps: Sequence[JoinedRows]
     factor: Array
     unit: Array
+    #: Whether all costs are one.
+    even: bool
 
     @classmethod
     def of(
@@ -280,7 +356,7 @@ class _Factored:
         factor, info = dpotrf(scaled, lower=1, clean=0)
         if info != 0 or not np.abs(factor.diagonal()).min() >= SMALLEST_PIVOT:
             return None
-        return cls(maps, np.asarray(factor), size * diagonal)
+        return cls(maps, np.asarray(factor), size * diagonal, all(np.all(c == 1.0) for c in costs))
 
     def solve(self, r: Array) -> Array:
         """(K'CK)^-1 r."""
@@ -292,9 +368,13 @@ class _Factored:
         return _largest([rows @ step for rows in self.maps])
 
     def largest_change(self, off: Array) -> float:
-        """At least the same for every r with |r| <= off: the longest row of K times the norm of the inverse times that
-        of ``off``, all in units in which K'CK has a diagonal of ones."""
-        return self._longest * float(np.linalg.norm(off / self.unit)) / self._smallest if self._smallest > 0 else np.inf
+        """At least the same for every r with |r| <= off, in units in which K'CK has a diagonal of ones. Where all costs
+        are one, ‖K (K'K)^-1 r‖^2 = r'(K'K)^-1 r: the norm of ``off`` times the root of that of the inverse. Otherwise
+        the longest row of K times both norms."""
+        if not self._smallest > 0:
+            return np.inf
+        length = float(np.linalg.norm(off / self.unit))
+        return length / float(np.sqrt(self._smallest)) if self.even else self._longest * length / self._smallest
 
     @cached_property
     def _smallest(self) -> float:

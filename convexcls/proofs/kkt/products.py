@@ -157,18 +157,22 @@ def _rounded(value: Fraction) -> tuple[float, float]:
 def quadratic_value(problem: Problem, x: Array, moved: Array, tol: float) -> float:
     """1/2 x'Px, given ``moved`` = Px; of a matrix P in doubled precision, or by its root, where doubles might miss
     ``tol`` of it."""
-    total = 0.0
+    out = 0.0
     for v, p in problem.P.items():
         own = x[problem.layout[v]]
         value = float(own @ moved[problem.layout[v]])
         if v in problem.matrices and np.all(np.isfinite(own)):
-            off = gamma(2 * own.size + BESIDES) * float(np.abs(own) @ (abs(p) @ np.abs(own)))
-            off += float(np.abs(own) @ _kernel_error(p, own))
+            roundings = 2 * own.size
+            if p.as_kernel is not None:  # there may be many samples: only the product with P rounds more than once
+                value, roundings = total((own * moved[problem.layout[v]]).tolist()), p.additions(own)
+            off = gamma(roundings + BESIDES) * float(np.abs(own) @ (abs(p) @ np.abs(own)))
+            if p.shape[0] <= MOST_EXACT_KERNEL:  # of more samples the values of a kernel are what doubles say
+                off += float(np.abs(own) @ _kernel_error(p, own))
             little = off <= 0.1 * tol * max(abs(value), abs(float(problem.q @ x)))
             if not little and p.shape[0] <= MOST_DOUBLED:
                 value = _doubled_value(problem, p, own)
-        total += 0.5 * value
-    return total
+        out += 0.5 * value
+    return out
 
 
 def _doubled_value(problem: Problem, p: Rows, x: Array) -> float:
@@ -260,7 +264,7 @@ class Gradient:
         for v, p in self.problem.matrices.items():
             where = self.problem.layout[v]
             out[where] = self.magnitude[where] + abs(p) @ np.abs(self.x[where])
-            self.lengths[where] += p.shape[0]
+            self.lengths[where] += p.additions(self.x[where])
             self.errors[where] += _kernel_error(p, self.x[where])
         return out
 
@@ -298,6 +302,7 @@ class Gradient:
                 mine = rising[_used(rows, some)[columns[rising]]]
                 entries = rows.doubled_at(some, columns[mine])
                 off[mine] += _gather(parts, mine, Doubled(entries.high.T, entries.low.T), z[some])
+                off += _condense(parts)
         mid = np.array([total(own) for own in parts])
         rad = raised(2 * UNIT * np.abs(mid) + off)
         rad = np.where(np.isfinite(mid), rad, np.inf)
@@ -330,6 +335,19 @@ class Gradient:
                         sums[j] += row[j] * factor
         found = [_rounded(sums[j]) for j in columns.tolist()]
         return np.array([mid for mid, _ in found]), np.array([rad for _, rad in found])
+
+
+def _condense(parts: list[list[float]]) -> Array:
+    """Put the sum of each list, in two doubles, in its place, so that they do not grow with the rows; a bound on what
+    is left."""
+    lost = np.zeros(len(parts))
+    for k, own in enumerate(parts):
+        high = total(own)
+        own.append(-high)
+        low = total(own)
+        own[:] = [high, low]
+        lost[k] = UNIT * abs(low)
+    return lost
 
 
 def _gather(parts: list[list[float]], places: Indices, entries: Doubled, z: Array) -> Array:

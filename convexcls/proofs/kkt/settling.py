@@ -118,7 +118,4 @@ def shortest(problem: Problem, x: Array) -> tuple[Array, str] | None:
 def _flat_directions(problem: Problem) -> Array | None:
     """A basis, one a column, of the directions of the free unknowns that no row sees, those of the gauge left out; None
     where there is none."""
-    rows = problem.remembered(FreeRows)
-    if rows.independent or rows.basis is None or not rows.basis.others.size or not rows.is_exact:
-        return None
-    return rows.basis.null_vectors if np.all(np.isfinite(rows.basis.null_vectors)) else None
+    return problem.remembered(FreeRows).flat_directions()

@@ -13,27 +13,29 @@ from typing import ClassVar, Literal
 
 import numpy as np
 from scipy.linalg import qr, solve_triangular
-from scipy.linalg.lapack import dpocon
 from scipy.sparse import issparse
-from scipy.sparse.linalg import LinearOperator, lsmr
 
 from convexcls.arrays import Array, Indices
 from convexcls.problem import Problem
+from convexcls.rows import StackedRows
+from convexcls.rows.dependence import MAX_GRAM_CONDITION, Dependence, shortest_along
 from convexcls.solvers.base import Answer, Callback, Solver, Tracer, refuse_unless_quadratic, split_by_block, stacked
-from convexcls.solvers.smooth.hessian import CholeskyFactor, scaled_hessian, shortest_solution
+from convexcls.solvers.direct.refinement import (
+    MAX_ENTRIES_ALWAYS_REFINED,
+    MAX_REFINEMENTS,
+    SMALLEST_RELATIVE_STEP,
+    refined_steps,
+)
+from convexcls.solvers.direct.under_equations import solve_under_equations
+from convexcls.solvers.smooth.hessian import shortest_solution
 from convexcls.solvers.smooth.objective import Iterate, SmoothObjective
 
 #: Condition numbers above this are worth refining for.
 MIN_CONDITION_TO_REFINE = 1e3
-#: Matrices with so few entries are refined in any case.
-MAX_ENTRIES_ALWAYS_REFINED = 100_000
 #: More unknowns than this make no square matrix where the data are sparse.
 MAX_DENSE_UNKNOWNS = 2000
-#: The condition of the scaled Gram matrix, that of the columns squared, up to which its factor is trusted.
-MAX_GRAM_CONDITION = 1e8
-#: A round that changes the solution by less than this leaves it as good as doubles allow.
-SMALLEST_RELATIVE_STEP = 1e-13
-MAX_REFINEMENTS = 6
+#: A matrix of more samples is not made.
+MAX_DENSE_SAMPLES = 5000
 
 
 @dataclass(frozen=True)
@@ -63,7 +65,7 @@ class ClosedFormSolver(Solver):
         if np.any(problem.q) or problem.matrices:
             x, multipliers, message = _equations(problem)
         elif problem.constraints:
-            x, multipliers, message = _constrained_least_squares(problem, self.rank_tol)
+            x, multipliers, message = solve_under_equations(problem, self.rank_tol)
         else:
             (x, message), multipliers = self._least_squares(problem), {}
         tracer = Tracer(callback)
@@ -74,20 +76,28 @@ class ClosedFormSolver(Solver):
         entries = problem.size * sum(t.size for t in problem.terms)
         if entries > MAX_ENTRIES_ALWAYS_REFINED:
             function = SmoothObjective(problem)
+            if (found := by_samples(function)) is not None:
+                return found
             if problem.size > MAX_DENSE_UNKNOWNS and _is_sparse(problem):
                 return by_lsmr(function), "least squares by LSMR, refined"
             if (found := by_normal_equations(function)) is not None:
-                return found, f"full rank {problem.size}"
+                return found
         matrix, target = _stack(problem)
         _, R, order = qr(matrix, mode="economic", pivoting=True)
         sizes = np.abs(np.diag(R))
         rank = int(np.sum(sizes > self.rank_tol * sizes[0])) if sizes.size and sizes[0] > 0 else 0
         if rank < matrix.shape[1]:
             x = shortest_solution(matrix, target, self.rank_tol)
-            return x, f"rank {rank} of {matrix.shape[1]}: one of many minimisers, the shortest"
+            return x, _rank_in_words(rank, matrix.shape[1])
         worth_it = sizes[0] > MIN_CONDITION_TO_REFINE * sizes[-1] or matrix.size <= MAX_ENTRIES_ALWAYS_REFINED
         rounds = self.refinements if worth_it else 0
-        return _refined(matrix, target, order, rounds), f"full rank {rank}"
+        return _refined(matrix, target, order, rounds), _rank_in_words(rank, rank)
+
+
+def _rank_in_words(rank: int, unknowns: int) -> str:
+    if rank == unknowns:
+        return f"full rank {rank}"
+    return f"rank {rank} of {unknowns}: one of many minimisers, the shortest"
 
 
 def _is_sparse(problem: Problem) -> bool:
@@ -139,22 +149,6 @@ def _triangular_solution(R: Array, right: Array, trans: Literal["N", "T"] = "N")
     return found
 
 
-def _constrained_least_squares(problem: Problem, rank_tol: float) -> tuple[Array, dict[str, Array], str]:
-    """Least squares under linear equations by the null space of the equations, without normal equations."""
-    matrix, target = _stack(problem)
-    A, b = stacked(problem, problem.constraints)
-    left, values, right = np.linalg.svd(A, full_matrices=True)
-    rank = int(np.sum(values > rank_tol * values.max(initial=0.0)))
-    x = right[:rank].T @ ((left[:, :rank].T @ b) / values[:rank])
-    free = right[rank:].T
-    for _ in range(2):  # the second round refines the first
-        x = x + free @ shortest_solution(matrix @ free, target - matrix @ x, rank_tol)
-        x = x + right[:rank].T @ ((left[:, :rank].T @ (b - A @ x)) / values[:rank])
-    pull = matrix.T @ (target - matrix @ x)
-    nu = left[:, :rank] @ ((right[:rank] @ pull) / values[:rank])
-    return np.asarray(x), split_by_block(problem.constraints, nu), f"least squares under {b.size} equation(s)"
-
-
 def _equations(problem: Problem) -> tuple[Array, dict[str, Array], str]:
     """Stationarity and the equality constraints as one linear system, solved to least norm and refined."""
     n, origin = problem.size, Iterate.at(problem, np.zeros(problem.size))
@@ -171,8 +165,8 @@ def _equations(problem: Problem) -> tuple[Array, dict[str, Array], str]:
     return x, split_by_block(problem.constraints, nu), "linear KKT system"
 
 
-def by_normal_equations(function: SmoothObjective) -> Array | None:
-    """The minimiser by the normal equations, or None where the columns depend on each other too nearly for them.
+def by_normal_equations(function: SmoothObjective) -> tuple[Array, str] | None:
+    """The minimiser by the normal equations, and the rank in words; None where columns depend on each other too nearly.
 
     With R'R the Gram matrix of the columns scaled to length one, a solution is corrected by
 
@@ -180,33 +174,77 @@ def by_normal_equations(function: SmoothObjective) -> Array | None:
 
     the residual worked out on the data in doubles (the corrected semi-normal equations of Björck 1987). A round leaves
     of the error a factor of about the square of the condition number times 1e-16: below a condition of 1e4 or so, two
-    rounds leave what a QR factorization would, and that is all that is taken here.
+    rounds leave what a QR factorization would, and that is all that is taken here. Where columns are combinations of
+    others, these are left out, and of all minimisers the shortest is taken.
     """
     problem = function.problem
     iterate = function.at(np.zeros(problem.size))
-    hessian = iterate.hessian()
-    if not np.all(np.isfinite(hessian)) or np.any(hessian.diagonal() <= 0):
+    columns = Dependence.of(iterate.hessian())
+    if columns is None or columns.condition > MAX_GRAM_CONDITION:
         return None
-    scaled, size = scaled_hessian(problem, hessian)
-    norm = float(np.abs(scaled).sum(axis=0).max(initial=1.0))
-    factor = CholeskyFactor.of(scaled, size)
-    if factor is None or _condition(factor, norm) > MAX_GRAM_CONDITION:
+    if columns.others.size:
+        columns = columns.on_rows([t.rows for t in function.terms])
+        if columns is None or np.any(columns.flat_directions()[function.diagonal > 0]):
+            return None
+    size = np.zeros(problem.size)
+    size[columns.kept] = columns.unit
+    x = refined_steps(lambda at: -columns.solve(function.at(at).gradient), problem.size, size)
+    if x is None:
         return None
-    step = -factor.solve(iterate.gradient)
-    x, before = step, np.inf
-    for _ in range(MAX_REFINEMENTS):
-        step = -factor.solve(function.at(x).gradient)
-        change = float(np.abs(size * step).max(initial=0.0)) / max(float(np.abs(size * x).max(initial=0.0)), 1e-300)
-        if not change < 0.5 * before:
-            break  # rounding has the last word
-        x, before = x + step, change
-        if change <= SMALLEST_RELATIVE_STEP:
-            break
-    return x if before <= 1e-10 else None
+    if columns.others.size:
+        x = shortest_along(columns.flat_directions(), x)
+    return x, _rank_in_words(columns.kept.size, problem.size)
+
+
+def by_samples(function: SmoothObjective) -> tuple[Array, str] | None:
+    """The minimiser of a problem with more unknowns than samples, in the span of these; None where it has not, or where
+    their matrix is singular or large.
+
+    With A the rows over the unknowns with curvature D, B those over the others, W the weights and g, h the two parts of
+    the gradient, a Newton step (d, e) solves
+
+        (W^-1 + A D^-1 A') z = B e - A D^-1 g,      B'z = -h,      d = -D^-1 (g + A'z),
+
+    as many equations as samples. Without curvature D is one, W^-1 and B are left out, and the step is the shortest that
+    fits the samples.
+    """
+    problem, D = function.problem, function.diagonal
+    weights = np.concatenate([t.weights for t in function.terms])
+    n, penalised = weights.size, bool(np.any(D > 0))
+    few = np.flatnonzero(D == 0) if penalised else np.empty(0, dtype=np.intp)
+    if not 2 * n <= problem.size or n > MAX_DENSE_SAMPLES or few.size > n or not np.all(weights > 0):
+        return None
+    inverse = np.divide(1.0, D, out=np.zeros(D.size), where=D > 0) if penalised else np.ones(D.size)
+    M = StackedRows([t.rows for t in function.terms]).compact()
+    system = (M * inverse) @ M.T if isinstance(M, np.ndarray) else (M.multiply(inverse) @ M.T).toarray()
+    if penalised:
+        system[np.diag_indices(n)] += 1.0 / weights
+    samples = Dependence.of(system)
+    if samples is None or samples.others.size or samples.condition > MAX_GRAM_CONDITION:
+        return None
+    B = M[:, few] if isinstance(M, np.ndarray) else M[:, few].toarray()
+    bordered = samples.solve(B)
+
+    def step(x: Array) -> Array:
+        iterate = function.at(x)
+        if not penalised:
+            return np.asarray(-(M.T @ samples.solve(np.concatenate([r.arguments for r in iterate.readings]))))
+        g = iterate.gradient
+        z = -samples.solve(M @ (inverse * g))
+        e = np.linalg.lstsq(B.T @ bordered, -g[few] - B.T @ z, rcond=None)[0]
+        d = -inverse * (g + M.T @ (z + bordered @ e))
+        d[few] = e
+        return np.asarray(d)
+
+    if (x := refined_steps(step, problem.size, 1.0)) is None:
+        return None
+    return x, "in the span of the samples" + ("" if penalised else ": one of many minimisers, the shortest")
 
 
 def by_lsmr(function: SmoothObjective) -> Array:
     """The minimiser by LSMR on the data, columns scaled to length one, each round on the residual of the last."""
+    from scipy.sparse.linalg import LinearOperator, lsmr  # not at import: it costs more than a small problem
+
     problem = function.problem
     zero = function.at(np.zeros(problem.size))
     size = np.sqrt(zero.diagonal_curvature())
@@ -231,16 +269,10 @@ def by_lsmr(function: SmoothObjective) -> Array:
     for _ in range(MAX_REFINEMENTS):
         iterate = function.at(x)
         residual_size = iterate.relative_gradient()
-        if not residual_size < 0.5 * best or residual_size == 0:
+        if not residual_size < 0.5 * best or residual_size <= SMALLEST_RELATIVE_STEP:
             break
         best = residual_size
         residual = [-root * r.arguments for (_, root), r in zip(blocks, iterate.readings, strict=True)]
         target = np.concatenate([*residual, -ridge * x])
         x = x + lsmr(operator, target, atol=1e-14, btol=1e-14, conlim=0.0, maxiter=20 * size.size)[0] / size
     return x
-
-
-def _condition(factor: CholeskyFactor, norm: float) -> float:
-    """The condition number of the factored matrix, as LAPACK estimates it."""
-    reciprocal, info = dpocon(factor.lower, norm, uplo="L")
-    return 1.0 / float(reciprocal) if info == 0 and reciprocal > 0 else np.inf

@@ -250,8 +250,9 @@ def pinned(p, x, slope, **parts):
 
 
 def tilted():
-    """Columns that differ by a hundredth: a rounding of the gradient is a larger change of multipliers."""
-    rows = np.column_stack([[100.0, 101.0, 102.0, 103.0], np.ones(4)])
+    """Columns that differ by a few hundredths of a hundredth: a rounding of the gradient is a larger change of
+    multipliers."""
+    rows = np.column_stack([[1e4, 1e4 + 1, 1e4 + 2, 1e4 + 3], np.ones(4)])
     return over(2, block("tie", rows, 0.0, "==")), a(0, 0), {"tie": a(1, -1, -1, 1)}
 
 

@@ -1,0 +1,171 @@
+"""Least squares under linear equations,
+
+    minimise  1/2 sum_i w_i (M_i x + t_i)^2    subject to  Ax = b,
+
+for unknowns that no block joins with others: Fisher's directions are one such problem each, over the same rows. These
+share one factorization. Of large data of good condition it is that of the normal equations: with G = M'WM a step solves
+
+    G d + A'e = -gradient,  A d = b - Ax:     (A G^-1 A') e = Ax - b - A G^-1 gradient,     d = -G^-1 (gradient + A'e),
+
+refined on the data. Otherwise the null space of the equations is taken, without normal equations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from convexcls.arrays import Array
+from convexcls.problem import Block, Problem
+from convexcls.rows import Rows
+from convexcls.rows.dependence import MAX_GRAM_CONDITION, Dependence, shortest_along
+from convexcls.solvers.direct.refinement import MAX_ENTRIES_ALWAYS_REFINED, refined_steps
+from convexcls.solvers.smooth.hessian import shortest_solution
+
+
+@dataclass(frozen=True, eq=False)
+class _Group:
+    """Some unknowns as columns of one matrix X, over the same rows: M with weights w, A, and the right-hand sides t and
+    b, one column each."""
+
+    names: tuple[str, ...]
+    rows: tuple[Rows, ...]
+    weights: tuple[Array, ...]
+    offsets: tuple[Array, ...]
+    A: Array
+    b: Array
+
+    def gradient(self, X: Array, multipliers: Array) -> Array:
+        """M'W(MX + t) + A' times the multipliers, in one reading of the rows."""
+        out = self.A.T @ multipliers
+        for rows, w, t in zip(self.rows, self.weights, self.offsets, strict=True):
+            out = out + rows.sweep(X, partial(_pull, w, t))
+        return out
+
+
+def _pull(weights: Array, offset: Array, block: slice, u: Array) -> Array:
+    return np.asarray(weights[block, None] * (u + offset[block]))
+
+
+def solve_under_equations(problem: Problem, rank_tol: float) -> tuple[Array, dict[str, Array], str]:
+    """The point, the multipliers by block and what was done."""
+    x, multipliers = np.zeros(problem.size), {}
+    for group in _groups(problem):
+        entries = group.A.shape[1] * sum(rows.shape[0] for rows in group.rows)
+        found = _by_normal_equations(group) if entries > MAX_ENTRIES_ALWAYS_REFINED else None
+        X, nu = _by_null_space(group, rank_tol) if found is None else found
+        for k, name in enumerate(group.names):
+            blocks = _blocks_of(problem, name) if name else problem.constraints
+            x[problem.layout[name] if name else slice(None)] = X[:, k]
+            ends = np.cumsum([0, *(c.size for c in blocks)])
+            multipliers.update({c.name: nu[i:j, k] for c, i, j in zip(blocks, ends[:-1], ends[1:], strict=True)})
+    equations = sum(c.size for c in problem.constraints)
+    return x, multipliers, f"least squares under {equations} equation(s)"
+
+
+def _blocks_of(problem: Problem, name: str) -> list[Block]:
+    return [c for c in problem.constraints if name in c.entries]
+
+
+def _groups(problem: Problem) -> list[_Group]:
+    """The variables with the same rows together; all variables as one where blocks join them."""
+    blocks: list[Block] = [*problem.terms, *problem.constraints]
+    if problem.quadratic or any(len(b.entries) != 1 for b in blocks):
+        return [_group(problem, "", [problem.rows(t) for t in problem.terms], problem.terms, problem.constraints)]
+    out: list[_Group] = []
+    for v in problem.variables:
+        terms = [t for t in problem.terms if v.name in t.entries]
+        own = _group(problem, v.name, [t.entries[v.name] for t in terms], terms, _blocks_of(problem, v.name))
+        like = next((k for k, group in enumerate(out) if _same_rows(group, own)), None)
+        if like is None:
+            out.append(own)
+            continue
+        group = out[like]
+        offsets = tuple(np.hstack(pair) for pair in zip(group.offsets, own.offsets, strict=True))
+        b = np.hstack([group.b, own.b])
+        out[like] = _Group((*group.names, v.name), group.rows, group.weights, offsets, group.A, b)
+    return out
+
+
+def _group(
+    problem: Problem, name: str, rows: Sequence[Rows], terms: Sequence[Any], constraints: Sequence[Any]
+) -> _Group:
+    width = problem.variable(name).size if name else problem.size
+    entries = [c.entries[name] if name else problem.rows(c) for c in constraints]
+    A = np.vstack([np.zeros((0, width)), *(part.to_dense() for part in entries)])
+    b = np.concatenate([np.zeros(0), *(c.rhs for c in constraints)])[:, None]
+    weights, offsets = tuple(t.weights for t in terms), tuple(t.offset[:, None] for t in terms)
+    return _Group((name,), tuple(rows), weights, offsets, A, b)
+
+
+def _same_rows(group: _Group, other: _Group) -> bool:
+    if len(group.rows) != len(other.rows) or not np.array_equal(group.A, other.A):
+        return False
+    return all(
+        np.array_equal(w, v) and _same(rows, others)
+        for rows, others, w, v in zip(group.rows, other.rows, group.weights, other.weights, strict=True)
+    )
+
+
+def _same(rows: Rows, others: Rows) -> bool:
+    (left, core, right), (other_left, other, other_right) = rows.factors(), others.factors()
+    return core is other and _equal(left, other_left) and _equal(right, other_right)
+
+
+def _equal(side: Array | None, other: Array | None) -> bool:
+    return side is other or (side is not None and other is not None and np.array_equal(side, other))
+
+
+def _by_normal_equations(group: _Group) -> tuple[Array, Array] | None:
+    """X and the multipliers; None where columns depend on each other too nearly, or equations do."""
+    A, b = group.A, group.b
+    columns = Dependence.of(sum((r.gram(w) for r, w in zip(group.rows, group.weights, strict=True)), 0.0 * A.T @ A))
+    if columns is None or columns.condition > MAX_GRAM_CONDITION:
+        return None
+    if columns.others.size:
+        columns = columns.on_rows(group.rows)
+        flat = np.zeros((A.shape[1], 0)) if columns is None else columns.flat_directions()
+        if columns is None or np.any(np.abs(A @ flat) > 1e-12 * (np.abs(A) @ np.abs(flat))):
+            return None
+    inner = columns.solve(A.T)
+    equations = Dependence.of(A @ inner)
+    if equations is None or equations.others.size or equations.condition > MAX_GRAM_CONDITION:
+        return None
+    (m, d), k = A.shape, b.shape[1]
+
+    def step(point: Array) -> Array:
+        X, nu = np.split(point.reshape(d + m, k), [d])
+        u = columns.solve(group.gradient(X, nu))
+        e = equations.solve(A @ X - b - A @ u)
+        return np.vstack([-u - inner @ e, e]).ravel()
+
+    size = np.zeros((d + m, k))
+    size[columns.kept] = columns.unit[:, None]
+    found = refined_steps(step, (d + m) * k, size.ravel())
+    if found is None:
+        return None
+    X, nu = np.split(found.reshape(d + m, k), [d])
+    return (shortest_along(columns.flat_directions(), X) if columns.others.size else X), nu
+
+
+def _by_null_space(group: _Group, rank_tol: float) -> tuple[Array, Array]:
+    """The same by the null space of the equations."""
+    roots = [np.sqrt(w)[:, None] for w in group.weights]
+    matrix = np.vstack([rows.to_dense() * root for rows, root in zip(group.rows, roots, strict=True)])
+    target = np.vstack([-t * root for t, root in zip(group.offsets, roots, strict=True)])
+    left, values, right = np.linalg.svd(group.A, full_matrices=True)
+    rank = int(np.sum(values > rank_tol * values.max(initial=0.0)))
+
+    def met(missing: Array) -> Array:
+        return np.asarray(right[:rank].T @ ((left[:, :rank].T @ missing) / values[:rank, None]))
+
+    x, free = met(group.b), right[rank:].T
+    for _ in range(2):  # the second round refines the first
+        x = x + free @ shortest_solution(matrix @ free, target - matrix @ x, rank_tol)
+        x = x + met(group.b - group.A @ x)
+    pull = matrix.T @ (target - matrix @ x)
+    return x, np.asarray(left[:, :rank] @ ((right[:rank] @ pull) / values[:rank, None]))
