@@ -11,7 +11,7 @@ import inspect
 import io
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -245,12 +245,11 @@ def _data(path: Path, top: Mapping[str, Any]) -> tuple[Named, list[Any], Array |
 
     labels: list[Any] = cells[target]
     if all(_CELL.fullmatch(label) for label in labels):
-        labels = [float(label) for label in labels]
-        labels = [int(label) for label in labels] if all(label.is_integer() for label in labels) else labels
+        real = top["model"].get("parameters", {}).get("coding") == "real"
+        labels = [Decimal(label) if real else float(label) for label in labels]
+        labels = [int(label) for label in labels] if not real and all(map(float.is_integer, labels)) else labels
     text = GivenCells(np.array([cells[f] for f in features], dtype=object).T)
     table = Named(np.column_stack([floats(f) for f in features]), tuple(features), given=text)
-    if top["model"].get("parameters", {}).get("coding") == "real" and all(_CELL.fullmatch(t) for t in cells[target]):
-        labels = [Decimal(text) for text in cells[target]]
     return table, labels, None if weight is None else floats(weight)
 
 
@@ -282,6 +281,11 @@ def _known(path: Path, fields: Mapping[str, Any], problem: Model) -> KnownAnswer
             raise GalleryError(f"{path}: known.{name} must be a list of {length} number(s)")
         return tuple(_number(path, f"known.{name}[{k}]", value) for k, value in enumerate(given[name]))
 
+    def by_block(name: str, blocks: Sequence[Any]) -> Mapping[str, tuple[Number, ...]]:
+        given = _fields(path, f"known.{name}.", fields.get(name, {}), {f"{b.name}?": list for b in blocks})
+        found = {b.name: several(b.name, b.size, given) for b in blocks}
+        return MappingProxyType({block: numbers for block, numbers in found.items() if numbers is not None})
+
     if verdict not in ("optimal", "infeasible", "unattained"):
         raise GalleryError(f"{path}: known.verdict is {_short(verdict)}, not optimal, infeasible or unattained")
     if verdict != "unattained" and ("optimum" in fields) != (verdict != "infeasible"):
@@ -291,11 +295,6 @@ def _known(path: Path, fields: Mapping[str, Any], problem: Model) -> KnownAnswer
     support = fields.get("support")
     if support is not None and not all(type(row) is int and 0 <= row < n for row in support):
         raise GalleryError(f"{path}: known.support must hold whole numbers from 0 to {n - 1}")
-    sizes = {f"{c.name}?": list for c in problem.constraints}
-    given = _fields(path, "known.multipliers.", fields.get("multipliers", {}), sizes)
-    multipliers = {c.name: several(c.name, c.size, given) for c in problem.constraints}
-    point = _fields(path, "known.values.", fields.get("values", {}), {f"{v.name}?": list for v in problem.variables})
-    values = {v.name: several(v.name, v.size, point) for v in problem.variables}
     of_scores = [v.size for v in problem.variables if v.name in ("coef", "intercept")]
     unknowns = sum(of_scores) if "coef" in problem.layout else problem.size
     return KnownAnswer(
@@ -305,8 +304,8 @@ def _known(path: Path, fields: Mapping[str, Any], problem: Model) -> KnownAnswer
         intercept=one("intercept"),
         intercept_interval=several("intercept_interval", 2),
         support=None if support is None else tuple(support),
-        values=MappingProxyType({name: x for name, x in values.items() if x is not None}),
-        multipliers=MappingProxyType({name: z for name, z in multipliers.items() if z is not None}),
+        values=by_block("values", problem.variables),
+        multipliers=by_block("multipliers", problem.constraints),
         direction=several("direction", unknowns),
         unique=tuple(fields.get("unique", ())),
     )

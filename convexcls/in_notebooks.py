@@ -8,6 +8,6 @@ class InNotebooks:
     is loaded when a notebook asks."""
 
     def _repr_html_(self) -> str:
-        from convexcls.report.notebook import html
+        from convexcls.report import in_notebook
 
-        return html(self)
+        return in_notebook(self)

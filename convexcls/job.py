@@ -16,8 +16,7 @@ from convexcls.problem.centring import Centred, centre
 from convexcls.problem.duality import Dual
 from convexcls.problem.scaling import Scaled, equilibrate, unscaled
 from convexcls.proofs.certificate import Certificate
-from convexcls.proofs.kkt.lowest_slacks import settled
-from convexcls.proofs.kkt.shortest import shortest
+from convexcls.proofs.kkt.settling import settled, shortest
 from convexcls.proofs.verdict import certify, interrupted
 from convexcls.solution import INTERRUPTED, Solution
 from convexcls.solvers import Answer, Callback, Iteration, Solver, Standing, Start, solver_class
@@ -97,6 +96,12 @@ class Watcher:
         if self.callback is not None:
             self.callback(self.job.in_original_units(line))
 
+    def stopped(self, message: str) -> Answer:
+        """Where the solver stood last, if it told, as its answer."""
+        if self.last is None:
+            return Answer(None, {}, message, self.count)
+        return Answer(self.last.point, self.last.multipliers or {}, message, self.count)
+
 
 @dataclass(frozen=True, eq=False)
 class Job:
@@ -135,27 +140,17 @@ class Job:
         """The solver's answer, judged on the problem as stated; ``chosen`` is why this solver was taken. Ctrl-C while
         it works leaves its last point, undecided."""
         begun = time.perf_counter()
-        watcher = Watcher(self, callback)
+        watcher, stopped_at = Watcher(self, callback), None
         begin = None if start is None or (isinstance(start, Solution) and start.x is None) else self._start(start)
         try:
             answer = self._answer(begin, tol, watcher)
         except KeyboardInterrupt:
             if watcher.last is None:  # nothing to show yet
                 raise
-            return self._interrupted(watcher.last, watcher.count, tol, time.perf_counter() - begun, chosen)
+            answer, stopped_at = watcher.stopped(INTERRUPTED), watcher.last.iteration
         seconds = time.perf_counter() - begun
         answer = self._restored(answer, tol)
-        certificate = certify(
-            self.problem,
-            answer.x,
-            answer.multipliers,
-            tol,
-            farkas=answer.farkas,
-            direction=answer.direction,
-            stand_in=not self.worker.rule,  # a learning rule is shown for what it does
-        )
-        if certificate.status == "optimal" and not self.worker.rule:
-            certificate = self._shortest(certificate, tol)
+        certificate = self._judged(answer, tol, stopped_at)
         x, multipliers = certificate.x, certificate.multipliers
         return Solution(
             self.problem,
@@ -182,11 +177,17 @@ class Job:
             foreign = bool(self.worker.package) and self.worker == type(self.worker)()  # with its own options
             if not foreign and not isinstance(error, FAILURES):
                 raise
-            failure = f"{self.worker.name} failed ({type(error).__name__}: {error})"
-            last = watcher.last
-            if last is None:
-                return Answer(None, {}, failure, watcher.count)
-            return Answer(last.point, dict(last.multipliers or {}), failure, watcher.count)
+            return watcher.stopped(f"{self.worker.name} failed ({type(error).__name__}: {error})")
+
+    def _judged(self, answer: Answer, tol: float, stopped_at: int | None) -> Certificate:
+        """The verdict on an answer in the units of the problem; none on where Ctrl-C stopped the solver."""
+        x, multipliers, rule = answer.x, answer.multipliers, self.worker.rule
+        if stopped_at is not None:
+            return interrupted(self.problem, x, multipliers, tol, stopped_at)
+        proofs: dict[str, Any] = {"farkas": answer.farkas, "direction": answer.direction}
+        certificate = certify(self.problem, x, multipliers, tol, **proofs, stand_in=not rule)
+        shown = rule or certificate.status != "optimal"  # a learning rule for what it does
+        return certificate if shown else self._shortest(certificate, tol)
 
     def _shortest(self, certificate: Certificate, tol: float) -> Certificate:
         """The same with the shortest coefficients, where columns depend on each other and these are proved, too."""
@@ -198,14 +199,6 @@ class Job:
             return certificate
         return replace(other, notes=(*certificate.notes, note))
 
-    def _interrupted(self, line: Iteration, count: int, tol: float, seconds: float, chosen: str) -> Solution:
-        answer = self._restored(Answer(line.point, line.multipliers or {}), tol)
-        x, multipliers = answer.x, answer.multipliers
-        certificate = interrupted(self.problem, x, multipliers, tol, line.iteration)
-        return Solution(
-            self.problem, self.name, certificate, x, multipliers, INTERRUPTED, count, seconds, chosen=chosen
-        )
-
     def _start(self, start: Solution | Mapping[str, Any]) -> Start:
         """The start in the units of the solver; what does not fit the problem is left out, or an error where the
         caller wrote it."""
@@ -214,11 +207,9 @@ class Job:
         x = np.zeros(self.form.size)
         given: Mapping[str, Any] = start.values if isinstance(start, Solution) else start
         for name, values in given.items():
-            where = self.form.layout.get(name)
-            array = _as_doubles(values)
-            fits = where is not None and array is not None and array.size == where.stop - where.start
-            if where is not None and array is not None and fits and np.all(np.isfinite(array)):
-                x[where] = array.ravel()
+            place, array = x[self.form.layout.get(name, slice(0, 0))], _as_doubles(values)
+            if array is not None and place.size == array.size > 0 and np.all(np.isfinite(array)):
+                place[:] = array.ravel()
             elif not isinstance(start, Solution):
                 sizes = ", ".join(f"{v.name} ({v.size})" for v in self.form.variables)
                 raise ValueError(f"start gives {name!r} = {values!r}: give finite values for {sizes}")

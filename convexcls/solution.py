@@ -368,18 +368,9 @@ class Solution(InNotebooks):
             raise NoAnswer(f"the {self.problem.name} is not a dual")
         x, multipliers = self.problem.recover(self._point(), self.multipliers)
         primal = self.problem.primal
-        certificate = certify(primal, x, multipliers, self.certificate.tol)
-        return Solution(
-            primal,
-            f"{self.solver} on the dual",
-            certificate,
-            certificate.x,
-            certificate.multipliers or {},
-            self.message,
-            self.iterations,
-            self.seconds,
-            self.trace,
-        )
+        proof = certify(primal, x, multipliers, self.certificate.tol)
+        found = replace(self, problem=primal, solver=f"{self.solver} on the dual", rule_report=None, chosen="")
+        return replace(found, certificate=proof, x=proof.x, multipliers=proof.multipliers or {})
 
     def explain(self) -> str:
         """Who solved the problem and why, then the verdict in words.

@@ -130,20 +130,15 @@ def paragraph(*texts: str, width: int = WIDTH) -> list[str]:
     return [line for text in texts for line in wrap(text, width)]
 
 
-def indented(lines: Iterable[str], by: int = 2) -> list[str]:
+def indented(lines: Iterable[str]) -> list[str]:
     """The lines, moved to the right."""
-    return [" " * by + line for line in lines]
+    return [f"  {line}" for line in lines]
 
 
 def columns(head: Sequence[str], rows: Sequence[Sequence[str]], right: Collection[int] = ()) -> list[str]:
     """A table in letters of one width: the titles, a rule, a line a row; the columns of ``right`` end together."""
     lines = [list(head), *(list(row) for row in rows)]
     widths = [max(len(line[k]) for line in lines) for k in range(len(head))]
-    texts = [
-        "  ".join(
-            text.rjust(width) if k in right else text.ljust(width)
-            for k, (text, width) in enumerate(zip(line, widths, strict=True))
-        ).rstrip()
-        for line in lines
-    ]
+    forms = [f"{'>' if k in right else '<'}{width}" for k, width in enumerate(widths)]
+    texts = ["  ".join(map(format, line, forms)).rstrip() for line in lines]
     return [texts[0], "  ".join("-" * width for width in widths), *texts[1:]]

@@ -66,17 +66,13 @@ def check_count(count: int, basis: Basis) -> None:
 def _finite(columns: Named, inputs: Sequence[str]) -> Any:
     """The values, or an error that names the function, and the row, that is not a finite number."""
     matrix = columns.matrix
-    if sparse.issparse(matrix):
-        bad = ~np.isfinite(matrix.data)
-        if not bad.any():
-            return matrix
-        row, column = (int(axis[bad][0]) for axis in matrix.tocoo().coords)
-    else:
-        bad = ~np.isfinite(matrix)
-        if not bad.any():
-            return matrix
-        row, column = map(int, np.argwhere(bad)[0])
-    value = "not a number" if np.isnan(np.asarray(matrix[[row]][:, [column]].sum())) else "beyond the range of doubles"
+    thin = sparse.issparse(matrix)
+    entries = matrix.data if thin else matrix
+    bad = ~np.isfinite(entries)
+    if not bad.any():
+        return matrix
+    row, column = (int(axis[bad][0]) for axis in (matrix.tocoo().coords if thin else np.indices(matrix.shape)))
+    value = "not a number" if np.isnan(entries[bad][0]) else "beyond the range of doubles"
     raise DataError(
         f"X row {row}: the basis function {columns.features[column]} is {value}; "
         f"rescale the features ({', '.join(inputs[:4])}{', ...' if len(inputs) > 4 else ''}) or drop the row"

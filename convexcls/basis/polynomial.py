@@ -109,27 +109,12 @@ def product_name(product: Product, inputs: Sequence[str]) -> str:
 
 
 def _values(matrix: Any, products: Sequence[Product]) -> Any:
-    return _sparse_values(matrix, products) if sparse.issparse(matrix) else _dense_values(matrix, products)
-
-
-def _dense_values(matrix: Any, products: Sequence[Product]) -> Any:
-    """Column by column; a product is its last feature times the product of the others, where that is there."""
-    out = np.empty((matrix.shape[0], len(products)), order="F")
-    place = {product: k for k, product in enumerate(products)}
-    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-        for product in sorted(products, key=len):
-            k = place[product]
-            rest = None if len(product) == 1 else place[product[:-1]]
-            column = matrix[:, product[-1]]
-            out[:, k] = column if rest is None else out[:, rest] * column
-    return out
-
-
-def _sparse_values(matrix: Any, products: Sequence[Product]) -> Any:
-    source = sparse.csc_array(matrix)
+    """Column by column; a product is its last feature times the product of the others."""
+    source = sparse.csc_array(matrix) if sparse.issparse(matrix) else matrix
     made: dict[Product, Any] = {}
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         for product in sorted(products, key=len):
             column = source[:, [product[-1]]]
-            made[product] = column if len(product) == 1 else made[product[:-1]].multiply(column)
-    return sparse.hstack([made[product] for product in products], format="csr")
+            made[product] = column if len(product) == 1 else made[product[:-1]] * column
+    columns = [made[product] for product in products]
+    return sparse.hstack(columns, format="csr") if sparse.issparse(matrix) else np.hstack(columns)

@@ -12,9 +12,6 @@ from convexcls.arrays import Array
 from convexcls.basis.base import Basis, check_count, refuse_sparse
 from convexcls.data import DataError, Named, check_matrix
 
-#: Samples are worked on in blocks of so many distances.
-ENTRIES_PER_BLOCK = 2_000_000
-
 
 @dataclass(frozen=True, eq=False)
 class Radial(Basis):
@@ -70,12 +67,8 @@ class Radial(Basis):
         if centres.shape[1] != matrix.shape[1]:
             raise DataError(f"X has {matrix.shape[1]} columns, but the centres have {centres.shape[1]}")
         check_count(len(centres), self)
-        out = np.empty((len(matrix), len(centres)))
-        step = max(1, ENTRIES_PER_BLOCK // centres.size)
         with np.errstate(over="ignore", under="ignore"):  # infinitely far is 0, as it should be
-            for start in range(0, len(matrix), step):
-                rows = matrix[start : start + step]
-                out[start : start + step] = np.exp(-self.gamma * squared_distances(rows, centres))
+            out = np.exp(-self.gamma * squared_distances(matrix, centres))
         return Named(out, tuple(_name(k, centre) for k, centre in enumerate(centres)))
 
     def __eq__(self, other: object) -> bool:
@@ -93,7 +86,9 @@ class Radial(Basis):
 
 def squared_distances(X: Array, centres: Array) -> Array:
     """‖x_i - c_j‖^2 by differences, which keeps the digits that ‖x‖^2 - 2 x'c + ‖c‖^2 cancels."""
-    return np.asarray(np.square(X[:, None, :] - centres[None, :, :]).sum(axis=2))
+    from scipy.spatial.distance import cdist
+
+    return np.asarray(cdist(X, centres, "sqeuclidean"))
 
 
 def farthest_points(X: Array, count: int) -> list[int]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.shell_completion import CompletionItem
 
+from convexcls import gallery
 from convexcls.basis import BASES
 from convexcls.cli.csv_tables import ColumnNames
 from convexcls.cli.screen import Working
@@ -37,12 +38,6 @@ def completer(names: Callable[[click.Context], Iterable[str]], files: bool = Fal
         return [*found, CompletionItem(incomplete, type="file")] if files else found
 
     return complete
-
-
-def _problems(_: click.Context) -> Iterable[str]:
-    from convexcls import gallery
-
-    return gallery.entries()
 
 
 def _solvers(_: click.Context) -> Iterable[str]:
@@ -100,7 +95,7 @@ format_option = click.option(
     "--format", "file_format", type=_FORMATS, help="The format of the data file, where its name does not tell."
 )
 _source = _all_of(
-    click.argument("source", shell_complete=completer(_problems, files=True)),
+    click.argument("source", shell_complete=completer(lambda _: gallery.entries(), files=True)),
     click.option("-m", "--model", metavar="KIND", shell_complete=completer(lambda _: by_kind()), help=_MODEL),
     column_options,
     click.option("-p", "--param", "settings", help=_PARAM, **_PAIRS),

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from convexcls.arrays import Array
 from convexcls.cli.screen import quoted, say
 from convexcls.cli.settings import did_you_mean, read_number
-from convexcls.data import Given, GivenCells
+from convexcls.data import GivenCells, Named
 from convexcls.files import open_input
 from convexcls.wording import clean, listed, shorten
 
@@ -75,26 +75,6 @@ class FileContents:
     y: Any
     weights: Any = None
     target_text: Sequence[str] | None = None
-
-
-@dataclass(frozen=True, eq=False)
-class NumberTable:
-    """Numbers with column names, in the shape in which the toolkit takes data frames, and their text where that is to
-    be taken exactly."""
-
-    columns: Sequence[str]
-    matrix: Array
-    given: Given | None = None
-
-    def __len__(self) -> int:
-        return len(self.matrix)
-
-    def __getitem__(self, place: Any) -> Array:
-        return np.asarray(self.matrix[place])
-
-    def to_numpy(self) -> Array:
-        """All numbers."""
-        return self.matrix
 
 
 def whole_where_possible(numbers: Array) -> NDArray[Any]:
@@ -336,7 +316,7 @@ class _Body:
                 f"{self.path}, line {self.lines[row]} (row {row}), column {name} is {what}: fill it in or drop the row"
             )
         given = None if self.text is None else GivenCells(np.array(self.text, dtype=object))
-        table = NumberTable([self.names[k] for k in self.features], matrix, given)
+        table = Named(matrix, tuple(self.names[k] for k in self.features), given=given)
         weights = None if self.weight is None else np.array(self.weights)
         return FileContents(table, labels(self.targets), weights, None if self.text is None else self.targets)
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import inspect
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 import click
 from click.shell_completion import get_completion_class
 
+from convexcls import gallery
 from convexcls.cli.arguments import known_solver, solver_names
 from convexcls.cli.csv_tables import SourceError
 from convexcls.cli.screen import emit, say, screen
@@ -16,9 +16,6 @@ from convexcls.cli.settings import describe, solver_options
 from convexcls.describe import Column, Mark, Prose, Table
 from convexcls.describe.terminal import to_rich, write
 from convexcls.wording import clean
-
-if TYPE_CHECKING:
-    from convexcls.gallery import Number
 
 PROGRAM = "convexcls"
 SHELLS = ("bash", "zsh", "fish")
@@ -73,8 +70,6 @@ def problems() -> int:
       convexcls problems
       convexcls solve two_points
     """
-    from convexcls import gallery
-
     rows, broken = [], 0
     for name in gallery.entries():
         try:
@@ -96,7 +91,7 @@ def problems() -> int:
     return 0
 
 
-def _optimum(known: Number | None) -> str:
+def _optimum(known: gallery.Number | None) -> str:
     """The optimum as the gallery writes it, or its first digits where that is long."""
     if known is None:
         return "-"
@@ -115,13 +110,12 @@ def demo() -> int:
     Example:
       convexcls demo
     """
-    from convexcls import gallery
     from convexcls.describe.solution import certified
     from convexcls.describe.studies import comparison_parts
     from convexcls.studies.compare import compare
 
     console = screen()
-    first = gallery.entry(_pick("twenty_points", "two_points"))
+    first = gallery.entry("twenty_points")
     write(console, f"1. {first.title}\n", "bold")
     write(console, "A classifier is declared as a convex program. This one:\n")
     write(console, first.problem.explain().rstrip("\n"))
@@ -134,24 +128,13 @@ def demo() -> int:
     write(console, f"\nThe proof of the answer of {best.solver}, in words:\n")
     write(console, best.certificate.explain())
 
-    second = gallery.entry(_pick("xor_hard_margin"))
+    second = gallery.entry("xor_hard_margin")
     write(console, f"\n2. {second.title}\n", "bold")
     write(console, "Where there is no answer, that is proved as well, by numbers that anyone can add up:\n")
     answer = second.problem.solve()
     write(console, answer.certificate.explain())
     write(console, "\nNext: convexcls problems, convexcls solve NAME, convexcls show NAME --dual")
     return 0 if certified(best) and certified(answer) else 1
-
-
-def _pick(*names: str) -> str:
-    """The first of these that the gallery has."""
-    from convexcls import gallery
-
-    known = gallery.entries()
-    for name in names:
-        if name in known:
-            return name
-    raise SourceError(f"the gallery has no problem {' or '.join(names)}")
 
 
 @click.command()

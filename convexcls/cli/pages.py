@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+import warnings
 from dataclasses import replace
 from importlib.util import find_spec
 from io import BytesIO
@@ -12,17 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from convexcls.cli.arguments import (
-    check_solvers,
-    file_option,
-    known_solver,
-    proof_level,
-    solved,
-    solver_names,
-    solver_option,
-    source_arguments,
-    tolerance,
-)
+from convexcls.cli import arguments
 from convexcls.cli.screen import Working, say
 from convexcls.cli.sources import Request, check_output, gallery_title, read_problem
 from convexcls.files import write_file
@@ -51,17 +42,17 @@ RULE = {"trajectory": "perceptron"}
 
 
 @click.command()
-@source_arguments
-@file_option("-o", "--output", help="The page to write (default: the name of SOURCE with -report.html).")
+@arguments.source_arguments
+@arguments.file_option("-o", "--output", help="The page to write (default: the name of SOURCE with -report.html).")
 @click.option("--title", help="The page's title (default: that of the gallery problem, or the name of the model).")
-@solver_option
+@arguments.solver_option
 @click.option(
-    "-c", "--compare", "compared", multiple=True, metavar="SOLVER", shell_complete=solver_names, help=COMPARED
+    "-c", "--compare", "compared", multiple=True, metavar="SOLVER", shell_complete=arguments.solver_names, help=COMPARED
 )
 @click.option("--no-compare", is_flag=True, help="Without a comparison of solvers.")
 @click.option("--no-pictures", is_flag=True, help="Without pictures.")
-@tolerance
-@proof_level
+@arguments.tolerance
+@arguments.proof_level
 def report(
     request: Request,
     output: Path | None,
@@ -94,13 +85,13 @@ def report(
 
     target = _target(request.source, output)
     check_output(target, "--output", request)
-    check_solvers(solver)
+    arguments.check_solvers(solver)
     for name in compared:
-        known_solver(name)
+        arguments.known_solver(name)
     if compared and no_compare:
         raise click.UsageError("--compare and --no-compare: say one or the other")
     problem = read_problem(replace(request, exact=level == "exact"))
-    found = solved(problem, solver, tol, {}, level, digits).unless_interrupted()
+    found = arguments.solved(problem, solver, tol, {}, level, digits).unless_interrupted()
     with Working(f"writing the report of the {problem.name}") as progress:
         title, others = title or gallery_title(request), not no_compare and (list(compared) or True)
         make(found, target, title, others, not no_pictures, command_line(), progress)
@@ -125,12 +116,12 @@ def command_line() -> str:
 
 
 @click.command()
-@source_arguments
+@arguments.source_arguments
 @click.option("-k", "--kind", type=KIND, help="What to draw (default: what suits the problem best).")
-@file_option("-o", "--output", required=True, help="The file to write: .png, .svg or .pdf.")
+@arguments.file_option("-o", "--output", required=True, help="The file to write: .png, .svg or .pdf.")
 @click.option("-s", "--solver", default=None, help="A name from 'convexcls solvers' (default: auto).")
 @click.option("--axes", metavar="A,B", help="Two features to draw, where there are more (default: a projection).")
-@tolerance
+@arguments.tolerance
 def plot(request: Request, kind: str | None, output: Path, solver: str | None, axes: str | None, tol: float) -> int:
     """Solve the problem and draw it: boundary and margins, hulls, multipliers, ...
 
@@ -149,7 +140,7 @@ def plot(request: Request, kind: str | None, output: Path, solver: str | None, a
       convexcls plot data.csv --model logistic --kind probability --axes age,dose -o chances.pdf
     """
     check_picture(output, "--output", request)
-    check_solvers(solver)
+    arguments.check_solvers(solver)
     problem = read_problem(request)
     try:
         display = _display(problem, kind, solver, _pair(axes), tol)
@@ -207,8 +198,6 @@ def check_picture(picture: Path, flag: str, request: Request) -> None:
 
 def write_picture(display: Display, picture: Path) -> None:
     """Draw into a file."""
-    import warnings
-
     from convexcls.plots import Picture
 
     with warnings.catch_warnings():

@@ -7,7 +7,6 @@ import os
 import sys
 import threading
 from collections.abc import Sequence
-from types import TracebackType
 from typing import Any, NoReturn, Self
 
 import click
@@ -80,13 +79,8 @@ class Working:
     ) -> None:
         self.goal, self.first = goal, 0.0
         self.console = console or screen(stderr=True)
-        self.bar = Progress(
-            SpinnerColumn(),
-            TimeElapsedColumn(),
-            TextColumn("{task.description}", markup=False),
-            console=self.console,
-            transient=True,
-        )
+        columns = (SpinnerColumn(), TimeElapsedColumn(), TextColumn("{task.description}", markup=False))
+        self.bar = Progress(*columns, console=self.console, transient=True)
         self.what = clean(what)
         self.task = self.bar.add_task(self.what)
         self.lock, self.shown, self.over = threading.Lock(), False, False
@@ -105,9 +99,7 @@ class Working:
         self.timer.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.timer.cancel()
         with self.lock:
             self.over = True

@@ -16,6 +16,15 @@ import click
 
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 WORDS = dict.fromkeys(("true", "yes", "on", "1"), True) | dict.fromkeys(("false", "no", "off", "0"), False)
+FEW: dict[Any, dict[str, Any]] = {type(None): {"none": None}, bool: WORDS}
+#: The types that a word can express and what they are called, the narrow ones first.
+NAMES: dict[Any, str] = {
+    type(None): "none",
+    bool: "true or false",
+    int: "a whole number",
+    float: "a number",
+    str: "a word",
+}
 #: What a model takes by arguments of its own, and so not by --param.
 RESERVED = ("X", "y", "intercept", "sample_weight")
 
@@ -118,31 +127,24 @@ def is_mapping(hint: Any) -> bool:
 
 def members(hint: Any) -> list[Any]:
     """The alternatives of a type that a word can express, the narrow ones first."""
-    if hint is Any:
-        return [Any]
     if get_origin(hint) in (Union, types.UnionType):
-        found = [m for alternative in get_args(hint) for m in members(alternative)]
-        return sorted(found, key=_narrowness)
-    if get_origin(hint) is Literal or hint in (bool, int, float, str, type(None)):
-        return [hint]
-    return []
+        found = [member for alternative in get_args(hint) for member in members(alternative)]
+        return sorted(found, key=lambda member: list(NAMES).index(member) if member in NAMES else -1)
+    return [hint] if hint is Any or hint in NAMES or get_origin(hint) is Literal else []
 
 
-def _narrowness(hint: Any) -> int:
-    order: list[Any] = [type(None), bool, int, float, str]
-    return order.index(hint) if hint in order else -1
+def _choices(hint: Any) -> dict[str, Any]:
+    """The words that a type takes, with their values, where these are few."""
+    if get_origin(hint) is Literal:
+        return {"none" if choice is None else str(choice): choice for choice in get_args(hint)}
+    return FEW.get(hint, {})
 
 
 def convert(text: str, hint: Any) -> Any:
-    """The text as a value of the type; ValueError where it is none."""
-    return _first(text, members(hint))
-
-
-def _first(text: str, hints: Iterable[Any]) -> Any:
-    """The text as a value of the first type that takes it."""
-    for hint in hints:
+    """The text as a value of the first alternative of the type that takes it; ValueError where none does."""
+    for member in members(hint):
         with suppress(ValueError):
-            return _convert(text, hint)
+            return _convert(text, member)
     raise ValueError(text)
 
 
@@ -151,17 +153,11 @@ def _convert(text: str, hint: Any) -> Any:
         return guess(text)
     if hint is str:
         return text
-    choices: dict[str, Any] = {}
-    if get_origin(hint) is Literal:
-        choices = {str(choice).lower() if choice is None else str(choice): choice for choice in get_args(hint)}
-    elif hint is type(None):
-        choices = {"none": None}
-    elif hint is bool:
-        choices = dict(WORDS)
-    if choices:
-        if text not in choices and text.lower() not in choices:
+    if choices := _choices(hint):
+        word = text if text in choices else text.lower()
+        if word not in choices:
             raise ValueError(text)
-        return choices[text] if text in choices else choices[text.lower()]
+        return choices[word]
     number = read_number(text)
     if hint is int and (number != int(number) or abs(number) > 2**53):
         raise ValueError(text)
@@ -178,25 +174,15 @@ def read_number(text: str) -> float:
 def guess(text: str) -> Any:
     """A value without a declared type: a whole number, a number, true or false, none, or the word."""
     with suppress(ValueError):
-        return _first(text, (int, float, type(None)))
+        return convert(text, int | float | None)
     return {"true": True, "false": False}.get(text.lower(), text)
 
 
 def describe(hint: Any) -> str:
     """A type in words."""
-    names = {
-        bool: "true or false",
-        int: "a whole number",
-        float: "a number",
-        str: "a word",
-        type(None): "none",
-    }
     words: list[str] = []
     for member in members(hint):
-        if get_origin(member) is Literal:
-            words += [str(choice).lower() if choice is None else str(choice) for choice in get_args(member)]
-        else:
-            words.append(names.get(member, "a value"))
+        words += _choices(member) if get_origin(member) is Literal else [NAMES.get(member, "a value")]
     if is_mapping(hint):
         words.append("entries, each as NAME.KEY=VALUE")
     return " or ".join(dict.fromkeys(sorted(words, key=lambda w: w == "none")))

@@ -13,35 +13,26 @@ import click
 import numpy as np
 
 from convexcls.basis import BASES, read_basis
-from convexcls.cli.arguments import (
-    column_options,
-    file_option,
-    format_option,
-    json_option,
-    proof_level,
-    solved,
-    solver_option,
-    solver_settings,
-    source_arguments,
-    tolerance,
-)
-from convexcls.cli.csv_tables import ColumnNames, FileContents, NumberTable, SourceError
+from convexcls.cli import arguments
+from convexcls.cli.csv_tables import ColumnNames, FileContents, SourceError
 from convexcls.cli.screen import emit, put, say, screen
 from convexcls.cli.sources import Request, check_output, read_file, read_problem
+from convexcls.data import Named
 from convexcls.describe.terminal import write
 from convexcls.files import write_file
-from convexcls.rational import read_exactly
+from convexcls.rational.numbers import read_exactly
 from convexcls.wording import clean
 
 if TYPE_CHECKING:
     from convexcls.proofs.certificate import Level
     from convexcls.proofs.portable import Parsed
 
+OPTION = "An option of the solver, for example max_iter=500. May be repeated."
 BASIS = f"The functions of the features that the certificate speaks of: {', '.join(BASES)}."
 
 
 @click.command()
-@source_arguments
+@arguments.source_arguments
 @click.option("--dual", is_flag=True, help="Derive and show the Lagrange dual instead.")
 @click.option("--latex", is_flag=True, help="As LaTeX.")
 def show(request: Request, dual: bool, latex: bool) -> int:
@@ -65,21 +56,14 @@ def show(request: Request, dual: bool, latex: bool) -> int:
 
 
 @click.command()
-@source_arguments
-@solver_option
-@click.option(
-    "-o",
-    "--option",
-    "options",
-    metavar="NAME=VALUE",
-    multiple=True,
-    help="An option of the solver, for example max_iter=500. May be repeated.",
-)
-@tolerance
-@proof_level
+@arguments.source_arguments
+@arguments.solver_option
+@click.option("-o", "--option", "options", metavar="NAME=VALUE", multiple=True, help=OPTION)
+@arguments.tolerance
+@arguments.proof_level
 @click.option("--all", "everything", is_flag=True, help="All coefficients and support rows, however many.")
-@json_option("The result as JSON.")
-@file_option("--certificate", help="Write the certificate to this file, for 'convexcls verify'.")
+@arguments.json_option("The result as JSON.")
+@arguments.file_option("--certificate", help="Write the certificate to this file, for 'convexcls verify'.")
 def solve(
     request: Request,
     solver: str,
@@ -111,11 +95,11 @@ def solve(
     from convexcls.describe.certificate import likelihood_prose
     from convexcls.describe.solution import MOST_ROWS, answer, certified
 
-    settings = solver_settings(solver, options)
+    settings = arguments.solver_settings(solver, options)
     if certificate is not None:
         check_output(certificate, "--certificate", request)
     exact = level == "exact" or certificate is not None
-    found = solved(read_problem(replace(request, exact=exact)), solver, tol, settings, level, digits)
+    found = arguments.solved(read_problem(replace(request, exact=exact)), solver, tol, settings, level, digits)
     parts = answer(found, None if everything or as_json else MOST_ROWS)
     put("convexcls-solution/1", parts if as_json else [*parts, *likelihood_prose(found)], as_json)
     if certificate is not None:
@@ -127,9 +111,9 @@ def solve(
 @click.command()
 @click.argument("certificate", type=click.Path(path_type=Path))
 @click.argument("data", type=click.Path(path_type=Path))
-@column_options
+@arguments.column_options
 @click.option("-b", "--basis", metavar="BASIS", help=BASIS)
-@format_option
+@arguments.format_option
 def verify(certificate: Path, data: Path, basis: str | None, file_format: str | None, **columns: str | None) -> int:
     """Check a certificate from nothing but the file and the data.
 
@@ -163,10 +147,8 @@ def _parsed(path: Path) -> Parsed:
 
     try:
         return parse(read_text(path))
-    except CertificateError as error:
-        raise SourceError(f"{clean(str(path))}: {error}") from None
-    except OSError as error:
-        raise SourceError(f"{clean(str(path))}: {error.strerror or error}") from None
+    except (CertificateError, OSError) as error:
+        raise SourceError(f"{clean(str(path))}: {getattr(error, 'strerror', '') or error}") from None
 
 
 def _spoken_of(parsed: Parsed, samples: FileContents, basis: str | None) -> tuple[Any, Any]:
@@ -179,7 +161,7 @@ def _spoken_of(parsed: Parsed, samples: FileContents, basis: str | None) -> tupl
         y = np.array([read_exactly(text) for text in samples.target_text], dtype=object)
     if speaks_of(parsed, lift(X), y, samples.weights):
         return lift(X), y
-    rounded = replace(X, given=None) if isinstance(X, NumberTable) else getattr(X, "matrix", X)
+    rounded = replace(X, given=None) if isinstance(X, Named) else X
     if speaks_of(parsed, lift(rounded), samples.y, samples.weights):
         say("the certificate speaks of the data rounded to doubles")
         return lift(rounded), samples.y

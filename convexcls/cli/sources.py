@@ -12,6 +12,7 @@ from typing import Any
 import click
 import numpy as np
 
+from convexcls import gallery
 from convexcls.basis import Basis, read_basis
 from convexcls.cli.csv_tables import (
     ColumnNames,
@@ -20,6 +21,7 @@ from convexcls.cli.csv_tables import (
     check_text,
     choose,
     missing,
+    read_csv,
     whole_where_possible,
 )
 from convexcls.cli.screen import Working, quoted
@@ -27,7 +29,7 @@ from convexcls.cli.settings import did_you_mean, model_parameters, read_settings
 from convexcls.data import GivenEntries, Named
 from convexcls.files import open_input, same_file
 from convexcls.models import Model, by_kind
-from convexcls.rational import read_exactly
+from convexcls.rational.numbers import read_exactly
 from convexcls.wording import clean
 
 ENDINGS = {"csv": (".csv",), "svmlight": (".svm", ".svmlight", ".libsvm", ".txt"), "parquet": (".parquet", ".pq")}
@@ -57,9 +59,7 @@ class Request:
         given = {
             "--model": self.model,
             "--format": self.format,
-            "--target": self.columns.target,
-            "--features": self.columns.features,
-            "--weight": self.columns.weight,
+            **{f"--{name}": column for name, column in vars(self.columns).items()},
             "--param": self.settings,
             "--no-intercept": not self.intercept,
             "--basis": self.basis,
@@ -76,9 +76,7 @@ def read_samples(request: Request) -> tuple[Any, Any]:
         data = _from_gallery(replace(request, intercept=True), path).data
         return data.samples, data.given
     _check_file(request.source, path)
-    basis = _basis(request.basis)
-    with Working(f"reading {path.name}"):
-        samples = _read(request, path)
+    basis, samples = _basis(request.basis), read_file(request)
     return (samples.X if basis is None else basis(samples.X)), samples.y
 
 
@@ -103,9 +101,7 @@ def read_problem(request: Request) -> Model:
         arguments["intercept"] = False
     if request.columns.weight is not None and not takes(cls, "sample_weight"):
         raise click.UsageError(f"the model {cls.kind!r} takes no weights: it is not a sum of losses")
-    basis = _basis(request.basis)
-    with Working(f"reading {path.name}"):
-        samples = _read(request, path)
+    basis, samples = _basis(request.basis), read_file(request)
     if samples.weights is not None:
         arguments["sample_weight"] = samples.weights
     y = samples.y
@@ -116,8 +112,6 @@ def read_problem(request: Request) -> Model:
 
 def input_files(request: Request) -> tuple[Path, ...]:
     """The files that SOURCE names, whether they are there or not."""
-    from convexcls import gallery
-
     path = Path(request.source)
     return gallery.files(request.source) if _is_gallery_problem(request.source, path) else (path,)
 
@@ -134,8 +128,6 @@ def check_output(target: Path, flag: str, request: Request) -> None:
 
 def gallery_title(request: Request) -> str | None:
     """The title of the gallery problem that SOURCE names; None for a data file."""
-    from convexcls import gallery
-
     if not _is_gallery_problem(request.source, Path(request.source)):
         return None
     return gallery.entry(request.source).title
@@ -162,18 +154,10 @@ def _is_gallery_problem(source: str, path: Path) -> bool:
     if path.suffix.lower() in FORMATS:
         return False
     bare = path.name == source
-    return bare and (not path.exists() or source in _entries())
-
-
-def _entries() -> list[str]:
-    from convexcls import gallery
-
-    return list(gallery.entries())
+    return bare and (not path.exists() or source in gallery.entries())
 
 
 def _from_gallery(request: Request, path: Path) -> Model:
-    from convexcls import gallery
-
     if request.speaks_of_data:
         raise click.UsageError(
             f"{', '.join(request.speaks_of_data)} is for data files; a gallery problem like {request.source!r} "
@@ -181,7 +165,7 @@ def _from_gallery(request: Request, path: Path) -> Model:
         )
     if path.suffix.lower() == ".toml":
         _check_file(request.source, path)
-    elif request.source not in (known := _entries()):
+    elif request.source not in (known := gallery.entries()):
         raise SourceError(
             f"there is no file and no gallery problem {request.source!r}{did_you_mean(request.source, known)}; "
             "'convexcls problems' lists the gallery"
@@ -209,15 +193,12 @@ def _read(request: Request, path: Path) -> FileContents:
     if form is None:
         raise click.UsageError(f"{path.name}: cannot tell its format; give --format csv, svmlight or parquet")
     if form == "csv":
-        from convexcls.cli.csv_tables import read_csv
-
         return read_csv(path, request.columns, request.exact)
     if form == "parquet":
         return _read_parquet(path, request.columns)
-    columns = request.columns
-    for flag, value in (("--target", columns.target), ("--features", columns.features), ("--weight", columns.weight)):
+    for name, value in vars(request.columns).items():
         if value is not None:
-            raise click.UsageError(f"{flag} names a column, but an svmlight file has no column names")
+            raise click.UsageError(f"--{name} names a column, but an svmlight file has no column names")
     return read_svmlight(path, request.exact)
 
 

@@ -7,15 +7,21 @@ from pathlib import Path
 from typing import Any
 
 import click
+import numpy as np
 
 from convexcls.cli.arguments import check_solvers, file_option, json_option, solver_names, source_arguments, tolerance
 from convexcls.cli.pages import check_picture, write_picture
 from convexcls.cli.screen import Working, emit, put, say
+from convexcls.cli.settings import NUMBER
 from convexcls.cli.sources import Request, read_problem, read_samples
 from convexcls.problem import NoAnswer
 from convexcls.wording import clean
 
 NOT_PROVED = 1
+COMPARED = "A solver to compare; may be repeated (default: all that take the problem)."
+METHODS = click.Choice(["auto", "hat", "newton", "one-step", "refit"])
+METHOD = "How: 'auto' takes an exact one; 'one-step' is quick and states its error."
+OVER = "What varies: C=0.01..100 (evenly on a logarithmic scale) or l2=0,0.1,1 (listed)."
 
 
 @click.command()
@@ -49,14 +55,7 @@ def separability(request: Request, as_json: bool) -> int:
 
 @click.command()
 @source_arguments
-@click.option(
-    "-s",
-    "--solver",
-    "solvers",
-    multiple=True,
-    shell_complete=solver_names,
-    help="A solver to compare; may be repeated (default: all that take the problem).",
-)
+@click.option("-s", "--solver", "solvers", multiple=True, shell_complete=solver_names, help=COMPARED)
 @tolerance
 @json_option("The table as JSON.")
 def compare(request: Request, solvers: tuple[str, ...], tol: float, as_json: bool) -> int:
@@ -85,13 +84,7 @@ def compare(request: Request, solvers: tuple[str, ...], tol: float, as_json: boo
 
 @click.command()
 @source_arguments
-@click.option(
-    "--method",
-    type=click.Choice(["auto", "hat", "newton", "one-step", "refit"]),
-    default="auto",
-    show_default=True,
-    help="How: 'auto' takes an exact one; 'one-step' is quick and states its error.",
-)
+@click.option("--method", type=METHODS, default="auto", show_default=True, help=METHOD)
 @tolerance
 @click.option("--all", "everything", is_flag=True, help="All misclassified rows, however many.")
 @json_option("The result as JSON, with every sample's score.")
@@ -161,12 +154,7 @@ def summary(request: Request, confidence: float, tol: float, as_json: bool) -> i
 
 @click.command()
 @source_arguments
-@click.option(
-    "--over",
-    required=True,
-    metavar="NAME=VALUES",
-    help="What varies: C=0.01..100 (evenly on a logarithmic scale) or l2=0,0.1,1 (listed).",
-)
+@click.option("--over", required=True, metavar="NAME=VALUES", help=OVER)
 @click.option("--points", type=click.IntRange(2, 10_000), default=13, show_default=True, help="How many, of a range.")
 @tolerance
 @file_option("--plot", "picture", help="Draw the coefficients into this file (.png, .pdf or .svg).")
@@ -210,7 +198,6 @@ def path(request: Request, over: str, points: int, tol: float, picture: Path | N
 
 def read_values(over: str, points: int) -> tuple[str, list[float]]:
     """``C=0.01..100`` as that many values, evenly on a logarithmic scale; ``l2=0,0.1,1`` as these."""
-    from convexcls.cli.settings import NUMBER
     from convexcls.studies.paths import VARIED
 
     name, _, text = over.partition("=")
@@ -229,6 +216,4 @@ def read_values(over: str, points: int) -> tuple[str, list[float]]:
         raise click.UsageError(
             f"--over {over!r}: a range goes from a number above 0 to a larger one; or list the values"
         )
-    import numpy as np
-
     return name, np.geomspace(low, high, points).tolist()

@@ -5,11 +5,9 @@ finite real targets), and that nothing of the caller's was changed. Doubles are 
 number types are converted once. What cannot be used is a ``DataError`` that names the entry.
 """
 
-from convexcls.data.given import Given, GivenCells, GivenEntries, given_table
-from convexcls.data.labels import class_numbers
 from convexcls.data.matrix import Expanded, Named, check_matrix, compressed, feature_names
-from convexcls.data.numbers import DataError, finite_doubles
-from convexcls.data.samples import Data, check_data, check_weights
+from convexcls.data.numbers import DataError, Given, GivenCells, GivenEntries, finite_doubles, given_table
+from convexcls.data.samples import Data, as_vector, check_data, check_weights, class_numbers
 
 __all__ = [
     "Data",
@@ -19,6 +17,7 @@ __all__ = [
     "GivenCells",
     "GivenEntries",
     "Named",
+    "as_vector",
     "check_data",
     "check_matrix",
     "check_weights",

@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from convexcls.data.given import Given
-from convexcls.data.numbers import DataError, as_array, describe, finite_doubles
+from convexcls.data.numbers import DataError, Given, as_array, describe, finite_doubles
 from convexcls.wording import listed
 
 

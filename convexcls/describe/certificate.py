@@ -9,7 +9,6 @@ import numpy as np
 
 from convexcls.data import Data
 from convexcls.describe.parts import Chapter, Cluster, Column, Formula, Inline, Mark, Part, Prose, Table
-from convexcls.describe.problem import data_of_problem
 from convexcls.problem import NoAnswer, Problem
 from convexcls.problem.explain import complementarity, inequalities, multiplier_sign, stationarity
 from convexcls.proofs.certificate import Certificate
@@ -64,7 +63,7 @@ def kkt_table(certificate: Certificate) -> Table | None:
     if kkt is None:
         return None
     formulas = _formulas(certificate.problem)
-    features = getattr(data_of_problem(certificate.problem), "features", ())
+    features = getattr(certificate.problem.data, "features", ())
     rows: list[tuple[Any, ...]] = []
     values: dict[str, Any] = {}
     for name, relative in kkt.measures().items():
@@ -110,7 +109,7 @@ def contradiction(certificate: Certificate) -> Table | None:
     farkas = certificate.farkas
     if certificate.status != "infeasible" or farkas is None:
         return None
-    data = data_of_problem(certificate.problem)
+    data = certificate.problem.data
     kinds = {c.name: c.kind for c in certificate.problem.constraints}
     entries = [(name, int(i), float(z[i])) for name, z in farkas.multipliers.items() for i in np.flatnonzero(z)]
     entries.sort(key=lambda entry: -abs(entry[2]))
@@ -152,7 +151,7 @@ def direction(certificate: Certificate) -> Table | None:
 
 def _named_entries(problem: Problem, x: np.ndarray) -> list[tuple[str, float]]:
     """The unknowns by name: coefficients by their feature (and class), others by variable and index."""
-    data = data_of_problem(problem)
+    data = problem.data
     return [
         (_entry_name(data, name, k, values.size), float(value))
         for name, values in problem.split(x).items()

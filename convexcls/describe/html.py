@@ -5,9 +5,11 @@ Escaping cannot be forgotten: text that is not ``Html`` is escaped where it goes
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from functools import lru_cache, singledispatch
 from html import escape
+from itertools import groupby
 from math import isfinite
 from typing import Any
 
@@ -61,37 +63,21 @@ def tag(name: str, /, *children: Content, **attributes: str | bool | None) -> Ht
     return Html(f"<{name}{written}>{join(children)}</{name}>")
 
 
-def join(parts: Iterable[Content], between: str = "") -> Html:
+def join(parts: Iterable[Content]) -> Html:
     """Pieces one after another."""
-    return Html(safe(between).join(safe(part) for part in parts))
+    return Html("".join(map(safe, parts)))
 
 
 def prose(text: str) -> Html:
-    """Words that were written for a screen: lines become paragraphs, indented lines a list."""
+    """Words that were written for a screen: lines become paragraphs, each to its end or to a colon, indented lines a
+    list."""
     out: list[Html] = []
-    paragraph: list[str] = []
-    items: list[str] = []
-
-    def end() -> None:
-        if paragraph:
-            out.append(tag("p", " ".join(paragraph)))
-            paragraph.clear()
-        if items:
-            out.append(tag("ul", *(tag("li", item) for item in items), class_="lines"))
-            items.clear()
-
-    for line in text.split("\n"):
-        if not line.strip():
-            end()
-        elif line.startswith(" "):
-            if paragraph:
-                end()
-            items.append(line.strip())
-        else:
-            if items or (paragraph and paragraph[-1].endswith(":")):
-                end()
-            paragraph.append(line.strip())
-    end()
+    for kind, group in groupby(text.split("\n"), key=lambda line: line.startswith(" ") if line.strip() else None):
+        lines = [line.strip() for line in group]
+        if kind:
+            out.append(tag("ul", *(tag("li", line) for line in lines), class_="lines"))
+        elif kind is not None:
+            out += [tag("p", part.replace("\n", " ")) for part in re.split(r"(?<=:)\n", "\n".join(lines))]
     return join(out)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from convexcls.arrays import Indices
@@ -15,14 +17,9 @@ MOST_CLASSES = 30
 MOST_LABELS_NAMED = 7
 
 
-def data_of_problem(problem: Problem) -> Data | None:
-    """The samples that the problem was declared on; None where it was stated by hand."""
-    return problem.data
-
-
 def title(problem: Problem) -> str:
     """The problem's name with its parameters and its data."""
-    data = data_of_problem(problem)
+    data = problem.data
     parameters = problem.parameters
     settings = [f"{k}={v}" for k, v in parameters.items() if k != "intercept"]
     settings += ["no intercept"] if parameters.get("intercept") is False else []
@@ -64,7 +61,7 @@ def formulation(problem: Problem) -> Chapter:
 
 def data_in_brief(problem: Problem) -> Chapter | None:
     """Rows, features with their ranges, classes with their counts, weights; nothing for a problem without data."""
-    data = data_of_problem(problem)
+    data = problem.data
     if data is None:
         return None
     tables = [table for table in (_classes(data), _features(data)) if table is not None]
@@ -94,16 +91,17 @@ def _classes(data: Data) -> Table | None:
         return None
     counts = np.bincount(data.classes, minlength=len(data.labels))
     total = np.bincount(data.classes, data.weights, minlength=len(data.labels))
-    columns = [Column("label"), Column("samples", "count"), Column("share", "number")]
-    columns += [Column("y", "count")] if data.signs is not None else []
-    columns += [Column("weight", "number")] if data.weighted else []
-    rows = []
-    for k, label in enumerate(data.labels[:MOST_CLASSES]):
-        row = [shorten(str(label)), int(counts[k]), f"{100 * counts[k] / data.n:.1f} %"]
-        row += [("-1", "+1")[k]] if data.signs is not None else []
-        row += [float(total[k])] if data.weighted else []
-        rows.append(tuple(row))
-    return Table("classes", "Classes", tuple(columns), tuple(rows), cut_to_first(len(rows), len(data.labels)))
+    series: dict[Column, list[Any]] = {
+        Column("label"): [shorten(str(label)) for label in data.labels],
+        Column("samples", "count"): counts.tolist(),
+        Column("share", "number"): [f"{100 * own / data.n:.1f} %" for own in counts],
+    }
+    if data.signs is not None:
+        series[Column("y", "count")] = ["-1", "+1"]
+    if data.weighted:
+        series[Column("weight", "number")] = total.tolist()
+    rows = tuple(zip(*series.values(), strict=True))[:MOST_CLASSES]
+    return Table("classes", "Classes", tuple(series), rows, cut_to_first(len(rows), len(data.labels)))
 
 
 def _features(data: Data) -> Table:

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from convexcls.arrays import Array, Mask
 from convexcls.data import Data
 from convexcls.describe.parts import Chapter, Column, Formula, Inline, Mark, Prose, Table
-from convexcls.describe.problem import data_of_problem
 from convexcls.describe.solution import has_support
 from convexcls.problem import BY_SAMPLE, Constraint, NoAnswer, NormBound, Problem, Term, latex
 from convexcls.problem.explain import multiplier_sign
@@ -141,7 +140,7 @@ class Series:
 
 def slackness(solution: Solution) -> Chapter | None:
     """The table, with a sentence that says how to read it and what was left out."""
-    data = data_of_problem(solution.problem)
+    data = solution.problem.data
     if data is None or not has_solution(solution):
         return None
     series = list(_series(solution, data))
@@ -216,7 +215,7 @@ def _blocks(solution: Solution) -> list[Constraint]:
     """The inequalities with one row a sample."""
     if not has_solution(solution):
         return []
-    n = getattr(data_of_problem(solution.problem), "n", -1)
+    n = getattr(solution.problem.data, "n", -1)
     found = [c for c in solution.problem.constraints if c.relation == "<=" and c.kind == "samples" and c.size == n]
     return [c for c in found if c.name in solution.multipliers][:MOST_BLOCKS]
 

@@ -4,13 +4,14 @@ side, fact by fact."""
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from convexcls.describe.certificate import kkt_table
 from convexcls.describe.parts import Column, Fact, Facts, Inline, Mark, Part, Prose, Table
-from convexcls.describe.problem import data_of_problem, some_of, title
+from convexcls.describe.problem import some_of, title
 from convexcls.problem import NoAnswer, Problem
 from convexcls.proofs.certificate import Certificate
 from convexcls.solution import Solution
@@ -82,7 +83,7 @@ def facts(s: Solution, most: int | None = MOST_ROWS) -> Facts:
     proved: Inline = (" (proved ", how_proved(c), ")") if certified(s) else " (not proved)"
     steps = f", {count(s.iterations, 'iteration')}" if s.iterations else ""
     said = f"; it said: {shorten(s.message, 200)}" if s.message and most != 0 else ""
-    labels = getattr(data_of_problem(s.problem), "labels", None)
+    labels = getattr(s.problem.data, "labels", None)
     solver = {"solver": s.solver, "iterations": s.iterations, "seconds": s.seconds, "message": s.message}
     status = {"status": s.status, "certified": certified(s), "tolerance": c.tol, "level": c.level}
     return Facts(
@@ -178,7 +179,7 @@ def _support(s: Solution, most: int | None) -> Fact:
     if not has_support(s):
         return Fact("support", data={"support": None})
     rows = s.support
-    text = f"{rows.size} of {getattr(data_of_problem(s.problem), 'n', rows.size)} rows"
+    text = f"{rows.size} of {getattr(s.problem.data, 'n', rows.size)} rows"
     named, cut = some_of(rows, most)
     return Fact("support", f"{text}, {named}" if rows.size and most != 0 else text, {"support": rows.tolist()}, cut)
 
@@ -199,7 +200,7 @@ def _boundary(s: Solution) -> Fact:
 
 def conic_of(s: Solution) -> Conic | None:
     """The conic on which f(x) = 0, for a quadratic basis in the plane."""
-    if getattr(data_of_problem(s.problem), "basis", None) is None:
+    if getattr(s.problem.data, "basis", None) is None:
         return None
     try:
         return conic(s)
@@ -249,7 +250,7 @@ def _coefficients(s: Solution, most: int | None) -> Table:
 
 def coefficients(s: Solution) -> list[tuple[str, float]]:
     """What was solved for, by feature name; by support point; by variable and index where it is neither."""
-    values, data = s.values, data_of_problem(s.problem)
+    values, data = s.values, s.problem.data
     if in_samples(s.problem):
         return [(f"row {i}", float(s.dual_coef[i])) for i in s.support]
     if "coef" in values and data is not None and values["coef"].size == len(data.features):
@@ -268,7 +269,7 @@ def coefficients(s: Solution) -> list[tuple[str, float]]:
 def _by_class(s: Solution, most: int | None) -> list[Table]:
     """Tables of a solution whose unknowns do not belong to single features, a column for each class or direction; none
     for other models."""
-    data = data_of_problem(s.problem)
+    data = s.problem.data
     if data is None or data.labels is None:
         return []
     labels, features = [str(label) for label in data.labels], list(data.features)
@@ -285,7 +286,8 @@ def _by_class(s: Solution, most: int | None) -> list[Table]:
     if "coef_1" in s.problem.layout and estimates is not None:
         titles = [f"direction {k + 1}" for k in range(len(estimates.ratios))]
         rows = {"Rayleigh quotient": estimates.ratios}
-        return [_grid("direction", titles, features, estimates.directions, rows, most, (str(estimates),))]
+        table = _grid("direction", titles, features, estimates.directions, rows, most)
+        return [replace(table, remarks=(str(estimates),))]
     if "coef" in s.problem.layout and len(labels) * data.d == s.values["coef"].size and np.ndim(s.coef) == 2:
         rows = {"intercept": np.asarray(s.intercept)} if "intercept" in s.problem.layout else {}
         return [_grid("coef", labels, features, s.coef, rows, most)]
@@ -293,13 +295,7 @@ def _by_class(s: Solution, most: int | None) -> list[Table]:
 
 
 def _grid(
-    name: str,
-    titles: list[str],
-    features: list[str],
-    values: Any,
-    more: Mapping[str, Any],
-    most: int | None,
-    remarks: tuple[str, ...] = (),
+    name: str, titles: list[str], features: list[str], values: Any, more: Mapping[str, Any], most: int | None
 ) -> Table:
     """A row a feature, then further rows that have one number a column; of many rows the first and the last."""
     names = [*features, *more]
@@ -312,4 +308,4 @@ def _grid(
     cut = f"{len(kept)} of {len(names)} rows" if len(kept) < len(names) else ""
     by_column = {title: dict(zip(names, matrix[:, k].tolist(), strict=True)) for k, title in enumerate(titles)}
     heading = "Coefficients by class" if name == "coef" else capitalized(name)
-    return Table(name, heading, columns, rows, cut, remarks, values={name: by_column})
+    return Table(name, heading, columns, rows, cut, values={name: by_column})

@@ -91,10 +91,7 @@ def leave_one_out_facts(found: LeaveOneOut, most: int | None = MOST_ROWS) -> Fac
         "squared_error": found.total_squared_error,
         "mean_squared_error": found.mean_squared_error,
         "undetermined": {str(row): reason for row, reason in found.undetermined.items()},
-        "scores": found.scores,
-        "predictions": found.predictions,
-        "log_likelihoods": found.log_likelihoods,
-        "squared_errors": found.squared_errors,
+        **{name: getattr(found, name) for name in ("scores", "predictions", "log_likelihoods", "squared_errors")},
         "score_bounds": found.bounds,
         "seconds": found.seconds,
     }
@@ -119,11 +116,8 @@ def verdict_parts(found: Separability | Existence | Appraisal | Appraisals) -> l
 def separability_prose(found: Separability) -> Prose:
     """The verdict and its proof; for programs with every number of the proof, rationals as text."""
     hull, way = found.hull, found.direction
-    weights = (
-        {}
-        if hull is None
-        else {str(label): {i: str(v) for i, v in rows.items()} for label, rows in hull.weights.items()}
-    )
+    shares = {} if hull is None else hull.weights
+    weights = {str(label): {i: str(v) for i, v in rows.items()} for label, rows in shares.items()}
     data = {
         "verdict": found.verdict,
         "labels": found.labels,

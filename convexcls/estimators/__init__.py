@@ -1,11 +1,14 @@
 """The classifiers as estimators of scikit-learn: fit, predict, and keep the proof.
 
 Everything here but the errors needs scikit-learn (``pip install 'convexcls[sklearn]'``), so an estimator is loaded when
-it is asked for. One estimator a file:
+it is asked for. One family a file:
 
-    base.py          what all share: fit, predict, one program for each class on request
-    training.py      X, y and weights as scikit-learn takes them; ``verbose`` and callbacks
-    attributes.py    coef_, support vectors, probabilities: what several of them keep
+    base.py               what all share: fit, predict, one program for each class on request; coef_ in its shapes
+    training.py           X, y and weights as scikit-learn takes them; ``verbose`` and callbacks
+    support_vectors.py    hard margin, soft margin, kernels
+    likelihoods.py        logistic and softmax regression
+    linear.py             least squares, least absolute deviations, the perceptron
+    discriminants.py      Fisher's directions, Gaussian classes
 
 Settings that they share, the last three where they make sense:
 
@@ -38,27 +41,16 @@ if TYPE_CHECKING:
     from convexcls.proofs.separability import Separability
     from convexcls.studies.inference import Existence
 
-#: The estimators by name, with their modules.
-ESTIMATORS = {
-    "HardMarginSVC": "hard_margin",
-    "SoftMarginSVC": "soft_margin",
-    "KernelSVC": "kernel",
-    "LogisticClassifier": "logistic",
-    "SoftmaxClassifier": "softmax",
-    "LeastSquaresClassifier": "least_squares",
-    "LeastAbsoluteClassifier": "least_absolute",
-    "PerceptronClassifier": "perceptron",
-    "FisherClassifier": "fisher",
-    "GaussianClassifier": "gaussian",
+#: The estimators by module.
+_BY_MODULE = {
+    "support_vectors": ("HardMarginSVC", "SoftMarginSVC", "KernelSVC"),
+    "likelihoods": ("LogisticClassifier", "SoftmaxClassifier"),
+    "linear": ("LeastSquaresClassifier", "LeastAbsoluteClassifier", "PerceptronClassifier"),
+    "discriminants": ("FisherClassifier", "GaussianClassifier"),
 }
+ESTIMATORS = {name: module for module, names in _BY_MODULE.items() for name in names}
 
-__all__ = [
-    "NoMaximumError",
-    "NoMaximumWarning",
-    "NotSeparableError",
-    "UncertifiedWarning",
-    *ESTIMATORS,
-]
+__all__ = ["NoMaximumError", "NoMaximumWarning", "NotSeparableError", "UncertifiedWarning", *ESTIMATORS]
 
 
 def __getattr__(name: str) -> Any:
@@ -70,7 +62,7 @@ def __getattr__(name: str) -> Any:
         if not (error.name or "").startswith("sklearn"):
             raise
         raise ImportError(
-            f"{name} is an estimator of scikit-learn, which is not installed or older than 1.6: pip install "
+            f"{name} is an estimator of scikit-learn, which is not installed or older than 1.9.1: pip install "
             "'convexcls[sklearn]'"
         ) from error
     return getattr(module, name)

@@ -5,22 +5,24 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 from warnings import warn
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.utils.validation import check_is_fitted
 
 from convexcls.arrays import Array
 from convexcls.data import Named
 from convexcls.estimators import UncertifiedWarning
-from convexcls.estimators.training import CallbackSupportMixin, FitTasks, TrainingSamples, given, taken, with_callbacks
+from convexcls.estimators.training import FitTasks, TrainingSamples, given, taken
 from convexcls.models import Model
 from convexcls.models.base import check_choice
 from convexcls.problem import NoAnswer
 from convexcls.proofs.certificate import Level
+from convexcls.rows.scores import linear_scores
 from convexcls.solution import Solution
 from convexcls.solve import solve
 from convexcls.solvers import Callback, solver_class
@@ -205,3 +207,41 @@ class WeightedFit:
         """The program that ``fit`` solves on these samples, as a model to be read, dualized or solved otherwise; with
         one for each class, all of them."""
         return self._declared(X, y, sample_weight)  # type: ignore[attr-defined]
+
+
+# ---- linear classifiers, in the shapes of scikit-learn ---------------------------------------------------
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class LinearClassifier(CertifiedClassifier):
+    """Keeps ``coef_`` (1 x d for two classes, else one row a class) and ``intercept_``, so that the scores are
+    X coef_' + intercept_."""
+
+    fit_intercept: bool = True
+
+    def _read(self, samples: TrainingSamples, solutions: tuple[Solution, ...]) -> None:
+        super()._read(samples, solutions)
+        self.coef_ = np.vstack([solution.coef for solution in solutions])
+        thresholds = [solution.problem.threshold for solution in solutions]
+        self.intercept_ = np.hstack([s.intercept - t for s, t in zip(solutions, thresholds, strict=True)])
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class BinaryLinearClassifier(LinearClassifier):
+    """A classifier of two classes; of several on request, by one program for each class against the rest
+    (``multi_class="ovr"``). ``class_weight`` multiplies the weights of the samples, as in scikit-learn."""
+
+    class_weight: dict[object, float] | Literal["balanced"] | None = None
+    multi_class: Literal["ovr"] | None = None
+
+
+class CoefficientScores:
+    """Scores by the coefficients that are kept, where they are not those of the solution."""
+
+    coef_: Array
+    intercept_: Array
+
+    def _scores(self, X: Named) -> Array:
+        if len(self.coef_) == 1:
+            return linear_scores(X.matrix, self.coef_[0], self.intercept_[0])
+        return linear_scores(X.matrix, self.coef_, self.intercept_)

@@ -56,28 +56,23 @@ def taken(estimator: Any, X: Any, y: Any, sample_weight: Any, sparse: bool) -> T
         raise DataError(f"y has one class only ({distinct[0]!r}): give samples of two classes or more")
     own_weights = weights
     if getattr(estimator, "class_weight", None) is not None:
-        by_class = _class_weights(estimator.class_weight, classes, labels, numbers, weights)
+        by_class = _class_weights(estimator.class_weight, classes, labels, weights)
         weights = by_class[numbers] * (1.0 if weights is None else weights)
     if weights is not None and np.all(weights == 1.0):
         weights = None
     return TrainingSamples(named, labels, classes, numbers, weights, own_weights, rows)
 
 
-def _class_weights(
-    spec: Any, classes: NDArray[Any], labels: NDArray[Any], numbers: Indices, weights: Array | None
-) -> Array:
-    """The weight of each class; "balanced" counts samples by their weights, which scikit-learn does not always do."""
-    if spec != "balanced":
-        by_class = np.asarray(compute_class_weight(spec, classes=classes, y=labels), dtype=float)
-        for label, weight in zip(classes.tolist(), by_class.tolist(), strict=True):
-            if not 0 < weight < np.inf:
-                raise ValueError(
-                    f"class_weight of class {label!r} is {weight}: it must be a number above 0; to do without a class, "
-                    "leave out its samples"
-                )
-        return by_class
-    counts = np.bincount(numbers, weights=weights)
-    return np.asarray(counts.sum() / (counts.size * counts))
+def _class_weights(spec: Any, classes: NDArray[Any], labels: NDArray[Any], weights: Array | None) -> Array:
+    """The weight of each class; "balanced" counts samples by their weights."""
+    by_class = np.asarray(compute_class_weight(spec, classes=classes, y=labels, sample_weight=weights), dtype=float)
+    for label, weight in zip(classes.tolist(), by_class.tolist(), strict=True):
+        if not 0 < weight < np.inf:
+            raise ValueError(
+                f"class_weight of class {label!r} is {weight}: it must be a number above 0; to do without a class, "
+                "leave out its samples"
+            )
+    return by_class
 
 
 def _chosen(samples: Named, rows: Indices, pairwise: bool) -> Named:
@@ -104,20 +99,6 @@ def _names(estimator: Any, d: int) -> tuple[str, ...]:
 
 
 # ---- progress -------------------------------------------------------------------------------------------
-
-try:
-    from sklearn.callback import CallbackSupportMixin, with_callbacks
-except ImportError:  # before scikit-learn 1.9
-
-    class CallbackSupportMixin:  # type: ignore[no-redef]
-        """There are no callbacks to support."""
-
-    def with_callbacks(method: Callable[..., Any]) -> Callable[..., Any]:
-        """The method as it is."""
-        return method
-
-
-__all__ = ["CallbackSupportMixin", "FitTasks", "TrainingSamples", "given", "taken", "with_callbacks"]
 
 
 class FitTasks:

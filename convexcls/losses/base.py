@@ -163,8 +163,33 @@ class Loss(ABC):
         return f"{type(self).__name__}()"
 
 
+class Polyhedral(Loss):
+    """max_k (slope_k u + height_k) over ``lines``, the pairs (slope, height): enters a problem as slack rows."""
+
+    smooth: ClassVar[bool] = False
+    lines: tuple[tuple[float, float], ...]
+
+    @property
+    def pieces(self) -> tuple[tuple[float, float], ...]:
+        return self.lines
+
+    @property
+    def slopes(self) -> tuple[float, float]:  # type: ignore[override]
+        return min(slope for slope, _ in self.lines), max(slope for slope, _ in self.lines)
+
+    def _heights(self, u: Array) -> Array:
+        """Every line at u, one row a line."""
+        return np.array([slope * u + height for slope, height in self.lines])
+
+    def value(self, u: Array) -> Array:
+        return np.asarray(self._heights(u).max(axis=0))
+
+    def slope(self, u: Array) -> Array:
+        return np.array(self.lines)[self._heights(u).argmax(axis=0), 0]
+
+
 @dataclass(frozen=True, eq=False)
-class PiecewiseLinear(Loss):
+class PiecewiseLinear(Polyhedral):
     """max_k (slope_k u + height_k): a loss with kinks, such as a user's own.
 
     ``lines`` are the pairs (slope, height).
@@ -177,7 +202,6 @@ class PiecewiseLinear(Loss):
 
     lines: tuple[tuple[float, float], ...] = ((0.0, 0.0),)
     name: ClassVar[str] = "piecewise-linear"
-    smooth: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         lines = tuple((float(slope), float(height)) for slope, height in self.lines)
@@ -186,23 +210,8 @@ class PiecewiseLinear(Loss):
         object.__setattr__(self, "lines", lines)
 
     @property
-    def pieces(self) -> tuple[tuple[float, float], ...]:
-        return self.lines
-
-    @property
-    def slopes(self) -> tuple[float, float]:  # type: ignore[override]
-        return min(slope for slope, _ in self.lines), max(slope for slope, _ in self.lines)
-
-    def value(self, u: Array) -> Array:
-        return np.max([slope * u + height for slope, height in self.lines], axis=0)
-
-    def slope(self, u: Array) -> Array:
-        best = np.argmax([slope * u + height for slope, height in self.lines], axis=0)
-        return np.array(self.lines)[best, 0]
-
-    @property
     def conjugate(self) -> Loss:
-        return _PiecewiseConjugate(self.lines)
+        return _PiecewiseConjugate(self)
 
     def latex(self, u: str) -> str:
         lines = [writing.line(slope, height, u) for slope, height in self.lines]
@@ -215,34 +224,47 @@ class PiecewiseLinear(Loss):
         return lines[0] if len(lines) == 1 else cvxpy.maximum(*lines)
 
 
+class Conjugate(Loss):
+    """The conjugate of ``origin``, written in its positive multiplier."""
+
+    origin: Loss
+
+    @property
+    def dual_sign(self) -> int:  # type: ignore[override]
+        return self.origin.dual_sign
+
+    @property
+    def conjugate(self) -> Loss:
+        return self.origin
+
+
 @dataclass(frozen=True, eq=False)
-class _PiecewiseConjugate(Loss):
+class _PiecewiseConjugate(Conjugate):
     """The conjugate of a maximum of lines: the lower hull of the points (slope_k, -height_k)."""
 
-    lines: tuple[tuple[float, float], ...]
+    origin: PiecewiseLinear
     name: ClassVar[str] = "piecewise-linear conjugate"
     smooth: ClassVar[bool] = False
 
     @property
     def domain(self) -> tuple[float, float]:  # type: ignore[override]
-        return self.conjugate.slopes
+        return self.origin.slopes
 
     def _hull(self) -> tuple[Array, Array]:
         """The corners of the hull: slopes in rising order, and the values there."""
         hull: list[tuple[float, float]] = []
-        for slope, height in sorted(self.lines, key=lambda line: (line[0], -line[1])):
+        for slope, height in sorted(self.origin.lines, key=lambda line: (line[0], -line[1])):
             point = (slope, -height)
             if hull and hull[-1][0] == slope:
                 continue  # of equal slopes the highest line counts, and it came first
             while len(hull) >= 2 and not _turns_left(hull[-2], hull[-1], point):
                 hull.pop()
             hull.append(point)
-        return np.array([p[0] for p in hull]), np.array([p[1] for p in hull])
+        slopes, values = np.array(hull).T
+        return slopes, values
 
     def value(self, u: Array) -> Array:
-        slopes, values = self._hull()
-        inside = (u >= slopes[0]) & (u <= slopes[-1])
-        return np.where(inside, np.interp(u, slopes, values), INFINITY)
+        return np.interp(u, *self._hull(), left=INFINITY, right=INFINITY)
 
     def slope(self, u: Array) -> Array:
         slopes, values = self._hull()
@@ -250,10 +272,6 @@ class _PiecewiseConjugate(Loss):
             return np.zeros(np.shape(u))
         steps = np.diff(values) / np.diff(slopes)
         return np.asarray(steps[np.clip(np.searchsorted(slopes, u) - 1, 0, steps.size - 1)])
-
-    @property
-    def conjugate(self) -> Loss:
-        return PiecewiseLinear(self.lines)
 
     def latex(self, u: str) -> str:
         return rf"\psi({u})"

@@ -9,7 +9,7 @@ import numpy as np
 
 from convexcls.arrays import Array
 from convexcls.losses import writing
-from convexcls.losses.base import INFINITY, Loss, square
+from convexcls.losses.base import INFINITY, Conjugate, Loss, square
 
 
 def _x_log_x(x: Array) -> Array:
@@ -17,22 +17,8 @@ def _x_log_x(x: Array) -> Array:
     return x * np.log(np.where(x > 0, x, 1.0))
 
 
-class _Conjugate(Loss):
-    """The conjugate of ``origin``, written in its positive multiplier."""
-
-    origin: Loss
-
-    @property
-    def dual_sign(self) -> int:  # type: ignore[override]
-        return self.origin.dual_sign
-
-    @property
-    def conjugate(self) -> Loss:
-        return self.origin
-
-
 @dataclass(frozen=True, eq=False, repr=False)
-class BinaryEntropy(_Conjugate):
+class BinaryEntropy(Conjugate):
     """lam log lam + (1 - lam) log(1 - lam) on [0, 1]: the conjugate of the logistic loss.
 
     >>> import convexcls as cc
@@ -77,7 +63,7 @@ class BinaryEntropy(_Conjugate):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ExponentialEntropy(_Conjugate):
+class ExponentialEntropy(Conjugate):
     """lam log lam - lam on [0, inf): the conjugate of the exponential loss.
 
     >>> import convexcls as cc
@@ -114,7 +100,7 @@ class ExponentialEntropy(_Conjugate):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class LinearOnInterval(_Conjugate):
+class LinearOnInterval(Conjugate):
     """c lam on [low, high], +inf outside: the conjugate of hinge, perceptron and absolute losses.
 
     >>> import convexcls as cc

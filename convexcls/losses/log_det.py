@@ -70,13 +70,10 @@ class LogDet(Loss):
         """d^2 = tr(V dU V dU) with V = U^-1."""
         i, j = lower_triangle(self.order)
         share = np.where(i == j, 0.5, 0.5 if self.halved else 1.0)
+        V = self._inverses(u)
         with np.errstate(over="ignore", invalid="ignore"):
-            return self._curvature(i, j, share, self._inverses(u))
-
-    @staticmethod
-    def _curvature(i: Indices, j: Indices, share: Array, V: Array) -> Array:
-        both = V[:, i[:, None], i] * V[:, j[:, None], j] + V[:, i[:, None], j] * V[:, j[:, None], i]
-        return np.asarray(2.0 * share[:, None] * share * both)
+            both = V[:, i[:, None], i] * V[:, j[:, None], j] + V[:, i[:, None], j] * V[:, j[:, None], i]
+            return np.asarray(2.0 * share[:, None] * share * both)
 
     def slope_change(self, u: Array, moved: Array | float) -> Array:
         """|V dU V| <= |V| |dU| |V|, entry by entry: products of matrices, where the curvature has order^4 entries."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from convexcls.arrays import Array
 from convexcls.losses import writing
-from convexcls.losses.base import INFINITY, Loss, square
+from convexcls.losses.base import INFINITY, Loss, Polyhedral, square
 from convexcls.losses.conjugates import (
     BinaryEntropy,
     ExponentialEntropy,
@@ -46,25 +46,7 @@ class ZeroOne(Loss):
         raise TypeError("the zero-one loss is not convex: minimise a surrogate such as the hinge")
 
 
-class _PolyhedralLoss(Loss):
-    """A maximum of two lines, or the square of one: enters a problem as slack rows."""
-
-    smooth = False
-    lines: ClassVar[tuple[tuple[float, float], ...]]
-
-    @property
-    def pieces(self) -> tuple[tuple[float, float], ...]:
-        return self.lines
-
-    def value(self, u: Array) -> Array:
-        return np.max([slope * u + height for slope, height in self.lines], axis=0)
-
-    def slope(self, u: Array) -> Array:
-        (slope, height), (other_slope, other_height) = self.lines
-        return np.where(slope * u + height >= other_slope * u + other_height, slope, other_slope)
-
-
-class Hinge(_PolyhedralLoss):
+class Hinge(Polyhedral):
     """max(0, 1 - m): the soft-margin SVM (ESL 12.25).
 
     >>> import convexcls as cc
@@ -75,7 +57,6 @@ class Hinge(_PolyhedralLoss):
 
     name = "hinge"
     dual_sign = -1
-    slopes = (-1.0, 0.0)
     lines = ((0.0, 0.0), (-1.0, 1.0))
 
     @property
@@ -91,7 +72,7 @@ class Hinge(_PolyhedralLoss):
         return cvxpy.pos(1 - u)
 
 
-class Perceptron(_PolyhedralLoss):
+class Perceptron(Polyhedral):
     """max(0, -m): the perceptron criterion (ESL 4.41).
 
     >>> import convexcls as cc
@@ -102,7 +83,6 @@ class Perceptron(_PolyhedralLoss):
 
     name = "perceptron"
     dual_sign = -1
-    slopes = (-1.0, 0.0)
     lines = ((0.0, 0.0), (-1.0, 0.0))
 
     @property
@@ -118,7 +98,7 @@ class Perceptron(_PolyhedralLoss):
         return cvxpy.pos(-u)
 
 
-class Absolute(_PolyhedralLoss):
+class Absolute(Polyhedral):
     """|1 - m|, which is |y - f| for y = -1, +1: least absolute deviations.
 
     >>> import convexcls as cc
@@ -129,7 +109,6 @@ class Absolute(_PolyhedralLoss):
 
     name = "absolute"
     dual_sign = -1
-    slopes = (-1.0, 1.0)
     lines = ((-1.0, 1.0), (1.0, -1.0))
 
     @property
@@ -145,7 +124,7 @@ class Absolute(_PolyhedralLoss):
         return cvxpy.abs(1 - u)
 
 
-class Modulus(_PolyhedralLoss):
+class Modulus(Polyhedral):
     """|u| of a residual u = f - target.
 
     >>> import convexcls as cc
@@ -155,7 +134,6 @@ class Modulus(_PolyhedralLoss):
     """
 
     name = "modulus"
-    slopes = (-1.0, 1.0)
     lines = ((-1.0, 0.0), (1.0, 0.0))
 
     @property
@@ -171,7 +149,7 @@ class Modulus(_PolyhedralLoss):
         return cvxpy.abs(u)
 
 
-class SquaredHinge(_PolyhedralLoss):
+class SquaredHinge(Polyhedral):
     """max(0, 1 - m)^2: the L2-SVM. Its slack form needs no sign: minimise slack^2, slack >= 1 - m.
 
     >>> import convexcls as cc

@@ -16,8 +16,9 @@ from convexcls.problem import ROUNDING_ROOM, Constraint, Label, NoAnswer, Term, 
 from convexcls.problem.as_classifier import Values
 from convexcls.rows import CentredRows, Rows, as_rows
 from convexcls.rows.doubled import UNIT
-from convexcls.rows.rounded import RoundedRows
-from convexcls.rows.scores import rounding, row_products, settled
+from convexcls.rows.rounded import RoundedRows, exact_sum
+from convexcls.rows.scores import row_products, settled
+from convexcls.rows.summation import rounding
 
 
 class FisherLDA(Model):
@@ -159,16 +160,12 @@ def _independent(differences: Array) -> tuple[int, ...]:
 
 def _difference(centred: CentredRows, k: int) -> Array:
     """The mean of class k minus that of the first; where rounding is as large as the result, from exact sums."""
-    difference = centred.means[k] - centred.means[0]
+    difference, counts = centred.means[k] - centred.means[0], np.bincount(centred.groups).tolist()
     size = np.abs(centred.means).max(axis=0, initial=0.0)
     for j in np.flatnonzero(np.abs(difference) <= 1e-9 * size):
-        column = (centred.base @ np.eye(centred.shape[1])[j]).tolist()
-        sums = {
-            g: sum((Fraction(v) for v, group in zip(column, centred.groups, strict=True) if group == g), Fraction(0))
-            for g in (0, k)
-        }
-        counts = {g: int((centred.groups == g).sum()) for g in (0, k)}
-        difference[j] = float(sums[k] / counts[k] - sums[0] / counts[0])
+        column = centred.base.select_columns(np.array([j]))
+        own, first = (exact_sum(column, (centred.groups == g).astype(float))[0] / counts[g] for g in (k, 0))
+        difference[j] = float(own - first)
     return difference
 
 

@@ -15,10 +15,11 @@ from convexcls.models.natural_parameters import NaturalParameters
 from convexcls.problem import NoAnswer
 from convexcls.problem.as_classifier import Values
 from convexcls.rows import as_rows
-from convexcls.rows.scores import rounding, row_products, settled
+from convexcls.rows.scores import row_products, settled
+from convexcls.rows.summation import rounding
 
 if TYPE_CHECKING:
-    from convexcls.proofs.enclosure import Moments
+    from convexcls.proofs.enclosure.moments import Moments
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,7 +8,6 @@ from convexcls.data import check_data
 from convexcls.models.base import Model, margin_rows, negated, score_variables
 from convexcls.problem import Constraint
 from convexcls.proofs.separability import SeparatingMargin, separation_rows
-from convexcls.rows import Rows
 
 
 class HardMarginSVM(Model):
@@ -47,10 +46,6 @@ class HardMarginSVM(Model):
             unit=0.0,
         )
 
-    def separation_rows(self) -> Rows:
-        """The rows that some direction moves to one side iff the problem is feasible."""
-        return separation_rows(self.data, self.parameters["intercept"])
-
     def separating(self) -> SeparatingMargin:
-        """Feasible iff the classes are strictly separable."""
-        return SeparatingMargin(self, self.separation_rows())
+        """Feasible iff the classes are strictly separable: some direction moves all rows to one side."""
+        return SeparatingMargin(self, separation_rows(self.data, self.parameters["intercept"]))

@@ -12,13 +12,13 @@ from convexcls.models.base import Model, check_positive, sample_rows
 from convexcls.models.kernels import Kernel, KernelFunction, kernel_values
 from convexcls.problem import Constraint, Label, NoAnswer, Variable
 from convexcls.problem.as_classifier import Values
-from convexcls.problem.centred_kernel import CentredKernel
-from convexcls.problem.centring import centre
+from convexcls.problem.centring import CentredKernel, centre
 from convexcls.problem.geometry import positive_multipliers
 from convexcls.rows import ConstantRows, DiagonalRows
 from convexcls.rows.kernel import KernelRows
 from convexcls.rows.row_store import MatrixStore, MatrixTooLarge, RowStore, Store
-from convexcls.rows.scores import rounding, settled
+from convexcls.rows.scores import settled
+from convexcls.rows.summation import rounding
 
 #: Scores are computed for this many rows at a time, so that a long table needs no long kernel matrix.
 ROWS_PER_BLOCK = 128

@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from convexcls.arrays import Array, Indices
+from convexcls.arrays import Array, Indices, negative_eigenvalue
 from convexcls.data import DataError
 from convexcls.models.base import check_choice, check_positive
-from convexcls.problem.semidefinite import negative_eigenvalue
+from convexcls.rows.doubled import ETA, UNIT
+from convexcls.rows.summation import row_blocks, squared_norms
 
 KernelFunction = Callable[[Any, Any], Any]
 
@@ -32,8 +33,6 @@ FORMULAS: dict[str, tuple[str, tuple[str, ...]]] = {
 }
 #: k(x, z) and k(z, x) may differ by this fraction of sqrt(k(x, x) k(z, z)), from rounding.
 SYMMETRY_TOLERANCE = 1e-10
-#: The relative rounding of a double, and the least of them.
-UNIT, TINY = 2.0**-53, 5e-324
 #: Distances between so many pairs are worked out one by one.
 MAX_PAIRS_BY_DIFFERENCES = 250_000
 
@@ -106,7 +105,7 @@ class Kernel:
     def _called(self, function: KernelFunction, A: Any, B: Any) -> Array:
         wanted = (A.shape[0], B.shape[0])
         found = function(A, B)
-        values = np.asarray(_dense(found) if sparse.issparse(found) else found)
+        values = np.asarray(found.toarray() if sparse.issparse(found) else found)
         if values.shape != wanted or values.dtype.kind not in "fiub":
             advice = "for k of two samples write lambda A, B: [[k(a, b) for b in B] for a in A]"
             raise DataError(
@@ -127,9 +126,7 @@ class Kernel:
         with np.errstate(over="ignore", invalid="ignore"):
             if self.kind in ("rbf", "laplacian", "chi2"):
                 return np.ones(X.shape[0])
-            squares = (
-                np.asarray(X.multiply(X).sum(axis=1)).ravel() if sparse.issparse(X) else np.einsum("ij,ij->i", X, X)
-            )
+            squares = squared_norms(X)
             if self.kind == "cosine":
                 return np.asarray(squares > 0, dtype=float)
             return np.asarray(squares if self.kind == "linear" else (self.gamma * squares + self.coef0) ** self.degree)
@@ -154,7 +151,7 @@ class Kernel:
         n, d = X.shape
         if self.kind in ("poly", "polynomial", "linear"):
             power, gamma = (1.0, 1.0) if self.kind == "linear" else (self.degree, self.gamma)
-            return UNIT * power * (d + 6 + 2 * rounded), TINY * (power * (1.0 + gamma) * d + 64)
+            return UNIT * power * (d + 6 + 2 * rounded), ETA * (power * (1.0 + gamma) * d + 64)
         units = 2.0 * d + 16 if self.kind == "cosine" else 0.4 * (d + 6) + 2
         if self.kind == "rbf":
             centre = 0.0 if sparse.issparse(X) else X.mean(axis=0)
@@ -164,7 +161,7 @@ class Kernel:
                 units += 4.0 * math.sqrt(self.gamma) * _radius(X, 0.0)
         elif rounded:
             units = math.inf
-        return UNIT * units, 64 * TINY
+        return UNIT * units, 64 * ETA
 
     def check(self, X: Any) -> None:
         """A ``DataError`` where a kernel that is known to be semidefinite does not take the samples: no entry of its
@@ -207,7 +204,7 @@ class Kernel:
 def _radius(X: Any, centre: Any) -> float:
     """The largest distance of a row from the centre."""
     with np.errstate(over="ignore"):
-        squares = X.multiply(X).sum(axis=1) if sparse.issparse(X) else np.square(X - centre).sum(axis=1)
+        squares = squared_norms(X if sparse.issparse(X) else X - centre)
     return float(np.sqrt(np.max(squares, initial=0.0)))
 
 
@@ -221,8 +218,8 @@ def _squared_distances(A: Array, B: Array) -> Array:
     origin = B.mean(axis=0)
     A, B = A - origin, B - origin
     out = (-2.0 * A) @ B.T
-    out += np.einsum("ij,ij->i", A, A)[:, None]
-    out += np.einsum("ij,ij->i", B, B)
+    out += squared_norms(A)[:, None]
+    out += squared_norms(B)
     return np.maximum(out, 0.0, out=out)
 
 
@@ -271,7 +268,7 @@ class KernelValues:
 
     def samples(self) -> Array:
         """The samples as a dense array."""
-        return np.asarray(self.X.toarray() if sparse.issparse(self.X) else self.X)
+        return _dense(self.X)
 
     def on(self, samples: Any) -> KernelValues:
         """The same kernel of other samples."""
@@ -280,7 +277,7 @@ class KernelValues:
     def fill(self, index: Indices, out: Array, columns: Indices | None = None) -> None:
         """Write k(x_i, x_j) for the samples i of ``index`` and all samples j, or those of ``columns``, into ``out``."""
         step = max(ENTRIES_PER_BLOCK // max(index.size, 1), 64)
-        for part in _slices(out.shape[1], step):
+        for part in row_blocks(out.shape[1], step):
             out[:, part] = self._block(index, part if columns is None else columns[part])
 
     def _block(self, index: Indices, columns: Any) -> Array:
@@ -312,9 +309,8 @@ class RadialValues(KernelValues):
         self.centre = X.mean(axis=0)
         with np.errstate(over="ignore", invalid="ignore"):
             squares = np.zeros(self.size)
-            for rows in _slices(self.size, 4096):
-                centred = X[rows] - self.centre
-                squares[rows] = np.einsum("ij,ij->i", centred, centred)
+            for rows in row_blocks(self.size, 4096):
+                squares[rows] = squared_norms(X[rows] - self.centre)
             self.heights = kernel.gamma * squares
         largest = float(self.heights.max(initial=0.0))
         #: The largest gamma ‖x - c‖^2.
@@ -328,19 +324,15 @@ class RadialValues(KernelValues):
         np.subtract(self.X[index], self.centre, out=left[:, :d])
         left[:, :d] *= 2.0 * self.kernel.gamma
         left[:, d], left[:, d + 1] = -self.heights[index], 1.0
-        for part in _slices(out.shape[1], 2048):
+        for part in row_blocks(out.shape[1], 2048):
             samples: Any = part if columns is None else columns[part]
             right = np.empty((part.stop - part.start, d + 2))
             np.subtract(self.X[samples], self.centre, out=right[:, :d])
             right[:, d], right[:, d + 1] = 1.0, -self.heights[samples]
-            for rows in _slices(index.size, max(ENTRIES_PER_BLOCK // right.shape[0], 1)):
+            for rows in row_blocks(index.size, max(ENTRIES_PER_BLOCK // right.shape[0], 1)):
                 np.matmul(left[rows], right.T, out=out[rows, part])
                 exponentiate(out, rows, part)
         place = np.full(self.size, -1, dtype=np.intp)
         place[slice(None) if columns is None else columns] = np.arange(out.shape[1])
         here = np.flatnonzero(place[index] >= 0)
         out[here, place[index[here]]] = 1.0
-
-
-def _slices(n: int, step: int) -> list[slice]:
-    return [slice(start, min(start + step, n)) for start in range(0, n, step)]

@@ -9,7 +9,6 @@ from convexcls.losses import Logistic
 from convexcls.models.base import Model, check_nonnegative
 from convexcls.models.risk import risk_blocks
 from convexcls.proofs.separability import SeparatingLikelihood, separation_rows
-from convexcls.rows import Rows
 
 
 class LogisticMLE(Model):
@@ -47,10 +46,8 @@ class LogisticMLE(Model):
             **risk_blocks(Logistic(), data, intercept, data.weights, name="likelihood", symbol=r"\lambda"),
         )
 
-    def separation_rows(self) -> Rows | None:
-        """The rows that no direction moves to one side iff the minimum is attained; None with a penalty."""
-        return None if self.parameters["l2"] else separation_rows(self.data, self.parameters["intercept"])
-
     def separating(self) -> SeparatingLikelihood | None:
-        """Without a penalty attained iff the classes overlap."""
-        return None if (rows := self.separation_rows()) is None else SeparatingLikelihood(self, rows)
+        """Without a penalty attained iff the classes overlap: no direction moves all rows to one side."""
+        if self.parameters["l2"]:
+            return None
+        return SeparatingLikelihood(self, separation_rows(self.data, self.parameters["intercept"]))

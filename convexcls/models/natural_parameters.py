@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
-from convexcls.arrays import Array
+from convexcls.arrays import Array, Mask
 from convexcls.data import Data, DataError
 from convexcls.losses import LogDet
 from convexcls.losses.log_det import lower_triangle
@@ -18,7 +18,7 @@ from convexcls.rational.doubles import null_vector
 from convexcls.rows import JoinedRows, PickedRows, as_rows
 
 if TYPE_CHECKING:
-    from convexcls.proofs.enclosure import Moments
+    from convexcls.proofs.enclosure.moments import Moments
 
 #: Exact arithmetic looks for a constant combination in data no larger than this.
 MAX_EXACT_UNKNOWNS = 60
@@ -58,8 +58,6 @@ class NaturalParameters:
         d, K = self.d, self.K
         i, j = lower_triangle(d + K)
         costs = np.where(i == j, 0.5, 1.0) * moments[i, j]
-        mean = (i >= d) & (j < d)
-        which = {"precision": i < d, "natural_mean": mean, "corner": (i >= d) & (j >= d)}
         symbols = {"precision": rf"\Lambda{mark}", "natural_mean": rf"\eta{mark}", "corner": rf"T{mark}"}
         written = {
             "precision": r"\tfrac12 \text{tr}(S_{xx} %)",
@@ -70,9 +68,8 @@ class NaturalParameters:
         self.variables, self.costs, self.cost_labels = [], {}, {}
         matrix = rf"\begin{{pmatrix}} {symbols['precision']} & -{symbols['natural_mean']} \\ "
         matrix += rf"-{symbols['natural_mean']}^{{\top}} & {symbols['corner']} \end{{pmatrix}}"
-        for block, chosen in which.items():
-            name, sign = block + self.suffix, -1.0 if block == "natural_mean" else 1.0
-            size = int(chosen.sum())
+        for block, (sign, chosen) in self._parts().items():
+            name, size = block + self.suffix, int(chosen.sum())
             self.variables.append(Variable(name, size, symbols[block]))
             entries[name] = PickedRows(np.full(size, sign), np.flatnonzero(chosen), i.size).T
             labels[name] = Label("", rf"\Pi_{{{symbols[block]}}}", sign, matrix if block == "precision" else " ")
@@ -82,6 +79,12 @@ class NaturalParameters:
             f"determinant{self.suffix}", entries, f"Z{mark}", "vector", labels, LogDet(d + K), weights=self.divisor / 2
         )
 
+    def _parts(self) -> dict[str, tuple[float, Mask]]:
+        """The blocks of the lower triangle of Omega: the sign of each, and its entries."""
+        i, j = lower_triangle(self.d + self.K)
+        mean = (i >= self.d) & (j < self.d)
+        return {"precision": (1.0, i < self.d), "natural_mean": (-1.0, mean), "corner": (1.0, j >= self.d)}
+
     def precision(self, values: Values) -> Array:
         return np.asarray(LogDet(self.d).matrices(values[f"precision{self.suffix}"])[0])
 
@@ -90,8 +93,8 @@ class NaturalParameters:
 
     def moments_as_given(self) -> Moments:
         """sum_i w_i z_i z_i' of the data as they were given, without rounding."""
-        from convexcls.proofs.claims.affine import AffineRows
-        from convexcls.proofs.enclosure import Moments
+        from convexcls.proofs.claims.statement import AffineRows
+        from convexcls.proofs.enclosure.moments import Moments
 
         weights, d = self.data.weights[self.rows], self.d
         index, width = np.flatnonzero(weights > 0), d + self.K
@@ -127,14 +130,8 @@ class NaturalParameters:
 
     def outer_square(self, v: Array) -> dict[str, Array]:
         """v v' as a step of the variables."""
-        i, j = lower_triangle(self.d + self.K)
-        square = np.outer(v, v)[i, j]
-        mean = (i >= self.d) & (j < self.d)
-        return {
-            f"precision{self.suffix}": square[i < self.d],
-            f"natural_mean{self.suffix}": -square[mean],
-            f"corner{self.suffix}": square[(i >= self.d) & (j >= self.d)],
-        }
+        square = np.outer(v, v)[lower_triangle(self.d + self.K)]
+        return {block + self.suffix: sign * square[chosen] for block, (sign, chosen) in self._parts().items()}
 
 
 def _measured_from(centre: Array, S: list[list[Fraction]]) -> list[list[Fraction]]:

@@ -13,7 +13,6 @@ from convexcls.models.base import Model, check_choice
 from convexcls.models.risk import risk_blocks
 from convexcls.problem import Constraint, Label
 from convexcls.proofs.separability import SeparatingPerceptron, separation_rows
-from convexcls.rows import Rows
 from convexcls.rows.rounded import summed
 
 
@@ -82,14 +81,10 @@ class PerceptronCriterion(Model):
             **blocks,
         )
 
-    def separation_rows(self) -> Rows | None:
-        """The rows that some direction moves to one side, if not all, iff the optimum is 0; None if not normalized."""
+    def separating(self) -> SeparatingPerceptron | None:
+        """The optimum is 0 iff the classes are separable, or weakly so: some direction moves all rows to one side, if
+        not all of them off it. No matter where nothing is normalized."""
         if self.parameters["normalization"] is None:
             return None
-        return separation_rows(self.data, self.parameters["intercept"])
-
-    def separating(self) -> SeparatingPerceptron | None:
-        """The optimum is 0 iff the classes are separable, or weakly so."""
-        if (rows := self.separation_rows()) is None:
-            return None
+        rows = separation_rows(self.data, self.parameters["intercept"])
         return SeparatingPerceptron(self, rows, "margin", "slack", "slack_sign", "normalization")

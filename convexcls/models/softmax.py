@@ -79,17 +79,12 @@ class SoftmaxMLE(Model):
             else (),
         )
 
-    def separation_rows(self) -> Rows | None:
-        """The rows that no direction moves to one side iff the minimum is attained; None with a penalty."""
+    def separating(self) -> SeparatingLikelihood | None:
+        """Without a penalty attained iff the classes overlap: no direction moves all rows to one side."""
         if self.parameters["l2"]:
             return None
-        return separation_rows(self.data, self.parameters["intercept"], several=True)
-
-    def separating(self) -> SeparatingLikelihood | None:
-        """Without a penalty attained iff the classes overlap."""
-        return (
-            None if (rows := self.separation_rows()) is None else SeparatingLikelihood(self, rows, classes=self._count)
-        )
+        rows = separation_rows(self.data, self.parameters["intercept"], several=True)
+        return SeparatingLikelihood(self, rows, classes=self._count)
 
     def coef_from(self, values: Values, multipliers: Values) -> Array:
         return _centred(values["coef"].reshape(self._count, -1))

@@ -1,4 +1,4 @@
-"""Pictures, one display a file, in the manner of scikit-learn: ``BoundaryDisplay.from_solution(solution)``.
+"""Pictures, by displays in the manner of scikit-learn: ``BoundaryDisplay.from_solution(solution)``.
 
 Needs matplotlib (``pip install 'convexcls[plot]'``), which is imported when something is drawn.
 
@@ -10,18 +10,15 @@ Needs matplotlib (``pip install 'convexcls[plot]'``), which is imported when som
 
 import numpy as np
 
-from convexcls.plots.answers import AnswersDisplay
 from convexcls.plots.boundary import BoundaryDisplay
-from convexcls.plots.convergence import ConvergenceDisplay
+from convexcls.plots.convergence import AnswersDisplay, ConvergenceDisplay
 from convexcls.plots.display import Display, Picture
 from convexcls.plots.hulls import HullsDisplay
-from convexcls.plots.losses import LossesDisplay
-from convexcls.plots.multipliers import MultipliersDisplay
+from convexcls.plots.losses import LossesDisplay, LossSliceDisplay
+from convexcls.plots.multipliers import MultipliersDisplay, SlacknessDisplay
 from convexcls.plots.path import PathDisplay
 from convexcls.plots.probability import ProbabilityDisplay
 from convexcls.plots.projection import ProjectionDisplay
-from convexcls.plots.slackness import SlacknessDisplay
-from convexcls.plots.slices import LossSliceDisplay
 from convexcls.plots.trajectory import TrajectoryDisplay
 from convexcls.problem import NoAnswer
 from convexcls.solution import Solution
@@ -71,9 +68,10 @@ def pictures(solution: Solution) -> list[Picture]:
     >>> [picture.name for picture in cc.plots.pictures(s)]
     ['boundary', 'probability', 'projection', 'losses', 'slice', 'convergence']
     """
-    found = []
+    problem, found = solution.problem, []
+    on_separability = problem.kind == "max-margin" or problem.separation_rows() is not None  # its verdict depends on it
     for display in KINDS.values():
-        if display is HullsDisplay and not _turns_on_separability(solution):
+        if display is HullsDisplay and not on_separability:
             continue
         try:
             with np.errstate(all="ignore"):  # what overflows is not drawn
@@ -81,8 +79,3 @@ def pictures(solution: Solution) -> list[Picture]:
         except NoAnswer:  # the picture makes no sense here: the display knows that best
             continue
     return found
-
-
-def _turns_on_separability(solution: Solution) -> bool:
-    """Whether the verdict depends on whether the classes can be separated."""
-    return solution.problem.kind == "max-margin" or solution.problem.separation_rows() is not None

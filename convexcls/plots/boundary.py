@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
@@ -87,7 +87,7 @@ class BoundaryDisplay(Display):
         check_together(solutions, names, own=X is None)
         first, shown = solutions[0], shown_samples(solutions[0], X, y)
         mistakes = [misclassified(s.decision_function(shown.samples), shown.classes) for s in solutions]
-        held = next((s for s in solutions if _has_slab(s)), None)
+        held = next((s for s in solutions if s.data.signs is not None and slab(s) is not None), None)
         support = held.support if held is not None and shown.own else NOBODY
         called = tuple(names or (s.problem.name + verdict_words(s) for s in solutions))
         who = [style.plain(name) for name, found in zip(called, mistakes, strict=True) if found.size]
@@ -98,7 +98,8 @@ class BoundaryDisplay(Display):
             view = view.as_section()
         alpha = np.empty(0) if held is None else sample_multipliers(held)[support]
         by = f" by {', '.join(who)}" if len(solutions) > 1 else ""
-        points = Points.of(shown, rows, view, support, alpha, wrong, by, "support points, size by α")
+        marks = {"mistakes": wrong, "mistakes_of": by, "rings": "support points, size by α"}
+        points = Points.of(shown, rows, view, support=support, alpha=alpha, **marks)
         frame = frame_of(points.places, view.is_line)
         fields = tuple(field_of(s, view, frame) for s in solutions)
         lines = tuple(f.lines(0.0) if f.values.ndim == 2 else f.borders() for f in fields)
@@ -123,7 +124,10 @@ class BoundaryDisplay(Display):
         if len(labels) != len(solutions):
             raise ValueError(f"there are {len(labels)} labels for {len(solutions)} solutions: give one for each")
         check_together(solutions, None, own=False)
-        score = together(solutions)
+
+        def score(X: Any) -> Array:
+            return np.column_stack([s.decision_function(X) for s in solutions])
+
         shown = one_vs_rest_samples(solutions, tuple(labels))
         if X is not None:
             shown = shown.replaced_by(X, y, lambda: np.array(labels)[score(X).argmax(axis=1)])
@@ -191,7 +195,9 @@ class BoundaryDisplay(Display):
         if self.fields[0].values.ndim == 3:
             self._draw_regions(ax)
         if len(self.slack):
-            ax.add_collection(LineCollection(list(self.slack), **style.SLACK, label=self._slack_words()))
+            shown = "" if len(self.slack) == self.slack_rows else f"{len(self.slack):,} of "
+            words = f"slack ({shown}{self.slack_rows:,})"
+            ax.add_collection(LineCollection(list(self.slack), **style.SLACK, label=words))
         for k, lines in enumerate(self.boundaries):
             colour, stroke = style.line_style(k).values()
             several = self.fields[k].values.ndim == 3
@@ -202,17 +208,9 @@ class BoundaryDisplay(Display):
         if self.slab is not None:
             margins = [*self.margins[0], *self.margins[1]]
             ax.add_collection(LineCollection(margins, **style.MARGIN, label=f"margins f = ±{self.slab:.4g}"))
-            self._shade(ax)
+            scores = self.fields[self.slab_of]  # the slab itself, lightly
+            ax.contourf(scores.u, scores.v, scores.values, [-self.slab, self.slab], colors=["0.92"], zorder=0)
         self.points.plot_in(ax, self.view, self.frame)
-
-    def _slack_words(self) -> str:
-        shown = "" if len(self.slack) == self.slack_rows else f"{len(self.slack):,} of "
-        return f"slack ({shown}{self.slack_rows:,})"
-
-    def _shade(self, ax: Axes) -> None:
-        """The slab itself, lightly."""
-        scores, level = self.fields[self.slab_of], self.slab or 0.0
-        ax.contourf(scores.u, scores.v, scores.values, [-level, level], colors=["0.92"], zorder=0)
 
     def _draw_regions(self, ax: Axes) -> None:
         scores = self.fields[0]
@@ -231,10 +229,6 @@ class BoundaryDisplay(Display):
         if self.slack_rows:
             lines.append(f"{style.counted(self.slack_rows, 'sample')} fall short of their margin.")
         return " ".join(lines)
-
-
-def _has_slab(solution: Solution) -> bool:
-    return solution.data.signs is not None and slab(solution) is not None
 
 
 # ---- several solutions on one picture -------------------------------------------------------------------
@@ -261,11 +255,6 @@ def check_together(solutions: Sequence[Solution], names: Sequence[str] | None, o
                 f"the {s.problem.name} was declared on other samples or labels than the {solutions[0].problem.name}: "
                 "say which samples to draw with X and y"
             )
-
-
-def together(solutions: Sequence[Solution]) -> Callable[[Any], Array]:
-    """The scores of all, one column each."""
-    return lambda X: np.column_stack([s.decision_function(X) for s in solutions])
 
 
 def one_vs_rest_samples(solutions: Sequence[Solution], labels: tuple[Any, ...]) -> Shown:

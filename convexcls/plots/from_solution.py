@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from convexcls.arrays import Array, Indices
-from convexcls.data import DataError, check_matrix
-from convexcls.data.labels import as_vector, class_numbers
+from convexcls.data import DataError, as_vector, check_matrix, class_numbers
 from convexcls.problem import NoAnswer
 from convexcls.solution import Solution
 

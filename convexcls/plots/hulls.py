@@ -65,14 +65,10 @@ class HullsDisplay(Display):
         coef = None if hard.x is None else hard.coef
         view = choose_view(data.matrix, data.features, coef, features, rows)
         everywhere = view.places(data.matrix, classes)
-        points = Points.of(
-            Shown(data.matrix, data.features, classes, labels),
-            rows,
-            view,
-            support,
-            np.array([float(weights[int(i)]) for i in support]),
-            rings="samples with weights, size by weight",
-        )
+        shown = Shown(data.matrix, data.features, classes, labels)
+        shares = np.array([float(weights[int(i)]) for i in support])
+        words = "samples with weights, size by weight"
+        points = Points.of(shown, rows, view, support=support, alpha=shares, rings=words)
         corners = (hull(everywhere[classes == 0]), hull(everywhere[classes == 1]))
         apart = float(np.linalg.norm(combined[1] - combined[0]))
         separable = hard.status == "optimal"

@@ -1,10 +1,10 @@
-"""The losses as functions of the margin."""
+"""The losses as functions of the margin, and the objective of a problem along lines through its solution."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from convexcls.plots import style
 from convexcls.plots.display import Axes, Display
 from convexcls.plots.from_solution import check_point
 from convexcls.plots.points import evenly
-from convexcls.problem import NoAnswer
+from convexcls.problem import NoAnswer, Problem
 from convexcls.solution import Solution
 
 #: How the losses are written in the legend, in the order of the source.
@@ -124,13 +124,10 @@ def _loss_of(solution: Solution) -> str:
     """The loss that the model minimises, by name."""
     problem = solution.problem
     settings = problem.parameters
-    by_kind = {"hard-margin": "", "logistic": "logistic", "perceptron": "perceptron", "kernel": "hinge"}
-    if problem.kind in ("soft-margin", "empirical-risk"):
-        name = str(settings["loss"])
-    elif problem.kind in ("least-squares", "least-absolute") and settings.get("coding") == "pm1":
-        name = {"least-squares": "squared", "least-absolute": "absolute"}[problem.kind]
-    else:
-        name = by_kind.get(problem.kind, "")
+    by_kind = {"logistic": "logistic", "perceptron": "perceptron", "kernel": "hinge"}
+    if settings.get("coding") == "pm1":
+        by_kind |= {"least-squares": "squared", "least-absolute": "absolute"}
+    name = str(settings["loss"]) if "loss" in settings else by_kind.get(problem.kind, "")
     if name not in FORMULAS or (problem.kind == "kernel" and settings["C"] is None):
         raise NoAnswer(f"the {problem.name} is not a sum of losses of the margins")
     return name
@@ -138,3 +135,157 @@ def _loss_of(solution: Solution) -> str:
 
 def _called(name: str) -> str:
     return "softmax, 3 classes" if name == "softmax" else style.plain(name).replace("_", " ")
+
+
+# ---- the objective along lines ------------------------------------------------------------------------
+
+
+#: Places on a line: fewer on many samples, for each costs a pass over them.
+FINEST, COARSEST, BUDGET = 161, 21, 2e8
+#: More directions than this are not drawn unless they are named.
+MOST_DIRECTIONS = 4
+#: A constraint may be missed by this much of what its row adds up, which is rounding.
+ROUNDING = 1e-9
+
+
+@dataclass(eq=False)
+class LossSliceDisplay(Display):
+    """``values[name]`` is the objective at solution + t direction, for t in ``t``; NaN where a constraint is violated.
+    What only bounds the rest from above, such as slacks, is set to the least that is allowed.
+
+    >>> import convexcls as cc
+    >>> s = cc.LeastSquares([[0], [1], [2]], [0, 1, 1], coding="real").solve()
+    >>> display = cc.plots.LossSliceDisplay.from_solution(s)
+    >>> list(display.values)
+    ['coef of x1', 'intercept']
+    >>> all(values.min() > s.objective - 1e-9 for values in display.values.values())  # nothing is lower
+    True
+    """
+
+    kind: ClassVar[str] = "slice"
+    heading: ClassVar[str] = "Objective of {0.model} through its solution"
+
+    t: Array
+    values: Mapping[str, Array]
+    optimum: float
+    model: str
+
+    @classmethod
+    def of(cls, solution: Solution, *, directions: Mapping[str, Any] | None = None, reach: float = 1.0) -> Self:
+        """``directions`` by name, each over coef and intercept; by default along each of these, as many as are few,
+        and of more along coef itself. t goes from -reach to +reach times the length of the solution."""
+        check_point(solution, "objective")
+        assert solution.x is not None
+        problem, size = solution.problem, _scored(solution.problem)
+        lines = _directions(solution, size, directions)
+        cost = solution.data.n * (solution.data.d + 40) * len(lines)  # what comes besides the products counts, too
+        side = int(np.clip(BUDGET / cost, COARSEST, FINEST)) // 2 * 2 + 1
+        t = np.linspace(-1.0, 1.0, side) * reach * (float(np.linalg.norm(solution.x[:size])) or 1.0)
+        held = _Held(problem)
+        values = {name: np.array([held.value(solution.x, step * line) for step in t]) for name, line in lines.items()}
+        return cls(t, values, solution.objective, problem.name)
+
+    def draw(self, ax: Axes) -> None:
+        for k, (name, values) in enumerate(self.values.items()):
+            ax.plot(self.t, values, **style.line_style(k), label=f"along {style.plain(name)}", zorder=2)
+            allowed = np.flatnonzero(np.isfinite(values))
+            if 0 < allowed.size < values.size:  # where it ends at a constraint
+                ends = allowed[[0, -1]]
+                ends = ends[(ends > 0) & (ends < values.size - 1)]
+                ax.plot(self.t[ends], values[ends], "|", color=style.line_style(k)["color"], markersize=14, zorder=3)
+        ax.plot([0.0], [self.optimum], "o", **style.SOLUTION, label=f"the solution, {self.optimum:.5g}")
+        if any(np.any(np.isnan(values)) for values in self.values.values()):
+            ax.plot([], [], "|", color="black", markersize=10, label="beyond: infeasible")
+        ax.set_xlabel("distance t from the solution, along a direction of length 1")
+        ax.set_ylabel("objective")
+        finite = np.concatenate([values[np.isfinite(values)] for values in self.values.values()])
+        spread = float(np.quantile(finite, 0.9) - self.optimum) if finite.size else 0.0
+        if spread > 0:
+            ax.set_ylim(self.optimum - 0.08 * spread, self.optimum + 1.2 * spread)
+
+    def describe(self) -> str:
+        told = []
+        for name, values in self.values.items():
+            inside = np.isfinite(values)
+            limits = "" if inside.all() else f" (feasible for {int(inside.sum())} of {values.size} steps)"
+            told.append(f"{name}{limits}, up to {np.nanmax(values):.4g}")
+        return (
+            f"The objective of the {self.model} on lines through its solution, where it is {self.optimum:.6g}; it is "
+            f"no lower anywhere. Along {'; along '.join(told)}."
+        )
+
+
+class _Held:
+    """The objective as a function of coef and intercept: slacks, which only bound, follow."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        self.slacks = [e for e in problem.epigraphs if e.variable not in ("coef", "intercept")]
+        self.pieces = {c.name for e in self.slacks for c in e.pieces}
+
+    def value(self, x: Array, step: Array) -> float:
+        problem, at = self.problem, x.copy()
+        at[: step.size] += step
+        for e in self.slacks:
+            at[problem.layout[e.variable]] = e.lowest(e.heights(problem, at))
+        for c in problem.constraints:
+            if c.name in self.pieces:  # it holds: its slack was set by it
+                continue
+            row = problem.rows(c)
+            over = row @ at - c.rhs
+            room = ROUNDING * (abs(row) @ np.abs(at) + np.abs(c.rhs) + 1e-300)
+            if np.any((np.abs(over) if c.relation == "==" else over) > room):
+                return float("nan")
+        for b in problem.norm_bounds:
+            if np.linalg.norm(problem.rows(b) @ at + b.offset) > float(problem.bound_rows(b) @ at) + b.bound + ROUNDING:
+                return float("nan")
+        with np.errstate(over="ignore"):
+            value = problem.reported(problem.objective(at))
+        return value if np.isfinite(value) else float("nan")
+
+
+def _scored(problem: Problem) -> int:
+    """How many of the first unknowns are coef and intercept."""
+    names = [v.name for v in problem.variables]
+    if not names or names[0] != "coef" or "distance" in names:
+        raise NoAnswer(f"the {problem.name} is not stated in coef and intercept: there is no line to follow")
+    return sum(v.size for v in problem.variables if v.name in ("coef", "intercept"))
+
+
+def _directions(solution: Solution, size: int, given: Mapping[str, Any] | None) -> dict[str, Array]:
+    """Directions of length 1 over coef and intercept that keep the equations."""
+    assert solution.x is not None
+    if given is not None:
+        chosen = {name: np.asarray(line, dtype=float) for name, line in given.items()}
+        for name, line in chosen.items():
+            if line.shape != (size,):
+                raise ValueError(f"direction {name!r} has the shape {line.shape}: give {size} numbers, one an unknown")
+    elif size <= MOST_DIRECTIONS and solution.coef.ndim == 1 and not _hard(solution.problem):
+        names = [f"coef of {f}" for f in solution.data.features] + ["intercept"]
+        chosen = dict(zip(names, np.eye(size), strict=False))
+    else:
+        chosen = {"the solution itself": np.array(solution.x[:size])}
+    equations = [
+        solution.problem.rows(c).to_dense()[:, :size] for c in solution.problem.constraints if c.relation == "=="
+    ]
+    out: dict[str, Array] = {}
+    for name, line in chosen.items():
+        kept = line
+        if equations:
+            rows = np.vstack(equations)
+            kept = line - np.linalg.pinv(rows) @ (rows @ line)
+        length = float(np.linalg.norm(kept))
+        if length > 1e-9 * np.linalg.norm(line) and not any(
+            abs(kept @ other) > 0.999999 * length for other in out.values()
+        ):
+            out[name] = kept / length
+    if not out:
+        raise NoAnswer(f"the {solution.problem.name} has no line along which it may move: its equations hold it")
+    return out
+
+
+def _hard(problem: Problem) -> bool:
+    """Whether samples hold coef by constraints that nothing softens: then hardly any line is feasible on both sides."""
+    return "slack" not in problem.layout and any(
+        c.relation == "<=" and c.kind == "samples" for c in problem.constraints
+    )

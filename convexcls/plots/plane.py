@@ -29,6 +29,14 @@ BUDGET, BLOCK = 2e7, 4_000_000
 FOOT_STEPS, THERE = 25, 1e-6
 
 
+#: What the axes of a projection are called, by the rank of coef: none, one, several.
+DIRECTIONS = (
+    ("first principal direction", "second principal direction"),
+    ("along coef: x·β / ‖β‖", "principal direction orthogonal to coef"),
+    ("first principal direction of the coefs", "second principal direction of the coefs"),
+)
+
+
 @dataclass(frozen=True, eq=False)
 class View:
     """A sample x is drawn at axes x; the place u stands for centre + axes' (u - axes centre). The axes are one or two
@@ -76,17 +84,10 @@ def choose_view(
     if d <= 2:
         return View(np.eye(d), centre, (plain(names[0]), plain(names[1]) if d == 2 else "class"), True)
     given = np.zeros((0, d)) if coef is None else _row_space(np.atleast_2d(coef))
-    rank, words = len(given), ["along coef: x·β / ‖β‖"]
-    if rank >= 2:
-        words = ["first principal direction of the coefs", "second principal direction of the coefs"]
-    rows = list(given[:2])
+    rank, rows = len(given), list(given[:2])
     while len(rows) < 2:
         rows.append(_principal(samples[shown], centre, np.array(rows).reshape(-1, d)))
-    if rank == 0:
-        words = ["first principal direction", "second principal direction"]
-    elif rank == 1:
-        words.append("principal direction orthogonal to coef")
-    view = View(np.array(rows), centre, (words[0], words[1]), rank in (1, 2))
+    view = View(np.array(rows), centre, DIRECTIONS[min(rank, 2)], rank in (1, 2))
     return view if view.faithful else view.as_section()
 
 

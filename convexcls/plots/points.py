@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,6 @@ FEWEST_OF_A_CLASS = 50
 
 
 NOBODY: Indices = np.empty(0, dtype=np.intp)
-NOTHING: Array = np.empty(0)
 #: Areas of the rings around support points, from alpha = 0 to the largest, in points squared; of many only half.
 SMALLEST_RING, LARGEST_RING = 70.0, 330.0
 MANY_RINGS = 12
@@ -30,10 +29,10 @@ MANY_SAMPLES = 300
 LARGEST_RATIO = 4.0
 
 
-def thinned(classes: Indices, *always: Indices, most: int = MOST_SHOWN) -> Indices:
-    """The rows to show, in order: those in each of ``always`` (``most`` of them, where it has more), and of the others
-    as many of each class as its share of ``most`` allows; the same ones every time."""
-    n = classes.size
+def thinned(classes: Indices, *always: Indices) -> Indices:
+    """The rows to show, in order: those in each of ``always`` (``MOST_SHOWN`` of them, where it has more), and of the
+    others as many of each class as its share of ``MOST_SHOWN`` allows; the same ones every time."""
+    n, most = classes.size, MOST_SHOWN
     if n <= most:
         return np.arange(n)
     rng = np.random.default_rng(0)
@@ -69,29 +68,18 @@ class Points:
     classes: Indices
     labels: tuple[Any, ...]
     counts: Indices
-    support: Indices
-    alpha: Array
-    mistakes: Indices
-    mistakes_of: str
-    rings: str
+    support: Indices = field(default_factory=lambda: NOBODY)
+    alpha: Array = field(default_factory=lambda: np.empty(0))
+    mistakes: Indices = field(default_factory=lambda: NOBODY)
+    mistakes_of: str = ""
+    rings: str = "support points"
 
     @classmethod
-    def of(
-        cls,
-        shown: Shown,
-        rows: Indices,
-        view: View,
-        support: Indices = NOBODY,
-        alpha: Array = NOTHING,
-        mistakes: Indices = NOBODY,
-        mistakes_of: str = "",
-        rings: str = "support points",
-    ) -> Points:
-        """These rows of the samples, where the view has them."""
+    def of(cls, shown: Shown, rows: Indices, view: View, **marks: Any) -> Points:
+        """These rows of the samples, where the view has them; ``marks`` are the other fields."""
         places = view.places(shown.samples[rows], shown.classes[rows])
         counts = np.bincount(shown.classes, minlength=len(shown.labels))
-        drawn = (rows, places, shown.classes[rows], shown.labels, counts)
-        return cls(shown.n, *drawn, support, alpha, mistakes, mistakes_of, rings)
+        return cls(shown.n, rows, places, shown.classes[rows], shown.labels, counts, **marks)
 
     def plot_in(self, ax: Axes, view: View, frame: Frame) -> None:
         """Draw the samples in the plane of a view, with its limits and labels."""

@@ -67,9 +67,9 @@ class ProbabilityDisplay(Display):
 
     @property
     def title(self) -> str:
-        what = (
-            f"P({style.plain(self.points.labels[1], 20)} | x)" if self.winner is None else "Largest class probability"
-        )
+        what = "Largest class probability"
+        if self.winner is None:
+            what = f"P({style.plain(self.points.labels[1], 20)} | x)"
         return f"{what} by {style.plain(self.model, 50)}"
 
     def draw(self, ax: Axes) -> None:

@@ -10,8 +10,9 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
+from importlib import import_module
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from convexcls.wording import count
 
@@ -60,6 +61,7 @@ BOUND: Look = {"color": "black", "linewidth": 1.2, "zorder": 3}
 TICK: Look = {"color": "black", "markersize": 7, "markeredgewidth": 0.8}
 ANSWER: Look = {"s": 60, "edgecolors": "black", "linewidths": 0.7, "zorder": 3}
 BESIDE: Look = {"textcoords": "offset points", "zorder": 7, "fontsize": 9}
+BESIDE_AXES: Look = {"loc": "upper left", "bbox_to_anchor": (1.01, 1.0), "borderaxespad": 0.0, "handlelength": 2.6}
 BOX: Look = {"boxstyle": "round,pad=0.15", "facecolor": "white", "edgecolor": "none", "alpha": 0.8}
 STATUS: Look = {"rotation": 90, "ha": "right", "va": "top", "fontsize": 9, "color": "0.2"}
 #: Names are cut to this many letters.
@@ -103,11 +105,10 @@ def plain(text: object, longest: int = LONGEST_NAME) -> str:
     return letters.replace("$", r"\$")  # matplotlib takes what stands between two dollars for a formula
 
 
-@contextmanager
-def needed() -> Iterator[None]:
-    """An import of matplotlib that says what to install where it fails."""
+def needed(module: str) -> Any:
+    """A module of matplotlib; where it is missing, the error says what to install."""
     try:
-        yield
+        return import_module(module)
     except ImportError as error:
         raise ImportError("plots need matplotlib; install it with: pip install 'convexcls[plot]'") from error
 
@@ -115,9 +116,6 @@ def needed() -> Iterator[None]:
 @contextmanager
 def context() -> Iterator[None]:
     """Settings that hold while a picture is drawn, and only then."""
-    with needed():
-        import matplotlib as mpl
-
     settings: dict[str, Any] = {
         "font.family": ["DejaVu Sans"],
         "font.size": 10.0,
@@ -131,7 +129,7 @@ def context() -> Iterator[None]:
         "lines.linewidth": 1.5,
         "hatch.linewidth": 0.6,
     }
-    with mpl.rc_context(settings):
+    with needed("matplotlib").rc_context(settings):
         yield
 
 
@@ -141,33 +139,19 @@ def add_legend(ax: Axes) -> None:
     if handles:
         whole = [re.sub(r"\([^()]*\)", lambda found: found[0].replace(" ", NO_BREAK), label) for label in labels]
         wrapped = ["\n".join(wrap(label, LEGEND_WIDTH)) for label in whole]
-        ax.legend(
-            handles,
-            wrapped,
-            loc="upper left",
-            bbox_to_anchor=(1.01, 1.0),
-            borderaxespad=0.0,
-            frameon=False,
-            handlelength=2.6,
-        )
-
-
-#: How a figure fits legends beside axes that are to scale.
-LAYOUT: Literal["compressed"] = "compressed"
+        ax.legend(handles, wrapped, **BESIDE_AXES, frameon=False)
 
 
 def new_axes(size: tuple[float, float]) -> Axes:
-    """Axes in a figure of their own, which notebooks show."""
-    with needed():
-        from matplotlib import pyplot
-    return pyplot.subplots(figsize=size, layout=LAYOUT)[1]
+    """Axes in a figure of their own, which notebooks show; its layout fits legends beside axes that are to scale."""
+    axes: Axes = needed("matplotlib.pyplot").subplots(figsize=size, layout="compressed")[1]
+    return axes
 
 
 def bare_figure(size: tuple[float, float]) -> Figure:
     """A figure for a file: without pyplot, which would look for a screen and keep it."""
-    with needed():
-        from matplotlib.figure import Figure as Figure
-    return Figure(figsize=size, layout=LAYOUT)
+    figure: Figure = needed("matplotlib.figure").Figure(figsize=size, layout="compressed")
+    return figure
 
 
 def listed(rows: Any, most: int = 8) -> str:

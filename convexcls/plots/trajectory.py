@@ -15,8 +15,8 @@ from convexcls.plots.plane import Frame, View, choose_view, frame_of
 from convexcls.plots.points import NOBODY, Points, thinned
 from convexcls.problem import NoAnswer
 from convexcls.solution import Solution
+from convexcls.solvers.rules import orders, step_size
 from convexcls.solvers.rules.perceptron_report import PerceptronReport
-from convexcls.solvers.rules.visits import orders, step_size
 
 #: So many of the lines are drawn, ever further apart.
 MOST_LINES = 10

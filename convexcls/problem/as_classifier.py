@@ -42,7 +42,8 @@ class AsClassifier:
 
     def separation_rows(self) -> Rows | None:
         """The rows on whose separability the verdict depends; None where it does not."""
-        return None
+        view = self.separating()
+        return None if view is None else view.rows
 
     def separating(self) -> Any:
         """How the separability of these rows bears on the verdict (``proofs.separability.Separating``)."""

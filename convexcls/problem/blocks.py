@@ -13,7 +13,7 @@ import numpy as np
 from convexcls.arrays import Array, Indices
 from convexcls.losses import HalfSquare, Loss
 from convexcls.pickling import frozen
-from convexcls.rational import exactly
+from convexcls.rational.numbers import exactly
 from convexcls.rows import Rows, as_rows, block_gram
 
 #: How a block is written: one entry a sample (``alpha_i``), one for each sample and each class that is not its own
@@ -316,6 +316,13 @@ class NormBound(Block):
         object.__setattr__(self, "bound_entries", frozen_rows(self.bound_entries, self.name))
         if any(rows.shape[0] != 1 for rows in self.bound_entries.values()):
             raise ProblemError(f"norm bound {self.name!r}: its right-hand side is one row")
+
+    @property
+    def is_ball(self) -> bool:
+        """Whether it keeps one variable within a ball around 0."""
+        values = next(iter(self.entries.values())).diagonal()
+        plain = len(self.entries) == 1 and not self.bound_entries and not np.any(self.offset) and self.bound >= 0
+        return plain and values is not None and bool(np.all(values == 1.0))
 
     def __eq__(self, other: object) -> bool:
         return (

@@ -187,7 +187,7 @@ def stationarity(problem: Problem, v: Variable) -> str:
         else:
             cost = problem.linear_labels.get(v.name, Label("c_i"))
             constant, letter = cost.scale, cost.factor if v.kind in BY_SAMPLE else "c"
-    for block in (*problem.terms, *problem.constraints, *problem.norm_bounds):
+    for block in problem.blocks:
         sign = block.loss.dual_sign if isinstance(block, Term) else -1 if isinstance(block, NormBound) else 1
         if v.name in block.entries:
             rows = block.entries[v.name]

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 
 import numpy as np
 
-from convexcls.arrays import Array, Indices
+from convexcls.arrays import Array, Indices, negative_eigenvalue
 from convexcls.in_notebooks import InNotebooks
 from convexcls.pickling import frozen, without_cache
 from convexcls.problem.as_classifier import AsClassifier, Values
@@ -29,7 +29,6 @@ from convexcls.problem.blocks import (
     frozen_vector,
 )
 from convexcls.problem.epigraph import Epigraph, find_epigraphs
-from convexcls.problem.semidefinite import negative_eigenvalue
 from convexcls.rows import DiagonalRows, JoinedRows, Rows, as_rows
 
 if TYPE_CHECKING:
@@ -138,11 +137,11 @@ class Problem(AsClassifier, InNotebooks):
 
     def _check(self) -> None:
         names = [v.name for v in self.variables]
-        names += [block.name for block in (*self.terms, *self.constraints, *self.norm_bounds)]
+        names += [block.name for block in self.blocks]
         if repeated := {name for name in names if names.count(name) > 1}:
             raise ProblemError(f"block name(s) used twice: {', '.join(sorted(repeated))}")
         sizes = {v.name: v.size for v in self.variables}
-        for block in (*self.terms, *self.constraints, *self.norm_bounds):
+        for block in self.blocks:
             entries = [*block.entries.items()]
             if isinstance(block, NormBound):
                 entries += block.bound_entries.items()
@@ -255,6 +254,20 @@ class Problem(AsClassifier, InNotebooks):
         ('slack', [2.0, 2.0, 2.0], ['margin', 'slack_sign'])
         """
         return find_epigraphs(self)
+
+    @property
+    def blocks(self) -> tuple[Term | Constraint | NormBound, ...]:
+        """All blocks of rows."""
+        return (*self.terms, *self.constraints, *self.norm_bounds)
+
+    @cached_property
+    def multiplier_sizes(self) -> Mapping[str, int]:
+        """How many multipliers each constraint and each norm bound has."""
+        return {c.name: c.size for c in self.constraints} | {b.name: b.size + 1 for b in self.norm_bounds}
+
+    def fits(self, values: Mapping[str, Sequence[Any]]) -> bool:
+        """Whether there is one number for every unknown, by variable."""
+        return {name: len(v) for name, v in values.items()} == {v.name: v.size for v in self.variables}
 
     # ---- values -------------------------------------------------------------------------------
 
@@ -439,10 +452,11 @@ class Problem(AsClassifier, InNotebooks):
         return isinstance(other, Problem) and (
             self.variables == other.variables
             and self.quadratic.keys() == other.quadratic.keys()
-            and all(_same(p, other.P[v]) for v, p in self.P.items())
+            and self.diagonals.keys() == other.diagonals.keys()
+            and all(p.equals(other.P[v]) for v, p in self.P.items())
             and np.array_equal(self.q, other.q)
             and self.terms == other.terms
-            and _by_name(self.constraints) == _by_name(other.constraints)
+            and {c.name: c for c in self.constraints} == {c.name: c for c in other.constraints}
             and self.norm_bounds == other.norm_bounds
             and (self.constant, self.sense) == (other.constant, other.sense)
         )
@@ -494,11 +508,3 @@ def _linear(variable: str, q: Any, sizes: Mapping[str, int]) -> Array:
     if variable not in sizes:
         raise ProblemError(f"the linear part speaks of an unknown variable {variable!r}")
     return frozen_vector(q, sizes[variable], f"the linear part of {variable!r}")
-
-
-def _by_name(blocks: Sequence[Constraint]) -> dict[str, Constraint]:
-    return {block.name: block for block in blocks}
-
-
-def _same(p: Rows, other: Rows) -> bool:
-    return (p.diagonal() is None) == (other.diagonal() is None) and p.equals(other)

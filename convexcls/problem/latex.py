@@ -293,45 +293,14 @@ def norm_bound(problem: Problem, b: NormBound) -> str:
 
 # ---- plain text -----------------------------------------------------------------------------------------
 
-WORDS = {
-    r"\alpha": "α",
-    r"\beta": "β",
-    r"\lambda": "λ",
-    r"\mu": "μ",
-    r"\nu": "ν",
-    r"\xi": "ξ",
-    r"\eta": "η",
-    r"\tau": "τ",
-    r"\theta": "θ",
-    r"\rho": "ρ",
-    r"\psi": "ψ",
-    r"\phi": "φ",
-    r"\sum": "Σ",
-    r"\le": "≤",
-    r"\ge": "≥",
-    r"\log": "log",
-    r"\max": "max",
-    r"\min": "min",
-    r"\|": "‖",
-    r"\tfrac12": "½",
-    r"\cdot": "·",
-    r"\left": "",
-    r"\right": "",
-    r"\quad": "  ",
-    r"\dots": "…",
-    r"\,": " ",
-    r"\ ": " ",
-    r"\{": "{",
-    r"\}": "}",
-    r"\nabla": "∇",
-    r"\infty": "∞",
-    r"\Lambda": "Λ",
-    r"\Omega": "Ω",
-    r"\Pi": "Π",
-    r"\det": "det",
-    r"\otimes": "⊗",
-    r"\ne": "≠",
-}
+SYMBOLS = re.findall(
+    r"\S+",
+    r"\alpha \beta \lambda \mu \nu \xi \eta \tau \theta \rho \psi \phi \Lambda \Omega \Pi \sum \nabla \infty \otimes "
+    r"\cdot \dots \le \ge \ne \| \{ \} \tfrac12",
+)
+WORDS = dict(zip(SYMBOLS, "αβλμνξητθρψφΛΩΠΣ∇∞⊗·…≤≥≠‖{}½", strict=True))
+WORDS |= {word: word[1:] for word in (r"\log", r"\max", r"\min", r"\det")}
+WORDS |= {r"\left": "", r"\right": "", r"\quad": "  ", r"\,": " ", r"\ ": " "}
 SUBSCRIPTS = dict(zip("0123456789ijk", "₀₁₂₃₄₅₆₇₈₉ᵢⱼₖ", strict=True))
 SUPERSCRIPTS = dict(zip("0123456789+-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻", strict=True))
 

@@ -35,30 +35,29 @@ class Scaled:
 
     def restore_point(self, x: Array) -> Array:
         """A point of the original problem."""
-        with np.errstate(over="ignore", under="ignore"):
-            return np.ldexp(x, self.columns)
+        return _times_power(x, self.columns)
 
     def scale_point(self, x: Array) -> Array:
         """A point of the original problem in the new units."""
-        with np.errstate(over="ignore", under="ignore"):
-            return np.ldexp(x, -self.columns)
+        return _times_power(x, -self.columns)
 
     def scale_multipliers(self, multipliers: Mapping[str, Array]) -> dict[str, Array]:
         """Multipliers of the original problem in the new units."""
-        with np.errstate(over="ignore", under="ignore"):
-            return {name: np.ldexp(z, self.objective - self.blocks.get(name, 0)) for name, z in multipliers.items()}
+        return {name: _times_power(z, self.objective - self.blocks.get(name, 0)) for name, z in multipliers.items()}
 
     def restore_multipliers(self, multipliers: Mapping[str, Array]) -> dict[str, Array]:
         """Multipliers of the original problem."""
-        with np.errstate(over="ignore", under="ignore"):
-            return {name: np.ldexp(z, self.blocks.get(name, 0) - self.objective) for name, z in multipliers.items()}
+        return {name: _times_power(z, self.blocks.get(name, 0) - self.objective) for name, z in multipliers.items()}
 
     def restore_objective(self, value: float) -> float:
         """A value of the original minimised objective."""
-        if not self.objective:
-            return value
-        with np.errstate(over="ignore", under="ignore"):
-            return float(np.ldexp(value, -self.objective))
+        return float(_times_power(value, -self.objective))
+
+
+@np.errstate(over="ignore", under="ignore")
+def _times_power(values: Any, exponents: Any) -> Any:
+    """values times 2^exponents."""
+    return np.ldexp(values, exponents)
 
 
 def unscaled(problem: Problem) -> Scaled:

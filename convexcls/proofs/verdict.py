@@ -20,9 +20,8 @@ from convexcls.problem import Problem
 from convexcls.proofs.certificate import Certificate
 from convexcls.proofs.claims.direction import check_direction, find_direction
 from convexcls.proofs.claims.farkas import find_farkas
-from convexcls.proofs.claims.linear_program import too_large
-from convexcls.proofs.claims.origin import doubtful_at_origin, find_origin_multipliers
-from convexcls.proofs.enclosure import falling_direction, least_value, value_at
+from convexcls.proofs.claims.linear_program import doubtful_at_origin, find_origin_multipliers, too_large
+from convexcls.proofs.enclosure.moments import falling_direction, least_value, value_at
 from convexcls.proofs.kkt.attainment import PROOF, attainment, needs_attainment_proof
 from convexcls.proofs.kkt.check import check_kkt, check_kkt_with_gradient
 from convexcls.proofs.kkt.residuals import KKT
@@ -169,9 +168,8 @@ def _judge_point(
         return None, None, f"the point has {x.size} entries, the problem {problem.size}"
     if not np.all(np.isfinite(x)):
         return None, None, "the point has entries that are not finite numbers"
-    expected = {c.name: c.size for c in problem.constraints} | {b.name: b.size + 1 for b in problem.norm_bounds}
     given = multipliers or {}
-    for name, size in expected.items():
+    for name, size in problem.multiplier_sizes.items():
         if name not in given:
             return None, None, f"there are no multipliers for {name!r}"
         if np.shape(given[name]) != (size,) or not np.all(np.isfinite(given[name])):

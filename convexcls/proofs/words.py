@@ -85,8 +85,7 @@ def _rounds(problem: Problem) -> bool:
     """Whether the level float speaks of rounded data. The entries of rows and the values of a kernel are judged as
     those that were given; numbers that were worked out of them, such as the moments of classes, as the doubles that
     they are."""
-    blocks = (*problem.terms, *problem.constraints, *problem.norm_bounds)
-    judged = any(rows.rounding for b in blocks for rows in b.entries.values()) or has_blurred_kernel(problem)
+    judged = any(rows.rounding for b in problem.blocks for rows in b.entries.values()) or has_blurred_kernel(problem)
     return _given_exactly(problem) and not judged
 
 
@@ -269,10 +268,6 @@ def _ways(c: Certificate) -> list[str]:
 def _undecided(c: Certificate) -> list[str]:
     lines = [f"UNDECIDED. This answer ({c.problem.name}) is not proved: {c.reason or 'no proof was found'}."]
     return lines + conditions(c)
-
-
-if TYPE_CHECKING:
-    from convexcls.proofs.certificate import Certificate
 
 
 def level_words(c: Certificate) -> list[str]:

@@ -5,37 +5,3 @@ decimal text are what they say. Where python-flint is installed (the extra ``exa
 Python does: the results are the same, the time is not. Nothing of the package is imported here. Read ``numbers``, then
 ``elimination`` (linear systems) and ``lattice`` (near points of a lattice).
 """
-
-from convexcls.rational.elimination import (
-    determinant,
-    dot,
-    independent_rows,
-    inverse,
-    is_semidefinite,
-    null_space,
-    null_vector_near,
-    rank,
-    rank_modulo_prime,
-    reduced,
-    solve,
-)
-from convexcls.rational.numbers import LONGEST_TEXT, exactly, has_flint, read_exactly, to_double
-
-__all__ = [
-    "LONGEST_TEXT",
-    "determinant",
-    "dot",
-    "exactly",
-    "has_flint",
-    "independent_rows",
-    "inverse",
-    "is_semidefinite",
-    "null_space",
-    "null_vector_near",
-    "rank",
-    "rank_modulo_prime",
-    "read_exactly",
-    "reduced",
-    "solve",
-    "to_double",
-]

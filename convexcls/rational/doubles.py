@@ -15,9 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from convexcls.arrays import Array
-from convexcls.rational.elimination import null_space
-
-Matrix = list[list[Fraction]]
+from convexcls.rational.elimination import Matrix, null_space, rank_of_residues
 
 #: Columns whose entries need more slices than this are multiplied as rationals: their sizes differ too much.
 MOST_SLICES = 16
@@ -118,13 +116,9 @@ def _joined(sums: NDArray[np.int64], units: list[int]) -> Matrix:
     shift = -BITS * 2 * depth if depth else 0
     # Horner's rule left the last slice at the power BITS times 2 depth
     return [
-        [_times_power(int(value), e + f + shift) for value, f in zip(row, units, strict=True)]
+        [int(value) * Fraction(2) ** (e + f + shift) for value, f in zip(row, units, strict=True)]
         for row, e in zip(total, units, strict=True)
     ]
-
-
-def _times_power(value: int, exponent: int) -> Fraction:
-    return Fraction(value << exponent) if exponent >= 0 else Fraction(value, 1 << -exponent)
 
 
 def _slices(matrix: Array, units: NDArray[np.int64]) -> Array | None:
@@ -150,7 +144,7 @@ def rank(matrix: Array) -> int:
     """The rank of a matrix of doubles, worked out modulo two primes: never more than the rank, and less only if every
     minor of that size is a multiple of both primes. Of many rows as many random combinations as there are columns, and
     a few more, have the same rank, but for a chance of 2^-100."""
-    return max(_rank_of_residues(_few_combinations(matrix, prime), prime) for prime in PRIMES)
+    return max(rank_of_residues(_few_combinations(matrix, prime), prime) for prime in PRIMES)
 
 
 def _few_combinations(matrix: Array, prime: int) -> NDArray[np.int64]:
@@ -177,19 +171,6 @@ def _residues(matrix: Array, prime: int) -> NDArray[np.int64]:
     shifts = np.where(whole != 0, exponents - least, 0)
     powers = np.array([pow(2, k, prime) for k in range(int(shifts.max(initial=0)) + 1)], dtype=np.int64)
     return whole % prime * powers[shifts] % prime
-
-
-def _rank_of_residues(rows: NDArray[np.int64], prime: int) -> int:
-    found = 0
-    for column in range(rows.shape[1]):
-        below = np.flatnonzero(rows[found:, column])
-        if not below.size:
-            continue
-        rows[[found, found + below[0]]] = rows[[found + below[0], found]]
-        pivot = rows[found] * pow(int(rows[found, column]), -1, prime) % prime
-        rows[found + 1 :] = (rows[found + 1 :] - rows[found + 1 :, column : column + 1] * pivot % prime) % prime
-        found += 1
-    return found
 
 
 def null_vector(matrix: Array) -> list[Fraction] | None:

@@ -8,6 +8,7 @@ from math import lcm
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from convexcls.rational.numbers import has_flint
 
@@ -76,7 +77,7 @@ def null_vector_near(matrix: Given, given: Sequence[Fraction]) -> Vector | None:
 
 def rank(matrix: Given) -> int:
     """The rank of a matrix."""
-    return len(reduced(matrix, len(matrix[0]))[1]) if matrix else 0
+    return len(independent_columns(matrix))
 
 
 def rank_modulo_prime(matrix: Given) -> int:
@@ -85,28 +86,40 @@ def rank_modulo_prime(matrix: Given) -> int:
     width = len(matrix[0]) if matrix else 0
     scales = [lcm(*(row[j].denominator for row in matrix)) for j in range(width)]
     whole = [[v.numerator * (s // v.denominator) % PRIME for v, s in zip(row, scales, strict=True)] for row in matrix]
-    work = np.array(whole, dtype=np.int64)
+    return rank_of_residues(np.array(whole, dtype=np.int64), PRIME)
+
+
+def rank_of_residues(work: NDArray[np.int64], prime: int) -> int:
+    """The rank modulo a prime below 2^31 of whole numbers below it, which are used up."""
     top = 0
-    for column in range(width):
+    for column in range(work.shape[1] if work.size else 0):
         found = np.flatnonzero(work[top:, column])
         if not found.size:
             continue
         work[[top, top + found[0]]] = work[[top + found[0], top]]
-        work[top] = work[top] * pow(int(work[top, column]), -1, PRIME) % PRIME
+        work[top] = work[top] * pow(int(work[top, column]), -1, prime) % prime
         below = work[top + 1 :]
-        below -= below[:, column, None] * work[top] % PRIME
-        below %= PRIME
+        below -= below[:, column, None] * work[top] % prime
+        below %= prime
         top += 1
-        if top == len(matrix):
+        if top == len(work):
             break
     return top
 
 
+def transposed(matrix: Given) -> Matrix:
+    """The columns."""
+    return [list(column) for column in zip(*matrix, strict=True)]
+
+
 def independent_rows(matrix: Given) -> list[int]:
     """Rows that span what all rows span, each one that does not depend on those before it."""
-    if not matrix:
-        return []
-    return reduced([list(column) for column in zip(*matrix, strict=True)], len(matrix))[1]
+    return independent_columns(transposed(matrix))
+
+
+def independent_columns(matrix: Given) -> list[int]:
+    """Columns that span what all columns span, each one that does not depend on those before it."""
+    return reduced(matrix, len(matrix[0]))[1] if matrix else []
 
 
 def inverse(matrix: Given) -> Matrix | None:

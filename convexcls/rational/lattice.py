@@ -6,8 +6,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
+from convexcls.rational.elimination import Vector
+
 Whole = list[list[int]]
-Vector = list[Fraction]
 
 #: How much shorter the next step may be, squared, before two are exchanged.
 LOVASZ = Fraction(3, 4)

@@ -61,3 +61,11 @@ def to_double(value: Fraction) -> float:
         return value.numerator / value.denominator
     except OverflowError:
         return float("inf") if value > 0 else float("-inf")
+
+
+def nearest_double(value: Fraction) -> float | None:
+    """The double that a rational is; None where it is none."""
+    if abs(value) >= 2**1023:
+        return None
+    double = value.numerator / value.denominator
+    return double if double == value else None

@@ -20,13 +20,13 @@ LEVELS = ("float", "rigorous", "exact")
 ESTIMATORS = {
     "SVC": ("support_vectors", "svc"),
     "NuSVC": ("support_vectors", "nu_svc"),
-    "LinearSVC": ("linear_svc", "linear_svc"),
-    "LogisticRegression": ("logistic", "logistic_regression"),
+    "LinearSVC": ("linear_models", "linear_svc"),
+    "LogisticRegression": ("linear_models", "logistic_regression"),
     "SGDClassifier": ("learning_rules", "sgd_classifier"),
     "Perceptron": ("learning_rules", "perceptron"),
-    "Ridge": ("least_squares", "ridge"),
-    "RidgeClassifier": ("least_squares", "ridge_classifier"),
-    "LinearRegression": ("least_squares", "linear_regression"),
+    "Ridge": ("linear_models", "ridge"),
+    "RidgeClassifier": ("linear_models", "ridge_classifier"),
+    "LinearRegression": ("linear_models", "ridge"),
     "LinearDiscriminantAnalysis": ("discriminant", "linear_discriminant_analysis"),
 }
 #: The results of statsmodels by class name of their model.

@@ -96,12 +96,18 @@ class Appraisal(InNotebooks):
 
     def explain(self) -> str:
         """A paragraph, the conditions in a table, the samples that matter, and what was found."""
-        return explained(self)
+        lines = [f"{self.estimator}{self._of}: {self.verdict}.", *_paragraph(self), "", *_table(self), *_samples(self)]
+        if self.findings:
+            lines += ["", "What is off:", *(f"  - {finding}" for finding in self.findings)]
+        return "\n".join(lines)
+
+    @property
+    def _of(self) -> str:
+        return f" ({self.subject})" if self.subject else ""
 
     def __repr__(self) -> str:
-        of = f" ({self.subject})" if self.subject else ""
         lines = [
-            f"<Appraisal of {self.estimator}{of}: {self.verdict}",
+            f"<Appraisal of {self.estimator}{self._of}: {self.verdict}",
             f"  {self.named}",
             f"  objective {self.objective:.10g}, optimum in [{self.lower:.10g}, {self.upper:.10g}] ({self.level})",
         ]
@@ -207,15 +213,6 @@ def verdict_on(problem: Problem, objective: float, lower: float, own: Solution |
     if share <= ROUNDING:
         return f"optimal to rounding (at most {above:.1e} above the optimum, relative {share:.1e})"
     return f"within {above:.2g} of optimal (relative {share:.1e})"
-
-
-def explained(a: Appraisal) -> str:
-    """A paragraph, a table by condition, the samples that matter, the findings."""
-    of = f" ({a.subject})" if a.subject else ""
-    lines = [f"{a.estimator}{of}: {a.verdict}.", *_paragraph(a), "", *_table(a), *_samples(a)]
-    if a.findings:
-        lines += ["", "What is off:", *(f"  - {finding}" for finding in a.findings)]
-    return "\n".join(lines)
 
 
 def _paragraph(a: Appraisal) -> list[str]:

@@ -21,6 +21,7 @@ import numpy as np
 from convexcls.arrays import Array
 from convexcls.problem import Constraint, Problem
 from convexcls.proofs.kkt.check import check_kkt
+from convexcls.proofs.levels.raising import rounded_down
 from convexcls.rows import DiagonalRows
 from convexcls.solution import Solution
 
@@ -116,12 +117,7 @@ def exact_optimum(own: Solution | None) -> Interval | None:
     low, high = Fraction(certificate.lower), Fraction(certificate.upper)
     if certificate.problem.sense == "max":
         low, high = -high, -low
-    return Interval(_rounded(low, -np.inf), _rounded(high, np.inf))
-
-
-def _rounded(value: Fraction, towards: float) -> float:
-    nearest = float(value)
-    return nearest if nearest == value else float(np.nextafter(nearest, towards))
+    return Interval(rounded_down(low), -rounded_down(-high))
 
 
 def measured(problem: Problem, x: Array, multipliers: Mapping[str, Array]) -> Interval:

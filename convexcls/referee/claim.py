@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from convexcls.arrays import Array
-from convexcls.data import DataError, check_matrix, finite_doubles
-from convexcls.data.labels import as_vector
+from convexcls.data import DataError, as_vector, check_matrix, finite_doubles
 from convexcls.models import Model
 from convexcls.problem import Problem, with_lowest_slacks
 from convexcls.solution import Solution
@@ -171,14 +170,12 @@ class Fit:
         spec = self.options.get("class_weight")
         if spec is None:
             return np.ones(self.classes.size)
-        from inspect import signature
-
         from sklearn.utils.class_weight import compute_class_weight
 
-        arguments: dict[str, Any] = {"classes": self.classes, "y": self.y}
-        if weighted and "sample_weight" in signature(compute_class_weight).parameters:
-            arguments["sample_weight"] = self.weights
-        return np.asarray(compute_class_weight(spec, **arguments), dtype=float)
+        counted = self.weights if weighted else None
+        return np.asarray(
+            compute_class_weight(spec, classes=self.classes, y=self.y, sample_weight=counted), dtype=float
+        )
 
     def all_weights(self, weighted: bool = False) -> Array:
         """The weight of each sample times that of its class."""
@@ -199,14 +196,18 @@ class Fit:
             out.append((f"{label} against the rest", mine, np.where(mine, own[k], 1.0) * self.weights, k))
         return out
 
+    @cached_property
+    def coef(self) -> Array:
+        """The coefficients of each score, one row for two classes, else one a class."""
+        coef = np.atleast_2d(self.array("coef_"))
+        expected = (1 if self.classes.size == 2 else self.classes.size, self.X.shape[1])
+        if coef.shape != expected:
+            raise ValueError(f"coef_ of this {self.name} is {coef.shape}: it should be {expected}")
+        return coef
+
     def plane(self, k: int) -> tuple[Array, float]:
         """The coefficients and the intercept of the k-th score."""
-        coef = np.atleast_2d(self.array("coef_"))
-        rows = 1 if self.classes.size == 2 else self.classes.size
-        if coef.shape != (rows, self.X.shape[1]):
-            raise ValueError(f"coef_ of this {self.name} is {coef.shape}: it should be {(rows, self.X.shape[1])}")
-        intercept = np.broadcast_to(self.array("intercept_"), (rows,))
-        return coef[k], float(intercept[k])
+        return self.coef[k], float(np.broadcast_to(self.array("intercept_"), (len(self.coef),))[k])
 
     # ---- what may be off ----------------------------------------------------------------------------------------
 
@@ -226,19 +227,9 @@ class Fit:
         """Whether the solver ended because it had no iterations left."""
         limit = self.options.get("max_iter")
         count = getattr(self.estimator, "n_iter_", None)
-        if limit is None or count is None or limit < 0:
-            return []
-        if int(np.max(count)) < limit:
+        if limit is None or count is None or limit < 0 or int(np.max(count)) < limit:
             return []
         return [f"the solver stopped at max_iter = {limit}, not at its tolerance: raise max_iter"]
-
-
-def augmented(X: Any, scaling: float) -> Any:
-    """The samples with a constant feature, as liblinear appends it for the intercept."""
-    column = np.full((X.shape[0], 1), float(scaling))
-    if not sparse.issparse(X):
-        return np.hstack([X, column])
-    return sparse.hstack([X, sparse.csr_array(column)], format="csr")
 
 
 def _shown(labels: NDArray[Any]) -> str:

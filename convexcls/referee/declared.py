@@ -108,13 +108,6 @@ def certified(fit: Fit) -> list[Claim]:
 def _claim(fit: Fit, problem: Problem, solution: Solution, subject: str) -> Claim:
     if solution.x is None or solution.x.size != problem.size:
         raise ValueError(f"X and y have other shapes than those that this {fit.name} was fitted on")
-    return Claim(
-        problem,
-        f"{fit.name} solves the {stated(problem)}",
-        np.array(solution.x),
-        multipliers=solution.multipliers,
-        source="that it keeps",
-        subject=subject,
-        by_dual=problem.kind == "kernel",
-        usual=solution.certificate.tol,
-    )
+    named, by_dual = f"{fit.name} solves the {stated(problem)}", problem.kind == "kernel"
+    kept = np.array(solution.x), solution.multipliers, "that it keeps"
+    return Claim(problem, named, *kept, subject=subject, by_dual=by_dual, usual=solution.certificate.tol)

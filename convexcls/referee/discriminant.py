@@ -23,17 +23,13 @@ def linear_discriminant_analysis(fit: Fit) -> list[Claim]:
     """The program of a LinearDiscriminantAnalysis."""
     if getattr(fit.X, "format", None):
         raise ValueError("LinearDiscriminantAnalysis takes dense samples: give X as an array")
-    classes = fit.classes
+    classes, coef = fit.classes, fit.coef
     base = FisherLDA(fit.X, fit.y)
-    coef = np.atleast_2d(fit.array("coef_"))
-    rows = 1 if classes.size == 2 else classes.size
-    if coef.shape != (rows, fit.X.shape[1]):
-        raise ValueError(f"coef_ of this {fit.name} is {coef.shape}: it should be {(rows, fit.X.shape[1])}")
     differences = coef if classes.size == 2 else coef[1:] - coef[0]
     own = _given_covariance(fit)
     problem = base if own is None else _with_covariance(base, *own)
     point, multipliers, scale = _direction(problem, base, differences)
-    findings = [*fit.precision(), *_means(fit), *_intercept(fit, coef)]
+    findings = [*fit.precision(), *_means(fit), *_intercept(fit)]
     if own is None:
         named, more = _divisor(fit, scale, classes.size)
         findings += more
@@ -108,24 +104,27 @@ def _divisor(fit: Fit, scale: float, count: int) -> tuple[str, list[str]]:
     ]
 
 
+def _class_means(fit: Fit) -> Array:
+    return np.vstack([fit.X[fit.y == label].mean(axis=0) for label in fit.classes])
+
+
 def _means(fit: Fit) -> list[str]:
     """Whether means_ are those of the samples."""
     kept = getattr(fit.estimator, "means_", None)
     if kept is None:
         return []
-    found = np.vstack([fit.X[fit.y == label].mean(axis=0) for label in fit.classes])
+    found = _class_means(fit)
     size = np.abs(fit.X).max(axis=0, initial=0.0)
     if np.shape(kept) == found.shape and np.all(np.abs(kept - found) <= 1e-9 * np.maximum(size, 1e-300)):
         return []
     return ["means_ are not the class means of X: X is not the data of the fit, or they were changed"]
 
 
-def _intercept(fit: Fit, coef: Array) -> list[str]:
+def _intercept(fit: Fit) -> list[str]:
     """Whether the intercept is the one of Gaussian classes with these coefficients: halfway between the means, moved by
     the log-odds of the priors. Of several classes up to a number that all share."""
-    means = np.vstack([fit.X[fit.y == label].mean(axis=0) for label in fit.classes])
-    log_priors = np.log(fit.array("priors_"))
-    found = fit.array("intercept_")
+    means, coef = _class_means(fit), fit.coef
+    log_priors, found = np.log(fit.array("priors_")), fit.array("intercept_")
     if fit.classes.size == 2:
         expected: Any = np.array([-0.5 * float((means[0] + means[1]) @ coef[0]) + log_priors[1] - log_priors[0]])
     else:  # coef_k = S^-1 (mean_k - c): scores differ from -1/2 mean_k' S^-1 mean_k by the same amount for all classes

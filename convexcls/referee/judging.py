@@ -15,11 +15,11 @@ import numpy as np
 
 from convexcls.arrays import Array
 from convexcls.problem import Problem
-from convexcls.proofs.certificate import Certificate
+from convexcls.proofs.certificate import Certificate, Status
 from convexcls.proofs.kkt.attainment import PROOF, attainment, needs_attainment_proof
 from convexcls.proofs.kkt.check import check_kkt
 from convexcls.proofs.kkt.residuals import KKT
-from convexcls.referee.appraisal import Appraisal, relative
+from convexcls.referee.appraisal import Appraisal, relative, verdict_on
 from convexcls.referee.bounds import Interval, bounds, exact_optimum
 from convexcls.referee.claim import Claim
 from convexcls.referee.rebuilding import rebuilt
@@ -72,9 +72,7 @@ def judge(claim: Claim, estimator: str, level: str) -> Appraisal:
         estimator=estimator,
         problem=problem,
         named=claim.named,
-        objective=found.objective,
-        lower=found.lower,
-        upper=found.upper,
+        **{name: value for name, value in vars(found).items() if name != "theirs"},
         verdict="; ".join([_verdict(claim, kkt, found, own), *claim.remarks]),
         findings=tuple(findings),
         kkt=kkt,
@@ -82,8 +80,6 @@ def judge(claim: Claim, estimator: str, level: str) -> Appraisal:
         point=np.array(x),
         multipliers=multipliers,
         source=source,
-        bound_by=found.bound_by,
-        level=found.level,
         subject=claim.subject,
         stretch=_stretch(claim, kkt, found.theirs),
         proof=own,
@@ -100,8 +96,6 @@ def _stretch(claim: Claim, kkt: KKT, theirs: Interval) -> float:
 def _verdict(claim: Claim, kkt: KKT, found: _Found, own: Solution | None) -> str:
     """How far the fit is from the optimum. A point that violates its constraints may have any objective: then it is
     the multiple of it that does not which is judged, where there is one."""
-    from convexcls.referee.appraisal import verdict_on
-
     words = verdict_on(claim.problem, found.objective, found.lower, own)
     broken = kkt.primal_feasibility
     if claim.by_dual or broken.relative <= FEASIBLE or (own is not None and own.status == "infeasible"):
@@ -165,19 +159,10 @@ def _certificate(
     if attained is not None and attained < PROOF:
         short.append("that a minimum exists is not proved")
     bounded = interval.found if abs(getattr(interval.found, "stretch", 1.0) - 1.0) <= FEASIBLE else None  # of x itself
-    return Certificate(
-        "undecided" if short else "optimal",
-        problem,
-        OPTIMAL,
-        kkt,
-        attained=attained,
-        reason="; ".join(short),
-        notes=problem.notes,
-        x=x,
-        multipliers=multipliers,
-        level="float" if bounded is None else "rigorous",
-        bounds=bounded,
-    )
+    status: Status = "undecided" if short else "optimal"
+    reason, notes = "; ".join(short), problem.notes
+    judged = Certificate(status, problem, OPTIMAL, kkt, None, None, attained, reason, notes, x, multipliers)
+    return judged if bounded is None else replace(judged, level="rigorous", bounds=bounded)
 
 
 def _why_not(claim: Claim, multipliers: Mapping[str, Array]) -> str:

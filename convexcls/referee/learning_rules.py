@@ -128,16 +128,9 @@ def _claim(fit: Fit, subject: str, labels: Any, weights: Array, k: int) -> Claim
             own = own_solution(PerceptronCriterion(fit.X, labels, intercept=free, sample_weight=weights))
         return _promise(own)
 
-    return Claim(
-        problem,
-        named,
-        fitted_point(problem, scale * coef, scale * intercept),
-        subject=subject,
-        usual=np.inf,
-        findings=rule_findings(fit),
-        remarks=(_count(errors, fit.n),),
-        tell=tell,
-    )
+    point = fitted_point(problem, scale * coef, scale * intercept)
+    findings, remarks = rule_findings(fit), (_count(errors, fit.n),)
+    return Claim(problem, named, point, subject=subject, usual=np.inf, findings=findings, remarks=remarks, tell=tell)
 
 
 def _count(errors: Any, n: int) -> str:

@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 
 from convexcls.arrays import Array
-from convexcls.data import DataError, check_matrix, finite_doubles
-from convexcls.data.labels import as_vector
+from convexcls.data import DataError, as_vector, check_matrix, finite_doubles
 from convexcls.models import EmpiricalRisk, LogisticMLE
 from convexcls.problem import Problem
 from convexcls.referee.claim import Claim, completed
@@ -78,13 +77,8 @@ def _claim(result: Any, X: Any, y: Any, weights: Array | None, l1: Array | None,
     if l1 is not None:
         words = f"{name}.fit_regularized solves logistic regression with the l1 penalty alpha = {l1[0]:g}"
     named = f"{words}, no intercept" if constant is None else f"{words}; the intercept is the column {constant} of X"
-    return Claim(
-        problem,
-        named,
-        completed(problem, {"coef": params}),
-        usual=1e-4,
-        findings=tuple(_findings(result, matrix, target, constant, l1)),
-    )
+    point, findings = completed(problem, {"coef": params}), _findings(result, matrix, target, constant, l1)
+    return Claim(problem, named, point, usual=1e-4, findings=tuple(findings))
 
 
 def _l1_penalty(result: Any) -> Array | None:

@@ -183,8 +183,4 @@ class _Shares:
 def _nearest(distance: Array, chosen: Mask) -> Indices:
     """The chosen rows, at most so many that least squares can take them: those nearest to the kink."""
     rows = np.flatnonzero(chosen)
-    return (
-        rows
-        if rows.size <= MAX_FREE_MULTIPLIERS
-        else np.sort(rows[np.argsort(distance[rows], kind="stable")[:MAX_FREE_MULTIPLIERS]])
-    )
+    return np.sort(rows[np.argsort(distance[rows], kind="stable")[:MAX_FREE_MULTIPLIERS]])

@@ -55,10 +55,7 @@ def _svc(fit: Fit, pair: Pair) -> Claim:
     bound = C * pair.weights
     linear = fit.options["kernel"] == "linear"
     claim = _linear(pair, C) if linear else _kernel(fit, pair, C)
-    remarks = multiplier_remarks(pair, bound, "C" if np.all(pair.weights == 1) else "C c_i, their bound")
-    findings = (*fit.stopped(), *pair.findings)
-    allowed = _allowed(fit, bound)
-    return replace(claim, remarks=remarks, findings=findings, subject=pair.subject, usual=0.0, allowed=allowed)
+    return _bounded(claim, fit, pair, bound, "C" if np.all(pair.weights == 1) else "C c_i, their bound")
 
 
 def _linear(pair: Pair, C: float) -> Claim:
@@ -95,26 +92,17 @@ def _nu(fit: Fit, pair: Pair) -> Claim:
         f"NuSVC solves the nu-support vector machine with nu = {nu:g} for the kernel {_kernel_words(base)}, stated by "
         f"its dual; in units of margin one it is a soft margin with C = {1 / rho:.6g}"
     )
-    remarks = multiplier_remarks(scaled, pair.weights, "their bound")
-    return Claim(
-        problem,
-        named,
-        scaled.alpha,
-        multipliers,
-        "of the decision function",
-        pair.subject,
-        by_dual=True,
-        usual=0.0,
-        allowed=_allowed(fit, pair.weights),
-        remarks=remarks,
-        findings=(*fit.stopped(), *pair.findings),
-    )
+    claim = Claim(problem, named, scaled.alpha, multipliers, "of the decision function", by_dual=True)
+    return _bounded(claim, fit, scaled, pair.weights, "their bound")
 
 
-def _allowed(fit: Fit, bound: Array) -> float:
-    """The gap that libsvm's stopping rule leaves: optimality of every multiplier to tol costs at most tol times its
-    bound; twice that, for what rounding and shrinking add."""
-    return 2.0 * fit.tolerance * float(bound.sum())
+def _bounded(claim: Claim, fit: Fit, pair: Pair, bound: Array, called: str) -> Claim:
+    """The claim with what is to say of multipliers that have this bound. The gap that libsvm's stopping rule leaves is
+    allowed: optimality of every multiplier to tol costs at most tol times its bound; twice that, for what rounding and
+    shrinking add."""
+    allowed = 2.0 * fit.tolerance * float(bound.sum())
+    findings, remarks = (*fit.stopped(), *pair.findings), multiplier_remarks(pair, bound, called)
+    return replace(claim, remarks=remarks, findings=findings, subject=pair.subject, usual=0.0, allowed=allowed)
 
 
 def nu_problem(base: KernelSVM, nu: float) -> Problem:

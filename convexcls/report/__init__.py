@@ -1,4 +1,5 @@
-"""The report: a solution on one page, with its problem, its proof and its pictures, for people to look at.
+"""The report: a solution on one page, with its problem, its proof and its pictures, for people to look at; and what
+notebooks show of every result.
 
 >>> import convexcls as cc
 >>> solution = cc.HardMarginSVM([[0.0, 0.0], [2.0, 0.0]], ["left", "right"]).solve()
@@ -11,30 +12,35 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import singledispatch
 from html import escape
 from pathlib import Path
 from typing import Any
 
-from convexcls.describe import Chapter, Prose, to_html
-from convexcls.describe.certificate import proof
-from convexcls.describe.html import Html
-from convexcls.describe.problem import data_in_brief, formulation
+from convexcls.describe import Chapter, Cluster, Mark, Part, Prose, to_html
+from convexcls.describe.certificate import certificate_parts, proof
+from convexcls.describe.html import Html, tag
+from convexcls.describe.problem import data_in_brief, formulation, statement
 from convexcls.describe.problem import title as described
 from convexcls.describe.slackness import multipliers, slackness
 from convexcls.describe.solution import classifier, numbers, verdict
-from convexcls.describe.studies import comparison_table
+from convexcls.describe.studies import comparison_table, path_table, summary_parts, verdict_parts
 from convexcls.files import write_file
 from convexcls.problem import Problem
-from convexcls.report import notebook as notebook
-from convexcls.report.page import document, pictures_sections, provenance_section
+from convexcls.proofs.certificate import Certificate
+from convexcls.proofs.separability import Separability
+from convexcls.referee import Appraisal, Appraisals
+from convexcls.report.page import document, pictures_sections, provenance_section, resource
 from convexcls.solution import Solution
 from convexcls.solve import accepting
 from convexcls.studies.compare import Comparison, Row, compare
+from convexcls.studies.inference import Existence, Summary
+from convexcls.studies.paths import Path as SolutionPath
 from convexcls.wording import capitalized
 
 #: A problem of more coefficients than this is not given to all solvers unasked: some would take minutes.
 MAX_COEFFICIENTS_FOR_ALL = 50_000
-MOST_COEFFICIENTS = 30
+MOST_COEFFICIENTS, MOST_IN_NOTEBOOKS = 30, 10
 JUDGED = "Each answer is judged by the toolkit's own check on the problem as stated, not by what its solver says."
 
 
@@ -85,25 +91,12 @@ def report(
     from convexcls import __version__
 
     first, others = pictures_sections(solution) if pictures else (Html(""), Html(""))
-    html = document(
-        heading,
-        described(problem),
-        to_html(verdict(solution), numbers(solution)),
-        [
-            first,
-            to_html(
-                data_in_brief(problem),
-                formulation(problem),
-                Chapter("classifier", "The classifier", tuple(classifier(solution, MOST_COEFFICIENTS))),
-                proof(solution),
-                multipliers(solution),
-                slackness(solution),
-            ),
-            others,
-            to_html(table),
-        ],
-        provenance_section(solution, command, __version__),
-    )
+    top = to_html(verdict(solution), numbers(solution))
+    found = Chapter("classifier", "The classifier", tuple(classifier(solution, MOST_COEFFICIENTS)))
+    why = (proof(solution), multipliers(solution), slackness(solution))
+    chapters = to_html(data_in_brief(problem), formulation(problem), found, *why)
+    foot = provenance_section(solution, command, __version__)
+    html = document(heading, described(problem), top, [first, chapters, others, to_html(table)], foot)
     made = Report(heading, html)
     if path is not None:
         made.save(path)
@@ -139,5 +132,43 @@ def size(problem: Problem) -> int:
     rows = sum(block.size for block in blocks if block.kind != "vector")
     return rows * min(unknowns, 1000)
 
+
+# ---- what notebooks show --------------------------------------------------------------------------------
+
+
+def in_notebook(result: Any) -> str:
+    """One of our results for a notebook: no script, nothing from outside."""
+    style = Html(f"<style>{resource('notebook.css')}</style>")
+    return tag("div", style, to_html(*notebook_parts(result)), class_="convexcls")
+
+
+@singledispatch
+def notebook_parts(result: Any) -> list[Part]:
+    """What a result is shown by."""
+    raise TypeError(f"nothing is known of how to show a {type(result).__name__}")
+
+
+@notebook_parts.register
+def _(solution: Solution) -> list[Part]:
+    return [
+        Prose(Mark(capitalized(solution.problem.name), "strong")),
+        verdict(solution),
+        numbers(solution),
+        *classifier(solution, MOST_IN_NOTEBOOKS),
+        Cluster(tuple(certificate_parts(solution.certificate)), "folded", "The proof"),
+    ]
+
+
+@notebook_parts.register
+def _(certificate: Certificate) -> list[Part]:
+    return [Prose(Mark(certificate.status.upper(), "badge")), *certificate_parts(certificate)]
+
+
+notebook_parts.register(Problem, lambda problem: [statement(problem)])
+notebook_parts.register(Comparison, lambda comparison: [comparison_table(comparison)])
+notebook_parts.register(SolutionPath, lambda path: [path_table(path)])
+notebook_parts.register(Summary, summary_parts)
+for judged in (Separability, Existence, Appraisal, Appraisals):
+    notebook_parts.register(judged, verdict_parts)
 
 __all__ = ["Report", "report"]

@@ -20,7 +20,6 @@ import numpy as np
 
 from convexcls.describe import Fact, Facts, Prose, to_html
 from convexcls.describe.html import Html, headed, join, tag
-from convexcls.describe.problem import data_of_problem
 from convexcls.models import Model
 from convexcls.problem import Problem
 from convexcls.proofs.portable.digest import data_digest
@@ -61,14 +60,9 @@ def document(title: str, subtitle: str, top: Html, sections: Iterable[Html], foo
         tag("title", title),
         Html(f"<style>{font_face()}{resource('report.css')}</style>"),
     ]
+    under = tag("p", subtitle, class_="subtitle")
     body = [
-        tag(
-            "header",
-            tag("p", "convexcls report", class_="kind"),
-            tag("h1", title),
-            tag("p", subtitle, class_="subtitle"),
-            top,
-        ),
+        tag("header", tag("p", "convexcls report", class_="kind"), tag("h1", title), under, top),
         tag("main", *sections),
         tag("footer", foot),
         Html(f"<script>{script}</script>"),
@@ -190,7 +184,7 @@ def _written(value: object) -> str:
 
 
 def _digest(problem: Problem) -> str:
-    data = data_of_problem(problem)
+    data = problem.data
     if data is None or (data.matrix.nnz if data.sparse else data.n * data.d) > MOST_ENTRIES:
         return ""
     return data_digest(data)

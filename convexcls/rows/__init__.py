@@ -9,12 +9,12 @@ rounding. Imports ``data`` and ``arrays``.
 
 from convexcls.rows.base import Factors, Rows, Visit, as_rows
 from convexcls.rows.blocked import CentredRows
-from convexcls.rows.class_margins import ClassMarginRows, ColumnRows, block_gram
+from convexcls.rows.class_margins import ClassMarginRows, block_gram
 from convexcls.rows.in_memory import DenseRows, SparseRows
 from convexcls.rows.joined import JoinedRows, StackedRows, one_entry_each
 from convexcls.rows.plain import ConstantRows, DiagonalRows, PickedRows
 from convexcls.rows.row_store import MatrixTooLarge
-from convexcls.rows.scaled import ScaledRows, TransposedRows
+from convexcls.rows.scaled import ColumnRows, ScaledRows, TransposedRows
 
 __all__ = [
     "CentredRows",

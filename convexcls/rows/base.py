@@ -25,7 +25,7 @@ checks.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -175,12 +175,16 @@ class Rows(ABC):
     def gram_diagonal(self, weights: Array) -> Array:
         """The diagonal of ``gram(weights)``, in one reading."""
         out = np.zeros(self.shape[1])
-        for block in row_blocks(self.shape[0]):
-            matrix = self[block].to_matrix()
-            out += (matrix * matrix).T @ weights[block]
+        for rows, matrix in self.in_blocks():
+            out += (matrix * matrix).T @ weights[rows]
         return out
 
     # ---- what follows: sizes --------------------------------------------------------------------------------
+
+    def in_blocks(self) -> Iterator[tuple[slice, Any]]:
+        """The rows of each block and their entries, dense or sparse, in memory that the next block may take again."""
+        for rows in row_blocks(self.shape[0]):
+            yield rows, self[rows].to_matrix()
 
     def __abs__(self) -> Rows:
         """The rows of absolute values: how large the sum was whose cancellation is being judged."""
@@ -200,15 +204,15 @@ class Rows(ABC):
 
     def _largest_by_column(self) -> Array:
         out = np.zeros(self.shape[1])
-        for rows in row_blocks(self.shape[0]):
-            out = np.maximum(out, largest_size(self[rows].to_matrix(), axis=0))
+        for _, matrix in self.in_blocks():
+            np.maximum(out, largest_size(matrix, axis=0), out=out)
         return out
 
     def row_max(self) -> Array:
         """The largest absolute value of each row, 0 for an empty one."""
         out = np.empty(self.shape[0])
-        for rows in row_blocks(self.shape[0]):
-            out[rows] = largest_size(self[rows].to_matrix(), axis=1)
+        for rows, matrix in self.in_blocks():
+            out[rows] = largest_size(matrix, axis=1)
         return out
 
     def diagonal_entries(self) -> Array:
@@ -218,9 +222,9 @@ class Rows(ABC):
     def entry_counts(self) -> tuple[Counts, Counts]:
         """How many entries are not 0, by row and by column."""
         by_row, by_column = (np.zeros(size, dtype=np.intp) for size in self.shape)
-        for block in row_blocks(self.shape[0]):
-            there = self[block].to_matrix() != 0
-            by_row[block] = there.sum(axis=1)
+        for rows, matrix in self.in_blocks():
+            there = matrix != 0
+            by_row[rows] = there.sum(axis=1)
             by_column += there.sum(axis=0)
         return by_row, by_column
 
@@ -262,9 +266,9 @@ class Rows(ABC):
         return self if chosen.size == self.shape[1] else self._some_columns(chosen)
 
     def _some_columns(self, chosen: Indices) -> Rows:
-        from convexcls.rows.rounded import columns_of
+        from convexcls.rows.scaled import ColumnRows
 
-        return columns_of(self, chosen)
+        return ColumnRows(self, chosen)
 
     # ---- what follows: the rows written out -----------------------------------------------------------------
 

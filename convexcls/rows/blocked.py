@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Iterator
 from fractions import Fraction
 from functools import cached_property
@@ -22,46 +21,43 @@ IN_CACHE = 50_000
 
 
 class BlockedRows(Rows):
-    """Rows whose products are made block by block, so that they are never all there."""
-
-    @abstractmethod
-    def blocks(self) -> Iterator[tuple[slice, Array]]:
-        """The rows of each block and their entries, in memory that the next block may take again."""
+    """Rows whose products are made block by block, so that they are never all there: a subclass says how ``in_blocks``
+    are made."""
 
     def __matmul__(self, v: Array) -> Array:
         out = np.empty((self.shape[0], *v.shape[1:]))
-        for rows, block in self.blocks():
+        for rows, block in self.in_blocks():
             out[rows] = block @ v
         return out
 
     def transposed_matmul(self, u: Array) -> Array:
         out = np.zeros((self.shape[1], *u.shape[1:]))
-        for rows, block in self.blocks():
+        for rows, block in self.in_blocks():
             out += block.T @ u[rows]
         return out
 
     def gram(self, weights: Array) -> Array:
         out = np.zeros((self.shape[1], self.shape[1]))
-        for rows, block in self.blocks():
+        for rows, block in self.in_blocks():
             out += DenseRows(block).gram(weights[rows])
         return out
 
     def to_matrix(self) -> Any:
         out = np.empty(self.shape)
-        for rows, block in self.blocks():
+        for rows, block in self.in_blocks():
             out[rows] = block
         return out
 
     def added_up(self, u: Array) -> tuple[Array, Array | int]:
         out, most, count = np.zeros((self.shape[1], *u.shape[1:])), 0, 0
-        for rows, block in self.blocks():
+        for rows, block in self.in_blocks():
             part, length = added_up_in_parts(block, u[rows])
             out, most, count = out + part, max(most, length), count + 1
         return out, most + count
 
     def sweep(self, x: Array, visit: Visit) -> Array:
         out = np.zeros(x.shape)
-        for rows, block in self.blocks():
+        for rows, block in self.in_blocks():
             out += block.T @ visit(rows, block @ x)
         return out
 
@@ -73,14 +69,12 @@ class AbsoluteRows(BlockedRows):
         self.base = base
         self.shape = base.shape
 
-    def blocks(self) -> Iterator[tuple[slice, Array]]:
-        """The absolute values, a block at a time, in memory that the next block takes again."""
+    def in_blocks(self) -> Iterator[tuple[slice, Array]]:
         n, d = self.shape
         length = max(IN_CACHE // max(d, 1), 16)
         memory = np.empty((min(length, n), d))
-        for start in range(0, n, length):
-            rows = slice(start, min(start + length, n))
-            yield rows, np.abs(self.base[rows].to_dense(), out=memory[: rows.stop - start])
+        for rows in row_blocks(n, length):
+            yield rows, np.abs(self.base[rows].to_dense(), out=memory[: rows.stop - rows.start])
 
     def __getitem__(self, index: Any) -> Rows:
         return abs(self.base[index])
@@ -133,7 +127,7 @@ class CentredRows(BlockedRows):
     def as_centred(self) -> CentredRows:  # type: ignore[override]
         return self
 
-    def blocks(self) -> Iterator[tuple[slice, Array]]:
+    def in_blocks(self) -> Iterator[tuple[slice, Array]]:
         for rows in row_blocks(self.shape[0]):
             yield rows, (self.base[rows].to_dense() - self.origin) - self.means[self.groups[rows]]
 
@@ -170,9 +164,3 @@ class CentredRows(BlockedRows):
     @property
     def rounding(self) -> float:
         return float("inf")  # what cancels against the mean leaves its rounding behind
-
-    def _largest_by_column(self) -> Array:
-        out = np.zeros(self.shape[1])
-        for _, block in self.blocks():
-            out = np.maximum(out, np.abs(block).max(axis=0, initial=0.0))
-        return out

@@ -85,6 +85,15 @@ class ClassMarginRows(Rows):
 
         return at(self.classes[samples], 1.0) + at(self.others[samples, place], self.other)
 
+    def _some_columns(self, chosen: Indices) -> Rows:
+        d = self.base.shape[1]
+        features = np.unique(chosen % d)
+        if features.size == d:
+            return super()._some_columns(chosen)
+        few = ClassMarginRows(self.base.select_columns(features), self.classes, self.count, self.other)
+        place = chosen // d * features.size + np.searchsorted(features, chosen % d)  # of each class the same few
+        return few.select_columns(place)
+
     def __abs__(self) -> Rows:
         return ClassMarginRows(abs(self.base), self.classes, self.count, abs(self.other))
 
@@ -136,65 +145,6 @@ class ClassMarginRows(Rows):
         return np.asarray(np.swapaxes(E, 1, 2) @ blocks @ E)
 
 
-class ColumnRows(Rows):
-    """The first ``count`` columns of rows: the others are multiplied by 0."""
-
-    def __init__(self, base: Rows, count: int) -> None:
-        self.base = base
-        self.shape = (base.shape[0], count)
-
-    def _filled(self, v: Array) -> Array:
-        out = np.zeros((self.base.shape[1], *v.shape[1:]))
-        out[: self.shape[1]] = v
-        return out
-
-    def __matmul__(self, v: Array) -> Array:
-        return self.base @ self._filled(v)
-
-    def transposed_matmul(self, u: Array) -> Array:
-        return np.asarray(self.base.T @ u)[: self.shape[1]]
-
-    def gram(self, weights: Array) -> Array:
-        return self.base.gram(weights)[: self.shape[1], : self.shape[1]]
-
-    def __getitem__(self, index: Any) -> Rows:
-        return ColumnRows(self.base[index], self.shape[1])
-
-    def __abs__(self) -> Rows:
-        return ColumnRows(abs(self.base), self.shape[1])
-
-    def _some_columns(self, chosen: Indices) -> Rows:
-        if (margins := self.base.as_class_margins) is None:
-            return super()._some_columns(chosen)
-        d = margins.base.shape[1]
-        features = np.unique(chosen % d)
-        if features.size == d:
-            return super()._some_columns(chosen)
-        few = ClassMarginRows(margins.base.select_columns(features), margins.classes, margins.count, margins.other)
-        place = chosen // d * features.size + np.searchsorted(features, chosen % d)  # of each class the same few
-        return ColumnRows(few, few.shape[1]).select_columns(place)
-
-    def _largest_by_column(self) -> Array:
-        return self.base.column_max()[: self.shape[1]].copy()
-
-    def rational(self, index: Any = None) -> list[list[Fraction]]:
-        return [row[: self.shape[1]] for row in self.base.rational(index)]
-
-    def exact_doubles(self, index: Any) -> Array | None:
-        inner = self.base.exact_doubles(index)
-        return None if inner is None else inner[:, : self.shape[1]]
-
-    @property
-    def rounding(self) -> float:
-        return self.base.rounding
-
-    def to_matrix(self) -> Any:
-        return self.base.to_matrix()[:, : self.shape[1]]
-
-    def to_dense(self) -> Array:
-        return self.base.to_dense()[:, : self.shape[1]]
-
-
 def block_gram(left: Rows, blocks: Array, right: Rows) -> Array:
     """``sum_i L_i' B_i R_i``, with L_i and R_i the rows of sample i and B_i = ``blocks[i]`` symmetric. Every sample has
     as many rows, and they stand together."""
@@ -202,16 +152,15 @@ def block_gram(left: Rows, blocks: Array, right: Rows) -> Array:
     if isinstance(left, ScaledRows):
         inner = block_gram(left.base, blocks * left.left.reshape(n, width)[:, :, None], right)
         return inner * left.right[:, None]
-    if isinstance(right, ScaledRows):
-        inner = block_gram(left, blocks * right.left.reshape(n, width)[:, None, :], right.base)
-        return inner * right.right
+    out = np.zeros((left.shape[1], right.shape[1]))
     if isinstance(left, JoinedRows):
-        return _stacked([(where, block_gram(rows, blocks, right)) for where, rows in left.parts], left.shape[1], 0)
-    if isinstance(right, JoinedRows):
-        return _stacked([(where, block_gram(left, blocks, rows)) for where, rows in right.parts], right.shape[1], 1)
+        for where, rows in left.parts:
+            out[where] += block_gram(rows, blocks, right)
+        return out
+    if isinstance(right, (ScaledRows, JoinedRows)):
+        return block_gram(right, np.swapaxes(blocks, 1, 2), left).T
     if isinstance(left, ClassMarginRows) and isinstance(right, ClassMarginRows):
         return _by_classes(left, blocks, right)
-    out = np.zeros((left.shape[1], right.shape[1]))
     if left.shape[0] * (left.shape[1] + right.shape[1]) <= MAX_MULTIPLIED_ENTRIES:
         dense, other_dense = (rows.to_dense().reshape(n, width, -1) for rows in (left, right))
         return np.asarray(np.tensordot(np.swapaxes(dense, 1, 2) @ blocks, other_dense, axes=([0, 2], [0, 1])))
@@ -219,14 +168,6 @@ def block_gram(left: Rows, blocks: Array, right: Rows) -> Array:
         mine = left[k::width]
         for other in range(width):
             out += cross_gram(mine, blocks[:, k, other], right[other::width])
-    return out
-
-
-def _stacked(parts: list[tuple[slice, Array]], size: int, axis: int) -> Array:
-    shape = (size, parts[0][1].shape[1]) if axis == 0 else (parts[0][1].shape[0], size)
-    out = np.zeros(shape)
-    for where, block in parts:
-        out[(where, slice(None)) if axis == 0 else (slice(None), where)] += block
     return out
 
 

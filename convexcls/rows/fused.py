@@ -8,15 +8,14 @@ while the block is in the cache: a sweep is R' f(R x) at the cost of one pass.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from scipy.linalg.blas import dsyrk, ssyrk
 
 from convexcls.arrays import Array, Indices
 from convexcls.rows.base import Factors, Rows, Visit
-from convexcls.rows.summation import row_blocks, sweep_blocks
+from convexcls.rows.summation import outer_products, sweep_blocks
 
 Parts = Sequence[tuple[slice, Rows]]
 
@@ -30,10 +29,10 @@ class FusedRows:
     size: int
     matrix: Rows
     where: slice
-    right: Array | None = None
+    right: Array
     factor: Array | None = None
     constant: slice | None = None
-    constant_right: Array | None = None
+    constant_right: Array = field(default_factory=lambda: np.empty(0))
     columns: int = 1
 
     @classmethod
@@ -75,6 +74,11 @@ class FusedRows:
         """The number of samples."""
         return self.matrix.shape[0]
 
+    @property
+    def width(self) -> int:
+        """The unknowns of one column, that of the ones among them."""
+        return self.matrix.shape[1] + (self.constant is not None)
+
     def __getitem__(self, index: Any) -> FusedRows:
         factor = None if self.factor is None else self.factor[index]
         return replace(self, matrix=self.matrix[index], factor=factor)
@@ -95,8 +99,8 @@ class FusedRows:
         for block in sweep_blocks(*array.shape):
             yield block, array[block], array[block].T
 
-    def _by_column(self, x: Array, where: slice, right: Array | None) -> Array:
-        values = x[where] if right is None else x[where] * right
+    def _by_column(self, x: Array, where: slice, right: Array) -> Array:
+        values = x[where] * right
         return values if self.columns == 1 else values.reshape(self.columns, -1)
 
     def sweep(self, x: Array, visit: Visit) -> Array:
@@ -118,15 +122,11 @@ class FusedRows:
                 ones += np.add.reduce(pull, axis=-1)
         return self._over_all(pulled.ravel(), ones, self.right, self.constant_right)
 
-    def _over_all(self, inner: Array, ones: Array, right: Array | None, constant_right: Array | None) -> Array:
+    def _over_all(self, inner: Array, ones: Array, right: Array, constant_right: Array) -> Array:
         """Values by column, and that of the ones, as a vector over all unknowns, in their units."""
-        if right is not None:
-            inner = inner * right
-        if inner.size == self.size:
-            return inner
         out = np.zeros(self.size)
-        out[self.where] = inner
-        if self.constant is not None and constant_right is not None:
+        out[self.where] = inner * right
+        if self.constant is not None:
             out[self.constant] = ones * constant_right
         return out
 
@@ -135,20 +135,22 @@ class FusedRows:
         if self.factor is not None:
             weights = weights * np.square(self.factor)
         inner = self._inner_gram(weights, single_precision and self._near_one())
-        if self.right is not None:
-            right = self.right if self.constant_right is None else np.append(self.right, self.constant_right)
-            inner *= right
-            inner *= right[:, None]
-        if inner.shape[0] == self.size and self.where.start == 0:
-            return inner
-        return self._spread(inner, self._places(inner.shape[0]))
+        right = np.append(self.right, self.constant_right)
+        inner *= right
+        inner *= right[:, None]
+        return self._spread(inner)
 
     def _near_one(self) -> bool:
         """Whether the scales of the columns leave squares of the entries within what single precision holds."""
-        return self.right is None or bool(np.all((self.right > 1e-12) & (self.right < 1e12)))
+        return bool(np.all((self.right > 1e-12) & (self.right < 1e12)))
 
-    def _spread(self, inner: Array, where: Indices) -> Array:
-        """A matrix over the unknowns that stand at ``where`` as one over all."""
+    def _spread(self, inner: Array) -> Array:
+        """A matrix over the unknowns of each column in turn, that of the ones last, as one over all of x."""
+        d, K = self.matrix.shape[1], self.columns
+        where = np.empty((K, self.width), dtype=np.intp)
+        where[:, :d] = np.arange(self.where.start, self.where.stop).reshape(K, d)
+        if self.constant is not None:
+            where[:, d] = np.arange(self.constant.start, self.constant.stop)
         places = where.ravel()
         if places.size == self.size and np.array_equal(places, np.arange(self.size)):
             return inner
@@ -159,31 +161,14 @@ class FusedRows:
     def _inner_gram(self, weights: Array, single_precision: bool = False) -> Array:
         """[X, 1]' diag(weights) [X, 1], without the scales of the columns."""
         d = self.matrix.shape[1]
-        width = d + (self.constant is not None)
-        if self._array is not None and d:
-            return self._syrk(np.sqrt(weights)[:, None], width, single_precision)
-        out = np.empty((width, width))
+        if self._array is not None:
+            return outer_products(self._array, np.sqrt(weights)[:, None], self.width > d, single_precision)
+        out = np.empty((self.width, self.width))
         out[:d, :d] = self.matrix.gram(weights)
         if self.constant is not None:
             out[:d, d] = out[d, :d] = self.matrix.T @ weights
             out[d, d] = weights.sum()
         return out
-
-    def _syrk(self, factors: Array, width: int, single_precision: bool) -> Array:
-        """The sum of f_i f_i' (x) [x_i, 1][x_i, 1]', f_i the factors of a sample, by BLAS, a block at a time."""
-        syrk, kind = (ssyrk, np.float32) if single_precision else (dsyrk, np.float64)
-        d, K = self.matrix.shape[1], factors.shape[1]
-        total = np.zeros((K * width, K * width), order="F", dtype=kind)
-        array = self._array
-        assert array is not None
-        for block in row_blocks(self.height):
-            X = array[block]
-            scaled = np.empty((X.shape[0], K, width), dtype=kind)
-            np.multiply(factors[block, :, None], X[:, None, :], out=scaled[:, :, :d], casting="same_kind")
-            if width > d:
-                scaled[:, :, d] = factors[block]
-            total = syrk(1.0, scaled.reshape(X.shape[0], -1).T, beta=1.0, c=total, overwrite_c=1)
-        return _both_triangles(total)
 
     def gram_diagonal(self, weights: Array) -> Array:
         """The diagonal of R' diag(weights) R over all unknowns; with several columns, weights have one row each."""
@@ -193,38 +178,25 @@ class FusedRows:
         for block, X, _ in self._blocks():
             X = X.to_matrix() if isinstance(X, Rows) else X
             total += (X * X).T @ weights[..., block].T
-        right = None if self.right is None else np.square(self.right)
-        constant_right = None if self.constant_right is None else np.square(self.constant_right)
-        return self._over_all(total.T.ravel(), weights.sum(axis=-1), right, constant_right)
+        scales = np.square(self.right), np.square(self.constant_right)
+        return self._over_all(total.T.ravel(), weights.sum(axis=-1), *scales)
 
     def class_gram(self, probabilities: Array, weights: Array, single_precision: bool = False) -> Array:
         """sum_i weights_i (diag(p_i) - p_i p_i') (x) [x_i, 1][x_i, 1]' over the unknowns of all columns. Off the
         diagonal these are sums of terms of one sign, and every row of blocks has sum zero: nothing cancels."""
-        d, K = self.matrix.shape[1], self.columns
-        width = d + (self.constant is not None)
-        blocks = self._class_blocks(probabilities, np.sqrt(weights), width, single_precision and self._near_one())
+        K = self.columns
+        blocks = self._class_blocks(probabilities, np.sqrt(weights), single_precision and self._near_one())
         for k in range(K):
             blocks[k, :, k] = 0.0
             blocks[k, :, k] = -blocks[k].sum(axis=1)
-        right = np.ones((K, d)) if self.right is None else self.right.reshape(K, d)
-        if self.constant_right is not None:
-            right = np.hstack([right, self.constant_right[:, None]])
+        right = np.hstack([self.right.reshape(K, -1), self.constant_right.reshape(K, -1)])
         blocks *= right[:, :, None, None]
         blocks *= right
-        return self._spread(blocks.reshape(K * width, K * width), self._places(width))
+        return self._spread(blocks.reshape(right.size, right.size))
 
-    def _places(self, width: int) -> Indices:
-        """Where the unknowns of each column stand in x: one row a column, that of the ones last."""
-        d, K = self.matrix.shape[1], self.columns
-        out = np.empty((K, width), dtype=np.intp)
-        out[:, :d] = np.arange(self.where.start, self.where.stop).reshape(K, d)
-        if self.constant is not None:
-            out[:, d] = np.arange(self.constant.start, self.constant.stop)
-        return out
-
-    def _class_blocks(self, p: Array, roots: Array, width: int, single_precision: bool) -> Array:
+    def _class_blocks(self, p: Array, roots: Array, single_precision: bool) -> Array:
         """Minus the sum of p_ik p_il [x_i, 1][x_i, 1]', indexed by k, feature, l, feature."""
-        K = self.columns
+        K, width = self.columns, self.width
         if self._array is None:
             out = np.zeros((K, width, K, width))
             for k in range(K):
@@ -232,7 +204,9 @@ class FusedRows:
                     pair = -self._inner_gram(roots * roots * p[k] * p[other])
                     out[k, :, other] = out[other, :, k] = pair
             return out
-        return -self._syrk(np.ascontiguousarray((p * roots).T), width, single_precision).reshape(K, width, K, width)
+        factors = np.ascontiguousarray((p * roots).T)
+        ones = self.constant is not None
+        return -outer_products(self._array, factors, ones, single_precision).reshape(K, width, K, width)
 
 
 def _row_by_row(v: Array, matrix: Any, transposed: Any) -> Array:
@@ -240,14 +214,3 @@ def _row_by_row(v: Array, matrix: Any, transposed: Any) -> Array:
     if v.ndim == 1:
         return np.asarray(matrix @ v)
     return np.asarray(v @ transposed if isinstance(transposed, np.ndarray) else (matrix @ v.T).T)
-
-
-def _both_triangles(upper: Array, tile: int = 64) -> Array:
-    """A symmetric matrix of doubles, in rows, from its upper triangle in columns."""
-    out = np.array(upper.T, dtype=float, order="C")  # the lower triangle, in rows
-    for k in range(0, out.shape[0], tile):
-        end = k + tile
-        corner = out[k:end, k:end]
-        corner[:] = np.tril(corner) + np.tril(corner, -1).T
-        out[k:end, end:] = out[end:, k:end].T
-    return out

@@ -8,12 +8,11 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from scipy.linalg.blas import dsyrk
 
 from convexcls.arrays import Array, Indices
 from convexcls.data import Given, GivenCells, compressed
-from convexcls.rows.base import Rows, Visit
-from convexcls.rows.summation import BLOCK, added_up_in_parts, largest_size, row_blocks, sweep_blocks
+from convexcls.rows.base import Counts, Rows, Visit
+from convexcls.rows.summation import BLOCK, added_up_in_parts, largest_size, outer_products, sweep_blocks
 
 
 def given_cells(rows: Rows, index: Any) -> GivenCells | None:
@@ -67,15 +66,11 @@ class DenseRows(AsGiven):
     def gram(self, weights: Array) -> Array:
         """Blocks of rows, each scaled by the square roots of its weights and added by BLAS syrk, which computes one
         triangle only."""
-        n, d = self.shape
-        if n <= BLOCK and d:
-            scaled = self.array * np.sqrt(weights)[:, None]
-            return np.asarray(scaled.T @ scaled)  # NumPy sees that it is symmetric
-        total = np.zeros((d, d), order="F")
-        for rows in row_blocks(n if d else 0):  # BLAS refuses empty matrices
-            scaled = self.array[rows] * np.sqrt(weights[rows])[:, None]
-            total = dsyrk(1.0, scaled.T, beta=1.0, c=total, overwrite_c=1)
-        return np.asarray(np.triu(total) + np.triu(total, 1).T)
+        roots = np.sqrt(weights)[:, None]
+        if self.shape[0] > BLOCK:
+            return outer_products(self.array, roots)
+        scaled = self.array * roots
+        return np.asarray(scaled.T @ scaled)  # NumPy sees that it is symmetric
 
     def __getitem__(self, index: Any) -> DenseRows:
         return DenseRows(self.array[index], self.given_at(index))
@@ -88,12 +83,6 @@ class DenseRows(AsGiven):
         for rows in sweep_blocks(*self.shape):
             X = self.array[rows]
             out += X.T @ visit(rows, X @ x)
-        return out
-
-    def _largest_by_column(self) -> Array:
-        out = np.zeros(self.shape[1])
-        for rows in row_blocks(self.shape[0]):  # both extremes of a block while it is in the cache
-            np.maximum(out, largest_size(self.array[rows], axis=0), out=out)
         return out
 
     def in_memory(self) -> Array:
@@ -131,9 +120,30 @@ class SparseRows(AsGiven):
 
     @cached_property
     def _longest_column(self) -> int:
-        if self.matrix.format == "csr":
-            return int(np.bincount(self.matrix.indices).max(initial=0))
-        return int(np.diff(self.matrix.indptr).max(initial=0))
+        return self._longest(self.matrix.format == "csc")
+
+    @cached_property
+    def row_length(self) -> int:
+        return self._longest(self.matrix.format == "csr")
+
+    def _longest(self, along: bool) -> int:
+        """The most entries of a row or column, ``along`` those that the format keeps together or across them."""
+        counts = np.diff(self.matrix.indptr) if along else np.bincount(self.matrix.indices)
+        return int(counts.max(initial=0))
+
+    def largest_reach(self, x: Array) -> float:
+        """A row adds up no more numbers than it has entries."""
+        sizes = self.column_max() * np.abs(x)
+        return min(float(sizes.sum()), self.row_length * float(sizes.max(initial=0.0)))
+
+    def entry_counts(self) -> tuple[Counts, Counts]:
+        """Of the compressed form directly."""
+        matrix = self.matrix
+        there = matrix.data != 0
+        across = np.bincount(matrix.indices[there], minlength=self.shape[matrix.format == "csr"])
+        ends = np.concatenate([[0], np.cumsum(there)])[matrix.indptr]
+        along = np.diff(ends)
+        return (along, across) if matrix.format == "csr" else (across, along)
 
     def gram(self, weights: Array) -> Array:
         weighted = sparse.diags_array(np.sqrt(weights)) @ self.matrix

@@ -322,9 +322,6 @@ class StackedRows(Rows):
             return _one_above_the_other(matrices)
         return np.vstack([m.toarray() if sparse.issparse(m) else m for m in matrices])
 
-    def to_dense(self) -> Array:
-        return np.vstack([part.to_dense() for part in self.parts])
-
 
 def _visit_below(visit: Visit, start: int, block: slice, u: Array) -> Array:
     return visit(slice(start + block.start, start + block.stop), u)

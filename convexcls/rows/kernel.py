@@ -11,9 +11,7 @@ from numpy.typing import NDArray
 from convexcls.arrays import Array
 from convexcls.rows.base import Rows, column_by_column
 from convexcls.rows.in_memory import DenseRows
-from convexcls.rows.row_store import MatrixStore, MatrixTooLarge, RowStore, Store
-
-__all__ = ["KernelRows", "MatrixStore", "MatrixTooLarge", "RowStore", "Store"]
+from convexcls.rows.row_store import MatrixStore, MatrixTooLarge, Store
 
 
 class KernelRows(Rows):

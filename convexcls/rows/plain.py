@@ -60,9 +60,6 @@ class PickedRows(Rows):
         np.maximum.at(out, self.columns, np.abs(self.values))
         return out
 
-    def row_max(self) -> Array:
-        return np.abs(self.values)
-
     def entry_counts(self) -> tuple[Counts, Counts]:
         there = self.values != 0
         return there.astype(np.intp), np.bincount(self.columns[there], minlength=self.shape[1])
@@ -143,9 +140,6 @@ class ConstantRows(Rows):
 
     def __abs__(self) -> Rows:
         return self
-
-    def _largest_by_column(self) -> Array:
-        return np.full(1, float(self.shape[0] > 0))
 
     def to_matrix(self) -> Any:
         return np.ones(self.shape)

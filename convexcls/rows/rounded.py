@@ -14,6 +14,7 @@ from convexcls.arrays import Array, Indices
 from convexcls.rows.base import Rows
 from convexcls.rows.doubled import ETA, UNIT
 from convexcls.rows.in_memory import DenseRows
+from convexcls.rows.scaled import ColumnRows
 from convexcls.rows.summation import additions, row_blocks
 
 #: The lower half of a double's 53 bits.
@@ -80,7 +81,7 @@ class RoundedRows(DenseRows):
         return RoundedRows(self.array[index], partial(self.rational, index))  # not a lambda: that cannot be pickled
 
     def _some_columns(self, chosen: Indices) -> Rows:
-        return columns_of(self, chosen)
+        return ColumnRows(self, chosen)
 
     def column_error(self) -> Array | None:
         return None if self._column_error is None else self._column_error()
@@ -88,16 +89,6 @@ class RoundedRows(DenseRows):
     @property
     def rounding(self) -> float:
         return float("inf")  # a sum may cancel
-
-
-def columns_of(rows: Rows, chosen: Indices) -> RoundedRows:
-    """Some columns, written out, with their entries as they were given."""
-    return RoundedRows(rows.to_dense()[:, chosen], partial(_rational_columns, rows, chosen))
-
-
-def _rational_columns(rows: Rows, chosen: Indices) -> list[list[Fraction]]:
-    places = chosen.tolist()
-    return [[row[j] for j in places] for row in rows.rational()]
 
 
 def summed(rows: Rows, weights: Array) -> RoundedRows:

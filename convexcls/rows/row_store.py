@@ -7,12 +7,15 @@ that is there already, with the same verbs.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
 from scipy.sparse import issparse
 
 from convexcls.arrays import Array, Indices
+from convexcls.rows.summation import mirrored, row_blocks
 
 #: Rows that are not kept are computed this many at a time.
 BATCH = 256
@@ -69,7 +72,6 @@ class RowStore:
         n = self.size = values.size
         fitting = int(KEPT_SHARE * limit / (8 * max(n, 1)))
         self.capacity = max(min(n, fitting), min(n, 4))
-        self._slab: Array | None = None
         self._slot = np.full(n, -1, dtype=np.intp)  # where a row is kept
         self._owner = np.full(self.capacity, -1, dtype=np.intp)  # which row a slot holds
         self._used = np.zeros(self.capacity, dtype=np.int64)  # when it was last asked for
@@ -102,18 +104,21 @@ class RowStore:
         """The entries on the diagonal."""
         return self.values.diagonal()
 
+    @cached_property
+    def _slab(self) -> Array:
+        """The rows that are kept."""
+        return np.empty((self.capacity, self.size))
+
     def place(self, index: Indices) -> tuple[Array, Indices]:
         """An array and the places in it where the rows ``index`` stand, at most ``capacity`` of them; they stay there
         until other rows are asked for. Not to be written to."""
-        if self._slab is None:
-            self._slab = np.empty((self.capacity, self.size))
         self._clock += 1
         slots = self._slot[index]
         self._used[slots[slots >= 0]] = self._clock
         missing = index[slots < 0]
         if missing.size:
             free = self._make_room(missing.size)
-            self._fill(missing, free, self._slab)
+            self._fill(missing, free)
             self._slot[missing], self._owner[free], self._used[free] = free, missing, self._clock
             slots = self._slot[index]
         return self._slab, slots
@@ -125,16 +130,21 @@ class RowStore:
         self._slot[gone[gone >= 0]] = -1
         return slots
 
-    def _fill(self, index: Indices, slots: Indices, slab: Array) -> None:
+    def _fill(self, index: Indices, slots: Indices) -> None:
         """Compute rows into slots: in place where these stand side by side, else some at a time beside them."""
         if slots[-1] - slots[0] == slots.size - 1:
-            self.values.fill(index, slab[slots[0] : slots[-1] + 1])
+            self.values.fill(index, self._slab[slots[0] : slots[-1] + 1])
             return
+        for some, block in self._computed(index):
+            self._slab[slots[some]] = block
+
+    def _computed(self, index: Indices) -> Iterator[tuple[slice, Array]]:
+        """The rows ``index``, some at a time, in memory that the next ones take again."""
         block = np.empty((min(BATCH, self.transient_rows, index.size), self.size))
-        for start in range(0, index.size, block.shape[0]):
+        for start in range(0, index.size, max(block.shape[0], 1)):
             rows = index[start : start + block.shape[0]]
             self.values.fill(rows, block[: rows.size])
-            slab[slots[start : start + rows.size]] = block[: rows.size]
+            yield slice(start, start + rows.size), block[: rows.size]
 
     def add_product(self, index: Indices, weights: Array, out: Array, keep: bool = False) -> None:
         """Add ``K[index]' weights`` to ``out``; weights may be a vector or a matrix. What is not kept is computed; it
@@ -144,14 +154,11 @@ class RowStore:
         if self.whole or (keep and index.size <= self.capacity):
             self.place(index)
         there = self._slot[index] >= 0
-        if self._slab is not None and np.any(there):
+        if np.any(there):
             add_rows(self._slab, self._slot[index[there]], weights[there], out)
-        others, other_weights = index[~there], weights[~there]
-        block = np.empty((min(BATCH, self.transient_rows, others.size), self.size))
-        for start in range(0, others.size, max(block.shape[0], 1)):
-            rows = others[start : start + block.shape[0]]
-            self.values.fill(rows, block[: rows.size])
-            out += block[: rows.size].T @ other_weights[start : start + rows.size]
+        other_weights = weights[~there]
+        for some, block in self._computed(index[~there]):
+            out += block.T @ other_weights[some]
 
     @property
     def transient_rows(self) -> int:
@@ -167,19 +174,17 @@ class RowStore:
             slab, slots = self.place(index)
             gather(slab, slots, columns, out)
             return
-        kept = np.flatnonzero(self._slot[index] >= 0)
-        for start in range(0, kept.size if self._slab is not None else 0, BATCH):
-            some = kept[start : start + BATCH]
-            part = np.empty((some.size, columns.size))
-            assert self._slab is not None
-            gather(self._slab, self._slot[index[some]], columns, part)
-            out[some] = part
-        others = np.flatnonzero(self._slot[index] < 0)
-        for start in range(0, others.size, BATCH):
-            some = others[start : start + BATCH]
-            part = np.empty((some.size, columns.size))
-            self.values.fill(index[some], part, columns)
-            out[some] = part
+        there = self._slot[index] >= 0
+        for kept in (True, False):
+            places = np.flatnonzero(there == kept)
+            for start in range(0, places.size, BATCH):
+                some = places[start : start + BATCH]
+                part = np.empty((some.size, columns.size))
+                if kept:
+                    gather(self._slab, self._slot[index[some]], columns, part)
+                else:
+                    self.values.fill(index[some], part, columns)
+                out[some] = part
 
     def block(self, index: Indices, columns: Indices) -> Array:
         """The entries in some rows and columns, as a copy."""
@@ -198,19 +203,9 @@ class RowStore:
         if not self.fits:
             raise MatrixTooLarge(self.size, self.limit)
         out = np.empty((self.size, self.size))
-        for start in range(0, self.size, BATCH):
-            some = np.arange(start, min(start + BATCH, self.size))
-            self.values.fill(some, out[some[0] : some[-1] + 1])
-        lower = np.tril_indices(self.size, -1) if self.size <= BATCH else None
-        if lower is not None:
-            out.T[lower] = out[lower]
-        else:  # rounding may differ between a block and its transpose: the lower one counts
-            for start in range(0, self.size, BATCH):
-                stop = min(start + BATCH, self.size)
-                out[start:stop, stop:] = out[stop:, start:stop].T
-                corner = out[start:stop, start:stop]
-                corner[:] = np.tril(corner) + np.tril(corner, -1).T
-        return out
+        for rows in row_blocks(self.size, BATCH):
+            self.values.fill(np.arange(rows.start, rows.stop), out[rows])
+        return mirrored(out)  # rounding may differ between a block and its transpose: the lower one counts
 
 
 class MatrixStore:

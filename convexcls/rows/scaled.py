@@ -1,4 +1,4 @@
-"""Rows with factors, and transposed: all lazy."""
+"""Rows with factors, some of their columns, and their transpose: all lazy."""
 
 from __future__ import annotations
 
@@ -133,6 +133,9 @@ class ScaledRows(Rows):
     def row_length(self) -> int:
         return self.base.row_length
 
+    def largest_reach(self, x: Array) -> float:
+        return float(np.abs(self.left).max(initial=0.0)) * self.base.largest_reach(self.right * x)
+
     def _largest_by_column(self) -> Array:
         sizes = np.abs(self.left)
         if sizes.size and np.all(sizes == sizes[0]):  # labels: every factor has one size
@@ -147,6 +150,55 @@ class ScaledRows(Rows):
 
     def to_dense(self) -> Array:
         return np.asarray(self.base.to_dense() * self.left[:, None] * self.right)
+
+
+class ColumnRows(Rows):
+    """Some columns of rows, by their numbers in rising order: the others are multiplied by 0."""
+
+    def __init__(self, base: Rows, chosen: Indices) -> None:
+        self.base, self.chosen = base, chosen
+        self.shape = (base.shape[0], chosen.size)
+
+    def __matmul__(self, v: Array) -> Array:
+        filled = np.zeros((self.base.shape[1], *v.shape[1:]))
+        filled[self.chosen] = v
+        return self.base @ filled
+
+    def transposed_matmul(self, u: Array) -> Array:
+        return np.asarray(self.base.T @ u)[self.chosen]
+
+    def gram(self, weights: Array) -> Array:
+        return self.base.gram(weights)[np.ix_(self.chosen, self.chosen)]
+
+    def __getitem__(self, index: Any) -> Rows:
+        return ColumnRows(self.base[index], self.chosen)
+
+    def __abs__(self) -> Rows:
+        return ColumnRows(abs(self.base), self.chosen)
+
+    def _some_columns(self, chosen: Indices) -> Rows:
+        return self.base.select_columns(self.chosen[chosen])
+
+    def _largest_by_column(self) -> Array:
+        return self.base.column_max()[self.chosen]
+
+    def rational(self, index: Any = None) -> list[list[Fraction]]:
+        places = self.chosen.tolist()
+        return [[row[j] for j in places] for row in self.base.rational(index)]
+
+    def exact_doubles(self, index: Any) -> Array | None:
+        inner = self.base.exact_doubles(index)
+        return None if inner is None else inner[:, self.chosen]
+
+    @property
+    def rounding(self) -> float:
+        return self.base.rounding
+
+    def to_matrix(self) -> Any:
+        return self.base.to_matrix()[:, self.chosen]
+
+    def to_dense(self) -> Array:
+        return self.base.to_dense()[:, self.chosen]
 
 
 class TransposedRows(Rows):

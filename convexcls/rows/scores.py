@@ -6,7 +6,7 @@ score s = coef'x + intercept counts as 0 where
 
     |s| <= gamma (|coef|'|x| + |intercept|) + underflow,        gamma = (k + c) 2^-53 / (1 - (k + c) 2^-53)
 
-which is the bound on its rounding (k features; c as in ``signs``): no more is known of its sign.
+which is the bound on its rounding (k features; c as in ``summation``): no more is known of its sign.
 """
 
 from __future__ import annotations
@@ -17,8 +17,7 @@ import numpy as np
 from scipy import sparse
 
 from convexcls.arrays import Array
-from convexcls.rows.signs import BESIDES, TINY, UNIT
-from convexcls.rows.summation import row_blocks
+from convexcls.rows.summation import rounding, row_blocks
 
 #: So many products are added up at a time: einsum has its own order up to 8192, its buffer, and splits longer sums.
 COLUMNS = 4096
@@ -68,12 +67,6 @@ def _lead(scores: Array) -> Array:
         return np.abs(scores).reshape(-1)
     top = np.partition(scores, -2, axis=1)
     return np.asarray(top[:, -1] - top[:, -2])
-
-
-def rounding(sizes: Any, terms: int) -> Any:
-    """The bound on the rounding of a sum of so many terms, whose absolute values add up to ``sizes``."""
-    count = terms + BESIDES
-    return count * UNIT / (1.0 - count * UNIT) * sizes + 4 * count * TINY
 
 
 def settled(scores: Array, bound: Array) -> Array:

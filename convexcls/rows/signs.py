@@ -1,12 +1,12 @@
-"""The sign of R x - shift for every row, without rounding.
+"""The sign of R x for every row, without rounding.
 
 Almost all rows are decided by doubles: the computed value s of a sum of k products differs from the true one by at most
 
-    gamma (|R| |x| + |shift|) + underflow,        gamma = (k + c) 2^-53 / (1 - (k + c) 2^-53)
+    gamma |R| |x| + underflow,        gamma = (k + c) 2^-53 / (1 - (k + c) 2^-53)
 
-in whatever order it is added up, where c counts the roundings besides: of the entries, of x, of the factors of rows, of
-the difference. Only the rows with |s| below that bound are worked out without rounding: by expansions
-where x is made of few digits, otherwise in rationals.
+in whatever order it is added up, where c counts the roundings besides: of the entries, of x, of the factors of rows.
+Only the rows with |s| below that bound are worked out without rounding: by expansions where x is made of few digits,
+otherwise in rationals.
 
 A product of two doubles is the sum of two doubles exactly (Dekker 1971), and so is a sum (Knuth). Terms are added one
 by one to an expansion: doubles that do not overlap, in rising order, whose sum is that of all terms so far without
@@ -22,71 +22,48 @@ from math import lcm
 import numpy as np
 from numpy.typing import NDArray
 
-from convexcls.arrays import Array
+from convexcls.arrays import Array, Indices
 from convexcls.rows.base import Rows
+from convexcls.rows.doubled import two_product, two_sum
+from convexcls.rows.summation import rounding, row_blocks
 
-UNIT = 2.0**-53
-TINY = 2.0**-1074
-#: Roundings besides those of the sum: entry, factors of its row and column, x, shift, their difference, this bound.
-BESIDES = 16
 #: So many borderline rows are worked out at a time.
 BLOCK = 4096
 #: Within these powers of two nothing overflows or underflows.
 RANGE = 2.0**400
-SPLIT = 134217729.0  # 2^27 + 1
 #: More terms than this are left to rationals.
 MOST_TERMS = 200
 
 
-def exact_signs(rows: Rows, x: Sequence[Fraction], shift: Sequence[Fraction] | Fraction | int = 0) -> NDArray[np.int8]:
-    """-1, 0 or 1 for each row: the sign of R_i x - shift_i, where R is as the data were given."""
+def exact_signs(rows: Rows, x: Sequence[Fraction]) -> NDArray[np.int8]:
+    """-1, 0 or 1 for each row: the sign of R_i x, where R is as the data were given."""
     out = np.zeros(rows.shape[0], dtype=np.int8)
-    unsure = _filtered(rows, x, shift, out)
-    possible = unsure.size and isinstance(shift, (Fraction, int)) and not shift
-    plain = as_doubles(x) if possible else None
-    used = np.flatnonzero(plain) if plain is not None else np.empty(0, dtype=np.intp)
-    for start in range(0, unsure.size, BLOCK):
-        some = unsure[start : start + BLOCK]
-        doubles = None if plain is None else rows.exact_doubles(some)
-        if plain is not None and doubles is not None:
-            signs = product_signs(doubles[:, used], plain[used])
-            if signs is not None:
-                out[some] = signs
-                continue
-        for i, value in zip(some.tolist(), exact_values(rows, x, shift, some), strict=True):
-            out[i] = (value > 0) - (value < 0)
+    unsure = _filtered(rows, x, out)
+    plain = as_doubles(x) if unsure.size else None
+    for block in row_blocks(unsure.size, BLOCK):
+        some = unsure[block]
+        signs = None if plain is None else _expanded(rows, some, plain)
+        out[some] = [(v > 0) - (v < 0) for v in exact_values(rows, x, some)] if signs is None else signs
     return out
 
 
-def exact_values(
-    rows: Rows, x: Sequence[Fraction], shift: Sequence[Fraction] | Fraction | int, index: NDArray[np.intp]
-) -> list[Fraction]:
-    """R_i x - shift_i for some rows."""
+def exact_values(rows: Rows, x: Sequence[Fraction], index: Indices) -> list[Fraction]:
+    """R_i x for some rows."""
     used = [j for j, value in enumerate(x) if value]
-    factors, out = [x[j] for j in used], []
+    factors = [x[j] for j in used]
     exactly = rows[index].select_columns(np.array(used, dtype=np.intp)).rational()
-    for i, row in zip(index.tolist(), exactly, strict=True):
-        s = shift if isinstance(shift, (Fraction, int)) else shift[i]
-        out.append(sum((v * f for v, f in zip(row, factors, strict=True) if v), Fraction(0)) - s)
-    return out
+    return [sum((v * f for v, f in zip(row, factors, strict=True) if v), Fraction(0)) for row in exactly]
 
 
-def _filtered(
-    rows: Rows, x: Sequence[Fraction], shift: Sequence[Fraction] | Fraction | int, out: NDArray[np.int8]
-) -> NDArray[np.intp]:
+def _filtered(rows: Rows, x: Sequence[Fraction], out: NDArray[np.int8]) -> Indices:
     """Write down the signs that doubles decide; the rows that are left."""
-    n, d = rows.shape
-    every = np.arange(n)
-    one = isinstance(shift, (Fraction, int))
-    double_x, double_shift = doubles(x), doubles([shift] if one else shift)  # type: ignore[list-item,arg-type]
-    if not np.isfinite(rows.rounding) or double_x is None or double_shift is None:
+    every, nearest = np.arange(rows.shape[0]), doubles(x)
+    if not np.isfinite(rows.rounding) or nearest is None:
         return every
-    count = d + BESIDES
-    gamma = count * UNIT / (1.0 - count * UNIT)
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-        value = rows @ double_x - double_shift
-        reach = abs(rows) @ np.abs(double_x) + np.abs(double_shift)
-        sure = np.abs(value) > 2.0 * (gamma * reach + 4 * count * TINY)  # twice: the bound is rounded, too
+        value = rows @ nearest
+        reach = abs(rows) @ np.abs(nearest)
+        sure = np.abs(value) > 2.0 * rounding(reach, rows.shape[1])  # twice: the bound is rounded, too
     sure &= np.isfinite(reach)
     out[sure] = np.sign(value[sure]).astype(np.int8)
     return every[~sure]
@@ -121,6 +98,12 @@ def _digits(value: int) -> int:
     return abs(value).bit_length() - ((value & -value).bit_length() - 1) if value else 0
 
 
+def _expanded(rows: Rows, index: Indices, x: Array) -> NDArray[np.int8] | None:
+    """The signs of some rows times x, by expansions; None where these do not do."""
+    exactly, used = rows.exact_doubles(index), np.flatnonzero(x)
+    return None if exactly is None else product_signs(exactly[:, used], x[used])
+
+
 def product_signs(matrix: Array, x: Array) -> NDArray[np.int8] | None:
     """The sign of each row times x; None where numbers are too large, too small, or too many."""
     sizes = np.abs(matrix)
@@ -132,29 +115,18 @@ def product_signs(matrix: Array, x: Array) -> NDArray[np.int8] | None:
         if abs(factor) == 1.0:
             parts = _grown(parts, column * factor)
             continue
-        high = column * factor
-        parts = _grown(_grown(parts, _error(column, factor, high)), high)
+        high, lost = two_product(column, factor)
+        parts = _grown(_grown(parts, lost), high)
     out = np.zeros(matrix.shape[0])
     for part in parts:  # the last that is not 0 has the say
         out = np.where(part != 0.0, part, out)
     return np.sign(out).astype(np.int8)
 
 
-def _error(column: Array, factor: float, high: Array) -> Array:
-    """What is missing in the rounded product."""
-    a, b = column * SPLIT, factor * SPLIT
-    head, factor_head = a - (a - column), b - (b - factor)
-    tail, factor_tail = column - head, factor - factor_head
-    return ((head * factor_head - high) + head * factor_tail + tail * factor_head) + tail * factor_tail
-
-
 def _grown(parts: list[Array], term: Array) -> list[Array]:
     """The expansion with one more term."""
     out = []
     for part in parts:
-        total = term + part
-        other = total - term
-        out.append((term - (total - other)) + (part - other))
-        term = total
-    out.append(term)
-    return out
+        term, lost = two_sum(term, part)
+        out.append(lost)
+    return [*out, term]

@@ -15,9 +15,8 @@ from math import lcm
 
 import numpy as np
 
-from convexcls import rational
 from convexcls.arrays import Indices
-from convexcls.rational.elimination import Matrix, Vector
+from convexcls.rational.elimination import Matrix, Vector, null_space, rank_modulo_prime
 from convexcls.rows import Rows
 
 #: Up to so many columns nothing is gained.
@@ -89,9 +88,9 @@ def _outside(rows: Rows, few: Matrix) -> Indices:
     """Columns outside the span of a few, found one for each relation among the rows that holds on these alone; empty
     where there are none."""
     n, width = rows.shape
-    if rational.rank_modulo_prime(few) == n:
+    if rank_modulo_prime(few) == n:
         return np.empty(0, dtype=np.intp)
-    relations = rational.null_space([list(column) for column in zip(*few, strict=True)])
+    relations = null_space([list(column) for column in zip(*few, strict=True)])
     used = np.flatnonzero([any(column) for column in zip(*relations, strict=True)])
     whole = _whole([list(column) for column in zip(*relations, strict=True)]).T[:, used]
     some = rows[used]

@@ -7,9 +7,11 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+from scipy.linalg.blas import dsyrk, ssyrk
 from scipy.sparse import issparse
 
 from convexcls.arrays import Array
+from convexcls.rows.doubled import ETA, UNIT
 
 #: Rows are worked on in blocks of this many, small enough for the second-level cache.
 BLOCK = 2048
@@ -17,20 +19,22 @@ BLOCK = 2048
 PART = 256
 #: As many rows side by side make one long row.
 FOLD = 32
+#: Roundings besides those of a sum: entry, factors of its row and column, x, shift, their difference, the bound itself.
+BESIDES = 16
 #: A block that is used twice, one after the other, has about this many entries, within these numbers of rows.
 SWEPT_ENTRIES = 200_000
 SHORTEST_SWEPT, LONGEST_SWEPT = 512, 4096
 
 
-def row_blocks(n: int) -> Iterator[slice]:
+def row_blocks(n: int, length: int = BLOCK) -> Iterator[slice]:
     """The rows 0 to n, a block at a time."""
-    return (slice(start, min(start + BLOCK, n)) for start in range(0, n, BLOCK))
+    return (slice(start, min(start + length, n)) for start in range(0, n, length))
 
 
 def sweep_blocks(n: int, d: int) -> Iterator[slice]:
     """The rows 0 to n of d entries, in blocks that stay in the second-level cache between two uses."""
     length = n if n * d <= SWEPT_ENTRIES else min(max(SWEPT_ENTRIES // d, SHORTEST_SWEPT), LONGEST_SWEPT)
-    return (slice(start, min(start + length, n)) for start in range(0, n, length or 1))
+    return row_blocks(n, length or 1)
 
 
 def added_up_in_parts(matrix: Array, u: Array) -> tuple[Array, int]:
@@ -75,6 +79,44 @@ def _folds(count: int) -> int:
 def additions(n: int) -> int:
     """So many numbers at most are added up, one after the other, in a sum over n rows by blocks."""
     return min(n, BLOCK) + n // BLOCK + 1
+
+
+def outer_products(X: Array, factors: Array, ones: bool = False, single_precision: bool = False) -> Array:
+    """The sum of f_i f_i' (x) x_i x_i', f_i the factors of a row x_i, which ends in 1 where there are to be ``ones``; a
+    block of rows at a time, by BLAS syrk, which computes one triangle only."""
+    syrk, kind = (ssyrk, np.float32) if single_precision else (dsyrk, np.float64)
+    d, count = X.shape[1], factors.shape[1]
+    width = d + ones
+    total = np.zeros((count * width, count * width), order="F", dtype=kind)
+    for rows in row_blocks(X.shape[0] if width else 0):  # BLAS refuses empty matrices
+        scaled = np.empty((rows.stop - rows.start, count, width), dtype=kind)
+        np.multiply(factors[rows, :, None], X[rows, None, :], out=scaled[:, :, :d], casting="same_kind")
+        scaled[:, :, d:] = factors[rows, :, None]
+        total = syrk(1.0, scaled.reshape(scaled.shape[0], -1).T, beta=1.0, c=total, overwrite_c=1)
+    return mirrored(np.array(total.T, dtype=float, order="C"))
+
+
+def mirrored(lower: Array, tile: int = 64) -> Array:
+    """A symmetric matrix, in rows, from its lower triangle: the same array, its upper triangle filled in."""
+    for k in range(0, lower.shape[0], tile):
+        end = k + tile
+        corner = lower[k:end, k:end]
+        corner[:] = np.tril(corner) + np.tril(corner, -1).T
+        lower[k:end, end:] = lower[end:, k:end].T
+    return lower
+
+
+def rounding(sizes: Any, terms: int) -> Any:
+    """The bound on the rounding of a sum of so many terms, whose absolute values add up to ``sizes``."""
+    count = terms + BESIDES
+    return count * UNIT / (1.0 - count * UNIT) * sizes + 4 * count * ETA
+
+
+def squared_norms(matrix: Any) -> Array:
+    """‖x_i‖² of every row of a dense or sparse matrix."""
+    if issparse(matrix):
+        return np.asarray(matrix.multiply(matrix).sum(axis=1), dtype=float).ravel()
+    return np.asarray(np.einsum("ij,ij->i", matrix, matrix))
 
 
 def largest_size(matrix: Any, axis: int) -> Array:

@@ -21,6 +21,7 @@ REGISTRY: dict[str, str] = {
     "clarabel": "convexcls.solvers.foreign.clarabel:ClarabelSolver",
     "osqp": "convexcls.solvers.foreign.osqp:OSQPSolver",
     "interior-point": "convexcls.solvers.rows.interior_point:InteriorPointSolver",
+    "coordinate-descent": "convexcls.solvers.dual.coordinate_descent:CoordinateDescentSolver",
     "rational": "convexcls.solvers.direct.rational:RationalSolver",
     "perceptron": "convexcls.solvers.rules.perceptron:PerceptronSolver",
     "perceptron-batch": "convexcls.solvers.rules.perceptron:PerceptronBatchSolver",

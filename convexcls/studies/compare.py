@@ -23,6 +23,12 @@ COLUMNS = (
 )
 
 
+def support_size(s: Solution) -> int | None:
+    """How many samples hold the answer in place; None where there is no point, or the model has no rows of samples."""
+    rows = any(c.relation == "<=" and c.kind == "samples" for c in s.problem.constraints)
+    return int(s.support.size) if rows and s.x is not None else None
+
+
 @dataclass(frozen=True)
 class Row:
     """One solver's answer, as measured by us: the four residuals are relative."""
@@ -48,9 +54,7 @@ class Row:
         kkt = s.certificate.kkt if s.x is not None else None
         found: dict[str, Any] = {name: math.nan if kkt is None else getattr(kkt, name).relative for name in CONDITIONS}
         found |= {name: getattr(s, name) for name in SAME}
-        rows = any(c.relation == "<=" and c.kind == "samples" for c in s.problem.constraints)
-        support = int(s.support.size) if rows and s.x is not None and s.multipliers else None
-        return cls(**found, support=support, solution=s)
+        return cls(**found, support=support_size(s) if s.multipliers else None, solution=s)
 
     def cells(self) -> list[str]:
         """The row as text, in the order of ``COLUMNS``; residuals only where the verdict rests on them."""

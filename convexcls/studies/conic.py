@@ -127,6 +127,12 @@ class Conic:
         return np.array(self.around) + np.array(self.units) * np.linalg.solve(A, -g / 2)
 
     @cached_property
+    def _height(self) -> float:
+        """The value at the centre."""
+        A, g, k = self._standard
+        return k - float(g @ np.linalg.solve(A, g)) / 4
+
+    @cached_property
     def _principal(self) -> tuple[float, float, float]:
         """The eigenvalues of the quadratic part on paper, the smaller in size first, and the direction of that one; the
         smaller one from the determinant, which keeps its digits."""
@@ -142,11 +148,9 @@ class Conic:
         """The semi-axes: of an ellipse the longer first, of a hyperbola the one that meets the curve first."""
         if self.kind not in ("ellipse", "circle", "hyperbola"):
             return None
-        A, g, k = self._standard
         small, large, _ = self._principal
-        value = k - float(g @ np.linalg.solve(A, g)) / 4
-        first, second = (small, large) if value * small < 0 else (large, small)
-        return float(np.sqrt(abs(value / first))), float(np.sqrt(abs(value / second)))
+        first, second = (small, large) if self._height * small < 0 else (large, small)
+        return float(np.sqrt(abs(self._height / first))), float(np.sqrt(abs(self._height / second)))
 
     @cached_property
     def angle(self) -> float | None:
@@ -160,15 +164,9 @@ class Conic:
         if self.kind not in ("ellipse", "hyperbola"):
             return None
         turn = self._principal[2]
-        if self.kind == "hyperbola" and not self._small_axis_meets:
+        if self.kind == "hyperbola" and self._height * self._principal[0] >= 0:  # the other axis meets the curve
             turn += np.pi / 2
         return _degrees(np.cos(turn), np.sin(turn))
-
-    @property
-    def _small_axis_meets(self) -> bool:
-        """Of a hyperbola: whether the axis of the smaller eigenvalue meets the curve."""
-        A, g, k = self._standard
-        return (k - float(g @ np.linalg.solve(A, g)) / 4) * self._principal[0] < 0
 
     @cached_property
     def eccentricity(self) -> float | None:

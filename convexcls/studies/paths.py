@@ -15,6 +15,7 @@ from convexcls.problem import NoAnswer
 from convexcls.solution import Solution
 from convexcls.solve import solve
 from convexcls.solvers import REGISTRY, SolverRefused, solver_class
+from convexcls.studies.compare import support_size
 from convexcls.wording import columns, plain_values
 
 if TYPE_CHECKING:
@@ -26,6 +27,11 @@ if TYPE_CHECKING:
 COLUMNS = ("verdict", "objective", "gap", "‖coef‖", "intercept", "support", "steps", "seconds")
 
 
+#: What a remark says of a proved verdict other than an optimum.
+WITHOUT = {
+    "unattained": "no minimum exists, the objective falls for ever along a direction (proved)",
+    "infeasible": "no point satisfies the constraints (proved)",
+}
 #: The parameters along which there is a path. Only the price C has to be above 0.
 VARIED = ("C", "l2", "l1")
 
@@ -70,24 +76,27 @@ class Path(InNotebooks):
     @property
     def coef(self) -> Array:
         """The coefficients, one row a value; for several classes one matrix a value."""
-        shape = next((s.coef.shape for s in self.solutions if has_solution(s)), (0,))
-        return np.array([s.coef if has_solution(s) else np.full(shape, np.nan) for s in self.solutions])
+        return self._each(lambda s: s.coef, (0,))
 
     @property
     def intercept(self) -> Array:
         """The intercept at each value; for several classes one row a value."""
-        shape = next((np.shape(s.intercept) for s in self.solutions if has_solution(s)), ())
-        return np.array([s.intercept if has_solution(s) else np.full(shape, np.nan) for s in self.solutions])
+        return self._each(lambda s: s.intercept)
 
     @property
     def objective(self) -> Array:
         """The objective at each value."""
-        return np.array([s.objective if has_solution(s) else np.nan for s in self.solutions])
+        return self._each(lambda s: s.objective)
 
     @property
     def gap(self) -> Array:
         """The relative duality gap at each value."""
-        return np.array([s.kkt.relative_gap if has_solution(s) else np.nan for s in self.solutions])
+        return self._each(lambda s: s.kkt.relative_gap)
+
+    def _each(self, read: Callable[[Solution], Any], shape: tuple[int, ...] = ()) -> Array:
+        """What is read of each solution, NaN in its shape where there is none."""
+        shape = next((np.shape(read(s)) for s in self.solutions if has_solution(s)), shape)
+        return np.array([read(s) if has_solution(s) else np.full(shape, np.nan) for s in self.solutions])
 
     @property
     def support(self) -> tuple[int | None, ...]:
@@ -122,18 +131,12 @@ class Path(InNotebooks):
                 "coef": _coef(s),
                 "intercept": s.intercept if has_solution(s) else None,
                 "support": _support(s),
-                "iterations": s.iterations,
-                "seconds": s.seconds,
-                "solver": s.solver,
+                **{name: getattr(s, name) for name in ("iterations", "seconds", "solver")},
             }
             for value, s, objective, gap in zip(self.values, self.solutions, self.objective, self.gap, strict=True)
         ]
-        return {
-            "schema": "convexcls-path/1",
-            "model": self.model,
-            "parameter": self.parameter,
-            "points": plain_values(rows),
-        }
+        about = {"schema": "convexcls-path/1", "model": self.model, "parameter": self.parameter}
+        return {**about, "points": plain_values(rows)}
 
     def table(self) -> list[list[str]]:
         """One line of text cells a value, in the order of ``COLUMNS`` after the value itself.
@@ -168,16 +171,12 @@ class Path(InNotebooks):
         >>> cc.path(cc.LogisticMLE, [[0], [1]], [0, 1], l2=[0.0]).remarks()
         ['l2 = 0: no minimum exists, the objective falls for ever along a direction (proved)']
         """
-        out = []
-        for value, s in zip(self.values, self.solutions, strict=True):
-            where = f"{self.parameter} = {value:.6g}"
-            if s.status == "unattained":
-                out.append(f"{where}: no minimum exists, the objective falls for ever along a direction (proved)")
-            elif s.status == "infeasible":
-                out.append(f"{where}: no point satisfies the constraints (proved)")
-            elif s.status == "undecided":
-                out.append(f"{where}: not proved: {s.certificate.reason or s.message}")
-        return out
+        return [
+            f"{self.parameter} = {value:.6g}: "
+            + WITHOUT.get(s.status, f"not proved: {s.certificate.reason or s.message}")
+            for value, s in zip(self.values, self.solutions, strict=True)
+            if s.status != "optimal"
+        ]
 
     def plot(self, ax: Axes | None = None, against: Literal["log", "linear", "norm"] = "log") -> PathDisplay:
         """The coefficients along the path, with matplotlib: against the logarithm of the parameter, the parameter, or
@@ -208,9 +207,7 @@ def _coef(s: Solution) -> Array | None:
 
 
 def _support(s: Solution) -> int | None:
-    """How many samples hold the answer in place; None where the model has no rows of samples."""
-    rows = any(c.relation == "<=" and c.kind == "samples" for c in s.problem.constraints)
-    return int(s.support.size) if rows and has_solution(s) else None
+    return support_size(s) if has_solution(s) else None
 
 
 # ---- from one value to the next -------------------------------------------------------------------------

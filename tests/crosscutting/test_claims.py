@@ -12,7 +12,7 @@ import convexcls as cc
 from convexcls.arrays import least_squares
 from convexcls.proofs.levels import raise_level
 from convexcls.proofs.verdict import certify
-from convexcls.solvers.foreign.quiet import beyond_range, quiet
+from convexcls.solvers.foreign import beyond_range, quiet
 from convexcls.wording import rational_text
 
 PRICES = [[57703.26, 30856.41, 10016.0], [368.91, 98234.72, 14.85], [414.14, 7.27, 1119.52]]

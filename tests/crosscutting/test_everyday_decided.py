@@ -12,7 +12,7 @@ import pytest
 
 import convexcls as cc
 from convexcls.problem.centring import CentredScores, centre
-from convexcls.proofs.kkt.lowest_slacks import settled
+from convexcls.proofs.kkt.settling import settled
 from convexcls.proofs.levels.attained import at_attaining_point, doubles_near
 from convexcls.rational.lattice import nearest_multiples
 from tests.hunt.draw import Case

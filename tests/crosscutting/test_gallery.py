@@ -38,6 +38,7 @@ PRECISE = (
     "highs",
     "clarabel",
     "working-set",
+    "coordinate-descent",
     "interior-point",
     "smo",
 )

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import convexcls as cc
-from convexcls import rational
 from convexcls.cli.csv_tables import ColumnNames
 from convexcls.cli.sources import Request, read_problem
-from convexcls.rational import elimination
-from convexcls.rows import DenseRows, Rows, as_rows
+from convexcls.data import GivenCells
+from convexcls.rational import elimination, numbers
+from convexcls.rows import DenseRows, JoinedRows, Rows, as_rows
 from convexcls.rows import signs as signs_module
 from convexcls.rows.rounded import exact_sum
 from convexcls.rows.signs import exact_signs
@@ -48,7 +48,7 @@ def rows_of(problem, name):
     ],
 )
 def test_a_number_is_what_it_says(value, expected):
-    assert rational.exactly(value) == expected
+    assert numbers.exactly(value) == expected
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_a_number_is_what_it_says(value, expected):
 )
 def test_text_that_is_no_number_or_beyond_all_measure_is_refused_at_once(text):
     with pytest.raises(ValueError):
-        rational.read_exactly(text)
+        numbers.read_exactly(text)
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_text_that_is_no_number_or_beyond_all_measure_is_refused_at_once(text):
 )
 def test_what_is_not_finite_is_no_rational(value):
     with pytest.raises(ValueError):
-        rational.exactly(value)
+        numbers.exactly(value)
 
 
 # ---- linear algebra -------------------------------------------------------------------------------------------
@@ -83,9 +83,9 @@ def test_elimination_solves_what_can_be_solved(flint, data):
     patch.setattr(elimination, "has_flint", lambda: flint)
     patch.setattr(elimination, "MIN_FLINT_ENTRIES", 0)
     with patch.context():
-        z = rational.solve(matrix, target)
-        basis, rank = rational.null_space(matrix), rational.rank(matrix)
-        chosen = rational.independent_rows(matrix)
+        z = elimination.solve(matrix, target)
+        basis, rank = elimination.null_space(matrix), elimination.rank(matrix)
+        chosen = elimination.independent_rows(matrix)
     patch.undo()
     assert rank == np.linalg.matrix_rank(np.array(matrix, dtype=float))
     assert len(basis) == width - rank
@@ -176,7 +176,9 @@ def test_signs_are_those_of_rational_arithmetic(data):
     shift = [value + data.draw(st.sampled_from([0, Fraction(1, 10**40), -1, Fraction(scale)])) for value in exact]
     for rows in (as_rows(X), as_rows(sparse.csr_array(X))):
         expected = [(v > s) - (v < s) for v, s in zip(exact, shift, strict=True)]
-        assert exact_signs(rows, x, shift).tolist() == expected
+        column = as_rows(np.array([[-float(s)] for s in shift]), GivenCells(np.array([[-s] for s in shift])))
+        shifted = JoinedRows(len(X), d + 1, [(slice(0, d), rows), (slice(d, d + 1), column)])
+        assert exact_signs(shifted, [*x, Fraction(1)]).tolist() == expected
         assert exact_signs(rows, x).tolist() == [(v > 0) - (v < 0) for v in exact]
 
 

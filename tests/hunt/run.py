@@ -30,6 +30,7 @@ OTHERS = (
     "smo",
     "highs",
     "working-set",
+    "coordinate-descent",
     "clarabel",
     "osqp",
     "interior-point",

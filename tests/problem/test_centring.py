@@ -8,8 +8,7 @@ from scipy import sparse
 
 import convexcls as cc
 from convexcls.problem.centring import centre
-from convexcls.problem.exact_sums import at_shift, balanced, fitted
-from convexcls.problem.moved import far_columns, moved
+from convexcls.problem.shifts import at_shift, balanced, far_columns, fitted, moved
 from convexcls.rows import DenseRows, SparseRows
 
 RNG = np.random.default_rng(20)

@@ -9,7 +9,8 @@ import pytest
 from scipy import sparse
 
 import convexcls as cc
-from convexcls.rows.scores import COLUMNS, linear_scores, rounding, row_products, settled
+from convexcls.rows.scores import COLUMNS, linear_scores, row_products, settled
+from convexcls.rows.summation import rounding
 
 RNG = np.random.default_rng(5)
 X = np.vstack([RNG.normal(size=(30, 3)), RNG.normal(1.0, size=(30, 3))])

@@ -15,8 +15,9 @@ import numpy as np
 
 from convexcls.arrays import Array
 from convexcls.problem import Problem
-from convexcls.rational.doubles import Matrix, rational_product
-from convexcls.rows import JoinedRows, Rows
+from convexcls.rational.doubles import rational_product
+from convexcls.rational.elimination import Matrix
+from convexcls.rows import JoinedRows
 from convexcls.rows.kernel import KernelRows
 
 #: Matrices with more entries are not made rows of a linear program: it would take longer than anybody waits.
@@ -29,12 +30,8 @@ STRICTLY_DEFINITE = ("rbf", "laplacian")
 
 def curvature_rows(problem: Problem) -> list[JoinedRows]:
     """The rows over all of x that vanish where a matrix P does: its root, or P itself."""
-    matrices = {v: _root(p) for v, p in problem.matrices.items()}
+    matrices = {v: p if p.root is None else p.root for v, p in problem.matrices.items()}
     return [problem.joined({v: rows}, rows.shape[0]) for v, rows in matrices.items()]
-
-
-def _root(p: Rows) -> Rows:
-    return p if p.root is None else p.root
 
 
 def too_many_entries(problem: Problem) -> bool:

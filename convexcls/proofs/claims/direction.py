@@ -34,9 +34,10 @@ from convexcls.proofs.claims.linear_program import (
     too_large,
 )
 from convexcls.proofs.claims.statement import has_few_moments, moments
-from convexcls.proofs.enclosure import falls_for_ever
-from convexcls.rational import dot, null_vector_near, to_double
+from convexcls.proofs.enclosure.moments import falls_for_ever
 from convexcls.rational.doubles import as_fractions
+from convexcls.rational.elimination import dot, null_vector_near
+from convexcls.rational.numbers import to_double
 from convexcls.rows import Rows
 from convexcls.rows.doubled import two_product
 from convexcls.rows.signs import exact_signs
@@ -67,7 +68,7 @@ class Direction:
 
 def check(problem: Problem, direction: Rates) -> str:
     """Why the direction does not prove that there is no minimum, in rationals where possible; empty where it does."""
-    if {name: len(v) for name, v in direction.items()} != {v.name: v.size for v in problem.variables}:
+    if not problem.fits(direction):
         return "the direction does not give one number for every unknown"
     if has_few_moments(problem):
         falls = falls_for_ever(problem.remembered(moments), direction)
@@ -81,8 +82,7 @@ def check(problem: Problem, direction: Rates) -> str:
 
 def check_in_rationals(problem: Problem, direction: Rates) -> str:
     """The same without rounding or not at all."""
-    sizes = {v.name: v.size for v in problem.variables}
-    if {name: len(values) for name, values in direction.items()} != sizes:
+    if not problem.fits(direction):
         return "the direction does not give one number for every unknown"
     if not in_rationals(problem):
         return "a direction is checked exactly only where there is no norm bound and no large matrix of the objective"

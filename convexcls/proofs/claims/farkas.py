@@ -16,10 +16,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from convexcls import rational
 from convexcls.arrays import Array, Indices, Mask
 from convexcls.problem import Problem
-from convexcls.proofs.claims.affine import AffineRows
 from convexcls.proofs.claims.linear_program import (
     MAX_REFINED_UNKNOWNS,
     POSITIVE,
@@ -33,6 +31,8 @@ from convexcls.proofs.claims.linear_program import (
     solve_linear_program,
     too_large,
 )
+from convexcls.proofs.claims.statement import AffineRows
+from convexcls.rational.elimination import null_vector_near
 
 #: Systems with more entries are not solved in rationals: the numbers are taken as they were found.
 MAX_NEARBY_ENTRIES = 40_000
@@ -50,7 +50,7 @@ class Farkas:
     multipliers: Mapping[str, Array]
     value: float
     residual: float
-    exactly: Mapping[str, Mapping[int, Fraction]] | None = None
+    exactly: Multipliers | None = None
 
 
 # ---- in rationals ------------------------------------------------------------------------------------------------
@@ -81,7 +81,7 @@ def nearby_exact(problem: Problem, multipliers: Mapping[str, Array]) -> dict[str
     z = None
     if len(used) * problem.size <= MAX_NEARBY_ENTRIES:
         rows = [problem.rows(c).rational(np.array([i]))[0] for c, i in used]
-        z = rational.null_vector_near(list(zip(*rows, strict=True)), given)
+        z = null_vector_near(list(zip(*rows, strict=True)), given)
     out: dict[str, dict[int, Fraction]] = {}
     for (c, i), value, exact in zip(used, given, z or given, strict=True):
         fits = z is not None and (exact >= 0 or c.relation == "==")

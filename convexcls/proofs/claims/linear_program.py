@@ -1,4 +1,8 @@
-"""The toolkit's own linear programs. HiGHS finds candidates; they become proofs by being checked."""
+"""The toolkit's own linear programs. HiGHS finds candidates; they become proofs by being checked.
+
+One of them proves that x = 0 is optimal, for problems of cones and lines such as the widest slab between classes that
+meet: a solver can only come near such a point, and near is not a proof.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +14,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from convexcls import rational
-from convexcls.arrays import Array, Indices, least_squares
+from convexcls.arrays import Array, Indices, Mask, least_squares
 from convexcls.problem import Constraint, Problem, Term
+from convexcls.rational.elimination import solve
 
 #: A sum counts as zero when it is this small relative to the sum of its absolute values. Rounding leaves about 1e-16;
 #: classes that are 1e-9 apart leave 1e-9. A proof has to tell these two apart; where it rests on few rows, exact
@@ -99,7 +103,7 @@ def reached_exactly(problem: Problem, multipliers: Mapping[str, Array], target: 
         signed += [c.relation == "<="] * places.size
     if not columns:
         return True
-    z = rational.solve(list(zip(*columns, strict=True)), target)
+    z = solve(list(zip(*columns, strict=True)), target)
     return z is not None and all(value >= 0 for value, at_least_0 in zip(z, signed, strict=True) if at_least_0)
 
 
@@ -182,3 +186,58 @@ class RecessionProgram:
     def _wide(self, rows: Any, start: int = 0) -> Any:
         coo = sparse.coo_array(rows)
         return sparse.csr_array((coo.data, (coo.coords[0], coo.coords[1] + start)), shape=(coo.shape[0], self.width))
+
+
+# ---- x = 0 as optimum -----------------------------------------------------------------------------------------
+
+
+def find_origin_multipliers(problem: Problem) -> dict[str, Array] | None:
+    """Multipliers that satisfy stationarity at x = 0 down to rounding, or None where there are none."""
+    if problem.terms or not problem.constraints or too_large(problem) or not _origin_is_feasible(problem):
+        return None
+    scale = column_scale(problem)
+    columns = constraint_matrix(problem, scale)
+    equal = np.concatenate([np.full(c.size, c.relation == "==") for c in problem.constraints])
+    tight = equal | (np.concatenate([c.rhs for c in problem.constraints]) == 0)
+    bounds = np.column_stack([np.where(equal, -np.inf, 0.0), np.where(tight, np.inf, 0.0)])
+    target = -problem.q * scale
+    found = solve_linear_program(c=np.zeros(equal.size), A_eq=columns.T.tocsr(), b_eq=target, bounds=bounds)
+    if found.x is None:
+        return None
+    z = np.array(found.x)
+    support = np.flatnonzero(np.abs(z) > 1e-11)
+    z[np.abs(z) <= 1e-11] = 0.0
+    if 0 < support.size <= MAX_REFINED_UNKNOWNS:
+        z[support] = refine(columns[support].toarray().T, target, z[support])
+    if not _stationary(problem, columns, z, target, equal):
+        return None
+    out = by_block(problem.constraints, z)
+    out.update({b.name: np.zeros(b.size + 1) for b in problem.norm_bounds})
+    return out
+
+
+def doubtful_at_origin(problem: Problem, x: Array, multipliers: Mapping[str, Array]) -> bool:
+    """Whether x = 0 is claimed optimal by multipliers that satisfy stationarity to a tolerance only. There the optimum
+    itself is the size to compare with, and it may be a little above 0: classes that touch, or that are 1e-15 apart."""
+    if np.any(x) or problem.terms or not problem.constraints or not _origin_is_feasible(problem):
+        return False
+    if any(np.any(multipliers[b.name]) for b in problem.norm_bounds) or too_large(problem):
+        return False
+    scale = column_scale(problem)
+    z = np.concatenate([multipliers[c.name] for c in problem.constraints])
+    equal = np.concatenate([np.full(c.size, c.relation == "==") for c in problem.constraints])
+    return not _stationary(problem, constraint_matrix(problem, scale), z, -problem.q * scale, equal)
+
+
+def _stationary(problem: Problem, columns: Any, z: Array, target: Array, equal: Mask) -> bool:
+    """Whether columns'z is the target down to rounding and, where z uses few rows, whether these reach it exactly."""
+    if not reached_exactly(problem, by_block(problem.constraints, z), [-Fraction(q) for q in problem.q]):
+        return False
+    left_over = np.abs(columns.T @ z - target)
+    within = left_over <= ZERO * (abs(columns).T @ np.abs(z) + np.abs(target))
+    return bool(np.all(within) and not np.any(z[~equal] < 0))
+
+
+def _origin_is_feasible(problem: Problem) -> bool:
+    linear = all(np.all(c.rhs >= 0) if c.relation == "<=" else not np.any(c.rhs) for c in problem.constraints)
+    return linear and all(not np.any(b.offset) and b.bound >= 0 for b in problem.norm_bounds)

@@ -24,13 +24,12 @@ from typing import Literal
 import numpy as np
 
 from convexcls.arrays import Indices
-from convexcls.problem import Constraint, NormBound, Problem
+from convexcls.problem import Constraint, Problem
 from convexcls.proofs.claims import farkas
-from convexcls.proofs.claims.affine import AffineRows, compared
 from convexcls.proofs.claims.direction import falls_exactly
 from convexcls.proofs.claims.farkas import Multipliers
-from convexcls.proofs.claims.statement import NoProof, Samples, Statement, state
-from convexcls.rational import dot
+from convexcls.proofs.claims.statement import AffineRows, NoProof, Samples, Statement, compared, state
+from convexcls.rational.elimination import dot
 
 Used = Mapping[int, Fraction]
 
@@ -52,7 +51,7 @@ class ExactProof:
     problem: Problem
     optimum: Fraction | None = None
     point: Mapping[str, list[Fraction]] = field(default_factory=dict)
-    multipliers: Mapping[str, Mapping[int, Fraction]] = field(default_factory=dict)
+    multipliers: Multipliers = field(default_factory=dict)
     gap: Fraction | None = None
     direction: Mapping[str, list[Fraction]] = field(default_factory=dict)
     rows_checked_exactly: int = 0
@@ -66,7 +65,7 @@ class ExactProof:
 def slack_values(problem: Problem, point: Mapping[str, Sequence[Fraction]]) -> dict[str, list[Fraction]]:
     """By slack variable the least slack above all lines of each sample; of a quadratic cost never below 0."""
     statement = state(problem)
-    return _slacks(statement, _joined(statement, point))
+    return _slacks(statement, statement.joined(point))
 
 
 def _slacks(statement: Statement, z: list[Fraction], moving: bool = False) -> dict[str, list[Fraction]]:
@@ -78,8 +77,8 @@ def _slacks(statement: Statement, z: list[Fraction], moving: bool = False) -> di
         if moving:
             shifts = [line.exact_values(index, start) for line in samples.lines]
             heights = [[a - b for a, b in zip(*both, strict=True)] for both in zip(heights, shifts, strict=True)]
-        lowest = samples.epigraph.lowest([np.array(values, dtype=object) for values in heights])
-        out[samples.epigraph.variable] = [Fraction(value) for value in lowest]
+        lowest = samples.lowest([np.array(values, dtype=object) for values in heights])
+        out[samples.variable] = [Fraction(value) for value in lowest]
     return out
 
 
@@ -108,10 +107,10 @@ def check(problem: Problem, proof: ExactProof) -> str:
 def _unattained(statement: Statement, proof: ExactProof) -> str:
     """The point satisfies the constraints, and the direction, with the slacks as low as their lines allow, proves that
     the objective falls for ever."""
-    z = _joined(statement, proof.point)
+    z = statement.joined(proof.point)
     if not all(_keeps(block, z, {}) for block in (*statement.equalities, *statement.inequalities)):
         return "the point does not satisfy the constraints"
-    rates = _slacks(statement, _joined(statement, proof.direction), moving=True)
+    rates = _slacks(statement, statement.joined(proof.direction), moving=True)
     return falls_exactly(statement.problem, {**proof.direction, **rates})
 
 
@@ -135,15 +134,11 @@ def _well_formed(statement: Statement, proof: ExactProof) -> bool:
     return True
 
 
-def _joined(statement: Statement, values: Mapping[str, Sequence[Fraction]]) -> list[Fraction]:
-    return [value for name in statement.kept for value in values[name]]
-
-
 # ---- the KKT conditions ------------------------------------------------------------------------------------------
 
 
 def _optimal(statement: Statement, proof: ExactProof) -> bool:
-    z, m = _joined(statement, proof.point), statement.size
+    z, m = statement.joined(proof.point), statement.size
     curved = [dot(row, z) for row in statement.quadratic]
     pull = [h + g for h, g in zip(curved, statement.linear, strict=True)]
     primal = dot(curved, z) / 2 + dot(statement.linear, z) + statement.constant
@@ -268,7 +263,8 @@ def widest(problem: Problem) -> Widest | None:
     if problem.terms or problem.quadratic or problem.constant or len(problem.norm_bounds) != 1:
         return None
     costs = [v.name for v in problem.variables if np.any(problem.q[problem.layout[v.name]])]
-    if len(problem.constraints) != 1 or len(costs) != 1 or not _unit_ball(ball := problem.norm_bounds[0]):
+    ball = problem.norm_bounds[0]
+    if len(problem.constraints) != 1 or len(costs) != 1 or not ball.is_ball or ball.bound != 1.0:
         return None
     block, margin, bounded = problem.constraints[0], costs[0], next(iter(ball.entries))
     plain = block.relation == "<=" and not np.any(block.rhs)
@@ -286,12 +282,6 @@ def widest(problem: Problem) -> Widest | None:
     return Widest(problem, margin, bounded, program)
 
 
-def _unit_ball(b: NormBound) -> bool:
-    values = next(iter(b.entries.values())).diagonal()
-    alone = len(b.entries) == 1 and not b.bound_entries and not np.any(b.offset) and b.bound == 1.0
-    return alone and values is not None and bool(np.all(values == 1.0))
-
-
 def proved_square(parts: Widest, point: Mapping[str, list[Fraction]], multipliers: Multipliers) -> Fraction | None:
     """The square of the maximum, where a multiple of the point and the multipliers prove it; None where they do not.
 
@@ -299,17 +289,14 @@ def proved_square(parts: Widest, point: Mapping[str, list[Fraction]], multiplier
     all else show ‖u‖^2 from above, since t <= alpha'R x = u'v <= ‖u‖ for all x. At t = 0 = u nothing else is needed.
     """
     problem = parts.problem
-    if {name: len(values) for name, values in point.items()} != {v.name: v.size for v in problem.variables}:
+    if not problem.fits(point):
         return None
     used = multipliers.get(parts.block.name, {})
     if set(multipliers) - {parts.block.name} or any(not 0 <= i < parts.block.size or z < 0 for i, z in used.items()):
         return None
     z = [value for v in problem.variables for value in point[v.name]]
     rows = AffineRows(parts.block, problem.rows(parts.block), problem.size)
-    index = np.array(sorted(used), dtype=np.intp)
-    pull = [Fraction(0)] * problem.size
-    for i, row in zip(index.tolist(), rows.rational(index), strict=True):
-        pull = [total + used[i] * entry if entry else total for total, entry in zip(pull, row, strict=False)]
+    pull = rows.combined(used)
     along = {name: pull[where] for name, where in problem.layout.items()}
     t, v, u = point[parts.margin][0], point[parts.bounded], along.pop(parts.bounded)
     if along.pop(parts.margin) != [1] or any(any(part) for part in along.values()) or np.any(rows.signs(z) > 0):

@@ -22,20 +22,13 @@ import numpy as np
 
 from convexcls.problem import NoAnswer, Problem
 from convexcls.proofs.claims.curvature import has_rounded_kernel
+from convexcls.proofs.claims.farkas import Multipliers
 from convexcls.proofs.claims.optimum import Widest, widest
-from convexcls.proofs.claims.rational_lower_bounds import (
-    HALF,
-    ZERO,
-    Vector,
-    costs,
-    dual_bound,
-    linearised_bound,
-    rows,
-    single_ends,
-)
-from convexcls.proofs.claims.statement import NoProof, Statement, state
-from convexcls.proofs.enclosure import bounds_at, root_interval
-from convexcls.rational import dot, solve
+from convexcls.proofs.claims.rational_lower_bounds import HALF, ZERO, costs, dual_bound, linearised_bound, single_ends
+from convexcls.proofs.claims.statement import NoProof, Statement, all_rows, state
+from convexcls.proofs.enclosure.enclose import bounds_at
+from convexcls.proofs.enclosure.intervals import root_interval
+from convexcls.rational.elimination import Vector, dot, solve
 
 #: Problems with more entries are left to bounds in doubles.
 MOST_ENTRIES = 200_000
@@ -59,9 +52,7 @@ def affordable(problem: Problem) -> bool:
 
 
 def true_bounds(
-    problem: Problem,
-    point: Mapping[str, Vector],
-    multipliers: Mapping[str, Mapping[int, Fraction]],
+    problem: Problem, point: Mapping[str, Vector], multipliers: Multipliers
 ) -> tuple[Fraction | None, Fraction | None, Fraction]:
     """A lower and an upper bound of the minimised objective (None: none could be shown), and the objective at the point
     as it is or, where that is further from the upper bound, times the multiple of the point that has margins large
@@ -82,7 +73,7 @@ def true_bounds(
 def _objective(statement: Statement, z: Vector) -> Fraction:
     total = HALF * dot([dot(row, z) for row in statement.quadratic], z) + dot(statement.linear, z) + statement.constant
     for samples in statement.samples:
-        lines = [[dot(row, [*z, Fraction(1)]) for row in rows(line)] for line in samples.lines]
+        lines = [[dot(row, [*z, Fraction(1)]) for row in all_rows(line)] for line in samples.lines]
         for heights, c, p in zip(zip(*lines, strict=True), *costs(samples), strict=True):
             height = max(heights)
             total += c * height + HALF * p * max(height, ZERO) ** 2
@@ -91,8 +82,8 @@ def _objective(statement: Statement, z: Vector) -> Fraction:
 
 def _feasible(statement: Statement, z: Vector) -> list[Vector]:
     """Points that satisfy the constraints, near z; none where there is no simple way to one."""
-    equations = [row for block in statement.equalities for row in rows(block)]
-    bounds = [row for block in statement.inequalities for row in rows(block)]
+    equations = [row for block in statement.equalities for row in all_rows(block)]
+    bounds = [row for block in statement.inequalities for row in all_rows(block)]
     if _multiple(statement, z) is not None:
         middle = _centred(statement, bounds, z)
         scale = _multiple(statement, middle)
@@ -123,7 +114,7 @@ def _centred(statement: Statement, bounds: list[Vector], z: Vector) -> Vector:
 
 def _multiple(statement: Statement, z: Vector) -> Fraction | None:
     """The multiple of z that just satisfies the constraints, where all of them are rows that say "at least"."""
-    bounds = [row for block in statement.inequalities for row in rows(block)]
+    bounds = [row for block in statement.inequalities for row in all_rows(block)]
     reached = [-dot(row[:-1], z) for row in bounds]
     if statement.equalities or not bounds or not all(r[-1] > 0 < v for r, v in zip(bounds, reached, strict=True)):
         return None
@@ -162,11 +153,7 @@ def _within(bounds: list[Vector], z: Vector) -> tuple[Vector, Vector]:
     return inside, reach
 
 
-def finer_bounds(
-    problem: Problem,
-    point: Mapping[str, list[Fraction]],
-    multipliers: Mapping[str, Mapping[int, Fraction]],
-) -> Finer | None:
+def finer_bounds(problem: Problem, point: Mapping[str, list[Fraction]], multipliers: Multipliers) -> Finer | None:
     """The bounds of a small problem; None where there are none, or where it is not small."""
     parts = widest(problem)
     if not affordable(problem) or has_rounded_kernel(problem) or (problem.norm_bounds and parts is None):
@@ -186,11 +173,19 @@ def finer_bounds(
     return None if found is None else (*found, found[1])
 
 
-def _widest_bounds(
-    parts: Widest,
-    point: Mapping[str, list[Fraction]],
-    multipliers: Mapping[str, Mapping[int, Fraction]],
-) -> Finer | None:
+def bounds_reached(
+    problem: Problem, point: Mapping[str, list[Fraction]], multipliers: Multipliers, tol: Fraction
+) -> tuple[Fraction, Fraction] | None:
+    """The bounds, where they and the objective at the point are within the tolerance of each other; None elsewhere."""
+    found = finer_bounds(problem, point, multipliers)
+    if found is None:
+        return None
+    low, high, value = found
+    allowed = tol * max(abs(low), abs(high), Fraction(problem.unit))
+    return (low, high) if high - low <= allowed and abs(value - high) <= allowed else None
+
+
+def _widest_bounds(parts: Widest, point: Mapping[str, list[Fraction]], multipliers: Multipliers) -> Finer | None:
     """Of the widest margin t, by the quadratic program whose minimum is p = 1 / (2 t^2), at the t-th part of the point:
     t lies between the roots of 1 / 2p for its bounds. What is minimised is -t."""
     t = point[parts.margin][0]

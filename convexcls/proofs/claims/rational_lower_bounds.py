@@ -26,17 +26,14 @@ pulls are alike, or as given.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-import numpy as np
+from convexcls.proofs.claims.farkas import Multipliers
+from convexcls.proofs.claims.statement import Samples, Statement, all_rows
+from convexcls.rational.elimination import Vector, dot, null_space, solve
 
-from convexcls.proofs.claims.affine import AffineRows
-from convexcls.proofs.claims.statement import Samples, Statement
-from convexcls.rational import dot, null_space, solve
-
-Vector = list[Fraction]
 ZERO, HALF = Fraction(0), Fraction(1, 2)
 
 
@@ -60,7 +57,7 @@ class Multiplier:
         return above if self.most is None else min(above, self.most)
 
 
-def dual_bound(statement: Statement, given: Mapping[str, Mapping[int, Fraction]]) -> Fraction | None:
+def dual_bound(statement: Statement, given: Multipliers) -> Fraction | None:
     """A lower bound of the minimised objective; None where the multipliers could not be made dual feasible."""
     found = _multipliers(statement, given)
     if found is None:
@@ -75,18 +72,16 @@ def dual_bound(statement: Statement, given: Mapping[str, Mapping[int, Fraction]]
     return None
 
 
-def _multipliers(
-    statement: Statement, given: Mapping[str, Mapping[int, Fraction]]
-) -> tuple[Vector, list[Multiplier]] | None:
+def _multipliers(statement: Statement, given: Multipliers) -> tuple[Vector, list[Multiplier]] | None:
     """(g, constant) plus what the multipliers that are not free to choose pull, and the others one by one; None where
     a sample has more lines than are dealt with."""
     base, every = [*statement.linear, statement.constant], []
     for block in (*statement.equalities, *statement.inequalities):
         used = given.get(block.block.name, {})
         free = block in statement.equalities
-        every += [Multiplier(used.get(i, ZERO), row, free=free) for i, row in enumerate(rows(block))]
+        every += [Multiplier(used.get(i, ZERO), row, free=free) for i, row in enumerate(all_rows(block))]
     for samples in statement.samples:
-        lines = [rows(line) for line in samples.lines]
+        lines = [all_rows(line) for line in samples.lines]
         used = given.get(samples.lines[0].block.name, {})
         for i, (c, p) in enumerate(zip(*costs(samples), strict=True)):
             if p and len(lines) == 1:
@@ -198,11 +193,6 @@ def costs(samples: Samples) -> tuple[Vector, Vector]:
     return [Fraction(c) for c in samples.cost.tolist()], [Fraction(p) for p in samples.curvature.tolist()]
 
 
-def rows(block: AffineRows) -> list[Vector]:
-    """All rows of a block with their shifts."""
-    return block.rational(np.arange(block.size))
-
-
 End = Fraction | None
 
 
@@ -215,9 +205,7 @@ class BoxMinimum:
     equation: Vector
 
 
-def linearised_bound(
-    statement: Statement, z: Vector, multipliers: Mapping[str, Mapping[int, Fraction]]
-) -> Fraction | None:
+def linearised_bound(statement: Statement, z: Vector, multipliers: Multipliers) -> Fraction | None:
     """A lower bound of the minimised objective from the curvature at z; None where the program is not over a box."""
     box = _box(statement)
     if box is None:
@@ -251,8 +239,8 @@ def single_ends(bounds: Iterable[Vector], size: int) -> tuple[list[End], list[En
 
 def _box(statement: Statement) -> BoxMinimum | None:
     """The box of a program that has bounds of single unknowns, at most one equation, and nothing else."""
-    equations = [row for block in statement.equalities for row in rows(block)]
-    bounds = [row for block in statement.inequalities for row in rows(block)]
+    equations = [row for block in statement.equalities for row in all_rows(block)]
+    bounds = [row for block in statement.inequalities for row in all_rows(block)]
     if statement.samples or len(equations) > 1 or any(sum(map(bool, row[:-1])) != 1 for row in bounds):
         return None
     return BoxMinimum(*single_ends(bounds, statement.size), *(equations or [[ZERO] * (statement.size + 1)]))

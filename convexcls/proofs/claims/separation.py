@@ -11,10 +11,10 @@ from typing import Literal
 
 import numpy as np
 
-from convexcls import rational
 from convexcls.arrays import Indices
 from convexcls.problem import Constraint, Problem, Variable
 from convexcls.proofs.claims import farkas
+from convexcls.rational.elimination import null_space, rank
 from convexcls.rows import Rows
 from convexcls.rows.signs import exact_signs
 from convexcls.rows.spanning import spanning_columns
@@ -90,7 +90,7 @@ def _about_direction(rows: Rows, direction: tuple[Fraction, ...] | None, still: 
 def _about_circuit(rows: Rows, circuit: Weights) -> Iterator[str]:
     yield from _cancels(rows, circuit, "circuit")
     places = _places(rows, circuit)
-    if places is not None and rational.rank(rows.rational(places)) != places.size - 1:
+    if places is not None and rank(rows.rational(places)) != places.size - 1:
         yield "some row of the circuit can be left out"
 
 
@@ -106,7 +106,7 @@ def _about_weights(rows: Rows, weights: Weights, still: Indices) -> Iterator[str
             return
         basis = [[Fraction(int(i == j)) for j in range(rows.shape[1])] for i in range(rows.shape[1])]
     else:
-        basis = rational.null_space(rows.rational(places))
+        basis = null_space(rows.rational(places))
         if places.size > 2 * (rows.shape[1] - len(basis)):
             yield "the weights are on more rows than twice their rank"
     for vector in basis:

@@ -9,26 +9,37 @@ is
 
     minimise  1/2 z'Hz + g'z + constant + sum_i cost_i(z)   subject to   A z = b,  G z <= h
 
-with H, g and the constant as rationals: half-square terms are multiplied out without rounding.
+with H, g and the constant as rationals: half-square terms are multiplied out without rounding. The rows of constraints
+and lines with their shifts are ``AffineRows``, which are added up over many samples without rounding.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
+from math import lcm
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from convexcls.arrays import Array
-from convexcls.problem import Epigraph, Problem
-from convexcls.proofs.claims.affine import AffineRows, added
+from convexcls.arrays import Array, Indices
+from convexcls.data import GivenCells
+from convexcls.problem import Constraint, Epigraph, Problem, Term
 from convexcls.proofs.claims.curvature import exact_kernel
-from convexcls.proofs.enclosure import Moments
-from convexcls.rational import is_semidefinite
-from convexcls.rational.doubles import Matrix
-from convexcls.rows import Rows
+from convexcls.proofs.enclosure.moments import Moments
+from convexcls.rational.doubles import product, rational_product
+from convexcls.rational.elimination import Matrix, is_semidefinite
+from convexcls.rational.numbers import nearest_double
+from convexcls.rows import JoinedRows, Rows, as_rows
+from convexcls.rows.signs import exact_signs
 
+#: Blocks of so few rows are kept as rationals.
+MAX_RATIONAL_ROWS = 64
+#: Samples with so many different weights are multiplied as rationals; fewer are added up weight by weight.
+MOST_WEIGHTS = 32
 #: More unknowns besides slacks are beyond exact arithmetic.
 MOST_UNKNOWNS = 1500
 #: The moments of data with more entries are not worked out again: residuals in doubles judge them.
@@ -40,26 +51,10 @@ class NoProof(ValueError):
 
 
 @dataclass(frozen=True, eq=False)
-class Samples:
-    """A slack variable and the lines that it stays above, its pieces without the slack."""
+class Samples(Epigraph):
+    """A slack variable, one entry a sample, with the ``lines`` that it stays above: its pieces without the slack."""
 
-    epigraph: Epigraph
     lines: tuple[AffineRows, ...]
-
-    @property
-    def cost(self) -> Array:
-        """The linear cost c of each sample."""
-        return self.epigraph.cost
-
-    @property
-    def curvature(self) -> Array:
-        """The quadratic cost p of each sample."""
-        return self.epigraph.curvature
-
-    @property
-    def size(self) -> int:
-        """The number of samples."""
-        return self.epigraph.size
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,6 +70,10 @@ class Statement:
     equalities: tuple[AffineRows, ...]
     inequalities: tuple[AffineRows, ...]
     samples: tuple[Samples, ...]
+
+    def joined(self, values: Mapping[str, Sequence[Fraction]]) -> list[Fraction]:
+        """z, from its values by variable."""
+        return [value for name in self.kept for value in values[name]]
 
     def point(self, z: list[Fraction]) -> dict[str, list[Fraction]]:
         """z by variable."""
@@ -107,8 +106,12 @@ def state(problem: Problem) -> Statement:
         constant,
         tuple(m for m in plain if m.block.relation == "=="),  # type: ignore[union-attr]
         tuple(m for m in plain if m.block.relation == "<="),  # type: ignore[union-attr]
-        tuple(Samples(e, tuple(blocks[piece.name] for piece in e.pieces)) for e in epigraphs),
+        tuple(_samples(e, [blocks[piece.name] for piece in e.pieces]) for e in epigraphs),
     )
+
+
+def _samples(e: Epigraph, lines: Sequence[AffineRows]) -> Samples:
+    return Samples(e.variable, e.cost, e.curvature, e.pieces, tuple(lines))
 
 
 def _refuse(problem: Problem) -> None:
@@ -127,7 +130,7 @@ def _objective(problem: Problem, kept: tuple[str, ...], size: int) -> tuple[Matr
     augmented = [[Fraction(0)] * (size + 1) for _ in range(size + 1)]
     for term in problem.terms:
         measured = AffineRows(term, problem.narrow_rows(term.entries, kept), size)
-        augmented = added(augmented, measured.gram(term.counted, term.weights[term.counted]), Fraction(1))
+        augmented = added(augmented, measured.gram(term.counted, term.weights[term.counted]))
     linear = [augmented[j][size] for j in range(size)]
     quadratic = [row[:size] for row in augmented[:size]]
     start = 0
@@ -177,3 +180,193 @@ def has_few_moments(problem: Any) -> bool:
 def moments(problem: Any) -> list[Moments]:
     """The moments of the data as they were given."""
     return list(problem.moments_as_given())
+
+
+# ---- rows with their shifts -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class AffineRows:
+    """The rows (R, s) of a block: of a term R x + s, of a constraint R x - rhs, over the unknowns that are kept. Rows
+    that speak of none of these are None."""
+
+    block: Term | Constraint
+    rows: JoinedRows | None
+    width: int
+
+    @property
+    def size(self) -> int:
+        """The number of rows."""
+        return self.block.size
+
+    @property
+    def _field(self) -> str:
+        return "offset" if isinstance(self.block, Term) else "rhs"
+
+    @property
+    def _sign(self) -> int:
+        return 1 if isinstance(self.block, Term) else -1
+
+    @cached_property
+    def _few(self) -> Matrix:
+        """All rows of a small block: they may be sums over samples, which are not added up twice."""
+        return self._rational(np.arange(self.size))
+
+    def rational(self, index: Indices) -> Matrix:
+        """Some of the rows, each with its shift as last entry."""
+        return [self._few[i] for i in index.tolist()] if self.size <= MAX_RATIONAL_ROWS else self._rational(index)
+
+    def _rational(self, index: Indices) -> Matrix:
+        shifts = self.block.rational_vector(self._field, index)
+        rows: Matrix = [[Fraction(0)] * self.width for _ in shifts] if self.rows is None else self.rows.rational(index)
+        return [[*row, self._sign * shift] for row, shift in zip(rows, shifts, strict=True)]
+
+    def doubles(self, index: Indices) -> Array | None:
+        """The same as doubles, None where these would round."""
+        if self._field in getattr(self.block, "_exactly", {}):
+            return None
+        shifts = self._sign * np.asarray(getattr(self.block, self._field))[index]
+        rows = np.zeros((index.size, self.width)) if self.rows is None else self.rows.exact_doubles(index)
+        return None if rows is None else np.column_stack([rows, shifts])
+
+    @cached_property
+    def whole(self) -> JoinedRows:
+        """The rows (R, s) as one object."""
+        shift = self._sign * np.asarray(getattr(self.block, self._field))
+        exact = getattr(self.block, "_exactly", {}).get(self._field)
+        given = None if exact is None else GivenCells(np.array([[self._sign * v] for v in exact], dtype=object))
+        parts: list[tuple[slice, Rows]] = [(slice(self.width, self.width + 1), as_rows(shift, given))]
+        if self.rows is not None:
+            parts.append((slice(0, self.width), self.rows))
+        return JoinedRows(self.size, self.width + 1, parts)
+
+    def signs(self, z: Sequence[Fraction]) -> NDArray[np.int8]:
+        """The sign of R z + s for every row."""
+        return self._signs([*z, Fraction(1)])
+
+    def moves(self, direction: Sequence[Fraction]) -> NDArray[np.int8]:
+        """The sign of R d for every row."""
+        return self._signs([*direction, Fraction(0)])
+
+    def _signs(self, point: Sequence[Fraction]) -> NDArray[np.int8]:
+        return exact_signs(self.whole, point) if self.size > MAX_RATIONAL_ROWS else _sign_array(self.few_values(point))
+
+    def few_values(self, point: Sequence[Fraction]) -> list[Fraction]:
+        """(R, s) times a point for every row of a small block."""
+        used = [(j, value) for j, value in enumerate(point) if value]
+        return [sum((row[j] * value for j, value in used if row[j]), Fraction(0)) for row in self._few]
+
+    def values(self, z: Array) -> Array:
+        """R z + s in doubles."""
+        shift = self._sign * np.asarray(getattr(self.block, self._field))
+        return shift if self.rows is None else np.asarray(self.rows @ z + shift)
+
+    def exact_values(self, index: Indices, z: Sequence[Fraction], factors: Array | None = None) -> list[Fraction]:
+        """R z + s of some rows, times factors, over common denominators: the sums are of whole numbers."""
+        scale = lcm(*(value.denominator for value in z))
+        whole = [value.numerator * (scale // value.denominator) for value in (*z, Fraction(1))]
+        times = [(1, 1)] * index.size if factors is None else [f.as_integer_ratio() for f in factors.tolist()]
+        out = []
+        for (top, bottom), (unit, row) in zip(times, self._whole_rows(index), strict=True):
+            total = sum(v * w for v, w in zip(row, whole, strict=True) if v)
+            out.append(Fraction(top * total, bottom * unit * scale))
+        return out
+
+    def _whole_rows(self, index: Indices) -> Iterator[tuple[int, list[int]]]:
+        """Some rows (R, s) as whole numbers, each with the number by which they are to be divided."""
+        doubles = self.doubles(index) if index.size else np.zeros((0, 1))
+        pairs: Iterable[Iterable[tuple[int, int]]]
+        if doubles is None:
+            pairs = ([(v.numerator, v.denominator) for v in row] for row in self.rational(index))
+        else:
+            pairs = ([v.as_integer_ratio() for v in row] for row in doubles.tolist())
+        for row in pairs:
+            unit = lcm(*(bottom for _, bottom in row))
+            yield unit, [top * (unit // bottom) for top, bottom in row]
+
+    def total(self, index: Indices, weights: Array) -> list[Fraction]:
+        """sum_i weights_i (R_i, s_i) over some rows."""
+        doubles = self.doubles(index)
+        if doubles is not None:
+            return [row[0] for row in product(doubles, weights[:, None])]
+        return [
+            row[0] for row in rational_product(self.rational(index), [[Fraction(w)] for w in weights.tolist()])
+        ] or [Fraction(0)] * (self.width + 1)
+
+    def combined(self, used: Mapping[int, Fraction]) -> list[Fraction]:
+        """sum_i used_i (R_i, s_i): factors that are doubles over many rows at once, the others one by one."""
+        index = np.array(sorted(used), dtype=np.intp)
+        values = [used[i] for i in index.tolist()]
+        known = {id(value): nearest_double(value) for value in {id(value): value for value in values}.values()}
+        doubles = np.array([known[id(value)] for value in values], dtype=float)  # NaN for None
+        plain = np.isfinite(doubles)
+        total = [Fraction(0)] * (self.width + 1)
+        if plain.any():
+            total = self.total(index[plain], doubles[plain])
+        rest = [[value] for value, simple in zip(values, plain.tolist(), strict=True) if not simple]
+        if rest:
+            others = rational_product(self.rational(index[~plain]), rest)
+            total = [t + other for t, (other,) in zip(total, others, strict=True)]
+        return total
+
+    def gram(self, index: Indices, weights: Array) -> Matrix:
+        """sum_i weights_i (R_i, s_i)'(R_i, s_i) over some rows."""
+        if (centred := self._centred(index, weights)) is not None:
+            return centred
+        total = [[Fraction(0)] * (self.width + 1) for _ in range(self.width + 1)]
+        different = np.unique(weights)
+        doubles = self.doubles(index) if different.size <= MOST_WEIGHTS else None
+        if doubles is None:
+            rows = self.rational(index)
+            weighed = [[Fraction(w) * v for v in row] for w, row in zip(weights.tolist(), rows, strict=True)]
+            return rational_product(rows, weighed) or total
+        for weight in different.tolist():
+            chosen = doubles if different.size == 1 else doubles[weights == weight]
+            total = added(total, product(chosen, chosen), Fraction(weight))
+        return total
+
+    def _centred(self, index: Indices, weights: Array) -> Matrix | None:
+        """The same for rows minus the means of their groups: sum_i x_i x_i' less what the means add up to. None where
+        that is not what the rows are."""
+        parts = () if self.rows is None else self.rows.parts
+        alike = len(parts) == 1 and index.size == self.size and np.all(weights == weights[0])
+        if not alike or (rows := parts[0][1].as_centred) is None or np.any(getattr(self.block, self._field)):
+            return None
+        where, base = parts[0][0], rows.base.exact_doubles(index)
+        if base is None or rows.whole is not rows:
+            return None
+        members = (rows.groups[:, None] == np.unique(rows.groups)).astype(float)
+        sums, d = product(whole := np.hstack([base, members]), whole), base.shape[1]
+        total = [[Fraction(0)] * (self.width + 1) for _ in range(self.width + 1)]
+        for j in range(d):
+            for k in range(d):
+                means = sum((sums[j][g] * sums[g][k] / sums[g][g] for g in range(d, len(sums))), Fraction(0))
+                total[where.start + j][where.start + k] = Fraction(float(weights[0])) * (sums[j][k] - means)
+        return total
+
+
+def all_rows(block: AffineRows) -> Matrix:
+    """All rows of a block, each with its shift as last entry."""
+    return block.rational(np.arange(block.size))
+
+
+def compared(first: AffineRows, second: AffineRows, z: Sequence[Fraction], moving: bool = False) -> NDArray[np.int8]:
+    """The sign of (R z + s) of the first rows minus that of the second, for each pair of rows; of R z alone where only
+    a direction is asked for."""
+    one = Fraction(0 if moving else 1)
+    if first.size <= MAX_RATIONAL_ROWS:
+        values = [a - b for a, b in zip(first.few_values([*z, one]), second.few_values([*z, one]), strict=True)]
+        return _sign_array(values)
+    point = [*z, one, *(-value for value in z), -one]
+    m = first.width + 1
+    both = JoinedRows(first.size, 2 * m, [(slice(0, m), first.whole), (slice(m, 2 * m), second.whole)])
+    return exact_signs(both, point)
+
+
+def _sign_array(values: Iterable[Fraction]) -> NDArray[np.int8]:
+    return np.array([(value > 0) - (value < 0) for value in values], dtype=np.int8)
+
+
+def added(total: Matrix, other: Matrix, factor: Fraction | int = 1) -> Matrix:
+    """total + factor other."""
+    return [[a + factor * b for a, b in zip(u, v, strict=True)] for u, v in zip(total, other, strict=True)]

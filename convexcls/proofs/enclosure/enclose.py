@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from convexcls.problem import NoAnswer, Problem
-from convexcls.proofs.enclosure.balls import column, ends, working_bits
 from convexcls.proofs.enclosure.intervals import (
     BITS_PER_DIGIT,
     CHECK_BITS,
@@ -19,8 +18,11 @@ from convexcls.proofs.enclosure.intervals import (
     Enclosure,
     Interval,
     check_digits,
+    column,
+    ends,
     settled_digits,
     widened,
+    working_bits,
 )
 from convexcls.proofs.enclosure.krawczyk import box_around, prove
 from convexcls.proofs.enclosure.newton import FIRST_BITS, Singular, minimise
@@ -193,7 +195,7 @@ def _start(problem: Problem, x: Any) -> list[Fraction]:
 
 def _box(problem: Problem, enclosure: Enclosure) -> list[Interval] | None:
     """The intervals of all unknowns; None where they do not fit the problem."""
-    if {v: len(e) for v, e in enclosure.coefficients.items()} != {v.name: v.size for v in problem.variables}:
+    if not problem.fits(enclosure.coefficients):
         return None
     box = [interval for v in problem.variables for interval in enclosure.coefficients[v.name]]
     pinned = set(enclosure.pinned)

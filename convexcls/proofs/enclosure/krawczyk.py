@@ -19,8 +19,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from convexcls.proofs.enclosure.balls import ends, power_above
-from convexcls.proofs.enclosure.intervals import Interval
+from convexcls.proofs.enclosure.intervals import Interval, ends, power_above
 from convexcls.proofs.enclosure.losses import Derivatives
 from convexcls.proofs.enclosure.objective import Objective
 

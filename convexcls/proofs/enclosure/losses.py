@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from convexcls.losses import Exponential, HalfSquare, Logistic, Loss, SoftmaxMargins
-from convexcls.proofs.enclosure.balls import all_exact, column
+from convexcls.proofs.enclosure.intervals import all_exact, column
 
 if TYPE_CHECKING:
     from flint import arb, arb_mat

@@ -12,7 +12,7 @@ determinant grows for ever.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -32,9 +32,8 @@ from convexcls.proofs.enclosure.intervals import (
     times,
     widened,
 )
-from convexcls.rational import determinant, inverse, is_semidefinite, null_space
+from convexcls.rational.elimination import Matrix, determinant, inverse, is_semidefinite, null_space
 
-Matrix = list[list[Fraction]]
 Values = Mapping[str, Sequence[Fraction]]
 
 #: Bits beyond those of the digits.
@@ -61,26 +60,23 @@ class Moments:
         entries = {name: iter(values[name]) for name in self.names}
         order = len(self.scatter)
         out = [[Fraction(0)] * order for _ in range(order)]
-        for i in range(order):
-            for j in range(i + 1):
-                name, sign = self._place(i, j)
-                out[i][j] = out[j][i] = sign * next(entries[name])
+        for i, j, name, sign in self._places():
+            out[i][j] = out[j][i] = sign * next(entries[name])
         return out
 
     def packed(self, matrix: Matrix) -> dict[str, list[Fraction]]:
         """The blocks of Omega."""
         out: dict[str, list[Fraction]] = {name: [] for name in self.names}
-        for i in range(len(matrix)):
-            for j in range(i + 1):
-                name, sign = self._place(i, j)
-                out[name].append(sign * matrix[i][j])
+        for i, j, name, sign in self._places():
+            out[name].append(sign * matrix[i][j])
         return out
 
-    def _place(self, i: int, j: int) -> tuple[str, int]:
-        """The block of an entry of the lower triangle, and its sign there."""
-        if i < self.d:
-            return self.names[0], 1
-        return (self.names[1], -1) if j < self.d else (self.names[2], 1)
+    def _places(self) -> Iterator[tuple[int, int, str, int]]:
+        """The entries of the lower triangle row by row, each with its block and its sign there."""
+        precision, mean, corner = self.names
+        for i in range(len(self.scatter)):
+            for j in range(i + 1):
+                yield (i, j, precision, 1) if i < self.d else (i, j, mean, -1) if j < self.d else (i, j, corner, 1)
 
     def trace(self, omega: Matrix) -> Fraction:
         """tr(S Omega)."""

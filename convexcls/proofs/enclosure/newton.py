@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from convexcls.problem import NoAnswer
-from convexcls.proofs.enclosure.balls import working_bits
+from convexcls.proofs.enclosure.intervals import working_bits
 from convexcls.proofs.enclosure.losses import Derivatives
 from convexcls.proofs.enclosure.objective import Objective
 

@@ -24,9 +24,9 @@ import numpy as np
 from convexcls.arrays import Array, Indices
 from convexcls.losses import SoftmaxMargins
 from convexcls.problem import NoAnswer, Problem, ProblemError, Term
-from convexcls.proofs.enclosure.balls import all_exact, ball, column, read_rows
+from convexcls.proofs.enclosure.intervals import all_exact, ball, column, read_rows
 from convexcls.proofs.enclosure.losses import BY_TYPE, FALLING, Derivatives, LossSum, SoftmaxSum
-from convexcls.rational import independent_rows
+from convexcls.rational.elimination import independent_columns
 from convexcls.rows import ClassMarginRows, JoinedRows
 
 if TYPE_CHECKING:
@@ -238,4 +238,4 @@ def independent_unknowns(problem: Problem) -> list[int]:
     """Unknowns that suffice: with the others at 0 the objective takes every value that it takes, gauge included. All
     of them iff the columns are independent."""
     stacked = [*chain(*(_term_rows(problem, t) for t in problem.terms)), *_cost_rows(problem), *_gauge(problem)]
-    return independent_rows([list(column) for column in zip(*stacked, strict=True)])
+    return independent_columns(stacked)

@@ -1,7 +1,3 @@
 """The level exact: solutions of quadratic programs and widest margins in rationals, found from a guess in doubles by an
 active-set method without rounding. What it finds is checked by ``claims/optimum.py``. It may import ``claims/``.
 """
-
-from convexcls.proofs.exact.prove import Solve, prove, prove_widest
-
-__all__ = ["Solve", "prove", "prove_widest"]

@@ -10,11 +10,11 @@ With the rows B of G tight and the multipliers of the others zero, the KKT condi
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TypeAlias
 
-from convexcls import rational
+from convexcls.rational.elimination import independent_columns, independent_rows, null_space, solve, transposed
 
 #: A row: its entries that are not zero, by unknown.
 Row = dict[int, Fraction]
@@ -123,18 +123,9 @@ def solve_sparse(equations: list[Row], targets: list[Fraction], size: int) -> li
                 if len(equations[other]) <= 1:
                     waiting.append(other)
         holding[j] = set()
-    remaining = [e for e in range(len(equations)) if e not in done]
-    return (
-        solution
-        if not remaining
-        else _solve_rest([equations[e] for e in remaining], [targets[e] for e in remaining], solution)
-    )
-
-
-def _solve_rest(equations: list[Row], targets: list[Fraction], solution: list[Fraction]) -> list[Fraction] | None:
-    unknowns = sorted({j for row in equations for j in row})
-    zero = Fraction(0)
-    found = rational.solve([[row.get(j, zero) for j in unknowns] for row in equations], targets)
+    rest = [e for e in range(len(equations)) if e not in done]
+    unknowns, zero = sorted({j for e in rest for j in equations[e]}), Fraction(0)
+    found = solve([[equations[e].get(j, zero) for j in unknowns] for e in rest], [targets[e] for e in rest])
     if found is None:
         return None
     for j, value in zip(unknowns, found, strict=True):
@@ -175,11 +166,9 @@ def solve_program(program: Program, guess: Sequence[int], near: Sequence[Fractio
         return start
     outcome = _criss_cross(*start)
     count = len(program.equalities)  # those after these only held unknowns in place, and have no multiplier
-    if isinstance(outcome, Tight):
-        return Tight(outcome.x, outcome.equality_multipliers[:count], outcome.multipliers)
-    if isinstance(outcome, Contradiction):
-        return Contradiction(outcome.equality_multipliers[:count], outcome.multipliers)
-    return outcome
+    if isinstance(outcome, Falling):
+        return outcome
+    return replace(outcome, equality_multipliers=outcome.equality_multipliers[:count])
 
 
 def _start(
@@ -188,17 +177,16 @@ def _start(
     """The program without equalities that follow from others, and with unknowns held where nothing depends on them; a
     set of tight rows whose equations have one solution."""
     equal = program.dense(row for row, _ in program.equalities)
-    kept = rational.independent_rows(equal)
+    kept = independent_rows(equal)
     if len(kept) < len(equal):
         contradiction = _contradicting_equalities(program, equal)
         if contradiction is not None:
             return contradiction
     curved = program.dense(program.quadratic)
     everything = [*curved, *equal, *program.dense(row for row, _ in program.inequalities)]
-    pinned = _free_places(everything, program.size)
-    for null in rational.null_space(everything) if pinned else []:
-        slope = sum((a * b for a, b in zip(program.linear, null, strict=True)), Fraction(0))
-        if slope:
+    pinned = sorted(set(range(program.size)) - set(independent_columns(everything)))  # no row changes with them
+    for null in null_space(everything) if pinned else []:
+        if slope := sum((a * b for a, b in zip(program.linear, null, strict=True)), Fraction(0)):
             return Falling([-value if slope > 0 else value for value in null])
     # a dependent equality keeps its place, as 0 = 0: its multiplier is 0
     equalities: list[tuple[Row, Fraction]] = [
@@ -209,28 +197,21 @@ def _start(
     return bounded, _independent(bounded, guess)
 
 
-def _free_places(rows: list[list[Fraction]], size: int) -> list[int]:
-    """Unknowns that may take any value while all rows keep theirs."""
-    columns = [list(column) for column in zip(*rows, strict=True)]
-    return sorted(set(range(size)) - set(rational.independent_rows(columns)))
-
-
 def _independent(program: Program, guess: Sequence[int]) -> list[int]:
     """Of the guess the rows that do not follow from those before, and others, until the equations have one solution."""
     equal = [row for row, _ in program.equalities]
     first = program.dense([*equal, *(program.inequalities[i][0] for i in guess)])
-    active = [guess[k - len(equal)] for k in rational.independent_rows(first) if k >= len(equal)]
+    active = [guess[k - len(equal)] for k in independent_rows(first) if k >= len(equal)]
     rest = [i for i in range(len(program.inequalities)) if i not in set(active)]
     before = [*program.quadratic, *equal, *(program.inequalities[i][0] for i in active)]
     stack = program.dense([*before, *(program.inequalities[i][0] for i in rest)])
-    return active + [rest[k - len(before)] for k in rational.independent_rows(stack) if k >= len(before)]
+    return active + [rest[k - len(before)] for k in independent_rows(stack) if k >= len(before)]
 
 
 def _contradicting_equalities(program: Program, equal: list[list[Fraction]]) -> Contradiction | None:
     """nu with E'nu = 0 and f'nu = -1, where there is one."""
-    system = [list(column) for column in zip(*equal, strict=True)]
-    system.append([rhs for _, rhs in program.equalities])
-    found = rational.solve(system, [*[Fraction(0)] * program.size, Fraction(-1)])
+    system = [*transposed(equal), [rhs for _, rhs in program.equalities]]
+    found = solve(system, [*[Fraction(0)] * program.size, Fraction(-1)])
     return None if found is None else Contradiction(found, {})
 
 

@@ -7,12 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
-from convexcls.arrays import Array
-from convexcls.proofs.claims.affine import AffineRows
-from convexcls.proofs.claims.statement import Samples, Statement
+from convexcls.arrays import Array, Indices
+from convexcls.proofs.claims.statement import AffineRows, Samples, Statement
 
 #: A multiplier within this fraction of its largest value counts as 0, or as the largest value.
 NEGLIGIBLE_SHARE = 1e-7
@@ -30,8 +28,8 @@ class Hints:
     (samples, sample, line) on which opened samples rest."""
 
     z: Array
-    rows: list[NDArray[np.intp]]
-    sides: list[NDArray[np.intp]]
+    rows: list[Indices]
+    sides: list[Indices]
     tight: list[tuple[int, int, int]]
 
 
@@ -39,10 +37,7 @@ def read_hints(statement: Statement, x: Any, multipliers: Mapping[str, Any] | No
     """The guess that an answer makes; what is missing or not finite in it is taken as 0."""
     z = _kept(statement, x)
     given = _spread_less(statement, z, multipliers or {})
-    rows = []
-    for block in statement.inequalities:
-        lam = _vector(given.get(block.block.name), block.size)
-        rows.append(np.empty(0, np.intp) if lam is None else _positive(lam))
+    rows = [_positive(block, given) for block in statement.inequalities]
     sides, tight = [], []
     for g, samples in enumerate(statement.samples):
         side, resting = _sides(samples, z, _shares(samples, given))
@@ -51,8 +46,10 @@ def read_hints(statement: Statement, x: Any, multipliers: Mapping[str, Any] | No
     return Hints(z, rows, sides, tight)
 
 
-def _positive(multipliers: Array) -> NDArray[np.intp]:
-    return np.flatnonzero(multipliers > NEGLIGIBLE_SHARE * multipliers.max(initial=0.0))
+def _positive(block: AffineRows, given: Mapping[str, Any]) -> Indices:
+    """The rows of a block with a multiplier; none where these are missing."""
+    lam = _vector(given.get(block.block.name), block.size)
+    return np.empty(0, np.intp) if lam is None else np.flatnonzero(lam > NEGLIGIBLE_SHARE * lam.max(initial=0.0))
 
 
 def _shares(samples: Samples, given: Mapping[str, Any]) -> Array | None:
@@ -64,10 +61,8 @@ def _shares(samples: Samples, given: Mapping[str, Any]) -> Array | None:
 def _spread_less(statement: Statement, z: Array, given: Mapping[str, Any]) -> Mapping[str, Any]:
     """The same multipliers, on fewer rows where they are more than a vertex has."""
     # blocks with the rows that have multipliers between their bounds, and the number of the first sample (-1: none)
-    parts: list[tuple[AffineRows, NDArray[np.intp], int]] = []
-    for block in statement.inequalities:
-        lam = _vector(given.get(block.block.name), block.size)
-        parts.append((block, np.empty(0, np.intp) if lam is None else _positive(lam), -1))
+    parts: list[tuple[AffineRows, Indices, int]]
+    parts = [(block, _positive(block, given), -1) for block in statement.inequalities]
     first, unsure = 0, sum(index.size for _, index, _ in parts)
     for samples in statement.samples:
         shares = _shares(samples, given)
@@ -91,7 +86,7 @@ def _spread_less(statement: Statement, z: Array, given: Mapping[str, Any]) -> Ma
     return out
 
 
-def _dense(measured: AffineRows, index: NDArray[np.intp]) -> Array:
+def _dense(measured: AffineRows, index: Indices) -> Array:
     return np.zeros((index.size, measured.width)) if measured.rows is None else measured.rows[index].to_dense()
 
 
@@ -111,7 +106,7 @@ def _vector(values: Any, size: int) -> Array | None:
     return array if array.shape == (size,) and np.all(np.isfinite(array)) else None
 
 
-def _sides(samples: Samples, z: Array, shares: Array | None) -> tuple[NDArray[np.intp], list[tuple[int, int]]]:
+def _sides(samples: Samples, z: Array, shares: Array | None) -> tuple[Indices, list[tuple[int, int]]]:
     """The side of every sample, and the lines on which those rest that stand on several."""
     values = np.array([line.values(z) for line in samples.lines])
     side = values.argmax(axis=0)

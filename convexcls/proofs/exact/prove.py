@@ -11,15 +11,16 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from convexcls import rational
 from convexcls.arrays import Array
 from convexcls.problem import Problem
 from convexcls.proofs.claims.farkas import Multipliers
 from convexcls.proofs.claims.optimum import ExactProof, RootProof, Widest
 from convexcls.proofs.claims.statement import NoProof, Statement, state
-from convexcls.proofs.exact.criss_cross import Contradiction, Falling, Tight, dot
+from convexcls.proofs.exact.criss_cross import Contradiction, Falling, Tight
+from convexcls.proofs.exact.criss_cross import dot as sparse_dot
 from convexcls.proofs.exact.hints import Hints, read_hints
 from convexcls.proofs.exact.search import ActiveSetSearch, SolvedProgram, TooFar
+from convexcls.rational.elimination import dot, rank
 
 #: Solves a problem in doubles: a point, None where there is none, and multipliers (of an infeasible problem a Farkas
 #: vector). Solvers stand above proofs, so whoever asks for a proof may bring one along.
@@ -57,10 +58,10 @@ def assemble(statement: Statement, found: SolvedProgram) -> ExactProof:
 
 def _optimal(statement: Statement, found: SolvedProgram, tight: Tight) -> ExactProof:
     program, constant = found.program, found.search.objective()[2]
-    curved = [dot(row, tight.x) for row in program.quadratic]
-    half = rational.dot(curved, tight.x) / 2
-    primal = half + rational.dot(program.linear, tight.x) + constant
-    dual = constant - half - rational.dot([rhs for _, rhs in program.equalities], tight.equality_multipliers)
+    curved = [sparse_dot(row, tight.x) for row in program.quadratic]
+    half = dot(curved, tight.x) / 2
+    primal = half + dot(program.linear, tight.x) + constant
+    dual = constant - half - dot([rhs for _, rhs in program.equalities], tight.equality_multipliers)
     dual -= sum((program.inequalities[k][1] * value for k, value in tight.multipliers.items()), Fraction(0))
     return ExactProof(
         "optimal",
@@ -84,10 +85,10 @@ def _uniqueness(found: SolvedProgram, tight: Tight) -> tuple[str, ...]:
     program = found.program
     holding = [row for row, _ in program.equalities]
     holding += [program.inequalities[k][0] for k, value in tight.multipliers.items() if value]
-    if rational.rank(program.dense([*program.quadratic, *holding])) == program.size:
+    if rank(program.dense([*program.quadratic, *holding])) == program.size:
         return ()
     idle = [k for k in range(len(program.inequalities)) if not tight.multipliers.get(k)]
-    touching = any(dot(program.inequalities[k][0], tight.x) == program.inequalities[k][1] for k in idle)
+    touching = any(sparse_dot(program.inequalities[k][0], tight.x) == program.inequalities[k][1] for k in idle)
     if touching or found.search.touching:
         return ("the solution need not be the only one: rows without a multiplier are tight",)
     return ("the solution is not unique: this is one of many",)
@@ -99,14 +100,12 @@ def _multipliers(statement: Statement, found: SolvedProgram, tight: Tight) -> di
     z = tight.x[: statement.size]
     for part in found.search.sides:
         samples = part.samples
-        known: dict[float, Fraction] = {}
+        known = {c: Fraction(c) for c in set(samples.cost.tolist())}
         for k, line in enumerate(samples.lines):
             block = out[line.block.name]
             resting = np.flatnonzero((part.side == k) & (samples.cost > 0))
-            for i, c in zip(resting.tolist(), samples.cost[resting].tolist(), strict=True):
-                if c not in known:
-                    known[c] = Fraction(c)
-                block[i] = known[c]
+            costs = samples.cost[resting].tolist()
+            block |= {i: known[c] for i, c in zip(resting.tolist(), costs, strict=True)}
             curved = np.flatnonzero((part.side == k) & (samples.curvature > 0))
             pulls = line.exact_values(curved, z, samples.curvature[curved])
             block |= {i: pull for i, pull in zip(curved.tolist(), pulls, strict=True) if pull}

@@ -15,11 +15,9 @@ from itertools import combinations
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
-from convexcls.arrays import Array
-from convexcls.proofs.claims.affine import AffineRows, compared
-from convexcls.proofs.claims.statement import NoProof, Samples, Statement
+from convexcls.arrays import Array, Indices
+from convexcls.proofs.claims.statement import AffineRows, NoProof, Samples, Statement, added, all_rows, compared
 from convexcls.proofs.exact.criss_cross import (
     Contradiction,
     Falling,
@@ -31,7 +29,8 @@ from convexcls.proofs.exact.criss_cross import (
     sparse_row,
 )
 from convexcls.proofs.exact.hints import OFF, OPEN, Hints
-from convexcls.rational.doubles import Matrix
+from convexcls.rational.elimination import Matrix
+from convexcls.rational.numbers import to_double
 
 #: So many rows join at a time, for each unknown.
 JOINING = 2
@@ -106,9 +105,7 @@ class ActiveSetSearch:
             p = Fraction(float(samples.curvature[i]))
             curved.append({len(linear): p} if p else {})
             linear.append(Fraction(float(samples.cost[i])))
-        equalities = [
-            (sparse_row(row[:-1]), -row[-1]) for b in self.statement.equalities for row in b.rational(np.arange(b.size))
-        ]
+        equalities = [(sparse_row(row[:-1]), -row[-1]) for b in self.statement.equalities for row in all_rows(b)]
         inequalities = []
         for key in self.rows:
             (values,) = self.measured(key).rational(np.array([key[1]]))
@@ -148,7 +145,7 @@ class ActiveSetSearch:
     def _join(self, z: Sequence[Fraction], moving: bool) -> int:
         """Let the rows join that are violated at z, or forbid the direction; how many there are."""
         most = JOINING * (self.statement.size + 10)
-        doubles = np.array([_rounded(value) for value in z])
+        doubles = np.array([to_double(value) for value in z])
         known, against_all, self.touching = set(self.rows), 0, False
         for b, measured in enumerate(self.statement.inequalities):
             signs = measured.moves(z) if moving else measured.signs(z)
@@ -183,13 +180,6 @@ def _worst(values: Array, index: np.ndarray, most: int) -> list[int]:
     return [int(i) for i in index]
 
 
-def _rounded(value: Fraction) -> float:
-    try:
-        return float(value)
-    except OverflowError:
-        return float("inf") if value > 0 else float("-inf")
-
-
 @dataclass(eq=False)
 class ActivePieces:
     """``side[i]`` is the line on which the slack of sample i rests, OFF or OPEN. The samples that rest on a line cost
@@ -198,7 +188,7 @@ class ActivePieces:
         1/2 (z, 1)' gram (z, 1) + total' (z, 1)."""
 
     samples: Samples
-    side: NDArray[np.intp]
+    side: Indices
 
     def __post_init__(self) -> None:
         #: Whether a sample with a fixed side rests on several lines at once.
@@ -213,7 +203,7 @@ class ActivePieces:
                     continue
                 if curved:
                     part = line.gram(index, costs[index])
-                    self.gram = part if self.gram is None else _sum(self.gram, part)
+                    self.gram = part if self.gram is None else added(self.gram, part)
                 else:
                     self.total = [a + b for a, b in zip(self.total, line.total(index, costs[index]), strict=True)]
 
@@ -227,10 +217,10 @@ class ActivePieces:
             if c:
                 self.total = [a - c * b for a, b in zip(self.total, row, strict=True)]
             if p and self.gram is not None:
-                self.gram = _sum(self.gram, [[-p * a * b for b in row] for a in row])
+                self.gram = added(self.gram, [[a * b for b in row] for a in row], -p)
         return k
 
-    def contradicted(self, z: Sequence[Fraction], moving: bool = False) -> NDArray[np.intp]:
+    def contradicted(self, z: Sequence[Fraction], moving: bool = False) -> Indices:
         """The samples that stand elsewhere at z than where they are taken to stand; or that leave their side along a
         direction."""
         lines, out = self.samples.lines, np.zeros(self.samples.size, dtype=bool)
@@ -248,7 +238,7 @@ class ActivePieces:
                     out |= (self.side == k) & curved & (sign < 0)
         return np.flatnonzero(out)
 
-    def worst(self, index: NDArray[np.intp], z: Array, most: int) -> NDArray[np.intp]:
+    def worst(self, index: Indices, z: Array, most: int) -> Indices:
         """Of some samples those that are farthest from where they are taken to stand, by doubles."""
         if index.size <= most:
             return index
@@ -256,7 +246,3 @@ class ActivePieces:
         resting = np.where(self.side[index] >= 0, values[self.side[index], np.arange(index.size)], 0.0)
         away = np.maximum(values.max(axis=0) - resting, -np.minimum(resting, 0.0) * (self.samples.curvature[index] > 0))
         return np.sort(index[np.argsort(-away, kind="stable")[:most]])
-
-
-def _sum(first: Matrix, second: Matrix) -> Matrix:
-    return [[a + b for a, b in zip(u, v, strict=True)] for u, v in zip(first, second, strict=True)]

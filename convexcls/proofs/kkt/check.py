@@ -162,7 +162,7 @@ class _Check:
     @cached_property
     def radii(self) -> dict[str, float]:
         """The radius of the ball that a variable is bound to, where it is not 0: then only exact signs tell
-        (``claims/origin.py``)."""
+        (``claims/linear_program.py``)."""
         return {v: float(b.bound) for v, b in self.sizes.balls.items() if np.any(self.x[self.problem.layout[v]])}
 
     def _refine(self, columns: Mask) -> None:

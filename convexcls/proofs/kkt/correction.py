@@ -30,13 +30,14 @@ from weakref import ref
 import numpy as np
 from scipy.linalg.lapack import dpocon, dpotrf, dpotrs
 
-from convexcls import rational
 from convexcls.arrays import Array, Indices
 from convexcls.problem import BY_SAMPLE, Block, Problem
 from convexcls.problem.epigraph import Epigraph
 from convexcls.proofs.rigorous.rounding import Ball
 from convexcls.proofs.rigorous.structure import Structure
 from convexcls.rational.doubles import rank
+from convexcls.rational.elimination import dot, independent_columns, solve
+from convexcls.rational.numbers import to_double
 from convexcls.rows import JoinedRows, Rows, as_rows
 from convexcls.rows.column_basis import ColumnBasis
 
@@ -58,14 +59,13 @@ MOST_STEPS = 10
 
 def free_variables(problem: Problem) -> list[str]:
     """The variables without curvature whose stationarity adds up over samples."""
-    blocks: list[Block] = [*problem.terms, *problem.constraints, *problem.norm_bounds]
     out = []
     for v in problem.variables:
         bounds = [b for b in problem.norm_bounds if v.name in b.bound_entries]
         in_ball = v.name in problem.remembered(Structure).balls  # no step along a column is long
         if v.name in problem.quadratic or v.kind in BY_SAMPLE or bounds or in_ball:
             continue
-        if any(v.name in _summed(b) for b in blocks):
+        if any(v.name in _summed(b) for b in problem.blocks):
             out.append(v.name)
     return out if sum(problem.variable(v).size for v in out) <= LARGEST_GROUP else []
 
@@ -77,15 +77,14 @@ def _summed(block: Block) -> dict[str, Rows]:
 
 def _sides(problem: Problem, names: Sequence[str]) -> list[Epigraph]:
     """The distance behind each block in which these variables add up; none where some block is no side of one."""
-    blocks: tuple[Block, ...] = (*problem.terms, *problem.constraints, *problem.norm_bounds)
     distances = problem.remembered(Structure).distances
-    summed = [b.name for b in blocks if not _summed(b).keys().isdisjoint(names)]
+    summed = [b.name for b in problem.blocks if not _summed(b).keys().isdisjoint(names)]
     return [distances[name] for name in summed] if distances.keys() >= set(summed) else []
 
 
 def summed_rows(problem: Problem, names: Sequence[str]) -> list[JoinedRows]:
     """The rows over some variables in which these add up."""
-    blocks = (*problem.terms, *problem.constraints, *problem.norm_bounds)
+    blocks = problem.blocks
     if len(names) == len(problem.variables) and all(len(_summed(b)) == len(b.entries) for b in blocks):
         return [problem.rows(b) for b in blocks]  # which are known
     return [rows for b in blocks if (rows := problem.narrow_rows(_summed(b), names)) is not None]
@@ -340,25 +339,21 @@ def _by_rationals(maps: Sequence[JoinedRows], costs: Sequence[Array], r: Array, 
     """The change without rounding, by columns that are no combinations of those before them: the others have residuals
     that are combinations, too."""
     rows = [row for m in maps for row in m.rational()]
-    kept = rational.independent_rows([list(column) for column in zip(*rows, strict=True)])
+    kept = independent_columns(rows)
     rows = [[row[j] for j in kept] for row in rows]
     prices = [Fraction(c) for c in np.concatenate(costs).tolist()]
     priced = [[c * entry for entry in row] for c, row in zip(prices, rows, strict=True)]
-    gram = [[_dot(a, b) for b in zip(*priced, strict=True)] for a in zip(*rows, strict=True)]
+    gram = [[dot(a, b) for b in zip(*priced, strict=True)] for a in zip(*rows, strict=True)]
 
     def change(residual: Sequence[Fraction]) -> Fraction:
-        step = rational.solve(gram, residual) or [Fraction(0)] * len(kept)
-        return max((abs(_dot(row, step)) for row in rows), default=Fraction(0))
+        step = solve(gram, residual) or [Fraction(0)] * len(kept)
+        return max((abs(dot(row, step)) for row in rows), default=Fraction(0))
 
     units = ([Fraction(float(off[j])) if j == k else Fraction(0) for j in kept] for k in kept if off[k])
     if not np.all(np.isfinite(off)):
         return Correction(float("inf"), False)
     return Correction(
-        rational.to_double(change([Fraction(r[j]) for j in kept])),
+        to_double(change([Fraction(r[j]) for j in kept])),
         True,
-        rational.to_double(sum(map(change, units), Fraction(0))),
+        to_double(sum(map(change, units), Fraction(0))),
     )
-
-
-def _dot(a: Sequence[Fraction], b: Sequence[Fraction]) -> Fraction:
-    return sum((x * y for x, y in zip(a, b, strict=True) if x and y), Fraction(0))

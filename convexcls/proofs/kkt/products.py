@@ -21,8 +21,9 @@ import numpy as np
 
 from convexcls.arrays import Array, Indices
 from convexcls.problem import Block, Problem
-from convexcls.proofs.rigorous.entries import EntryError, entry_error, error_from_afar
+from convexcls.proofs.rigorous.products import EntryError, entry_error, error_from_afar
 from convexcls.proofs.rigorous.rounding import ETA, UNIT, Ball, gamma, raised
+from convexcls.rational.elimination import dot
 from convexcls.rows import JoinedRows, Rows
 from convexcls.rows.doubled import LARGEST, LEAST, Doubled, dots, product_error, total, two_product
 
@@ -115,7 +116,7 @@ def row_values(rows: JoinedRows, x: Array, block: Block, field: str, wanted: Arr
         point = [Fraction(v) for v in x.tolist()]
         for i, row in zip(left.tolist(), rows.rational(left), strict=True):
             (s,) = block.rational_vector(field, [i])
-            mid[i], rad[i] = _rounded(_dot(row, point) + Fraction(sign) * s)
+            mid[i], rad[i] = _rounded(dot(row, point) + Fraction(sign) * s)
     return Ball(mid, rad)
 
 
@@ -123,10 +124,6 @@ def _chunks(size: int, width: int) -> Iterator[slice]:
     """So many rows at a time that they have ``CHUNK`` entries, or one."""
     length = max(CHUNK // max(width, 1), 1)
     return (slice(start, start + length) for start in range(0, size, length))
-
-
-def _dot(row: list[Fraction], column: list[Fraction]) -> Fraction:
-    return sum((a * v for a, v in zip(row, column, strict=True) if a and v), Fraction(0))
 
 
 def _rounded(value: Fraction) -> tuple[float, float]:
@@ -299,7 +296,7 @@ class Gradient:
             where = range(self.problem.size)[self.problem.layout[v]]
             own, diagonal = point[where.start : where.stop], self.problem.diagonals.get(v)
             if diagonal is None:
-                moved = [_dot(row, own) for row in p.rational()]
+                moved = [dot(row, own) for row in p.rational()]
             else:
                 moved = [Fraction(value) * t for value, t in zip(diagonal.tolist(), own, strict=True)]
             for j, value in zip(where, moved, strict=True):

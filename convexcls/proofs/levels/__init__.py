@@ -18,7 +18,7 @@ from convexcls.problem import Problem
 from convexcls.proofs.certificate import LEVELS, Certificate, Level
 
 if TYPE_CHECKING:
-    from convexcls.proofs.exact import Solve
+    from convexcls.proofs.exact.prove import Solve
 
 __all__ = ["DIGITS", "check_level", "raise_level", "small"]
 
@@ -76,7 +76,7 @@ def _beyond_doubles(certificate: Certificate, solve: Solve | None) -> Certificat
     """A verdict that residuals in doubles leave open, by bounds of the optimum. Where there is an optimum that no
     doubles near it attain, the reason says so."""
     from convexcls.proofs.levels.attained import at_attaining_point
-    from convexcls.proofs.levels.rigorous_level import bounded, bounded_here
+    from convexcls.proofs.levels.raising import bounded, bounded_here
 
     if NO_ROOM in certificate.reason:
         return certificate
@@ -95,9 +95,7 @@ def _beyond_doubles(certificate: Certificate, solve: Solve | None) -> Certificat
 def _raised(certificate: Certificate, level: Level, digits: int, stand_in: bool, solve: Solve | None) -> Certificate:
     # loaded where they are asked for: most answers are judged in doubles
     from convexcls.proofs.claims.statement import has_moments
-    from convexcls.proofs.levels.by_moments import by_moments
-    from convexcls.proofs.levels.exact_level import exactly, refuted
-    from convexcls.proofs.levels.rigorous_level import bounded, bounded_finer
+    from convexcls.proofs.levels.raising import bounded, bounded_finer, by_moments, exactly, refuted
 
     if has_moments(certificate.problem):
         return by_moments(certificate, level, digits, stand_in)

@@ -24,18 +24,15 @@ import numpy as np
 
 from convexcls.arrays import Array
 from convexcls.proofs.certificate import Certificate
-from convexcls.proofs.claims.affine import AffineRows
 from convexcls.proofs.claims.optimum import ExactProof, RootProof, widest
-from convexcls.proofs.claims.rational_bounds import finer_bounds
-from convexcls.proofs.claims.statement import Samples, Statement, state
+from convexcls.proofs.claims.rational_bounds import bounds_reached
+from convexcls.proofs.claims.statement import AffineRows, Samples, Statement, all_rows, state
 from convexcls.proofs.kkt.check import check_kkt
-from convexcls.proofs.kkt.lowest_slacks import settled
+from convexcls.proofs.kkt.settling import settled
 from convexcls.proofs.rigorous.structure import Structure
 from convexcls.proofs.words import ATTAINED
-from convexcls.rational import dot
+from convexcls.rational.elimination import Vector, dot
 from convexcls.rational.lattice import nearest_multiples
-
-Vector = list[Fraction]
 
 #: Norms are worked out to this fraction of what the tolerance allows.
 GRAIN = Fraction(1, 2**40)
@@ -74,16 +71,8 @@ def _attains(c: Certificate, x: Array) -> bool:
         return _widest_attained(root, point, Fraction(c.tol))
     if not isinstance(root, ExactProof):
         return False
-    found = finer_bounds(c.problem, point, root.multipliers)
-    if found is None:
+    if bounds_reached(c.problem, point, root.multipliers, Fraction(c.tol)) is None:
         return False
-    low, high, value = found
-    allowed = Fraction(c.tol) * max(abs(low), abs(high), Fraction(c.problem.unit))
-    return high - low <= allowed and abs(value - high) <= allowed and _feasible(c, x)
-
-
-def _feasible(c: Certificate, x: Array) -> bool:
-    """Whether all constraints hold to the tolerance, whatever rounding may hide."""
     return check_kkt(c.problem, x, c.multipliers or {}, c.tol).primal_feasibility.bound <= c.tol
 
 
@@ -96,11 +85,7 @@ def _widest_attained(proof: RootProof, point: Mapping[str, list[Fraction]], tol:
         return False
     z = [value for v in proof.problem.variables for value in point[v.name]]
     rows = AffineRows(parts.block, proof.problem.rows(parts.block), proof.problem.size)
-    values = (
-        sum((a * b for a, b in zip(row, [*z, Fraction(1)], strict=True)), Fraction(0))
-        for row in rows.rational(np.arange(parts.block.size))
-    )
-    return all(value <= tol * t for value in values)  # t - R x
+    return all(dot(row, [*z, Fraction(1)]) <= tol * t for row in all_rows(rows))  # t - R x
 
 
 def doubles_near(proof: ExactProof, tolerance: Fraction, factor: Fraction = Fraction(1)) -> Array | None:
@@ -111,7 +96,7 @@ def doubles_near(proof: ExactProof, tolerance: Fraction, factor: Fraction = Frac
     if not allowed:
         return None
     statement = state(proof.problem)
-    exact = [factor * value for name in statement.kept for value in proof.point[name]]
+    exact = [factor * value for value in statement.joined(proof.point)]
     try:
         nearest = [float(value) for value in exact]
     except OverflowError:
@@ -139,7 +124,7 @@ def doubles_near(proof: ExactProof, tolerance: Fraction, factor: Fraction = Frac
 
 def _norm(statement: Statement, proof: ExactProof, allowed: Fraction, tolerance: Fraction) -> list[Vector]:
     """The matrix of the norm, in units of the grain."""
-    z = [value for name in statement.kept for value in proof.point[name]]
+    z = statement.joined(proof.point)
     size = range(statement.size)
     curved = [[value / allowed for value in row] for row in statement.quadratic]
     for row, weight in _weighed(statement, proof, z, allowed, tolerance):
@@ -155,7 +140,7 @@ def _weighed(
 ) -> Iterator[tuple[Vector, Fraction]]:
     """Rows with the weights of their squares."""
     for block in (*statement.equalities, *statement.inequalities):
-        rows, used = block.rational(np.arange(block.size)), proof.multipliers.get(block.block.name, {})
+        rows, used = all_rows(block), proof.multipliers.get(block.block.name, {})
         unit = max((abs(row[-1]) for row in rows), default=Fraction(0))
         for i, row in enumerate(rows):
             if block in statement.equalities or not _value(row, z):
@@ -167,7 +152,7 @@ def _weighed(
 
 
 def _sampled(samples: Samples, z: Vector, allowed: Fraction) -> Iterator[tuple[Vector, Fraction]]:
-    lines = [line.rational(np.arange(samples.size)) for line in samples.lines if isinstance(line, AffineRows)]
+    lines = [all_rows(line) for line in samples.lines]
     every = zip(zip(*lines, strict=True), samples.cost.tolist(), samples.curvature.tolist(), strict=True)
     for rows, c, p in every:
         ranked = sorted(rows, key=lambda row: _value(row, z), reverse=True)

@@ -3,6 +3,10 @@
 Bounds of the optimum are had by one way after another. Every way holds whatever the numbers are; so does the larger of
 two lower and the smaller of two upper bounds. Rationals come first where they can be had, doubles rounded the right way
 first where only balls are better.
+
+A certificate leaves out what follows: slacks, and the multipliers of their signs. A slack xi_i that only bounds lines
+from above, xi_i >= R_k x - h_k, is the largest of them (at least 0 where its cost is quadratic). Where its cost is
+c_i xi_i, its multipliers add up to c_i: those of a flat line follow from the others.
 """
 
 from __future__ import annotations
@@ -17,27 +21,21 @@ import numpy as np
 
 from convexcls.arrays import Array
 from convexcls.models import Model
-from convexcls.problem import NoAnswer, Problem
+from convexcls.problem import Constraint, Epigraph, NoAnswer, Problem
 from convexcls.proofs.claims import direction, farkas, optimum
+from convexcls.proofs.claims.farkas import Multipliers
+from convexcls.proofs.claims.linear_program import doubtful_at_origin
 from convexcls.proofs.claims.optimum import ExactProof, proved_square, widest
-from convexcls.proofs.claims.origin import doubtful_at_origin
 from convexcls.proofs.claims.rational_bounds import finer_bounds
 from convexcls.proofs.claims.statement import has_few_moments, moments
-from convexcls.proofs.enclosure import (
-    Enclosure,
-    check_enclosure,
-    check_moments,
-    falling_direction,
-    least_value,
-    proof_words,
-    value_at,
-)
+from convexcls.proofs.enclosure.enclose import check_enclosure, proof_words
+from convexcls.proofs.enclosure.intervals import Enclosure
+from convexcls.proofs.enclosure.moments import check_moments, falling_direction, least_value, value_at
 from convexcls.proofs.kkt.attainment import PROOF, attainment, needs_attainment_proof
 from convexcls.proofs.kkt.check import check_kkt
-from convexcls.proofs.portable.implied_slacks import kept_names, multiplier_arrays, with_flat_lines, with_slacks
 from convexcls.proofs.portable.numbers import CertificateError
 from convexcls.proofs.portable.parsing import Box, Parsed
-from convexcls.rational import to_double
+from convexcls.rational.numbers import to_double
 
 #: An enclosure need not settle any number of digits to be true.
 NO_DIGITS = -sys.maxsize
@@ -110,7 +108,7 @@ def _well_formed(parsed: Parsed, problem: Problem) -> None:
     if {name: len(values) for name, values in parsed.point.items()} != sizes:
         wanted = ", ".join(f"{name} ({size})" for name, size in sizes.items())
         raise CertificateError(f"the point must give one number for every entry of {wanted}")
-    heights = {c.name: c.size for c in problem.constraints} | {b.name: b.size + 1 for b in problem.norm_bounds}
+    heights = problem.multiplier_sizes
     for name, rows in parsed.multipliers.items():
         if name not in heights or any(not i < heights[name] for i in rows):
             raise CertificateError(f"there is a multiplier of {name!r} for a row that does not exist")
@@ -145,11 +143,10 @@ def _enclosed(parsed: Parsed, box: Box, problem: Model) -> Interval:
     """Krawczyk's test on the box of the file, in ball arithmetic: no step of a search for it."""
     lower, upper = parsed.claim["lower"], parsed.claim["upper"]
     low, high = (-upper, -lower) if problem.sense == "max" else (lower, upper)
-    sizes = {v.name: v.size for v in problem.variables}
-    if any({name: len(values) for name, values in end.items()} != sizes for end in (box.lower, box.upper)):
+    if not (problem.fits(box.lower) and problem.fits(box.upper)):
         raise CertificateError("the enclosure does not give an interval for every unknown")
-    intervals = {name: list(zip(box.lower[name], box.upper[name], strict=True)) for name in sizes}
-    flat = [interval for v in problem.variables for interval in intervals[v.name]]
+    intervals = {v.name: list(zip(box.lower[v.name], box.upper[v.name], strict=True)) for v in problem.variables}
+    flat = [interval for part in intervals.values() for interval in part]
     pinned = tuple(j for j, interval in enumerate(flat) if not any(interval))
     claimed = Enclosure(low, high, intervals, box.digits, NO_DIGITS, box.precision, pinned)
     claimed = replace(claimed, proof=proof_words(problem, claimed))
@@ -272,3 +269,63 @@ def in_doubles(parsed: Parsed, problem: Model) -> tuple[Array, Mapping[str, Arra
 
 def _rational(value: float) -> Fraction | None:
     return Fraction(float(value)) if math.isfinite(value) else None
+
+
+# ---- what a certificate leaves out because it follows ---------------------------------------------------------
+
+
+def follows(problem: Problem) -> tuple[Epigraph, ...]:
+    """The slacks that follow from the other unknowns. The coefficients are stated, whatever they are."""
+    return tuple(e for e in problem.epigraphs if e.is_unit and e.variable != "coef")
+
+
+def slack_names(problem: Problem) -> tuple[str, ...]:
+    """The variables that only bound lines from above."""
+    return tuple(e.variable for e in follows(problem))
+
+
+def kept_names(problem: Problem) -> tuple[str, ...]:
+    """The variables that a certificate states."""
+    left_out = slack_names(problem)
+    return tuple(v.name for v in problem.variables if v.name not in left_out)
+
+
+def flat_lines(problem: Problem) -> dict[str, tuple[Constraint, ...]]:
+    """The constraints whose multipliers follow, each with the other lines of its slack."""
+    return {e.reference.name: e.others for e in _with_sign(problem)}
+
+
+def _with_sign(problem: Problem) -> list[Epigraph]:
+    """The slacks whose multipliers add up to their cost, that of one lower bound among them."""
+    return [e for e in follows(problem) if len(e.flat_pieces) == 1 and not e.is_curved]
+
+
+def with_flat_lines(problem: Problem, multipliers: Multipliers) -> dict[str, dict[int, Fraction]]:
+    """The multipliers with those that follow: what is left of a slack's cost, where anything is."""
+    out = {name: dict(rows) for name, rows in multipliers.items()}
+    for e in _with_sign(problem):
+        rest = [Fraction(c) for c in e.cost.tolist()]
+        for other in e.others:
+            for i, value in out.get(other.name, {}).items():
+                rest[i] -= value
+        out[e.reference.name] = {i: value for i, value in enumerate(rest) if value > 0}
+    return out
+
+
+def with_slacks(problem: Problem, point: Mapping[str, list[Fraction]]) -> Array:
+    """All of x in doubles, from the variables that a certificate states."""
+    x = np.zeros(problem.size)
+    for name, values in point.items():
+        x[problem.layout[name]] = [to_double(value) for value in values]
+    for e in follows(problem):
+        x[problem.layout[e.variable]] = e.lowest(e.heights(problem, x))
+    return x
+
+
+def multiplier_arrays(problem: Problem, multipliers: Multipliers) -> dict[str, Array]:
+    """One array of doubles for every constraint and norm bound."""
+    out = {name: np.zeros(size) for name, size in problem.multiplier_sizes.items()}
+    for name, rows in multipliers.items():
+        for i, value in rows.items():
+            out[name][i] = to_double(value)
+    return out

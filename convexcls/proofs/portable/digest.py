@@ -21,7 +21,8 @@ import numpy as np
 from scipy import sparse
 
 from convexcls.data import Data
-from convexcls.proofs.portable.numbers import DECIMAL, CertificateError, nearest_double
+from convexcls.proofs.portable.numbers import DECIMAL, CertificateError
+from convexcls.rational.numbers import nearest_double
 
 #: So many samples are written at a time.
 BLOCK = 4096

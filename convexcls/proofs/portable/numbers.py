@@ -13,6 +13,8 @@ from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any
 
+from convexcls.rational.numbers import nearest_double
+
 #: No numerator and no denominator has more digits.
 MOST_DIGITS = 4_000
 #: The numbers of one block have a common denominator of at most so many bits.
@@ -58,14 +60,6 @@ def write_number(value: float | int | Fraction) -> str:
         nearest = nearest_double(value)
         return repr(nearest) if nearest is not None and value.denominator != 1 else _digits(value)
     return repr(float(value))
-
-
-def nearest_double(value: Fraction) -> float | None:
-    """The double that a rational is; None where it is none."""
-    if abs(value) >= 2**1023:
-        return None
-    double = value.numerator / value.denominator
-    return double if double == value else None
 
 
 def _digits(value: Fraction) -> str:

@@ -51,18 +51,13 @@ def parse(text: str) -> Parsed:
     _names(found, (*_FIELDS, *(("enclosure",) if enclosed else PROOFS[verdict])), "the certificate")
     level = _choice(found["level"], LEVELS, "level")
     _choice(found["schema"], (SCHEMA,), "schema")
-    samples, features, labels = _data(found["data"])
     return Parsed(
         level=level,
         verdict=verdict,
         model=_word(found["model"], "model"),
         parameters=_parameters(found["parameters"]),
         tolerance=_tolerance(found["tolerance"]),
-        sha256=found["data"]["sha256"],
-        samples=samples,
-        features=features,
-        labels=labels,
-        weighted=found["data"]["weighted"],
+        **_data(found["data"]),
         claim=_claim(found["claim"], verdict, level == "exact" and not enclosed),
         notes=_texts(found["notes"], "notes", MOST_NOTES),
         point=_vectors(found.get("point", {}), "point"),
@@ -168,14 +163,15 @@ def _tolerance(value: Any) -> Fraction:
     return tolerance
 
 
-def _data(found: Any) -> tuple[int, int, tuple[str, ...] | None]:
+def _data(found: Any) -> dict[str, Any]:
     _names(found, _DATA, "data")
     if not isinstance(found["sha256"], str) or not re.fullmatch(r"[0-9a-f]{64}", found["sha256"]):
         raise CertificateError("data.sha256 must be 64 hexadecimal digits")
     if not isinstance(found["weighted"], bool):
         raise CertificateError("data.weighted must be true or false")
     labels = None if found["labels"] is None else _texts(found["labels"], "data.labels", 10_000)
-    return _count(found["samples"], "data.samples"), _count(found["features"], "data.features"), labels
+    sizes = {name: _count(found[name], f"data.{name}") for name in ("samples", "features")}
+    return found | sizes | {"labels": labels}
 
 
 def _box(found: Any) -> Box:

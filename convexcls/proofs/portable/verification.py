@@ -28,9 +28,9 @@ from convexcls.models import Model, by_kind
 from convexcls.proofs.certificate import Certificate
 from convexcls.proofs.portable.checks import check_claim
 from convexcls.proofs.portable.digest import data_digest, label_texts
-from convexcls.proofs.portable.numbers import CertificateError, nearest_double, read_number, write_number
+from convexcls.proofs.portable.numbers import CertificateError, read_number, write_number
 from convexcls.proofs.portable.parsing import LARGEST_FILE, Parsed, parse
-from convexcls.rational import to_double
+from convexcls.rational.numbers import nearest_double, to_double
 from convexcls.wording import short_rational
 
 

@@ -16,14 +16,16 @@ from convexcls.problem import NoAnswer
 from convexcls.proofs.certificate import Certificate
 from convexcls.proofs.claims import direction as directions
 from convexcls.proofs.claims import farkas as contradictions
+from convexcls.proofs.claims.farkas import Multipliers
 from convexcls.proofs.claims.optimum import ExactProof, widest
 from convexcls.proofs.claims.statement import NoProof, has_few_moments, moments
-from convexcls.proofs.enclosure import Enclosure, falling_direction
+from convexcls.proofs.enclosure.intervals import Enclosure
+from convexcls.proofs.enclosure.moments import falling_direction
 from convexcls.proofs.exact.prove import prove, prove_widest
 from convexcls.proofs.levels import raise_level, small
-from convexcls.proofs.levels.rigorous_level import bounded_here
+from convexcls.proofs.levels.raising import bounded_here
+from convexcls.proofs.portable.checks import flat_lines, kept_names
 from convexcls.proofs.portable.digest import data_digest, label_texts
-from convexcls.proofs.portable.implied_slacks import Blocks, flat_lines, kept_names
 from convexcls.proofs.portable.numbers import CertificateError, read_number, write_number
 from convexcls.proofs.portable.parsing import LONGEST_TEXT, MOST_NOTES, SCHEMA, parse
 from convexcls.proofs.portable.verification import written_parameter
@@ -225,7 +227,7 @@ def settled(certificate: Certificate) -> Certificate:
     return certificate
 
 
-def farkas_of(certificate: Certificate) -> Blocks:
+def farkas_of(certificate: Certificate) -> Multipliers:
     """The multipliers of a contradiction, exact ones where they are known or can be found."""
     problem, farkas = certificate.problem, certificate.farkas
     if certificate.exact is not None:

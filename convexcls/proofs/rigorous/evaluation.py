@@ -16,10 +16,9 @@ import numpy as np
 
 from convexcls.arrays import Array, least_squares
 from convexcls.problem import Constraint
-from convexcls.proofs.rigorous.entries import largest_factors
 from convexcls.proofs.rigorous.losses import LossAt, loss_at
 from convexcls.proofs.rigorous.matrices import Gram, Grams, QuadraticForm
-from convexcls.proofs.rigorous.products import BESIDES, Products, by_variable
+from convexcls.proofs.rigorous.products import BESIDES, Products, by_variable, largest_factors
 from convexcls.proofs.rigorous.rounding import UNIT, Ball, gamma, powers_of_two, raised
 from convexcls.proofs.rigorous.structure import Structure, stated
 

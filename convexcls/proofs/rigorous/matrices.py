@@ -26,8 +26,7 @@ import numpy as np
 
 from convexcls.arrays import Array, Indices
 from convexcls.problem import Problem
-from convexcls.proofs.rigorous.entries import EntryError, largest_factors
-from convexcls.proofs.rigorous.products import BESIDES, Products, product
+from convexcls.proofs.rigorous.products import BESIDES, EntryError, Products, largest_factors, product
 from convexcls.proofs.rigorous.rounding import UNIT, Ball, gamma, raised, upward_sum
 from convexcls.rows import DenseRows, Rows
 

@@ -16,14 +16,12 @@ from typing import Literal
 from weakref import ref
 
 import numpy as np
-from numpy.typing import NDArray
 
-from convexcls.problem import Constraint, NormBound, Problem, Term
+from convexcls.arrays import Array, Indices, Mask
+from convexcls.problem import Constraint, Problem, Term
 from convexcls.proofs.rigorous.losses import is_known
 from convexcls.proofs.rigorous.rounding import ETA, UNIT, Ball, raised
 from convexcls.rows import Rows
-
-Array = NDArray[np.float64]
 
 
 class Structure:
@@ -41,7 +39,7 @@ class Structure:
         self.bounds = [c for c in problem.constraints if _is_bound(c) and next(iter(c.entries)) not in self.slacks]
         bounds = {c.name for c in self.bounds}
         self.rows = [c for c in problem.constraints if c.name not in bounds]
-        self.balls = {_only(b): b for b in problem.norm_bounds if _is_ball(b)}
+        self.balls = {next(iter(b.entries)): b for b in problem.norm_bounds if b.is_ball}
 
     @property
     def problem(self) -> Problem:
@@ -76,7 +74,7 @@ class Structure:
         return low, high
 
     @cached_property
-    def flat(self) -> NDArray[np.bool_]:
+    def flat(self) -> Mask:
         """The unknowns whose cost has to vanish, those that only follow from others (``gauge``) left out."""
         low, high = self.limits
         out = (self.diagonal == 0) & ~(np.isfinite(low) & np.isfinite(high))
@@ -85,23 +83,22 @@ class Structure:
         out[self.follows] = False
         return out & (self._spoken_of() | (self.problem.q != 0))
 
-    def _spoken_of(self) -> NDArray[np.bool_]:
+    def _spoken_of(self) -> Mask:
         """The unknowns that some row speaks of: the others cost nothing."""
         out = np.zeros(self.problem.size, dtype=bool)
-        for b in (*self.problem.terms, *self.problem.constraints, *self.problem.norm_bounds):
+        for b in self.problem.blocks:
             for v, rows in b.entries.items():
                 out[self.problem.layout[v]] |= (rows.column_max() > 0) | ~np.isfinite(rows.rounding)
         return out
 
     @cached_property
-    def follows(self) -> NDArray[np.intp]:
+    def follows(self) -> Indices:
         """The last class's entry of every direction of the gauge: its cost is minus the sum of the others', exactly,
         where all rows are differences of classes."""
-        blocks = (*self.problem.terms, *self.problem.constraints, *self.problem.norm_bounds)
         places = []
         for v, directions in self.problem.gauge.items():
             where = self.problem.layout[v]
-            rows = [b.entries[v] for b in blocks if v in b.entries]
+            rows = [b.entries[v] for b in self.problem.blocks if v in b.entries]
             low, high = self.limits
             plain = not np.any(self.problem.q[where]) and not np.any(self.diagonal[where])
             plain = plain and not np.any(np.isfinite(low[where]) | np.isfinite(high[where]))
@@ -130,14 +127,3 @@ def _is_bound(c: Constraint) -> bool:
         return False
     values = next(iter(c.entries.values())).diagonal()
     return values is not None and bool(np.all(np.abs(values) == 1.0))
-
-
-def _only(b: NormBound) -> str:
-    return next(iter(b.entries))
-
-
-def _is_ball(b: NormBound) -> bool:
-    """Whether a norm bound keeps one variable within a ball around 0."""
-    values = next(iter(b.entries.values())).diagonal()
-    plain = len(b.entries) == 1 and not b.bound_entries and not np.any(b.offset) and b.bound >= 0
-    return plain and values is not None and bool(np.all(values == 1.0))

@@ -4,9 +4,8 @@ it finds is checked by ``claims/separation.py``. It may import ``kkt/``, ``claim
 """
 
 from convexcls.proofs.claims.separation import Separation
-from convexcls.proofs.separability.alternative import Guess
 from convexcls.proofs.separability.classes import separability, separation_rows
-from convexcls.proofs.separability.core import Behaviour, Cone, separate, strictly
+from convexcls.proofs.separability.core import separate, strictly
 from convexcls.proofs.separability.problems import (
     Separating,
     SeparatingLikelihood,
@@ -14,14 +13,9 @@ from convexcls.proofs.separability.problems import (
     SeparatingPerceptron,
     separation_of,
 )
-from convexcls.proofs.separability.result import Hull, Plane, Separability
+from convexcls.proofs.separability.result import Separability
 
 __all__ = [
-    "Behaviour",
-    "Cone",
-    "Guess",
-    "Hull",
-    "Plane",
     "Separability",
     "Separating",
     "SeparatingLikelihood",

@@ -10,6 +10,11 @@ every row moves the right way. The points that the nearest one is made of (the c
 that the current point x does not move, a_i'x <= 0 < x'x, joins them, the nearest point of their affine span is solved
 for, and points that would get a negative weight leave on the way there. ‖x‖ falls with every step, so that no corral
 comes back: without rounding, the method ends.
+
+Whether some direction moves all rows the right way is asked again and again on fewer rows and in fewer dimensions:
+those that are known to stay at 0 along every such direction confine it to a subspace L. A ``Section`` holds the rows
+that do not vanish on L, and a basis of L. What it is asked for it answers twice: in doubles, for guesses, and in
+rationals.
 """
 
 from __future__ import annotations
@@ -17,16 +22,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
-from convexcls import rational
-from convexcls.arrays import Array
-from convexcls.proofs.separability.section import Matrix, Places, Section, Vector, exponent_of, power_of_two
-from convexcls.rational import dot
-from convexcls.rows import Rows
+from convexcls.arrays import Array, Indices
+from convexcls.proofs.claims.linear_program import solve_linear_program
+from convexcls.rational.elimination import Matrix, Vector, dot, null_space, solve
+from convexcls.rows import DenseRows, Rows
+from convexcls.rows.signs import exact_signs
 
+#: Powers of two beyond this are left alone: their products would leave the range of doubles.
+LARGEST_POWER = 900
 #: Directions of fewer entries of rows are put in small numbers, for people to read.
 READABLE = 20_000
 #: Digits in base two of a direction, tried one after the other.
@@ -53,7 +61,7 @@ class Alternative:
 
 def alternative(section: Section, tip: Guess | None = None) -> Alternative:
     """Which of the two holds for the rows of a section, of which there is at least one; ``tip`` is tried first."""
-    support: Places = np.empty(0, dtype=np.intp)
+    support: Indices = np.empty(0, dtype=np.intp)
     for found in _guesses(section, tip):
         if (direction := _direction(section, found.direction)) is not None:
             return Alternative(direction, {})
@@ -93,12 +101,12 @@ def _direction(section: Section, guessed: Array | None) -> Vector | None:
     return exactly
 
 
-def _circuit(section: Section, support: Places) -> dict[int, Fraction]:
+def _circuit(section: Section, support: Indices) -> dict[int, Fraction]:
     """The weights with which the rows of the support add up to 0, where these are one up to a factor and above 0."""
     if not 0 < support.size <= section.dimension + 1:
         return {}
     columns = [list(column) for column in zip(*section.exact(support), strict=True)]
-    basis = rational.null_space(columns)
+    basis = null_space(columns)
     if len(basis) != 1:
         return {}
     weights = basis[0] if basis[0][0] > 0 else [-v for v in basis[0]]
@@ -112,7 +120,7 @@ class Guess:
     """A direction that may have every row above 0, and rows of which a positive combination may be 0."""
 
     direction: Array | None
-    support: Places
+    support: Indices
 
 
 def guess(rows: Rows) -> Guess:
@@ -146,26 +154,17 @@ def guess(rows: Rows) -> Guess:
     return found
 
 
-def _lowest(values: Array, count: int) -> Places:
+def _lowest(values: Array, count: int) -> Indices:
     """The places of the lowest values, in rising order."""
     return np.sort(np.argpartition(values, min(count, values.size) - 1)[:count])
 
 
 def _widest(rows: Array) -> tuple[float, Array, Array] | None:
     """The margin t, the direction, and the multipliers of the rows; None where HiGHS gives no answer."""
-    from scipy.optimize import linprog
-
     m, p = rows.shape
-    options: dict[str, Any] = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
     bounds = np.column_stack([np.append(np.full(p, -1.0), 0.0), np.ones(p + 1)])
-    found = linprog(
-        np.append(np.zeros(p), -1.0),
-        A_ub=np.column_stack([-rows, np.ones(m)]),
-        b_ub=np.zeros(m),
-        bounds=bounds,
-        method="highs-ds",
-        options=options,
-    )
+    upper = np.column_stack([-rows, np.ones(m)])
+    found = solve_linear_program(c=np.append(np.zeros(p), -1.0), A_ub=upper, b_ub=np.zeros(m), bounds=bounds)
     if found.x is None:
         return None
     return float(found.x[p]), np.asarray(found.x[:p]), np.abs(np.asarray(found.ineqlin.marginals))
@@ -187,7 +186,7 @@ class _Corral:
         row = self.section.exact([place])[0]
         # rows of the same length up to a factor of two make better corrals; a positive factor changes nothing else
         self.sizes[place] = max((exponent_of(v) for v in row if v), default=0)
-        self.points[place] = [v * power_of_two(-self.sizes[place]) for v in row]
+        self.points[place] = [v * Fraction(2) ** -self.sizes[place] for v in row]
         for other in (*self.places, place):
             product = dot(self.points[other], self.points[place])
             self.products[other, place] = self.products[place, other] = product
@@ -205,7 +204,7 @@ class _Corral:
         one = Fraction(1)
         system: Matrix = [[*(self.products[i, j] for j in self.places), one] for i in self.places]
         system.append([one] * len(self.places) + [Fraction(0)])
-        found = rational.solve(system, [Fraction(0)] * len(self.places) + [one])
+        found = solve(system, [Fraction(0)] * len(self.places) + [one])
         assert found is not None, "the points of a corral are affinely independent"
         return found[:-1]
 
@@ -226,10 +225,10 @@ class _Corral:
     @property
     def combination(self) -> dict[int, Fraction]:
         """The weights of the rows as they are in the section."""
-        return {i: w * power_of_two(-self.sizes[i]) for i, w in sorted(zip(self.places, self.weights, strict=True))}
+        return {i: w * Fraction(2) ** -self.sizes[i] for i, w in sorted(zip(self.places, self.weights, strict=True))}
 
 
-def nearest_point(section: Section, first: Sequence[int] | Places) -> tuple[Vector | None, dict[int, Fraction]]:
+def nearest_point(section: Section, first: Sequence[int] | Indices) -> tuple[Vector | None, dict[int, Fraction]]:
     """A direction u with every row of the section above 0, or weights > 0 of a few rows that add up to 0, as many rows
     as their rank and one. ``first`` are rows to be tried before the others."""
     start = [int(i) for i in first] or [0]
@@ -252,8 +251,90 @@ def _entering(section: Section, point: Vector) -> int | None:
     behind = np.flatnonzero(section.signs(point) <= 0)
     if not behind.size:
         return None
-    scale = power_of_two(-max(exponent_of(v) for v in point if v))
+    scale = Fraction(2) ** -max(exponent_of(v) for v in point if v)
     along: Array = np.array([float(v * scale) for v in point])
     rows = section.floats[behind]
     sizes = abs(rows) @ np.ones(rows.shape[1])
     return int(behind[np.argmin((rows @ along) / np.where(sizes > 0, sizes, 1.0))])
+
+
+# ---- rows seen from a subspace --------------------------------------------------------------------------------
+
+
+class Section:
+    """The rows ``alive`` of ``rows`` on the span of ``basis`` (everything where it is None). Coordinates are those of
+    the basis, in units by column (powers of two) that make the largest entry of each column about one."""
+
+    def __init__(self, rows: Rows, alive: Indices | None = None, basis: Matrix | None = None) -> None:
+        self.rows = rows
+        self.alive = np.arange(rows.shape[0]) if alive is None else alive
+        self.basis = basis
+        self.units = _units(rows.column_max())
+
+    @property
+    def size(self) -> int:
+        """How many rows there are."""
+        return int(self.alive.size)
+
+    @property
+    def dimension(self) -> int:
+        """The dimension of the subspace."""
+        return self.rows.shape[1] if self.basis is None else len(self.basis)
+
+    @cached_property
+    def chosen(self) -> Rows:
+        """The rows themselves."""
+        return self.rows if self.size == self.rows.shape[0] else self.rows[self.alive]
+
+    @cached_property
+    def floats(self) -> Rows:
+        """The rows in the coordinates of the subspace, rounded."""
+        scaled = self.chosen.scaled(1.0, np.exp2(self.units))
+        if self.basis is None:
+            return scaled
+        return DenseRows(np.asarray(scaled @ np.array([[float(v) for v in vector] for vector in self.basis]).T))
+
+    def exact(self, places: Sequence[int] | Indices) -> Matrix:
+        """Some rows in the coordinates of the subspace."""
+        scale = [Fraction(2) ** e for e in self.units.tolist()]
+        rows = self.rows.rational(self.alive[np.asarray(places, dtype=np.intp)])
+        scaled = [[v * s for v, s in zip(row, scale, strict=True)] for row in rows]
+        if self.basis is None:
+            return scaled
+        return [[dot(row, vector) for vector in self.basis] for row in scaled]
+
+    def lift(self, u: Sequence[Fraction]) -> Vector:
+        """A vector of the subspace in the coordinates of the rows as given."""
+        if self.basis is not None:
+            u = [dot(u, [vector[j] for vector in self.basis]) for j in range(self.rows.shape[1])]
+        return [v * Fraction(2) ** e for v, e in zip(u, self.units.tolist(), strict=True)]
+
+    def signs(self, u: Sequence[Fraction]) -> NDArray[np.int8]:
+        """The sign of each row along a vector of the subspace, without rounding."""
+        return exact_signs(self.chosen, self.lift(u))
+
+    def within(self, basis: Matrix) -> Section:
+        """The rows that do not vanish on a smaller subspace, whose basis is given in units by column."""
+        basis = [_near_one(vector) for vector in basis]
+        moved = np.zeros(self.size, dtype=bool)
+        for vector in basis:
+            rest = np.flatnonzero(~moved)
+            along = [v * Fraction(2) ** e for v, e in zip(vector, self.units.tolist(), strict=True)]
+            moved[rest] = exact_signs(self.rows[self.alive[rest]], along) != 0
+        return Section(self.rows, self.alive[moved], basis)
+
+
+def exponent_of(value: Fraction) -> int:
+    """About the binary logarithm of |value|, which is not 0."""
+    return value.numerator.bit_length() - value.denominator.bit_length()
+
+
+def _near_one(vector: Vector) -> Vector:
+    """The vector times the power of two that brings its largest entry near one."""
+    scale = Fraction(2) ** -max((exponent_of(v) for v in vector if v), default=0)
+    return [v * scale for v in vector]
+
+
+def _units(reach: Array) -> NDArray[np.int64]:
+    exponents = -np.frexp(np.where(reach > 0, reach, 1.0))[1].astype(np.int64)
+    return np.clip(exponents, -LARGEST_POWER, LARGEST_POWER)

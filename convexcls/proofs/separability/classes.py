@@ -10,9 +10,8 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from convexcls.arrays import Array
+from convexcls.arrays import Array, Indices
 from convexcls.data import Data, check_data
 from convexcls.proofs.claims.separation import Separation
 from convexcls.proofs.claims.separation import complaints as complaints_of_rows
@@ -134,12 +133,12 @@ def _hull(
 
 def _smallest(rows: Rows, direction: list[Fraction], coef: tuple[Fraction, ...]) -> float:
     """The smallest margin along a direction, divided by the length of coef."""
-    margin = min(exact_values(rows, direction, 0, _candidates(rows, direction)))
+    margin = min(exact_values(rows, direction, _candidates(rows, direction)))
     length = sum((v * v for v in coef), Fraction(0))
     return root(margin * margin / length) if length else 0.0
 
 
-def _candidates(rows: Rows, direction: list[Fraction]) -> NDArray[np.intp]:
+def _candidates(rows: Rows, direction: list[Fraction]) -> Indices:
     """The rows with the smallest margins: rounding may mix up which of them is the smallest."""
     largest = max((abs(v) for v in direction), default=Fraction(1)) or Fraction(1)
     scaled = np.array([float(v / largest) for v in direction])
@@ -262,7 +261,7 @@ def _about_hull(result: Separability, hull: Hull) -> Iterator[str]:
         yield "the hull is on more samples than it takes, or on others than its proof"
 
 
-def two_class_rows(data: Data, signs: Array, samples: NDArray[np.intp] | None, intercept: bool) -> Rows:
+def two_class_rows(data: Data, signs: Array, samples: Indices | None, intercept: bool) -> Rows:
     """y_i (x_i, 1), or y_i x_i, for some of the samples (all where None); ``signs`` is one for each of these."""
     x = as_rows(data.matrix, data.exact_matrix)
     x = (x if samples is None else x[samples]).scaled(signs)
@@ -272,7 +271,7 @@ def two_class_rows(data: Data, signs: Array, samples: NDArray[np.intp] | None, i
     return JoinedRows(n, d + 1, [(slice(0, d), x), (slice(d, d + 1), ConstantRows(n).scaled(signs))])
 
 
-def several_class_rows(data: Data, samples: NDArray[np.intp] | None, intercept: bool) -> Rows:
+def several_class_rows(data: Data, samples: Indices | None, intercept: bool) -> Rows:
     """The margins of each sample's own class over each other class, over (coef_0, ..., coef_{K-2}) and as many
     intercepts: as all scores may be shifted together, those of the last class are 0."""
     classes, labels = data.grouping
@@ -280,10 +279,10 @@ def several_class_rows(data: Data, samples: NDArray[np.intp] | None, intercept: 
     if samples is not None:
         x, classes = x[samples], classes[samples]
     count, (n, d) = len(labels), x.shape
-    coef = ColumnRows(ClassMarginRows(x, classes, count), (count - 1) * d)
+    coef = ColumnRows(ClassMarginRows(x, classes, count), np.arange((count - 1) * d))
     if not intercept:
         return coef
-    ones = ColumnRows(ClassMarginRows(ConstantRows(n), classes, count), count - 1)
+    ones = ColumnRows(ClassMarginRows(ConstantRows(n), classes, count), np.arange(count - 1))
     width = (count - 1) * d
     parts: list[tuple[slice, Rows]] = [(slice(0, width), coef), (slice(width, width + count - 1), ones)]
     return JoinedRows(n * (count - 1), width + count - 1, parts)

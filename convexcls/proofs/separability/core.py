@@ -23,13 +23,11 @@ from types import MappingProxyType
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from convexcls import rational
+from convexcls.arrays import Indices
 from convexcls.proofs.claims.separation import Kind, Separation, Weights
-from convexcls.proofs.separability.alternative import Guess, alternative
-from convexcls.proofs.separability.section import Matrix, Places, Section, Vector, exponent_of, power_of_two
-from convexcls.rational import dot
+from convexcls.proofs.separability.alternative import Guess, Section, alternative, exponent_of
+from convexcls.rational.elimination import Matrix, Vector, dot, independent_columns, null_space, solve, transposed
 from convexcls.rows import DenseRows, Rows, StackedRows
 from convexcls.rows.signs import exact_signs
 from convexcls.rows.spanning import spanning_columns
@@ -70,7 +68,7 @@ def descend(
         named = {int(section.alive[place]): weight for place, weight in found.circuit.items()}
         circuit = circuit or dict(sorted(named.items()))
         weights = _joined(section.rows, weights, named)
-        section = section.within(_subspace(section, weights))
+        section = section.within(_vanishing(section.rows, sorted(weights), section.units.tolist()))
     return section, weights, None, circuit
 
 
@@ -111,7 +109,7 @@ def _in_units(section: Section, tip: Guess | None) -> Guess | None:
 
 
 def _separation(
-    kind: Kind, direction: tuple[Fraction, ...] | None, still: Places, weights: Weights, circuit: Weights
+    kind: Kind, direction: tuple[Fraction, ...] | None, still: Indices, weights: Weights, circuit: Weights
 ) -> Separation:
     still.setflags(write=False)
     by_row = {i: weights[i] for i in sorted(weights)}
@@ -128,20 +126,10 @@ def _joined(rows: Rows, weights: dict[int, Fraction], circuit: dict[int, Fractio
         return weights | added
     total = [-dot(column, list(added.values())) for column in zip(*(exactly[i] for i in added), strict=True)]
     known = sorted(weights)
-    columns = [list(column) for column in zip(*rows.rational(np.array(known)), strict=True)]
-    share = rational.solve(columns, total)
+    share = solve(transposed(rows.rational(np.array(known))), total)
     assert share is not None, "a circuit of a section adds up to something that vanishes on it"
     times = 1 + max(Fraction(0), *(-c / weights[i] for i, c in zip(known, share, strict=True)))
     return {i: c + times * weights[i] for i, c in zip(known, share, strict=True)} | added
-
-
-def _subspace(section: Section, weights: Weights) -> Matrix:
-    """A basis of the vectors, in units by column, on which all rows with weights vanish."""
-    whole = Section(section.rows)
-    if not weights:
-        width = section.rows.shape[1]
-        return [[Fraction(int(i == j)) for j in range(width)] for i in range(width)]
-    return rational.null_space(whole.exact(sorted(weights)))
 
 
 class Cone:
@@ -193,7 +181,7 @@ class Cone:
             some = self._one_that_moves(basis, moving)
         return basis
 
-    def _one_that_moves(self, basis: Matrix, moving: NDArray[np.intp]) -> list[int]:
+    def _one_that_moves(self, basis: Matrix, moving: Indices) -> list[int]:
         for vector in basis:
             found = np.flatnonzero(exact_signs(self.rows[moving], vector))
             if found.size:
@@ -206,14 +194,14 @@ class Cone:
         if not self.verdict.weights:
             return []
         rows = self.rows.rational(np.array(sorted(self.verdict.weights), dtype=np.intp))
-        return rational.independent_rows([list(column) for column in zip(*rows, strict=True)])
+        return independent_columns(rows)
 
     def _moves(self, functional: Vector) -> bool:
         """Whether some direction of the cone has ``functional'v`` above 0."""
         n = self.rows.shape[0]
         units = Section(self.rows).units.tolist()
         reach = max(exponent_of(c) + e for c, e in zip(functional, units, strict=True) if c)
-        row = np.array([[float(c * power_of_two(-reach)) for c in functional]])  # about as long as the others
+        row = np.array([[float(c * Fraction(2) ** -reach) for c in functional]])  # about as long as the others
         stacked = StackedRows([self.rows, DenseRows(row)])
         alive = np.append(np.delete(np.arange(n), self.verdict.still), n)
         whole = Section(stacked)
@@ -230,6 +218,6 @@ def _vanishing(rows: Rows, chosen: list[int], units: list[int] | None = None) ->
         return [[Fraction(int(i == j)) for j in range(width)] for i in range(width)]
     exactly = rows.rational(np.array(chosen, dtype=np.intp))
     if units is not None:
-        scale = [power_of_two(e) for e in units]
+        scale = [Fraction(2) ** e for e in units]
         exactly = [[v * s for v, s in zip(row, scale, strict=True)] for row in exactly]
-    return rational.null_space(exactly)
+    return null_space(exactly)

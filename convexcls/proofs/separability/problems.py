@@ -29,11 +29,11 @@ from convexcls.proofs.claims.direction import Direction
 from convexcls.proofs.claims.farkas import Farkas
 from convexcls.proofs.claims.linear_program import largest_ratio
 from convexcls.proofs.claims.separation import Separation
-from convexcls.proofs.kkt import KKT, check_kkt
-from convexcls.proofs.separability.alternative import Guess
+from convexcls.proofs.kkt.check import check_kkt
+from convexcls.proofs.kkt.residuals import KKT
+from convexcls.proofs.separability.alternative import Guess, exponent_of
 from convexcls.proofs.separability.core import separate, strictly
-from convexcls.proofs.separability.section import exponent_of, power_of_two
-from convexcls.rational import dot
+from convexcls.rational.elimination import dot
 from convexcls.rows import Rows
 from convexcls.rows.spanning import dimension
 
@@ -130,7 +130,7 @@ class Separating:
 def as_doubles(direction: tuple[Fraction, ...]) -> Array:
     """The direction with its largest entry about one, rounded: by a power of two, so that doubles stay what they
     are."""
-    scale = power_of_two(-max(exponent_of(v) for v in direction if v))
+    scale = Fraction(2) ** -max(exponent_of(v) for v in direction if v)
     return np.array([float(v * scale) for v in direction])
 
 
@@ -220,7 +220,7 @@ class SeparatingLikelihood(Separating):
         try:
             x = np.array([float(value) for value in exactly])
         except OverflowError:  # the direction of the least growth is beyond doubles: any length proves the same
-            scale = power_of_two(-max(exponent_of(value) for value in exactly if value))
+            scale = Fraction(2) ** -max(exponent_of(value) for value in exactly if value)
             exactly = [value * scale for value in exactly]
             x = np.array([float(value) for value in exactly])
         term = self.term
@@ -248,7 +248,7 @@ class SeparatingLikelihood(Separating):
         with np.errstate(over="ignore", under="ignore"):
             least = float((self.rows @ v)[self._moves].min())
         growth = math.frexp(least)[1] - 1 if 0 < least < math.inf else 0
-        scale = power_of_two(-growth - max(exponent_of(value) for value in direction if value))
+        scale = Fraction(2) ** (-growth - max(exponent_of(value) for value in direction if value))
         x = [Fraction(0)] * self.problem.size
         for place, value in zip(self._places().tolist(), direction, strict=True):
             x[place] = value * scale

@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from convexcls.arrays import Indices
 from convexcls.in_notebooks import InNotebooks
 from convexcls.proofs.claims.separation import Kind, Separation
 from convexcls.rows import Rows
@@ -92,12 +93,12 @@ class Separability(InNotebooks):
     intercept: bool
     direction: Plane | None
     margin: float
-    rows_on_it: NDArray[np.intp]
+    rows_on_it: Indices
     hull: Hull | None
     weights: Mapping[Any, Fraction]
     circuit: Mapping[Any, Fraction]
     pairs: Mapping[tuple[Any, Any], Separability]
-    samples: NDArray[np.intp]
+    samples: Indices
     rows: Rows
     proof: Separation
     features: tuple[str, ...] = ()

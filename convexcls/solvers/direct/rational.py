@@ -16,7 +16,7 @@ from convexcls.proofs.claims.statement import NoProof, state
 from convexcls.proofs.exact.hints import read_hints
 from convexcls.proofs.exact.prove import assemble
 from convexcls.proofs.exact.search import ActiveSetSearch
-from convexcls.rational import to_double
+from convexcls.rational.numbers import to_double
 from convexcls.solvers.base import Answer, Callback, Solver, Start
 
 

@@ -15,7 +15,7 @@ from convexcls.arrays import Array
 from convexcls.problem import Problem
 from convexcls.problem.cvxpy_form import cvxpy_form
 from convexcls.solvers.base import Answer, Callback, Solver, Tracer
-from convexcls.solvers.foreign.quiet import beyond_range, quiet
+from convexcls.solvers.foreign import beyond_range, quiet
 
 PREFIX = "cvxpy:"
 #: What the usual backends take: linear, quadratic, second-order cone, exponential cone, semidefinite matrices.

@@ -11,8 +11,8 @@ from scipy import sparse
 
 from convexcls.problem import Problem
 from convexcls.solvers.base import Answer, Callback, Solver, Start, Tracer, refuse_unless_quadratic
+from convexcls.solvers.foreign import beyond_range, quiet
 from convexcls.solvers.foreign.quadratic_program import QuadraticProgram, quadratic_program
-from convexcls.solvers.foreign.quiet import beyond_range, quiet
 from convexcls.solvers.rows.continuation import continued
 
 

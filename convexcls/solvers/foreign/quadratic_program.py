@@ -43,13 +43,12 @@ class QuadraticProgram:
     def start(self, x: Array, multipliers: Mapping[str, Array]) -> tuple[Array, Array, Array]:
         """z and the multipliers of both kinds of rows where x and some of the multipliers are known, 0 for others."""
         scores = [self.problem.rows(t) @ x + t.offset for t in self.problem.terms]
-        known = {c.name: multipliers.get(c.name, np.zeros(c.size)) for c in self.problem.constraints}
-        equal = [known[c.name] for c in self.problem.constraints if c.relation == "=="]
+        known: dict[str, list[Array]] = {"==": [np.zeros(0)], "<=": [np.zeros(0)]}
+        for c in self.problem.constraints:
+            known[c.relation].append(multipliers.get(c.name, np.zeros(c.size)))
         # stationarity in u: weights u = the multiplier of u = Mx + t
-        equal += [t.weights * u for t, u in zip(self.problem.terms, scores, strict=True)]
-        upper = [known[c.name] for c in self.problem.constraints if c.relation == "<="]
-        none = np.zeros(0)
-        return np.concatenate([x, *scores]), np.concatenate([none, *equal]), np.concatenate([none, *upper])
+        known["=="] += [t.weights * u for t, u in zip(self.problem.terms, scores, strict=True)]
+        return np.concatenate([x, *scores]), np.concatenate(known["=="]), np.concatenate(known["<="])
 
     def finished(self, z: Array, nu: Array, lam: Array) -> tuple[Array, dict[str, Array]] | None:
         """The exact solution next to what a solver found: over the unknowns besides slacks where these are few, else on
@@ -63,15 +62,10 @@ class QuadraticProgram:
 
     def multipliers(self, nu: Array, lam: Array, cones: tuple[Array, ...] = ()) -> dict[str, Array]:
         """Multipliers by constraint block; those of the auxiliary u are dropped."""
+        left = {"==": np.asarray(nu, dtype=float), "<=": np.asarray(lam, dtype=float)}
         out: dict[str, Array] = {}
-        at_eq = at_le = 0
         for c in self.problem.constraints:
-            if c.relation == "==":
-                out[c.name] = np.asarray(nu[at_eq : at_eq + c.size], dtype=float)
-                at_eq += c.size
-            else:
-                out[c.name] = np.asarray(lam[at_le : at_le + c.size], dtype=float)
-                at_le += c.size
+            out[c.name], left[c.relation] = np.split(left[c.relation], [c.size])
         for bound, value in zip(self.problem.norm_bounds, cones, strict=True):
             out[bound.name] = value
         return out
@@ -80,38 +74,34 @@ class QuadraticProgram:
 def quadratic_program(problem: Problem) -> QuadraticProgram:
     """The matrices of a problem that is a quadratic program, with second-order cones where it has any."""
     extra = sum(t.size for t in problem.terms)
-    width = problem.size + extra
+    width, start = problem.size + extra, problem.size
 
-    def wide(rows: Any, start: int = 0) -> Any:
+    def wide(rows: Any, first: int = 0) -> Any:
         coo = sparse.coo_array(rows)
-        return sparse.csc_array((coo.data, (coo.coords[0], coo.coords[1] + start)), shape=(coo.shape[0], width))
+        return sparse.csc_array((coo.data, (coo.coords[0], coo.coords[1] + first)), shape=(coo.shape[0], width))
 
-    pieces = []
-    for v in problem.variables:
-        pieces.append(problem.P[v.name].to_matrix() if v.name in problem.P else sparse.csc_array((v.size, v.size)))
+    empty = {v.name: sparse.csc_array((v.size, v.size)) for v in problem.variables}
+    pieces = [problem.P[v].to_matrix() if v in problem.P else none for v, none in empty.items()]
     pieces += [sparse.diags_array(t.weights) for t in problem.terms]
-    equal: list[Any] = []
-    upper: list[Any] = []
-    equal_rhs: list[Array] = []
-    upper_rhs: list[Array] = []
+    rows: dict[str, list[Any]] = {"==": [], "<=": []}
+    sides: dict[str, list[Array]] = {"==": [], "<=": []}
     for c in problem.constraints:
-        (equal if c.relation == "==" else upper).append(wide(problem.rows(c).to_matrix()))
-        (equal_rhs if c.relation == "==" else upper_rhs).append(c.rhs)
-    start = problem.size
+        rows[c.relation].append(wide(problem.rows(c).to_matrix()))
+        sides[c.relation].append(c.rhs)
     for t in problem.terms:
-        equal.append(wide(problem.rows(t).to_matrix()) - wide(sparse.eye_array(t.size), start))
-        equal_rhs.append(-t.offset)
+        rows["=="].append(wide(problem.rows(t).to_matrix()) - wide(sparse.eye_array(t.size), start))
+        sides["=="].append(-t.offset)
         start += t.size
     cones = []
     for b in problem.norm_bounds:
-        rows = sparse.vstack([problem.bound_rows(b).to_matrix(), problem.rows(b).to_matrix()])
-        cones.append((wide(rows), np.concatenate([[b.bound], b.offset])))
+        both = sparse.vstack([problem.bound_rows(b).to_matrix(), problem.rows(b).to_matrix()])
+        cones.append((wide(both), np.concatenate([[b.bound], b.offset])))
     return QuadraticProgram(
         problem,
         sparse.csc_array(sparse.block_diag(pieces, format="csc")),
         np.concatenate([problem.q, np.zeros(extra)]),
-        *_stacked(equal, equal_rhs, width),
-        *_stacked(upper, upper_rhs, width),
+        *_stacked(rows["=="], sides["=="], width),
+        *_stacked(rows["<="], sides["<="], width),
         tuple(cones),
     )
 

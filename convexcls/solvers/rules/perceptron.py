@@ -13,9 +13,9 @@ import numpy as np
 from convexcls.arrays import Array
 from convexcls.problem import Problem
 from convexcls.solvers.base import Answer, Callback, Solver, Start, Tracer, check_choice, check_rate, check_whole
+from convexcls.solvers.rules import ORDERS, STEPS, Order, Step, orders, random_start, samples_of, step_size
 from convexcls.solvers.rules.criterion import Criterion, refuse_unless_criterion
 from convexcls.solvers.rules.perceptron_report import Counts, Cycle, PerceptronReport
-from convexcls.solvers.rules.visits import ORDERS, STEPS, Order, Step, orders, random_start, samples_of, step_size
 
 #: One pass: it changes the weights and the counts in place; returns the updates and the loss met.
 Pass = Callable[[Array, Counts, float], tuple[int, float]]

@@ -14,6 +14,7 @@ from convexcls.arrays import Array, Indices
 from convexcls.problem import NoAnswer, Problem
 from convexcls.proofs.claims.farkas import Farkas, check_farkas
 from convexcls.rows import Rows
+from convexcls.solvers.rules import squared_norms
 from convexcls.wording import count, listed
 
 Counts = NDArray[np.int64]
@@ -138,7 +139,7 @@ class PerceptronReport:
         if not nearest > 0:
             raise NoAnswer("there is no mistake bound: no margin above rounding was found")
         margin = nearest / (float(np.linalg.norm(w)) * (1.0 + rounding))
-        largest = _largest_norm(rows)
+        largest = float(np.sqrt(squared_norms(rows).max()))
         radius = largest * (1.0 + rounding)
         times = rows.shape[0] if self.rule == "batch" else 1
         alpha = np.maximum(solution.multipliers.get("margin", np.zeros(rows.shape[0])), 0.0)
@@ -228,9 +229,3 @@ class PerceptronReport:
             "cycle": None if cycle is None else {"passes": cycle.passes, "updates": cycle.updates},
             "proved_not_separable": proof is not None,
         }
-
-
-def _largest_norm(rows: Rows) -> float:
-    """max ‖v_i‖, a block of rows at a time."""
-    blocks = (abs(rows[k : k + 4096]).to_dense() for k in range(0, rows.shape[0], 4096))
-    return max(float(np.linalg.norm(block, axis=1).max()) for block in blocks)

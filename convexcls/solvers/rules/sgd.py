@@ -1,5 +1,5 @@
-"""Stochastic gradient descent, and what it shares with other rules that follow the gradient of one sample at a time:
-the passes over the samples of a term, compiled where its rows allow, else by their verbs."""
+"""Stochastic gradient descent, and what all rules share that follow the gradient of one sample at a time: the passes
+over the samples of a term, compiled where its rows allow, else by their verbs."""
 
 from __future__ import annotations
 
@@ -9,13 +9,10 @@ from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse
 
 from convexcls.arrays import Array
 from convexcls.losses import Exponential, HalfSquare, Logistic, Loss, SoftmaxMargins
 from convexcls.problem import Problem, Term
-from convexcls.rows import Rows
-from convexcls.rows.summation import row_blocks
 from convexcls.solvers.base import (
     Answer,
     Callback,
@@ -27,7 +24,7 @@ from convexcls.solvers.base import (
     check_whole,
     refuse_unless_smooth,
 )
-from convexcls.solvers.rules.visits import ORDERS, STEPS, Order, Step, orders, samples_of
+from convexcls.solvers.rules import ORDERS, STEPS, Order, Step, orders, samples_of, squared_norms
 from convexcls.solvers.smooth.objective import Iterate
 
 #: Visit the samples in an order, with steps eta0/tau, tau growing with every visit; x is changed in place. The
@@ -236,13 +233,3 @@ def safe_step(problem: Problem, term: Term) -> float:
     along_rows = term.row_weights * curvature * squared_norms(problem.rows(term))
     largest = float(along_rows.max(initial=0.0)) + float(ridge(problem).max(initial=0.0)) / max(term.weights.size, 1)
     return 1.0 / largest if 0 < largest < np.inf else 1.0
-
-
-def squared_norms(rows: Rows) -> Array:
-    """‖v_i‖² of every row, a block of rows at a time."""
-    out = np.empty(rows.shape[0])
-    for block in row_blocks(rows.shape[0]):
-        matrix = rows[block].to_matrix()
-        squares = matrix.multiply(matrix) if issparse(matrix) else matrix * matrix
-        out[block] = np.asarray(squares.sum(axis=1)).ravel()
-    return out

@@ -156,7 +156,13 @@ class Existence(InNotebooks):
 
     def explain(self) -> str:
         """In words: whether the maximum exists, which coefficients run where, and what to do."""
-        return explain(self)
+        lines = _existing(self) if self.exists else _missing(self)
+        if self.unidentified:
+            lines += paragraph(
+                f"No data fix {listed(self.unidentified)}: these columns depend on others. Leave one of them out to "
+                "make the rest unique."
+            )
+        return "\n".join(lines)
 
     def __repr__(self) -> str:
         runs = ", ".join(f"{name} to {way}" for name, way in list(self.infinite.items())[:6])
@@ -254,23 +260,11 @@ def _spread(data: Data, j: int) -> float:
 # ---- in words -------------------------------------------------------------------------------------------
 
 
-def explain(found: Existence) -> str:
-    """The verdict, the coefficients one by one, and what to do."""
-    lines = _existing(found) if found.exists else _missing(found)
-    if found.unidentified:
-        lines += paragraph(
-            f"No data fix {listed(found.unidentified)}: these columns depend on others. Leave one of them out to make "
-            "the rest unique."
-        )
-    return "\n".join(lines)
-
-
 def _existing(found: Existence) -> list[str]:
-    proof = found.separation
     return paragraph(
-        f"THE MAXIMUM EXISTS. The classes overlap: multipliers above 0 on {len(proof.weights)} margins add up to 0 "
-        "exactly, and every other margin depends on these, so that no direction of the coefficients raises the "
-        "likelihood for ever."
+        f"THE MAXIMUM EXISTS. The classes overlap: multipliers above 0 on {len(found.separation.weights)} margins add "
+        "up to 0 exactly, and every other margin depends on these, so that no direction of the coefficients raises "
+        "the likelihood for ever."
     )
 
 

@@ -224,14 +224,12 @@ def head(s: Summary) -> list[tuple[tuple[str, str], tuple[str, str]]]:
         names = ("LR-statistic:", "LLR p-value:", "Deviance:")
     quality += [
         (names[0], _decimals(s.test.statistic, 4)),
-        (names[1], _tiny(s.test.p_value)),
+        (names[1], f"{s.test.p_value:.4g}"),
         (names[2], _decimals(s.deviance, 5)),
         ("AIC:", _decimals(s.aic, 4)),
         ("BIC:", _decimals(s.bic, 4)),
+        ("Scale:", _decimals(s.scale, 5)) if s.statistic == "t" else ("Covariance Type:", "inverse information"),
     ]
-    quality.append(
-        ("Scale:", _decimals(s.scale, 5)) if s.statistic == "t" else ("Covariance Type:", "inverse information")
-    )
     return list(zip_longest(fit, quality, fillvalue=("", "")))
 
 
@@ -244,8 +242,7 @@ def titles(s: Summary) -> list[str]:
 def cells(c: Coefficient) -> list[str]:
     """The numbers of a coefficient, in the order of the titles."""
     error, statistic, low, high = (_decimals(v, 3) for v in (c.standard_error, c.statistic, c.low, c.high))
-    p = "nan" if np.isnan(c.p_value) else f"{c.p_value:.3f}"
-    return [_decimals(c.estimate, 4), error, statistic, p, low, high]
+    return [_decimals(c.estimate, 4), error, statistic, f"{c.p_value:.3f}", low, high]
 
 
 def _line(name: str, texts: list[str], first: int) -> str:
@@ -264,12 +261,6 @@ def heading(equation: Any) -> str:
 
 def _decimals(value: float | None, digits: int) -> str:
     """Decimals where these show enough, else that many digits."""
-    if value is None or np.isnan(value):
+    if value is None:
         return "nan"
-    if value == 0 or 1e-2 <= abs(value) < 1e5:
-        return f"{value:.{digits}f}"
-    return f"{value:.{digits}g}" if np.isfinite(value) else f"{value}"
-
-
-def _tiny(p: float) -> str:
-    return "nan" if np.isnan(p) else f"{p:.4g}"
+    return f"{value:.{digits}f}" if value == 0 or 1e-2 <= abs(value) < 1e5 else f"{value:.{digits}g}"

@@ -17,7 +17,7 @@ from typing import Literal, get_args
 from convexcls.models import LeastSquares, Model
 from convexcls.problem import NoAnswer, Problem
 from convexcls.solution import Solution
-from convexcls.studies.leave_one_out.newton import left_out_by_newton, left_out_by_one_step, takes_newton
+from convexcls.studies.leave_one_out.newton import left_out_by_newton, takes_newton
 from convexcls.studies.leave_one_out.refit import left_out_by_hat, left_out_by_refit
 from convexcls.studies.leave_one_out.result import LeaveOneOut, Outcome, Progress
 
@@ -50,7 +50,7 @@ def leave_one_out(
         raise ValueError(f"method is {method!r}: choose one of {', '.join(map(repr, get_args(Method)))}")
     begun = time.perf_counter()
     full = problem.solve(tol=tol).unless_interrupted()
-    outcome = _run(problem, method, tol, full, progress or _silent)
+    outcome = _run(problem, method, tol, full, progress or (lambda _done, _total: None))
     return LeaveOneOut(**vars(outcome), problem=problem, full=full, seconds=time.perf_counter() - begun)
 
 
@@ -71,9 +71,4 @@ def _run(problem: Model, method: Method, tol: float, full: Solution, progress: P
         )
     if full.status != "optimal":
         raise NoAnswer(f"method {method!r} begins at the fit to all samples, which is {full.status}: use 'refit'")
-    run = left_out_by_newton if method == "newton" else left_out_by_one_step
-    return run(problem, full, tol, progress)
-
-
-def _silent(done: int, total: int) -> None:
-    """Nobody wants to know."""
+    return left_out_by_newton(problem, full, tol, progress, one_step=method == "one-step")

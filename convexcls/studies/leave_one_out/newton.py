@@ -109,25 +109,34 @@ def distance(nu: Array, K: Array) -> Array:
     return np.where(np.isnan(known), np.inf, known)
 
 
-def left_out_by_newton(problem: Model, full: Solution, tol: float, progress: Progress) -> Outcome:
-    """The scores by the fit without each sample, to the end."""
+def left_out_by_newton(
+    problem: Model, full: Solution, tol: float, progress: Progress, one_step: bool = False
+) -> Outcome:
+    """The scores by the fit without each sample, to the end, or after one step from the full fit. A sample for which
+    the step proves nothing is fitted to the end, one whose bound is not small goes through a full fit, with a
+    verdict."""
     likelihood = HeldOutLikelihood.of(problem, full)
-    margins, bounds = _by_blocks(_to_the_end, likelihood, likelihood.rows.size or 1, progress)
-    return _finished("newton", problem, full, tol, likelihood, margins, bounds, fits=problem.data.n)
-
-
-def left_out_by_one_step(problem: Model, full: Solution, tol: float, progress: Progress) -> Outcome:
-    """The scores after one Newton step from the full fit, which a formula gives for all samples at once:
-
-        m_i + w_i phi'(m_i) q_i / (1 - c_i q_i),       q_i = z_i'H^-1 z_i,   c_i = w_i phi''(m_i)
-
-    where c_i q_i is the sample's leverage. A sample for which the step proves nothing is fitted to the end."""
-    likelihood = HeldOutLikelihood.of(problem, full)
-    margins, bounds = _by_blocks(_one_step, likelihood, problem.data.n, progress)
-    far = np.flatnonzero(~np.isfinite(bounds))
-    for i in far:
-        margins[[i]], bounds[[i]] = _to_the_end(likelihood, np.array([i]))
-    return _finished("one-step", problem, full, tol, likelihood, margins, bounds, fits=far.size)
+    if one_step:
+        margins, bounds = _by_blocks(_one_step, likelihood, problem.data.n, progress)
+        far = np.flatnonzero(~np.isfinite(bounds))
+        for row in far:
+            margins[[row]], bounds[[row]] = _to_the_end(likelihood, np.array([row]))
+        fits, accepted = far.size, np.isfinite(bounds)
+    else:
+        margins, bounds = _by_blocks(_to_the_end, likelihood, likelihood.rows.size or 1, progress)
+        fits, accepted = problem.data.n, bounds <= ACCEPTED * (1.0 + np.abs(margins))
+    assert problem.data.signs is not None
+    scores, reasons = problem.data.signs * margins, {}
+    for i in map(int, np.flatnonzero(~accepted | np.isin(np.arange(scores.size), list(likelihood.outside)))):
+        if i in likelihood.outside:
+            found: float | str = NOT_DETERMINED
+        else:
+            found, fits = refit_one(problem, full, i, tol)[0], fits + 1
+        scores[i] = np.nan if isinstance(found, str) else found
+        bounds[i] = np.nan
+        if isinstance(found, str):
+            reasons[i] = found
+    return Outcome("one-step" if one_step else "newton", scores, reasons, bounds, fits)
 
 
 def _by_blocks(
@@ -167,6 +176,11 @@ def _to_the_end(likelihood: HeldOutLikelihood, left_out: Indices) -> tuple[Array
 
 
 def _one_step(likelihood: HeldOutLikelihood, left_out: Indices) -> tuple[Array, Array]:
+    """Margins after one Newton step from the full fit, which a formula gives for all samples at once, and their bounds:
+
+        m_i + w_i phi'(m_i) q_i / (1 - c_i q_i),       q_i = z_i'H^-1 z_i,   c_i = w_i phi''(m_i)
+
+    where c_i q_i is the sample's leverage."""
     Z, w, loss = likelihood.rows, likelihood.weights, likelihood.loss
     u = Z @ likelihood.theta
     c = w * loss.curvature(u)
@@ -194,32 +208,6 @@ def _one_step(likelihood: HeldOutLikelihood, left_out: Indices) -> tuple[Array, 
     usable = (room > 0) & np.isfinite(bound)
     margins = np.where(usable, u[left_out] + length * own, np.nan)
     return margins, np.where(usable, bound, np.inf)
-
-
-def _finished(
-    method: str,
-    problem: Model,
-    full: Solution,
-    tol: float,
-    likelihood: HeldOutLikelihood,
-    margins: Array,
-    bounds: Array,
-    fits: int,
-) -> Outcome:
-    """Margins as scores; a sample whose bound is not small goes through a full fit, with a verdict."""
-    assert problem.data.signs is not None
-    scores, reasons = problem.data.signs * margins, {}
-    accepted = np.isfinite(bounds) if method == "one-step" else bounds <= ACCEPTED * (1.0 + np.abs(margins))
-    for i in map(int, np.flatnonzero(~accepted | np.isin(np.arange(scores.size), list(likelihood.outside)))):
-        if i in likelihood.outside:
-            found: float | str = NOT_DETERMINED
-        else:
-            found, fits = refit_one(problem, full, i, tol)[0], fits + 1
-        scores[i] = np.nan if isinstance(found, str) else found
-        bounds[i] = np.nan
-        if isinstance(found, str):
-            reasons[i] = found
-    return Outcome(method, scores, reasons, bounds, fits)
 
 
 def _inverses(hessians: Array) -> Array:

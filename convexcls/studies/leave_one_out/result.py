@@ -161,17 +161,11 @@ class LeaveOneOut(Outcome):
         return None if total is None else total / weight if weight else float("nan")
 
     def __str__(self) -> str:
-        return in_words(self)
+        lines = [f"Leave-one-out of {self.problem.name}: {self.problem.data.n} samples, {how(self)}."]
+        return "\n".join([*lines, *(f"  {name:<16}{value}" for name, value in facts(self))])
 
 
 # ---- in words -------------------------------------------------------------------------------------------
-
-
-def in_words(result: LeaveOneOut) -> str:
-    """A few lines with everything that was found."""
-    lines = [f"Leave-one-out of {result.problem.name}: {result.problem.data.n} samples, {how(result)}."]
-    lines += [f"  {name:<16}{value}" for name, value in facts(result)]
-    return "\n".join(lines)
 
 
 def how(result: LeaveOneOut) -> str:

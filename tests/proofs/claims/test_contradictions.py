@@ -14,7 +14,7 @@ import pytest
 import convexcls as cc
 from convexcls.proofs.claims import farkas, linear_program
 from convexcls.proofs.claims.farkas import check_farkas
-from convexcls.proofs.claims.origin import doubtful_at_origin
+from convexcls.proofs.claims.linear_program import doubtful_at_origin
 from tests.small_problems import a, block, over
 
 SMALL = 2.0**-53

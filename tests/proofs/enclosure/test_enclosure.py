@@ -18,9 +18,8 @@ from scipy import sparse
 
 import convexcls as cc
 from convexcls.problem import NoAnswer, Problem, ProblemError, Term
-from convexcls.proofs.enclosure import check_enclosure, enclose
-from convexcls.proofs.enclosure.balls import rational, read_rows, working_bits
-from convexcls.proofs.enclosure.intervals import proved_digits, settled_digits
+from convexcls.proofs.enclosure.enclose import check_enclosure, enclose
+from convexcls.proofs.enclosure.intervals import proved_digits, rational, read_rows, settled_digits, working_bits
 from convexcls.proofs.enclosure.krawczyk import prove
 from convexcls.proofs.enclosure.objective import Objective
 from convexcls.rows import as_rows

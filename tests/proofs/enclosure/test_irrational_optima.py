@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 import convexcls as cc
-from convexcls import rational
 from convexcls.proofs.claims.optimum import check, proved_square, widest
-from convexcls.proofs.enclosure import check_moments
 from convexcls.proofs.enclosure.intervals import log_interval, pi_interval, root_interval
+from convexcls.proofs.enclosure.moments import check_moments
+from convexcls.rational import elimination
 
 PI = Decimal("3.14159265358979323846264338327950288419716939937510582097494459230781640628620899862803482534211707")
 XOR = [[0, 0], [1, 1], [0, 1], [1, 0]], [0, 0, 1, 1]
@@ -51,20 +51,20 @@ def test_pi():
 @pytest.mark.parametrize("size", [2, 6])  # by Python, and where it is installed by python-flint
 def test_determinants_inverses_and_semidefinite_matrices(size):
     matrix = [[Fraction(3 if j == k else 1) for k in range(size)] for j in range(size)]  # 2 I + ones
-    assert rational.determinant(matrix) == 2 ** (size - 1) * (size + 2)
-    inverse = rational.inverse(matrix)
+    assert elimination.determinant(matrix) == 2 ** (size - 1) * (size + 2)
+    inverse = elimination.inverse(matrix)
     assert inverse is not None
     assert inverse[0][:2] == [Fraction(size + 1, 2 * (size + 2)), Fraction(-1, 2 * (size + 2))]
     ones = [[Fraction(1)] * size] * size
-    assert rational.determinant(ones) == 0
-    assert rational.inverse(ones) is None
-    assert rational.is_semidefinite(matrix)
-    assert rational.is_semidefinite(ones)
+    assert elimination.determinant(ones) == 0
+    assert elimination.inverse(ones) is None
+    assert elimination.is_semidefinite(matrix)
+    assert elimination.is_semidefinite(ones)
     less = [[1 - Fraction(int(j == k), 10**9) for k in range(size)] for j in range(size)]
-    assert not rational.is_semidefinite(less)
+    assert not elimination.is_semidefinite(less)
     zero_first = [[Fraction(0), Fraction(1)], [Fraction(1), Fraction(5)]]
-    assert not rational.is_semidefinite(zero_first)
-    assert not rational.is_semidefinite([[Fraction(1), Fraction(1)], [Fraction(0), Fraction(1)]])
+    assert not elimination.is_semidefinite(zero_first)
+    assert not elimination.is_semidefinite([[Fraction(1), Fraction(1)], [Fraction(0), Fraction(1)]])
 
 
 # ---- widest margins ----------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ import pytest
 
 import convexcls as cc
 from convexcls.proofs.kkt.products import Gradient, facts, plain_values, quadratic_value, row_values
-from convexcls.proofs.rigorous.entries import entry_error, error_from_afar
+from convexcls.proofs.rigorous.products import entry_error, error_from_afar
 from convexcls.rows import CentredRows, JoinedRows, as_rows
 from convexcls.rows.kernel import KernelRows
 from tests.small_problems import a, block, over

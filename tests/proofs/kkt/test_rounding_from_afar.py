@@ -15,7 +15,7 @@ import convexcls as cc
 from convexcls.proofs.kkt import check as kkt
 from convexcls.proofs.kkt.check import check_kkt
 from convexcls.proofs.kkt.products import Gradient, plain_values
-from convexcls.proofs.rigorous.entries import entry_error, error_from_afar
+from convexcls.proofs.rigorous.products import entry_error, error_from_afar
 from convexcls.proofs.rigorous.rounding import UNIT
 from convexcls.rows import CentredRows, ClassMarginRows, ConstantRows, PickedRows, Rows, as_rows, summation
 from convexcls.rows.rounded import summed

@@ -19,9 +19,8 @@ from convexcls.proofs.claims import farkas
 from convexcls.proofs.claims.direction import check_in_rationals
 from convexcls.proofs.portable import certificate_dict, data_digest, digest, parse
 from convexcls.proofs.portable import verification as verification_module
-from convexcls.proofs.portable.checks import check_claim
-from convexcls.proofs.portable.digest import entry_text, label_text
-from convexcls.proofs.portable.implied_slacks import (
+from convexcls.proofs.portable.checks import (
+    check_claim,
     flat_lines,
     kept_names,
     multiplier_arrays,
@@ -29,6 +28,7 @@ from convexcls.proofs.portable.implied_slacks import (
     with_flat_lines,
     with_slacks,
 )
+from convexcls.proofs.portable.digest import entry_text, label_text
 from convexcls.proofs.portable.verification import Verification, speaks_of
 from convexcls.rows import DiagonalRows
 

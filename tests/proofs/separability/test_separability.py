@@ -20,7 +20,8 @@ from hypothesis import strategies as st
 import convexcls as cc
 from convexcls.proofs.claims import farkas
 from convexcls.proofs.claims.separation import check, complaints
-from convexcls.proofs.separability import Guess, SeparatingMargin, separate, strictly
+from convexcls.proofs.separability import SeparatingMargin, separate, strictly
+from convexcls.proofs.separability.alternative import Guess
 from convexcls.rows import as_rows
 from convexcls.rows.signs import as_doubles, exact_signs, product_signs
 

@@ -11,9 +11,9 @@ from click.testing import CliRunner
 from scipy import sparse
 
 import convexcls as cc
-from convexcls import rational
 from convexcls.cli import main
 from convexcls.proofs.separability.classes import several_class_rows, two_class_rows
+from convexcls.rational import elimination
 from convexcls.rows import as_rows
 from convexcls.rows.spanning import spanning_columns
 
@@ -97,7 +97,7 @@ def test_the_columns_span_the_others():
     X = rng.integers(-2, 3, size=(8, 2)) @ rng.integers(-2, 3, size=(2, 300))
     wide = spanning_columns(as_rows(X))
     assert wide is not None
-    assert wide.columns.size == rational.rank([[Fraction(int(v)) for v in row] for row in X]) == 2
+    assert wide.columns.size == elimination.rank([[Fraction(int(v)) for v in row] for row in X]) == 2
     assert spanning_columns(as_rows(X[:, :90])) is None
 
 
@@ -125,8 +125,8 @@ def test_the_rank_modulo_a_prime_is_a_lower_bound():
     for _ in range(30):
         A = rng.integers(-2, 3, size=(6, 3)) @ rng.integers(-2, 3, size=(3, 6))
         exact = [[Fraction(int(v), 6) for v in row] for row in A]
-        assert rational.rank_modulo_prime(exact) == rational.rank(exact)
-    assert rational.rank_modulo_prime([[Fraction(rational.elimination.PRIME)]]) == 0
+        assert elimination.rank_modulo_prime(exact) == elimination.rank(exact)
+    assert elimination.rank_modulo_prime([[Fraction(elimination.PRIME)]]) == 0
 
 
 def test_wide_files(tmp_path):

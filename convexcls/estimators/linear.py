@@ -1,4 +1,5 @@
-"""The perceptron as an estimator: its learning rule, and its criterion as a linear program."""
+"""Other linear classifiers of two classes as estimators: least squares and least absolute deviations on coded classes,
+and the perceptron, by its learning rule and by its criterion as a linear program."""
 
 from __future__ import annotations
 
@@ -12,14 +13,65 @@ from sklearn.utils import check_random_state
 
 from convexcls.data import Named
 from convexcls.estimators import NotSeparableError, UncertifiedWarning
-from convexcls.estimators.attributes import BinaryLinearClassifier, CoefficientScores
-from convexcls.estimators.base import outside
-from convexcls.estimators.hard_margin import not_separable
+from convexcls.estimators.base import BinaryLinearClassifier, CoefficientScores, WeightedFit, outside
+from convexcls.estimators.support_vectors import not_separable
 from convexcls.estimators.training import TrainingSamples
-from convexcls.models import Model, PerceptronCriterion
-from convexcls.models.base import check_choice
+from convexcls.models import LeastAbsolute, LeastSquares, Model, PerceptronCriterion
+from convexcls.models.base import check_choice, check_nonnegative
 from convexcls.solution import Solution
 from convexcls.solvers import Callback
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class LeastSquaresClassifier(WeightedFit, BinaryLinearClassifier):
+    """Least squares on the coded classes t_i,
+
+        minimise  sum_i w_i (f(x_i) - t_i)^2 + alpha ‖coef‖^2
+
+    Its counterpart is ``RidgeClassifier``, whose alpha is 1 where none is given; here it is 0, as the name says.
+    ``coding`` is "pm1" (-1 and +1, split at 0) or "01" (0 and 1, split at 1/2); ``intercept_`` is such that the scores
+    are split at 0 either way.
+
+    The other settings are those of all estimators: see ``convexcls.estimators``.
+
+    >>> import convexcls as cc
+    >>> model = cc.LeastSquaresClassifier().fit([[0], [1], [2], [3]], ["no", "no", "yes", "yes"])
+    >>> model.coef_.round(6).tolist(), model.intercept_.round(6).tolist(), model.certificate_.status
+    ([[0.8]], [-1.2], 'optimal')
+    """
+
+    alpha: float = 0.0
+    coding: Literal["pm1", "01"] = "pm1"
+
+    def _declare(self, X: Named, y: Any, weights: Any) -> Model:
+        check_choice("coding", self.coding, ("pm1", "01"))
+        l2 = check_nonnegative("alpha", self.alpha)
+        return LeastSquares(X, y, l2=l2, coding=self.coding, intercept=self.fit_intercept, sample_weight=weights)
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class LeastAbsoluteClassifier(WeightedFit, BinaryLinearClassifier):
+    """Least absolute deviations on the coded classes t_i,
+
+        minimise  sum_i w_i |f(x_i) - t_i|
+
+    scikit-learn's ``QuantileRegressor(quantile=0.5, alpha=0)`` on the coded classes solves the same linear program; the
+    minimiser need not be unique. ``coding`` as in ``LeastSquaresClassifier``.
+
+    The other settings are those of all estimators: see ``convexcls.estimators``.
+
+    >>> import convexcls as cc
+    >>> model = cc.LeastAbsoluteClassifier().fit([[0], [1], [2], [3], [4]], [0, 0, 0, 1, 1])
+    >>> model.predict([[0.5], [3.5]]).tolist(), model.certificate_.status
+    ([0, 1], 'optimal')
+    """
+
+    coding: Literal["pm1", "01"] = "pm1"
+
+    def _declare(self, X: Named, y: Any, weights: Any) -> Model:
+        check_choice("coding", self.coding, ("pm1", "01"))
+        return LeastAbsolute(X, y, coding=self.coding, intercept=self.fit_intercept, sample_weight=weights)
+
 
 METHODS = ("rule", "lp")
 #: The passes of the rule where no limit is given.

@@ -1,4 +1,4 @@
-"""Logistic regression as an estimator, and what it shares with softmax regression."""
+"""Logistic and softmax regression as estimators."""
 
 from __future__ import annotations
 
@@ -6,19 +6,51 @@ from dataclasses import dataclass
 from typing import Any, Literal
 from warnings import warn
 
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
 from convexcls.arrays import Array
-from convexcls.data import Named
+from convexcls.data import Named, class_numbers
 from convexcls.estimators import NoMaximumError, NoMaximumWarning
-from convexcls.estimators.attributes import BinaryLinearClassifier, Probabilities
-from convexcls.estimators.base import CertifiedClassifier, WeightedFit, outside
-from convexcls.estimators.training import TrainingSamples
-from convexcls.models import LogisticMLE, Model
+from convexcls.estimators.base import (
+    BinaryLinearClassifier,
+    CertifiedClassifier,
+    LinearClassifier,
+    WeightedFit,
+    outside,
+)
+from convexcls.estimators.training import TrainingSamples, given
+from convexcls.models import LogisticMLE, Model, SoftmaxMLE
 from convexcls.models.base import check_choice, check_positive, is_infinite
 from convexcls.problem import NoAnswer
 from convexcls.solution import Solution
 from convexcls.solvers import Callback
 from convexcls.studies.inference import Existence, existence
 from convexcls.wording import listed
+
+
+class Probabilities:
+    """``predict_proba`` and ``predict_log_proba`` from the scores, as the model makes them."""
+
+    def _probabilities(self, scores: Array) -> Array:
+        """One column a class. With one program for each class the probabilities of "this class" are made to add up to
+        one, as scikit-learn does."""
+        problems: Any = self.problem_  # type: ignore[attr-defined]
+        if not isinstance(problems, tuple):
+            return np.asarray(problems.probabilities(scores))
+        own = np.column_stack([p.probabilities(column)[:, 1] for p, column in zip(problems, scores.T, strict=True)])
+        total = own.sum(axis=1, keepdims=True)
+        return np.divide(own, total, out=np.full_like(own, 1.0 / own.shape[1]), where=total > 0)
+
+    def predict_proba(self, X: Any) -> Array:
+        """The probability of each class, one column each in the order of ``classes_``."""
+        check_is_fitted(self)
+        return self._probabilities(self._scores(given(self, X, self._sparse)))  # type: ignore[attr-defined]
+
+    def predict_log_proba(self, X: Any) -> Array:
+        """The logarithms of the probabilities."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -91,3 +123,45 @@ class LogisticClassifier(LikelihoodClassifier, BinaryLinearClassifier):
 
     def _declare_penalised(self, X: Named, y: Any, weights: Any, l2: float) -> Model:
         return LogisticMLE(X, y, l2=l2, intercept=self.fit_intercept, sample_weight=weights)
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class SoftmaxClassifier(LikelihoodClassifier, LinearClassifier):
+    """Softmax regression for any number of classes, with scores z_k(x) = coef_k'x + intercept_k,
+
+        minimise  -sum_i w_i log softmax(z(x_i))_{y_i} + 1/(2C) sum_k ‖coef_k‖^2
+
+    Its counterpart is ``LogisticRegression``. Of two classes only coef = coef_2 - coef_1 matters and is penalised, as
+    there: that is ``LogisticClassifier``.
+
+    ``C`` and ``on_unattained`` are those of ``LogisticClassifier``. The other settings are those of all estimators: see
+    ``convexcls.estimators``.
+
+    >>> import convexcls as cc
+    >>> X, y = [[0], [1], [2], [3], [4], [5]], ["a", "a", "b", "b", "c", "c"]
+    >>> model = cc.SoftmaxClassifier(C=10.0).fit(X, y)
+    >>> model.predict([[0.2], [2.5], [4.8]]).tolist(), model.coef_.shape, model.certificate_.holds()
+    (['a', 'b', 'c'], (3, 1), True)
+    """
+
+    class_weight: dict[object, float] | Literal["balanced"] | None = None
+
+    _several = True
+
+    def _declare_penalised(self, X: Named, y: Any, weights: Any, l2: float) -> Model:
+        # of two classes each has half of coef, with a quarter of its square: twice that is what is wanted
+        two = len(class_numbers(y)[1]) == 2
+        return SoftmaxMLE(X, y, l2=2.0 * l2 if two else l2, intercept=self.fit_intercept, sample_weight=weights)
+
+    def _read(self, samples: TrainingSamples, solutions: tuple[Solution, ...]) -> None:
+        super()._read(samples, solutions)
+        if len(self.classes_) == 2:
+            self.coef_ = self.coef_[[1]] - self.coef_[[0]]
+            self.intercept_ = self.intercept_[[1]] - self.intercept_[[0]]
+
+    def _scores(self, X: Named) -> Array:
+        scores = super()._scores(X)
+        return scores if len(self.classes_) > 2 else np.asarray(scores[:, 1] - scores[:, 0])
+
+    def _probabilities(self, scores: Array) -> Array:
+        return super()._probabilities(scores if scores.ndim == 2 else np.column_stack([-scores / 2.0, scores / 2.0]))

@@ -1,8 +1,16 @@
-"""Slacks follow from the point: each is the largest of its rows' values, worked out as closely as the check asks for.
-Unknowns are put within their bounds: a solver's tolerance may be more than the whole box of a sample of little weight.
+"""Points put right before they are checked: slacks at their lowest, and the shortest of many coefficients.
 
+Slacks follow from the point: each is the largest of its rows' values, worked out as closely as the check asks for.
+Unknowns are put within their bounds: a solver's tolerance may be more than the whole box of a sample of little weight.
 A solver knows its slacks to its own rounding, in units of its own. Mapped back, with features far from 0, they may miss
 what the coefficients ask for by more than the tolerance, though the coefficients are right.
+
+Where columns depend on each other exactly, many coefficients have the same scores. A one-hot table beside an intercept,
+a column that is the sum of others, a constant one: the rows K of the unknowns without curvature have directions v with
+K v = 0, along which nothing of the problem changes. Of all points x + v the one with the least ‖coef‖ is returned, in
+the units of the data; an intercept is a coefficient of nothing, and free. Whether columns depend is decided without
+rounding (``rows/column_basis.py``), so that columns which only nearly depend are left alone: along these the objective
+does change.
 """
 
 from __future__ import annotations
@@ -11,11 +19,17 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from convexcls.arrays import Array
+from convexcls.arrays import Array, least_squares
 from convexcls.problem import Epigraph, Problem
-from convexcls.problem.centring import centre
+from convexcls.problem.centring import centre, in_centred_form
+from convexcls.proofs.kkt.correction import FreeRows, free_variables
 from convexcls.proofs.kkt.products import row_values
 from convexcls.proofs.rigorous.structure import Structure
+
+NOTE = (
+    "columns of {} depend on each other, so that other coefficients have the same scores: these are the shortest, in "
+    "the units of the data"
+)
 
 #: What slacks may be off is this fraction of what the check allows.
 SHARE = 0.01
@@ -77,3 +91,34 @@ def _lowest(problem: Problem, x: Array, slacks: Mapping[str, Epigraph], tol: flo
         if rounded.any() and paid > SHARE * tol * least:
             stretch = max(stretch, 2.0 * float(out[where][rounded].max()) / unit, EPSILON)
     return out, stretch
+
+
+# ---- the shortest coefficients --------------------------------------------------------------------------------
+
+
+def shortest(problem: Problem, x: Array) -> tuple[Array, str] | None:
+    """The point with the shortest coefficients, and what is to be said of them; None where they are determined."""
+    names = problem.remembered(free_variables)
+    long = [v for v in names if problem.variable(v).kind != "scalar" and v != "intercept"]
+    if not long or not np.all(np.isfinite(x)):
+        return None
+    form, point, _ = in_centred_form(problem, x, {})
+    free = form.remembered(_flat_directions)
+    if free is None:
+        return None
+    point, where = np.array(point), form.places(names)
+    measured = np.isin(where, form.places(long))
+    step = least_squares(free[measured], -point[where][measured])
+    point[where] += free @ step
+    centred = problem.remembered(centre)
+    moved = point if centred is None else np.array(centred.restore(point, {})[0])
+    return moved, NOTE.format(" and ".join(names))
+
+
+def _flat_directions(problem: Problem) -> Array | None:
+    """A basis, one a column, of the directions of the free unknowns that no row sees, those of the gauge left out; None
+    where there is none."""
+    rows = problem.remembered(FreeRows)
+    if rows.independent or rows.basis is None or not rows.basis.others.size or not rows.is_exact:
+        return None
+    return rows.basis.null_vectors if np.all(np.isfinite(rows.basis.null_vectors)) else None

@@ -1,0 +1,192 @@
+"""Dual coordinate descent: known answers, other solvers on sparse and wide data, weights, degenerate data, parts."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+
+import convexcls as cc
+from convexcls.choice import choices
+from convexcls.rows.doubled import row_sums
+from convexcls.solvers.dual import sweeps
+from convexcls.solvers.dual.dual_program import DualProgram
+from convexcls.solvers.dual.face import Face
+from convexcls.solvers.dual.point import Point
+
+NAME = "coordinate-descent"
+
+
+def words(n: int, d: int, entries: int = 8, seed: int = 0, noise: float = 0.1):
+    """Rows of few entries, and labels of which some are wrong."""
+    rng = np.random.default_rng(seed)
+    columns = (d * rng.random((n, entries)) ** 2).astype(int)
+    X = sparse.csr_array((rng.random(n * entries) + 0.5, (np.repeat(np.arange(n), entries), columns.ravel())), (n, d))
+    y = np.where(X @ rng.normal(size=d) > 0, 1, -1)
+    return X, np.where(rng.random(n) < noise, -y, y)
+
+
+def proved(problem, **options) -> cc.Solution:
+    solution = problem.solve(NAME, **options)
+    assert solution.status == "optimal", solution.certificate.explain()
+    return solution
+
+
+# ---- known answers and oracles -----------------------------------------------------------------------------------
+
+
+def test_four_points_by_hand():
+    s = proved(cc.SoftMarginSVM([[0], [1], [2], [3]], [0, 1, 0, 1], C=1.0))
+    assert s.objective == pytest.approx(26 / 9, rel=1e-12)
+    np.testing.assert_allclose(s.multipliers["margin"], [5 / 9, 1, 1, 5 / 9], rtol=1e-9)
+    assert s.multipliers["margin"][1] == 1.0  # a bound is met exactly
+
+
+def test_hard_margin_by_hand():
+    X = [[1, 2], [2, 0], [3, 1], [0, 1], [-1, -1], [-2, 0.5]]
+    s = proved(cc.HardMarginSVM(X, [1, 1, 1, 0, 0, 0]))
+    assert s.objective == pytest.approx(10 / 9, rel=1e-9)
+    np.testing.assert_allclose(s.multipliers["margin"], [8 / 9, 2 / 9, 0, 10 / 9, 0, 0], rtol=1e-8, atol=0)
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+@pytest.mark.parametrize(("n", "d"), [(150, 40), (60, 300)])
+@pytest.mark.parametrize("dense", [True, False])
+def test_agrees_with_another_solver(n, d, loss, intercept, dense):
+    X, y = words(n, d)
+    problem = cc.SoftMarginSVM(X.toarray() if dense else X, y, loss=loss, intercept=intercept)
+    found, other = proved(problem), problem.solve("clarabel")
+    assert found.objective == pytest.approx(other.objective, rel=1e-7)
+    np.testing.assert_allclose(found.coef, other.coef, atol=1e-4 * np.abs(other.coef).max())
+    if loss == "hinge":
+        alpha = found.multipliers["margin"]
+        assert np.any(alpha == 0.0)
+        assert n < d or np.any(alpha == 1.0)
+
+
+def test_weights_are_prices():
+    X, y = words(80, 30)
+    weights = np.random.default_rng(1).integers(0, 4, 80).astype(float)
+    weighted = proved(cc.SoftMarginSVM(X, y, C=0.5, sample_weight=weights))
+    repeated = np.repeat(np.arange(80), weights.astype(int))
+    same = proved(cc.SoftMarginSVM(sparse.csr_array(X)[repeated], y[repeated], C=0.5))
+    assert weighted.objective == pytest.approx(same.objective, rel=1e-8)
+    np.testing.assert_allclose(weighted.coef, same.coef, atol=1e-6)
+    assert np.all(weighted.multipliers["margin"] <= 0.5 * weights)
+
+
+def test_hard_margin_of_more_features_than_samples():
+    rng = np.random.default_rng(3)
+    X, y = rng.normal(size=(25, 400)), np.arange(25) % 2
+    s = proved(cc.HardMarginSVM(X, y))
+    margins = np.where(y == 1, 1, -1) * s.decision_function(X)
+    assert margins.min() == pytest.approx(1.0, abs=1e-8)
+    assert s.objective == pytest.approx(cc.HardMarginSVM(X, y).solve("clarabel").objective, rel=1e-7)
+
+
+@given(
+    n=st.integers(4, 20),
+    d=st.integers(1, 30),
+    C=st.sampled_from([0.01, 1.0, 30.0]),
+    loss=st.sampled_from(["hinge", "squared_hinge"]),
+    seed=st.integers(0, 10**6),
+)
+@settings(max_examples=25, deadline=None)
+def test_random_problems_are_proved(n, d, C, loss, seed):
+    rng = np.random.default_rng(seed)
+    X = rng.integers(-3, 4, (n, d)) * (rng.random((n, d)) < 0.4)
+    y = np.arange(n) % 2
+    s = proved(cc.SoftMarginSVM(sparse.csr_array(X.astype(float)), rng.permutation(y), C=C, loss=loss))
+    assert s.certificate.kkt.holds(1e-8)
+
+
+# ---- degenerate data ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+def test_repeated_rows_zero_rows_and_zero_columns(loss):
+    X, y = words(40, 20)
+    X = np.vstack([np.hstack([X.toarray(), np.zeros((40, 3))])] * 2 + [np.zeros((3, 23))])
+    y = np.concatenate([y, y, [1, -1, 1]])
+    s = proved(cc.SoftMarginSVM(X, y, loss=loss))
+    assert np.all(s.coef[20:] == 0.0)
+
+
+def test_all_multipliers_at_their_bound():
+    """Two points of each class in the same places: w = 0, every slack is 1 and every multiplier C."""
+    s = proved(cc.SoftMarginSVM([[0.0], [1.0], [0.0], [1.0]], [0, 0, 1, 1], C=0.25))
+    assert s.objective == pytest.approx(1.0, rel=1e-12)
+    np.testing.assert_allclose(s.coef, 0.0, atol=1e-12)
+
+
+def test_no_free_support_vector():
+    """A small price: all of the smaller class and as many of the other are at C, and none between."""
+    s = proved(cc.SoftMarginSVM([[-2.0], [-1.0], [1.0], [2.0]], [0, 0, 1, 1], C=0.01))
+    assert set(s.multipliers["margin"].tolist()) <= {0.0, 0.01}
+    assert s.coef[0] == pytest.approx(0.06, rel=1e-9)
+
+
+def test_inseparable_classes_are_infeasible():
+    X = np.array([[0.0, 0.0], [1.0, 0.0], [2.0, 0.0], [0.0, 1.0]])
+    assert cc.HardMarginSVM(X, [0, 1, 0, 1]).solve(NAME).status == "infeasible"
+
+
+# ---- choice, options and parts -----------------------------------------------------------------------------------
+
+
+def test_auto_takes_it_for_sparse_and_wide_rows():
+    X, y = words(700, 900, entries=10)
+    first = choices(cc.SoftMarginSVM(X, y))
+    assert first[1].solver == NAME
+    assert "7000 entries" in first[1].why or "entries" in first[1].why
+    assert not any("clarabel" in choice.solver.lower() for choice in first)
+    assert cc.SoftMarginSVM(X, y).solve().solver == NAME
+    narrow = np.random.default_rng(0).normal(size=(700, 10))
+    assert NAME not in [choice.solver for choice in choices(cc.SoftMarginSVM(narrow, y))]
+
+
+def test_what_it_refuses():
+    X, y = words(20, 5)
+    for problem in (cc.LogisticMLE(X, y), cc.MaxMargin(X, y), cc.LeastAbsolute(X, y), cc.KernelSVM(X.toarray(), y)):
+        with pytest.raises(cc.SolverRefused, match="it takes"):
+            problem.solve(NAME)
+    with pytest.raises(ValueError, match="seed"):
+        cc.SoftMarginSVM(X, y).solve(NAME, seed=-1)
+
+
+def test_limit_of_rounds_and_seed():
+    X, y = words(200, 60)
+    problem = cc.SoftMarginSVM(X, y, C=10.0)
+    assert "stopped after 1 rounds" in problem.solve(NAME, max_iter=1).message or problem.solve(NAME).iterations <= 1
+    assert proved(problem, seed=5).objective == pytest.approx(proved(problem).objective, rel=1e-7)
+
+
+def test_sweeps_that_are_not_compiled(monkeypatch):
+    """Without numba the same loops run as they are written."""
+    for name in ("sweep_sparse", "sweep_dense"):
+        loop = getattr(sweeps, name)
+        monkeypatch.setattr(sweeps, name, getattr(loop, "py_func", loop))
+    X, y = words(60, 15)
+    for matrix in (X, X.toarray()):
+        problem = cc.SoftMarginSVM(matrix, y)
+        assert proved(problem).objective == pytest.approx(problem.solve("clarabel").objective, rel=1e-7)
+
+
+def test_a_face_is_solved_with_its_equation():
+    X, y = words(50, 200)
+    program = DualProgram.of(cc.SoftMarginSVM(X, y))
+    point = Point.at(program, np.full(50, 0.3), 0.0)
+    step = Face(program, np.arange(50), 0.0).newton(point.r, point.lacking, 1e-12)
+    after = Point.at(program, point.a + step.d, point.b + step.db)
+    assert np.abs(after.r).max() < 1e-9
+    assert abs(after.lacking) < 1e-9
+
+
+def test_row_sums_keep_what_cancels():
+    parts = np.array([[1e16, 1.0, -1e16, 2.0**-40, 3.0], [1.0, 2.0, 3.0, 4.0, 5.0]])
+    value, missing = row_sums(parts)
+    np.testing.assert_array_equal(value, [4.0 + 2.0**-40, 15.0])
+    assert np.all(missing < 1e-14)
