@@ -10,6 +10,7 @@ ours; where none does, that of the fastest at its own accuracy. ``make bench`` r
 
 from __future__ import annotations
 
+import math
 import os
 import signal
 import sys
@@ -46,12 +47,14 @@ def line(outcome: Outcome) -> tuple[str, ...]:
     ours = next(r for r in outcome.results if r.name == OURS)
     answered = [r for r in outcome.results if not r.ours and not r.status]
     cells = []
-    for able in ([r for r in answered if r.reached], answered):
+    known = ours.reached or any(math.isfinite(r.bound) for r in outcome.results)  # else nothing to be accurate to
+    for able in ([r for r in answered if r.reached and known], answered):
         best = min(able, key=lambda r: r.seconds, default=None)
         said = (
             ""
             if best is None
-            else f"{best.name} {best.seconds:.3g} s" + ("" if best.reached else f" ({best.accuracy:.0e})")
+            else f"{best.name} {best.seconds:.3g} s"
+            + ("" if best.reached and known else f" ({best.accuracy:.0e})" if known else " (unproved)")
         )
         ratio = "" if best is None or ours.status or not ours.reached else f"{best.seconds / ours.seconds:.2f}"
         cells += [said, ratio]

@@ -227,5 +227,7 @@ def test_a_line_tells_both_fastest_peers() -> None:
     stopped = Result(OURS, ours=True, status="> 75 s")
     row = everyday.line(Outcome(case, (stopped, rough)))
     assert row[1:4] == ("> 75 s", "", "")
+    alone = everyday.line(Outcome(case, (stopped, replace(exact, bound=-math.inf))))
+    assert alone[5:9] == ("", "", "exact 3 s (unproved)", "")  # the best of one says nothing
     assert row[-1] == "missed"
     assert everyday.table([Outcome(case, (ours, exact, rough))]).row_count == 1
