@@ -20,6 +20,8 @@ from convexcls.solvers.dual.point import Point
 FIRST_ACCURACY, ACCURACY_FACTOR = 0.1, 0.2
 #: The most sweeps of one descent, and how often it looks at all multipliers again.
 MAX_SWEEPS, MAX_LOOKS = 60, 3
+#: All slopes are to be within this factor of the accuracy: those of multipliers left out may be above it.
+REACHED = 2.0
 #: Rows are copied side by side where so few of them are left.
 COPIED_SHARE = 0.5
 #: A Newton step is good where it leaves at most this share of the gap; two that are not end the attempt.
@@ -93,7 +95,7 @@ def descend(program: DualProgram, point: Point, accuracy: float, rng: np.random.
     for _ in range(MAX_LOOKS):
         firmly = point.held & (np.abs(point.r) > max(point.slope, accuracy))
         point = _descend_on(program, point, np.flatnonzero(~firmly), accuracy, rng)
-        if point.slope <= accuracy:
+        if point.slope <= REACHED * accuracy:
             break
     return point
 
