@@ -53,7 +53,10 @@ class DescentOutcome:
 
 class Progress:
     """What a descent has come to: the residual of every iterate is recorded, with ``detail`` of it, and the steps
-    with neither half the best residual nor a lower objective to speak of are counted as ``stalled``."""
+    without half the best residual are counted as ``stalled``; with ``by_objective``, those with a lower objective to
+    speak of are not."""
+
+    by_objective = False
 
     def __init__(self, problem: Problem, tracer: Tracer, detail: Callable[[Iterate], Mapping[str, Any]]) -> None:
         self.tracer, self.detail, self.begun = tracer, detail, len(tracer.lines)
@@ -69,7 +72,7 @@ class Progress:
         """The relative gradient at the iterate that a step of this length led to."""
         residual = iterate.relative_gradient()
         self.tracer.record(iterate.objective, residual, step, self.detail(iterate), point=iterate.x)
-        lower = iterate.objective < self.lowest - LOWER * abs(self.lowest)
+        lower = self.by_objective and iterate.objective < self.lowest - LOWER * abs(self.lowest)
         self.stalled = 0 if residual <= 0.5 * self.best or lower else self.stalled + 1
         self.best, self.lowest = min(self.best, residual), iterate.objective if lower else self.lowest
         return residual

@@ -36,7 +36,7 @@ RIDGE_ON_FEW_SAMPLES = 0.1
 #: The residual aimed at, relative to the tolerance, by how far the Hessian is from singular; and that of penalised
 #: unknowns.
 MIN_RESIDUAL_SHARE, MAX_RESIDUAL_SHARE, PENALISED_SHARE = 1e-4, 1e-2, 0.1
-#: Iterations without half the residual, after which the descent gives up; with a rough stand-in it goes up and down.
+#: Iterations without half the residual, after which the descent gives up; by class it goes up and down.
 MAX_STEPS_WITHOUT_GAIN, MAX_ROUGH_STEPS_WITHOUT_GAIN = 15, 50
 #: The residual at which a stand-in that was made far away is made again, or the steps after which it is.
 RESIDUAL_TO_RENEW, STEPS_TO_RENEW = 1e-2, 25
@@ -149,7 +149,8 @@ def quasi_newton(iterate: Iterate, stand_in: StandIn, tol: float, max_iter: int,
     """L-BFGS around a stand-in for the Hessian, until the residual is well below the tolerance. A stand-in from far
     away is replaced once, where the end is in sight, or now and then; what the pairs have learned stays true."""
     pairs, length, again = SecantPairs(stand_in.first, stand_in.rough), 1.0, stand_in.again
-    age, patience = 0, MAX_ROUGH_STEPS_WITHOUT_GAIN if stand_in.rough else MAX_STEPS_WITHOUT_GAIN
+    progress.by_objective = stand_in.often  # far from the minimum the relative residual says little
+    age, patience = 0, MAX_ROUGH_STEPS_WITHOUT_GAIN if stand_in.often else MAX_STEPS_WITHOUT_GAIN
     target = tol * max(MIN_RESIDUAL_SHARE, MAX_RESIDUAL_SHARE * min(1.0, stand_in.first.smallest))
     for _ in range(max_iter):
         residual = progress.residual(iterate, length)
