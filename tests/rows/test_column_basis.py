@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from convexcls import rational
+from convexcls.rational import elimination
 from convexcls.rational.doubles import as_fractions, rank
 from convexcls.rows import as_rows
 from convexcls.rows.column_basis import ColumnBasis
@@ -41,7 +41,7 @@ def ill_conditioned(rng):
 def test_columns_depend_as_they_do_in_rationals(matrix_of, seed):
     matrix = matrix_of(np.random.default_rng(seed))
     basis = ColumnBasis.of([as_rows(matrix)])
-    true = matrix.shape[1] - len(rational.null_space(as_fractions(matrix)))
+    true = matrix.shape[1] - len(elimination.null_space(as_fractions(matrix)))
     assert basis.is_exact is (basis.columns.size == true)
     assert true >= basis.columns.size == rational_rank(matrix[:, basis.columns])
     own = matrix[:, basis.columns]
@@ -52,7 +52,7 @@ def test_columns_depend_as_they_do_in_rationals(matrix_of, seed):
 
 
 def rational_rank(matrix):
-    return matrix.shape[1] - len(rational.null_space(as_fractions(matrix)))
+    return matrix.shape[1] - len(elimination.null_space(as_fractions(matrix)))
 
 
 def test_columns_of_zeros_and_rows_one_above_the_other():
