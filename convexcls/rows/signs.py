@@ -119,7 +119,9 @@ def _expanded(rows: Rows, index: Indices, x: Array) -> NDArray[np.int8] | None:
 def product_signs(matrix: Array, x: Array) -> NDArray[np.int8] | None:
     """The sign of each row times x; None where numbers are too large, too small, or too many."""
     sizes = np.abs(matrix)
-    if np.all(sizes @ np.abs(x) < LARGEST_WHOLE) and all(np.array_equal(v, np.rint(v)) for v in (x, matrix)):
+    with np.errstate(over="ignore"):
+        small = np.all(sizes @ np.abs(x) < LARGEST_WHOLE)
+    if small and all(np.array_equal(v, np.rint(v)) for v in (x, matrix)):
         return np.sign(matrix @ x).astype(np.int8)  # whole numbers, and so are all sums
     outside = (sizes > RANGE) | ((sizes < 1.0 / RANGE) & (sizes > 0))
     if 2 * x.size > MOST_TERMS or np.any(outside):
