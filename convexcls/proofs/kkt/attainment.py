@@ -43,6 +43,8 @@ LARGEST = 5000
 MAX_MULTIPLIED_ENTRIES = 100_000_000
 #: A Cholesky factor with smaller pivots is not relied on.
 SMALLEST_PIVOT = 1e-5
+#: What may be left of a linear cost along a direction where it is 0: by rounding, and by a solver's multipliers.
+LEFT_BY_ROUNDING, LEFT_BY_MULTIPLIERS = 1e-12, 1e-6
 
 
 def needs_attainment_proof(problem: Problem) -> bool:
@@ -61,17 +63,17 @@ def attainment(problem: Problem, x: Array, multipliers: Mapping[str, Array], gra
         terms = [t for t in problem.terms if any(v in t.entries for v in names)]
         if not terms:
             return 1.0
-        where = problem.places(names)
-        pull = (_gradient(problem, x, multipliers) if gradient is None else gradient)[where]
+        where, held = problem.places(names), _held(problem, multipliers)
+        pull = (_gradient(problem, x, held) if gradient is None else gradient)[where]
         if where.size > LARGEST or not np.all(np.isfinite(pull)):
             return -np.inf
         step = ROWS_PER_UNKNOWN * where.size
         fewer = [_few(t, step) for t in terms]
         if any(t is not all_of_it for t, all_of_it in zip(fewer, terms, strict=True)):
-            found = _Correction(problem, fewer, names, where, x).remaining(pull, quickly=True)
+            found = _Correction(problem, fewer, names, where, x, held).remaining(pull, quickly=True)
             if found is not None and found >= PROOF:
                 return found
-        whole = _Correction(problem, terms, names, where, x)
+        whole = _Correction(problem, terms, names, where, x, held)
         found = whole.remaining(pull, quickly=True)
         if found is None and (other := whole.in_basis()) is not None:
             found = other.remaining(other.pull(pull), quickly=True)
@@ -85,10 +87,18 @@ def _curved_itself(problem: Problem, variable: str) -> bool:
     return p is not None and bool(np.all(p > 0))
 
 
-def _gradient(problem: Problem, x: Array, multipliers: Mapping[str, Array]) -> Array:
-    out = problem.apply_quadratic(x) + problem.q
+def _held(problem: Problem, multipliers: Mapping[str, Array]) -> Array:
+    """What the multipliers of all constraints add to the gradient of the Lagrangian."""
+    out = np.zeros(problem.size)
     for c in problem.constraints:
         out += problem.rows(c).T @ multipliers[c.name]
+    for b in problem.norm_bounds:
+        out -= problem.rows(b).T @ multipliers[b.name][:-1] + problem.bound_rows(b).T @ multipliers[b.name][-1:]
+    return out
+
+
+def _gradient(problem: Problem, x: Array, held: Array) -> Array:
+    out = problem.apply_quadratic(x) + problem.q + held
     for t in problem.terms:
         rows = problem.rows(t)
         out += rows.T @ (t.row_weights * t.loss.slope(rows @ x + t.offset))
@@ -109,8 +119,10 @@ class _Correction:
 
     basis: ColumnBasis
 
-    def __init__(self, problem: Problem, terms: list[Term], names: list[str], where: Indices, x: Array) -> None:
-        self.problem, self.names, self.where = problem, names, where
+    def __init__(
+        self, problem: Problem, terms: list[Term], names: list[str], where: Indices, x: Array, held: Array
+    ) -> None:
+        self.problem, self.names, self.where, self.held = problem, names, where, held
         self.terms: list[tuple[Term, Rows, Array]] = []
         self.hessian = np.zeros((where.size, where.size))
         start = 0
@@ -191,12 +203,13 @@ class _Correction:
         return np.asarray(-(vectors @ (inverse * (vectors.T @ (gradient / size)))))
 
     def _costs_along(self, directions: Array) -> bool:
-        """Whether the linear costs, which no loss and no constraint holds, change along directions that move no loss:
-        then the objective falls for ever along one of them, however slowly."""
-        if self.problem.constraints or self.problem.norm_bounds:
+        """Whether the linear costs, less what the multipliers of constraints hold, change along directions that move no
+        loss: then nothing shows that the objective does not fall for ever along one of them, however slowly."""
+        q, held = self.problem.q[self.where], self.held[self.where]
+        if not np.any(q):
             return False
-        q = self.problem.q[self.where]
-        return bool(np.any(np.abs(directions.T @ q) > 1e-12 * (np.abs(directions.T) @ np.abs(q))))
+        left = LEFT_BY_MULTIPLIERS if np.any(held) else LEFT_BY_ROUNDING
+        return bool(np.any(np.abs(directions.T @ (q + held)) > left * (np.abs(directions.T) @ np.abs(q))))
 
 
 def _by_cholesky(scaled: Array, gradient: Array) -> Array | None:

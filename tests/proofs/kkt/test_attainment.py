@@ -326,6 +326,9 @@ def test_a_cost_that_falls_where_no_loss_moves_is_no_minimum(slope):
     assert attainment(over(2, terms=[term], linear={"x": a(slope, slope)}), a(0, 0), {}) > 0.9
     held = over(2, block("held", [[-1.0, 1.0]], 0.0), terms=[term], linear={"x": a(slope, -slope)})
     assert attainment(held, a(0, 0), {"held": a(slope)}) > 0.9
+    assert attainment(held, a(0, 0), {"held": a(0.5 * slope)}) == -np.inf
+    apart = over(2, block("apart", [[1.0, -1.0]], 5.0), terms=[term], linear={"x": a(slope, -slope)})
+    assert attainment(apart, a(0, 0), {"apart": a(0)}) == -np.inf  # which keeps x1 - x2 from growing, not from falling
 
 
 def test_a_likelihood_with_a_linear_cost_along_a_repeated_column_is_unattained():
