@@ -109,28 +109,11 @@ def dots(matrix: Doubled, vector: Array, more: Doubled) -> tuple[Array, Array]:
     second double. The bound is infinite where numbers are too large or too small to be split."""
     high, error = two_product(matrix.high, vector)
     parts = np.hstack([high, error, matrix.low * vector, more.high, more.low])
-    value, missing = row_sums(parts)
-    bound = 2.0 * UNIT * np.abs(value) + product_error(matrix, vector, high) + missing
-    return value, np.where(np.isfinite(value), bound, np.inf)
-
-
-def row_sums(parts: Array) -> tuple[Array, Array]:
-    """The sum of each row, rounded once but for what the second number bounds.
-
-    Neighbours are added by pairs, what each addition loses is kept: the sum is the last number plus all that was lost,
-    without rounding. Of m numbers, each is part of at most L = log2 m + 1 additions, so that what was lost is at most
-    L u sum |v| in all, and is added up in doubles to m L u^2 sum |v| (u = 2^-53).
-    """
     with np.errstate(all="ignore"):
-        size, m, depth = np.abs(parts).sum(axis=1), parts.shape[1], 1
-        lost = np.zeros(parts.shape[0])
-        while parts.shape[1] > 1:
-            half = parts.shape[1] // 2
-            added, error = two_sum(parts[:, :half], parts[:, half : 2 * half])
-            parts, depth = np.hstack([added, parts[:, 2 * half :]]), depth + 1
-            lost += error.sum(axis=1)
-        value = parts.sum(axis=1) + lost
-        return value, 2.0 * m * depth * UNIT**2 * size
+        value, _ = folded(parts)
+        missing = FOLDED_ERROR * np.abs(parts).sum(axis=1)
+        bound = 2.0 * UNIT * np.abs(value) + product_error(matrix, vector, high) + missing
+    return value, np.where(np.isfinite(value), bound, np.inf)
 
 
 def product_error(matrix: Doubled, vector: Array, products: Array) -> Array:

@@ -21,7 +21,7 @@ import numpy as np
 
 from convexcls.arrays import Array
 from convexcls.problem import Block, Problem
-from convexcls.rows import Rows
+from convexcls.rows import Rows, as_rows
 from convexcls.rows.dependence import MAX_GRAM_CONDITION, Dependence, shortest_along
 from convexcls.solvers.direct.refinement import MAX_ENTRIES_ALWAYS_REFINED, refined_steps
 from convexcls.solvers.smooth.hessian import shortest_solution
@@ -75,7 +75,11 @@ def _groups(problem: Problem) -> list[_Group]:
     """The variables with the same rows together; all variables as one where blocks join them."""
     blocks: list[Block] = [*problem.terms, *problem.constraints]
     if problem.quadratic or any(len(b.entries) != 1 for b in blocks):
-        return [_group(problem, "", [problem.rows(t) for t in problem.terms], problem.terms, problem.constraints)]
+        whole = _group(problem, "", [problem.rows(t) for t in problem.terms], problem.terms, problem.constraints)
+        roots = [_root(problem, v, np.asarray(p)) for v, p in problem.quadratic.items()]
+        ones, zeros = [np.ones(r.shape[0]) for r in roots], [np.zeros((r.shape[0], 1)) for r in roots]
+        added = (*whole.rows, *roots), (*whole.weights, *ones), (*whole.offsets, *zeros)
+        return [_Group(whole.names, *added, whole.A, whole.b)]
     out: list[_Group] = []
     for v in problem.variables:
         terms = [t for t in problem.terms if v.name in t.entries]
@@ -89,6 +93,13 @@ def _groups(problem: Problem) -> list[_Group]:
         b = np.hstack([group.b, own.b])
         out[like] = _Group((*group.names, v.name), group.rows, group.weights, offsets, group.A, b)
     return out
+
+
+def _root(problem: Problem, variable: str, diagonal: Array) -> Rows:
+    """The rows of the root of a quadratic part: 1/2 x'Px is half the sum of their squares."""
+    out = np.zeros((problem.variable(variable).size, problem.size))
+    out[:, problem.layout[variable]] = np.diag(np.sqrt(diagonal))
+    return as_rows(out)
 
 
 def _group(

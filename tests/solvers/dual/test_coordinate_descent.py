@@ -10,7 +10,7 @@ from scipy import sparse
 
 import convexcls as cc
 from convexcls.choice import choices
-from convexcls.rows.doubled import row_sums
+from convexcls.rows.doubled import folded
 from convexcls.solvers.dual import sweeps
 from convexcls.solvers.dual.dual_program import DualProgram
 from convexcls.solvers.dual.face import Face
@@ -159,8 +159,8 @@ def test_what_it_refuses():
 
 def test_limit_of_rounds_and_seed():
     X, y = words(200, 60)
-    problem = cc.SoftMarginSVM(X, y, C=100.0)
-    assert problem.solve(NAME, max_iter=1).message == "stopped after 1 rounds"
+    assert cc.SoftMarginSVM(X, y, C=100.0).solve(NAME, max_iter=1).message == "stopped after 1 rounds"
+    problem = cc.SoftMarginSVM(X, y, C=10.0)
     assert proved(problem, seed=5).objective == pytest.approx(proved(problem).objective, rel=1e-7)
 
 
@@ -185,8 +185,8 @@ def test_a_face_is_solved_with_its_equation():
     assert abs(after.lacking) < 1e-9
 
 
-def test_row_sums_keep_what_cancels():
+def test_sums_by_halves_keep_what_cancels():
     parts = np.array([[1e16, 1.0, -1e16, 2.0**-40, 3.0], [1.0, 2.0, 3.0, 4.0, 5.0]])
-    value, missing = row_sums(parts)
+    value, missing = folded(parts)
     np.testing.assert_array_equal(value, [4.0 + 2.0**-40, 15.0])
-    assert np.all(missing < 1e-14)
+    np.testing.assert_array_equal(missing, 0.0)
