@@ -29,6 +29,8 @@ MAX_EXACT_ENTRIES = 2_000_000
 SMALL_DENOMINATORS = (1.0, 2.0, 3.0, 4.0, 6.0, 12.0)
 #: What is smaller, relative to the largest entry, is taken for rounding.
 NEARLY_ZERO = 1e-9
+#: A condition of the scatter, and a ratio of all scatter to that within classes, that rounding does not reach.
+MAX_CLEAR_CONDITION = 1e6
 
 
 class NaturalParameters:
@@ -120,9 +122,21 @@ class NaturalParameters:
         d, across = self.d, self.moments[: self.d, self.d :]
         return Dependence.of(self.moments[:d, :d] - across / self.counts @ across.T)
 
+    @property
+    def is_clearly_regular(self) -> bool:
+        """Whether the scatter within classes is regular by far more than rounding, of which that between may bring
+        some."""
+        d, columns = self.d, self.columns
+        if columns is None or columns.others.size or columns.condition > MAX_CLEAR_CONDITION:
+            return False
+        within = np.square(columns.unit)[np.argsort(columns.kept)]
+        return bool(np.all(within * MAX_CLEAR_CONDITION > self.moments[:d, :d].diagonal()))
+
     def constant_combination(self) -> Array | None:
         """v with z_i'v = 0 for all samples, found and checked in exact arithmetic; None where there is none, or where
         that would take too long."""
+        if self.is_clearly_regular:
+            return None
         if self.columns is not None and self.columns.others.size:
             flat = self.columns.flat_directions()
             for f in flat.T[np.argsort(np.count_nonzero(flat, axis=0), kind="stable")]:

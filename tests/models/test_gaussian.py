@@ -311,3 +311,11 @@ def test_a_precision_that_doubles_do_not_hold():
         with pytest.raises(cc.NoAnswer, match="leave one of them out"):
             read()
     assert "OPTIMAL" in s.explain()
+
+
+def test_two_equal_features_are_no_optimum_though_rounding_says_so():
+    X, y = (
+        [[0.0, 1.0, 1.0], [0.0, 1.0, 1.0], [0.0, 1.0, 1.0], [1.0, 1.0, 1.0], [0.0, 1.0, 1.0], [0.0, 0.0, 0.0]],
+        [1, 1, 1, 0, 0, 1],
+    )
+    assert cc.GaussianMLE(X, y).solve().status == "unattained"
