@@ -88,7 +88,7 @@ def _objection(
     """Why an optimum that doubles show does not stand; empty where it does."""
     if doubtful_at_origin(problem, x, multipliers):
         return "x = 0 satisfies the conditions to rounding, not exactly: the optimum may be a little away from it"
-    if any(check_direction(problem, way) is not None for way in problem.candidate_directions()):
+    if problem.terms and any(check_direction(problem, way) for way in problem.candidate_directions()):
         return "the conditions hold to rounding, but along a direction the objective falls for ever"
     if _misses_as_given(problem, x, kkt, tol):
         return "the conditions hold for the data rounded to doubles, not for the data as given"
