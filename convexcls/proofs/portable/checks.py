@@ -24,7 +24,6 @@ from convexcls.models import Model
 from convexcls.problem import Constraint, Epigraph, NoAnswer, Problem
 from convexcls.proofs.claims import direction, farkas, optimum
 from convexcls.proofs.claims.farkas import Multipliers
-from convexcls.proofs.claims.linear_program import doubtful_at_origin
 from convexcls.proofs.claims.optimum import ExactProof, proved_square, widest
 from convexcls.proofs.claims.rational_bounds import finer_bounds
 from convexcls.proofs.claims.statement import has_few_moments, moments
@@ -32,14 +31,16 @@ from convexcls.proofs.enclosure.enclose import check_enclosure, proof_words
 from convexcls.proofs.enclosure.intervals import Enclosure
 from convexcls.proofs.enclosure.moments import check_moments, falling_direction, least_value, value_at
 from convexcls.proofs.kkt.attainment import PROOF, attainment, needs_attainment_proof
-from convexcls.proofs.kkt.check import check_kkt
 from convexcls.proofs.portable.numbers import CertificateError
 from convexcls.proofs.portable.parsing import Box, Parsed
+from convexcls.proofs.verdict import certify
 from convexcls.rational.numbers import to_double
 
 #: An enclosure need not settle any number of digits to be true.
 NO_DIGITS = -sys.maxsize
 ZERO = Fraction(0)
+#: What is said of bounds that are true and do not tell enough.
+TOO_FAR_APART = "which are further apart than the tolerance allows"
 #: The bits of bounds that are compared with doubles.
 BITS = 128
 Interval = tuple[Fraction | None, Fraction | None]
@@ -69,13 +70,14 @@ def _refuse(reason: str) -> None:
 
 
 def _bounded(parsed: Parsed, problem: Model) -> Interval:
-    """Bounds of the optimum that imply the claim, by as many ways as it takes."""
+    """Bounds of the optimum that imply the claim, by as many ways as it takes. Where none are near enough to each other
+    a certificate of the level ``float`` may still rest on what that level means."""
     for found in bounds_of(parsed, problem):
         reason, interval = _implied(parsed, problem, found)
         if not reason:
             return interval
-    if found.attained and None in (found.lower, found.upper):
-        return _by_residuals(parsed, problem, "below" if found.lower is None else "above")
+    if found.attained and (None in interval or reason.endswith(TOO_FAR_APART)):
+        return _by_residuals(parsed, problem, reason)
     raise CertificateError(reason)
 
 
@@ -86,7 +88,8 @@ def _implied(parsed: Parsed, problem: Problem, found: ClaimedBounds) -> tuple[st
     if not found.attained:
         return "that a minimum exists is not proved: bounds alone do not tell it from an infimum", (None, None)
     if found.lower is None or found.upper is None:
-        return "one of the bounds is missing", (None, None)
+        side = "below" if found.lower is None else "above"
+        return f"from point and multipliers no bound of the optimum from {side} can be shown", (None, None)
     lower, upper = (found.lower, found.upper) if problem.sense == "min" else (-found.upper, -found.lower)
     proved = f"the optimum is proved to lie between {_shown(lower)} and {_shown(upper)}"
     allowed = parsed.tolerance * max(upper, -lower, Fraction(problem.unit))
@@ -94,7 +97,7 @@ def _implied(parsed: Parsed, problem: Problem, found: ClaimedBounds) -> tuple[st
     near = abs(low - lower) <= allowed and abs(high - upper) <= allowed
     reason = ""
     if upper - lower > allowed:
-        reason = f"{proved}, which are further apart than the tolerance allows"
+        reason = f"{proved}, {TOO_FAR_APART}"
     elif abs(found.value - found.upper) > allowed:
         reason = "the point is too far from being feasible"
     elif not near or (parsed.level == "rigorous" and not low <= lower <= upper <= high):
@@ -162,19 +165,19 @@ def _enclosed(parsed: Parsed, box: Box, problem: Model) -> Interval:
     return lower, upper
 
 
-def _by_residuals(parsed: Parsed, problem: Model, side: str) -> Interval:
-    """Where no true bound is known, as for Gaussian classes, a certificate of the level ``float`` may still rest on
-    what that level means: KKT conditions and gap, measured in doubles. Nothing is then proved despite rounding."""
-    short = f"from point and multipliers no bound of the optimum from {side} can be shown"
+def _by_residuals(parsed: Parsed, problem: Model, short: str) -> Interval:
+    """The verdict of the level ``float`` at the point: KKT conditions and gap, with bounds on the rounding of their
+    evaluation. No bound of the optimum is told. ``short`` says what is missing otherwise."""
     if parsed.level != "float":
         raise CertificateError(short)
     x, multipliers = in_doubles(parsed, problem)
-    kkt, tol = check_kkt(problem, x, multipliers), to_double(parsed.tolerance)
-    if not kkt.holds(tol) or doubtful_at_origin(problem, x, multipliers):
+    tol = to_double(parsed.tolerance)
+    judged = certify(problem, x, multipliers, tol, stand_in=False)
+    if judged.status != "optimal" or judged.kkt is None:
         raise CertificateError(f"{short}, and the KKT conditions do not hold in doubles")
-    ends = sorted(problem.reported(value) for value in (kkt.dual_objective, kkt.objective))
+    ends = sorted(problem.reported(value) for value in (judged.kkt.dual_objective, judged.kkt.objective))
     claim = [to_double(parsed.claim[name]) for name in ("lower", "upper")]
-    if any(abs(a - b) > tol * kkt.scale for a, b in zip(ends, claim, strict=True)):
+    if any(abs(a - b) > tol * judged.kkt.scale for a, b in zip(ends, claim, strict=True)):
         raise CertificateError(f"the objectives are {ends[0]:.17g} and {ends[1]:.17g}, not the claimed ones")
     return None, None
 

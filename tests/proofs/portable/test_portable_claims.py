@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import convexcls as cc
+from convexcls.proofs import verdict
 from convexcls.proofs.claims import direction as falling
 from convexcls.proofs.claims.direction import check as falls
 from convexcls.proofs.portable import certificate_dict, checks, parse
@@ -44,8 +45,8 @@ def test_bounds_imply_a_claim() -> None:
     assert missing(shown(10, 11), 10, 11) == ""
     assert "a minimum exists" in missing(shown(10, 10, attained=False), 10, 10)
     for sense in ("min", "max"):
-        assert "missing" in missing(ClaimedBounds(None, F(1), F(1)), 1, 1, sense=sense)
-        assert "missing" in missing(ClaimedBounds(F(1), None, F(1)), 1, 1, sense=sense)
+        assert "no bound of the optimum from below" in missing(ClaimedBounds(None, F(1), F(1)), 1, 1, sense=sense)
+        assert "no bound of the optimum from above" in missing(ClaimedBounds(F(1), None, F(1)), 1, 1, sense=sense)
 
 
 def test_bounds_are_near_each_other() -> None:
@@ -178,7 +179,7 @@ def test_bounds_that_are_missing_are_replaced_by_residuals_at_the_level_float(mo
         checks.check_claim(parsed, problem)
     # x = 0 that only rounding makes optimal is none
     monkeypatch.setattr(checks, "bounds_of", lambda *_: iter([ClaimedBounds(None, value, value)]))
-    monkeypatch.setattr(checks, "doubtful_at_origin", lambda *_: True)
+    monkeypatch.setattr(verdict, "doubtful_at_origin", lambda *_: True)
     with pytest.raises(ValueError, match="do not hold in doubles"):
         checks.check_claim(parsed, problem)
 
@@ -186,8 +187,8 @@ def test_bounds_that_are_missing_are_replaced_by_residuals_at_the_level_float(mo
 def test_residuals_are_compared_with_the_claim(monkeypatch: pytest.MonkeyPatch) -> None:
     """A quarter of the scale 2 is the room on either side."""
     problem, parsed = cc.SoftMarginSVM(X, MIXED, C=1.0), read(cc.SoftMarginSVM(X, MIXED, C=1.0))
-    kkt = Plain(objective=4.0, dual_objective=4.0, scale=2.0, holds=lambda tol: tol == 0.25)
-    monkeypatch.setattr(checks, "check_kkt", lambda *_: kkt)
+    kkt = Plain(objective=4.0, dual_objective=4.0, scale=2.0)
+    monkeypatch.setattr(checks, "certify", lambda *_, **__: Plain(status="optimal", kkt=kkt))
     monkeypatch.setattr(checks, "bounds_of", lambda *_: iter([ClaimedBounds(None, F(4), F(4))]))
     for low, high, near in (
         (4, 4, True),
@@ -204,6 +205,23 @@ def test_residuals_are_compared_with_the_claim(monkeypatch: pytest.MonkeyPatch) 
         else:
             with pytest.raises(ValueError, match="not the claimed ones"):
                 checks.check_claim(stated, problem)
+
+
+def test_bounds_too_far_apart_are_replaced_by_residuals_at_the_level_float(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = cc.SoftMarginSVM(X, MIXED, C=1.0)
+    parsed, value = read(problem), F(problem.solve().objective)
+    monkeypatch.setattr(checks, "bounds_of", lambda *_: iter([ClaimedBounds(F(0), value, value)]))
+    assert checks.check_claim(parsed, problem) == (None, None)
+    rigorous: Any = Plain(**{**vars(parsed), "level": "rigorous"})
+    with pytest.raises(ValueError, match=r"further apart than the tolerance allows$"):
+        checks.check_claim(rigorous, problem)
+    off: Any = Plain(**{**vars(parsed), "point": {v: [2 * a for a in part] for v, part in parsed.point.items()}})
+    with pytest.raises(ValueError, match="do not hold in doubles"):
+        checks.check_claim(off, problem)
+    # true bounds that contradict the claim are not made up for
+    monkeypatch.setattr(checks, "bounds_of", lambda *_: iter([ClaimedBounds(2 * value, 2 * value, 2 * value)]))
+    with pytest.raises(ValueError, match="does not imply the claim"):
+        checks.check_claim(parsed, problem)
 
 
 # ---- optima that are maxima, roots, or enclosed ---------------------------------------------------------------------
