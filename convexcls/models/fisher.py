@@ -15,8 +15,7 @@ from convexcls.models.base import Model, sample_rows
 from convexcls.problem import ROUNDING_ROOM, Constraint, Label, NoAnswer, Term, Variable
 from convexcls.problem.as_classifier import Values
 from convexcls.rows import CentredRows, Rows, as_rows
-from convexcls.rows.column_basis import triangular_factor
-from convexcls.rows.dependence import MAX_GRAM_CONDITION, Dependence
+from convexcls.rows.column_basis import MAX_GRAM_CONDITION, ColumnBasis, triangular_factor
 from convexcls.rows.doubled import UNIT
 from convexcls.rows.rounded import RoundedRows, exact_sum
 from convexcls.rows.scores import row_products, settled
@@ -273,16 +272,16 @@ def _largest_quotient(centred: CentredRows, between: Array) -> float:
     between S_W^-1 between'. S_W^-1 comes from one factorization of S_W, refined on the rows; where columns depend on
     each other too nearly for that, from a triangular factor of the rows."""
     target = between.T
-    columns = Dependence.of(centred.gram(np.ones(centred.shape[0])))
+    columns = ColumnBasis.of_gram(centred.gram(np.ones(centred.shape[0])))
     if columns is not None and columns.others.size:
         columns = columns.on_rows([centred])
-        flat = np.zeros((0, 0)) if columns is None else columns.flat_directions()
+        flat = np.zeros((0, 0)) if columns is None else columns.null_vectors
         if columns is not None and np.any(np.abs(between @ flat) > 1e-12 * (np.abs(between) @ np.abs(flat))):
             return np.inf  # the means differ where no sample varies
     if columns is not None and columns.condition <= MAX_GRAM_CONDITION:
-        inner = columns.solve(target)
+        inner = columns.solve_spread(target)
         for _ in range(2):
-            inner = inner + columns.solve(target - centred.sweep(inner, lambda _, u: u))
+            inner = inner + columns.solve_spread(target - centred.sweep(inner, lambda _, u: u))
         quotients = np.linalg.eigvalsh(between @ inner)
         return float(quotients[-1])
     scale = centred.column_max()

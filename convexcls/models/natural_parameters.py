@@ -17,7 +17,7 @@ from convexcls.problem import Label, Term, Variable
 from convexcls.problem.as_classifier import Values
 from convexcls.rational.doubles import null_vector
 from convexcls.rows import JoinedRows, PickedRows, as_rows
-from convexcls.rows.dependence import Dependence, exact_products
+from convexcls.rows.column_basis import ColumnBasis, exact_products
 
 if TYPE_CHECKING:
     from convexcls.proofs.enclosure.moments import Moments
@@ -117,10 +117,10 @@ class NaturalParameters:
         return Moments(S, divisor, d, (precision, mean, corner))
 
     @cached_property
-    def columns(self) -> Dependence | None:
+    def columns(self) -> ColumnBasis | None:
         """Which features are combinations of others within the classes, up to rounding; None where it is not clear."""
         d, across = self.d, self.moments[: self.d, self.d :]
-        return Dependence.of(self.moments[:d, :d] - across / self.counts @ across.T)
+        return ColumnBasis.of_gram(self.moments[:d, :d] - across / self.counts @ across.T)
 
     @property
     def is_clearly_regular(self) -> bool:
@@ -129,7 +129,7 @@ class NaturalParameters:
         d, columns = self.d, self.columns
         if columns is None or columns.others.size or columns.condition > MAX_CLEAR_CONDITION:
             return False
-        within = np.square(columns.unit)[np.argsort(columns.kept)]
+        within = np.square(columns.lengths)
         return bool(np.all(within * MAX_CLEAR_CONDITION > self.moments[:d, :d].diagonal()))
 
     def constant_combination(self) -> Array | None:
@@ -138,7 +138,7 @@ class NaturalParameters:
         if self.is_clearly_regular:
             return None
         if self.columns is not None and self.columns.others.size:
-            flat = self.columns.flat_directions()
+            flat = self.columns.null_vectors
             for f in flat.T[np.argsort(np.count_nonzero(flat, axis=0), kind="stable")]:
                 for times in SMALL_DENOMINATORS:
                     if (v := self.annihilator(_nearly_whole(times * f))) is not None:

@@ -3,8 +3,14 @@
 A one-hot table beside an intercept, a column that repeats another, one of zeros: then R'R is singular, and every
 factorization of it, whatever the weights of its rows, has to find that out again. A Cholesky factor of the Gram matrix
 with pivoting tells which columns are no combinations of others; the others are, to rounding, where no row moves along
-what the factor says. Where pivots are so small that rounding may have made them, orthogonal factors K = QR of all rows,
-a block at a time, keep the digits that a Gram matrix loses.
+what the factor says:
+
+    K = [B, D],      K'K = R'R,      R = ( R1  R2 ),      D = B Y,      Y = R1^-1 R2.
+                                         ( 0   ~0 )
+
+Where pivots are so small that rounding may have made them, orthogonal factors K = QR of all rows, a block at a time,
+keep the digits that a Gram matrix loses. Who has a Gram matrix alone asks that (``of_gram``), and the rows afterwards
+(``on_rows``).
 
 That the others are combinations without rounding is proved for the entries as doubles: by whole numbers, or modulo
 primes, on the few columns and the different rows that it is about.
@@ -18,7 +24,8 @@ from functools import cached_property
 
 import numpy as np
 from scipy.linalg import qr, solve_triangular
-from scipy.linalg.lapack import dpstrf
+from scipy.linalg.lapack import dpocon, dpstrf
+from scipy.sparse import issparse
 
 from convexcls.arrays import Array, Indices, Mask
 from convexcls.rational.doubles import rank
@@ -29,6 +36,16 @@ from convexcls.rows.summation import distinct_rows, row_blocks
 NEAR = 1e-12
 #: Squares of lengths that a Gram matrix shows, and those that may be rounding.
 CLEAR_SQUARE, ROUNDED_SQUARE = 1e-8, 1e-11
+#: Pivots of a Gram matrix alone: above the first a column stands alone, below the second it is a combination of others
+#: up to the rounding of the matrix. Those between are left to an orthogonal factorization.
+LEAST_PIVOT, ROUNDING_PIVOT = 1e-6, 1e-11
+#: The condition of a Gram matrix with a diagonal of ones, that of the columns squared, up to which a solution by its
+#: factor, refined on the rows, has all digits.
+MAX_GRAM_CONDITION = 1e8
+#: The part of a column that may remain of it, relative to what was subtracted from it.
+SMALLEST_PART = 1e-13
+#: More than this does not remain by the rounding of a Gram matrix.
+FAR_PART = 1e-5
 #: A row moves along a combination of columns if it does by more than this, relative to the sum of absolute values.
 MOVES = 1e-14
 #: Smaller coefficients of a combination are rounding.
@@ -100,6 +117,41 @@ class ColumnBasis:
         combination = along / lengths[columns, None] * lengths[others]
         return cls(rows, columns, others, combination, factor, lengths)
 
+    @classmethod
+    def of_gram(cls, gram: Array) -> ColumnBasis | None:
+        """What a Gram matrix alone tells, the columns in the order of the pivots; None where it is not finite, or a
+        pivot is neither clear nor rounding."""
+        diagonal = gram.diagonal()
+        if not np.all(np.isfinite(gram)) or not diagonal.size:
+            return None
+        lengths = np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
+        scaled = gram / lengths / lengths[:, None]
+        factor, order, count, info = dpstrf(scaled, tol=ROUNDING_PIVOT, lower=0)
+        full = count == diagonal.size
+        if info < 0 or not count or (not full and factor[count - 1, count - 1] ** 2 < LEAST_PIVOT):
+            return None
+        columns, others = (part.astype(np.intp) - 1 for part in (order[:count], order[count:]))
+        upper = np.triu(factor[:count, :count])
+        along = solve_triangular(upper, factor[:count, count:]) if others.size else np.zeros((count, 0))
+        found = cls._in_units((), lengths, columns, others, along, upper)
+        return replace(found, combination=_nearly_whole(found.combination))
+
+    def on_rows(self, maps: Sequence[Rows]) -> ColumnBasis | None:
+        """The same with combinations that hold on all of these rows up to rounding; None where there are none."""
+        found = replace(self, rows=tuple(maps))
+        for _ in range(2):
+            flat = found.null_vectors
+            moved = [rows @ flat for rows in maps]
+            most = np.sum([rows.column_max() for rows in maps], axis=0) @ np.abs(flat)
+            if all(np.all(np.abs(part) <= SMALLEST_PART * most) for part in moved):
+                return found
+            if not all(np.all(np.abs(part) <= FAR_PART * most) for part in moved):
+                return None
+            pulled = np.sum([rows.T @ part for rows, part in zip(maps, moved, strict=True)], axis=0)
+            finer = _nearly_whole(found.combination + found.solve(pulled[found.columns]))
+            found = replace(found, combination=finer)
+        return None
+
     def refined(self) -> ColumnBasis:
         """The same with combinations that are known to rounding: what the rows still move along them is solved for."""
         if not np.any(self.combination):
@@ -124,6 +176,18 @@ class ColumnBasis:
         own = self.own_lengths.reshape(-1, *[1] * (r.ndim - 1))
         first = solve_triangular(self.factor, r / own, trans="T")
         return np.asarray(solve_triangular(self.factor, first) / own)
+
+    def solve_spread(self, r: Array) -> Array:
+        """The same for one entry, or row, a column: those of the basis are solved for, the others 0."""
+        return self.spread(self.solve(r[self.columns]))
+
+    @cached_property
+    def condition(self) -> float:
+        """The condition number of the Gram matrix of the basis at length one, about, as LAPACK estimates it."""
+        gram = self.factor.T @ self.factor
+        reciprocal, info = dpocon(self.factor, 1.0, uplo="U")
+        inverse = 1.0 / float(reciprocal) if info == 0 and reciprocal > 0 else np.inf
+        return float(np.abs(gram).sum(axis=0).max(initial=0.0)) * inverse
 
     @property
     def own_lengths(self) -> Array:
@@ -174,7 +238,7 @@ class ColumnBasis:
                 return False
             for block in row_blocks(part.shape[0]):
                 entries = part[block].to_dense()[:, used]
-                if not np.array_equal(entries, np.rint(entries)) or np.any(entries @ near):
+                if not _are_whole(entries) or np.any(entries @ near):
                     return False
         return True
 
@@ -201,3 +265,45 @@ def triangular_factor(rows: Sequence[Rows], unit: Array) -> Array:
                 return np.full((unit.size, unit.size), np.nan)
             R = np.asarray(np.linalg.qr(np.vstack([R, block]), mode="r"))
     return R if R.shape[0] == unit.size else np.vstack([R, np.zeros((unit.size - R.shape[0], unit.size))])
+
+
+def exact_products(rows: Rows, directions: Array) -> Array | None:
+    """R times some directions, one a column, where doubles make no rounding error in it: whole numbers times whole
+    numbers, a single entry, or the difference of two that is 0. None where it may have one."""
+    used = np.flatnonzero(np.any(directions, axis=1))
+    inner = directions[used]
+    if rows.rounding or not _are_whole(inner) or not _reach(rows, used, inner) < 2.0**52:
+        return None
+    plain = np.all(np.abs(inner) <= 1.0, axis=0)
+    terms, narrow = np.count_nonzero(inner, axis=0), rows.select_columns(used)
+    out = np.empty((rows.shape[0], directions.shape[1]))
+    for block in row_blocks(rows.shape[0]):
+        part = narrow[block].to_matrix()
+        out[block] = moved = part @ inner
+        if not _are_whole(part.data if issparse(part) else part):
+            few = plain & ((terms == 1) | ((terms == 2) & ~np.any(moved, axis=0)))
+            if not np.all(few):
+                return None
+    return out
+
+
+def _reach(rows: Rows, used: Indices, inner: Array) -> float:
+    return float((rows.column_max()[used] @ np.abs(inner)).max(initial=0.0))
+
+
+def _are_whole(values: Array) -> bool:
+    return np.array_equal(values, np.rint(values))
+
+
+def shortest_along(flat: Array, x: Array) -> Array:
+    """The shortest of the points that differ from x by combinations of these directions."""
+    Q = qr(flat, mode="economic")[0]
+    for _ in range(2):  # the second round takes what rounding left
+        x = x - Q @ (Q.T @ x)
+    return np.asarray(x)
+
+
+def _nearly_whole(values: Array) -> Array:
+    """The values, those next to whole numbers as these: of one-hot columns the coefficients are."""
+    near = np.rint(values)
+    return np.asarray(np.where(np.abs(values - near) <= NO_PART, near, values))

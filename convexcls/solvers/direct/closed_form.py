@@ -18,7 +18,7 @@ from scipy.sparse import issparse
 from convexcls.arrays import Array, Indices
 from convexcls.problem import Problem
 from convexcls.rows import StackedRows
-from convexcls.rows.dependence import MAX_GRAM_CONDITION, Dependence, shortest_along
+from convexcls.rows.column_basis import MAX_GRAM_CONDITION, ColumnBasis, shortest_along
 from convexcls.solvers.base import Answer, Callback, Solver, Tracer, refuse_unless_quadratic, split_by_block, stacked
 from convexcls.solvers.direct.refinement import (
     MAX_ENTRIES_ALWAYS_REFINED,
@@ -179,21 +179,21 @@ def by_normal_equations(function: SmoothObjective) -> tuple[Array, str] | None:
     """
     problem = function.problem
     iterate = function.at(np.zeros(problem.size))
-    columns = Dependence.of(iterate.hessian())
+    columns = ColumnBasis.of_gram(iterate.hessian())
     if columns is None or columns.condition > MAX_GRAM_CONDITION:
         return None
     if columns.others.size:
         columns = columns.on_rows([t.rows for t in function.terms])
-        if columns is None or np.any(columns.flat_directions()[function.diagonal > 0]):
+        if columns is None or np.any(columns.null_vectors[function.diagonal > 0]):
             return None
     size = np.zeros(problem.size)
-    size[columns.kept] = columns.unit
-    x = refined_steps(lambda at: -columns.solve(function.at(at).gradient), problem.size, size)
+    size[columns.columns] = columns.own_lengths
+    x = refined_steps(lambda at: -columns.solve_spread(function.at(at).gradient), problem.size, size)
     if x is None:
         return None
     if columns.others.size:
-        x = shortest_along(columns.flat_directions(), x)
-    return x, _rank_in_words(columns.kept.size, problem.size)
+        x = shortest_along(columns.null_vectors, x)
+    return x, _rank_in_words(columns.columns.size, problem.size)
 
 
 def by_samples(function: SmoothObjective) -> tuple[Array, str] | None:
@@ -219,18 +219,18 @@ def by_samples(function: SmoothObjective) -> tuple[Array, str] | None:
     system = (M * inverse) @ M.T if isinstance(M, np.ndarray) else (M.multiply(inverse) @ M.T).toarray()
     if penalised:
         system[np.diag_indices(n)] += 1.0 / weights
-    samples = Dependence.of(system)
+    samples = ColumnBasis.of_gram(system)
     if samples is None or samples.others.size or samples.condition > MAX_GRAM_CONDITION:
         return None
     B = M[:, few] if isinstance(M, np.ndarray) else M[:, few].toarray()
-    bordered = samples.solve(B)
+    bordered = samples.solve_spread(B)
 
     def step(x: Array) -> Array:
         iterate = function.at(x)
         if not penalised:
-            return np.asarray(-(M.T @ samples.solve(np.concatenate([r.arguments for r in iterate.readings]))))
+            return np.asarray(-(M.T @ samples.solve_spread(np.concatenate([r.arguments for r in iterate.readings]))))
         g = iterate.gradient
-        z = -samples.solve(M @ (inverse * g))
+        z = -samples.solve_spread(M @ (inverse * g))
         e = np.linalg.lstsq(B.T @ bordered, -g[few] - B.T @ z, rcond=None)[0]
         d = -inverse * (g + M.T @ (z + bordered @ e))
         d[few] = e

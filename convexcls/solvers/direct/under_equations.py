@@ -22,7 +22,7 @@ import numpy as np
 from convexcls.arrays import Array
 from convexcls.problem import Block, Problem
 from convexcls.rows import Rows, as_rows
-from convexcls.rows.dependence import MAX_GRAM_CONDITION, Dependence, shortest_along
+from convexcls.rows.column_basis import MAX_GRAM_CONDITION, ColumnBasis, shortest_along
 from convexcls.solvers.direct.refinement import MAX_ENTRIES_ALWAYS_REFINED, refined_steps
 from convexcls.solvers.smooth.hessian import shortest_solution
 
@@ -134,33 +134,35 @@ def _equal(side: Array | None, other: Array | None) -> bool:
 def _by_normal_equations(group: _Group) -> tuple[Array, Array] | None:
     """X and the multipliers; None where columns depend on each other too nearly, or equations do."""
     A, b = group.A, group.b
-    columns = Dependence.of(sum((r.gram(w) for r, w in zip(group.rows, group.weights, strict=True)), 0.0 * A.T @ A))
+    columns = ColumnBasis.of_gram(
+        sum((r.gram(w) for r, w in zip(group.rows, group.weights, strict=True)), 0.0 * A.T @ A)
+    )
     if columns is None or columns.condition > MAX_GRAM_CONDITION:
         return None
     if columns.others.size:
         columns = columns.on_rows(group.rows)
-        flat = np.zeros((A.shape[1], 0)) if columns is None else columns.flat_directions()
+        flat = np.zeros((A.shape[1], 0)) if columns is None else columns.null_vectors
         if columns is None or np.any(np.abs(A @ flat) > 1e-12 * (np.abs(A) @ np.abs(flat))):
             return None
-    inner = columns.solve(A.T)
-    equations = Dependence.of(A @ inner)
+    inner = columns.solve_spread(A.T)
+    equations = ColumnBasis.of_gram(A @ inner)
     if equations is None or equations.others.size or equations.condition > MAX_GRAM_CONDITION:
         return None
     (m, d), k = A.shape, b.shape[1]
 
     def step(point: Array) -> Array:
         X, nu = np.split(point.reshape(d + m, k), [d])
-        u = columns.solve(group.gradient(X, nu))
-        e = equations.solve(A @ X - b - A @ u)
+        u = columns.solve_spread(group.gradient(X, nu))
+        e = equations.solve_spread(A @ X - b - A @ u)
         return np.vstack([-u - inner @ e, e]).ravel()
 
     size = np.zeros((d + m, k))
-    size[columns.kept] = columns.unit[:, None]
+    size[columns.columns] = columns.own_lengths[:, None]
     found = refined_steps(step, (d + m) * k, size.ravel())
     if found is None:
         return None
     X, nu = np.split(found.reshape(d + m, k), [d])
-    return (shortest_along(columns.flat_directions(), X) if columns.others.size else X), nu
+    return (shortest_along(columns.null_vectors, X) if columns.others.size else X), nu
 
 
 def _by_null_space(group: _Group, rank_tol: float) -> tuple[Array, Array]:

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
 
-from convexcls.arrays import Array, Indices
+from convexcls.arrays import Array, Indices, Mask
 from convexcls.problem import Problem
-from convexcls.solvers.base import Answer, Callback, Solver, Tracer, check_whole
+from convexcls.solvers.base import Answer, Callback, Solver, Standing, Tracer, check_whole
 from convexcls.solvers.dual.dual_program import DualProgram, why_no_dual_program
 from convexcls.solvers.dual.face import Face
-from convexcls.solvers.dual.point import Point
 
 #: The slopes to which the first descent goes, in units of the right-hand side, and what each further one leaves of it.
 FIRST_ACCURACY, ACCURACY_FACTOR = 0.1, 0.2
@@ -34,6 +34,93 @@ FORCING = 1e-2
 DAMPING = 0.1
 #: Multipliers that have grown by this factor, where nothing bounds them, will not stop.
 ENDLESS = 1e10
+#: The share of the tolerance that is aimed at: the check measures in other ways, some of them less kind.
+SHARE = 0.02
+#: What rounding leaves of excesses, in units of what is added up.
+ROUNDED = 1e-14
+
+
+@dataclass(frozen=True, eq=False)
+class DualPoint:
+    """Multipliers a, the unknowns u and the intercept b that go with them, and the excess r of every row."""
+
+    program: DualProgram
+    a: Array
+    u: Array
+    b: float
+    r: Array
+
+    @classmethod
+    def at(cls, program: DualProgram, a: Array, b: float) -> DualPoint:
+        u = program.weights(a)
+        return cls(program, a, u, b, program.excess(a, u, b))
+
+    @cached_property
+    def held(self) -> Mask:
+        """The multipliers at a bound that their slope does not lead away from."""
+        low, high = self.a <= self.program.low, self.a >= self.program.high
+        return low & (self.r <= 0.0) | high & (self.r >= 0.0)
+
+    @cached_property
+    def slope(self) -> float:
+        """The largest slope of a multiplier that can follow it."""
+        return float(np.abs(self.r[~self.held]).max(initial=0.0))
+
+    @cached_property
+    def lacking(self) -> float:
+        """c'a + total."""
+        return self.program.lacking(self.a)
+
+    @cached_property
+    def objective(self) -> float:
+        """The dual objective."""
+        p, a = self.program, self.a
+        return p.problem.constant - float(0.5 * self.u @ self.u + 0.5 * (p.compliance * a) @ a + p.h @ a)
+
+    @cached_property
+    def gap(self) -> float:
+        """What the rows cost more than the multipliers say, sum_i cost_i(r_i) - a_i r_i: of a row that has to hold, as
+        much as the largest multiplier makes of it; and what c'a + total moves."""
+        p, r, a = self.program, self.r, self.a
+        largest = max(float(np.abs(a).max(initial=0.0)), p.natural_multiplier)
+        way = np.where(r > 0, p.high - a, a - p.low)
+        cost = np.abs(r) * np.where(np.isfinite(way), way, largest)
+        soft = p.compliance > 0
+        curved = np.divide(0.5 * r * r, p.compliance, out=np.full(r.shape, np.inf), where=soft)
+        return float(np.minimum(cost, curved)[~self.held].sum()) + p.beta * self.lacking**2
+
+    def is_optimal(self, tol: float) -> bool:
+        """Whether nothing is off by more than a share of the tolerance: the gap relative to the objective, a lack of
+        the equation and the multipliers of squared slacks relative to the largest multiplier."""
+        p, aim = self.program, SHARE * tol
+        largest = aim * float(np.abs(self.a).max(initial=0.0))
+        soft = (p.compliance > 0) & ~self.held
+        off = np.abs(self.r[soft] / p.compliance[soft]).max(initial=0.0)
+        lack = abs(self.lacking) <= largest * float(np.abs(p.c).max(initial=0.0))
+        return bool(self.gap <= aim * abs(self.objective) and off <= largest and lack)
+
+    @cached_property
+    def is_rounded(self) -> bool:
+        """Whether rounding is all that is left."""
+        reach = self.program.side + abs(self.b) * float(np.abs(self.program.c).max(initial=0.0))
+        return self.slope <= ROUNDED * reach and self.program.beta * abs(self.lacking) <= ROUNDED * reach
+
+    def with_equation_priced(self) -> DualPoint:
+        """The point with b moved by what the equation lacks (the update of the method of multipliers), where that is
+        more than the slopes are."""
+        shift = -self.program.beta * self.lacking
+        if abs(shift) * float(np.abs(self.program.c).max(initial=0.0)) < self.slope:
+            return self
+        return replace(self, b=self.b + shift, r=self.r + shift * self.program.c)
+
+    def facts(self) -> Mapping[str, int]:
+        """How many multipliers are at bounds and between them."""
+        low, high = self.a <= self.program.low, self.a >= self.program.high
+        return {"low": int(low.sum()), "free": int((~low & ~high).sum()), "high": int((high & ~low).sum())}
+
+    def standing(self) -> Standing:
+        """Where the solver stands, in the unknowns of the problem."""
+        return self.program.restored(self.a, self.b)
 
 
 @dataclass(frozen=True)
@@ -67,7 +154,7 @@ class CoordinateDescentSolver(Solver):
 
     def solve(self, problem: Problem, tol: float, callback: Callback | None = None) -> Answer:
         program, tracer, rng = DualProgram.of(problem), Tracer(callback), np.random.default_rng(self.seed)
-        point = Point.at(program, np.clip(np.zeros(program.size), program.low, program.high), 0.0)
+        point = DualPoint.at(program, np.clip(np.zeros(program.size), program.low, program.high), 0.0)
         accuracy, message = FIRST_ACCURACY * program.side, f"stopped after {self.max_iter} rounds"
         for _ in range(self.max_iter):
             tracer.record(
@@ -89,7 +176,7 @@ class CoordinateDescentSolver(Solver):
 # ---- a multiplier at a time ------------------------------------------------------------------------------------------
 
 
-def descend(program: DualProgram, point: Point, accuracy: float, rng: np.random.Generator) -> Point:
+def descend(program: DualProgram, point: DualPoint, accuracy: float, rng: np.random.Generator) -> DualPoint:
     """Sweeps until no slope is above ``accuracy``, over the multipliers that are not held at a bound by more than any
     slope, which are told anew a few times."""
     for _ in range(MAX_LOOKS):
@@ -100,7 +187,9 @@ def descend(program: DualProgram, point: Point, accuracy: float, rng: np.random.
     return point
 
 
-def _descend_on(program: DualProgram, point: Point, index: Indices, accuracy: float, rng: np.random.Generator) -> Point:
+def _descend_on(
+    program: DualProgram, point: DualPoint, index: Indices, accuracy: float, rng: np.random.Generator
+) -> DualPoint:
     """Sweeps over some multipliers. Where shrinking leaves few of them, their rows are copied side by side."""
     a, u, b = point.a.copy(), point.u.copy(), point.b
     above, below = np.inf, -np.inf
@@ -117,7 +206,7 @@ def _descend_on(program: DualProgram, point: Point, index: Indices, accuracy: fl
             names = names[order]
             part, own, order = program.restricted(names), a[names], np.arange(kept)
     a[names] = own
-    return Point.at(program, a, b)
+    return DualPoint.at(program, a, b)
 
 
 def _sweep(part: DualProgram, order: Indices, a: Array, u: Array, b: float, above: float, below: float) -> Any:
@@ -133,7 +222,7 @@ def _sweep(part: DualProgram, order: Indices, a: Array, u: Array, b: float, abov
 # ---- all free multipliers at a time ----------------------------------------------------------------------------------
 
 
-def newton(program: DualProgram, point: Point, tol: float) -> Point:
+def newton(program: DualProgram, point: DualPoint, tol: float) -> DualPoint:
     """Newton steps for as long as they bring the gap down and it is not closed; the best point."""
     best, bad = point, 0
     easy = program.entries <= EASY_ENTRIES
@@ -145,20 +234,20 @@ def newton(program: DualProgram, point: Point, tol: float) -> Point:
     return best
 
 
-def newton_step(program: DualProgram, point: Point) -> Point:
+def newton_step(program: DualProgram, point: DualPoint) -> DualPoint:
     """The solution of the equations of the face, what crosses a bound put there."""
     index = np.flatnonzero(~point.held)
     step = Face(program, index, _damping(point)).newton(point.r[index], point.lacking, FORCING * point.slope)
-    return Point.at(program, _moved(program, point, index, step.d), point.b + step.db)
+    return DualPoint.at(program, _moved(program, point, index, step.d), point.b + step.db)
 
 
-def _damping(point: Point) -> float:
+def _damping(point: DualPoint) -> float:
     """What is added to K_FF, relative to its diagonal: less and less, so that a singular face does no harm and the end
     is Newton's."""
     return DAMPING * min(1.0, point.slope / point.program.side)
 
 
-def _moved(program: DualProgram, point: Point, index: Indices, d: Array) -> Array:
+def _moved(program: DualProgram, point: DualPoint, index: Indices, d: Array) -> Array:
     a = point.a.copy()
     a[index] = np.clip(a[index] + d, program.low[index], program.high[index])
     return a

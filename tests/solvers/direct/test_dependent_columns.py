@@ -88,7 +88,7 @@ def test_gaussian_classes_have_a_maximum_without_the_features_that_are_named():
     problem = cc.GaussianMLE(X, y)
     assert problem.solve().status == "unattained"
     (part,) = problem.parts
-    kept = np.sort(part.columns.kept)
+    kept = np.sort(part.columns.columns)
     assert cc.GaussianMLE(X[:, kept], y).solve().status == "optimal"
 
 

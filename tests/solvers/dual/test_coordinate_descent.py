@@ -12,9 +12,9 @@ import convexcls as cc
 from convexcls.choice import choices
 from convexcls.rows.doubled import folded
 from convexcls.solvers.dual import sweeps
+from convexcls.solvers.dual.coordinate_descent import DualPoint
 from convexcls.solvers.dual.dual_program import DualProgram
 from convexcls.solvers.dual.face import Face
-from convexcls.solvers.dual.point import Point
 
 NAME = "coordinate-descent"
 
@@ -178,9 +178,9 @@ def test_sweeps_that_are_not_compiled(monkeypatch):
 def test_a_face_is_solved_with_its_equation():
     X, y = words(50, 200)
     program = DualProgram.of(cc.SoftMarginSVM(X, y))
-    point = Point.at(program, np.full(50, 0.3), 0.0)
+    point = DualPoint.at(program, np.full(50, 0.3), 0.0)
     step = Face(program, np.arange(50), 0.0).newton(point.r, point.lacking, 1e-12)
-    after = Point.at(program, point.a + step.d, point.b + step.db)
+    after = DualPoint.at(program, point.a + step.d, point.b + step.db)
     assert np.abs(after.r).max() < 1e-9
     assert abs(after.lacking) < 1e-9
 

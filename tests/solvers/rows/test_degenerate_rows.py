@@ -11,9 +11,9 @@ import convexcls as cc
 from convexcls.job import Forms
 from convexcls.rows import DiagonalRows, JoinedRows, as_rows
 from convexcls.rows.doubled import FOLDED_ERROR, folded
-from convexcls.solvers.rows.dependent_columns import KeptUnknowns, spanning_columns
 from convexcls.solvers.rows.reduction import RowReduction
-from convexcls.solvers.rows.sampling import RowOrder
+from convexcls.solvers.rows.shrinking import RowOrder
+from convexcls.solvers.rows.unknowns import KeptUnknowns, basis_of_all_rows
 
 MODELS = {
     "hinge": lambda X, y, **more: cc.SoftMarginSVM(X, y, C=1.0, **more),
@@ -113,7 +113,7 @@ def test_a_category_that_some_rows_do_not_know_is_not_taken_for_nothing():
     program = program_of(cc.SoftMarginSVM(X, y))
     (row,) = np.flatnonzero(X[:, -1])
     some = np.setdiff1d(np.arange(0, 4000, 7), [row])
-    basis = spanning_columns(program, some)
+    basis = basis_of_all_rows(program, some)
     assert basis.columns.size == np.linalg.matrix_rank(np.column_stack([X, np.ones(4000)]))
     kept = KeptUnknowns.of(program, basis)
     z = np.random.default_rng(0).standard_normal(basis.columns.size)
