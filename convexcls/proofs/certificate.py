@@ -141,7 +141,8 @@ class Certificate(InNotebooks):
             return math.nan
         measured, known = self.kkt.objective, self.bounds
         if self.status == "optimal" and known is not None and known.at_point is not None:
-            measured = min(max(measured, known.lower), known.at_point)
+            # in this order: where doubles measure no number, what is proved of the point is told
+            measured = min(known.at_point, max(measured, known.lower))
         return self.problem.reported(measured)
 
     @property
