@@ -19,6 +19,8 @@ from convexcls.rational.numbers import exactly
 Where = Callable[[Sequence[int]], str]
 
 LARGEST_EXACT_INTEGER = 2**53
+#: Below it doubles have fewer digits.
+LEAST_NORMAL = 2.0**-1022
 
 _MISSING = "fill in or drop missing entries"
 #: What float() would take wrongly, or refuse in its own words.
@@ -129,6 +131,8 @@ def _double(entry: Any) -> float:
         raise DataError(f"{describe(entry)}: it is beyond the range of doubles; rescale the column")
     if np.isinf(number):
         raise DataError("infinite: put a finite number there or drop the row")
+    if abs(number) < LEAST_NORMAL and entry != number:  # its relative rounding may be anything up to 1
+        raise DataError(f"{describe(entry)}: it is below the range of doubles; rescale the column")
     return number
 
 

@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
+from scipy.linalg.lapack import dtrtri
 
 from convexcls.arrays import Array, Indices, Mask
 from convexcls.losses.base import INFINITY, Loss
@@ -91,7 +92,7 @@ class LogDet(Loss):
             if factor is None:
                 out.append(np.full_like(matrix, np.nan))
             else:
-                half = np.linalg.inv(factor)
+                half, _ = dtrtri(factor, lower=1)  # without pivots: no entry of a positive diagonal is lost
                 out.append(half.T @ half)
         return np.array(out)
 

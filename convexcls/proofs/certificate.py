@@ -141,7 +141,7 @@ class Certificate(InNotebooks):
             return math.nan
         measured, known = self.kkt.objective, self.bounds
         if self.status == "optimal" and known is not None and known.at_point is not None:
-            measured = min(max(measured, known.lower), known.at_point)
+            measured = known.at_point if math.isnan(measured) else min(max(measured, known.lower), known.at_point)
         return self.problem.reported(measured)
 
     @property

@@ -593,3 +593,11 @@ def test_columns_in_another_order_are_refused():
     s.predict(frame)
     with pytest.raises(cc.DataError, match="give them in that order"):
         s.predict(frame[["b", "a"]])
+
+
+@pytest.mark.parametrize("tiny", [Fraction(1, 10**400), Decimal("-1e-330"), Fraction(1, 3 * 2**1060)])
+def test_what_is_below_the_range_of_doubles_is_refused(tiny):
+    """To doubles the column is 0, or nearly: a fit that they call the best, coef = 0, is not the best of these."""
+    with pytest.raises(cc.DataError, match=r"row 1, column 0 is .*below the range of doubles; rescale"):
+        cc.LeastSquares([[0], [tiny], [2 * tiny], [5 * tiny]], [0, 0, 1, 1])
+    assert cc.LeastSquares([[0], [Fraction(1, 2**1070)], [1], [2]], [0, 0, 1, 1]).data.n == 4  # as a double it is exact

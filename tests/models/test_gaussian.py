@@ -319,3 +319,13 @@ def test_two_equal_features_are_no_optimum_though_rounding_says_so():
         [1, 1, 1, 0, 0, 1],
     )
     assert cc.GaussianMLE(X, y).solve().status == "unattained"
+
+
+def test_features_far_from_units():
+    """Coefficients of features 1e18 times as large are as many times smaller: the precision matrix has entries from
+    1e-39 to 1, in which elimination with pivots loses whole rows."""
+    X = [[29, 39], [35, 10], [-8, 16], [-42, -21], [29, 15], [-43, 15], [27, 7], [-22, 21], [-32, -42], [-16, -7]]
+    X, y = np.array([*X, [39, -31]], dtype=float), [1, 1, 0, 1, 1, 0, 0, 1, 0, 0, 1]
+    near, far = cc.GaussianMLE(X, y).solve(), cc.GaussianMLE(X * 1e18, y).solve()
+    assert near.status == far.status == "optimal"
+    np.testing.assert_allclose(far.coef * 1e18, near.coef, rtol=1e-7)

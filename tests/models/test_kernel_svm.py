@@ -514,3 +514,12 @@ def test_the_command_line(tmp_path):
     refused = CliRunner().invoke(main, ["solve", *arguments[:5], "--param", "kernel=sigmoid"])
     assert refused.exit_code == 2
     assert "eigenvalue" in refused.output
+
+
+def test_an_objective_that_doubles_cannot_measure_is_told_as_proved():
+    """The kernel's values, 1 + x x', are near the largest double, so that products with multipliers overflow."""
+    X, y = [[3e150], [-1e150], [1e150], [0.0], [-1e150], [1e150], [-4e150]], [1, 1, 1, 0, 0, 1, 0]
+    s = cc.KernelSVM(X, y, kernel="poly", C=10.0, degree=1, coef0=1.0, gamma=1.0).solve()
+    exact = cc.KernelSVM(X, y, kernel="poly", C=10.0, degree=1, coef0=1.0, gamma=1.0).solve(level="exact")
+    assert s.status == exact.status == "optimal"
+    assert s.objective == pytest.approx(float(exact.certificate.optimum), rel=1e-8)

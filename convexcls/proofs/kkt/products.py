@@ -135,8 +135,13 @@ def row_values(rows: JoinedRows, x: Array, block: Block, field: str, wanted: Arr
 
 
 def _used(rows: JoinedRows, some: Indices | slice) -> Mask:
-    """The columns in which some rows have entries: of many slacks their own."""
-    return np.asarray(rows[some].entry_counts()[1] > 0)
+    """The columns in which some rows have entries: of many slacks their own. An entry that was worked out may be 0 in
+    doubles and not as given: there every column counts."""
+    used = np.asarray(rows[some].entry_counts()[1] > 0)
+    for where, part in rows.parts:
+        if not np.isfinite(part.rounding):
+            used[where] = True
+    return used
 
 
 def _chunks(size: int, width: int) -> Iterator[slice]:

@@ -203,12 +203,13 @@ def _independent(gram: Array) -> bool:
 
 
 def basis_of_all_rows(program: RowProgram, some: Indices) -> ColumnBasis | None:
-    """Columns that span the others, on some rows at first and then on all; None where none depends on others."""
+    """Columns that span the others, on some rows at first and then on all; None where none depends on others, or where
+    the numbers that say how are beyond the range of doubles."""
     rows, beside = program.rows, [as_rows(program.A)] if program.b.size else []
     weights = np.random.default_rng(0).standard_normal(program.q.size)
     for _ in range(MAX_ROUNDS):
         found = ColumnBasis.of([working_copy(rows, some), *beside])
-        if found is None or not found.others.size:
+        if found is None or not found.others.size or not np.all(np.isfinite(found.null_vectors)):
             return None
         joining = np.setdiff1d(_rows_that_see(rows, found.null_vectors, weights[: found.others.size]), some)
         if joining.size:

@@ -110,3 +110,15 @@ def test_other_models_have_no_moments():
     apart = cc.HardMarginSVM([[Fraction(1, 3)], [Fraction(4, 3)], [Fraction(7, 3)]], [0, 1, 1])
     certificate = certify(apart, a(2, -5 / 3), {"margin": np.array([2.0, 2.0, 0.0])})
     assert certificate.status == "optimal"
+
+
+def test_entries_that_are_0_in_doubles_alone_count():
+    """The means differ by (4, 0) and the squares within classes add up to 4 for each feature, with mixed products 0, so
+    that coef = (1/4, 0) and nu = -1/4 are optimal with the objective 1/8. Doubles at 2^60 are multiples of 256: to them
+    all samples are one, and every point is optimal with the objective 0."""
+    places = [[0, 0], [2, 0], [1, 1], [4, 0], [6, 0], [5, 1]]
+    fisher = cc.FisherLDA([[Fraction(2**60 + place) for place in row] for row in places], TWO_CLASSES)
+    s = fisher.solve()
+    assert (s.status, s.objective) == ("optimal", pytest.approx(1 / 8))
+    for x, nu in ((a(0.25, 0), -0.3), (a(0.25, 0.1), -0.25), (a(0.2, 0), -0.25), (a(0, 0), 0.0)):
+        assert certify(fisher, x, {"separation": a(nu)}, stand_in=False).status == "undecided"

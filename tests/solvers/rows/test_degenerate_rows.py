@@ -163,3 +163,11 @@ def test_sums_by_halves(n):
     for own, high, low in zip(values, *folded(values), strict=True):
         error = abs(sum(map(Fraction, own.tolist())) - Fraction(float(high)) - Fraction(float(low)))
         assert error <= Fraction(FOLDED_ERROR) * Fraction(math.fsum(np.abs(own)))
+
+
+@pytest.mark.parametrize("model", [cc.PerceptronCriterion, cc.LeastAbsolute])
+def test_columns_that_depend_by_factors_beyond_doubles_end_in_a_verdict(model):
+    X = [[4e-300, -3e305, 2e-310, -3e305], [-3e-300, 4e305, 2e-310, 2e305], [0.0, -2e305, -3e-310, -1e305]]
+    exact = model(X, [0, 0, 1]).solve(level="exact")
+    found = model(X, [0, 0, 1]).solve()
+    assert found.status in (exact.status, "undecided")
