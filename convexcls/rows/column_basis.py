@@ -12,8 +12,8 @@ Where pivots are so small that rounding may have made them, orthogonal factors K
 keep the digits that a Gram matrix loses. Who has a Gram matrix alone asks that (``of_gram``), and the rows afterwards
 (``on_rows``).
 
-That the others are combinations without rounding is proved for the entries as doubles: by whole numbers, or modulo
-primes, on the few columns and the different rows that it is about.
+That the others are combinations without rounding is proved on the few columns and the different rows that it is about:
+for the entries as doubles by whole numbers, or modulo primes; where doubles round what was given, in rationals, too.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from scipy.sparse import issparse
 
 from convexcls.arrays import Array, Indices, Mask
 from convexcls.rational.doubles import rank
+from convexcls.rational.elimination import rank as rational_rank
 from convexcls.rows.base import Rows
 from convexcls.rows.summation import distinct_rows, row_blocks
 
@@ -52,6 +53,10 @@ MOVES = 1e-14
 NO_PART = 1e-9
 #: Whole numbers below this are doubles, and so are their sums.
 LARGEST_WHOLE = 2.0**53
+#: More entries that doubles round are not read as they were given; then they are not known to depend on each other.
+MAX_ENTRIES_AS_GIVEN = 1_000_000
+#: Nor is the rank of more entries in different rows worked out in rationals.
+MAX_RATIONAL_ENTRIES = 20_000
 #: A block of rows that is factored at a time has so many rows for each column, and at least so many.
 ROWS_PER_COLUMN, BLOCK = 4, 2048
 
@@ -221,10 +226,11 @@ class ColumnBasis:
 
     @cached_property
     def is_exact(self) -> bool:
-        """Whether the others are combinations of the columns without rounding, for the entries as doubles."""
+        """Whether the others are combinations of the columns without rounding, for the entries as they were given."""
         parts = np.abs(self.null_vectors) * self.lengths[:, None]
         part_of = parts > NO_PART * parts.max(axis=0, initial=0.0)
-        return self._by_whole_numbers(part_of) or self._by_rank(np.any(part_of, axis=1))
+        involved = np.any(part_of, axis=1)
+        return (self._by_whole_numbers(part_of) or self._by_rank(involved)) and self._as_given(involved)
 
     def _by_whole_numbers(self, part_of: Mask) -> bool:
         """Whether null vectors rounded to whole numbers move no row, in whole numbers that doubles hold."""
@@ -243,14 +249,36 @@ class ColumnBasis:
         return True
 
     def _by_rank(self, involved: Mask) -> bool:
-        """Whether the columns involved have so low a rank. A column of one size, as of an intercept, may have a part
-        that is as small as rounding."""
-        sizes = [(part.column_max(), part.shape[0]) for part in self.rows]
-        flat = np.sqrt(np.sum([n * np.square(most) for most, n in sizes], axis=0)) <= self.lengths * (1 + NO_PART)
-        columns = np.flatnonzero(involved | flat)
+        """Whether the columns involved have so low a rank."""
+        columns = self._with_flat_columns(involved)
         every = np.vstack([part.select_columns(columns).to_dense() for part in self.rows])
         different = distinct_rows(every)
         return rank(every if different is None else every[different[0]]) == columns.size - self.others.size
+
+    def _as_given(self, involved: Mask) -> bool:
+        """Whether they do with entries that doubles round, as these were given: columns whose doubles repeat each other
+        may differ in what doubles do not hold. No prime decides that: what was given may be a multiple of it."""
+        if not any(part.rounding for part in self.rows):
+            return True
+        columns = self._with_flat_columns(involved)
+        found = rank_as_given([part.select_columns(columns) for part in self.rows])
+        return found is not None and found <= columns.size - self.others.size
+
+    def _with_flat_columns(self, involved: Mask) -> Indices:
+        """The columns involved. A column of one size, as of an intercept, may have a part that is as small as
+        rounding."""
+        sizes = [(part.column_max(), part.shape[0]) for part in self.rows]
+        flat = np.sqrt(np.sum([n * np.square(most) for most, n in sizes], axis=0)) <= self.lengths * (1 + NO_PART)
+        return np.flatnonzero(involved | flat)
+
+
+def rank_as_given(rows: Sequence[Rows]) -> int | None:
+    """The rank of rows one above the other, of the entries as they were given; None where there are too many."""
+    width = rows[0].shape[1]
+    if sum(part.shape[0] for part in rows) * width > MAX_ENTRIES_AS_GIVEN:
+        return None
+    different = list(dict.fromkeys(tuple(row) for part in rows for row in part.rational()))
+    return None if len(different) * width > MAX_RATIONAL_ENTRIES else rational_rank(different)
 
 
 def triangular_factor(rows: Sequence[Rows], unit: Array) -> Array:

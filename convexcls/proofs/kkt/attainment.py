@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from copy import copy
+from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg.lapack import dpotrf, dpotrs
@@ -28,6 +29,7 @@ from convexcls.arrays import Array, Indices, least_squares
 from convexcls.problem import Problem, Term
 from convexcls.problem.centring import in_centred_form
 from convexcls.proofs.kkt.correction import FreeRows
+from convexcls.rational.doubles import rank
 from convexcls.rows import DenseRows, Rows
 from convexcls.rows.column_basis import ColumnBasis
 
@@ -35,16 +37,20 @@ from convexcls.rows.column_basis import ColumnBasis
 PROOF = 0.5
 #: How many rows are tried before all of them, for each unknown.
 ROWS_PER_UNKNOWN = 2
-#: Fewer rows than this are taken all.
-MANY = 2000
+#: Terms of at most so many samples are not thinned.
+MAX_SAMPLES_TAKEN_ALL = 2000
 #: A system with more unknowns is not factored: then there is no proof.
-LARGEST = 5000
+MAX_FACTORED_UNKNOWNS = 5000
 #: Rows with more entries are not multiplied out for a basis.
 MAX_MULTIPLIED_ENTRIES = 100_000_000
+#: Nor is the rank of rows with more entries worked out, where there are linear costs.
+MAX_RANKED_ENTRIES = 10_000_000
 #: A Cholesky factor with smaller pivots is not relied on.
 SMALLEST_PIVOT = 1e-5
-#: What may be left of a linear cost along a direction where it is 0: by rounding, and by a solver's multipliers.
-LEFT_BY_ROUNDING, LEFT_BY_MULTIPLIERS = 1e-12, 1e-6
+#: What rounding may leave of a linear cost along a direction where it is 0.
+LEFT_BY_ROUNDING = 1e-12
+#: So far may a multiplier that has to stay above 0 change, relative to itself.
+MOST_CHANGED = 0.5
 
 
 def needs_attainment_proof(problem: Problem) -> bool:
@@ -64,16 +70,17 @@ def attainment(problem: Problem, x: Array, multipliers: Mapping[str, Array], gra
         if not terms:
             return 1.0
         where, held = problem.places(names), _held(problem, multipliers)
+        holding = _holding(problem, multipliers, names)
         pull = (_gradient(problem, x, held) if gradient is None else gradient)[where]
-        if where.size > LARGEST or not np.all(np.isfinite(pull)):
+        if where.size > MAX_FACTORED_UNKNOWNS or not np.all(np.isfinite(pull)):
             return -np.inf
         step = ROWS_PER_UNKNOWN * where.size
         fewer = [_few(t, step) for t in terms]
         if any(t is not all_of_it for t, all_of_it in zip(fewer, terms, strict=True)):
-            found = _Correction(problem, fewer, names, where, x, held).remaining(pull, quickly=True)
+            found = _Correction(problem, fewer, names, where, x, held, holding).remaining(pull, quickly=True)
             if found is not None and found >= PROOF:
                 return found
-        whole = _Correction(problem, terms, names, where, x, held)
+        whole = _Correction(problem, terms, names, where, x, held, holding)
         found = whole.remaining(pull, quickly=True)
         if found is None and (other := whole.in_basis()) is not None:
             found = other.remaining(other.pull(pull), quickly=True)
@@ -97,6 +104,27 @@ def _held(problem: Problem, multipliers: Mapping[str, Array]) -> Array:
     return out
 
 
+class _Holding(NamedTuple):
+    """Rows whose multipliers may change both ways, each in units of its ``size``; not below 0 where ``signed``."""
+
+    rows: Rows
+    size: Array
+    signed: bool
+
+
+def _holding(problem: Problem, multipliers: Mapping[str, Array], names: list[str]) -> list[_Holding]:
+    """The rows over some variables of equations, and of inequalities with a multiplier above 0."""
+    out = []
+    for c in problem.constraints:
+        if (rows := problem.narrow_rows(c.entries, names)) is not None:
+            z = multipliers[c.name]
+            held = np.flatnonzero(z > 0)
+            out.append(
+                _Holding(rows, np.ones(c.size), False) if c.relation == "==" else _Holding(rows[held], z[held], True)
+            )
+    return out
+
+
 def _gradient(problem: Problem, x: Array, held: Array) -> Array:
     out = problem.apply_quadratic(x) + problem.q + held
     for t in problem.terms:
@@ -107,7 +135,7 @@ def _gradient(problem: Problem, x: Array, held: Array) -> Array:
 
 def _few(t: Term, count: int) -> Term:
     """The term over evenly spaced samples, enough of them for ``count`` rows; all where there are not many more."""
-    if t.size <= MANY:
+    if t.size <= MAX_SAMPLES_TAKEN_ALL:
         return t
     counted = np.flatnonzero(t.weights > 0)
     every = counted.size * t.loss.width // count
@@ -120,9 +148,16 @@ class _Correction:
     basis: ColumnBasis
 
     def __init__(
-        self, problem: Problem, terms: list[Term], names: list[str], where: Indices, x: Array, held: Array
+        self,
+        problem: Problem,
+        terms: list[Term],
+        names: list[str],
+        where: Indices,
+        x: Array,
+        held: Array,
+        holding: list[_Holding],
     ) -> None:
-        self.problem, self.names, self.where, self.held = problem, names, where, held
+        self.problem, self.names, self.where, self.held, self.holding = problem, names, where, held, holding
         self.terms: list[tuple[Term, Rows, Array]] = []
         self.hessian = np.zeros((where.size, where.size))
         start = 0
@@ -203,13 +238,34 @@ class _Correction:
         return np.asarray(-(vectors @ (inverse * (vectors.T @ (gradient / size)))))
 
     def _costs_along(self, directions: Array) -> bool:
-        """Whether the linear costs, less what the multipliers of constraints hold, change along directions that move no
-        loss: then nothing shows that the objective does not fall for ever along one of them, however slowly."""
+        """Whether the linear costs, less what the multipliers of constraints hold, change along directions D that move
+        no loss: then nothing shows that the objective does not fall for ever along one of them, however slowly. That
+        they do not is proved where the costs are a combination, without rounding, of the rows of losses and the rows H
+        of ``holding``, and the change e of the latter's multipliers with
+
+            D'(q + held + H' diag(size) e) = 0
+
+        leaves those of inequalities above 0."""
         q, held = self.problem.q[self.where], self.held[self.where]
         if not np.any(q):
             return False
-        left = LEFT_BY_MULTIPLIERS if np.any(held) else LEFT_BY_ROUNDING
-        return bool(np.any(np.abs(directions.T @ (q + held)) > left * (np.abs(directions.T) @ np.abs(q))))
+        along, sizes = directions.T @ (q + held), np.abs(directions.T) @ np.abs(q)
+        if self.holding:
+            moved = np.hstack([(rows @ directions).T * size for rows, size, _ in self.holding])
+            change = least_squares(
+                moved / np.where(sizes > 0, sizes, 1.0)[:, None], -along / np.where(sizes > 0, sizes, 1.0)
+            )
+            signed = np.concatenate([np.full(rows.shape[0], signed) for rows, _, signed in self.holding])
+            if not np.all(np.abs(change[signed]) <= MOST_CHANGED):
+                return True
+            along = along + moved @ change
+        if not np.all(np.abs(along) <= LEFT_BY_ROUNDING * sizes):
+            return True
+        parts = [*(rows[t.counted] for t, rows, _ in self.terms), *(rows for rows, _, _ in self.holding)]
+        if any(part.rounding for part in parts) or sum(part.shape[0] for part in parts) * q.size > MAX_RANKED_ENTRIES:
+            return True
+        rows = np.vstack([part.to_dense() for part in parts])
+        return rank(np.vstack([rows, q])) > rank(rows)
 
 
 def _by_cholesky(scaled: Array, gradient: Array) -> Array | None:

@@ -39,7 +39,7 @@ from convexcls.rational.doubles import rank
 from convexcls.rational.elimination import dot, independent_columns, solve
 from convexcls.rational.numbers import to_double
 from convexcls.rows import JoinedRows, Rows, as_rows
-from convexcls.rows.column_basis import ColumnBasis
+from convexcls.rows.column_basis import ColumnBasis, rank_as_given
 from convexcls.rows.summation import row_blocks
 
 #: More variables than this are not measured (duals of large problems, whose multipliers include one a variable).
@@ -424,11 +424,22 @@ def _rank(maps: Sequence[JoinedRows]) -> int:
     parts = [part for rows in maps for _, part in rows.parts]
     centred = [part.as_centred for part in parts if part.as_centred is not None]
     if not centred:  # sums of rows, which add nothing to their rank
-        return rank(np.vstack([rows.to_dense() for rows in maps if np.isfinite(rows.rounding)]))
+        return _known_rank([rows for rows in maps if np.isfinite(rows.rounding)])
     if len(centred) != 1 or len(maps) != 2:
         return maps[0].shape[1]
-    samples = centred[0].base.to_dense()
-    return rank(np.hstack([samples, np.ones((samples.shape[0], 1))])) - 1
+    samples = centred[0].base
+    n, d = samples.shape
+    ones = as_rows(np.ones((n, 1)))
+    return _known_rank([JoinedRows(n, d + 1, [(slice(0, d), samples), (slice(d, d + 1), ones)])]) - 1
+
+
+def _known_rank(rows: Sequence[Rows]) -> int:
+    """The rank of the entries as doubles and, where these round what was given, no less than that of the latter."""
+    in_doubles = rank(np.vstack([part.to_dense() for part in rows]))
+    if not any(part.rounding for part in rows):
+        return in_doubles
+    given = rank_as_given(rows)
+    return rows[0].shape[1] if given is None else max(in_doubles, given)
 
 
 def _by_rationals(maps: Sequence[JoinedRows], costs: Sequence[Array], r: Array, off: Array) -> Correction:

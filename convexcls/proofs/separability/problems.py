@@ -53,9 +53,9 @@ NEARLY_STILL, MAX_EXACT_ENTRIES = 1e-9, 20_000
 UNIT = 2.0**-52
 #: How far curvature, relative to what was added up, has to be above what rounding leaves.
 CLEAR_CURVATURE = 1e-9
-#: So far may margins move, by rounding, relative to what would make a multiplier 0.
+#: So far may margins move, relative to what would make a multiplier 0.
 MOST_MOVED = 0.25
-#: Roundings of an entry of the gradient besides those of its sum.
+#: Roundings of an entry, or of the gradient, besides those of sums.
 ROUNDINGS_BESIDES = 32
 #: So many samples are enough to see that there is curvature.
 CURVED_SAMPLES = 2000
@@ -206,24 +206,38 @@ class SeparatingLikelihood(Separating):
         units = 1.0 / np.where(self.reach > 0, self.reach, 1.0)
         with np.errstate(over="ignore", under="ignore"):
             curved = _least_curvature(hessian * units[:, None] * units)
-        return curved > CLEAR_CURVATURE * float(term.weights.sum()) or self._clear_in_basis(few, rows, u)
+        return curved > CLEAR_CURVATURE * float(term.weights.sum()) or self._clear_in_basis(x, few, rows, u)
 
-    def _clear_in_basis(self, few: Term, rows: Rows, u: Array) -> bool:
-        """The same for a basis of columns, combined by T so that they are orthogonal. With entries b = T'a of at most
-        one, each entry of the gradient is off by at most L roundings of ``sums``, |T|'|a| times the weight: along the
-        step that makes up for r of them, no row moves by more than r times that, relative to the least curvature."""
+    def _clear_in_basis(self, x: Array, few: Term, rows: Rows, u: Array) -> bool:
+        """Whether the slopes at x, strictly inside their range, are near multipliers for which all columns are
+        stationary without rounding: these prove that the classes overlap. Columns K that depend on each other are
+        looked at by a basis of theirs, B = KT with entries of at most one. With l the least eigenvalue of B'CB, C the
+        weighted curvatures of a few samples, and g = B'(weights slopes), the change
+
+            C B (B'CB)^-1 g,      |B_i (B'CB)^-1 g| <= sqrt(L) |g| / l,      L columns,
+
+        makes them stationary. A curvature is at most the distance of the slope from the ends of its range, so that all
+        stay inside if the bound is below one. Both g and l are taken with what rounding may have put them off: entries
+        of B by d roundings of ``sums`` = max |K| |T|, sums over rows by as many roundings as are added up."""
         known = self.problem.remembered(FreeRows)
         if self.classes > 1 or known.independent or (basis := known.basis) is None or not known.is_exact:
             return False
-        whole, T = self.problem.rows(self.term), basis.spread(basis.orthogonal)
+        term, whole, T = self.term, self.problem.rows(self.term), basis.spread(basis.orthogonal)
+        weight, (low, high) = float(term.weights.sum()), term.loss.slopes
         with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+            slopes = term.loss.slope(whole @ x + term.offset)
+            if not np.all((slopes > low) & (slopes < high) | (term.weights == 0)):
+                return False
+            pull, additions = whole.added_up(np.where(term.weights > 0, term.weights * slopes, 0.0))
             reach = np.max([np.abs(whole[block] @ T).max(axis=0) for block in row_blocks(whole.shape[0])], axis=0)
-            sums = (whole.column_max() @ np.abs(T)) / reach
-            own = DenseRows(rows @ T / reach)
-            curved = _least_curvature(few.gram(own, u))
-        additions = whole.added_up(np.zeros(whole.shape[0]))[1]
-        off = (float(np.max(additions)) + ROUNDINGS_BESIDES) * UNIT * float(sums.max(initial=0.0))
-        return curved > reach.size * off / MOST_MOVED * float(self.term.weights.sum())
+            sums = float(((whole.column_max() @ np.abs(T)) / reach).max(initial=1.0))
+            gradient = (T.T @ pull) / reach
+            curved = _least_curvature(few.gram(DenseRows(rows @ T / reach), u))
+        d, L = T.shape
+        entries = (d + whole.rounding + ROUNDINGS_BESIDES) * UNIT * sums
+        g = float(np.linalg.norm(gradient)) + np.sqrt(L) * (float(np.max(additions)) * UNIT * sums + entries) * weight
+        least = curved - L * (2.0 * entries + (few.size + 8 * L) * UNIT) * weight
+        return bool(np.sqrt(L) * g < MOST_MOVED * least)
 
     @cached_property
     def reach(self) -> Array:

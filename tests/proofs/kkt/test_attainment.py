@@ -140,7 +140,7 @@ def test_curvatures_that_overflow_prove_nothing():
 def test_only_few_unknowns_are_factored(monkeypatch):
     problem = over(2, terms=[exponentials(M)])
     for limit, proved in ((2, True), (1, False)):
-        monkeypatch.setattr(LIMITS, "LARGEST", limit)
+        monkeypatch.setattr(LIMITS, "MAX_FACTORED_UNKNOWNS", limit)
         assert (attainment(problem, X, {}) > -np.inf) is proved
     monkeypatch.undo()
     wide = over(5001, terms=[exponentials({"x": sparse.csr_array(([1.0], ([0], [0])), shape=(1, 5001))})])
@@ -261,7 +261,7 @@ def judged_by(rows, weights, gradient, x):
 @pytest.mark.parametrize("n", [40, 41])
 def test_a_few_samples_are_tried_first(monkeypatch, n):
     """Two rows for each unknown: every tenth of those with weight."""
-    monkeypatch.setattr(LIMITS, "MANY", 20)
+    monkeypatch.setattr(LIMITS, "MAX_SAMPLES_TAKEN_ALL", 20)
     x, weights = a(0.05, -0.025), np.where(np.arange(n) < 4, 0.0, 1.0)
     rows, problem = many(n, weights)
     gradient = -rows.T @ (weights * np.exp(-rows @ x)) / 50
@@ -274,7 +274,7 @@ def test_a_few_samples_are_tried_first(monkeypatch, n):
 
 
 def test_all_samples_are_tried_where_a_few_do_not_prove_it(monkeypatch):
-    monkeypatch.setattr(LIMITS, "MANY", 20)
+    monkeypatch.setattr(LIMITS, "MAX_SAMPLES_TAKEN_ALL", 20)
     rows, problem = many(40)
     x, weights = a(0.05, -0.025), np.ones(40)
     gradient = rows.T @ np.exp(-rows @ x)
@@ -286,7 +286,7 @@ def test_all_samples_are_tried_where_a_few_do_not_prove_it(monkeypatch):
 def test_samples_are_few_up_to_a_limit(monkeypatch):
     x = a(0.05, -0.025)
     for limit, n, all_of_them in ((40, 40, True), (39, 40, False), (4, 7, True), (4, 8, False)):
-        monkeypatch.setattr(LIMITS, "MANY", limit)
+        monkeypatch.setattr(LIMITS, "MAX_SAMPLES_TAKEN_ALL", limit)
         rows, problem = many(n)
         gradient = -rows.T @ np.exp(-rows @ x) / 50
         whole = judged_by(rows, np.ones(n), gradient, x)
@@ -296,7 +296,7 @@ def test_samples_are_few_up_to_a_limit(monkeypatch):
 
 def test_all_samples_are_tried_where_few_cannot_be_factored(monkeypatch):
     """Every tenth row says nothing of the second unknown; or hardly any row has weight."""
-    monkeypatch.setattr(LIMITS, "MANY", 20)
+    monkeypatch.setattr(LIMITS, "MAX_SAMPLES_TAKEN_ALL", 20)
     x = a(0.05, -0.025)
     rows, _ = many(40)
     rows[::10, 1] = 0.0
@@ -309,7 +309,7 @@ def test_all_samples_are_tried_where_few_cannot_be_factored(monkeypatch):
 
 
 def test_terms_are_thinned_each_for_itself(monkeypatch):
-    monkeypatch.setattr(LIMITS, "MANY", 20)
+    monkeypatch.setattr(LIMITS, "MAX_SAMPLES_TAKEN_ALL", 20)
     x, (rows, _) = a(0.05, -0.025), many(44)
     gradient = -rows.T @ np.exp(-rows @ x) / 50
     problem = over(2, terms=[exponentials(rows[:40]), exponentials(rows[40:], name="more")])
@@ -336,3 +336,45 @@ def test_a_likelihood_with_a_linear_cost_along_a_repeated_column_is_unattained()
     certificate = certify(over(2, terms=[term], linear={"x": a(1e-9, -1e-9)}), a(0, 0), {})
     assert certificate.status == "unattained"
     assert certify(over(2, terms=[term]), a(0, 0), {}).status == "optimal"
+
+
+@pytest.mark.parametrize("fall", [1e-9, 2.0**-43, 2.0**-52])
+def test_a_multiplier_elsewhere_holds_no_cost(fall):
+    """(1 + fall) x2 + x1 falls for ever along (1, -1), which no row sees, however large the multiplier of x3 is."""
+    both, q = [[1.0, 1.0, 0.0], [-1.0, -1.0, 0.0]], a(1.0, 1.0 + fall, -1.0)
+    x, held = a(np.arcsinh(-0.5), 0, 0), {"cap": a(1.0)}
+    cap = block("cap", [[0.0, 0.0, 1.0]], 0.0)
+    assert certify(over(3, cap, terms=[exponentials(both)], linear={"x": a(1, 1, -1)}), x, held).status == "optimal"
+    problem = over(3, cap, terms=[exponentials(both)], linear={"x": q})
+    assert attainment(problem, x, held) == -np.inf
+    assert certify(problem, x, held).status != "optimal"
+    free = over(2, terms=[exponentials(np.array(both)[:, :2])], linear={"x": q[:2]})
+    assert attainment(free, x[:2], {}) == -np.inf
+    assert certify(free, x[:2], {}).status != "optimal"
+
+
+@pytest.mark.parametrize(("relation", "rows", "proved"), [("<=", 1.0, True), ("<=", -1.0, False), ("==", -1.0, True)])
+def test_a_multiplier_that_would_have_to_be_negative_holds_no_cost(relation, rows, proved):
+    """q falls by 2^-30 along (1, -1, 0), which a row holds in the one direction only; its multiplier, tiny and above 0,
+    shows nothing."""
+    term, q = exponentials([[1.0, 1.0, 1.0], [-1.0, -1.0, -1.0]]), a(1, 1 + 2.0**-30, 1)
+    hold = block("hold", [[rows, -rows, 0.0]], 0.0, relation)
+    problem = over(3, hold, terms=[term], linear={"x": q})
+    x = a(*[0.5 * np.arcsinh(-0.5)] * 2, 0)
+    right = 2.0**-31 * rows if proved else 1e-12
+    # x3 is in the sum alone: what (1, 1, -2) costs is held by nothing
+    assert attainment(problem, x, {"hold": a(right)}) == -np.inf
+    level = over(3, hold, terms=[term], linear={"x": a(1 - 2.0**-31, 1 + 2.0**-31, 1)})
+    assert (attainment(level, x, {"hold": a(right)}) > 0.9) is proved
+    assert (certify(level, x, {"hold": a(right)}).status == "optimal") is proved
+
+
+def test_only_rows_with_a_multiplier_hold_a_cost():
+    """x3 - x4 costs 1, held by a row; x1 - x2 costs 2^-30, for which the row over it would need a multiplier, too."""
+    term = exponentials([[1.0, 1.0, 0.0, 0.0], [-1.0, -1.0, 0.0, 0.0]])
+    q, rows = a(2.0**-30, -(2.0**-30), -1.0, 1.0), [[-1.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, -1.0]]
+    problem = over(4, block("held", rows, 0.0), terms=[term], linear={"x": q})
+    assert attainment(problem, np.zeros(4), {"held": a(2.0**-30, 1)}) > 0.9
+    assert attainment(problem, np.zeros(4), {"held": a(0, 1)}) == -np.inf
+    equal = over(4, block("held", rows, 0.0, "=="), terms=[term], linear={"x": q})
+    assert attainment(equal, np.zeros(4), {"held": a(2.0**-30, 1)}) > 0.9

@@ -122,3 +122,36 @@ def test_entries_that_are_0_in_doubles_alone_count():
     assert (s.status, s.objective) == ("optimal", pytest.approx(1 / 8))
     for x, nu in ((a(0.25, 0), -0.3), (a(0.25, 0.1), -0.25), (a(0.2, 0), -0.25), (a(0, 0), 0.0)):
         assert certify(fisher, x, {"separation": a(nu)}, stand_in=False).status == "undecided"
+
+
+# ---- columns whose doubles repeat each other ----------------------------------------------------------------------
+
+PRIME = 2**31 - 1
+
+
+def repeated(step, n=400):
+    """Two columns of whole numbers other than 0, the second with ``step`` times the label added; and the labels."""
+    rng = np.random.default_rng(5)
+    whole, labels = rng.integers(1, 6, n) * rng.choice([-1, 1], n), rng.integers(0, 2, n)
+    third = Fraction(1, 3)  # which no double holds, so that the data are remembered as given
+    return [
+        [third * int(v), third * int(v) + (2 * int(k) - 1) * step] for v, k in zip(whole, labels, strict=True)
+    ], labels
+
+
+MODELS = (cc.LogisticMLE, cc.LeastAbsolute, cc.LeastSquares, cc.PerceptronCriterion, cc.FisherLDA)
+
+
+@pytest.mark.parametrize("step", [Fraction(1, 10**30), Fraction(PRIME, 10**40), Fraction(PRIME**2, 10**50)])
+@pytest.mark.parametrize("model", MODELS)
+def test_columns_that_differ_in_what_doubles_do_not_hold_are_two(model, step):
+    """The difference of the columns tells the labels: as given, their optimum is 0 or is not attained. With a step
+    of 0 the same doubles have the optimum that doubles show."""
+    X, labels = repeated(step)
+    assert np.array_equal([float(u) for u, _ in X], [float(v) for _, v in X])
+    found = model(X, labels).solve()
+    assert found.status != "optimal" or found.objective < 1e-6
+    X, labels = repeated(0)
+    twice = model(X, labels).solve()
+    assert twice.status == "optimal"
+    assert twice.objective > 1e-3

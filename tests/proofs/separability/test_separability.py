@@ -8,7 +8,7 @@ from decimal import Decimal
 from fractions import Fraction
 from importlib import import_module
 from itertools import combinations
-from types import MappingProxyType
+from types import MappingProxyType, SimpleNamespace
 
 import exact
 import numpy as np
@@ -599,3 +599,37 @@ def test_a_wrong_claim_is_refused_with_a_reason():
     assert "does not cancel" in check(rows, replace(proof, circuit=MappingProxyType({0: Fraction(1), 1: Fraction(1)})))
     assert "not above 0" in check(rows, replace(proof, circuit=MappingProxyType({0: Fraction(2), 1: Fraction(-1)})))
     assert "no verdict" in check(rows, replace(proof, kind="both"))
+
+
+def dependent(separated=0):
+    """One-hot columns beside an intercept, labels of which those of the first ``separated`` levels are all alike, and
+    the log-odds of the other levels, which are their optimum."""
+    rng = np.random.default_rng(7)
+    level, labels = np.arange(600) % 4, rng.integers(0, 2, 600)
+    labels[level < separated] = 1
+    shares = [labels[level == k].mean() for k in range(separated, 4)]
+    return cc.LogisticMLE(np.eye(4)[level], labels), [np.log(p / (1 - p)) for p in shares]
+
+
+def is_clear(problem, x):
+    """Whether an optimum stands without a verdict in rationals."""
+    view = problem.separating()
+    view.__dict__["separation"] = SimpleNamespace(kind="not asked")
+    return view.agrees(np.array(x), None, 1e-8)
+
+
+def test_an_optimum_on_dependent_columns_is_clear_only_at_a_stationary_point():
+    """Multipliers near the slopes make up for a little, not for any gradient."""
+    problem, (first, *odds) = dependent()
+    assert is_clear(problem, [first, *odds, 0.0])
+    assert is_clear(problem, [first + 1, *(v + 1 for v in odds), -1.0])  # the same margins
+    assert is_clear(problem, [first + 1e-4, *odds, 0.0])
+    assert not is_clear(problem, [first + 1, *odds, 0.0])
+    assert not is_clear(problem, [first, *odds, 1.0])
+
+
+@pytest.mark.parametrize("far", [3.0, 10.0, 20.0, 36.0, 50.0, 800.0])
+def test_no_point_of_separated_classes_on_dependent_columns_is_clear(far):
+    """However small the gradient is, so is the curvature; at 800 the slopes are at the end of their range."""
+    problem, odds = dependent(separated=1)
+    assert not is_clear(problem, [far, *odds, 0.0])
