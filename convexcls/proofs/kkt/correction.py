@@ -61,12 +61,13 @@ MOST_STEPS = 10
 def free_variables(problem: Problem) -> list[str]:
     """The variables without curvature whose stationarity adds up over samples."""
     out = []
+    balls = problem.remembered(Structure).balls
     for v in problem.variables:
         bounds = [b for b in problem.norm_bounds if v.name in b.bound_entries]
-        in_ball = v.name in problem.remembered(Structure).balls  # no step along a column is long
+        in_ball = v.name in balls  # no step along a column is long
         if v.name in problem.quadratic or v.kind in BY_SAMPLE or bounds or in_ball:
             continue
-        if any(v.name in _summed(b) for b in problem.blocks):
+        if any(v.name in b.entries and b.entries[v.name].diagonal() is None for b in problem.blocks):
             out.append(v.name)
     return [v for group in _joined(problem, out) if _width(problem, group) <= LARGEST_GROUP for v in group]
 
@@ -81,7 +82,8 @@ def _joined(problem: Problem, names: Sequence[str]) -> list[list[str]]:
     if problem.gauge or _sides(problem, names):
         return [list(names)] if names else []
     for block in problem.blocks:
-        touched = [group for group in groups if any(v in _summed(block) for v in group)]
+        summed = _summed(block)
+        touched = [group for group in groups if any(v in summed for v in group)]
         if len(touched) > 1:
             groups = [group for group in groups if group not in touched]
             groups.append([v for v in names if any(v in group for group in touched)])
