@@ -12,6 +12,9 @@ from scipy.linalg.lapack import dtrtri
 from convexcls.arrays import Array, Indices, Mask
 from convexcls.losses.base import INFINITY, Loss
 
+#: The factors of matrices up to this order are remembered: of larger ones the memory would count.
+MAX_ORDER_KEPT = 100
+
 
 @dataclass(frozen=True, eq=False)
 class LogDet(Loss):
@@ -49,10 +52,10 @@ class LogDet(Loss):
         return out
 
     def value(self, u: Array) -> Array:
-        matrices = self.matrices(u)
-        out = np.full(matrices.shape[0], INFINITY)
-        for k, matrix in enumerate(matrices):
-            if (factor := _cholesky(matrix)) is not None:
+        factors = self._factors(u)
+        out = np.full(len(factors), INFINITY)
+        for k, factor in enumerate(factors):
+            if factor is not None:
                 out[k] = -2.0 * np.log(np.diag(factor)).sum() - (self.order if self.halved else 0)
         return out
 
@@ -85,19 +88,19 @@ class LogDet(Loss):
             out = V @ self.matrices(np.broadcast_to(moved, u.shape)) @ V
         return np.asarray((both * out[:, i, j]).ravel())
 
+    def _factors(self, u: Array) -> tuple[Array | None, ...]:
+        """The Cholesky factor of each matrix, None where it is not positive definite."""
+        if self.order > MAX_ORDER_KEPT:
+            return tuple(map(_cholesky, self.matrices(u)))
+        return _kept_factors(self, np.asarray(u, dtype=float).tobytes())
+
     def _inverses(self, u: Array) -> Array:
-        out = []
-        for matrix in self.matrices(u):
-            factor = _cholesky(matrix)
-            if factor is None:
-                out.append(np.full_like(matrix, np.nan))
-            else:
-                half, _ = dtrtri(factor, lower=1)  # without pivots: no entry of a positive diagonal is lost
-                out.append(half.T @ half)
-        return np.array(out)
+        if self.order > MAX_ORDER_KEPT:
+            return _inverted(self.order, self._factors(u))
+        return _kept_inverses(self, np.asarray(u, dtype=float).tobytes())
 
     def inside(self, u: Array) -> bool:
-        return all(_cholesky(matrix) is not None for matrix in self.matrices(u))
+        return all(factor is not None for factor in self._factors(u))
 
     def middle(self) -> Array:
         i, j = lower_triangle(self.order)
@@ -145,6 +148,30 @@ def lower_triangle(order: int) -> tuple[Indices, Indices]:
     i.setflags(write=False)
     j.setflags(write=False)
     return i, j
+
+
+@lru_cache(maxsize=4)
+def _kept_factors(loss: LogDet, arguments: bytes) -> tuple[Array | None, ...]:
+    """The factors of small matrices, which are remembered: value, slope and the size and change of the slope are asked
+    for at one point, and each takes them."""
+    return tuple(map(_cholesky, loss.matrices(np.frombuffer(arguments))))
+
+
+@lru_cache(maxsize=4)
+def _kept_inverses(loss: LogDet, arguments: bytes) -> Array:
+    out = _inverted(loss.order, _kept_factors(loss, arguments))
+    out.setflags(write=False)
+    return out
+
+
+def _inverted(order: int, factors: tuple[Array | None, ...]) -> Array:
+    """The inverses of the matrices with these factors; no numbers where there is no factor."""
+    out = np.full((len(factors), order, order), np.nan)
+    for k, factor in enumerate(factors):
+        if factor is not None:
+            half, _ = dtrtri(factor, lower=1)  # without pivots: no entry of a positive diagonal is lost
+            out[k] = half.T @ half
+    return out
 
 
 def _cholesky(matrix: Array) -> Array | None:

@@ -106,7 +106,7 @@ def frozen_vector(values: Any, size: int, name: str) -> Array:
     array = np.array(values, dtype=float)
     if array.ndim > 1 or array.size not in (1, size):
         raise ProblemError(f"{name} has {array.size} entries, it needs {size} (or one for all)")
-    if not np.all(np.isfinite(array)):
+    if not np.isfinite(array).all():
         raise ProblemError(f"{name} holds a number that is not finite")
     out = np.full(size, array) if array.ndim == 0 or array.size != size else array
     out.setflags(write=False)
@@ -119,7 +119,7 @@ def frozen_rows(entries: Mapping[str, Any], name: str) -> Mapping[str, Rows]:
     if len(heights := {r.shape[0] for r in rows.values()}) > 1:
         raise ProblemError(f"block {name!r} has entries of different heights: {sorted(heights)}")
     for variable, r in rows.items():
-        if not np.all(np.isfinite(r.column_max())):
+        if not np.isfinite(r.column_max()).all():
             raise ProblemError(f"block {name!r} has a coefficient of {variable!r} that is not finite")
     return frozen(rows)
 
@@ -203,7 +203,7 @@ class Term(Block):
         object.__setattr__(self, "weights", frozen_vector(self.weights, groups, f"the weights of block {self.name!r}"))
         if not self.loss.smooth:
             raise ProblemError(f"term {self.name!r}: the {self.loss.name} loss has kinks, state it with slack rows")
-        if np.any(self.weights < 0):
+        if (self.weights < 0).any():
             raise ProblemError(f"term {self.name!r} has a negative weight: the problem would not be convex")
 
     @property

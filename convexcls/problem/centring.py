@@ -171,7 +171,7 @@ def _pair(problem: Problem) -> tuple[str, str, Rows] | None:
     for variable in problem.variables:
         c = variable.name
         bounds = any(c in b.bound_entries for b in problem.norm_bounds)
-        if c in problem.quadratic or bounds or np.any(problem.linear.get(c, 0.0)):
+        if c in problem.quadratic or bounds or (c in problem.linear and np.any(problem.linear[c])):
             continue
         blocks = [b for b in problem.blocks if c in b.entries]
         found = [(v, data) for b in blocks for v in b.entries if v != c and (data := _samples(b, v, c)) is not None]

@@ -7,6 +7,7 @@ of two is exact, so the answer mapped back is the answer. The check runs on the 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -88,7 +89,9 @@ def _exponents(sizes: Array) -> Exponents:
 
 
 def _exponent(size: float) -> int:
-    return int(_exponents(np.array([size]))[0])
+    """The same of one size."""
+    e = round(math.log2(size)) if 0.0 < size < math.inf else 0
+    return 0 if abs(e) <= MAX_UNSCALED_EXPONENT else e
 
 
 def _scalable(problem: Problem) -> list[Block]:
@@ -184,7 +187,8 @@ def _costs(problem: Problem, columns: Exponents, blocks: Mapping[str, int]) -> l
 def _rebuild(problem: Problem, columns: Exponents, blocks: Mapping[str, int], objective: int) -> Problem:
     def entries(block: Block, rows: Mapping[str, Rows]) -> dict[str, Rows]:
         e = blocks.get(block.name, 0)
-        return {v: r.scaled(1.0, np.ldexp(1.0, columns[problem.layout[v]] + e)) for v, r in rows.items()}
+        exponents = {v: columns[problem.layout[v]] + e for v in rows}
+        return {v: r.scaled(1.0, np.ldexp(1.0, exponents[v])) if exponents[v].any() else r for v, r in rows.items()}
 
     def term(t: Term) -> Term:
         e = blocks.get(t.name, 0)

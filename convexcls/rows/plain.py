@@ -61,6 +61,9 @@ class PickedRows(Rows):
         np.maximum.at(out, self.columns, np.abs(self.values))
         return out
 
+    def row_max(self) -> Array:
+        return np.abs(self.values)
+
     def entry_counts(self) -> tuple[Counts, Counts]:
         there = self.values != 0
         return there.astype(np.intp), np.bincount(self.columns[there], minlength=self.shape[1])
@@ -112,6 +115,9 @@ class DiagonalRows(PickedRows):
     def added_up(self, u: Array) -> tuple[Array, Array | int]:
         return self @ u, 1
 
+    def _largest_by_column(self) -> Array:
+        return np.abs(self.values)
+
     def __abs__(self) -> Rows:
         return DiagonalRows(np.abs(self.values))
 
@@ -146,6 +152,12 @@ class ConstantRows(Rows):
 
     def __getitem__(self, index: Any) -> Rows:
         return ConstantRows(rows_selected(self.shape[0], index))
+
+    def _largest_by_column(self) -> Array:
+        return np.ones(1) if self.shape[0] else np.zeros(1)
+
+    def row_max(self) -> Array:
+        return np.ones(self.shape[0])
 
     def __abs__(self) -> Rows:
         return self

@@ -511,3 +511,23 @@ def test_losses_by_name():
     assert Hinge().conjugate == Hinge().conjugate
     assert Hinge().conjugate != Perceptron().conjugate
     assert repr(Hinge()) == "Hinge()"
+
+
+def test_log_det_speaks_of_its_argument_as_it_is_now() -> None:
+    """Factors are remembered by the numbers, not by the array: one that was written to since is another point. Who
+    writes to an answer does not change what is remembered."""
+    u = np.array([2.0, 1.0, 3.0])
+    plain, halved = LogDet(2), LogDet(2, halved=True)
+    for _ in range(2):  # worked out, and remembered
+        assert plain.value(u)[0] == pytest.approx(-np.log(5.0))
+        assert plain.slope(u) == pytest.approx(-np.array([3.0, -2.0, 2.0]) / 5.0)
+        assert halved.value(u)[0] == pytest.approx(-np.log(5.75) - 2.0)
+    plain.slope(u)[:] = 0.0
+    assert plain.slope(u) == pytest.approx(-np.array([3.0, -2.0, 2.0]) / 5.0)
+    u[0] = 1.0
+    assert plain.value(u)[0] == pytest.approx(-np.log(2.0))
+    assert plain.slope(u) == pytest.approx(-np.array([3.0, -2.0, 1.0]) / 2.0)
+    u[0] = 0.0
+    assert plain.value(u)[0] == np.inf
+    assert not plain.inside(u)
+    assert np.all(np.isnan(plain.slope(u)))

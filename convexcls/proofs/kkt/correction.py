@@ -31,7 +31,7 @@ import numpy as np
 from scipy.linalg.lapack import dpocon, dpotrf, dpotrs
 
 from convexcls.arrays import Array, Indices
-from convexcls.problem import BY_SAMPLE, Block, Problem
+from convexcls.problem import BY_SAMPLE, Problem
 from convexcls.problem.epigraph import Epigraph
 from convexcls.proofs.rigorous.rounding import Ball
 from convexcls.proofs.rigorous.structure import Structure
@@ -61,12 +61,13 @@ MOST_STEPS = 10
 def free_variables(problem: Problem) -> list[str]:
     """The variables without curvature whose stationarity adds up over samples."""
     out = []
+    balls = problem.remembered(Structure).balls
     for v in problem.variables:
         bounds = [b for b in problem.norm_bounds if v.name in b.bound_entries]
-        in_ball = v.name in problem.remembered(Structure).balls  # no step along a column is long
+        in_ball = v.name in balls  # no step along a column is long
         if v.name in problem.quadratic or v.kind in BY_SAMPLE or bounds or in_ball:
             continue
-        if any(v.name in _summed(b) for b in problem.blocks):
+        if any(v.name in entries for entries in problem.remembered(_summed_by_block)):
             out.append(v.name)
     return [v for group in _joined(problem, out) if _width(problem, group) <= LARGEST_GROUP for v in group]
 
@@ -78,34 +79,35 @@ def _width(problem: Problem, names: Sequence[str]) -> int:
 def _joined(problem: Problem, names: Sequence[str]) -> list[list[str]]:
     """The variables in groups that no row and no gauge joins with each other."""
     groups = [[v] for v in names]
-    if problem.gauge or _sides(problem, names):
+    if len(names) <= 1 or problem.gauge or _sides(problem, names):
         return [list(names)] if names else []
-    for block in problem.blocks:
-        touched = [group for group in groups if any(v in _summed(block) for v in group)]
+    for summed in problem.remembered(_summed_by_block):
+        touched = [group for group in groups if any(v in summed for v in group)]
         if len(touched) > 1:
             groups = [group for group in groups if group not in touched]
             groups.append([v for v in names if any(v in group for group in touched)])
     return groups
 
 
-def _summed(block: Block) -> dict[str, Rows]:
-    """A block's entries without those that act one to one: a bound's multiplier is no help against a sum."""
-    return {v: rows for v, rows in block.entries.items() if rows.diagonal() is None}
+def _summed_by_block(problem: Problem) -> list[dict[str, Rows]]:
+    """The entries of each block without those that act one to one: a bound's multiplier is no help against a sum."""
+    return [{v: rows for v, rows in b.entries.items() if rows.diagonal() is None} for b in problem.blocks]
 
 
 def _sides(problem: Problem, names: Sequence[str]) -> list[Epigraph]:
     """The distance behind each block in which these variables add up; none where some block is no side of one."""
     distances = problem.remembered(Structure).distances
-    summed = [b.name for b in problem.blocks if not _summed(b).keys().isdisjoint(names)]
+    by_block = zip(problem.blocks, problem.remembered(_summed_by_block), strict=True)
+    summed = [b.name for b, entries in by_block if not entries.keys().isdisjoint(names)]
     return [distances[name] for name in summed] if distances.keys() >= set(summed) else []
 
 
 def summed_rows(problem: Problem, names: Sequence[str]) -> list[JoinedRows]:
     """The rows over some variables in which these add up."""
-    blocks = problem.blocks
-    if len(names) == len(problem.variables) and all(len(_summed(b)) == len(b.entries) for b in blocks):
+    blocks, summed = problem.blocks, problem.remembered(_summed_by_block)
+    if len(names) == len(problem.variables) and [*map(len, summed)] == [len(b.entries) for b in blocks]:
         return [problem.rows(b) for b in blocks]  # which are known
-    return [rows for b in blocks if (rows := problem.narrow_rows(_summed(b), names)) is not None]
+    return [rows for entries in summed if (rows := problem.narrow_rows(entries, names)) is not None]
 
 
 class Correction(NamedTuple):

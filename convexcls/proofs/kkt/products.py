@@ -11,6 +11,7 @@ next where the one before is not good enough for what is asked:
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from fractions import Fraction
 from functools import cached_property
@@ -78,11 +79,12 @@ def facts(rows: JoinedRows, closely: bool = True) -> RowFacts:
 
 
 def _entry_errors(rows: JoinedRows, closely: bool) -> tuple[float, Array | float]:
-    relative, absolute = 0.0, np.zeros(rows.shape[1])
-    for where, part in rows.parts:
-        if np.isfinite(part.rounding):
-            relative = max(relative, part.rounding * UNIT * 1.01)
-            continue
+    relative = max((r * UNIT * 1.01 for _, part in rows.parts if math.isfinite(r := part.rounding)), default=0.0)
+    inexact = [(where, part) for where, part in rows.parts if not math.isfinite(part.rounding)]
+    if not inexact:
+        return relative, 0.0
+    absolute = np.zeros(rows.shape[1])
+    for where, part in inexact:
         f = part.factors()
         error = _error_of(f.core if f.core.as_centred is None else f.core.as_centred.whole, closely)
         largest = 1.0 if f.left is None else float(np.abs(f.left).max(initial=0.0))
