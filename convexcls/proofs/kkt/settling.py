@@ -37,7 +37,7 @@ SHARE = 0.01
 ROUNDED = 1e-6
 #: Rows at their kinks with more entries are not worked out in doubled precision where stretching does as well.
 MAX_DOUBLED_ENTRIES = 100_000
-#: The most that they are stretched, as a fraction of the tolerance: the objective moves by as much of itself.
+#: The most that a point is stretched for them, as a fraction of the tolerance. What that costs is left to the check.
 MAX_STRETCH = 0.1
 #: A factor nearer to 1 than this is 1.
 EPSILON = 2.0**-52
