@@ -15,15 +15,15 @@ does change.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from convexcls.arrays import Array, least_squares
+from convexcls.arrays import Array, Mask, least_squares
 from convexcls.problem import Epigraph, Problem
 from convexcls.problem.centring import centre, in_centred_form
 from convexcls.proofs.kkt.correction import FreeRows, free_variables
-from convexcls.proofs.kkt.products import row_values
+from convexcls.proofs.kkt.products import plain_values, row_values
 from convexcls.proofs.rigorous.structure import Structure
 
 NOTE = (
@@ -35,6 +35,10 @@ NOTE = (
 SHARE = 0.01
 #: Slacks below this fraction of their unit may come of rounding.
 ROUNDED = 1e-6
+#: Rows at their kinks with more entries are not worked out in doubled precision where stretching does as well.
+MAX_DOUBLED_ENTRIES = 100_000
+#: The most that a point is stretched for them, as a fraction of the tolerance. What that costs is left to the check.
+MAX_STRETCH = 0.1
 #: A factor nearer to 1 than this is 1.
 EPSILON = 2.0**-52
 
@@ -53,6 +57,7 @@ def settled(problem: Problem, x: Array, tol: float) -> Array:
     if not slacks:
         return x
     with np.errstate(all="ignore"):
+        x = _clear_of_kinks(problem, x, slacks, tol)
         out, stretch = _lowest(problem, x, slacks, tol)
         best, more, tried = out, stretch, 1.0
         while more > 0.0 and tried * stretch < tol:
@@ -67,12 +72,46 @@ def _stretched(problem: Problem, x: Array, factor: float) -> Array:
     return x * factor if centred is None else np.array(centred.restore(centred.centre(x, {})[0] * factor, {})[0])
 
 
+#: The heights of a piece in doubles, with one bound of their rounding.
+Plain = tuple[Array, float]
+
+
+def _plain_heights(problem: Problem, bare: Array, e: Epigraph) -> list[Plain]:
+    return [plain_values(problem.rows(c), bare, c, "rhs", closely=True) for c in e.pieces]
+
+
+def _open(plain: Sequence[Plain]) -> list[Mask]:
+    """For each piece, the rows in which it may be the highest."""
+    surely = np.max([mid - rad for mid, rad in plain], axis=0)
+    return [~(mid + rad < surely) for mid, rad in plain]
+
+
+def _clear_of_kinks(problem: Problem, x: Array, slacks: Mapping[str, Epigraph], tol: float) -> Array:
+    """The point stretched by a few roundings of its rows, so that those at the kink, whose slacks are 0 or a rounding,
+    are surely below it. Only where these rows have many entries: otherwise their slacks are worked out."""
+    stretch = 0.0
+    bare = _without(problem, x, slacks)
+    for e in slacks.values():
+        plain = _plain_heights(problem, bare, e)
+        for c, (mid, rad), may in zip(e.pieces, plain, _open(plain), strict=True):
+            at_kink = may & (np.abs(mid) <= 2.0 * rad) & (c.rhs < 0.0)
+            if len(c.entries) > 1 and at_kink.sum() * problem.rows(c).row_length > MAX_DOUBLED_ENTRIES:
+                stretch = max(stretch, 4.0 * rad / float(np.abs(c.rhs[at_kink]).min()))
+    return _stretched(problem, x, 1.0 + stretch) if 0.0 < stretch <= MAX_STRETCH * tol else x
+
+
+def _without(problem: Problem, x: Array, slacks: Mapping[str, Epigraph]) -> Array:
+    """The point with its slacks at 0."""
+    bare = x.copy()
+    for v in slacks:
+        bare[problem.layout[v]] = 0.0
+    return bare
+
+
 def _lowest(problem: Problem, x: Array, slacks: Mapping[str, Epigraph], tol: float) -> tuple[Array, float]:
     """The point with its lowest slacks, and how far it has to be stretched, as a fraction of it, so that those of a
     rounding vanish: 0 where they cost little."""
-    bare, out, stretch = x.copy(), x.copy(), 0.0
-    for v in slacks:
-        bare[problem.layout[v]] = 0.0
+    bare, out, stretch = _without(problem, x, slacks), x.copy(), 0.0
     objective = max(problem.objective(x), problem.unit)
     least = min(objective, max(problem.objective(bare), problem.unit))  # without slacks
     for v, e in slacks.items():
@@ -80,17 +119,26 @@ def _lowest(problem: Problem, x: Array, slacks: Mapping[str, Epigraph], tol: flo
         unit = max(max(c.unit, float(np.abs(c.rhs).max(initial=0.0))) for c in e.pieces)
         if not costs.size:
             continue
+        plain = _plain_heights(problem, bare, e)
         price = objective / float(costs.sum()) if np.any(costs) else np.inf
         room = SHARE * tol * min(unit, max(price, 0.0))
         if (bend := float(p.max(initial=0.0))) > 0:
             room = min(room, float(np.sqrt(SHARE * tol * max(objective, 0.0) / bend / max(costs.size, 1))))
-        lowest = e.lowest([row_values(problem.rows(c), bare, c, "rhs", room).mid for c in e.pieces])
+        lowest = e.lowest(_heights(problem, bare, e, plain, room))
         out[where] = np.where(np.abs(lowest - x[where]) > room, lowest, x[where])
         rounded = (out[where] > 0) & (out[where] < ROUNDED * unit)
         paid = float(costs[rounded] @ out[where][rounded] + 0.5 * p[rounded] @ out[where][rounded] ** 2)
         if rounded.any() and paid > SHARE * tol * least:
             stretch = max(stretch, 2.0 * float(out[where][rounded].max()) / unit, EPSILON)
     return out, stretch
+
+
+def _heights(problem: Problem, bare: Array, e: Epigraph, plain: Sequence[Plain], room: float) -> list[Array]:
+    """The heights of the pieces, to ``room`` where they may be the highest."""
+    if all(rad <= room for _, rad in plain):
+        return [mid for mid, _ in plain]
+    wanted = [np.where(may, room, np.inf) for may in _open(plain)]
+    return [row_values(problem.rows(c), bare, c, "rhs", w).mid for c, w in zip(e.pieces, wanted, strict=True)]
 
 
 # ---- the shortest coefficients --------------------------------------------------------------------------------
