@@ -126,6 +126,16 @@ class ClassMarginRows(Rows):
     def _largest_by_column(self) -> Array:
         return np.tile(self.base.column_max(), self.count)  # every sample has a row that touches each class
 
+    @property
+    def row_length(self) -> int:
+        """A row has entries for two classes, however many there are."""
+        return 2 * self.base.row_length
+
+    def largest_reach(self, x: Array) -> float:
+        """|x_i|'|w_c| + |other| |x_i|'|w_k| is at most that of the two classes that reach furthest."""
+        reaches = sorted(self.base.largest_reach(w) for w in x.reshape(self.count, -1))
+        return max(1.0, abs(self.other)) * sum(reaches[-2:])
+
     def to_matrix(self) -> Any:
         return self._picked(np.arange(self.shape[0]))
 

@@ -427,3 +427,17 @@ def test_some_rows_know_their_entries_as_given(make):
     for index in ([0, 1], slice(0, 2), np.arange(rows.shape[0]) == 1):
         assert rows[index].rational() == rows.rational(index)
         assert rows[index].rounding == rows.rounding > 0
+
+
+@pytest.mark.parametrize("other", [-1.0, 0.5, -3.0])
+def test_a_margin_of_two_classes_reaches_as_far_as_these(other):
+    """At least |R| |x|, by rows written out; and for as many classes as one likes, no more than two of them count."""
+    rng = np.random.default_rng(1)
+    X, classes, x = rng.standard_normal((40, 3)), np.arange(40) % 6, rng.standard_normal(18)
+    rows = ClassMarginRows(as_rows(X), classes, 6, other)
+    written = np.abs(rows.to_dense())
+    assert rows.row_length == np.count_nonzero(written, axis=1).max() == 6
+    reach = (np.abs(X).max(axis=0) * np.abs(x.reshape(6, 3))).sum(axis=1)
+    assert (
+        (written @ np.abs(x)).max() <= rows.largest_reach(x) <= max(1.0, abs(other)) * np.sort(reach)[-2:].sum() + 1e-12
+    )

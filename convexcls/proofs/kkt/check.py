@@ -37,7 +37,7 @@ from convexcls.arrays import Array, Mask
 from convexcls.problem import Constraint, NormBound, Problem, Term
 from convexcls.problem.centring import in_centred_form
 from convexcls.proofs.kkt.correction import Correction, FreeRows
-from convexcls.proofs.kkt.products import Gradient, plain_values, quadratic_value, row_values
+from convexcls.proofs.kkt.products import Gradient, plain_values, quadratic_value, rounding_by_row, row_values
 from convexcls.proofs.kkt.residuals import KKT, BlockResidual, Residual, Sizes, Yardsticks, largest, ratio
 from convexcls.proofs.rigorous.rounding import UNIT, Ball, gamma, raised
 from convexcls.rows import JoinedRows
@@ -68,21 +68,32 @@ def check_kkt_with_gradient(
     with np.errstate(all="ignore"):
         check = _Check(problem, x, multipliers, tol, False, problem.unit)
         kkt = check.run()
-        if not kkt.holds(tol) and kkt.may_hold(tol) and np.all(np.isfinite(x)):  # rounding decides
-            check = _Check(problem, x, multipliers, tol, True, check.scale)
-            kkt = check.run()
+        for doubled in (False, True):
+            if kkt.holds(tol) or not kkt.may_hold(tol) or not np.all(np.isfinite(x)):
+                break
+            if doubled or any(not t.is_half_square for t in problem.terms):  # rounding decides
+                check = _Check(problem, x, multipliers, tol, True, check.scale, doubled)
+                kkt = check.run()
         return kkt, check.residual.mid
 
 
 class _Check:
     """One measurement: gathers the pieces of the Lagrangian's gradient, then judges them. From afar, one bound is
     enough for the rounding of all rows of a block; ``closely``, each row has its own, in doubled precision where that
-    is needed: ``scale`` is what the objective was from afar."""
+    is needed (of losses, which are many, only where ``doubled``): ``scale`` is what the objective was from afar."""
 
     def __init__(
-        self, problem: Problem, x: Array, multipliers: Mapping[str, Array], tol: float, closely: bool, scale: float
+        self,
+        problem: Problem,
+        x: Array,
+        multipliers: Mapping[str, Array],
+        tol: float,
+        closely: bool,
+        scale: float,
+        doubled: bool = False,
     ) -> None:
-        self.problem, self.x, self.multipliers, self.tol, self.closely = problem, x, multipliers, tol, closely
+        self.problem, self.x, self.multipliers, self.tol = problem, x, multipliers, tol
+        self.closely, self.doubled = closely, doubled
         self.sizes, self.free = problem.remembered(Sizes), problem.remembered(FreeRows)
         self.gradient, self.scale = Gradient(problem, x, closely), scale
         self.largest_multiplier = self.sizes.multiplier
@@ -106,12 +117,7 @@ class _Check:
     def _add_term(self, term: Term) -> float:
         """Add the pull of a term; its value."""
         rows, weights = self.problem.rows(term), term.row_weights
-        rad: Array | float
-        if self.closely:
-            ball = row_values(rows, self.x, term, "offset", self._wanted(term))
-            u, rad = ball.mid, ball.rad
-        else:
-            u, rad = plain_values(rows, self.x, term, "offset")
+        u, rad = self._arguments(term)
         slopes = term.loss.slope(u)
         sizes = weights * term.loss.slope_size(u, slopes)
         if term.counted.size < weights.size:  # what has no weight does not count, even where it is infinite
@@ -124,6 +130,16 @@ class _Check:
             off = own * UNIT * sizes + error
             self.gradient.inherit(rows, off if self.closely else float(off.sum()))
         return term.value(u)
+
+    def _arguments(self, term: Term) -> tuple[Array, Array | float]:
+        """The arguments of a term, with bounds on their rounding: one for all, one a row, or as small as is wanted."""
+        rows = self.problem.rows(term)
+        if not self.closely:
+            return plain_values(rows, self.x, term, "offset")
+        if not self.doubled:
+            return rows @ self.x + term.offset, rounding_by_row(rows, self.x, term, "offset")
+        ball = row_values(rows, self.x, term, "offset", self._wanted(term))
+        return ball.mid, ball.rad
 
     def _wanted(self, term: Term) -> float:
         """How closely the arguments of a term have to be known: so that slopes are known relative to the largest, of a

@@ -112,15 +112,19 @@ def plain_values(rows: JoinedRows, x: Array, block: Block, field: str, closely: 
     return mid, rad if np.isfinite(rad + mid.sum()) else np.inf
 
 
+def rounding_by_row(rows: JoinedRows, x: Array, block: Block, field: str) -> Array:
+    """How far each of the values in doubles may be off, from |R| |x|."""
+    k, known = rows.row_length + BESIDES, facts(rows)
+    off = float(np.sum(known.absolute * np.abs(x))) + (4 * k * ETA if np.any(x) else 0.0)
+    return raised((gamma(k) + known.relative) * (abs(rows) @ np.abs(x) + np.abs(getattr(block, field))) + off)
+
+
 def row_values(rows: JoinedRows, x: Array, block: Block, field: str, wanted: Array | float) -> Ball:
     """R x + offset, or R x - rhs, with bounds of at most ``wanted`` where that can be had."""
     mid, largest = plain_values(rows, x, block, field, closely=True)
     if np.all(largest <= wanted):
         return Ball(mid, np.full(mid.shape, largest))
-    sign = -1.0 if field == "rhs" else 1.0
-    k, known = rows.row_length + BESIDES, facts(rows)
-    off = float(np.sum(known.absolute * np.abs(x))) + (4 * k * ETA if np.any(x) else 0.0)
-    rad = raised((gamma(k) + known.relative) * (abs(rows) @ np.abs(x) + np.abs(getattr(block, field))) + off)
+    sign, rad = -1.0 if field == "rhs" else 1.0, rounding_by_row(rows, x, block, field)
     wanted = np.broadcast_to(wanted, rad.shape)
     doubt = np.flatnonzero(~(rad <= wanted))
     for some in (doubt[chunk] for chunk in _chunks(doubt.size, rows.shape[1])):

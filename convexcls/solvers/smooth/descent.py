@@ -16,9 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from convexcls.arrays import Array, least_squares
+from convexcls.arrays import Array, Indices, least_squares
 from convexcls.problem import Problem
 from convexcls.rows.column_basis import ColumnBasis
+from convexcls.rows.summation import row_blocks
 from convexcls.solvers.base import Tracer
 from convexcls.solvers.smooth.objective import Iterate
 
@@ -92,9 +93,11 @@ class Progress:
             return None
         if (direction := separating_direction(iterate)) is not None:
             return DescentOutcome(iterate, SEPARATED, True, direction)
-        if self.iterations == STEPS_BEFORE_ONE_SIDED and (direction := one_sided_direction(iterate)) is not None:
-            return DescentOutcome(iterate, ONE_SIDED, True, direction)
-        return None
+        if self.iterations != STEPS_BEFORE_ONE_SIDED:
+            return None
+        direction = one_sided_direction(iterate)
+        direction = threshold_direction(iterate) if direction is None else direction
+        return None if direction is None else DescentOutcome(iterate, ONE_SIDED, True, direction)
 
 
 def may_run_away(problem: Problem) -> bool:
@@ -132,6 +135,42 @@ def one_sided_direction(iterate: Iterate) -> Array | None:
     for v in iterate.problem.quadratic:
         one_sided[iterate.problem.layout[v]] = False
     return np.where(one_sided, np.sign(total), 0.0) if np.any(one_sided) else None
+
+
+def threshold_direction(iterate: Iterate) -> Array | None:
+    """A direction along unknowns whose feature alone has no sample on the wrong side of a threshold, such as a category
+    that one class alone has, whatever its column was centred and divided by; None where there are none. With a column c
+    of one size, as of an intercept, and r_ij = a_ij / a_ic, no row a_i shrinks along
+
+        e_j - t e_c   where   max of r_ij over a_ic < 0  <=  t  <=  min of r_ij over a_ic > 0
+
+    nor along -e_j + t e_c where it is the other way round. It is judged by exact signs afterwards."""
+    (term, *more), size = iterate.function.terms, iterate.x.size
+    if more or term.loss.width != 1 or 2 * term.rows.entries < term.samples * size:  # sparse columns are not centred
+        return None
+    low, high = np.full((2, size), np.inf), np.full((2, size), -np.inf)  # by the sign of a_ic
+    own = np.ones(size, dtype=bool)
+    for v in iterate.problem.quadratic:
+        own[iterate.problem.layout[v]] = False
+    flat: Indices = np.flatnonzero(own & (term.reach > 0))
+    for block in row_blocks(term.samples):
+        entries = term.rows[block].to_dense()[term.weights[block] > 0]
+        flat = flat[np.all(np.abs(entries[:, flat]) == term.reach[flat], axis=0)]
+        if not flat.size:
+            return None
+        positive = entries[:, flat[0]] > 0
+        for k, part in enumerate((entries[positive], -entries[~positive])):
+            np.minimum(low[k], part.min(axis=0, initial=np.inf), out=low[k])
+            np.maximum(high[k], part.max(axis=0, initial=-np.inf), out=high[k])
+    above, below = low[0] >= high[1], high[0] <= low[1]
+    found = np.flatnonzero((above | below) & own & (np.max(high, axis=0) > np.min(low, axis=0)))
+    if not found.size or not np.all(np.isfinite(low)):
+        return None
+    along = np.where(above, 1.0, -1.0)[found] / term.reach[found]
+    direction = np.zeros(size)
+    direction[found] = along
+    direction[flat[0]] -= float(along @ np.where(above, low[0], high[0])[found]) / term.reach[flat[0]]
+    return direction
 
 
 def growing_direction(iterate: Iterate, step: Array) -> Array | None:

@@ -12,6 +12,8 @@ from scipy.optimize import linprog
 
 import convexcls as cc
 from convexcls.rows.signs import exact_signs
+from convexcls.solvers.smooth.descent import threshold_direction
+from convexcls.solvers.smooth.objective import SmoothObjective
 
 
 def moves(X, y):
@@ -124,3 +126,51 @@ def test_wide_softmax_is_proved():
     assert s.problem.size > 2000
     assert s.status == "optimal"
     assert s.iterations < 150
+
+
+def standardised_categories(n=600, rare=True, seed=3):
+    """Two features one-hot, every column of mean 0 and deviation 1; with ``rare``, a category of one class only."""
+    rng = np.random.default_rng(seed)
+    codes = rng.integers(0, 4, (n, 2))
+    y = rng.integers(0, 2, n)
+    if rare:
+        codes[:5, 0], y[:5] = 4, 1
+    X = np.column_stack([np.eye(5 if rare else 4)[codes[:, 0]], np.eye(4)[codes[:, 1]]])
+    return (X - X.mean(axis=0)) / X.std(axis=0), y
+
+
+def test_a_category_of_one_class_is_seen_in_standardised_columns():
+    X, y = standardised_categories()
+    found = cc.LogisticMLE(X, y).solve()
+    assert (found.status, found.solver) == ("unattained", "newton")
+    direction = found.certificate.direction.x
+    scores = [
+        sum((Fraction(a) * Fraction(v) for a, v in zip(row, direction[:-1], strict=True)), Fraction(direction[-1]))
+        for row in X.tolist()
+    ]
+    margins = np.array([float(s if label else -s) for s, label in zip(scores, y, strict=True)])
+    assert np.all(margins[:5] > 0.1)
+    assert np.all(margins > -1e-12)
+
+
+@pytest.mark.parametrize("rare", [True, False])
+def test_a_threshold_has_no_sample_on_its_wrong_side(rare):
+    """By sorted values of each feature: the rare category alone, and of overlapping ones none."""
+    X, y = standardised_categories(rare=rare)
+    problem = cc.LogisticMLE(X, y)
+    direction = threshold_direction(SmoothObjective(problem).at(np.zeros(problem.size)))
+    if not rare:
+        assert direction is None
+        assert problem.solve().status == "optimal"
+        return
+    assert np.flatnonzero(direction[:-1]).tolist() == [4]
+    moved = np.where(y, 1, -1) * (X @ direction[:-1] + direction[-1])
+    assert np.all(moved >= -1e-15)
+    assert np.all(moved[:5] > 0)
+    assert np.all(np.abs(moved[5:]) < 1e-15)
+
+
+def test_a_threshold_is_not_looked_for_without_an_intercept_that_is_free():
+    X, y = standardised_categories()
+    problem = cc.LogisticMLE(X, y, intercept=False)
+    assert threshold_direction(SmoothObjective(problem).at(np.zeros(problem.size))) is None
