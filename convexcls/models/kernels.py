@@ -136,32 +136,43 @@ class Kernel:
         small it is itself. 0 for a kernel whose entries are taken as they are."""
         return np.sqrt(self.diagonal(X)) if self.semidefinite else np.zeros(X.shape[0])
 
-    def blur(self, X: Any, rounded: bool) -> tuple[float, float]:
-        """How far a computed k(x, z) may be off: relative to sqrt(k(x, x) k(z, z)), and beside that; ``rounded`` where
-        the samples themselves were. 0 for a kernel whose values are taken as they are.
+    def blur(self, X: Any, rounded: bool) -> tuple[Array | float, float]:
+        """How far a computed k(x_i, x_j) may be off, as s_i and e: at most s_i s_j sqrt(k(x_i, x_i) k(x_j, x_j)) + e^2;
+        ``rounded`` where the samples themselves were. 0 for a kernel whose values are taken as they are.
 
         A sum of d products is off by d u |x|'|z|, u = 2^-53, and a power p of it by p times as much; all of that is at
-        most the root by Cauchy and Schwarz. Of exp(-t) an error e of t costs e exp(-t), and t exp(-t) < 0.4: relative
-        errors of t, at most (d + 6) u, cost 0.4 of themselves. Where squared distances are sums of products, or the
-        samples are rounded, the error of t is one of the samples' size r: (d + 8) u gamma (2 r)^2, or 4 u sqrt(gamma) r
-        since sqrt(t) exp(-t) < 1/2.
+        most the root by Cauchy and Schwarz. Of exp(-t) an error of t costs no more than itself, times exp(-t), and
+        t exp(-t) < 0.4: relative errors of t, at most (d + 6) u, cost 0.4 of themselves; samples that are rounded
+        4 u sqrt(gamma) r, r the largest of them, since sqrt(t) exp(-t) < 1/2.
+
+        Where squared distances are sums of products, t = h_i + h_j - 2 gamma a_i'a_j, with a_i = x_i - c and
+        h_i = gamma |a_i|^2. Since 2 gamma |a_i|'|a_j| <= h_i + h_j, the d + 2 products are off by 2 (d + 3) u times
+        h_i + h_j, the heights by (d + 2) u and the differences a_i by 4 u times it: altogether by less than
+        B (h_i + h_j) with B = (3 d + 16) u. And A + B (h_i + h_j) <= s_i s_j with s_i = sqrt(A) (1 + B h_i / A), for
+        any A > 0. So a few samples far from the others do not make all values uncertain.
         """
         if not self.semidefinite or self.kind == "precomputed":
             return 0.0, 0.0
         n, d = X.shape
         if self.kind in ("poly", "polynomial", "linear"):
             power, gamma = (1.0, 1.0) if self.kind == "linear" else (self.degree, self.gamma)
-            return UNIT * power * (d + 6 + 2 * rounded), ETA * (power * (1.0 + gamma) * d + 64)
-        units = 2.0 * d + 16 if self.kind == "cosine" else 0.4 * (d + 6) + 2
-        if self.kind == "rbf":
-            centre = 0.0 if sparse.issparse(X) else X.mean(axis=0)
-            if sparse.issparse(X) or n * n > MAX_PAIRS_BY_DIFFERENCES:
-                units += 4.0 * self.gamma * (d + 8) * _radius(X, centre) ** 2
-            if rounded:
-                units += 4.0 * math.sqrt(self.gamma) * _radius(X, 0.0)
-        elif rounded:
-            units = math.inf
-        return UNIT * units, 64 * ETA
+            beside = ETA * (power * (1.0 + gamma) * d + 64)
+            return math.sqrt(UNIT * power * (d + 6 + 2 * rounded)), math.sqrt(beside)
+        beside = math.sqrt(64 * ETA)
+        A = UNIT * (2.0 * d + 16 if self.kind == "cosine" else 0.4 * (d + 6) + 2)
+        if self.kind != "rbf":
+            return (math.inf if rounded else math.sqrt(A)), beside
+        if rounded:
+            A += UNIT * 4.0 * math.sqrt(self.gamma) * math.sqrt(float(squared_norms(X).max(initial=0.0)))
+        if not sparse.issparse(X) and n * n <= MAX_PAIRS_BY_DIFFERENCES:
+            return math.sqrt(A), beside
+        with np.errstate(over="ignore"):
+            heights = self.gamma * squared_norms(X if sparse.issparse(X) else X - X.mean(axis=0))
+        B = UNIT * (3 * d + 16)
+        A = max(A, B * float(heights.mean()))
+        if not math.isfinite(A):
+            return math.inf, beside
+        return np.asarray(math.sqrt(A) * (1.0 + B / A * heights)), beside
 
     def check(self, X: Any) -> None:
         """A ``DataError`` where a kernel that is known to be semidefinite does not take the samples: no entry of its
@@ -199,13 +210,6 @@ class Kernel:
                 f"another kernel{advice}"
             )
         return K
-
-
-def _radius(X: Any, centre: Any) -> float:
-    """The largest distance of a row from the centre."""
-    with np.errstate(over="ignore"):
-        squares = squared_norms(X if sparse.issparse(X) else X - centre)
-    return float(np.sqrt(np.max(squares, initial=0.0)))
 
 
 def _squared_distances(A: Array, B: Array) -> Array:

@@ -41,7 +41,7 @@ class KernelRows(Rows):
         root: Rows | None = None,
         absolute: bool = False,
         memory: _KernelProducts | None = None,
-        blur: tuple[float, float] = (0.0, 0.0),
+        blur: tuple[Array | float, float] = (0.0, 0.0),
     ) -> None:
         self.store, self.factor, self.weight, self.root, self.absolute = store, factor, weight, root, absolute
         self.blur = blur
@@ -100,11 +100,11 @@ class KernelRows(Rows):
         return self
 
     def spread(self) -> Array | None:
-        """A value k(x, z) is known to ``blur[0]`` of sqrt(k(x, x) k(z, z)), and to ``blur[1]`` where that underflows.
-        None where the values are what was given."""
-        if not any(self.blur):
+        """A value k(x_i, x_j) is known to s_i s_j sqrt(k(x_i, x_i) k(x_j, x_j)), and to e^2 where that underflows, with
+        s, e = ``blur``. None where the values are what was given."""
+        relative, absolute = self.blur
+        if not absolute and not np.any(relative):
             return None
-        relative, absolute = (math.sqrt(part) for part in self.blur)
         sizes = relative * np.sqrt(np.abs(self.store.diagonal())) + absolute
         return np.asarray(math.sqrt(abs(self.weight)) * np.abs(self.factor) * sizes)
 

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 from datasets import SEPARABLE, overlapping
+from flint import arb, ctx, fmpq
 from scipy import sparse
 from sklearn.metrics import pairwise
 from sklearn.svm import SVC
@@ -21,6 +22,7 @@ import convexcls as cc
 from convexcls import gallery
 from convexcls.cli import main
 from convexcls.data import DataError
+from convexcls.models.kernels import Kernel, _dense
 from convexcls.proofs.kkt.check import check_kkt
 from convexcls.solve import accepting
 
@@ -523,3 +525,29 @@ def test_an_objective_that_doubles_cannot_measure_is_told_as_proved():
     exact = cc.KernelSVM(X, y, kernel="poly", C=10.0, degree=1, coef0=1.0, gamma=1.0).solve(level="exact")
     assert s.status == exact.status == "optimal"
     assert s.objective == pytest.approx(float(exact.certificate.optimum), rel=1e-8)
+
+
+# ---- how far values may be off ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("storage", ["dense", "sparse"])
+@pytest.mark.parametrize("gamma", [1e-3, 0.05, 3.0])
+def test_values_by_products_are_within_what_is_said_of_them(storage, gamma):
+    """Against balls of 200 bits. One sample is far away: what is said of pairs without it hardly changes."""
+    rng = np.random.default_rng(11)
+    X = rng.normal(size=(520, 12))
+    near = Kernel("rbf", gamma=gamma).blur(X, False)[0]
+    X[0] += 40.0
+    X = X if storage == "dense" else sparse.csr_array(X)
+    kernel = Kernel("rbf", gamma=gamma)
+    s, e = kernel.blur(X, False)
+    values = kernel.between(X, X)
+    samples = [[fmpq(*v.as_integer_ratio()) for v in row] for row in _dense(X).tolist()]
+    for i, j in [(0, 0), (0, 1), (0, 519), *rng.integers(0, 520, (300, 2)).tolist()]:
+        distance = sum((u - v) ** 2 for u, v in zip(samples[i], samples[j], strict=True))
+        with ctx.workprec(200):
+            exact = (-arb(fmpq(*gamma.as_integer_ratio()) * distance)).exp()
+            assert abs(exact - arb(values[i, j])) <= s[i] * s[j] + e * e
+    if storage == "dense":
+        assert np.median(s) < 2.0 * np.median(near)
+        assert s[0] > 3.0 * s[1]
