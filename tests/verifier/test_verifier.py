@@ -48,7 +48,7 @@ def test_both_have_the_same_digest():
     rng = random.Random(5)
     for _ in range(40):
         n, d = rng.randint(2, 6), rng.randint(1, 4)
-        cells = ["0", "1", "-2.50", "0.1", "1e-3", ".5", "3.", "-0.0", "12345678901234567890.1", "1e300", "2e-320"]
+        cells = ["0", "1", "-2.50", "0.1", "1e-3", ".5", "3.", "-0.0", "12345678901234567890.1", "1e300", "2e-300"]
         rows = [[rng.choice(cells) for _ in range(d)] for _ in range(n)]
         labels = (
             ["no", *rng.choices(["no", "yes ü", "no"], k=n - 2), "yes ü"]
