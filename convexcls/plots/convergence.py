@@ -118,11 +118,11 @@ class ConvergenceDisplay(Display):
         ax.set_ylabel(f"{what}\n(what is below {SMALLEST_GAP:.0e} is rounding)")
 
     def describe(self) -> str:
-        told = [
+        described = [
             f"{t.name} ends after {style.counted(int(t.iteration[-1]), 'iteration')} with a gap of {t.gap[-1]:.0e}"
             for t in self.traces
         ]
-        return f"Relative distance of the objective from the optimum {self.optimum:.6g}: {'; '.join(told)}."
+        return f"Relative distance of the objective from the optimum {self.optimum:.6g}: {'; '.join(described)}."
 
 
 def _solutions(source: Solution | Sequence[Solution] | Comparison) -> list[Solution]:
@@ -232,11 +232,11 @@ class AnswersDisplay(Display):
         ax.set_xlabel(f"relative distance of coef and intercept from the certified ({style.plain(self.reference, 24)})")
 
     def describe(self) -> str:
-        told = ", ".join(
+        described = ", ".join(
             f"{name} {distance:.0e}{'' if proved else ' (not proved)'}"
             for name, distance, proved in zip(self.solvers, self.distances, self.proved, strict=True)
         )
-        return f"Relative distances from the certified answer of {self.reference} to the {self.model}: {told}."
+        return f"Relative distances from the certified answer of {self.reference} to the {self.model}: {described}."
 
 
 def _answer(solution: Solution) -> Array:
