@@ -237,10 +237,8 @@ class _Held:
             if np.any((np.abs(violation) if c.relation == "==" else violation) > allowed):
                 return float("nan")
         for b in problem.norm_bounds:
-            if (
-                np.linalg.norm(problem.rows(b) @ at + b.offset)
-                > float(problem.bound_rows(b) @ at) + b.bound + ROUNDED_SUM
-            ):
+            length = np.linalg.norm(problem.rows(b) @ at + b.offset)
+            if length > float(problem.bound_rows(b) @ at) + b.bound + ROUNDED_SUM:
                 return float("nan")
         with np.errstate(over="ignore"):
             value = problem.reported(problem.objective(at))
