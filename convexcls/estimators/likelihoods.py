@@ -89,9 +89,7 @@ class LikelihoodClassifier(WeightedFit, Probabilities, CertifiedClassifier):
         try:
             found = existence(solution.problem)
         except NoAnswer:  # of too many coefficients it is not told what becomes of each
-            reason = (
-                "the likelihood has no maximum (proved): the classes are separated. Give C: a penalty makes it exist"
-            )
+            why = "the likelihood has no maximum (proved): the classes are separated. Give C: a penalty makes it exist"
             return NoMaximumError(why, solution.certificate, None)
         return NoMaximumError(_message(found), solution.certificate, found)
 

@@ -18,7 +18,7 @@ from convexcls.studies.compare import Comparison
 
 Against = Literal["iteration", "time"]
 Measure = Literal["gap", "residual"]
-MEASURES: tuple[Measure, ...] = ("gap", "residual")
+TRACED: tuple[Measure, ...] = ("gap", "residual")
 #: What is smaller is drawn here. Objectives that agree to so many digits differ by the order in which their terms were
 #: added up: below it a picture would show noise, another one on every machine.
 SMALLEST_GAP = 1e-14
@@ -70,10 +70,10 @@ class ConvergenceDisplay(Display):
         """Of a solution, of several solutions of one problem, or of a comparison. ``measures`` is any of "gap" and
         "residual"; by default both of one solver, and the gap of several."""
         solutions = _solutions(source)
-        chosen = tuple(measures or (MEASURES if len(solutions) == 1 else MEASURES[:1]))
+        chosen = tuple(measures or (TRACED if len(solutions) == 1 else TRACED[:1]))
         if against not in ("iteration", "time"):
             raise ValueError(f"against is {against!r}: choose 'iteration' or 'time'")
-        if strange := [m for m in chosen if m not in MEASURES]:
+        if strange := [m for m in chosen if m not in TRACED]:
             raise ValueError(f"measures has {strange[0]!r}: choose of 'gap' and 'residual'")
         proved = [s for s in solutions if s.status == "optimal"]
         if not proved:

@@ -27,8 +27,6 @@ from convexcls.rows.base import Rows
 from convexcls.rows.doubled import two_product, two_sum
 from convexcls.rows.summation import distinct_rows, rounding, row_blocks
 
-#: So many borderline rows are worked out at a time.
-BLOCK_ROWS = 4096
 #: Of more borderline rows those that are alike are told apart first.
 MAX_UNGROUPED_ROWS = 200
 #: Within these powers of two nothing overflows or underflows.
@@ -50,7 +48,7 @@ def exact_signs(rows: Rows, x: Sequence[Fraction]) -> NDArray[np.int8]:
             out[unsure] = exact_signs(rows[unsure[few[0]]], x)[few[1]]
             return out
     plain = as_doubles(x) if unsure.size else None
-    for block in row_blocks(unsure.size, BLOCK_ROWS):
+    for block in row_blocks(unsure.size):
         some = unsure[block]
         signs = None if plain is None else _expanded(rows, some, plain)
         out[some] = [(v > 0) - (v < 0) for v in exact_values(rows, x, some)] if signs is None else signs

@@ -27,7 +27,7 @@ from convexcls.proofs.claims.optimum import Widest, widest
 from convexcls.proofs.claims.rational_lower_bounds import HALF, ZERO, costs, dual_bound, linearised_bound, single_ends
 from convexcls.proofs.claims.statement import NoProof, Statement, all_rows, state
 from convexcls.proofs.enclosure.enclose import bounds_at
-from convexcls.proofs.enclosure.intervals import root_interval
+from convexcls.proofs.enclosure.intervals import BOUND_BITS, root_interval
 from convexcls.rational.elimination import Vector, dot, solve
 from convexcls.rational.numbers import MAX_RATIONAL_MATRIX_ROWS
 
@@ -35,8 +35,6 @@ from convexcls.rational.numbers import MAX_RATIONAL_MATRIX_ROWS
 MAX_BOUNDED_ENTRIES = 200_000
 #: A point that is this near to its bounds, relative to its size, is within them, to rounding.
 NEAR_BOUND = Fraction(1, 10**6)
-#: The bits of a root.
-ROOT_BITS = 128
 #: A lower and an upper bound of the minimised objective, and the objective at the point as it is.
 Finer = tuple[Fraction, Fraction, Fraction]
 
@@ -196,4 +194,4 @@ def _widest_bounds(parts: Widest, point: Mapping[str, list[Fraction]], multiplie
     if low is None or high is None or not 0 < low <= high:
         return None
     own = min(t, 1 / (2 * value * t))  # less where the margins of the point fall short of t
-    return -root_interval(1 / (2 * low), ROOT_BITS)[1], -root_interval(1 / (2 * high), ROOT_BITS)[0], -own
+    return -root_interval(1 / (2 * low), BOUND_BITS)[1], -root_interval(1 / (2 * high), BOUND_BITS)[0], -own

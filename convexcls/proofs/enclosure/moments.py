@@ -20,6 +20,7 @@ from functools import cached_property
 from convexcls.problem import NoAnswer, Problem
 from convexcls.proofs.enclosure.intervals import (
     BITS_PER_DIGIT,
+    BOUND_BITS,
     CHECK_BITS,
     MAX_BITS,
     Enclosure,
@@ -36,8 +37,6 @@ from convexcls.rational.elimination import Matrix, determinant, inverse, is_semi
 
 Values = Mapping[str, Sequence[Fraction]]
 
-#: The bits of bounds that are compared with doubles.
-BOUND_BITS = 128
 #: Bits beyond those of the digits.
 SPARE_BITS = 24
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
+from convexcls.proofs.certificate import LEVELS
 from convexcls.proofs.portable.numbers import CertificateError, read_number, read_numbers
 
 SCHEMA = "convexcls-certificate/2"
@@ -27,7 +28,6 @@ MAX_TEXT_CHARACTERS = 2_000
 #: A verifier does not call bounds that are further apart than this fraction of the optimum a proof of it.
 MAX_TOLERANCE = Fraction(1, 10_000)
 
-LEVELS = ("float", "rigorous", "exact")
 #: What proves each verdict; of an optimum that is not rational, at the level exact, an ``enclosure``.
 PROOFS = {
     "optimal": ("point", "multipliers"),

@@ -54,7 +54,7 @@ CLEAR_CURVATURE = 1e-9
 #: So far may margins move, relative to what would make a multiplier 0.
 MAX_MARGIN_CHANGE = 0.25
 #: Roundings of an entry, or of the gradient, besides those of sums.
-ROUNDINGS_BESIDE_SUM = 32
+ROUNDINGS_OF_GRADIENT = 32
 #: So many samples are enough to see that there is curvature.
 ENOUGH_SAMPLES_FOR_CURVATURE = 2000
 
@@ -232,7 +232,7 @@ class SeparatingLikelihood(Separating):
             gradient = (T.T @ pull) / reach
             curved = _least_curvature(few.gram(DenseRows(rows @ T / reach), u))
         d, L = T.shape
-        entries = (d + whole.rounding + ROUNDINGS_BESIDE_SUM) * 2.0 * UNIT_ROUNDOFF * sums
+        entries = (d + whole.rounding + ROUNDINGS_OF_GRADIENT) * 2.0 * UNIT_ROUNDOFF * sums
         g = (
             float(np.linalg.norm(gradient))
             + np.sqrt(L) * (float(np.max(additions)) * 2.0 * UNIT_ROUNDOFF * sums + entries) * weight

@@ -25,7 +25,7 @@ VERDICTS: dict[Kind, Verdict] = {
 #: Longer lists are cut.
 MAX_NAMED = 12
 #: Longer fractions are shown rounded.
-MAX_NUMBER_CHARACTERS = 24
+MAX_RATIONAL_CHARACTERS = 24
 
 
 @dataclass(frozen=True, eq=False)
@@ -219,4 +219,4 @@ def _numbers(values: Iterable[Fraction]) -> str:
 
 
 def _number(value: Fraction) -> str:
-    return short_rational(value, MAX_NUMBER_CHARACTERS) or rounded_text(value, 10)
+    return short_rational(value, MAX_RATIONAL_CHARACTERS) or rounded_text(value, 10)
