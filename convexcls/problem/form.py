@@ -33,6 +33,7 @@ from convexcls.rows import DiagonalRows, JoinedRows, Rows, as_rows
 
 if TYPE_CHECKING:
     from convexcls.problem.duality import Dual
+    from convexcls.referee import Appraisal
     from convexcls.solution import Solution
 
 
@@ -442,6 +443,27 @@ class Problem(AsClassifier, InNotebooks):
         from convexcls.solve import solve
 
         return solve(self, solver, tol, callback, start, level, **options)
+
+    def check(self, *, level: Literal["float", "rigorous", "exact"] = "float", **values: Any) -> Appraisal:
+        """Judge a point that somebody worked out: the KKT conditions in a table, bounds on the optimum, and how far the
+        point is from it, at the given ``level``.
+
+        ``values`` are the unknowns and the multipliers by name: numbers, Fractions, or text such as "1/3". Slacks that
+        are missing are as low as the others allow; multipliers that are missing are worked out from the point, and
+        ``source`` says so. At the level "exact" the conditions of a quadratic program are checked in rationals.
+
+        >>> import convexcls as cc
+        >>> problem = cc.HardMarginSVM([[0, 0], [3, 4]], [0, 1])
+        >>> right = problem.check(coef=["6/25", "8/25"], intercept=-1, margin=["2/25", "2/25"], level="exact")
+        >>> right.verdict, right.certificate.status
+        ('optimal, exactly', 'optimal')
+        >>> wrong = problem.check(coef=[0.3, 0.4], intercept=-1)  # feasible, and not the shortest
+        >>> wrong.certificate.status, wrong.source, round(wrong.objective - wrong.lower, 6)
+        ('undecided', 'worked out from the point', 0.045)
+        """
+        from convexcls.referee.by_hand import check_by_hand
+
+        return check_by_hand(self, values, level)
 
     def _repr_latex_(self) -> str:
         return f"$${self.latex()}$$"
