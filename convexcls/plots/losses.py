@@ -240,7 +240,7 @@ class _Held:
             if np.linalg.norm(problem.rows(b) @ at + b.offset) > float(problem.bound_rows(b) @ at) + b.bound + ROUNDING:
                 return float("nan")
         with np.errstate(over="ignore"):
-            value = problem.reported(problem.objective(at))
+            value = problem.objective(at)
         return value if np.isfinite(value) else float("nan")
 
 
