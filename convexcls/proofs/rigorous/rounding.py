@@ -28,7 +28,7 @@ RAISE = 1.0 + 2.0**-46
 #: Roundings besides those of a sum: of an entry, the factors of its row and column, the shift and the bound.
 ROUNDINGS_BESIDE_SUM = 12
 #: So many numbers at a time become Python's.
-CHUNK_NUMBERS = 65536
+BLOCK_NUMBERS = 65536
 
 
 def gamma(k: float) -> float:
@@ -156,7 +156,7 @@ def powers_of_two(sizes: Array, rounded: Callable[[Array], Array]) -> Array:
 def _rounded_once(values: Array) -> float:
     """The sum of doubles, rounded once; not a number where it overflows."""
     flat = np.ravel(values)
-    parts = (flat[start : start + CHUNK_NUMBERS].tolist() for start in range(0, flat.size, CHUNK_NUMBERS))
+    parts = (flat[start : start + BLOCK_NUMBERS].tolist() for start in range(0, flat.size, CHUNK_NUMBERS))
     try:
         return math.fsum(chain.from_iterable(parts))
     except (OverflowError, ValueError):
