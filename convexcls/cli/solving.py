@@ -95,14 +95,14 @@ def solve(
       convexcls solve data.svm --model hard-margin --level exact --certificate proof.json
     """
     from convexcls.describe.certificate import likelihood_prose
-    from convexcls.describe.solution import MOST_ROWS, answer, certified
+    from convexcls.describe.solution import MAX_ROWS_LISTED, answer, certified
 
     settings = arguments.solver_settings(solver, options)
     if certificate is not None:
         check_output(certificate, "--certificate", request)
     exact = level == "exact" or certificate is not None
     found = arguments.solved(read_problem(replace(request, exact=exact)), solver, tol, settings, level, digits)
-    parts = answer(found, None if everything or as_json else MOST_ROWS)
+    parts = answer(found, None if everything or as_json else MAX_ROWS_LISTED)
     put("convexcls-solution/1", parts if as_json else [*parts, *likelihood_prose(found)], as_json)
     if certificate is not None:
         write_file(certificate, found.certificate.to_json() + "\n")

@@ -10,23 +10,22 @@ import numpy as np
 
 from convexcls.describe.parts import Column, Fact, Facts, Mark, Part, Prose, Table
 from convexcls.describe.problem import some_of, title
-from convexcls.describe.solution import MOST_ROWS
+from convexcls.describe.solution import MAX_ROWS_LISTED
 from convexcls.proofs.separability import Separability
 from convexcls.referee import Appraisal, Appraisals
-from convexcls.studies.compare import COLUMNS as COMPARED
-from convexcls.studies.compare import Comparison
+from convexcls.studies.compare import COMPARED_COLUMNS, Comparison
 from convexcls.studies.inference import Existence, Summary
 from convexcls.studies.inference.summary import cells, head, heading, titles
 from convexcls.studies.leave_one_out import LeaveOneOut
 from convexcls.studies.leave_one_out.result import facts, how
-from convexcls.studies.paths import COLUMNS as ALONG_A_PATH
-from convexcls.studies.paths import Path
+from convexcls.studies.paths import PATH_COLUMNS, Path
 
 
 def comparison_table(comparison: Comparison) -> Table:
     """A row a solver, all judged by the same check."""
     columns = [
-        Column(name, "text" if name in ("solver", "verdict") else "number", begins=name == "gap") for name in COMPARED
+        Column(name, "text" if name in ("solver", "verdict") else "number", begins=name == "gap")
+        for name in COMPARED_COLUMNS
     ]
     rows = [_with_mark(row) for row in comparison.table()]
     caption = f"Tolerance {comparison.tol:.0e}; the gap and the four residuals are relative"
@@ -56,7 +55,7 @@ def _with_mark(row: list[str]) -> tuple[Any, ...]:
 
 def path_table(path: Path) -> Table:
     """One line a value, then what the table cannot show."""
-    columns = [Column(name, "text" if name == "verdict" else "number") for name in (path.parameter, *ALONG_A_PATH)]
+    columns = [Column(name, "text" if name == "verdict" else "number") for name in (path.parameter, *PATH_COLUMNS)]
     caption = f"{path.model} along {path.parameter}"
     rows = tuple(map(_with_mark, path.table()))
     return Table("path", caption, tuple(columns), rows, remarks=tuple(path.remarks()), values=path.to_dict())
@@ -76,7 +75,7 @@ def summary_parts(summary: Summary) -> list[Part]:
     return [*parts, Prose("\n\n".join(summary.notes))]
 
 
-def leave_one_out_facts(found: LeaveOneOut, most: int | None = MOST_ROWS) -> Facts:
+def leave_one_out_facts(found: LeaveOneOut, most: int | None = MAX_ROWS_LISTED) -> Facts:
     """What was found, then the rows that are predicted wrongly; programs read every sample's score besides."""
     rows = np.flatnonzero(found.errors == 1) if found.error_count else np.array([], dtype=int)
     named, cut = some_of(rows, most)

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 #: Where an optimum may be 0, as in a perfect fit, this fraction of the objective at x = 0 counts as one: small enough
 #: not to flatter an answer, large enough that what rounding leaves stays below a tolerance of 1e-8.
-ROUNDING_ROOM = 1e-4
+UNIT_SHARE = 1e-4
 
 #: The parts of the form, by the names under which ``Problem`` takes and keeps them.
 PARTS = (

@@ -14,7 +14,7 @@ import numpy as np
 
 from convexcls.arrays import Array
 from convexcls.models import FisherLDA
-from convexcls.problem import ROUNDING_ROOM, Constraint, Label, Problem, Variable
+from convexcls.problem import UNIT_SHARE, Constraint, Label, Problem, Variable
 from convexcls.problem.values import gradient
 from convexcls.referee.claim import Claim, Fit, altered, completed
 from convexcls.rows import DenseRows
@@ -61,7 +61,7 @@ def _with_covariance(base: FisherLDA, matrix: Array, symbol: str) -> Problem:
     ]
     top = max(float(np.trace(matrix)), 1e-300)
     difference = separations[0].entries[variables[0].name].to_dense()
-    unit = ROUNDING_ROOM * 0.5 * top / max(float((difference**2).sum()), 1e-300) / matrix.shape[0]
+    unit = UNIT_SHARE * 0.5 * top / max(float((difference**2).sum()), 1e-300) / matrix.shape[0]
     return altered(
         base,
         "Fisher discriminant with a given covariance",

@@ -24,14 +24,14 @@ from convexcls.proofs.kkt.check import check_kkt
 from convexcls.rows import Rows
 
 #: Rows so near to a kink, in units of their block, are looked at.
-WIDTHS = (1e-9, 1e-6, 1e-4, 1e-2)
+KINK_WIDTHS = (1e-9, 1e-6, 1e-4, 1e-2)
 #: Conditions that hold so well need no other width.
 GOOD_ENOUGH_MEASURE = 1e-8
 #: So many multipliers are found by least squares, those nearest to the kink; the others by the side they are on.
 MAX_FREE_MULTIPLIERS = 200
 
 
-def rebuilt(problem: Problem, x: Array, widths: tuple[float, ...] = WIDTHS) -> dict[str, Array]:
+def rebuilt(problem: Problem, x: Array, widths: tuple[float, ...] = KINK_WIDTHS) -> dict[str, Array]:
     """Multipliers that satisfy the optimality conditions at x as well as any that were tried."""
     if not problem.constraints:
         return {}
@@ -132,9 +132,9 @@ class _Shares:
             rows = np.arange(c.size)
             self.unknown.append(_Unknown(c, rows, np.full(c.size, -np.inf), np.full(c.size, np.inf)))
             return
-        room = c.rhs - self.problem.rows(c) @ self.x
+        slack = c.rhs - self.problem.rows(c) @ self.x
         unit = max(c.unit, float(np.abs(c.rhs).max(initial=0.0))) or 1.0
-        rows = _nearest(room, room <= self.width * unit)
+        rows = _nearest(slack, slack <= self.width * unit)
         if rows.size:
             self.unknown.append(_Unknown(c, rows, np.zeros(rows.size), np.full(rows.size, np.inf)))
 
