@@ -112,6 +112,25 @@ def verdict_parts(found: Separability | Existence | Appraisal | Appraisals) -> l
     return [Prose((Mark(found.verdict, "badge"),)), Prose(found.explain())]
 
 
+def appraisal_prose(found: Appraisal) -> Prose:
+    """How far a point is from the optimum, and its conditions; for programs with the point and its multipliers."""
+    data = {
+        "verdict": found.verdict,
+        "status": found.certificate.status,
+        "level": found.level,
+        "problem": found.problem.name,
+        "objective": found.objective,
+        "lower": found.lower,
+        "upper": found.upper,
+        "conditions": found.kkt.measures(),
+        "point": {name: part.tolist() for name, part in found.problem.split(found.point).items()},
+        "multipliers": {name: part.tolist() for name, part in found.multipliers.items()},
+        "multipliers_are": found.source,
+        "findings": found.findings,
+    }
+    return Prose(found.explain(), data=data)
+
+
 def separability_prose(found: Separability) -> Prose:
     """The verdict and its proof; for programs with every number of the proof, rationals as text."""
     hull, way = found.hull, found.direction

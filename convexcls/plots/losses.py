@@ -241,7 +241,7 @@ class _Held:
             if length > float(problem.bound_rows(b) @ at) + b.bound + ROUNDED_SUM:
                 return float("nan")
         with np.errstate(over="ignore"):
-            value = problem.reported(problem.objective(at))
+            value = problem.objective(at)
         return value if np.isfinite(value) else float("nan")
 
 

@@ -236,7 +236,8 @@ def _paragraph(a: Appraisal) -> list[str]:
         out.append(f"So {fit} lies {between} {a.suboptimality:.3g} above the optimum.")
     if a.distance is not None and np.isfinite(a.distance):
         out.append(f"As the objective is strongly convex, coef is within {a.distance:.3g} of the only best one.")
-    out.append(f"The optimality conditions at the fitted point, with the multipliers {a.source}:")
+    multipliers = f", with the multipliers {a.source}" if a.multipliers else ""
+    out.append(f"The optimality conditions at the fitted point{multipliers}:")
     return out
 
 

@@ -56,8 +56,8 @@ def true_bounds(
     enough. ``NoProof`` (a ValueError) where the problem is no quadratic program."""
     statement = state(problem)
     z = [value for name in statement.kept for value in point[name]]
-    near, value = _feasible(statement, z), _objective(statement, z)
-    upper = min((value if moved == z else _objective(statement, moved) for moved in near), default=None)
+    near, value = _feasible(statement, z), objective_at(statement, z)
+    upper = min((value if moved == z else objective_at(statement, moved) for moved in near), default=None)
     if upper is not None and (scale := _multiple(statement, z)) is not None:
         value = max(value, scale * value, key=lambda at: abs(at - upper))
     lower = [dual_bound(statement, multipliers), linearised_bound(statement, z, multipliers)]
@@ -67,7 +67,8 @@ def true_bounds(
 # ---- the upper bound ------------------------------------------------------------------------------------
 
 
-def _objective(statement: Statement, z: Vector) -> Fraction:
+def objective_at(statement: Statement, z: Vector) -> Fraction:
+    """The minimised objective at z, every slack as low as its lines allow."""
     total = HALF * dot([dot(row, z) for row in statement.quadratic], z) + dot(statement.linear, z) + statement.constant
     for samples in statement.samples:
         lines = [[dot(row, [*z, Fraction(1)]) for row in all_rows(line)] for line in samples.lines]

@@ -112,8 +112,8 @@ def _lowest(problem: Problem, x: Array, slacks: Mapping[str, Epigraph], tol: flo
     """The point with its lowest slacks, and how far it has to be stretched, as a fraction of it, so that those of a
     rounding vanish: 0 where they cost little."""
     bare, out, stretch = _without(problem, x, slacks), x.copy(), 0.0
-    objective = max(problem.objective(x), problem.unit)
-    least = min(objective, max(problem.objective(bare), problem.unit))  # without slacks
+    objective = max(problem.minimised(x), problem.unit)
+    least = min(objective, max(problem.minimised(bare), problem.unit))  # without slacks
     for v, e in slacks.items():
         where, costs, p = problem.layout[v], e.cost, e.curvature
         unit = max(max(c.unit, float(np.abs(c.rhs).max(initial=0.0))) for c in e.pieces)

@@ -251,7 +251,7 @@ def _in_doubles(parsed: Parsed, problem: Model) -> ClaimedBounds:
     x, multipliers = in_doubles(parsed, problem)
     found = bounds(problem, x, multipliers)
     with np.errstate(over="ignore", invalid="ignore"):
-        value = problem.objective(x)
+        value = problem.minimised(x)
     if not math.isfinite(value):
         raise CertificateError("the objective at the point is not finite")
     attained = not needs_attainment_proof(problem) or attainment(problem, x, multipliers) >= PROOF
