@@ -104,4 +104,3 @@ class SoftmaxMLE(Model):
 def _sums(size: int, count: int) -> Rows:
     """The sum over classes, for each feature: directions along which all classes move alike."""
     return PickedRows(np.ones(size), np.tile(np.arange(size // count), count), size // count).T
-
