@@ -30,7 +30,7 @@ from weakref import ref
 import numpy as np
 from scipy.linalg.lapack import dpocon, dpotrf, dpotrs
 
-from convexcls.arrays import Array, Indices
+from convexcls.arrays import Array, Indices, top
 from convexcls.problem import BY_SAMPLE, Problem
 from convexcls.problem.epigraph import Epigraph
 from convexcls.proofs.rigorous.rounding import Ball
@@ -137,8 +137,12 @@ class FreeRows:
 
     def correction(self, residual: Ball, enough: float = 0.0) -> Correction:
         """What removes the residual of all of these variables: see ``GroupRows``."""
-        parts = [(kind, Ball(residual.mid[w], residual.rad[w])) for kind in self.kinds for w in kind.places]
-        sizes, whole, roundings = zip(*(kind.correction(part, enough) for kind, part in parts), strict=True)
+        found = [
+            kind.correction(Ball(residual.mid[w], residual.rad[w]), enough) for kind in self.kinds for w in kind.places
+        ]
+        if len(found) == 1:
+            return found[0]
+        sizes, whole, roundings = zip(*found, strict=True)
         return Correction(max(sizes), all(whole), max(roundings))
 
     @property
@@ -208,19 +212,22 @@ class GroupRows:
     @cached_property
     def largest(self) -> Array:
         """The largest entry of each column."""
-        return np.asarray(np.max([rows.column_max() for rows in self.maps], axis=0))
+        first, *others = (rows.column_max() for rows in self.maps)
+        for other in others:
+            first = np.maximum(first, other)
+        return first
 
     @cached_property
     def size(self) -> Array:
         """The same, one for a column of zeros."""
-        return np.where(self.largest > 0, self.largest, 1.0)
+        return self.largest if (self.largest > 0).all() else np.where(self.largest > 0, self.largest, 1.0)
 
     @cached_property
     def few(self) -> _Factored | None:
         """Some of the rows with their factor; None where all are taken, or where their columns nearly repeat each
         other."""
         every = [_spacing(rows.shape[0], self.where.size) for rows in self.maps]
-        if all(step == 1 for step in every):
+        if max(every, default=1) == 1:
             return None
         few = [rows[::step] if step > 1 else rows for rows, step in zip(self.maps, every, strict=True)]
         return self._factored(few, [costs[::step] for costs, step in zip(self.costs, every, strict=True)])
@@ -323,9 +330,10 @@ def _column_by_column(squares: Array, largest: Array, r: Array, off: Array) -> C
     """The change where K'K is diagonal and needs no factor; a column of zeros is left out. A row has one entry, so the
     largest change of a column is at its largest."""
     there = squares > 0
-    step, unsure = (np.divide(v, squares, out=np.zeros(r.size), where=there) for v in (np.abs(r), off))
-    change, most = (float((largest * v).max(initial=0.0)) for v in (step, unsure))
-    return Correction(change, bool(there.all()), most)
+    whole = bool(there.all())
+    if not whole:
+        r, off, squares = np.where(there, r, 0.0), np.where(there, off, 0.0), np.where(there, squares, 1.0)
+    return Correction(top(largest * (np.abs(r) / squares)), whole, top(largest * (off / squares)))
 
 
 def _spacing(n: int, unknowns: int) -> int:
@@ -349,16 +357,18 @@ class _Factored:
         cls, problem: Problem, maps: Sequence[JoinedRows], costs: Sequence[Array], where: Indices, size: Array
     ) -> _Factored | None:
         """None where columns nearly repeat each other."""
-        grams = (rows.gram(c) for rows, c in zip(maps, costs, strict=True))
-        gram = sum(grams, np.zeros((where.size, where.size)))
-        scaled = gram / np.outer(size, size)
-        diagonal = np.sqrt(np.diag(scaled))
-        diagonal = np.where(diagonal > 0, diagonal, 1.0)
-        scaled = problem.fill_null_directions(scaled / np.outer(diagonal, diagonal), size * diagonal, where)
-        factor, info = dpotrf(scaled, lower=1, clean=0)
-        if info != 0 or not np.abs(factor.diagonal()).min() >= SMALLEST_PIVOT:
+        scaled = np.zeros((where.size, where.size))
+        for rows, c in zip(maps, costs, strict=True):
+            scaled += rows.gram(c)
+        scaled /= size[:, None] * size
+        diagonal = np.sqrt(scaled.diagonal())
+        diagonal[~(diagonal > 0)] = 1.0
+        scaled /= diagonal[:, None] * diagonal
+        unit = size * diagonal
+        factor, info = dpotrf(problem.fill_null_directions(scaled, unit, where), lower=1, clean=0)
+        if info != 0 or not factor.diagonal().min() >= SMALLEST_PIVOT:
             return None
-        return cls(maps, np.asarray(factor), size * diagonal, all(np.all(c == 1.0) for c in costs))
+        return cls(maps, factor, unit, all([(c == 1.0).all() for c in costs]))
 
     def solve(self, r: Array) -> Array:
         """(K'CK)^-1 r."""
@@ -381,7 +391,7 @@ class _Factored:
     @cached_property
     def _smallest(self) -> float:
         """At most about the smallest eigenvalue."""
-        norm = float(np.abs(self.factor.diagonal()).max(initial=0.0))
+        norm = top(self.factor.diagonal())
         return float(dpocon(self.factor, norm * norm, uplo="L")[0] * norm * norm / np.sqrt(max(self.unit.size, 1)))
 
     @cached_property
@@ -390,7 +400,7 @@ class _Factored:
 
 
 def _largest(changes: Sequence[Array]) -> float:
-    return max(float(np.abs(change).max(initial=0.0)) for change in changes)
+    return max([top(np.abs(change)) for change in changes])
 
 
 def _on_few_rows(

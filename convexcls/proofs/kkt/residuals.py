@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from convexcls.arrays import Array, Indices
+from convexcls.arrays import Array, Indices, top
 from convexcls.problem import ROUNDING_ROOM, Block, Problem, Term
 from convexcls.problem.epigraph import Epigraph
 from convexcls.proofs.rigorous.structure import Structure
@@ -37,11 +37,11 @@ class BlockResidual(NamedTuple):
     @classmethod
     def of(cls, values: Array, yardsticks: Yardsticks, rounding: float = 0.0, least: float = 0.0) -> BlockResidual:
         """The residuals with the largest of them."""
-        top = float(values.max(initial=0.0))
-        relative = largest(values, yardsticks)
-        if top > 0 or math.isinf(least):
+        most = top(values)
+        relative = largest(values, yardsticks) if most else 0.0
+        if most > 0 or math.isinf(least):
             relative = max(relative, least)
-        return cls(values, yardsticks, rounding, least, top, relative)
+        return cls(values, yardsticks, rounding, least, most, relative)
 
     @property
     def relatives(self) -> Array:
@@ -66,10 +66,15 @@ class Residual:
 
     def __init__(self, blocks: Mapping[str, BlockResidual]) -> None:
         self.blocks = blocks
-        every = blocks.values()
-        self.max = max((block.max for block in every), default=0.0)
-        self.relative = max((block.relative for block in every), default=0.0)
-        self.bound = max((block.relative + block.rounding for block in every), default=0.0)
+        self.max = self.relative = self.bound = 0.0
+        for block in blocks.values():  # what is not a number is beyond any bound
+            if not block.max <= self.max:
+                self.max = block.max if block.max == block.max else math.inf
+            if not block.relative <= self.relative:
+                self.relative = block.relative if block.relative == block.relative else math.inf
+            bound = block.relative + block.rounding
+            if not bound <= self.bound:
+                self.bound = bound if bound == bound else math.inf
 
     @property
     def values(self) -> dict[str, Array]:
@@ -185,14 +190,15 @@ class KKT:
 
 def largest(values: Array | float, yardsticks: Yardsticks) -> float:
     """The largest of the numbers, measured; infinite where it cannot be told."""
-    out = 0.0
+    out, most = 0.0, max(values, 0.0) if isinstance(values, float) else top(values)
+    if not most:
+        return out
     for factor, size in yardsticks:
         if isinstance(values, float) or isinstance(size, float):
-            top = max(values, 0.0) if isinstance(values, float) else float(values.max(initial=0.0))
             least = size if isinstance(size, float) else float(size.min(initial=math.inf))
-            out = max(out, ratio(factor * top, least))
+            out = max(out, ratio(factor * most, least))
         else:
-            out = max(out, float(ratios(factor * values, size).max(initial=0.0)))
+            out = max(out, top(ratios(factor * values, size)))
     return out
 
 
@@ -206,7 +212,7 @@ def ratio(value: float, scale: float) -> float:
 def ratios(values: Array, scales: Array | float) -> Array:
     """The same for each entry, but 0 of what is finite where the scale is infinite."""
     out = np.divide(values, scales, out=np.zeros(values.shape), where=values != 0)
-    np.copyto(out, np.inf, where=np.isnan(out))
+    out[np.isnan(out)] = np.inf
     return out
 
 
@@ -254,6 +260,8 @@ class Sizes:
     @cached_property
     def boxed(self) -> NDArray[np.bool_]:
         """The unknowns without curvature that are bounded on both sides."""
+        if not self.structure.bounds:
+            return np.zeros(self.diagonal.size, dtype=bool)
         low, high = self.structure.limits
         return (self.diagonal == 0) & np.isfinite(low) & np.isfinite(high)
 
@@ -261,6 +269,8 @@ class Sizes:
     def widths(self) -> dict[str, Array]:
         """How far apart the two bounds of each unknown are, by the constraints that state them; infinite of an unknown
         with one bound only, and of one that its bounds leave no choice."""
+        if not self.structure.bounds:
+            return {}
         low, high = self.structure.limits
         apart = np.where(high > low, high - low, np.inf)
         parts = {c.name: apart[self.structure.problem.layout[v]] for c in self.structure.bounds for v in c.entries}
