@@ -24,6 +24,8 @@ Exponents = NDArray[np.int64]
 
 #: Entries between 2^-3 and 2^3 are left alone.
 MAX_UNSCALED_EXPONENT = 3
+#: Sizes below it, and above its inverse, have such an exponent, which is rounded.
+NEAR_ONE = 2.0 ** (MAX_UNSCALED_EXPONENT + 0.5)
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,7 +137,7 @@ def _balance(problem: Problem) -> tuple[Exponents, dict[str, int]]:
 def _all_near_one(sizes: Iterable[Array]) -> bool:
     """Whether all entries but zeros are near one as they are: then neither columns nor blocks are moved."""
     every = np.concatenate([np.zeros(0), *sizes])
-    return bool(((every == 0.0) | ((every >= 2.0**-MAX_UNSCALED_EXPONENT) & (every <= 2.0**MAX_UNSCALED_EXPONENT))).all())
+    return bool(((every == 0.0) | ((every > 1.0 / NEAR_ONE) & (every < NEAR_ONE))).all())
 
 
 def _balance_blocks(
@@ -155,7 +157,7 @@ def _balance_blocks(
                 rows.append(row)
                 logs.append(-np.log2(largest))
     blocks = dict.fromkeys(movable, 0)
-    if not rows or max(map(abs, logs)) <= MAX_UNSCALED_EXPONENT:
+    if not rows or max(map(abs, logs)) < MAX_UNSCALED_EXPONENT + 0.5:
         return columns, blocks
     shifts = np.rint(np.asarray(np.linalg.lstsq(np.array(rows), np.array(logs), rcond=None)[0])).astype(np.int64)
     for k, variable in enumerate(names):

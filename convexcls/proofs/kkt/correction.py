@@ -67,8 +67,10 @@ def free_variables(problem: Problem) -> list[str]:
         in_ball = v.name in balls  # no step along a column is long
         if v.name in problem.quadratic or v.kind in BY_SAMPLE or bounds or in_ball:
             continue
-        if any(v.name in entries for entries in problem.remembered(_summed_by_block)):
+        if any([v.name in entries for entries in problem.remembered(_summed_by_block)]):
             out.append(v.name)
+    if problem.size <= LARGEST_GROUP:
+        return out
     return [v for group in _joined(problem, out) if _width(problem, group) <= LARGEST_GROUP for v in group]
 
 
@@ -96,7 +98,8 @@ def _summed_by_block(problem: Problem) -> list[dict[str, Rows]]:
 
 def _sides(problem: Problem, names: Sequence[str]) -> list[Epigraph]:
     """The distance behind each block in which these variables add up; none where some block is no side of one."""
-    distances = problem.remembered(Structure).distances
+    if not (distances := problem.remembered(Structure).distances):
+        return []
     by_block = zip(problem.blocks, problem.remembered(_summed_by_block), strict=True)
     summed = [b.name for b, entries in by_block if not entries.keys().isdisjoint(names)]
     return [distances[name] for name in summed] if distances.keys() >= set(summed) else []
@@ -201,12 +204,12 @@ class GroupRows:
     @cached_property
     def squares(self) -> Array | None:
         """The diagonal of K'K where that is all of it: no row has more than one entry. None where some have."""
-        if self.gauge or not all(map(_orthogonal_columns, self.maps)):
+        if self.gauge or not all([_orthogonal_columns(rows) for rows in self.maps]):
             return None
         out = np.zeros(self.where.size)
         for joined, costs in zip(self.maps, self.costs, strict=True):
             for where, rows in joined.parts:
-                out[where] += rows.T @ (costs * (rows @ np.ones(rows.shape[1])))
+                out[where] += rows.transposed_matmul(costs * (rows @ np.ones(rows.shape[1])))
         return out
 
     @cached_property

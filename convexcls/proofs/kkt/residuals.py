@@ -223,6 +223,8 @@ class Sizes:
     units: dict[str, float]
     #: The largest cost of a slack of a block, or of an unknown that it bounds.
     slack_costs: dict[str, float]
+    #: Where a variable has curvature, by variable, of those that have.
+    curved_by: dict[str, NDArray[np.bool_]]
     #: The largest curvature of a slack of a block.
     slack_curvatures: dict[str, float]
     #: The largest right-hand side of the rows of each slack.
@@ -235,26 +237,38 @@ class Sizes:
 
     def __init__(self, problem: Problem) -> None:
         structure = problem.remembered(Structure)
-        blocks = (*problem.constraints, *problem.terms, *problem.norm_bounds)
+        blocks = problem.blocks
         self.unit, self.structure, self.balls = problem.unit, structure, structure.balls  # no cycle with the problem
         self.diagonal = structure.diagonal  # P where it is diagonal, 0 elsewhere
-        self.curved: Indices = np.flatnonzero(self.diagonal > 0)
+        self.curved: Indices = (self.diagonal > 0).nonzero()[0]
         self.column_units = np.ones(problem.size)  # the largest entry of each column, where there is curvature
+        self.curved_by = {}
         if self.curved.size:
-            every = [*map(problem.rows, blocks), *map(problem.bound_rows, problem.norm_bounds)]
-            largest = np.max([np.zeros(problem.size), *(rows.column_max() for rows in every)], axis=0)
-            self.column_units = np.where(largest > 0, largest, 1.0)
-        bent = {v: self.diagonal[problem.layout[v]] > 0 for v in problem.quadratic}
-        self.curved_by = {v: flags for v, flags in bent.items() if flags.any()}
-        self.slack_costs = {b.name: self._slack_cost(problem, b) for b in blocks}
-        curvatures = {c.name: e.curvature for e in structure.slacks.values() for c in e.pieces}
-        self.slack_curvatures = {name: float(p.max(initial=0.0)) for name, p in curvatures.items()}
-        self.one_to_one = {v.name for v in problem.variables if _acts_one_to_one(blocks, v.name)}
-        self.units = {c.name: max(c.unit, float(np.abs(c.rhs).max(initial=0.0))) for c in problem.constraints}
-        self.slack_sides = {v: max(self.units[c.name] for c in e.pieces) for v, e in structure.slacks.items()}
-        self.signs = {v: c.name for v, e in structure.slacks.items() for c in e.flat_pieces}
+            largest = np.zeros(problem.size)
+            for rows in [*map(problem.rows, blocks), *map(problem.bound_rows, problem.norm_bounds)]:
+                np.maximum(largest, rows.column_max(), out=largest)
+            np.copyto(self.column_units, largest, where=largest > 0)
+            for v in problem.quadratic:
+                if (bent := self.diagonal[problem.layout[v]] > 0).any():
+                    self.curved_by[v] = bent
+        self.one_to_one = {v.name for v in problem.variables}  # taken entry by entry in every block, as slacks are
+        self.slack_costs, self.units = {}, {}
+        for b in blocks:
+            bounded = [v for v, rows in b.entries.items() if rows.diagonal() is not None]
+            self.one_to_one -= b.entries.keys() - bounded
+            costs = [top(np.abs(problem.linear[v])) for v in bounded if v in problem.linear]
+            self.slack_costs[b.name] = max(costs, default=0.0)
+        for c in problem.constraints:
+            self.units[c.name] = max(c.unit, top(np.abs(c.rhs)))
+        self.slack_curvatures, self.slack_sides, self.signs, self.own_costs = {}, {}, {}, {}
+        for v, e in structure.slacks.items():
+            self.slack_curvatures.update(dict.fromkeys([c.name for c in e.pieces], top(e.curvature)))
+            self.slack_sides[v] = max([self.units[c.name] for c in e.pieces])
+            for c in e.flat_pieces:
+                self.signs[v] = c.name
         self.distances = structure.distances
-        self.own_costs = {e.variable: np.where(e.cost > 0, e.cost, np.inf) for e in self.distances.values()}
+        for e in self.distances.values():
+            self.own_costs[e.variable] = np.where(e.cost > 0, e.cost, np.inf)
         self._natural(problem)
 
     @cached_property
@@ -284,7 +298,7 @@ class Sizes:
             if term.is_half_square:
                 target = self._targets(term)
                 self.pull += problem.rows(term).column_max() * float(target.sum())
-                self.multiplier = max(self.multiplier, float(target.max(initial=0.0)))
+                self.multiplier = max(self.multiplier, top(target))
         for c in problem.constraints:
             if unit := self.units[c.name]:
                 self.pull += problem.rows(c).column_max() * (self.unit / unit)
@@ -292,16 +306,10 @@ class Sizes:
 
     def _targets(self, term: Term) -> Array:
         target = ROUNDING_ROOM * term.weights * np.abs(term.offset)
-        if np.any(target):
+        if target.any():
             return target
         # no targets either: a loss of one unit has this slope
         return np.asarray(np.sqrt(2.0 * self.unit * term.weights) / term.size)
-
-    @staticmethod
-    def _slack_cost(problem: Problem, block: Block) -> float:
-        bounded = [v for v, rows in block.entries.items() if rows.diagonal() is not None]
-        costs = [np.abs(problem.linear[v]).max(initial=0.0) for v in bounded if v in problem.linear]
-        return float(max(costs, default=0.0))
 
     def side(self, block: Block) -> float:
         """The right-hand side of a block's slack, 0 where it has none: multipliers times these are at most twice the
@@ -312,8 +320,3 @@ class Sizes:
         """The size of a block's multipliers where all of them may be 0: the cost of a slack or what an objective of one
         unit gives."""
         return self.slack_costs[block.name] or (self.unit / unit if unit > 0 else 0.0)
-
-
-def _acts_one_to_one(blocks: tuple[Block, ...], variable: str) -> bool:
-    """Whether every block takes the variable entry by entry, as slacks are taken."""
-    return all(b.entries[variable].diagonal() is not None for b in blocks if variable in b.entries)
