@@ -1,4 +1,5 @@
-"""The types of arrays, one name each; least squares of finite ones; whether a matrix is semidefinite to rounding."""
+"""The types of arrays, one name each, and the limits of doubles; least squares of finite ones; whether a matrix is
+semidefinite to rounding."""
 
 from __future__ import annotations
 
@@ -8,6 +9,13 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 Mask = NDArray[np.bool_]
+
+#: u: an operation on doubles is off by at most this fraction of its result, where nothing underflows.
+UNIT_ROUNDOFF = 2.0**-53
+#: eta: the least double above 0, by which underflow may be off.
+ETA = 2.0**-1074
+#: Whole numbers up to this are doubles, and so are their sums.
+LARGEST_EXACT_INTEGER = 2**53
 
 #: An eigenvalue below minus this fraction of the largest entry is negative; above it may be rounding.
 SEMIDEFINITE_TOLERANCE = 1e-10

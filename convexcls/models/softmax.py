@@ -10,7 +10,7 @@ from convexcls.arrays import Array
 from convexcls.data import check_data
 from convexcls.losses import SoftmaxMargins
 from convexcls.models.base import Model, check_nonnegative, class_probabilities, score_rows
-from convexcls.problem import ROUNDING_ROOM, Label, Term, Variable
+from convexcls.problem import UNIT_SHARE, Label, Term, Variable
 from convexcls.problem.as_classifier import Values
 from convexcls.proofs.separability import SeparatingLikelihood, separation_rows
 from convexcls.rows import ClassMarginRows, PickedRows, Rows
@@ -72,7 +72,7 @@ class SoftmaxMLE(Model):
             variables=variables,
             quadratic={"coef": l2} if l2 else {},
             terms=[term],
-            unit=ROUNDING_ROOM * float(data.weights.sum()) * np.log(count),
+            unit=UNIT_SHARE * float(data.weights.sum()) * np.log(count),
             gauge={v.name: _sums(v.size, count) for v in variables if v.name in free},
             notes=(f"the scores of all classes may be shifted together: {shown} of a solution have sum zero",)
             if free

@@ -27,7 +27,7 @@ from convexcls.rational.numbers import to_double
 from convexcls.rows import DenseRows, Rows, SparseRows
 
 #: A column is far from zero where its values differ by less than this fraction of their size.
-FAR = 1.0 / 32.0
+FAR_COLUMN_SPREAD = 1.0 / 32.0
 #: So many rows show for almost every column that it is not.
 FIRST_ROWS = 64
 
@@ -56,7 +56,7 @@ def far_columns(rows: Rows) -> Array | None:
 
 def _is_far(low: Array, high: Array) -> Any:
     with np.errstate(over="ignore", invalid="ignore"):
-        return (high - low <= FAR * np.maximum(np.abs(low), np.abs(high))) & (low * np.sign(high) > 0)
+        return (high - low <= FAR_COLUMN_SPREAD * np.maximum(np.abs(low), np.abs(high))) & (low * np.sign(high) > 0)
 
 
 def _middle(low: Array, high: Array) -> Array:

@@ -33,13 +33,13 @@ from functools import cached_property
 
 import numpy as np
 
-from convexcls.arrays import Array, Mask, top
+from convexcls.arrays import UNIT_ROUNDOFF, Array, Mask, top
 from convexcls.problem import Constraint, NormBound, Problem, Term
 from convexcls.problem.centring import in_centred_form
 from convexcls.proofs.kkt.correction import Correction, FreeRows
 from convexcls.proofs.kkt.products import Gradient, plain_values, quadratic_value, rounding_by_row, row_values
 from convexcls.proofs.kkt.residuals import KKT, BlockResidual, Residual, Sizes, Yardsticks, largest, ratio
-from convexcls.proofs.rigorous.rounding import UNIT, Ball, gamma, raised
+from convexcls.proofs.rigorous.rounding import Ball, gamma, raised
 from convexcls.rows import JoinedRows
 
 #: The tolerance at which the conditions are told from rounding where nobody names one.
@@ -47,7 +47,7 @@ TOLERANCE = 2e-10
 #: Rounding above this fraction of the tolerance is looked at more closely.
 DOUBT = 0.1
 #: A residual so many times the tolerance is not measured in other ways, where there are more entries than that.
-HOPELESS, FEW_ENTRIES = 1e3, 20_000
+HOPELESS, MAX_EASY_ENTRIES = 1e3, 20_000
 #: The relative rounding of a slope, in units of 2^-53.
 SLOPE_ROUNDING = 8
 
@@ -127,7 +127,7 @@ class _Check:
         self.losses_rounding += 0.5 * float((error * rad).sum())
         if self.sizes.curved.size:  # to the others, the rounding of slopes is a change of multipliers as small
             own = 1 if term.is_half_square else SLOPE_ROUNDING  # of a square the slope is the argument
-            off = own * UNIT * sizes + error
+            off = own * UNIT_ROUNDOFF * sizes + error
             self.gradient.inherit(rows, off if self.closely else float(off.sum()))
         return term.value(u)
 
@@ -233,7 +233,7 @@ class _Check:
         mid, rad = self.residual.mid.copy(), self.residual.rad
         for c in bounds:
             mid -= self.problem.rows(c).T @ self.multipliers[c.name]
-        rad = raised(rad + 4.0 * UNIT * np.abs(mid))
+        rad = raised(rad + 4.0 * UNIT_ROUNDOFF * np.abs(mid))
         x, (low, high) = self.x, self.sizes.structure.limits
         way = np.maximum(np.where(mid > 0, x - low, high - x), 0.0)
         costs, off = np.abs(mid) * way, rad * np.where(np.abs(mid) > rad, way, high - low)
@@ -352,7 +352,7 @@ class _Check:
     @property
     def hopeless(self) -> bool:
         """Whether the residual of a large problem is far above the tolerance as it stands."""
-        if sum([rows.entries for rows in self.free.maps]) <= FEW_ENTRIES:
+        if sum([rows.entries for rows in self.free.maps]) <= MAX_EASY_ENTRIES:
             return False
         where, sizes = self.free.where, self.gradient.sizes[self.free.where]
         clearly = np.abs(self.residual.mid[where]) - self.residual.rad[where] > HOPELESS * self.tol * sizes

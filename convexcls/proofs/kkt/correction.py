@@ -43,19 +43,19 @@ from convexcls.rows.column_basis import ColumnBasis, rank_as_given
 from convexcls.rows.summation import row_blocks
 
 #: More variables than this are not measured (duals of large problems, whose multipliers include one a variable).
-LARGEST_GROUP = 2000
+MAX_GROUP_UNKNOWNS = 2000
 #: A Cholesky factor of the scaled Gram matrix with smaller pivots is not relied on.
 SMALLEST_PIVOT = 1e-3
 #: Singular values below this fraction of the largest are zero or lost in rounding.
 SMALLEST_SINGULAR_VALUE = 1e-12
 #: Rows with fewer entries are looked at in rationals where singular values are below that.
-FEW_ENTRIES = 1_000
+MAX_RANKED_ENTRIES = 1_000
 #: The rows that are looked at first: at least and at most so many for each unknown.
 FEW_ROWS, MORE_ROWS = 2, 64
 #: Fewer rows than this are taken all.
 MAX_ROWS_TAKEN_ALL = 2000
 #: Conjugate gradients take at most so many steps, each two passes over all rows.
-MOST_STEPS = 10
+MAX_STEPS = 10
 
 
 def free_variables(problem: Problem) -> list[str]:
@@ -67,11 +67,11 @@ def free_variables(problem: Problem) -> list[str]:
         in_ball = v.name in balls  # no step along a column is long
         if v.name in problem.quadratic or v.kind in BY_SAMPLE or bounds or in_ball:
             continue
-        if any([v.name in entries for entries in problem.remembered(_summed_by_block)]):
+        if any(v.name in entries for entries in problem.remembered(_summed_by_block)):
             out.append(v.name)
-    if problem.size <= LARGEST_GROUP:
+    if problem.size <= MAX_GROUP_UNKNOWNS:
         return out
-    return [v for group in _joined(problem, out) if _width(problem, group) <= LARGEST_GROUP for v in group]
+    return [v for group in _joined(problem, out) if _width(problem, group) <= MAX_GROUP_UNKNOWNS for v in group]
 
 
 def _width(problem: Problem, names: Sequence[str]) -> int:
@@ -204,7 +204,7 @@ class GroupRows:
     @cached_property
     def squares(self) -> Array | None:
         """The diagonal of K'K where that is all of it: no row has more than one entry. None where some have."""
-        if self.gauge or not all([_orthogonal_columns(rows) for rows in self.maps]):
+        if self.gauge or not all(_orthogonal_columns(rows) for rows in self.maps):
             return None
         out = np.zeros(self.where.size)
         for joined, costs in zip(self.maps, self.costs, strict=True):
@@ -283,7 +283,7 @@ class GroupRows:
                 return Correction(found, True, rounding)
         if self.whole is not None:
             return Correction(self.whole.change(r), True, self.whole.largest_change(off))
-        if sum(rows.shape[0] for rows in self.maps) * self.where.size <= FEW_ENTRIES and self._near_dependence:
+        if sum(rows.shape[0] for rows in self.maps) * self.where.size <= MAX_RANKED_ENTRIES and self._near_dependence:
             return _by_rationals(self.maps, self.costs, r, off)
         if self.basis is None or (self.basis.others.size and not self.is_exact):
             return Correction(float("inf"), False)
@@ -417,7 +417,7 @@ def _on_few_rows(
         return rest
     left, step, fall = r, np.zeros_like(r), 1.0
     changes = [np.zeros(rows.shape[0]) for rows in maps]
-    for _ in range(MOST_STEPS):
+    for _ in range(MAX_STEPS):
         z = few.solve(left)
         before, fall = fall, float(left @ z)
         step = z + (fall / before) * step

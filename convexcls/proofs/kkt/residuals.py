@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from convexcls.arrays import Array, Indices, top
-from convexcls.problem import ROUNDING_ROOM, Block, Problem, Term
+from convexcls.problem import UNIT_SHARE, Block, Problem, Term
 from convexcls.problem.epigraph import Epigraph
 from convexcls.proofs.rigorous.structure import Structure
 
@@ -305,7 +305,7 @@ class Sizes:
                 self.multiplier = max(self.multiplier, self.unit / unit)
 
     def _targets(self, term: Term) -> Array:
-        target = ROUNDING_ROOM * term.weights * np.abs(term.offset)
+        target = UNIT_SHARE * term.weights * np.abs(term.offset)
         if target.any():
             return target
         # no targets either: a loss of one unit has this slope

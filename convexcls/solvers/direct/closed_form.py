@@ -71,7 +71,7 @@ class ClosedFormSolver(Solver):
         else:
             (x, message), multipliers = self._least_squares(problem), {}
         tracer = Tracer(callback)
-        tracer.record(problem.objective(x), 0.0)
+        tracer.record(problem.minimised(x), 0.0)
         return Answer(x, multipliers, message, 1, tuple(tracer.lines))
 
     def _least_squares(self, problem: Problem) -> tuple[Array, str]:

@@ -7,13 +7,12 @@ from functools import cached_property
 
 import numpy as np
 
-from convexcls.arrays import Array, Indices, top
+from convexcls.arrays import UNIT_ROUNDOFF, Array, Indices, top
 from convexcls.problem import Problem
 from convexcls.rows import DenseRows, Rows
 from convexcls.rows.column_basis import ColumnBasis
 from convexcls.solvers.smooth.terms import Reading, SmoothTerm, smooth_term
 
-UNIT = 2.0**-53
 #: Columns with a smaller singular value, at length one, nearly repeat each other.
 CLEARLY_INDEPENDENT = 1e-3
 #: Rows with more entries are not multiplied out.
@@ -195,7 +194,7 @@ class Iterate:
     def rounding(self) -> float:
         """How far the rounding of the arguments may have put the objective off."""
         terms, size = zip(self.function.terms, self.readings, strict=True), np.abs(self.x)
-        return UNIT * sum([reading.size * float(t.reach @ size) for t, reading in terms])
+        return UNIT_ROUNDOFF * sum([reading.size * float(t.reach @ size) for t, reading in terms])
 
     def moved_most(self, step: Array) -> float:
         """The most that an argument of a loss moves along a step."""
