@@ -362,8 +362,10 @@ class Problem(AsClassifier, InNotebooks):
         if not self.gauge:
             return matrix
         unit = self.null_directions[:, where] * scale
-        unit = unit[np.any(unit, axis=1)]
-        unit = unit / np.linalg.norm(unit, axis=1, keepdims=True)
+        squares = (unit * unit).sum(axis=1)
+        if not squares.all():
+            unit, squares = unit[squares > 0], squares[squares > 0]
+        unit = unit / np.sqrt(squares)[:, None]
         return matrix + unit.T @ unit
 
     def in_gauge(self, x: Array) -> Array:
