@@ -654,7 +654,8 @@ def test_a_bound_is_measured_by_its_own_box_where_that_is_less_than_the_side():
     problem = over(4, upper, lower, quadratic={"x": np.ones(4)})
     widths = {name: width.tolist() for name, width in Sizes(problem).widths.items()}
     assert widths == {"upper": [0.25, 4.0, 2.0, np.inf], "lower": [0.25, 4.0, 2.0, np.inf]}
-    assert Sizes(over(4, lower, quadratic={"x": np.ones(4)})).widths == {}
+    one_sided = over(4, lower, quadratic={"x": np.ones(4)})  # which its sizes do not keep alive
+    assert Sizes(one_sided).widths == {}
     for place, unit in ((0, 0.25), (1, 3.0), (2, 2.0), (3, 3.0)):
         x = a(0.125, 1, 2, 2)
         x[place] = upper.rhs[place] + 0.125
