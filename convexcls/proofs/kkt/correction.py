@@ -371,7 +371,7 @@ class _Factored:
         factor, info = dpotrf(problem.fill_null_directions(scaled, unit, where), lower=1, clean=0)
         if info != 0 or not factor.diagonal().min() >= SMALLEST_PIVOT:
             return None
-        return cls(maps, factor, unit, all([(c == 1.0).all() for c in costs]))
+        return cls(maps, factor, unit, all((c == 1.0).all() for c in costs))
 
     def solve(self, r: Array) -> Array:
         """(K'CK)^-1 r."""
