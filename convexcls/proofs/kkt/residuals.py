@@ -202,8 +202,8 @@ def largest(values: Array | float, yardsticks: Yardsticks) -> float:
             least = size if isinstance(size, float) else float(size.min(initial=math.inf))
             out = max(out, ratio(factor * most, least))
         else:
-            quotient = top(factor * values / size)  # not a number where 0 is divided by 0, or infinity by itself
-            out = max(out, quotient if quotient == quotient else top(ratios(factor * values, size)))
+            plain = most < math.inf and float(size.min(initial=math.inf)) > 0.0
+            out = max(out, top(factor * values / size if plain else ratios(factor * values, size)))
     return out
 
 
