@@ -250,6 +250,8 @@ class Job:
                 x, multipliers = self.form.recover(x, multipliers)
             else:
                 x, multipliers = None, {}
+        elif x is not None and not self.worker.rule:
+            x = self.form.in_gauge(x)
         if self.centred is not None:
             if x is not None:
                 x, multipliers = self.centred.restore(x, multipliers)

@@ -58,6 +58,13 @@ class SoftmaxMargins(Loss):
         out[:, k, k] = p[:, 1:] * rest[:, 1:]
         return np.asarray(out)
 
+    def slope_change(self, u: Array, moved: Array | float) -> Array:
+        """p_k ((1 - p_k) moved_k + sum_{l != k} p_l moved_l), without a matrix for each sample."""
+        p, others = self.probabilities(u), 1.0 - np.eye(self.others)
+        rest = p[:, :1] + p[:, 1:] @ others  # 1 - p without cancellation
+        moves = np.broadcast_to(moved, np.shape(u)).reshape(-1, self.others)
+        return np.asarray((p[:, 1:] * (rest * moves + (p[:, 1:] * moves) @ others)).ravel())
+
     def remaining(self, u: Array, moved: Array) -> Array:
         """The derivative of p_k is p_k times how much faster its score grows than the average."""
         p, growth = self.probabilities(u), self._exponents(moved)

@@ -28,7 +28,7 @@ from typing import NamedTuple
 from weakref import ref
 
 import numpy as np
-from scipy.linalg.lapack import dpocon, dpotrf, dpotrs
+from scipy.linalg.lapack import dpotrf, dpotri, dpotrs
 
 from convexcls.arrays import Array, Indices, top
 from convexcls.problem import BY_SAMPLE, Problem
@@ -40,12 +40,14 @@ from convexcls.rational.elimination import dot, independent_columns, solve
 from convexcls.rational.numbers import to_double
 from convexcls.rows import JoinedRows, Rows, as_rows
 from convexcls.rows.column_basis import ColumnBasis, rank_as_given
-from convexcls.rows.summation import row_blocks
+from convexcls.rows.summation import mirrored, row_blocks
 
 #: More variables than this are not measured (duals of large problems, whose multipliers include one a variable).
 MAX_GROUP_UNKNOWNS = 2000
 #: A Cholesky factor of the scaled Gram matrix with smaller pivots is not relied on.
 SMALLEST_PIVOT = 1e-3
+#: What rounding may add to the inverse of such a matrix, at most, as a factor.
+INVERTED = 1.1
 #: Singular values below this fraction of the largest are zero or lost in rounding.
 SMALLEST_SINGULAR_VALUE = 1e-12
 #: Rows with fewer entries are looked at in rationals where singular values are below that.
@@ -54,8 +56,8 @@ MAX_RANKED_ENTRIES = 1_000
 FEW_ROWS, MORE_ROWS = 2, 64
 #: Fewer rows than this are taken all.
 MAX_ROWS_TAKEN_ALL = 2000
-#: Conjugate gradients take at most so many steps, each two passes over all rows.
-MAX_STEPS = 10
+#: Conjugate gradients take at most so many steps, each two passes over all rows, until so little of a change is left.
+MAX_STEPS, LITTLE_LEFT = 10, 0.05
 
 
 def free_variables(problem: Problem) -> list[str]:
@@ -277,9 +279,10 @@ class GroupRows:
         r, off = residual.mid, residual.rad
         if self.squares is not None:
             return _column_by_column(self.squares, self.largest, r, off)
-        if self.few is not None and (found := _on_few_rows(self.maps, self.costs, self.few, r, enough)) is not None:
+        if self.few is not None:
             rounding = self.few.largest_change(off)
-            if found + rounding <= enough or self.whole is None:
+            found = _on_few_rows(self.maps, self.costs, self.few, r, enough - rounding)
+            if found is not None and (found + rounding <= enough or self.whole is None):
                 return Correction(found, True, rounding)
         if self.whole is not None:
             return Correction(self.whole.change(r), True, self.whole.largest_change(off))
@@ -383,19 +386,19 @@ class _Factored:
         return _largest([rows @ step for rows in self.maps])
 
     def largest_change(self, off: Array) -> float:
-        """At least the same for every r with |r| <= off, in units in which K'CK has a diagonal of ones. Where all costs
-        are one, ‖K (K'K)^-1 r‖^2 = r'(K'K)^-1 r: the norm of ``off`` times the root of that of the inverse. Otherwise
-        the longest row of K times both norms."""
-        if not self._smallest > 0:
-            return np.inf
-        length = float(np.linalg.norm(off / self.unit))
-        return length / float(np.sqrt(self._smallest)) if self.even else self._longest * length / self._smallest
+        """At least the same for every r with |r| <= off. Where all costs are one, ‖K (K'K)^-1 r‖^2 = r'(K'K)^-1 r is at
+        most off'|(K'K)^-1| off. Otherwise the longest row of K times the length of |(K'CK)^-1| off."""
+        off = off / self.unit
+        step = self._inverse @ off
+        if self.even:
+            return float(np.sqrt(INVERTED * (off @ step)))
+        return INVERTED * self._longest * float(np.linalg.norm(step))
 
     @cached_property
-    def _smallest(self) -> float:
-        """At most about the smallest eigenvalue."""
-        norm = top(self.factor.diagonal())
-        return float(dpocon(self.factor, norm * norm, uplo="L")[0] * norm * norm / np.sqrt(max(self.unit.size, 1)))
+    def _inverse(self) -> Array:
+        """The sizes of the entries of (K'CK)^-1, in units in which K'CK has a diagonal of ones."""
+        lower, _ = dpotri(self.factor, lower=1)
+        return np.abs(mirrored(np.ascontiguousarray(lower)))
 
     @cached_property
     def _longest(self) -> float:
@@ -427,7 +430,7 @@ def _on_few_rows(
         changes = [change + length * m for change, m in zip(changes, moved, strict=True)]
         left = left - length * sum((rows.T @ p for rows, p in zip(maps, priced, strict=True)), np.zeros_like(r))
         change, rest = _largest(changes), few.change(left)
-        if rest <= 0.5 * change or change + rest <= enough:
+        if change + rest <= enough or rest <= LITTLE_LEFT * change:
             return change + rest
     return None
 

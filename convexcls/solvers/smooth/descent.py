@@ -173,7 +173,9 @@ def threshold_direction(iterate: Iterate) -> Array | None:
         for k, part in enumerate((entries[positive], -entries[~positive])):
             np.minimum(low[k], part.min(axis=0, initial=np.inf), out=low[k])
             np.maximum(high[k], part.max(axis=0, initial=-np.inf), out=high[k])
-    above, below = low[0] >= high[1], high[0] <= low[1]
+        above, below = low[0] >= high[1], high[0] <= low[1]
+        if not np.any((above | below) & own):
+            return None
     found = np.flatnonzero((above | below) & own & (np.max(high, axis=0) > np.min(low, axis=0)))
     if not found.size or not np.all(np.isfinite(low)):
         return None
