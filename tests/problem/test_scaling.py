@@ -19,7 +19,8 @@ def samples(n=40, d=3, seed=0):
 def test_a_problem_whose_entries_are_near_one_is_solved_as_it_stands(model):
     problem = model(*samples())
     scaled = equilibrate(problem)
-    assert scaled.changes_nothing and scaled.problem is problem
+    assert scaled.changes_nothing
+    assert scaled.problem is problem
 
 
 @pytest.mark.parametrize("exponents", [(40, 0, 0), (-40, 0, 0), (4, -4, 0), (3, 3, 3)])

@@ -315,7 +315,8 @@ def test_the_last_step_takes_the_hessian_of_the_iterate_before_and_leaves_no_dig
     y = np.digitize(X[:, 0] + rng.normal(size=150), (0.0,) if model is cc.LogisticMLE else (-0.5, 0.5))
     solution = model(X, y, l2=1.0).solve("newton")
     exact = model(X, y, l2=1.0).solve(level="exact", digits=12)
-    assert solution.status == "optimal" and solution.trace[-1].residual <= 1e-11
+    assert solution.status == "optimal"
+    assert solution.trace[-1].residual <= 1e-11
     np.testing.assert_allclose(solution.coef, exact.coef, rtol=1e-9, atol=1e-10)
 
 
@@ -325,4 +326,5 @@ def test_margins_that_grow_for_ever_are_found_though_other_columns_converge_firs
     y = (X[:, 0] + rng.normal(size=400) > 0).astype(int)
     X[np.flatnonzero(y)[:3], 1] = 1.0  # a rare category that one class alone has
     solution = cc.LogisticMLE(X, y).solve("newton")
-    assert solution.status == "unattained" and len(solution.trace) < 15
+    assert solution.status == "unattained"
+    assert len(solution.trace) < 15
