@@ -319,6 +319,9 @@ class _Check:
                 if v in self.sizes.signs:  # a change of the sign's multiplier removes it, and costs what the gap counts
                     np.maximum(summed, self.multipliers[self.sizes.signs[v]], out=summed)
             curved = self.sizes.curved_by.get(v)
+            if curved is not None and curved.all():
+                summed[:] = self._typical(where, curved, summed)
+                continue
             typical = None if curved is None else self._typical(where, curved, summed)
             if v not in free or not needed.whole:
                 x = np.maximum(np.abs(self.x[where]), self.radii.get(v, 0.0))
