@@ -35,7 +35,9 @@ class SoftmaxMargins(Loss):
     def _exponents(self, u: Array) -> Array:
         """(0, -m_1, -m_2, ...) for each sample: the scores relative to that of the own class."""
         margins = np.reshape(u, (-1, self.others))
-        return np.hstack([np.zeros((margins.shape[0], 1)), -margins])
+        out = np.zeros((margins.shape[0], self.others + 1))
+        np.negative(margins, out=out[:, 1:])
+        return out
 
     def probabilities(self, u: Array) -> Array:
         """softmax(z), the own class first."""
@@ -160,8 +162,8 @@ class SimplexEntropy(Loss):
 
 def _log_sum_exp(a: Array) -> Array:
     """log sum_k e^a_k by rows; where one term outweighs the rest, what the rest adds keeps its digits."""
-    top = a.argmax(axis=1)[:, None]
-    largest = np.take_along_axis(a, top, axis=1)
-    rest = np.exp(a - largest)
-    np.put_along_axis(rest, top, 0.0, axis=1)
-    return np.asarray(largest[:, 0] + np.log1p(rest.sum(axis=1)))
+    top = np.arange(a.shape[0]), a.argmax(axis=1)
+    largest = a[top]
+    rest = np.exp(a - largest[:, None])
+    rest[top] = 0.0
+    return np.asarray(largest + np.log1p(rest.sum(axis=1)))
