@@ -46,7 +46,8 @@ def test_a_few_rows_and_some_passes_over_all_do_for_a_change_near_the_least():
     least = np.abs(K @ np.linalg.solve(K.T @ K, r)).max()
     nothing = np.zeros(r.size)
     found = group.correction(Ball(r, nothing), enough=1.2 * least)
-    assert least <= found.size <= 1.2 * least and found.whole
+    assert least <= found.size <= 1.2 * least
+    assert found.whole
     assert "whole" not in vars(group)  # no factor of all rows was asked for
     assert group.few.change(r) > 1.2 * least  # nor is a change of the few enough
 
