@@ -138,9 +138,9 @@ class Unknowns:
         some = working_copy(program.rows, index)
         if _independent(some.gram(np.ones(index.size))):
             return cls(program)
-        basis = basis_of_all_rows(program, index)
+        basis, index = basis_of_all_rows(program, index)
         if basis is None:
-            return cls._in_eigenvectors(program, some)
+            return cls._in_eigenvectors(program, working_copy(program.rows, index))
         kept = KeptUnknowns.of(program, basis)
         inner = cls._in_eigenvectors(kept.program, working_copy(kept.program.rows, index))
         if inner.T is None or inner.inverse is None:
@@ -202,23 +202,23 @@ def _independent(gram: Array) -> bool:
     return bool(factor.diagonal().min(initial=1.0) > SMALLEST_INDEPENDENT_PIVOT)
 
 
-def basis_of_all_rows(program: RowProgram, some: Indices) -> ColumnBasis | None:
-    """Columns that span the others, on some rows at first and then on all; None where none depends on others, or where
-    the numbers that say how are beyond the range of doubles."""
+def basis_of_all_rows(program: RowProgram, some: Indices) -> tuple[ColumnBasis | None, Indices]:
+    """Columns that span the others, on some rows at first and then on all, and the rows that show it; None where none
+    depends on others, or where the numbers that say how are beyond the range of doubles."""
     rows, beside = program.rows, [as_rows(program.A)] if program.b.size else []
     weights = np.random.default_rng(0).standard_normal(program.q.size)
     for _ in range(MAX_ROUNDS):
         found = ColumnBasis.of([working_copy(rows, some), *beside])
         if found is None or not found.others.size or not np.all(np.isfinite(found.null_vectors)):
-            return None
+            break
         joining = np.setdiff1d(_rows_that_see(rows, found.null_vectors, weights[: found.others.size]), some)
         if joining.size:
             some = np.append(some, joining)
         elif len(beside) < 2 and _costs_along(program.q, found.null_vectors):
             beside = [as_rows(program.A), as_rows(program.q[None])]
         else:
-            return found
-    return None
+            return found, some
+    return None, some
 
 
 def _rows_that_see(rows: Rows, N: Array, weights: Array) -> Indices:
