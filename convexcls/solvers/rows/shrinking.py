@@ -36,6 +36,8 @@ BAND_FACTOR = 0.75
 #: How near a solution on a sample, or on a band that is not the last, has to be.
 ROUGH_ERROR = 1e-3
 FAIR_ERROR = 1e-5
+#: With more unknowns, looking for the exact solution costs more than further steps: then it is looked for this near.
+MANY_UNKNOWNS, NEAR_ERROR_OF_MANY = 250, 1e-9
 MAX_ROUNDS = 12
 #: Rows that join a band because they are near, as a multiple of those in it; all that were on the wrong side join, too.
 BAND_GROWTH = 1
@@ -49,9 +51,9 @@ TIED_SHARE = 0.25
 #: From afar, all rows are smoothed where there are so many for each unknown: to this width, in units of the right-hand
 #: sides, and to narrower ones until so many rows for each unknown are within.
 FEWEST_ROWS_PER_UNKNOWN, SAMPLED_ROWS_PER_UNKNOWN = 4, 48
-FIRST_WIDTH, MAX_WIDTHS, BAND_ROWS_PER_UNKNOWN = 2.0, 8, 2
+FIRST_WIDTH, MAX_WIDTHS, BAND_ROWS_PER_UNKNOWN = 1.2, 8, 2
 #: How far each time, as a share of the width, and in how many steps.
-ACCURACY, MAX_STEPS_PER_WIDTH = 0.05, 8
+ACCURACY, MAX_STEPS_PER_WIDTH = 0.2, 8
 #: A column is in a sample where its squares add up to so many times that of its largest entry.
 ENTRIES_PER_COLUMN = 8.0
 
@@ -251,7 +253,7 @@ def _on_band(
     program: RowProgram, part: RowProgram, x: Array, band: Indices, partition: Partition, run: Run
 ) -> tuple[Array, Array, Exact | None, Indices] | None:
     """The point on a band, exact where all other rows are on their side, and those that are not."""
-    looked, stop = False, None
+    looked, stop, near = False, None, NEAR_ERROR if part.q.size <= MANY_UNKNOWNS else NEAR_ERROR_OF_MANY
     for stop in run.walk(part, x):
         if not looked and stop.error <= FAIR_ERROR:
             excess = program.excess(stop.point.x)
@@ -259,7 +261,7 @@ def _on_band(
             if wrong.size:
                 return stop.point.x, excess, None, wrong
             looked = True
-        if run.polish and stop.error <= NEAR_ERROR and (exact := finish(part, *stop.point.iterate)) is not None:
+        if run.polish and stop.error <= near and (exact := finish(part, *stop.point.iterate)) is not None:
             excess = program.excess(exact.x)
             wrong = _wrong(program, excess, band, partition)
             return exact.x, excess, None if wrong.size else exact, wrong

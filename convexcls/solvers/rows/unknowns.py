@@ -31,6 +31,8 @@ from convexcls.solvers.rows.row_program import RowProgram, working_copy
 
 #: Whether columns repeat each other is seen on so many rows.
 SAMPLE_ROWS = 2000
+#: Columns of zeros are left out before all else where they are more than this share.
+MANY_EMPTY_SHARE = 0.05
 #: Columns whose scaled Gram matrix has pivots above this are left as they are.
 SMALLEST_INDEPENDENT_PIVOT = 1e-3
 #: Eigenvalues of the scaled Gram matrix below this may be rounding: such a direction is not made longer.
@@ -122,6 +124,12 @@ class KeptUnknowns:
         reduced = replace(program, P=T.T @ program.P @ T, q=program.q[kept], rows=chosen, A=program.A[:, kept])
         return cls(reduced, T, inverse)
 
+    def followed_by(self, inner: Unknowns) -> Unknowns:
+        """The unknowns of the program over z, as unknowns of the program over x."""
+        if inner.T is None or inner.inverse is None:
+            return Unknowns(inner.program, self.T, self.inverse)
+        return Unknowns(inner.program, self.T @ inner.T, inner.inverse @ self.inverse)
+
 
 @dataclass(frozen=True, eq=False)
 class Unknowns:
@@ -134,18 +142,19 @@ class Unknowns:
     @classmethod
     def of(cls, program: RowProgram) -> Unknowns:
         n, k = program.rows.shape
+        empty = np.flatnonzero((program.rows.column_max() == 0) & (program.q == 0) & ~program.A.any(axis=0))
+        if empty.size > MANY_EMPTY_SHARE * k and empty.size < k:
+            kept = KeptUnknowns.of(program, ColumnBasis.without_empty(program.rows, empty))
+            return kept.followed_by(cls.of(kept.program))
         index = np.arange(0, n, max(1, n // max(SAMPLE_ROWS, 5 * k)))
         some = working_copy(program.rows, index)
-        if _independent(some.gram(np.ones(index.size))):
+        if _independent(some.gram(np.ones(index.size))) or _independent(program.rows.gram(np.ones(n))):
             return cls(program)
         basis, index = basis_of_all_rows(program, index)
         if basis is None:
             return cls._in_eigenvectors(program, working_copy(program.rows, index))
         kept = KeptUnknowns.of(program, basis)
-        inner = cls._in_eigenvectors(kept.program, working_copy(kept.program.rows, index))
-        if inner.T is None or inner.inverse is None:
-            return cls(kept.program, kept.T, kept.inverse)
-        return cls(inner.program, kept.T @ inner.T, inner.inverse @ kept.inverse)
+        return kept.followed_by(cls._in_eigenvectors(kept.program, working_copy(kept.program.rows, index)))
 
     @classmethod
     def _in_eigenvectors(cls, program: RowProgram, some: Rows) -> Unknowns:
