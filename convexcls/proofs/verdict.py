@@ -21,7 +21,7 @@ from convexcls.proofs.certificate import Certificate
 from convexcls.proofs.claims.direction import check_direction, find_direction
 from convexcls.proofs.claims.farkas import find_farkas
 from convexcls.proofs.claims.linear_program import doubtful_at_origin, find_origin_multipliers, too_large
-from convexcls.proofs.enclosure.moments import falling_direction, least_value, value_at
+from convexcls.proofs.enclosure.moments import falling_direction, has_moments, least_value, moments, value_at
 from convexcls.proofs.kkt.attainment import PROOF, attainment, needs_attainment_proof
 from convexcls.proofs.kkt.check import HOPELESS, MAX_EASY_ENTRIES, check_kkt, check_kkt_with_gradient
 from convexcls.proofs.kkt.residuals import KKT
@@ -96,9 +96,9 @@ def _objection(
 def _moments(problem: Any) -> list[Any] | None:
     """The moments of Gaussian classes whose samples doubles round, worked out of the samples as given; None of others:
     there the doubles are as good."""
-    if not hasattr(problem, "moments_as_given") or problem.data.exact_matrix is None:
+    if not has_moments(problem) or problem.data.exact_matrix is None:
         return None
-    return list(problem.moments_as_given()) if problem.data.n * problem.data.d <= MAX_RATIONAL_ENTRIES else None
+    return moments(problem) if problem.data.n * problem.data.d <= MAX_RATIONAL_ENTRIES else None
 
 
 def _exists_as_given(problem: Problem) -> bool:

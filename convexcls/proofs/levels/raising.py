@@ -20,7 +20,7 @@ from convexcls.proofs.claims.direction import check_in_rationals
 from convexcls.proofs.claims.farkas import Multipliers
 from convexcls.proofs.claims.optimum import ExactProof, Widest, widest
 from convexcls.proofs.claims.rational_bounds import affordable, bounds_reached
-from convexcls.proofs.claims.statement import NoProof, moments
+from convexcls.proofs.claims.statement import NoProof
 from convexcls.proofs.enclosure.enclose import enclose
 from convexcls.proofs.enclosure.intervals import Enclosure, enclose_root
 from convexcls.proofs.enclosure.moments import (
@@ -30,6 +30,7 @@ from convexcls.proofs.enclosure.moments import (
     identity,
     least_value,
     matched,
+    moments,
     value_at,
 )
 from convexcls.proofs.exact.prove import Solve, prove, prove_widest
