@@ -44,11 +44,10 @@ def certify(
     point that is none."""
     kkt, attained, reason = _judge_point(problem, x, multipliers, tol)
     own = None if multipliers is None else dict(multipliers)
-    notes = problem.notes
     separating = separation_of(problem)
     if separating is not None:
         separating.consider(x, farkas, direction)
-    judged = Certificate("undecided", problem, tol, kkt, None, None, attained, reason, notes, x, own)
+    judged = Certificate("undecided", problem, tol, kkt, None, None, attained, reason, problem.notes, x, own)
     if kkt is not None and kkt.holds(tol) and (attained is None or attained >= PROOF):
         assert x is not None
         reason = _objection(problem, x, own or {}, kkt, separating, tol)
@@ -65,17 +64,25 @@ def certify(
         way = (check_direction(problem, direction) if direction is not None else None) or find_direction(problem)
         if way is not None:
             return replace(judged, status="unattained", direction=way, reason="")
-    origin = find_origin_multipliers(problem) if stand_in else None
-    if origin is not None:
-        zero = np.zeros(problem.size)
-        at_zero = check_kkt(problem, zero, origin, tol)
-        if at_zero.holds(tol):
-            note = "the solver's point was not accepted; the toolkit's own linear program proves x = 0 optimal"
-            return Certificate("optimal", problem, tol, at_zero, notes=(*notes, note), x=zero, multipliers=origin)
+    if stand_in and (origin := _optimal_at_origin(problem, tol)) is not None:
+        return origin
     if too_large(problem):
         note = "the problem is too large for the toolkit's own linear programs to look for a proof"
-        judged = replace(judged, notes=(*notes, note))
+        judged = replace(judged, notes=(*judged.notes, note))
     return judged
+
+
+def _optimal_at_origin(problem: Problem, tol: float) -> Certificate | None:
+    """The optimum x = 0, where the toolkit's own linear program proves it."""
+    if (multipliers := find_origin_multipliers(problem)) is None:
+        return None
+    zero = np.zeros(problem.size)
+    at_zero = check_kkt(problem, zero, multipliers, tol)
+    if not at_zero.holds(tol):
+        return None
+    note = "the solver's point was not accepted; the toolkit's own linear program proves x = 0 optimal"
+    notes = (*problem.notes, note)
+    return Certificate("optimal", problem, tol, at_zero, notes=notes, x=zero, multipliers=multipliers)
 
 
 def _objection(

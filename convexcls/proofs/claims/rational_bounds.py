@@ -21,9 +21,10 @@ from fractions import Fraction
 import numpy as np
 
 from convexcls.problem import NoAnswer, Problem
+from convexcls.problem.slab import Slab
 from convexcls.proofs.claims.curvature import has_rounded_kernel
 from convexcls.proofs.claims.farkas import Multipliers
-from convexcls.proofs.claims.optimum import Widest, widest
+from convexcls.proofs.claims.optimum import widest
 from convexcls.proofs.claims.rational_lower_bounds import HALF, ZERO, costs, dual_bound, linearised_bound, single_ends
 from convexcls.proofs.claims.statement import NoProof, Statement, state
 from convexcls.proofs.enclosure.enclose import bounds_at
@@ -183,10 +184,10 @@ def bounds_reached(
     return (low, high) if high - low <= allowed and abs(value - high) <= allowed else None
 
 
-def _widest_bounds(parts: Widest, point: Mapping[str, list[Fraction]], multipliers: Multipliers) -> Finer | None:
+def _widest_bounds(parts: Slab, point: Mapping[str, list[Fraction]], multipliers: Multipliers) -> Finer | None:
     """Of the widest margin t, by the quadratic program whose minimum is p = 1 / (2 t^2), at the t-th part of the point:
     t lies between the roots of 1 / 2p for its bounds. What is minimised is -t."""
-    t = point[parts.margin][0]
+    t = point[parts.distance][0]
     if t <= 0:
         return None
     near = {v.name: [value / t for value in point[v.name]] for v in parts.program.variables}

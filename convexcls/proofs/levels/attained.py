@@ -80,7 +80,7 @@ def _widest_attained(proof: RootProof, point: Mapping[str, list[Fraction]], tol:
     """R x >= t and ‖v‖ <= 1 with t the widest margin, each to the relative tolerance."""
     parts = widest(proof.problem)
     assert parts is not None
-    t, length = point[parts.margin][0], sum((v * v for v in point[parts.bounded]), Fraction(0))
+    t, length = point[parts.distance][0], sum((v * v for v in point[parts.inside]), Fraction(0))
     if t < 0 or length > (1 + tol) ** 2 or not (1 - tol) ** 2 * proof.square <= t * t <= (1 + tol) ** 2 * proof.square:
         return False
     z = [value for v in proof.problem.variables for value in point[v.name]]
