@@ -33,7 +33,8 @@ class SoftmaxMLE(Model):
     sample i.
 
     A shift of all scores by the same function changes nothing: coef and intercept are given with sum zero over the
-    classes (with a penalty the coefficients come out so by themselves; the intercepts, not penalised, are put so).
+    classes, to rounding (with a penalty the coefficients come out so by themselves; the intercepts, not penalised, are
+    put so before anything is proved of them).
     With two classes coef_2 - coef_1 is the coef of ``LogisticMLE`` with half the penalty. Without a penalty the
     minimum is attained iff no direction separates: none along which no margin of any sample shrinks, and some grow.
 
@@ -87,11 +88,10 @@ class SoftmaxMLE(Model):
         return SeparatingLikelihood(self, rows, classes=self._count)
 
     def coef_from(self, values: Values, multipliers: Values) -> Array:
-        return _centred(values["coef"].reshape(self._count, -1))
+        return np.asarray(values["coef"].reshape(self._count, -1))
 
     def intercept_from(self, values: Values, multipliers: Values) -> Array:
-        given = values["intercept"] if "intercept" in values else np.zeros(self._count)
-        return _centred(given)
+        return np.asarray(values["intercept"]) if "intercept" in values else np.zeros(self._count)
 
     def probabilities(self, scores: Array) -> Array:
         return class_probabilities(scores)
@@ -104,8 +104,3 @@ class SoftmaxMLE(Model):
 def _sums(size: int, count: int) -> Rows:
     """The sum over classes, for each feature: directions along which all classes move alike."""
     return PickedRows(np.ones(size), np.tile(np.arange(size // count), count), size // count).T
-
-
-def _centred(by_class: Array) -> Array:
-    """The same with sum zero over the classes."""
-    return np.asarray(by_class - by_class.mean(axis=0))

@@ -117,7 +117,8 @@ class Dual(Problem):
         >>> x.round(6).tolist(), multipliers["margin"].round(6).tolist()
         ([1.0, -1.0], [0.5, 0.5])
         """
-        return self._back(self.split(np.asarray(x, dtype=float)), multipliers)
+        point, back = self._back(self.split(np.asarray(x, dtype=float)), multipliers)
+        return self.primal.in_gauge(point), back
 
 
 def dualize(problem: Problem) -> Dual:

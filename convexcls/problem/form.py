@@ -41,6 +41,8 @@ if TYPE_CHECKING:
 #: Where an optimum may be 0, as in a perfect fit, this fraction of the objective at x = 0 counts as one: small enough
 #: not to flatter an answer, large enough that what rounding leaves stays below a tolerance of 1e-8.
 UNIT_SHARE = 1e-4
+#: What a point has along a direction of the gauge, relative to what was added up, that may come of rounding.
+ALONG_BY_ROUNDING = 1e-13
 
 #: The parts of the form, by the names under which ``Problem`` takes and keeps them.
 PARTS = (
@@ -360,9 +362,24 @@ class Problem(AsClassifier, InNotebooks):
         if not self.gauge:
             return matrix
         unit = self.null_directions[:, where] * scale
-        unit = unit[np.any(unit, axis=1)]
-        unit = unit / np.linalg.norm(unit, axis=1, keepdims=True)
+        squares = (unit * unit).sum(axis=1)
+        if not squares.all():
+            unit, squares = unit[squares > 0], squares[squares > 0]
+        unit = unit / np.sqrt(squares)[:, None]
         return matrix + unit.T @ unit
+
+    def in_gauge(self, x: Array) -> Array:
+        """The point without what it has along the directions of the gauge, where these share no unknown; as it is where
+        that may be rounding: to take it off would round again."""
+        if x.shape != (self.size,) or not np.all(np.isfinite(x)):
+            return x
+        out = x.copy() if self.gauge else x
+        for v, directions in self.gauge.items():
+            where = self.layout[v]
+            along, sizes = directions @ x[where], abs(directions) @ np.abs(x[where])
+            if np.any(np.abs(along) > ALONG_BY_ROUNDING * sizes):
+                out[where] -= directions.T @ (along / (directions @ (directions.T @ np.ones(along.size))))
+        return out
 
     def reported(self, value: float) -> float:
         """A minimised value in the sense in which the problem is written."""
