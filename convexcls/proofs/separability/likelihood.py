@@ -16,8 +16,8 @@ from convexcls.proofs.claims import separation as claimed
 from convexcls.proofs.claims.direction import Direction
 from convexcls.proofs.kkt.correction import FreeRows
 from convexcls.proofs.kkt.residuals import KKT
-from convexcls.proofs.separability.alternative import exponent_of
-from convexcls.proofs.separability.problems import Finding, Separating, scaled_doubles
+from convexcls.proofs.separability.alternative import near_one
+from convexcls.proofs.separability.problems import Finding, Separating
 from convexcls.rational.doubles import as_fractions
 from convexcls.rational.elimination import null_vector_near
 from convexcls.rows import DenseRows, Rows
@@ -173,8 +173,7 @@ class SeparatingLikelihood(Separating):
         try:
             x = np.array([float(value) for value in exactly])
         except OverflowError:  # the direction of the least growth is beyond doubles: any length proves the same
-            scale = Fraction(2) ** -max(exponent_of(value) for value in exactly if value)
-            exactly = [value * scale for value in exactly]
+            exactly = near_one(exactly)
             x = np.array([float(value) for value in exactly])
         term = self.term
         samples = np.flatnonzero(term.weights > 0)[moves.reshape(-1, term.loss.width).any(axis=1)]
@@ -192,14 +191,14 @@ class SeparatingLikelihood(Separating):
     def _whole(self, direction: tuple[Fraction, ...], moves: Mask) -> list[Fraction]:
         """The direction of all unknowns, those of softmax with sum zero over the classes, so long that the margin that
         grows least of those that move does so by one to two."""
-        v = scaled_doubles(direction)
+        near = near_one(direction)
+        v = np.array([float(value) for value in near])
         with np.errstate(over="ignore", under="ignore"):
             least = float((self.rows @ v)[moves].min())
         growth = math.frexp(least)[1] - 1 if 0 < least < math.inf else 0
-        scale = Fraction(2) ** (-growth - max(exponent_of(value) for value in direction if value))
         x = [Fraction(0)] * self.problem.size
-        for place, value in zip(self._places().tolist(), direction, strict=True):
-            x[place] = value * scale
+        for place, value in zip(self._places().tolist(), near, strict=True):
+            x[place] = value / Fraction(2) ** growth
         if self.classes > 1:
             for where in self.problem.layout.values():
                 x[where] = _with_sum_zero(x[where], self.classes)

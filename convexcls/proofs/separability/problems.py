@@ -29,7 +29,7 @@ from convexcls.proofs.claims.linear_program import largest_ratio
 from convexcls.proofs.claims.separation import Separation
 from convexcls.proofs.kkt.check import check_kkt
 from convexcls.proofs.kkt.residuals import KKT
-from convexcls.proofs.separability.alternative import Guess, exponent_of
+from convexcls.proofs.separability.alternative import Guess, scaled_doubles
 from convexcls.proofs.separability.core import separate, strictly
 from convexcls.rational.elimination import dot
 from convexcls.rows import Rows
@@ -117,13 +117,6 @@ class Separating:
     def separation(self) -> Separation:
         """The verdict on the rows, in rationals."""
         return separate(self.rows, self.tip)
-
-
-def scaled_doubles(direction: tuple[Fraction, ...]) -> Array:
-    """The direction with its largest entry about one, rounded: by a power of two, so that doubles stay what they
-    are."""
-    scale = Fraction(2) ** -max(exponent_of(v) for v in direction if v)
-    return np.array([float(v * scale) for v in direction])
 
 
 class SeparatingMargin(Separating):
