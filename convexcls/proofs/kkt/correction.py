@@ -386,8 +386,8 @@ class _Factored:
         return _largest([rows @ step for rows in self.maps])
 
     def largest_change(self, off: Array) -> float:
-        """At least the same for every r with |r| <= off. Where all costs are one, ‖K (K'K)^-1 r‖^2 = r'(K'K)^-1 r,
-        which is at most off'|(K'K)^-1| off. Otherwise the longest row of K times the length of |(K'CK)^-1| off."""
+        """At least the same for every r with |r| <= off. Where all costs are one, ‖K (K'K)^-1 r‖^2 = r'(K'K)^-1 r is at
+        most off'|(K'K)^-1| off. Otherwise the longest row of K times the length of |(K'CK)^-1| off."""
         off = off / self.unit
         step = self._inverse @ off
         if self.even:
