@@ -21,7 +21,7 @@ from convexcls.proofs.certificate import Certificate
 from convexcls.proofs.claims.direction import check_direction, find_direction
 from convexcls.proofs.claims.farkas import find_farkas
 from convexcls.proofs.claims.linear_program import doubtful_at_origin, find_origin_multipliers, too_large
-from convexcls.proofs.enclosure.moments import falling_direction, least_value, value_at
+from convexcls.proofs.enclosure.moments import falling_direction, has_moments, least_value, moments, value_at
 from convexcls.proofs.kkt.attainment import PROOF, attainment, needs_attainment_proof
 from convexcls.proofs.kkt.check import HOPELESS, MAX_EASY_ENTRIES, check_kkt, check_kkt_with_gradient
 from convexcls.proofs.kkt.residuals import KKT
@@ -44,7 +44,6 @@ def certify(
     point that is none."""
     kkt, attained, reason = _judge_point(problem, x, multipliers, tol)
     own = None if multipliers is None else dict(multipliers)
-    notes = problem.notes
     separating = separation_of(problem)
     if separating is not None:
         separating.consider(x, farkas, direction)
@@ -52,8 +51,8 @@ def certify(
         assert x is not None
         reason = _objection(problem, x, own or {}, kkt, separating, tol)
         if not reason:
-            return Certificate("optimal", problem, tol, kkt, None, None, attained, "", notes, x, own)
-    judged = Certificate("undecided", problem, tol, kkt, None, None, attained, reason, notes, x, own)
+            return Certificate("optimal", problem, tol, kkt, None, None, attained, "", problem.notes, x, own)
+    judged = Certificate("undecided", problem, tol, kkt, None, None, attained, reason, problem.notes, x, own)
     if separating is not None:
         return _by_separability(judged, separating, stand_in)
     proof = find_farkas(problem, farkas)
@@ -64,17 +63,25 @@ def certify(
         way = (check_direction(problem, direction) if direction is not None else None) or find_direction(problem)
         if way is not None:
             return replace(judged, status="unattained", direction=way, reason="")
-    origin = find_origin_multipliers(problem) if stand_in else None
-    if origin is not None:
-        zero = np.zeros(problem.size)
-        at_zero = check_kkt(problem, zero, origin, tol)
-        if at_zero.holds(tol):
-            note = "the solver's point was not accepted; the toolkit's own linear program proves x = 0 optimal"
-            return Certificate("optimal", problem, tol, at_zero, notes=(*notes, note), x=zero, multipliers=origin)
+    if stand_in and (origin := _optimal_at_origin(problem, tol)) is not None:
+        return origin
     if too_large(problem):
         note = "the problem is too large for the toolkit's own linear programs to look for a proof"
-        judged = replace(judged, notes=(*notes, note))
+        judged = replace(judged, notes=(*judged.notes, note))
     return judged
+
+
+def _optimal_at_origin(problem: Problem, tol: float) -> Certificate | None:
+    """The optimum x = 0, where the toolkit's own linear program proves it."""
+    if (multipliers := find_origin_multipliers(problem)) is None:
+        return None
+    zero = np.zeros(problem.size)
+    at_zero = check_kkt(problem, zero, multipliers, tol)
+    if not at_zero.holds(tol):
+        return None
+    note = "the solver's point was not accepted; the toolkit's own linear program proves x = 0 optimal"
+    notes = (*problem.notes, note)
+    return Certificate("optimal", problem, tol, at_zero, notes=notes, x=zero, multipliers=multipliers)
 
 
 def _objection(
@@ -95,9 +102,9 @@ def _objection(
 def _moments(problem: Any) -> list[Any] | None:
     """The moments of Gaussian classes whose samples doubles round, worked out of the samples as given; None of others:
     there the doubles are as good."""
-    if not hasattr(problem, "moments_as_given") or problem.data.exact_matrix is None:
+    if not has_moments(problem) or problem.data.exact_matrix is None:
         return None
-    return list(problem.moments_as_given()) if problem.data.n * problem.data.d <= MAX_RATIONAL_ENTRIES else None
+    return moments(problem) if problem.data.n * problem.data.d <= MAX_RATIONAL_ENTRIES else None
 
 
 def _exists_as_given(problem: Problem) -> bool:

@@ -225,6 +225,10 @@ class JoinedRows(Rows):
         blocks.append(form((self.shape[0], self.shape[1] - done)))
         return sparse.hstack([block for block in blocks if block.shape[1]] or blocks, format=blocks[0].format)
 
+    @property
+    def is_made_of_arrays(self) -> bool:
+        return all(rows.is_made_of_arrays for _, rows in self.parts)
+
     def compact(self) -> Any:
         if any(rows.shape[1] > 1 and sparse.issparse(rows[:1].to_matrix()) for _, rows in self.parts):
             return self._side_by_side([(where, rows.to_matrix()) for where, rows in self.parts], sparse.csr_array)
@@ -330,6 +334,10 @@ class StackedRows(Rows):
 
     def to_matrix(self) -> Any:
         return _one_above_the_other([part.to_matrix() for part in self.parts])
+
+    @property
+    def is_made_of_arrays(self) -> bool:
+        return all(part.is_made_of_arrays for part in self.parts)
 
     def compact(self) -> Any:
         matrices = [part.compact() for part in self.parts if part.shape[0]] or [np.zeros((0, self.shape[1]))]
