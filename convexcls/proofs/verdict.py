@@ -47,13 +47,12 @@ def certify(
     separating = separation_of(problem)
     if separating is not None:
         separating.consider(x, farkas, direction)
-    judged = Certificate("undecided", problem, tol, kkt, None, None, attained, reason, problem.notes, x, own)
     if kkt is not None and kkt.holds(tol) and (attained is None or attained >= PROOF):
         assert x is not None
         reason = _objection(problem, x, own or {}, kkt, separating, tol)
         if not reason:
-            return replace(judged, status="optimal", reason="")
-        judged = replace(judged, reason=reason)
+            return Certificate("optimal", problem, tol, kkt, None, None, attained, "", problem.notes, x, own)
+    judged = Certificate("undecided", problem, tol, kkt, None, None, attained, reason, problem.notes, x, own)
     if separating is not None:
         return _by_separability(judged, separating, stand_in)
     proof = find_farkas(problem, farkas)
@@ -174,13 +173,13 @@ def _judge_point(
         return None, None, "the solver gave no point"
     if x.shape != (problem.size,):
         return None, None, f"the point has {x.size} entries, the problem {problem.size}"
-    if not np.all(np.isfinite(x)):
+    if not np.isfinite(x).all():
         return None, None, "the point has entries that are not finite numbers"
     given = multipliers or {}
     for name, size in problem.multiplier_sizes.items():
         if name not in given:
             return None, None, f"there are no multipliers for {name!r}"
-        if np.shape(given[name]) != (size,) or not np.all(np.isfinite(given[name])):
+        if np.shape(given[name]) != (size,) or not np.isfinite(given[name]).all():
             return None, None, f"the multipliers of {name!r} are not {size} finite numbers"
     kkt, gradient = check_kkt_with_gradient(problem, x, given, tol)
     attained = None
@@ -188,6 +187,8 @@ def _judge_point(
         entries = sum(problem.rows(t).entries for t in problem.terms)
         far = kkt.stationarity.relative > HOPELESS * tol and entries > MAX_EASY_ENTRIES
         attained = -np.inf if far else attainment(problem, x, given, gradient)
+    if kkt.holds(tol) and not kkt.dependent and (attained is None or attained >= PROOF):
+        return kkt, attained, ""
     measures, bounds = kkt.measures(), kkt.bounds()
     short = [
         f"{name} is {measures[name]:.1e}, above the tolerance {tol:.0e}"

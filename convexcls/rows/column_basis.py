@@ -71,6 +71,13 @@ class ColumnBasis:
     lengths: Array
 
     @classmethod
+    def without_empty(cls, rows: Rows, empty: Indices) -> ColumnBasis:
+        """All columns but those of zeros, ``empty``, whatever the others are."""
+        others = np.setdiff1d(np.arange(rows.shape[1]), empty)
+        none = np.zeros((others.size, 0))
+        return cls((rows,), others, empty, np.zeros((others.size, empty.size)), none.T, rows.column_max())
+
+    @classmethod
     def of(cls, rows: Sequence[Rows]) -> ColumnBasis | None:
         """Of rows one above the other; None where numbers are out of range."""
         unit = np.max([part.column_max() for part in rows], axis=0, initial=0.0)

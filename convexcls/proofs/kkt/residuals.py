@@ -159,6 +159,10 @@ class KKT:
 
     def bounds(self) -> dict[str, float]:
         """The same with all that rounding may hide: what each of them is at most."""
+        return dict(self._bounds)
+
+    @cached_property
+    def _bounds(self) -> dict[str, float]:
         return {
             "stationarity": self.stationarity.bound,
             "primal feasibility": self.primal_feasibility.bound,
@@ -185,7 +189,7 @@ class KKT:
 
     def holds(self, tol: float) -> bool:
         """Whether all five relative measures are at most ``tol``, whatever rounding may hide."""
-        return all(value <= tol for value in self.bounds().values())
+        return all(value <= tol for value in self._bounds.values())
 
 
 def largest(values: Array | float, yardsticks: Yardsticks) -> float:
@@ -198,7 +202,8 @@ def largest(values: Array | float, yardsticks: Yardsticks) -> float:
             least = size if isinstance(size, float) else float(size.min(initial=math.inf))
             out = max(out, ratio(factor * most, least))
         else:
-            out = max(out, top(ratios(factor * values, size)))
+            plain = most < math.inf and float(size.min(initial=math.inf)) > 0.0
+            out = max(out, top(factor * values / size if plain else ratios(factor * values, size)))
     return out
 
 

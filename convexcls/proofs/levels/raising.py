@@ -237,10 +237,10 @@ def _violation(c: Certificate) -> float:
 def bounded_finer(c: Certificate, solve: Solve | None) -> Certificate:
     """A certificate that bounds in doubles do not decide, by finer bounds: at its own point, or else at the doubles
     nearest to the exact solution. As it is where rounding the solution takes the proof away."""
-    if sum(b.size for b in (*c.problem.terms, *c.problem.constraints)) * c.problem.size > MAX_ENTRIES_PROVED_UNASKED:
-        return c
     if (found := _finer(c)) is not None:
         return found
+    if sum(b.size for b in (*c.problem.terms, *c.problem.constraints)) * c.problem.size > MAX_ENTRIES_PROVED_UNASKED:
+        return c
     exact = exactly(c, ENOUGH_DIGITS, solve)
     if exact.status in ("infeasible", "unattained"):
         return replace(exact, level="rigorous")

@@ -70,13 +70,13 @@ def scaled_hessian(problem: Problem | None, hessian: Array) -> tuple[Array, Arra
     return scaled if problem is None else problem.fill_null_directions(scaled, size), size
 
 
-def newton_step(iterate: Iterate) -> tuple[Array, bool]:
-    """The step, and whether the Hessian was well conditioned."""
+def newton_step(iterate: Iterate) -> tuple[Array, CholeskyFactor | None, bool]:
+    """The step, the factor of the Hessian where that is not nearly singular, and whether it was well conditioned."""
     problem, gradient = iterate.problem, iterate.gradient
     scaled, size = scaled_hessian(problem, iterate.hessian())
     factor = CholeskyFactor.of(scaled.copy(), size)
     if factor is not None and factor.smallest > SMALLEST_PIVOT:
-        return -factor.solve(gradient), factor.smallest > WELL_CONDITIONED
+        return -factor.solve(gradient), factor, factor.smallest > WELL_CONDITIONED
     if not np.all(np.isfinite(scaled)):
         raise np.linalg.LinAlgError("the Hessian is not finite")
     columns, step = iterate.function.columns, np.zeros(size.size)
@@ -84,13 +84,13 @@ def newton_step(iterate: Iterate) -> tuple[Array, bool]:
     factor = CholeskyFactor.of(scaled.copy(), size) if columns.size < step.size else None
     if factor is not None and factor.smallest > SMALLEST_PIVOT:
         step[columns] = -factor.solve(gradient[columns])
-        return step, factor.smallest > WELL_CONDITIONED
+        return step, None, factor.smallest > WELL_CONDITIONED
     if (inner := _orthogonal_step(iterate)) is not None:
-        return inner, False
+        return inner, None, False
     values, vectors = np.linalg.eigh(scaled)
     inverse = np.where(values > 1e-15 * values[-1], 1.0 / np.where(values > 0, values, 1.0), 0.0)
     step[columns] = -(vectors @ (inverse * (vectors.T @ (gradient[columns] / size)))) / size
-    return step, False
+    return step, None, False
 
 
 def _orthogonal_step(iterate: Iterate) -> Array | None:
