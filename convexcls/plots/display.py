@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
+from convexcls.in_notebooks import InNotebooks
 from convexcls.plots import style
 from convexcls.plots.style import Axes, Figure
 from convexcls.solution import Solution
@@ -14,7 +15,7 @@ from convexcls.solution import Solution
 __all__ = ["Axes", "Display", "Picture", "one_solution", "solutions_of"]
 
 
-class Display(ABC):
+class Display(InNotebooks, ABC):
     """A picture in the manner of scikit-learn's displays: what is drawn is in plain attributes, ``plot`` draws it, and
     afterwards ``ax_`` and ``figure_`` say where.
 
@@ -56,6 +57,9 @@ class Display(ABC):
         if X is not None:
             options["X"] = X
         return cls.from_solution(one_solution(estimator, cls.__name__), ax=ax, **options)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {self.title}>"
 
     @property
     def title(self) -> str:
