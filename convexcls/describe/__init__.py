@@ -19,7 +19,6 @@ from convexcls.describe.parts import (
     Column,
     Fact,
     Facts,
-    Image,
     Mark,
     Part,
     Prose,
@@ -29,5 +28,5 @@ from convexcls.describe.parts import (
     to_text,
 )
 
-__all__ = ["Chapter", "Cluster", "Column", "Fact", "Facts", "Image", "Mark", "Part", "Prose", "Table"]
+__all__ = ["Chapter", "Cluster", "Column", "Fact", "Facts", "Mark", "Part", "Prose", "Table"]
 __all__ += ["strict_json", "to_html", "to_json", "to_text"]

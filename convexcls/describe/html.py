@@ -9,7 +9,6 @@ A page brings a style sheet and shows MathML. A notebook that is not trusted los
 from __future__ import annotations
 
 import re
-from base64 import b64encode
 from collections.abc import Iterable
 from contextvars import ContextVar
 from functools import lru_cache, singledispatch
@@ -25,7 +24,6 @@ from convexcls.describe.parts import (
     Facts,
     Formula,
     Formulation,
-    Image,
     Listing,
     Mark,
     Part,
@@ -55,9 +53,10 @@ IN_NOTEBOOKS = {
     "figcaption": "opacity:0.75",
     "small": "display:block;font-weight:400;opacity:0.75",
     "summary": "cursor:pointer",
-    "img": "max-width:100%;height:auto",
     ".badge": "border:2px solid;border-radius:4px;padding:0.1em 0.5em;white-space:nowrap",
-    ".fails": "font-weight:700",
+    ".fails": "font-weight:700;white-space:nowrap",
+    ".holds": "white-space:nowrap",
+    ".word": "white-space:nowrap",
     ".scroll": "overflow-x:auto;overflow-y:hidden;max-width:100%",
     ".bar": "display:block;width:7em;height:0.8em",
     ".lines": "list-style-type:none;padding-left:1.2em",
@@ -260,15 +259,10 @@ def _(statement: Formulation) -> Html:
 
 
 @_html.register
-def _(image: Image) -> Html:
-    source = f"data:image/png;base64,{b64encode(image.png).decode()}"
-    return tag("figure", tag("img", src=source, alt=image.alt), tag("figcaption", image.alt))
-
-
-@_html.register
 def _(listing: Listing) -> Html:
     if listing.numbered:
-        return tag("ol", *(tag("li", inline(item)) for item in listing.items), class_="steps")
+        steps = tag("ol", *(tag("li", inline(item)) for item in listing.items), class_="steps")
+        return tag("div", steps, class_="scroll", tabindex="0")
     return tag("ul", *(tag("li", inline(item)) for item in listing.items), class_="letters")
 
 

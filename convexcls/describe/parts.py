@@ -16,7 +16,7 @@ from typing import Any, Literal, TypeAlias, TypeGuard
 from convexcls.problem.latex import Formula, plain, plain_lines
 from convexcls.wording import clean, columns, indented, number, plain_values, seconds, small
 
-__all__ = ["Chapter", "Cluster", "Column", "Fact", "Facts", "Formula", "Formulation", "Image", "Inline", "Listing"]
+__all__ = ["Chapter", "Cluster", "Column", "Fact", "Facts", "Formula", "Formulation", "Inline", "Listing"]
 __all__ += ["Mark", "Part", "Prose", "Table"]
 __all__ += ["data_of", "in_letters", "is_display", "shows", "strict_json", "to_json", "to_text"]
 
@@ -161,14 +161,6 @@ class Formulation:
 
 
 @dataclass(frozen=True)
-class Image:
-    """A picture, and what it shows, in words."""
-
-    alt: str
-    png: bytes = field(repr=False)
-
-
-@dataclass(frozen=True)
 class Listing:
     """Short items, such as what the letters of a formula stand for; or ``numbered`` steps, each with what is done in it
     below its name."""
@@ -196,7 +188,7 @@ class Chapter:
     parts: tuple[Part, ...]
 
 
-Part: TypeAlias = Facts | Table | Prose | Formulation | Image | Listing | Cluster | Chapter
+Part: TypeAlias = Facts | Table | Prose | Formulation | Listing | Cluster | Chapter
 
 
 def data_of(parts: Iterable[Part]) -> dict[str, Any]:
@@ -275,11 +267,6 @@ def _(words: Prose) -> str:
 @_text.register
 def _(statement: Formulation) -> str:
     return "\n".join([statement.heading, *indented(plain_lines(statement.latex))])
-
-
-@_text.register
-def _(image: Image) -> str:
-    return image.alt
 
 
 @_text.register

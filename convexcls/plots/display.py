@@ -5,9 +5,11 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
+from io import BytesIO
 from typing import Any, ClassVar, Self
 
-from convexcls.in_notebooks import InNotebooks
+import numpy as np
+
 from convexcls.plots import style
 from convexcls.plots.style import Axes, Figure
 from convexcls.solution import Solution
@@ -15,7 +17,7 @@ from convexcls.solution import Solution
 __all__ = ["Axes", "Display", "Picture", "one_solution", "solutions_of"]
 
 
-class Display(InNotebooks, ABC):
+class Display(ABC):
     """A picture in the manner of scikit-learn's displays: what is drawn is in plain attributes, ``plot`` draws it, and
     afterwards ``ax_`` and ``figure_`` say where.
 
@@ -60,6 +62,16 @@ class Display(InNotebooks, ABC):
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {self.title}>"
+
+    def _repr_png_(self) -> tuple[bytes, dict[str, str]] | None:
+        """For notebooks, which show pixels whether they are trusted or not; but what is drawn already they show by
+        themselves."""
+        if hasattr(self, "figure_"):
+            return None
+        picture = Picture.of(self)
+        with np.errstate(all="ignore"):  # where numbers end, so do the ticks of an axis
+            picture.figure().savefig(drawn := BytesIO(), format="png", dpi=100)
+        return drawn.getvalue(), {"alt": picture.alt}
 
     @property
     def title(self) -> str:

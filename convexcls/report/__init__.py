@@ -17,7 +17,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from convexcls.describe import Chapter, Cluster, Image, Mark, Part, Prose, to_html
+from convexcls.describe import Chapter, Cluster, Mark, Part, Prose, to_html
 from convexcls.describe.certificate import certificate_parts, measures_table, proof
 from convexcls.describe.html import Html, for_notebook
 from convexcls.describe.problem import data_in_brief, derivation, formulation, kkt_system, statement
@@ -26,14 +26,13 @@ from convexcls.describe.slackness import multipliers, slackness
 from convexcls.describe.solution import classifier, numbers, verdict
 from convexcls.describe.studies import comparison_table, leave_one_out_facts, path_table, summary_parts, verdict_parts
 from convexcls.files import write_file
-from convexcls.plots import Display, Picture
 from convexcls.problem import Problem
 from convexcls.problem.duality import Dual
 from convexcls.proofs.certificate import Certificate
 from convexcls.proofs.kkt.residuals import KKT
 from convexcls.proofs.separability import Separability
 from convexcls.referee import Appraisal, Appraisals
-from convexcls.report.page import document, pictures_sections, png, provenance_section
+from convexcls.report.page import document, pictures_sections, provenance_section
 from convexcls.solution import Solution
 from convexcls.solve import accepting
 from convexcls.studies.compare import Comparison, Row, compare
@@ -174,13 +173,6 @@ def _(certificate: Certificate) -> list[Part]:
 def _(problem: Problem) -> list[Part]:
     way = [Cluster((derivation(problem),), "folded", "How it is derived")] if isinstance(problem, Dual) else []
     return [statement(problem), *way, Cluster((kkt_system(problem),), "folded", "The KKT conditions")]
-
-
-@notebook_parts.register
-def _(display: Display) -> list[Part]:
-    """Of a picture that is drawn already, which the notebook shows by itself, the words alone."""
-    picture = Picture.of(display)
-    return [Prose(picture.alt) if hasattr(display, "figure_") else Image(picture.alt, png(picture))]
 
 
 notebook_parts.register(KKT, lambda kkt: [measures_table(kkt)])

@@ -148,20 +148,9 @@ def inline(svg: str, picture: Picture) -> Html:
 
 
 def _pixels(sheet: Any, picture: Picture) -> Html:
-    data = base64.b64encode(_drawn(sheet)).decode()
-    return tag("img", src=f"data:image/png;base64,{data}", alt=picture.alt)
-
-
-def png(picture: Picture) -> bytes:
-    """A picture in pixels."""
-    with np.errstate(all="ignore"):
-        return _drawn(picture.figure(), dpi=100)
-
-
-def _drawn(sheet: Any, dpi: int = 160) -> bytes:
     data = io.BytesIO()
-    sheet.savefig(data, format="png", dpi=dpi)
-    return data.getvalue()
+    sheet.savefig(data, format="png", dpi=160)
+    return tag("img", src=f"data:image/png;base64,{base64.b64encode(data.getvalue()).decode()}", alt=picture.alt)
 
 
 # ---- provenance: the command that makes it again, the digest of the data, versions ----------------------
