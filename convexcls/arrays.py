@@ -21,12 +21,17 @@ LARGEST_EXACT_INTEGER = 2**53
 SEMIDEFINITE_TOLERANCE = 1e-10
 
 
+def top(values: Array) -> float:
+    """The largest of some numbers that are not below 0; 0 of none."""
+    return float(np.maximum.reduce(values, initial=0.0, axis=None))
+
+
 def least_squares(matrix: Array, target: Array, cutoff: float | None = None) -> Array:
     """The shortest z with ‖matrix z - target‖ least, singular values below ``cutoff`` of the largest counted as 0; not
     a number where matrix or target are not finite, which must not reach LAPACK (it prints, or does not come back), or
     nothing is found."""
     nothing = np.full(matrix.shape[1:] + target.shape[1:], np.nan)
-    if not (np.all(np.isfinite(matrix)) and np.all(np.isfinite(target))):
+    if not (np.isfinite(matrix).all() and np.isfinite(target).all()):
         return nothing
     try:
         return np.asarray(np.linalg.lstsq(matrix, target, rcond=cutoff)[0], dtype=np.float64)

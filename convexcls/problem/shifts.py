@@ -42,7 +42,10 @@ def far_columns(rows: Rows) -> Array | None:
         columns = matrix.tocsc()[:, far].toarray() if far.size else np.zeros((n, 0))
     else:
         first = matrix[:FIRST_ROWS]
-        far = np.flatnonzero(_is_far(first.min(axis=0, initial=np.inf), first.max(axis=0, initial=-np.inf)))
+        low, high = first.min(axis=0, initial=np.inf), first.max(axis=0, initial=-np.inf)
+        if ((low <= 0.0) & (high >= 0.0)).all():  # as of most data: all have 0 between their values
+            return None
+        far = np.flatnonzero(_is_far(low, high))
         columns = matrix[:, far]
     if not far.size or not n:
         return None

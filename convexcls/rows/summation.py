@@ -96,6 +96,12 @@ def outer_products(X: Array, factors: Array, ones: bool = False, single_precisio
     syrk, kind = (ssyrk, np.float32) if single_precision else (dsyrk, np.float64)
     d, count = X.shape[1], factors.shape[1]
     width = d + ones
+    if X.shape[0] <= BLOCK_ROWS and not single_precision:
+        scaled = np.empty((X.shape[0], count, width))
+        np.multiply(factors[:, :, None], X[:, None, :], out=scaled[:, :, :d])
+        scaled[:, :, d:] = factors[:, :, None]
+        scaled = scaled.reshape(X.shape[0], -1)
+        return np.asarray(scaled.T @ scaled)  # NumPy sees that it is symmetric
     total = np.zeros((count * width, count * width), order="F", dtype=kind)
     for rows in row_blocks(X.shape[0] if width else 0):  # BLAS refuses empty matrices
         scaled = np.empty((rows.stop - rows.start, count, width), dtype=kind)

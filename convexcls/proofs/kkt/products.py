@@ -20,10 +20,10 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from convexcls.arrays import ETA, UNIT_ROUNDOFF, Array, Indices, Mask
+from convexcls.arrays import ETA, UNIT_ROUNDOFF, Array, Indices, Mask, top
 from convexcls.problem import Block, Problem
 from convexcls.proofs.rigorous.products import EntryError, entry_error, error_from_afar
-from convexcls.proofs.rigorous.rounding import ROUNDINGS_BESIDE_SUM, Ball, gamma, raised
+from convexcls.proofs.rigorous.rounding import ROUNDINGS_BESIDE_SUM, Ball, gamma, raised, raised_number
 from convexcls.rational.elimination import dot
 from convexcls.rational.numbers import MAX_RATIONAL_ENTRIES, MAX_RATIONAL_MATRIX_ROWS
 from convexcls.rows import JoinedRows, Rows
@@ -53,7 +53,6 @@ MAX_ROWS_MULTIPLIED_ALL = 2000
 
 #: What is known of rows, as long as they are there.
 _KNOWN: WeakKeyDictionary[Rows, EntryError] = WeakKeyDictionary()
-_FACTS: WeakKeyDictionary[Rows, dict[bool, RowFacts]] = WeakKeyDictionary()
 
 
 class RowFacts(NamedTuple):
@@ -67,17 +66,18 @@ class RowFacts(NamedTuple):
 def facts(rows: JoinedRows, closely: bool = True) -> RowFacts:
     """What is known of the rows; how far entries are off that were centred or added up may be bounded from afar, which
     takes no time, or ``closely``."""
-    known = _FACTS.setdefault(rows, {})
-    if closely not in known:
-        known[closely] = RowFacts(*_entry_errors(rows, closely))
-    return known[closely]
+    if (known := rows.memory.get(closely)) is None:
+        known = rows.memory[closely] = RowFacts(*_entry_errors(rows, closely))
+    return known
 
 
 def _entry_errors(rows: JoinedRows, closely: bool) -> tuple[float, Array | float]:
-    relative = max(
-        (r * UNIT_ROUNDOFF * 1.01 for _, part in rows.parts if math.isfinite(r := part.rounding)), default=0.0
-    )
-    inexact = [(where, part) for where, part in rows.parts if not math.isfinite(part.rounding)]
+    relative, inexact = 0.0, []
+    for where, part in rows.parts:
+        if math.isfinite(r := part.rounding):
+            relative = max(relative, r * UNIT_ROUNDOFF * 1.01)
+        else:
+            inexact.append((where, part))
     if not inexact:
         return relative, 0.0
     absolute = np.zeros(rows.shape[1])
@@ -103,10 +103,10 @@ def plain_values(rows: JoinedRows, x: Array, block: Block, field: str, closely: 
     mid = rows @ x
     mid = mid - side if field == "rhs" else mid + side
     known, k = facts(rows, closely), rows.row_length + ROUNDINGS_BESIDE_SUM
-    largest = rows.largest_reach(x) + float(np.abs(side).max(initial=0.0))
+    largest = rows.largest_reach(x) + top(np.abs(side))
     off = 0.0 if isinstance(known.absolute, float) else float(known.absolute @ np.abs(x))
-    rad = float(raised((gamma(k) + known.relative) * largest + off)) + (8 * k * ETA if largest > 0 or x.any() else 0.0)
-    return mid, rad if np.isfinite(rad + mid.sum()) else np.inf
+    rad = raised_number((gamma(k) + known.relative) * largest + off) + (8 * k * ETA if largest > 0 or x.any() else 0.0)
+    return mid, rad if math.isfinite(rad + float(mid.sum())) else math.inf
 
 
 def rounding_by_row(rows: JoinedRows, x: Array, block: Block, field: str) -> Array:

@@ -43,6 +43,11 @@ def raised(bound: Any) -> Any:
     return np.add(out, 8 * ETA, out=out, where=values > 0) if values.ndim else out + 8 * ETA * (values > 0)
 
 
+def raised_number(bound: float) -> float:
+    """The same of one bound."""
+    return bound * RAISE + 8 * ETA if bound > 0 else bound
+
+
 @dataclass(frozen=True, eq=False)
 class Ball:
     """Numbers within ``rad`` of ``mid``, entry by entry."""

@@ -25,7 +25,7 @@ dot = oracle.dot
 
 def block(name, rows):
     """Rows with their shifts, under a name."""
-    return Plain(block=Plain(name=name), size=len(rows), rational=lambda index: [list(rows[i]) for i in index])
+    return Plain(block=Plain(name=name), size=len(rows), rational=lambda: [list(row) for row in rows])
 
 
 def statement(quadratic, linear, constant=0, equalities=(), inequalities=(), samples=()):
