@@ -28,7 +28,7 @@ from convexcls.data import GivenCells, Named
 from convexcls.files import open_input
 from convexcls.wording import clean, listed, shorten
 
-LONGEST_LINE = 2**24
+MAX_LINE_CHARACTERS = 2**24
 BOMS = {b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
 BINARY = {
     b"PAR1": "a Parquet file (use --format parquet)",
@@ -171,10 +171,10 @@ def check_text(raw: BinaryIO, path: Path) -> None:
 def _lines(text: TextIO, path: Path) -> Iterator[str]:
     """The lines of a file; one without end is refused before it fills the memory."""
     number = 0
-    while line := text.readline(LONGEST_LINE):
+    while line := text.readline(MAX_LINE_CHARACTERS):
         number += 1
-        if len(line) == LONGEST_LINE:
-            raise SourceError(f"{path}, line {number}: longer than {LONGEST_LINE:,} characters")
+        if len(line) == MAX_LINE_CHARACTERS:
+            raise SourceError(f"{path}, line {number}: longer than {MAX_LINE_CHARACTERS:,} characters")
         if "\0" in line:
             raise SourceError(f"{path}, line {number}: holds a NUL character; this is not a CSV file")
         yield line

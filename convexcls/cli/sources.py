@@ -36,7 +36,7 @@ ENDINGS = {"csv": (".csv",), "svmlight": (".svm", ".svmlight", ".libsvm", ".txt"
 FORMATS = {ending: name for name, endings in ENDINGS.items() for ending in endings}
 
 
-MOST_FEATURES = 10_000_000
+MAX_FEATURES = 10_000_000
 
 
 @dataclass(frozen=True)
@@ -251,8 +251,8 @@ def read_svmlight(path: Path, exact: bool = False) -> FileContents:
         raise SourceError(f"{path}: not in svmlight format ('LABEL INDEX:VALUE ...' lines): {said}") from None
     if X.shape[0] == 0 or X.shape[1] == 0:
         raise SourceError(f"{path}: there is no sample with a feature in it")
-    if X.shape[1] > MOST_FEATURES:
-        raise SourceError(f"{path}: names feature {X.shape[1]:,}; at most {MOST_FEATURES:,} are taken")
+    if X.shape[1] > MAX_FEATURES:
+        raise SourceError(f"{path}: names feature {X.shape[1]:,}; at most {MAX_FEATURES:,} are taken")
     labels = whole_where_possible(y)
     if not exact:
         return FileContents(X, labels)

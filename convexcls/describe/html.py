@@ -205,9 +205,9 @@ def _html(part: Any) -> Html:
 @_html.register
 def _(facts: Facts) -> Html:
     if _for_notebook.get():  # where definition lists have styles that do not suit
-        rows = (tag("tr", tag("th", fact.label, scope="row"), tag("td", inline(fact.value))) for fact in facts.told)
+        rows = (tag("tr", tag("th", fact.label, scope="row"), tag("td", inline(fact.value))) for fact in facts.shown)
         return tag("table", tag("tbody", *rows))
-    pairs = (tag("div", tag("dt", fact.label), tag("dd", inline(fact.value))) for fact in facts.told)
+    pairs = (tag("div", tag("dt", fact.label), tag("dd", inline(fact.value))) for fact in facts.shown)
     return tag("dl", *pairs, class_="facts")
 
 

@@ -57,7 +57,7 @@ def _markdown(part: Any) -> str:
 
 @_markdown.register
 def _(facts: Facts) -> str:
-    return "\n".join(f"- **{escaped(fact.label)}:** {inline(fact.value)}" for fact in facts.told)
+    return "\n".join(f"- **{escaped(fact.label)}:** {inline(fact.value)}" for fact in facts.shown)
 
 
 @_markdown.register

@@ -101,7 +101,7 @@ def _list(kind: str, items: Any) -> str:
 
 @_tex.register
 def _(facts: Facts) -> str:
-    return _list("itemize", (rf"\textbf{{{escaped(fact.label)}:}} {inline(fact.value)}" for fact in facts.told))
+    return _list("itemize", (rf"\textbf{{{escaped(fact.label)}:}} {inline(fact.value)}" for fact in facts.shown))
 
 
 @_tex.register

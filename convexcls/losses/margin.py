@@ -294,6 +294,11 @@ class Logistic(Loss):
         small = np.exp(-np.abs(u))
         return np.asarray(small / (1.0 + small) ** 2)
 
+    def remaining(self, u: Array, moved: Array) -> Array:
+        """The distances from both ends are probabilities, p and 1 - p, and the curvature is their product."""
+        p = -self.slope(u)
+        return np.minimum(np.minimum(1.0 + p * moved, 1.0 - (1.0 - p) * moved), 1.0)
+
     @property
     def conjugate(self) -> Loss:
         return BinaryEntropy(self)
@@ -347,7 +352,7 @@ class Exponential(Loss):
 def _sum_of_logs(whole: Array, small: Array) -> float:
     """sum_i log(1 + small_i) with 0 <= small <= 1: the logarithm of products of 500 factors, none of which overflows.
     Where the sum is small, rounding 1 + small would cost digits, and the logarithms are taken one by one."""
-    if whole.size >= 64:
+    if whole.size >= 500:
         total = float(np.log(np.multiply.reduceat(whole, np.arange(0, whole.size, 500))).sum())
         if total >= 0.05 * whole.size:
             return total

@@ -21,34 +21,32 @@ from fractions import Fraction
 import numpy as np
 
 from convexcls.problem import NoAnswer, Problem
+from convexcls.problem.slab import Slab
 from convexcls.proofs.claims.curvature import has_rounded_kernel
 from convexcls.proofs.claims.farkas import Multipliers
-from convexcls.proofs.claims.optimum import Widest, widest
+from convexcls.proofs.claims.optimum import widest
 from convexcls.proofs.claims.rational_lower_bounds import HALF, ZERO, costs, dual_bound, linearised_bound, single_ends
-from convexcls.proofs.claims.statement import NoProof, Statement, all_rows, state
+from convexcls.proofs.claims.statement import NoProof, Statement, state
 from convexcls.proofs.enclosure.enclose import bounds_at
-from convexcls.proofs.enclosure.intervals import root_interval
+from convexcls.proofs.enclosure.intervals import BOUND_BITS, root_interval
 from convexcls.rational.elimination import Vector, dot, solve
+from convexcls.rational.numbers import MAX_RATIONAL_MATRIX_ROWS
 
 #: Problems with more entries are left to bounds in doubles.
-MOST_ENTRIES = 200_000
-#: A larger matrix of the objective (of a kernel) is not looked into.
-MOST_KERNEL_ROWS = 60
+MAX_BOUNDED_ENTRIES = 200_000
 #: A point that is this near to its bounds, relative to its size, is within them, to rounding.
-NEAR = Fraction(1, 10**6)
-#: The bits of a root.
-BITS = 128
+NEAR_BOUND = Fraction(1, 10**6)
 #: A lower and an upper bound of the minimised objective, and the objective at the point as it is.
 Finer = tuple[Fraction, Fraction, Fraction]
 
 
 def affordable(problem: Problem) -> bool:
     """Whether the problem is small enough for rationals."""
-    if any(p.shape[0] > MOST_KERNEL_ROWS for p in problem.matrices.values()):
+    if any(p.shape[0] > MAX_RATIONAL_MATRIX_ROWS for p in problem.matrices.values()):
         return False
     rows = sum(block.size for block in (*problem.terms, *problem.constraints))
     kept = sum(v.size for v in problem.variables if v.kind not in ("samples", "margins"))
-    return rows * (kept + 1) <= MOST_ENTRIES
+    return rows * (kept + 1) <= MAX_BOUNDED_ENTRIES
 
 
 def true_bounds(
@@ -59,8 +57,8 @@ def true_bounds(
     enough. ``NoProof`` (a ValueError) where the problem is no quadratic program."""
     statement = state(problem)
     z = [value for name in statement.kept for value in point[name]]
-    near, value = _feasible(statement, z), _objective(statement, z)
-    upper = min((value if moved == z else _objective(statement, moved) for moved in near), default=None)
+    near, value = _feasible(statement, z), objective_at(statement, z)
+    upper = min((value if moved == z else objective_at(statement, moved) for moved in near), default=None)
     if upper is not None and (scale := _multiple(statement, z)) is not None:
         value = max(value, scale * value, key=lambda at: abs(at - upper))
     lower = [dual_bound(statement, multipliers), linearised_bound(statement, z, multipliers)]
@@ -70,10 +68,11 @@ def true_bounds(
 # ---- the upper bound ------------------------------------------------------------------------------------
 
 
-def _objective(statement: Statement, z: Vector) -> Fraction:
+def objective_at(statement: Statement, z: Vector) -> Fraction:
+    """The minimised objective at z, every slack as low as its lines allow."""
     total = HALF * dot([dot(row, z) for row in statement.quadratic], z) + dot(statement.linear, z) + statement.constant
     for samples in statement.samples:
-        lines = [[dot(row, [*z, Fraction(1)]) for row in all_rows(line)] for line in samples.lines]
+        lines = [[dot(row, [*z, Fraction(1)]) for row in line.rational()] for line in samples.lines]
         for heights, c, p in zip(zip(*lines, strict=True), *costs(samples), strict=True):
             height = max(heights)
             total += c * height + HALF * p * max(height, ZERO) ** 2
@@ -82,14 +81,14 @@ def _objective(statement: Statement, z: Vector) -> Fraction:
 
 def _feasible(statement: Statement, z: Vector) -> list[Vector]:
     """Points that satisfy the constraints, near z; none where there is no simple way to one."""
-    equations = [row for block in statement.equalities for row in all_rows(block)]
-    bounds = [row for block in statement.inequalities for row in all_rows(block)]
+    equations = [row for block in statement.equalities for row in block.rational()]
+    bounds = [row for block in statement.inequalities for row in block.rational()]
     if _multiple(statement, z) is not None:
         middle = _centred(statement, bounds, z)
         scale = _multiple(statement, middle)
         return [] if scale is None else [[scale * value for value in middle]]
     inside, reach = _within(bounds, z)
-    if any(abs(v - u) > NEAR * max(map(abs, z)) for u, v in zip(z, inside, strict=True)):
+    if any(abs(v - u) > NEAR_BOUND * max(map(abs, z)) for u, v in zip(z, inside, strict=True)):
         return []  # the point itself is not one of the box, to rounding
     tried = [_scaled_onto(equations, z), _onto(equations, inside, reach)]
     return [near for near in tried if near is not None and all(dot(row, [*near, Fraction(1)]) <= 0 for row in bounds)]
@@ -114,7 +113,7 @@ def _centred(statement: Statement, bounds: list[Vector], z: Vector) -> Vector:
 
 def _multiple(statement: Statement, z: Vector) -> Fraction | None:
     """The multiple of z that just satisfies the constraints, where all of them are rows that say "at least"."""
-    bounds = [row for block in statement.inequalities for row in all_rows(block)]
+    bounds = [row for block in statement.inequalities for row in block.rational()]
     reached = [-dot(row[:-1], z) for row in bounds]
     if statement.equalities or not bounds or not all(r[-1] > 0 < v for r, v in zip(bounds, reached, strict=True)):
         return None
@@ -185,10 +184,10 @@ def bounds_reached(
     return (low, high) if high - low <= allowed and abs(value - high) <= allowed else None
 
 
-def _widest_bounds(parts: Widest, point: Mapping[str, list[Fraction]], multipliers: Multipliers) -> Finer | None:
+def _widest_bounds(parts: Slab, point: Mapping[str, list[Fraction]], multipliers: Multipliers) -> Finer | None:
     """Of the widest margin t, by the quadratic program whose minimum is p = 1 / (2 t^2), at the t-th part of the point:
     t lies between the roots of 1 / 2p for its bounds. What is minimised is -t."""
-    t = point[parts.margin][0]
+    t = point[parts.distance][0]
     if t <= 0:
         return None
     near = {v.name: [value / t for value in point[v.name]] for v in parts.program.variables}
@@ -197,4 +196,4 @@ def _widest_bounds(parts: Widest, point: Mapping[str, list[Fraction]], multiplie
     if low is None or high is None or not 0 < low <= high:
         return None
     own = min(t, 1 / (2 * value * t))  # less where the margins of the point fall short of t
-    return -root_interval(1 / (2 * low), BITS)[1], -root_interval(1 / (2 * high), BITS)[0], -own
+    return -root_interval(1 / (2 * low), BOUND_BITS)[1], -root_interval(1 / (2 * high), BOUND_BITS)[0], -own

@@ -16,10 +16,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
+from typing import Any
 
 from convexcls.problem import NoAnswer, Problem
 from convexcls.proofs.enclosure.intervals import (
     BITS_PER_DIGIT,
+    BOUND_BITS,
     CHECK_BITS,
     MAX_BITS,
     Enclosure,
@@ -38,6 +40,8 @@ Values = Mapping[str, Sequence[Fraction]]
 
 #: Bits beyond those of the digits.
 SPARE_BITS = 24
+#: The moments of data with more entries are not worked out again: residuals in doubles judge them.
+MAX_MOMENT_ENTRIES = 5_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,14 +112,14 @@ def _log_two_pi(bits: int) -> Interval:
     return log_interval(2 * low, bits)[0], log_interval(2 * high, bits)[1]
 
 
-def value_at(parts: Sequence[Moments], values: Values, bits: int) -> Interval | None:
+def value_at(parts: Sequence[Moments], values: Values, bits: int = BOUND_BITS) -> Interval | None:
     """Numbers around the objective at a point; None where it is infinite."""
     found = [part.value(part.unpacked(values), bits) for part in parts]
     known = [interval for interval in found if interval is not None]
     return sum_of(known) if len(known) == len(found) else None
 
 
-def least_value(parts: Sequence[Moments], bits: int) -> Interval:
+def least_value(parts: Sequence[Moments], bits: int = BOUND_BITS) -> Interval:
     """Numbers around the optimum, where there is one."""
     return sum_of(part.optimum(bits) for part in parts)
 
@@ -125,6 +129,21 @@ def matched(parts: Sequence[Moments]) -> dict[str, list[Fraction]] | None:
     found = [part.solution for part in parts]
     known = [omega for omega in found if omega is not None]
     return _packed(parts, known) if len(known) == len(found) else None
+
+
+def has_moments(problem: Problem) -> bool:
+    """Whether the optimum of a problem is a formula of moments, which are rational."""
+    return hasattr(problem, "moments_as_given")
+
+
+def has_few_moments(problem: Any) -> bool:
+    """Whether the moments are not too many to be added up by whoever verifies a claim."""
+    return has_moments(problem) and problem.data.n * problem.data.d <= MAX_MOMENT_ENTRIES
+
+
+def moments(problem: Any) -> list[Moments]:
+    """The moments of the data as they were given."""
+    return list(problem.moments_as_given())
 
 
 def enclose_moments(problem: Problem, parts: Sequence[Moments], digits: int) -> Enclosure:

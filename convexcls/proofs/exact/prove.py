@@ -13,8 +13,9 @@ import numpy as np
 
 from convexcls.arrays import Array
 from convexcls.problem import Problem
+from convexcls.problem.slab import Slab
 from convexcls.proofs.claims.farkas import Multipliers
-from convexcls.proofs.claims.optimum import ExactProof, RootProof, Widest
+from convexcls.proofs.claims.optimum import ExactProof, RootProof
 from convexcls.proofs.claims.statement import NoProof, Statement, state
 from convexcls.proofs.exact.criss_cross import Contradiction, Falling, Tight
 from convexcls.proofs.exact.criss_cross import dot as sparse_dot
@@ -155,7 +156,7 @@ def _unattained(statement: Statement, falling: Falling) -> ExactProof:
 
 
 def prove_widest(
-    parts: Widest, x: Array | None, multipliers: Mapping[str, Any] | None, solve: Solve | None = None
+    parts: Slab, x: Array | None, multipliers: Mapping[str, Any] | None, solve: Solve | None = None
 ) -> ExactProof | RootProof:
     """The maximum, as a rational or as the root of one. ``x``, ``multipliers`` and ``solve`` are as for ``prove``."""
     proof = prove(parts.program, *_guess(parts, x, multipliers), solve)
@@ -166,7 +167,7 @@ def prove_widest(
     if proof.verdict != "optimal" or not proof.optimum:
         raise NoProof("the margin has no bound")
     square = 1 / (2 * proof.optimum)
-    ray = {v.name: [Fraction(1)] if v.name == parts.margin else proof.point[v.name] for v in parts.problem.variables}
+    ray = {v.name: [Fraction(1)] if v.name == parts.distance else proof.point[v.name] for v in parts.problem.variables}
     shares = _divided(proof.multipliers, 2 * proof.optimum)
     root = Fraction(isqrt(square.numerator), isqrt(square.denominator))
     if root * root != square:
@@ -176,13 +177,13 @@ def prove_widest(
 
 
 def _guess(
-    parts: Widest, x: Array | None, multipliers: Mapping[str, Any] | None
+    parts: Slab, x: Array | None, multipliers: Mapping[str, Any] | None
 ) -> tuple[Array | None, dict[str, Array]]:
     """The answer as one of the quadratic program."""
     alpha = np.asarray((multipliers or {}).get(parts.block.name, np.zeros(parts.block.size)), dtype=float)
     if x is None:
         return None, {parts.block.name: alpha}
-    t = float(x[parts.problem.layout[parts.margin]][0])
+    t = float(x[parts.problem.layout[parts.distance]][0])
     point = x[parts.problem.places([v.name for v in parts.program.variables])]
     with np.errstate(all="ignore"):
         scaled = point / t, alpha / t / t

@@ -17,7 +17,7 @@ from typing import TypeAlias
 import numpy as np
 
 from convexcls.arrays import Array, Indices
-from convexcls.proofs.claims.statement import AffineRows, NoProof, Samples, Statement, added, all_rows, compared
+from convexcls.proofs.claims.statement import AffineRows, NoProof, Samples, Statement, added, compared
 from convexcls.proofs.exact.criss_cross import (
     Contradiction,
     Falling,
@@ -37,7 +37,7 @@ JOINING = 2
 #: An answer that so many rows contradict, for each unknown, is no guess to start from.
 MAX_CONTRADICTIONS_PER_UNKNOWN = 4
 #: Programs of more rows are not tried: the guess was too far from the solution.
-MOST_ROWS = 4000
+MAX_PROGRAM_ROWS = 4000
 
 
 class TooFar(NoProof):
@@ -105,7 +105,7 @@ class ActiveSetSearch:
             p = Fraction(float(samples.curvature[i]))
             curved.append({len(linear): p} if p else {})
             linear.append(Fraction(float(samples.cost[i])))
-        equalities = [(sparse_row(row[:-1]), -row[-1]) for b in self.statement.equalities for row in all_rows(b)]
+        equalities = [(sparse_row(row[:-1]), -row[-1]) for b in self.statement.equalities for row in b.rational()]
         inequalities = []
         for key in self.rows:
             (values,) = self.measured(key).rational(np.array([key[1]]))
@@ -139,7 +139,7 @@ class ActiveSetSearch:
                 return SolvedProgram(self, program, outcome)
             if joining > MAX_CONTRADICTIONS_PER_UNKNOWN * (self.statement.size + 10) and not patient:
                 raise TooFar("the point given is too far from the solution")
-            if len(self.rows) > MOST_ROWS:
+            if len(self.rows) > MAX_PROGRAM_ROWS:
                 raise NoProof("no answer in doubles is near enough to the solution: too many rows are unsure")
 
     def _join(self, z: Sequence[Fraction], moving: bool) -> int:

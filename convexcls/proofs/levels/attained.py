@@ -26,7 +26,7 @@ from convexcls.arrays import Array
 from convexcls.proofs.certificate import Certificate
 from convexcls.proofs.claims.optimum import ExactProof, RootProof, widest
 from convexcls.proofs.claims.rational_bounds import bounds_reached
-from convexcls.proofs.claims.statement import AffineRows, Samples, Statement, all_rows, state
+from convexcls.proofs.claims.statement import AffineRows, Samples, Statement, state
 from convexcls.proofs.kkt.check import check_kkt
 from convexcls.proofs.kkt.settling import settled
 from convexcls.proofs.rigorous.structure import Structure
@@ -37,9 +37,9 @@ from convexcls.rational.lattice import nearest_multiples
 #: Norms are worked out to this fraction of what the tolerance allows.
 GRAIN = Fraction(1, 2**40)
 #: An unknown may move by this fraction of itself.
-FAR = Fraction(1, 1000)
+MAX_RELATIVE_MOVE = Fraction(1, 1000)
 #: More numbers are not rounded together.
-MOST_STEPS = 12
+MAX_NUMBERS_ROUNDED_TOGETHER = 12
 
 #: Margins that a rounding leaves below 1 may cost much: the solution is stretched by as much.
 STRETCHED = tuple(1 + Fraction(k, 2**53) for k in (0, 2**7, 2**13, 2**19))
@@ -80,12 +80,12 @@ def _widest_attained(proof: RootProof, point: Mapping[str, list[Fraction]], tol:
     """R x >= t and ‖v‖ <= 1 with t the widest margin, each to the relative tolerance."""
     parts = widest(proof.problem)
     assert parts is not None
-    t, length = point[parts.margin][0], sum((v * v for v in point[parts.bounded]), Fraction(0))
+    t, length = point[parts.distance][0], sum((v * v for v in point[parts.inside]), Fraction(0))
     if t < 0 or length > (1 + tol) ** 2 or not (1 - tol) ** 2 * proof.square <= t * t <= (1 + tol) ** 2 * proof.square:
         return False
     z = [value for v in proof.problem.variables for value in point[v.name]]
     rows = AffineRows(parts.block, proof.problem.rows(parts.block), proof.problem.size)
-    return all(dot(row, [*z, Fraction(1)]) <= tol * t for row in all_rows(rows))  # t - R x
+    return all(dot(row, [*z, Fraction(1)]) <= tol * t for row in rows.rational())  # t - R x
 
 
 def doubles_near(proof: ExactProof, tolerance: Fraction, factor: Fraction = Fraction(1)) -> Array | None:
@@ -102,7 +102,7 @@ def doubles_near(proof: ExactProof, tolerance: Fraction, factor: Fraction = Frac
     except OverflowError:
         return None
     moved = [j for j, value in enumerate(nearest) if value]
-    if not 0 < len(moved) <= MOST_STEPS:
+    if not 0 < len(moved) <= MAX_NUMBERS_ROUNDED_TOGETHER:
         return None
     units = [Fraction(math.ulp(nearest[j])) for j in moved]
     missed = [v - Fraction(near) for v, near in zip(exact, nearest, strict=True)]
@@ -111,7 +111,7 @@ def doubles_near(proof: ExactProof, tolerance: Fraction, factor: Fraction = Frac
     along = [round(dot(norm[i], missed) * u) for i, u in _pairs(moved, units)]
     # entries rounded by 1/2 change the norm by at most half their number in a row: what is added is more than that
     for place, (j, unit) in enumerate(_pairs(moved, units)):
-        gram[place][place] += len(moved) + math.ceil((unit / exact[j] / FAR / GRAIN) ** 2)
+        gram[place][place] += len(moved) + math.ceil((unit / exact[j] / MAX_RELATIVE_MOVE / GRAIN) ** 2)
     try:
         for j, unit, k in zip(moved, units, nearest_multiples(gram, along), strict=True):
             nearest[j] = float(Fraction(nearest[j]) + k * unit)
@@ -140,7 +140,7 @@ def _weighed(
 ) -> Iterator[tuple[Vector, Fraction]]:
     """Rows with the weights of their squares."""
     for block in (*statement.equalities, *statement.inequalities):
-        rows, used = all_rows(block), proof.multipliers.get(block.block.name, {})
+        rows, used = block.rational(), proof.multipliers.get(block.block.name, {})
         unit = max((abs(row[-1]) for row in rows), default=Fraction(0))
         for i, row in enumerate(rows):
             if block in statement.equalities or not _value(row, z):
@@ -152,7 +152,7 @@ def _weighed(
 
 
 def _sampled(samples: Samples, z: Vector, allowed: Fraction) -> Iterator[tuple[Vector, Fraction]]:
-    lines = [all_rows(line) for line in samples.lines]
+    lines = [line.rational() for line in samples.lines]
     every = zip(zip(*lines, strict=True), samples.cost.tolist(), samples.curvature.tolist(), strict=True)
     for rows, c, p in every:
         ranked = sorted(rows, key=lambda row: _value(row, z), reverse=True)

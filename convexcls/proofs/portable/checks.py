@@ -26,10 +26,16 @@ from convexcls.proofs.claims import direction, farkas, optimum
 from convexcls.proofs.claims.farkas import Multipliers
 from convexcls.proofs.claims.optimum import ExactProof, proved_square, widest
 from convexcls.proofs.claims.rational_bounds import finer_bounds
-from convexcls.proofs.claims.statement import has_few_moments, moments
 from convexcls.proofs.enclosure.enclose import check_enclosure, proof_words
 from convexcls.proofs.enclosure.intervals import Enclosure
-from convexcls.proofs.enclosure.moments import check_moments, falling_direction, least_value, value_at
+from convexcls.proofs.enclosure.moments import (
+    check_moments,
+    falling_direction,
+    has_few_moments,
+    least_value,
+    moments,
+    value_at,
+)
 from convexcls.proofs.kkt.attainment import PROOF, attainment, needs_attainment_proof
 from convexcls.proofs.portable.numbers import CertificateError
 from convexcls.proofs.portable.parsing import Box, Parsed
@@ -41,8 +47,6 @@ NO_DIGITS = -sys.maxsize
 ZERO = Fraction(0)
 #: What is said of bounds that are true and do not tell enough.
 TOO_FAR_APART = "which are further apart than the tolerance allows"
-#: The bits of bounds that are compared with doubles.
-BITS = 128
 Interval = tuple[Fraction | None, Fraction | None]
 
 
@@ -234,10 +238,10 @@ def _by_moments(parsed: Parsed, problem: Model) -> ClaimedBounds:
     parts = problem.remembered(moments)
     if falling_direction(parts) is not None:
         raise CertificateError("there is no minimum: a combination of features does not vary within a class")
-    here = value_at(parts, parsed.point, BITS)
+    here = value_at(parts, parsed.point)
     if here is None:
         raise CertificateError("the precision of the point is not positive definite")
-    return ClaimedBounds(least_value(parts, BITS)[0], here[1], here[1])
+    return ClaimedBounds(least_value(parts)[0], here[1], here[1])
 
 
 def _finely(parsed: Parsed, problem: Model) -> ClaimedBounds | None:
@@ -253,7 +257,7 @@ def _in_doubles(parsed: Parsed, problem: Model) -> ClaimedBounds:
     x, multipliers = in_doubles(parsed, problem)
     found = bounds(problem, x, multipliers)
     with np.errstate(over="ignore", invalid="ignore"):
-        value = problem.objective(x)
+        value = problem.minimised(x)
     if not math.isfinite(value):
         raise CertificateError("the objective at the point is not finite")
     attained = not needs_attainment_proof(problem) or attainment(problem, x, multipliers) >= PROOF

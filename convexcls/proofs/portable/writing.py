@@ -18,16 +18,16 @@ from convexcls.proofs.claims import direction as directions
 from convexcls.proofs.claims import farkas as contradictions
 from convexcls.proofs.claims.farkas import Multipliers
 from convexcls.proofs.claims.optimum import ExactProof, widest
-from convexcls.proofs.claims.statement import NoProof, has_few_moments, moments
+from convexcls.proofs.claims.statement import NoProof
 from convexcls.proofs.enclosure.intervals import Enclosure
-from convexcls.proofs.enclosure.moments import falling_direction
+from convexcls.proofs.enclosure.moments import falling_direction, has_few_moments, moments
 from convexcls.proofs.exact.prove import prove, prove_widest
 from convexcls.proofs.levels import raise_level, small
 from convexcls.proofs.levels.raising import bounded_here
 from convexcls.proofs.portable.checks import flat_lines, kept_names
 from convexcls.proofs.portable.digest import data_digest, label_texts
 from convexcls.proofs.portable.numbers import CertificateError, read_number, write_number
-from convexcls.proofs.portable.parsing import LONGEST_TEXT, MOST_NOTES, SCHEMA, parse
+from convexcls.proofs.portable.parsing import MAX_NOTES, MAX_TEXT_CHARACTERS, SCHEMA, parse
 from convexcls.proofs.portable.verification import written_parameter
 from convexcls.proofs.verdict import certify
 from convexcls.proofs.words import speaks_of_doubles
@@ -75,7 +75,7 @@ def certificate_dict(certificate: Certificate) -> dict[str, Any]:
             "weighted": data.weighted,
         },
         "claim": _claim(certificate),
-        "notes": [note[:LONGEST_TEXT] for note in notes[:MOST_NOTES]],
+        "notes": [note[:MAX_TEXT_CHARACTERS] for note in notes[:MAX_NOTES]],
     }
     return out | proof
 

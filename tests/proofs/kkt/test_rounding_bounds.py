@@ -216,6 +216,27 @@ def test_gaps(name):
     assert_near(check_kkt(problem, np.array(x, dtype=float), multipliers, LOOSE).gap_rounding, off)
 
 
+#: The same where the multipliers of bounds, which are far off, are left out: what their sums are rounded by is not.
+WITHOUT_BOUNDS = {
+    "towards a bound": ({"linear": {"x": [3.0]}}, {}, (14 * 5 + 4 + 3) * 1e3 + 9 * 3e3),
+    "either way": ({}, {}, (14 * 2 + 1) * 2e3),
+    "bounds that cancel": ({}, {"low": a(99), "high": a(99)}, (14 * 198 + 99) * 2e3),
+    "a row": (
+        {"constraints": [block("row", [[1.0]], 1e6)]},
+        {"row": a(2)},
+        (14 * 4 + 3 + 2) * 1e3 + 9 * 2e3 + 2 * 13e6 + 9 * 2e6,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WITHOUT_BOUNDS)
+def test_gaps_without_bounds(name):
+    parts, multipliers, off = WITHOUT_BOUNDS[name]
+    rows = (one_to_one("low", 1, -1.0, 1e3), one_to_one("high", 1, 1.0, 1e3), *parts.pop("constraints", ()))
+    found = check_kkt(over(1, *rows, unit=1.0, **parts), a(0), {"low": a(1), "high": a(1), **multipliers}, 1.0)
+    assert_near(found.gap_rounding, off)
+
+
 # ---- what rounding hides is looked at more closely ----------------------------------------------------------------
 
 GIANT = 2.0**30
