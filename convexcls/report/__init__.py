@@ -19,6 +19,7 @@ from typing import Any
 
 from convexcls.describe import Chapter, Cluster, Mark, Part, Prose, to_html
 from convexcls.describe.certificate import certificate_parts, measures_table, proof
+from convexcls.describe.fit import fit, inference
 from convexcls.describe.html import Html, for_notebook
 from convexcls.describe.problem import data_in_brief, derivation, formulation, kkt_system, statement
 from convexcls.describe.problem import title as described
@@ -99,8 +100,9 @@ def report(
     first, others = pictures_sections(solution) if pictures else (Html(""), Html(""))
     top = to_html(verdict(solution), numbers(solution))
     found = Chapter("classifier", "The classifier", tuple(classifier(solution, MAX_COEFFICIENTS)))
+    judged = (fit(solution), inference(solution))
     why = (proof(solution), multipliers(solution), slackness(solution))
-    chapters = to_html(data_in_brief(problem), formulation(problem), found, *why)
+    chapters = to_html(data_in_brief(problem), formulation(problem), found, *judged, *why)
     foot = provenance_section(solution, command, __version__)
     html = document(heading, described(problem), top, [first, chapters, others, to_html(table)], foot)
     made = Report(heading, html)

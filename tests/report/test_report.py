@@ -45,6 +45,7 @@ def test_the_page_has_its_landmarks_and_sections(whole):
         "Data",
         "The problem and its dual",
         "The classifier",
+        "How well it fits",
         "The proof",
         "Multipliers",
         "Complementary slackness, sample by sample",
