@@ -120,12 +120,30 @@ class Solution(InNotebooks):
 
     @cached_property
     def values(self) -> Mapping[str, Array]:
-        """The point by variable."""
+        """The point by variable; ``NoAnswer`` where it is proved that there is no solution."""
         return MappingProxyType(self.problem.split(self._point()))
 
+    @cached_property
+    def last_point(self) -> Mapping[str, Array] | None:
+        """The point that the solver reached, by variable, whatever the verdict on it; None where it reached none.
+
+        >>> import convexcls as cc
+        >>> s = cc.LogisticMLE([[0], [1]], [0, 1]).solve()  # separated: coef grows without end
+        >>> s.status, bool(s.last_point["coef"][0] > 1)
+        ('unattained', True)
+        """
+        return None if self.x is None else MappingProxyType(self.problem.split(self.x))
+
     def _point(self) -> Array:
-        if self.x is None:
-            raise NoAnswer(f"the {self.problem.name} has no solution to show: it is {self.status}")
+        """The solution; a point at which a solver stopped is none where it is proved that there is none."""
+        proofs = {"infeasible": "its constraints contradict each other", "unattained": "its objective falls for ever"}
+        if self.x is None or self.status in proofs:
+            proved = f" (proved: {proofs[self.status]}; see .explain())" if self.status in proofs else ""
+            remedy = self.problem.remedy(self.status) if proved else ""
+            raise NoAnswer(
+                f"the {self.problem.name} has no solution to show: it is {self.status}{proved}"
+                + (f". {remedy}" if remedy else "")
+            )
         return self.x
 
     # ---- the classifier ---------------------------------------------------------------------------
@@ -366,7 +384,9 @@ class Solution(InNotebooks):
         """
         if not isinstance(self.problem, Dual):
             raise NoAnswer(f"the {self.problem.name} is not a dual")
-        x, multipliers = self.problem.recover(self._point(), self.multipliers)
+        if self.x is None:
+            self._point()  # says why there is none
+        x, multipliers = self.problem.recover(self.x, self.multipliers)
         primal = self.problem.primal
         proof = certify(primal, x, multipliers, self.certificate.tol)
         found = replace(self, problem=primal, solver=f"{self.solver} on the dual", rule_report=None, chosen="")

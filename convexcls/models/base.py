@@ -76,6 +76,12 @@ class Model(Problem):
         """The same model on all samples but these, and these in the form in which its solution takes them."""
         return self.on(np.delete(np.arange(self.data.n), rows)), self.data.samples.take(rows)
 
+    def remedy(self, status: str) -> str:
+        """What to do where it is proved that there is no solution: a penalty, where the model has one to give."""
+        if status == "unattained" and "l2" in self.parameters:
+            return f"With a penalty it has one: try l2={suggested_l2(self.data):g}"
+        return super().remedy(status)
+
     # ---- how a solution is read ------------------------------------------------------------------------------------
 
     def scores_from(self, values: Values, multipliers: Values, X: Any) -> Array:
@@ -99,6 +105,21 @@ def class_probabilities(scores: Array) -> Array:
     if scores.ndim > 1:
         return np.asarray(softmax(scores, axis=1))
     return np.column_stack([expit(-scores), expit(scores)])  # both to full relative accuracy
+
+
+def suggested_l2(data: Data) -> float:
+    """A penalty l2 to try: that of a normal prior with which a coefficient moves the log-odds by 2.5, at one standard
+    deviation, over one standard deviation of a feature (of the middle one of all features)."""
+    spread = np.array([_spread(data, j) for j in range(data.d)])
+    positive = spread[np.isfinite(spread) & (spread > 0)]
+    return float(f"{np.median(positive) ** 2 / 2.5**2:.1g}") if positive.size else 1.0
+
+
+def _spread(data: Data, j: int) -> float:
+    column = data.matrix[:, [j]]
+    values = np.asarray(column.toarray() if data.sparse else column, dtype=float).ravel()
+    with np.errstate(over="ignore", invalid="ignore"):
+        return float(np.std(values))
 
 
 def negated(labels: Mapping[str, Label]) -> dict[str, Label]:

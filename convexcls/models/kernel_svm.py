@@ -138,6 +138,9 @@ class KernelSVM(Model):
         pair = next(([first[int(k)], i] for i, k in enumerate(alike) if signs[i] > 0 and int(k) in first), None)
         return [] if pair is None else [np.isin(np.arange(signs.size), pair).astype(float)]
 
+    def remedy(self, status: str) -> str:
+        return "A soft margin has one: give C, such as C=1" if self.parameters["C"] is None else ""
+
     # ---- how a solution is read -------------------------------------------------------------------
 
     def dual_coef_from(self, values: Values, multipliers: Values) -> Array:
