@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from convexcls.studies.inference.existence import existence
     from convexcls.studies.leave_one_out import LeaveOneOut, leave_one_out
     from convexcls.studies.paths import Path, path
+    from convexcls.tables import Coding, Samples, Table, TableError, TableWarning, read_table
 
 __version__ = "0.1.0"
 
@@ -64,6 +65,7 @@ _LATER = {
     "studies.inference": ("Existence", "Summary", "existence"),
     "studies.leave_one_out": ("LeaveOneOut", "leave_one_out"),
     "studies.paths": ("Path", "path"),
+    "tables": ("Coding", "Samples", "Table", "TableError", "TableWarning", "read_table"),
 }
 #: Modules that users name, by the place where they live.
 _MODULES = {
@@ -113,6 +115,7 @@ __all__ = [
     "Appraisals",
     "Basis",
     "Certificate",
+    "Coding",
     "Comparison",
     "Conic",
     "Constraint",
@@ -153,6 +156,7 @@ __all__ = [
     "Radial",
     "Report",
     "Residual",
+    "Samples",
     "Separability",
     "SoftMarginSVC",
     "SoftMarginSVM",
@@ -161,6 +165,9 @@ __all__ = [
     "Solution",
     "SolverRefused",
     "Summary",
+    "Table",
+    "TableError",
+    "TableWarning",
     "Term",
     "UncertifiedWarning",
     "Variable",
@@ -180,6 +187,7 @@ __all__ = [
     "losses",
     "path",
     "plots",
+    "read_table",
     "separability",
     "solve",
     "solvers",

@@ -60,6 +60,8 @@ class Solution(InNotebooks):
     rule_report: Any = field(default=None, repr=False)
     #: Why ``auto`` took this solver; empty where the caller named it.
     chosen: str = field(default="", repr=False)
+    #: Whether it is read at the last point whatever the verdict, for pictures that say so.
+    at_last_point: bool = field(default=False, repr=False)
 
     def __post_init__(self) -> None:
         for array in (*self.multipliers.values(), *(() if self.x is None else (self.x,))):
@@ -137,7 +139,7 @@ class Solution(InNotebooks):
     def _point(self) -> Array:
         """The solution; a point at which a solver stopped is none where it is proved that there is none."""
         proofs = {"infeasible": "its constraints contradict each other", "unattained": "its objective falls for ever"}
-        if self.x is None or self.status in proofs:
+        if self.x is None or (self.status in proofs and not self.at_last_point):
             proved = f" (proved: {proofs[self.status]}; see .explain())" if self.status in proofs else ""
             remedy = self.problem.remedy(self.status) if proved else ""
             raise NoAnswer(
@@ -384,9 +386,8 @@ class Solution(InNotebooks):
         """
         if not isinstance(self.problem, Dual):
             raise NoAnswer(f"the {self.problem.name} is not a dual")
-        if self.x is None:
-            self._point()  # says why there is none
-        x, multipliers = self.problem.recover(self.x, self.multipliers)
+        x = self._point() if self.x is None else self.x  # which says why there is none
+        x, multipliers = self.problem.recover(x, self.multipliers)
         primal = self.problem.primal
         proof = certify(primal, x, multipliers, self.certificate.tol)
         found = replace(self, problem=primal, solver=f"{self.solver} on the dual", rule_report=None, chosen="")

@@ -14,6 +14,7 @@ from fractions import Fraction
 from typing import Any
 
 from convexcls.proofs.portable.numbers import CertificateError, read_number, read_numbers
+from convexcls.tables.coding import Coding, CodingError
 
 SCHEMA = "convexcls-certificate/2"
 LARGEST_FILE = 64_000_000
@@ -48,7 +49,8 @@ def parse(text: str) -> Parsed:
     found = _load(text)
     verdict = _choice(found.get("verdict"), tuple(PROOFS), "verdict")
     enclosed = (verdict, found.get("level")) == ("optimal", "exact") and "enclosure" in found
-    _names(found, (*_FIELDS, *(("enclosure",) if enclosed else PROOFS[verdict])), "the certificate")
+    coded = ("coding",) if "coding" in found else ()
+    _names(found, (*_FIELDS, *coded, *(("enclosure",) if enclosed else PROOFS[verdict])), "the certificate")
     level = _choice(found["level"], LEVELS, "level")
     _choice(found["schema"], (SCHEMA,), "schema")
     return Parsed(
@@ -65,6 +67,7 @@ def parse(text: str) -> Parsed:
         farkas=_blocks(found.get("farkas", {}), "farkas"),
         direction=_vectors(found.get("direction", {}), "direction"),
         enclosure=_box(found["enclosure"]) if enclosed else None,
+        coding=_coding(found["coding"]) if coded else None,
     )
 
 
@@ -189,6 +192,13 @@ def _claim(found: Any, verdict: str, rational: bool) -> dict[str, Fraction]:
     return {name: read_number(found[name], f"claim.{name}") for name in names}
 
 
+def _coding(found: Any) -> Coding:
+    try:
+        return Coding.from_dict(found)
+    except CodingError as error:
+        raise CertificateError(str(error)) from None
+
+
 def _vectors(found: Any, where: str) -> dict[str, list[Fraction]]:
     """Numbers by variable."""
     if not isinstance(found, dict) or len(found) > 100:
@@ -252,3 +262,5 @@ class Parsed:
     farkas: Mapping[str, Rows] = field(default_factory=dict)
     direction: Mapping[str, list[Fraction]] = field(default_factory=dict)
     enclosure: Box | None = None
+    #: How the samples were made of a table; None where they are the caller's numbers.
+    coding: Coding | None = None

@@ -15,7 +15,6 @@ from functools import cached_property
 import numpy as np
 
 from convexcls.arrays import Array, Indices
-from convexcls.data import Data
 from convexcls.in_notebooks import InNotebooks
 from convexcls.losses import Logistic, Loss, SoftmaxMargins
 from convexcls.models.base import suggested_l2
