@@ -47,7 +47,9 @@ if TYPE_CHECKING:
     from convexcls.proofs.portable import Verification, verify
     from convexcls.referee import Appraisal, Appraisals, certify
     from convexcls.report import Report
+    from convexcls.saved import ModelFileError, SavedModel, load_model
     from convexcls.studies import inference
+    from convexcls.studies.evaluation import Evaluation, evaluate
     from convexcls.studies.inference import Existence, Summary
     from convexcls.studies.inference.existence import existence
     from convexcls.studies.leave_one_out import LeaveOneOut, leave_one_out
@@ -62,6 +64,8 @@ _LATER = {
     "proofs.portable": ("Verification", "verify"),
     "referee": ("Appraisal", "Appraisals", "certify"),
     "report": ("Report",),
+    "saved": ("ModelFileError", "SavedModel", "load_model"),
+    "studies.evaluation": ("Evaluation", "evaluate"),
     "studies.inference": ("Existence", "Summary", "existence"),
     "studies.leave_one_out": ("LeaveOneOut", "leave_one_out"),
     "studies.paths": ("Path", "path"),
@@ -121,6 +125,7 @@ __all__ = [
     "Constraint",
     "DataError",
     "EmpiricalRisk",
+    "Evaluation",
     "Existence",
     "FisherClassifier",
     "FisherLDA",
@@ -141,6 +146,7 @@ __all__ = [
     "LogisticMLE",
     "MatrixTooLarge",
     "MaxMargin",
+    "ModelFileError",
     "NoAnswer",
     "NoMaximumError",
     "NoMaximumWarning",
@@ -157,6 +163,7 @@ __all__ = [
     "Report",
     "Residual",
     "Samples",
+    "SavedModel",
     "Separability",
     "SoftMarginSVC",
     "SoftMarginSVM",
@@ -178,12 +185,14 @@ __all__ = [
     "cvxpy_form",
     "duality",
     "estimators",
+    "evaluate",
     "existence",
     "explain",
     "inference",
     "latex",
     "leave_one_out",
     "load",
+    "load_model",
     "losses",
     "path",
     "plots",

@@ -24,6 +24,7 @@ from convexcls.proofs.verdict import certify
 
 if TYPE_CHECKING:
     from convexcls.report import Report
+    from convexcls.saved import SavedModel
     from convexcls.studies.inference import Existence, Summary
 
 #: What stands in place of the solver's message when Ctrl-C stopped it.
@@ -359,6 +360,26 @@ class Solution(InNotebooks):
         from convexcls.studies.inference.existence import existence
 
         return existence(self.problem)
+
+    # ---- keeping ----------------------------------------------------------------------------------
+
+    def save(self, path: Any) -> SavedModel:
+        """Write what predictions need, and the digest of the proof, to a file that ``cc.load_model`` reads; none of
+        the training data but, of a kernel, its support points.
+
+        >>> import convexcls as cc
+        >>> import pathlib, tempfile
+        >>> path = pathlib.Path(tempfile.mkdtemp(), "model.json")
+        >>> cc.HardMarginSVM([[0, 0], [3, 4]], ["left", "right"]).solve().save(path)
+        <SavedModel: hard-margin on 2 features, labels 'left' and 'right'>
+        >>> cc.load_model(path).predict([[1, 1], [2, 3]]).tolist()
+        ['left', 'right']
+        """
+        from convexcls.saved import saved
+
+        model = saved(self)
+        model.save(path)
+        return model
 
     # ---- telling ----------------------------------------------------------------------------------
 

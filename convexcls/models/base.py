@@ -10,11 +10,11 @@ import numpy as np
 
 from convexcls.arrays import Array
 from convexcls.data import Data
+from convexcls.models.scorers import LinearScorer, Scorer
 from convexcls.pickling import frozen
 from convexcls.problem import Label, Problem, Variable
 from convexcls.problem.as_classifier import Values
 from convexcls.rows import ConstantRows, Rows, as_rows
-from convexcls.rows.scores import linear_scores, row_products
 
 
 class KindError(ValueError):
@@ -86,12 +86,13 @@ class Model(Problem):
 
     def scores_from(self, values: Values, multipliers: Values, X: Any) -> Array:
         """f(x) for each row of X, above 0 for the second label; for several classes one column a class."""
+        return self.scorer_from(values, multipliers).scores(self.data.lift(X))
+
+    def scorer_from(self, values: Values, multipliers: Values) -> Scorer:
+        """What works out the scores of new samples, without the problem."""
         coef = self.coef_from(values, multipliers)
-        intercept = self.intercept_from(values, multipliers)
-        matrix, shift = self.data.lift(X), intercept - self.threshold
-        if self.data.labels is None:  # a fitted value, not a side
-            return row_products(matrix, coef) + shift
-        return linear_scores(matrix, coef, shift)
+        shift = np.asarray(self.intercept_from(values, multipliers) - self.threshold)
+        return LinearScorer(coef, shift, self.data.labels is not None)
 
     def probabilities(self, scores: Array) -> Array | None:
         """The probability of each label from the scores; None where the model has none."""

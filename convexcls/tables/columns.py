@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from convexcls.arrays import Array, Indices
 from convexcls.data.numbers import LARGEST_EXACT_INTEGER, is_missing, plain
 from convexcls.rational.numbers import exactly
+from convexcls.tables.errors import TableError
 
 Kind = Literal["number", "levels", "date", "other"]
 #: What stands for nothing in a cell.
@@ -123,7 +124,11 @@ def coded_column(name: str, codes: Indices, levels: Sequence[Any], decimal: str 
 def array_column(name: str, values: Any) -> Column:
     """A column of an array, a list, or a series of pandas or polars."""
     categorical = str(getattr(values, "dtype", "")).startswith(("category", "Categorical", "Enum"))
+    if isinstance(values, (list, tuple)) and any(isinstance(cell, (list, tuple, dict)) for cell in values):
+        return _other(name, "other", np.array([str(cell) for cell in values]))
     array = np.asarray(values)
+    if array.ndim != 1:
+        raise TableError(f"column {name!r} has {array.ndim} dimensions: a column has one entry for each row")
     if array.dtype.kind in "mM":
         return _other(name, "date", array)
     if array.dtype.kind in "fiu" and not categorical:

@@ -35,6 +35,7 @@ class TableWarning(UserWarning):
     >>> import convexcls as cc
     >>> import warnings
     >>> with warnings.catch_warnings(record=True) as told:
+    ...     warnings.simplefilter("always")
     ...     samples = cc.Table({"rownames": ["a", "b"], "x": [1, 2], "y": [0, 1]}).samples("y")
     ...
     >>> told[0].category is cc.TableWarning, str(told[0].message)

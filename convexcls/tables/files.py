@@ -9,6 +9,7 @@ import io
 import lzma
 import re
 import sys
+import zipfile
 import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -278,7 +279,7 @@ def _feather(file: Opened) -> list[Column]:
 def _loaded(file: Opened) -> Any:
     try:
         return np.load(io.BytesIO(file.data), allow_pickle=False)
-    except (ValueError, OSError, EOFError, SyntaxError) as error:
+    except (ValueError, OSError, EOFError, SyntaxError, zipfile.BadZipFile) as error:
         raise TableError(f"{file.name}: not a readable NumPy file: {clean(str(error))[:200]}") from None
 
 
@@ -300,7 +301,7 @@ def _npz(file: Opened) -> list[Column]:
     arrays = _loaded(file)
     try:
         found = {name: arrays[name] for name in arrays.files}
-    except (ValueError, OSError, EOFError, zlib.error, AttributeError) as error:
+    except (ValueError, OSError, EOFError, zlib.error, zipfile.BadZipFile, AttributeError) as error:
         raise TableError(f"{file.name}: not a readable NumPy file: {clean(str(error))[:200]}") from None
     if "X" not in found:
         if found and all(array.ndim == 1 for array in found.values()):

@@ -75,7 +75,7 @@ def _load(text: str) -> dict[str, Any]:
     """The JSON object, where the text is one of a bearable size and depth; numbers that JSON would read are refused."""
     if len(text) > LARGEST_FILE:
         raise CertificateError(f"the certificate is longer than {LARGEST_FILE:,} characters")
-    if _depth(text) > DEEPEST:
+    if depth(text) > DEEPEST:
         raise CertificateError(f"the certificate is nested more than {DEEPEST} deep")
 
     def refuse(number: str) -> Any:
@@ -100,8 +100,8 @@ def _load(text: str) -> dict[str, Any]:
     return found
 
 
-def _depth(text: str) -> int:
-    """How deep brackets are nested outside of strings."""
+def depth(text: str, most_counted: int = DEEPEST) -> int:
+    """How deep brackets are nested outside of strings; beyond ``most_counted`` it is not looked at."""
     deep = most = 0
     for found in _STRING_OR_BRACKET.finditer(text):
         if (mark := found[0]) in "[{":
@@ -109,7 +109,7 @@ def _depth(text: str) -> int:
             most = max(most, deep)
         elif mark in "]}":
             deep -= 1
-        if most > DEEPEST:
+        if most > most_counted:
             break
     return most
 
