@@ -16,7 +16,7 @@ import convexcls as cc
 from convexcls.cli import main
 
 sys.path.append(str(Path(__file__).parents[1] / "tables"))
-from made_tables import as_csv, coded_by_hand, heart  # noqa: E402
+from made_tables import as_csv, coded_by_hand, heart
 
 HEART = heart(80)
 
