@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from convexcls.studies.inference.existence import existence
     from convexcls.studies.leave_one_out import LeaveOneOut, leave_one_out
     from convexcls.studies.paths import Path, path
+    from convexcls.studies.sampling import draw_labels, draw_samples
     from convexcls.tables import Coding, Samples, Table, TableError, TableWarning, read_table
 
 __version__ = "0.1.0"
@@ -69,6 +70,7 @@ _LATER = {
     "studies.inference": ("Existence", "Summary", "existence"),
     "studies.leave_one_out": ("LeaveOneOut", "leave_one_out"),
     "studies.paths": ("Path", "path"),
+    "studies.sampling": ("draw_labels", "draw_samples"),
     "tables": ("Coding", "Samples", "Table", "TableError", "TableWarning", "read_table"),
 }
 #: Modules that users name, by the place where they live.
@@ -183,6 +185,8 @@ __all__ = [
     "compare",
     "conic",
     "cvxpy_form",
+    "draw_labels",
+    "draw_samples",
     "duality",
     "estimators",
     "evaluate",

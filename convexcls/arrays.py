@@ -1,4 +1,5 @@
-"""The types of arrays, one name each; least squares of finite ones; whether a matrix is semidefinite to rounding."""
+"""The types of arrays, one name each, and the limits of doubles; least squares of finite ones; whether a matrix is
+semidefinite to rounding."""
 
 from __future__ import annotations
 
@@ -9,8 +10,20 @@ Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 Mask = NDArray[np.bool_]
 
+#: u: an operation on doubles is off by at most this fraction of its result, where nothing underflows.
+UNIT_ROUNDOFF = 2.0**-53
+#: eta: the least double above 0, by which underflow may be off.
+ETA = 2.0**-1074
+#: Whole numbers up to this are doubles, and so are their sums.
+LARGEST_EXACT_INTEGER = 2**53
+
 #: An eigenvalue below minus this fraction of the largest entry is negative; above it may be rounding.
 SEMIDEFINITE_TOLERANCE = 1e-10
+
+
+def top(values: Array) -> float:
+    """The largest of some numbers that are not below 0; 0 of none."""
+    return float(np.maximum.reduce(values, initial=0.0, axis=None))
 
 
 def least_squares(matrix: Array, target: Array, cutoff: float | None = None) -> Array:
@@ -18,7 +31,7 @@ def least_squares(matrix: Array, target: Array, cutoff: float | None = None) -> 
     a number where matrix or target are not finite, which must not reach LAPACK (it prints, or does not come back), or
     nothing is found."""
     nothing = np.full(matrix.shape[1:] + target.shape[1:], np.nan)
-    if not (np.all(np.isfinite(matrix)) and np.all(np.isfinite(target))):
+    if not (np.isfinite(matrix).all() and np.isfinite(target).all()):
         return nothing
     try:
         return np.asarray(np.linalg.lstsq(matrix, target, rcond=cutoff)[0], dtype=np.float64)

@@ -223,6 +223,8 @@ class Job:
 
     def in_original_units(self, line: Iteration) -> Iteration:
         """A line of the trace in the units of the form that the solver got."""
+        if self.scaled.changes_nothing and line.standing is None and self.form.sense == "min":
+            return line
         objective = self.form.reported(self.scaled.restore_objective(line.objective))
         standing = None if line.standing is None else partial(self._standing, line)
         return Iteration(line.iteration, objective, line.residual, line.step, line.detail, standing, line.seconds)
@@ -248,6 +250,8 @@ class Job:
                 x, multipliers = self.form.recover(x, multipliers)
             else:
                 x, multipliers = None, {}
+        elif x is not None and not self.worker.rule:
+            x = self.form.in_gauge(x)
         if self.centred is not None:
             if x is not None:
                 x, multipliers = self.centred.restore(x, multipliers)

@@ -38,12 +38,12 @@ from convexcls.tables import Coding, CodingError, Table
 from convexcls.wording import listed
 
 SCHEMA = "convexcls-model/1"
-LARGEST_FILE = 256_000_000
-DEEPEST = 6
-MOST_NUMBERS = 20_000_000
-LONGEST_TEXT = 2_000
-MOST_LABELS = 10_000
-MOST_DEGREE = 1_000
+MAX_FILE_BYTES = 256_000_000
+MAX_DEPTH = 6
+MAX_NUMBERS = 20_000_000
+MAX_TEXT_CHARACTERS = 2_000
+MAX_LABELS = 10_000
+MAX_DEGREE = 1_000
 _FIELDS = ("schema", "model", "parameters", "labels", "features", "coding", "basis", "scores", "probabilities", "proof")
 _PROOF = ("verdict", "level", "tolerance", "solver", "objective", "data", "samples", "certificate")
 
@@ -132,7 +132,7 @@ class SavedModel:
             raise NoAnswer(f"the model {self.kind!r} has no probabilities: its scores are not log-odds")
         return class_probabilities(scores)
 
-    def signed_distances(self, X: Any) -> Array:
+    def signed_distance(self, X: Any) -> Array:
         """f(x) / ‖coef‖: how far each row is from the hyperplane, positive on the side of the second label."""
         return self.decision_function(X) / self.norm
 
@@ -211,9 +211,9 @@ def load_model(path: Any) -> SavedModel:
     (['a', 'b'], 'optimal')
     """
     with open_input(Path(path)) as file:
-        raw = file.read(LARGEST_FILE + 1)
-    if len(raw) > LARGEST_FILE:
-        raise ModelFileError(f"{path}: longer than {LARGEST_FILE:,} bytes")
+        raw = file.read(MAX_FILE_BYTES + 1)
+    if len(raw) > MAX_FILE_BYTES:
+        raise ModelFileError(f"{path}: longer than {MAX_FILE_BYTES:,} bytes")
     try:
         return read_model(raw.decode("utf-8"))
     except UnicodeDecodeError as error:
@@ -276,13 +276,15 @@ def read_model(text: str) -> SavedModel:
         raise ModelFileError(f"there is no model {_short(found['model'])}; there are {listed(by_kind(), 20)}")
     labels, parameters = found["labels"], found["parameters"]
     if labels is not None:
-        _check(isinstance(labels, list) and 2 <= len(labels) <= MOST_LABELS, "labels must be null or two or more")
+        _check(isinstance(labels, list) and 2 <= len(labels) <= MAX_LABELS, "labels must be null or two or more")
         _check(all(map(_is_plain, labels)) and len({*map(repr, labels)}) == len(labels), "labels must differ")
     _check(isinstance(parameters, dict) and len(parameters) <= 50, "parameters must be an object")
     _check(all(value is None or _is_plain(value) for value in parameters.values()), "a parameter is no plain value")
     features = found["features"]
     named = isinstance(features, list) and 0 < len(features) <= 10_000_000
-    _check(named and all(isinstance(f, str) and len(f) <= LONGEST_TEXT for f in features), "features must be names")
+    _check(
+        named and all(isinstance(f, str) and len(f) <= MAX_TEXT_CHARACTERS for f in features), "features must be names"
+    )
     _check(isinstance(found["probabilities"], bool), "probabilities must be true or false")
     proof = _object(found["proof"], _PROOF, "proof")
     _check(all(value is None or _is_plain(value) for value in proof.values()), "proof must hold plain values")
@@ -311,9 +313,9 @@ def read_model(text: str) -> SavedModel:
 
 
 def _json(text: str) -> Any:
-    if len(text) > LARGEST_FILE:
-        raise ModelFileError(f"longer than {LARGEST_FILE:,} characters")
-    _check(depth(text, DEEPEST) <= DEEPEST, f"nested more than {DEEPEST} deep")
+    if len(text) > MAX_FILE_BYTES:
+        raise ModelFileError(f"longer than {MAX_FILE_BYTES:,} characters")
+    _check(depth(text, MAX_DEPTH) <= MAX_DEPTH, f"nested more than {MAX_DEPTH} deep")
 
     def refuse(word: str) -> Any:
         raise ModelFileError(f"{word} is no finite number")
@@ -354,14 +356,14 @@ def _short(value: Any) -> str:
 
 
 def _is_plain(value: Any) -> bool:
-    return isinstance(value, (bool, int, float)) or (isinstance(value, str) and len(value) <= LONGEST_TEXT)
+    return isinstance(value, (bool, int, float)) or (isinstance(value, str) and len(value) <= MAX_TEXT_CHARACTERS)
 
 
 def _array(found: Any, dimensions: int, where: str) -> Array:
     """An array of doubles of so many dimensions."""
     try:
         array = np.array(found, dtype=object)
-        size_fits = array.ndim == dimensions and array.size <= MOST_NUMBERS
+        size_fits = array.ndim == dimensions and array.size <= MAX_NUMBERS
         _check(size_fits, f"{where} must be an array of {dimensions} dimension(s)")
         _check(all(type(entry) in (int, float) for entry in array.ravel().tolist()), f"{where} must hold numbers")
         return array.astype(np.float64)
@@ -414,7 +416,7 @@ def _kernel_scorer(found: dict[str, Any]) -> KernelScorer:
     spec = _object(found["kernel"], ("kind", "gamma", "degree", "coef0"), "scores.kernel")
     _check(isinstance(spec["kind"], str) and spec["kind"] in FORMULAS, "scores.kernel.kind is not known")
     _check(all(type(spec[name]) in (int, float) for name in ("gamma", "degree", "coef0")), "scores.kernel: numbers")
-    _check(spec["degree"] <= MOST_DEGREE, f"scores.kernel.degree is above {MOST_DEGREE}")
+    _check(spec["degree"] <= MAX_DEGREE, f"scores.kernel.degree is above {MAX_DEGREE}")
     try:
         kernel = Kernel(**spec)
     except ValueError as error:

@@ -179,7 +179,8 @@ class Solution(InNotebooks):
         return self.problem.data
 
     def decision_function(self, X: Any) -> Array:
-        """f(x) = coef'x + intercept, above 0 for the second label; for several classes one column a class.
+        """f(x) = coef'x + intercept, above 0 for the second label; for several classes one column a class. With targets
+        0 and 1 that is the fitted value minus 1/2: see ``fitted_values``.
 
         A score depends on its row alone, not on the others of the batch or their order: every row is added up in the
         same order. One that is within the bound on its own rounding, (d + 16) 2^-53 (|coef|'|x| + |intercept|), is
@@ -193,23 +194,57 @@ class Solution(InNotebooks):
         samples = X if self.problem.data is None else self.problem.data.expand(X)
         return self.problem.scores_from(self.values, self.multipliers, samples)
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def fitted_values(self, X: Any) -> Array:
+        """coef'x + intercept for each row, in the coding of the targets; for several classes one column a class.
+
+        >>> import convexcls as cc
+        >>> s = cc.LeastSquares([[0], [1], [2], [3]], [0, 0, 1, 1], coding="01").solve()
+        >>> s.fitted_values([[0], [3]]).round(6).tolist(), s.decision_function([[0], [3]]).round(6).tolist()
+        ([-0.1, 1.1], [-0.6, 0.6])
+        """
+        return self.decision_function(X) + self.problem.threshold
+
+    def signed_distance(self, X: Any) -> Array:
+        """f(x) / ‖coef‖ for each row: its distance from the hyperplane, positive on the side of the second label.
+
+        >>> import convexcls as cc
+        >>> cc.HardMarginSVM([[0, 0], [3, 4]], [0, 1]).solve().signed_distance([[0, 0], [6, 8]]).round(6).tolist()
+        [-2.5, 7.5]
+        """
+        return self.decision_function(X) / self._norm()
+
+    def predict(self, X: Any, threshold: float | None = None) -> NDArray[Any]:
         """The predicted label of each row; for real targets the fitted value.
 
         The second label where the score is above 0, the first where it is 0 or below: a row on the plane, as far as
-        rounding lets it be known, belongs to the first. Of several classes the first with the largest score.
+        rounding lets it be known, belongs to the first. Of several classes the first with the largest score. With a
+        ``threshold`` the second label where its probability is above that, for models of two classes that have one.
 
         >>> import convexcls as cc
         >>> s = cc.LeastSquares([[0], [1], [4], [5]], ["a", "a", "b", "b"]).solve()
         >>> s.predict([[2.4], [2.6]]).tolist()
         ['a', 'b']
+        >>> s = cc.LogisticMLE([[0], [0], [0], [1], [1], [1]], ["no", "no", "yes", "no", "yes", "yes"]).solve()
+        >>> s.predict([[0], [1]], threshold=0.3).tolist()  # the probabilities of "yes" are 1/3 and 2/3
+        ['yes', 'yes']
         """
-        scores = self.decision_function(X)
         labels = self.data.labels
+        if threshold is not None:
+            return np.array(labels)[self._above(X, threshold)]
+        scores = self.decision_function(X)
         if labels is None:
             return scores
         winners = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
         return np.array(labels)[winners]
+
+    def _above(self, X: Any, threshold: float) -> Indices:
+        """1 where the probability of the second label is above the threshold, 0 elsewhere."""
+        if not 0.0 <= threshold <= 1.0:
+            raise ValueError(f"threshold is {threshold}: give a probability, between 0 and 1")
+        probabilities = self.predict_proba(X)
+        if probabilities.shape[1] != 2:
+            raise NoAnswer("a threshold needs two classes: of several the most probable is predicted")
+        return (probabilities[:, 1] > threshold).astype(np.intp)
 
     def predict_proba(self, X: Any) -> Array:
         """The probability of each label, for models that have one.
@@ -239,7 +274,7 @@ class Solution(InNotebooks):
     @cached_property
     def signed_distances(self) -> Array:
         """f(x_i) / ‖coef‖ on the training data."""
-        return self.decision_function(self.data.samples) / self._norm()
+        return self.signed_distance(self.data.samples)
 
     def _signs(self) -> Array:
         if self.data.signs is None:

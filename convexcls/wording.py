@@ -17,11 +17,11 @@ from typing import Any
 import numpy as np
 
 #: Lines of prose are at most so long.
-WIDTH = 110
+LINE_WIDTH = 110
 #: Longer rationals are shown by their first digits.
-LONGEST_RATIONAL = 60
+MAX_RATIONAL_DIGITS = 60
 #: In files they are written out up to this many digits: Python reads no more than 4300.
-LONGEST_IN_FILES = 4000
+MAX_FILE_DIGITS = 4000
 HIDDEN = ("Cc", "Cf", "Cs", "Co", "Zl", "Zp")
 
 
@@ -88,13 +88,13 @@ def seconds(value: float) -> str:
     return "-" if math.isnan(value) else f"{value:.2g}" if value < 10 else f"{value:.0f}"
 
 
-def rational_text(value: Fraction, longest: int = LONGEST_RATIONAL) -> str:
+def rational_text(value: Fraction, longest: int = MAX_RATIONAL_DIGITS) -> str:
     """A rational as it is where it is short, else its first digits, said to be such."""
     short = short_rational(value, longest)
     return short or f"{rounded_text(value, 15)}... (a rational of {_digits(value.denominator)} digits)"
 
 
-def short_rational(value: Fraction, longest: int = LONGEST_RATIONAL) -> str:
+def short_rational(value: Fraction, longest: int = MAX_RATIONAL_DIGITS) -> str:
     """A rational as it is, empty where that has too many letters."""
     if _digits(value.numerator) + _digits(value.denominator) > longest + 1:
         return ""
@@ -134,7 +134,7 @@ def plain_values(value: Any) -> Any:
 # ---- lines ----------------------------------------------------------------------------------------------
 
 
-def paragraph(*texts: str, width: int = WIDTH) -> list[str]:
+def paragraph(*texts: str, width: int = LINE_WIDTH) -> list[str]:
     """Texts, each begun on a line of its own, in lines of a width that can be read."""
     return [line for text in texts for line in wrap(text, width)]
 

@@ -81,7 +81,7 @@ def test_the_callback_sees_the_point_in_the_units_of_the_problem_and_the_trace_d
     problem = cc.LogisticMLE(X * 2.0**20, Y)
     s = problem.solve("gradient", callback=lambda line: points.append((line.point, line.objective)))
     for point, objective in points[::7]:
-        assert problem.objective(point) == pytest.approx(objective, rel=1e-12)
+        assert problem.minimised(point) == pytest.approx(objective, rel=1e-12)
     assert all(line.point is None for line in s.trace)
 
 
@@ -92,7 +92,7 @@ def test_points_of_a_trace_are_worked_out_when_they_are_looked_at(monkeypatch):
     s = problem.solve("interior-point", callback=lines.append)
     assert len(worked_out) == 1  # the answer
     for line in lines[1:]:  # of a point of the path the objective is the bound that its multipliers give, and the gap
-        assert problem.objective(line.point) >= s.objective * (1 - 1e-9)
+        assert problem.minimised(line.point) >= s.objective * (1 - 1e-9)
         assert set(line.multipliers) == {"margin", "slack_sign"}
     assert lines[-1].point == pytest.approx(s.x)
 

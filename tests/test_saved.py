@@ -67,7 +67,7 @@ def test_a_table_goes_through_the_coding_and_gives_what_scikit_learn_gives(tmp_p
     assert model.predict_proba(HEART) == pytest.approx(theirs.predict_proba(by_hand), abs=1e-6)
     assert np.array_equal(model.predict_proba(TABLE), s.predict_proba(TABLE))
     assert str(model.coding) == str(s.data.coding)
-    assert model.signed_distances(HEART) == pytest.approx(s.signed_distances)
+    assert model.signed_distance(HEART) == pytest.approx(s.signed_distances)
 
 
 def test_a_linear_model_holds_none_of_its_data(tmp_path):

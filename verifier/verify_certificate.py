@@ -16,7 +16,7 @@ import re
 import sys
 from fractions import Fraction
 
-LARGEST_FILE, MOST_BITS = 64_000_000, 20_000  # characters of a certificate; bits of a common denominator
+MAX_FILE_CHARACTERS, MAX_DENOMINATOR_BITS = 64_000_000, 20_000  # of a file; of its numbers together
 RATIONAL = re.compile(r"(-?[0-9]{1,4000})(?:/([1-9][0-9]{0,3999}))?")
 DECIMAL = re.compile(r"[+-]?(?:[0-9]{1,400}(?:\.[0-9]{0,400})?|\.[0-9]{1,400})(?:[eE][+-]?[0-9]{1,3})?")
 ZERO, EITHER, CODING = Fraction(0), (True, False), ("pm1", "01", "real")
@@ -59,7 +59,7 @@ def numbers(texts):
         demand(found or (DECIMAL.fullmatch(text) and math.isfinite(float(text))), "a number is not written as one")
         values.append(Fraction(int(found[1]), int(found[2] or 1)) if found else Fraction(float(text)))
         below = math.lcm(below, values[-1].denominator)
-        demand(below.bit_length() <= MOST_BITS, "the numbers have no common denominator of a bearable size")  # for sums
+        demand(below.bit_length() <= MAX_DENOMINATOR_BITS, "the numbers have no common denominator of a bearable size")
     return values
 
 
@@ -76,7 +76,7 @@ def by_row(blocks, names, samples):
 
 def read_certificate(text, samples):
     """The certificate. What JSON takes for a number, or a field given twice, becomes ``...``, a type not asked for."""
-    demand(len(text) <= LARGEST_FILE, "the certificate is too long")
+    demand(len(text) <= MAX_FILE_CHARACTERS, "the certificate is too long")
     hooks = dict.fromkeys(["parse_int", "parse_float", "parse_constant"], lambda _: ...)
     try:
         found = json.loads(text, object_pairs_hook=lambda p: dict(p) if len(dict(p)) == len(p) else ..., **hooks)
@@ -307,7 +307,7 @@ def main(arguments=None):
     given = vars(parser.parse_args(arguments))
     try:
         with open(given.pop("certificate"), encoding="utf-8") as file:
-            words, code = verify(file.read(LARGEST_FILE + 1), *read_table(**given))[0], 0
+            words, code = verify(file.read(MAX_FILE_CHARACTERS + 1), *read_table(**given))[0], 0
     except (Refused, OSError, UnicodeDecodeError, csv.Error) as error:
         words, code = error.args if isinstance(error, Refused) else (error, 2)
     print(["ACCEPTED:", "REFUSED:", "NOT READABLE:"][code], words)

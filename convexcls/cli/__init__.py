@@ -1,4 +1,4 @@
-"""The command line: ``convexcls show | solve | report | compare | validate | summary | path | plot | demo``, ...
+"""The command line: ``convexcls show | solve | check | report | compare | validate | summary | path | plot``, ...
 
 Results go to stdout, everything else to stderr. Exit codes: 0 proved, 1 not proved, 2 bad input or usage, 3 a
 bug of ours, 130 interrupted.
@@ -22,7 +22,7 @@ from convexcls.cli.listing import completion, demo, problems, solvers
 from convexcls.cli.pages import plot, report
 from convexcls.cli.predictions import evaluate, fit, models, predict
 from convexcls.cli.screen import BROKEN_PIPE, drop_stdout, say
-from convexcls.cli.solving import show, solve, verify
+from convexcls.cli.solving import check, show, solve, verify
 from convexcls.cli.studies import compare, path, separability, summary, validate
 from convexcls.wording import clean
 
@@ -140,7 +140,7 @@ def main(ctx: click.Context) -> int:
 STUDIES = (separability, compare, validate, summary, path)
 PREDICTIONS = (fit, predict, evaluate)
 for command in (
-    *(show, solve, report, *PREDICTIONS, *STUDIES, plot, verify),
+    *(show, solve, report, *PREDICTIONS, *STUDIES, plot, check, verify),
     *(models, solvers, problems, demo, completion),
 ):
     main.add_command(command)

@@ -172,8 +172,11 @@ solver_option = click.option(
     "-s", "--solver", default="auto", show_default=True, shell_complete=solver_names, help=_NAME
 )
 tolerance = click.option("--tol", type=float, default=1e-8, show_default=True, callback=_between_0_and_1, help=_TOL)
+level_option = click.option(
+    "--level", type=_LEVELS, default="float", show_default=True, help="How much the proof shows."
+)
 proof_level = _all_of(
-    click.option("--level", type=_LEVELS, default="float", show_default=True, help="How much the proof shows."),
+    level_option,
     click.option("--digits", type=click.IntRange(1, 1000), default=30, show_default=True, help=_DIGITS),
 )
 

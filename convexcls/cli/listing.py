@@ -19,7 +19,7 @@ from convexcls.wording import clean
 
 PROGRAM = "convexcls"
 SHELLS = ("bash", "zsh", "fish")
-LONGEST_OPTIMUM = 12
+MAX_OPTIMUM_CHARACTERS = 12
 SHOWN = ("working-set", "interior-point", "clarabel", "osqp", "cvxpy:CLARABEL", "cvxpy:SCS")
 PROMISE = """\
 A promise is a relative accuracy on problems of ordinary scale. Whatever a solver says, its answer is
@@ -52,8 +52,8 @@ def solvers(name: str | None) -> int:
 
 def _show_solver(cls: type) -> None:
     """One solver with its options."""
-    told = f"{cls.name}: {cls.accepts}; promises {cls.promise:.0e}"  # type: ignore[attr-defined]
-    words = f"{told}\n{inspect.cleandoc(cls.__doc__ or '')}"
+    text = f"{cls.name}: {cls.accepts}; promises {cls.promise:.0e}"  # type: ignore[attr-defined]
+    words = f"{text}\n{inspect.cleandoc(cls.__doc__ or '')}"
     rows = tuple((o.name, str(o.default), describe(o.hint)) for o in solver_options(cls).values())
     if not rows:
         words += "\nIt has no options."
@@ -96,7 +96,7 @@ def _optimum(known: gallery.Number | None) -> str:
     if known is None:
         return "-"
     text = str(known)
-    if len(text) <= LONGEST_OPTIMUM:
+    if len(text) <= MAX_OPTIMUM_CHARACTERS:
         return text
     digits = f"{float(known):.6g}"
     return digits if known.exact and Fraction(digits) == known.value else digits + "…"

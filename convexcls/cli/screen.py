@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from convexcls.describe import Part, to_json
-from convexcls.describe.terminal import ENDLESS, to_rich
+from convexcls.describe.terminal import PIPE_WIDTH, to_rich
 from convexcls.wording import clean, shorten
 
 BROKEN_PIPE = 141
@@ -54,7 +54,7 @@ def screen(stderr: bool = False) -> Console:
     """The terminal at its own width; a pipe (unless COLUMNS says otherwise) without any limit."""
     console = _Console(stderr=stderr, markup=False, highlight=False, emoji=False)
     if not console.is_terminal and "COLUMNS" not in os.environ:
-        console.width = ENDLESS
+        console.width = PIPE_WIDTH
     return console
 
 
@@ -109,13 +109,13 @@ class Working:
     def __call__(self, event: Any) -> None:
         """Tell of an iteration of a solver, of a finished row of a comparison, or of a word."""
         if hasattr(event, "iteration"):
-            told = f"iteration {event.iteration}, objective {event.objective:.6g}, residual {event.residual:.1e}"
+            text = f"iteration {event.iteration}, objective {event.objective:.6g}, residual {event.residual:.1e}"
             self._gained(event.iteration, event.residual)
         elif hasattr(event, "solver"):
-            told = f"{event.solver} is done"
+            text = f"{event.solver} is done"
         else:
-            told = str(event)
-        self.bar.update(self.task, description=f"{self.what}: {clean(told)}")
+            text = str(event)
+        self.bar.update(self.task, description=f"{self.what}: {clean(text)}")
 
     def _gained(self, iteration: int, residual: float) -> None:
         if self.goal is None or not math.isfinite(residual):

@@ -1,4 +1,5 @@
-"""The commands ``show``, ``solve`` and ``verify``: state the problem, prove an answer, check the proof again.
+"""The commands ``show``, ``solve``, ``check`` and ``verify``: state the problem, prove an answer, judge a point that is
+given, check a proof again.
 
 Each command imports what it needs when it runs, so that help and errors come at once.
 """
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from convexcls.proofs.certificate import Level
     from convexcls.proofs.portable import Parsed
 
+POINT = 'The point to judge, a file of JSON: {"coef": [...], "intercept": ..., "margin": [...]}.'
 OPTION = "An option of the solver, for example max_iter=500. May be repeated."
 BASIS = f"The functions of the features that the certificate speaks of: {', '.join(BASES)}."
 
@@ -92,14 +94,14 @@ def solve(
       convexcls solve data.svm --model hard-margin --level exact --certificate proof.json
     """
     from convexcls.describe.certificate import likelihood_prose
-    from convexcls.describe.solution import MOST_ROWS, answer, certified
+    from convexcls.describe.solution import MAX_ROWS_LISTED, answer, certified
 
     settings = arguments.solver_settings(solver, options)
     if certificate is not None:
         check_output(certificate, "--certificate", request)
     exact = level == "exact" or certificate is not None
     found = arguments.solved(read_problem(replace(request, exact=exact)), solver, tol, settings, level, digits)
-    parts = answer(found, None if everything or as_json else MOST_ROWS)
+    parts = answer(found, None if everything or as_json else MAX_ROWS_LISTED)
     put("convexcls-solution/1", parts if as_json else [*parts, *likelihood_prose(found)], as_json)
     if certificate is not None:
         write_file(certificate, found.certificate.to_json() + "\n")
@@ -141,6 +143,55 @@ def verify(certificate: Path, data: str, basis: str | None, **how: Any) -> int:
     found = verify_parsed(parsed, X, y, samples.weights)
     write(screen(), found.explain())
     return 0 if found.accepted else 1
+
+
+@click.command()
+@arguments.source_arguments
+@click.option("--point", required=True, metavar="FILE", type=click.Path(path_type=Path), help=POINT)
+@arguments.level_option
+@arguments.json_option("The appraisal as JSON.")
+def check(request: Request, point: Path, level: Level, as_json: bool) -> int:
+    """Judge a point that somebody worked out: is it the solution?
+
+    The file of the point is JSON: the unknowns and, where they are known, the multipliers by name, such as
+    {"coef": ["6/25", "8/25"], "intercept": -1, "margin": ["2/25", "2/25"]}. 'convexcls show' names them. Slacks and
+    multipliers that are missing are worked out. Prints the KKT conditions in a table and how far the objective is from
+    the optimum; --level exact checks the conditions of linear and quadratic programs in rationals.
+
+    {SOURCE}
+
+    Exit codes: 0 the point is proved optimal, 1 it is not, 2 bad input.
+
+    \b
+    Examples:
+      convexcls check data.csv --model hard-margin --point point.json
+      convexcls check twenty_points --point point.json --level exact
+    """
+    from convexcls.describe.studies import appraisal_prose
+    from convexcls.referee.by_hand import check_by_hand
+
+    problem = read_problem(replace(request, exact=level == "exact"))
+    found = check_by_hand(problem, read_point(point), level)
+    put("convexcls-appraisal/1", [appraisal_prose(found)], as_json)
+    return 0 if found.certificate.status == "optimal" else 1
+
+
+def read_point(path: Path) -> dict[str, Any]:
+    """The values by name of a file of JSON, numbers as they are written."""
+    from json import JSONDecodeError, loads
+
+    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        if len(names := [name for name, _ in pairs]) > len(set(names)):
+            raise SourceError(f"{clean(str(path))}: a name stands there twice")
+        return dict(pairs)
+
+    try:  # numbers stay text, so that nothing of them is rounded
+        found = loads(path.read_text(), object_pairs_hook=unique, parse_int=str, parse_float=str, parse_constant=str)
+    except (JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise SourceError(f"{clean(str(path))} is not JSON: {error}") from None
+    if not isinstance(found, dict):
+        raise SourceError(f'{clean(str(path))} has to name the values: {{"coef": [...], "intercept": ...}}')
+    return found
 
 
 def _parsed(path: Path) -> Parsed:

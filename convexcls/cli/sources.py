@@ -26,7 +26,7 @@ from convexcls.tables.delimited import Dialect, check_text
 from convexcls.tables.files import ENDINGS, STDIN, Opened, check_there, format_of, missing, opened, paths_of, table_of
 from convexcls.wording import clean, did_you_mean, listed
 
-MOST_FEATURES = 10_000_000
+MAX_FEATURES = 10_000_000
 #: The parameter of every model that takes weights, though none has it by that name.
 CLASS_WEIGHT = "class_weight="
 #: What begins a message of a table on an argument that is a flag here.
@@ -358,8 +358,8 @@ def read_svmlight(file: Opened, exact: bool = False) -> FileContents:
         raise SourceError(f"{path}: not in svmlight format ('LABEL INDEX:VALUE ...' lines): {said}") from None
     if X.shape[0] == 0 or X.shape[1] == 0:
         raise SourceError(f"{path}: there is no sample with a feature in it")
-    if X.shape[1] > MOST_FEATURES:
-        raise SourceError(f"{path}: names feature {X.shape[1]:,}; at most {MOST_FEATURES:,} are taken")
+    if X.shape[1] > MAX_FEATURES:
+        raise SourceError(f"{path}: names feature {X.shape[1]:,}; at most {MAX_FEATURES:,} are taken")
     labels = whole_where_possible(y)
     if not exact:
         return FileContents(X, labels)

@@ -104,14 +104,14 @@ def validate(request: Request, method: Any, tol: float, everything: bool, as_jso
       convexcls validate data.csv --model logistic --basis quadratic
       convexcls validate data.csv --model soft-margin --param C=10 --json
     """
-    from convexcls.describe.solution import MOST_ROWS
+    from convexcls.describe.solution import MAX_ROWS_LISTED
     from convexcls.describe.studies import leave_one_out_facts
     from convexcls.studies.leave_one_out import leave_one_out
 
     problem = read_problem(request)
     with Working(f"leaving out samples of the {problem.name}") as report:
         found = leave_one_out(problem, method=method, tol=tol, progress=None if report is None else report.count)
-    put("convexcls-validation/1", [leave_one_out_facts(found, None if everything else MOST_ROWS)], as_json)
+    put("convexcls-validation/1", [leave_one_out_facts(found, None if everything else MAX_ROWS_LISTED)], as_json)
     return 1 if found.undetermined else 0
 
 

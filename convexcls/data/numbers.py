@@ -12,13 +12,12 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from convexcls.arrays import Array
+from convexcls.arrays import LARGEST_EXACT_INTEGER, Array
 from convexcls.rational.numbers import exactly
 
 #: How the place of an entry is told.
 Where = Callable[[Sequence[int]], str]
 
-LARGEST_EXACT_INTEGER = 2**53
 #: Below it doubles have fewer digits.
 LEAST_NORMAL = 2.0**-1022
 

@@ -253,6 +253,8 @@ def class_numbers(target: NDArray[Any]) -> tuple[Indices, tuple[Any, ...]]:
 
 def check_label_count(labels: tuple[Any, ...], n: int, several: bool) -> None:
     """Refuse one label only; more than two unless ``several`` are meant; and as many labels as samples."""
+    if len(labels) == 2 or (several and 2 < len(labels) <= 20):
+        return
     shown = listed(map(describe, labels), 6)
     if len(labels) < 2:
         raise DataError(f"y has one label only ({shown}), two are needed: give samples of both classes")

@@ -13,13 +13,13 @@ from convexcls.problem import NoAnswer, Problem
 from convexcls.problem.explain import complementarity, inequalities, multiplier_sign, stationarity
 from convexcls.proofs.certificate import Certificate
 from convexcls.proofs.kkt.residuals import Residual
-from convexcls.proofs.words import MEANING, conditions, worst_at
+from convexcls.proofs.words import MEASURES, conditions, worst_at
 from convexcls.solution import Solution
 from convexcls.wording import listed, shorten
 
-MOST_FORMULAS = 6
-MOST_WITNESSES = 30
-MOST_FEATURES = 6
+MAX_FORMULAS = 6
+MAX_WITNESSES = 30
+MAX_FEATURES = 6
 
 
 def proof(solution: Solution) -> Chapter:
@@ -70,10 +70,10 @@ def kkt_table(certificate: Certificate) -> Table | None:
         residual: Residual | None = getattr(kkt, name.replace(" ", "_"), None)
         absolute = abs(kkt.gap) if residual is None else residual.max
         holds = relative <= certificate.tol
-        told = Mark("✓ holds", "holds") if holds else Mark("✗ fails", "fails")
+        mark = Mark("✓ holds", "holds") if holds else Mark("✗ fails", "fails")
         where = "" if residual is None else worst_at(residual, features)
         rows.append(
-            ((name, Mark(MEANING[name], "small")), told, formulas[name][:MOST_FORMULAS], absolute, relative, where)
+            ((name, Mark(MEASURES[name], "small")), mark, formulas[name][:MAX_FORMULAS], absolute, relative, where)
         )
         if residual is not None:
             block, row = residual.worst if residual.relative_values else (None, None)
@@ -114,7 +114,7 @@ def contradiction(certificate: Certificate) -> Table | None:
     entries = [(name, int(i), float(z[i])) for name, z in farkas.multipliers.items() for i in np.flatnonzero(z)]
     entries.sort(key=lambda entry: -abs(entry[2]))
     rows = []
-    for name, i, weight in entries[:MOST_WITNESSES]:
+    for name, i, weight in entries[:MAX_WITNESSES]:
         sampled = data is not None and kinds.get(name) == "samples" and i < data.n
         rows.append((name, i, *(_sample(data, i) if sampled and data is not None else ("", "")), weight))
     columns = (
@@ -131,9 +131,9 @@ def contradiction(certificate: Certificate) -> Table | None:
 def _sample(data: Data, i: int) -> tuple[str, str]:
     """A sample's label and its first few features."""
     label = "" if data.labels is None or data.classes is None else shorten(str(data.labels[data.classes[i]]), 30)
-    row = data.matrix[[i], : MOST_FEATURES + 1]
+    row = data.matrix[[i], : MAX_FEATURES + 1]
     values = (row.toarray() if data.sparse else np.asarray(row)).ravel()
-    return label, listed((f"{value:.6g}" for value in values), MOST_FEATURES, ", …")
+    return label, listed((f"{value:.6g}" for value in values), MAX_FEATURES, ", …")
 
 
 def direction(certificate: Certificate) -> Table | None:
@@ -143,7 +143,7 @@ def direction(certificate: Certificate) -> Table | None:
         return None
     entries = [pair for pair in _named_entries(certificate.problem, way.x) if pair[1]]
     entries.sort(key=lambda pair: -abs(pair[1]))
-    rows = tuple((shorten(name), value) for name, value in entries[:MOST_WITNESSES])
+    rows = tuple((shorten(name), value) for name, value in entries[:MAX_WITNESSES])
     cut = f"its {len(rows)} largest entries of {len(entries)}" if len(rows) < len(entries) else ""
     columns = (Column("unknown"), Column("entry", "digits"))
     return Table("direction", "The direction along which there is no end", columns, rows, cut)

@@ -145,7 +145,7 @@ def _html(part: Any) -> Html:
 
 @_html.register
 def _(facts: Facts) -> Html:
-    pairs = (tag("div", tag("dt", fact.label), tag("dd", inline(fact.value))) for fact in facts.told)
+    pairs = (tag("div", tag("dt", fact.label), tag("dd", inline(fact.value))) for fact in facts.shown)
     return tag("dl", *pairs, class_="facts")
 
 

@@ -66,7 +66,7 @@ class Facts:
         return {key: value for fact in self.items for key, value in fact.data.items()}
 
     @property
-    def told(self) -> list[Fact]:
+    def shown(self) -> list[Fact]:
         """Those that have words."""
         return [fact for fact in self.items if fact.value]
 
@@ -207,7 +207,7 @@ def shows(part: Part | None) -> bool:
     if isinstance(part, (Cluster, Chapter)):
         return any(map(shows, part.parts))
     if isinstance(part, Facts):
-        return bool(part.told)
+        return bool(part.shown)
     return bool(part.rows if isinstance(part, Table) else part.content if isinstance(part, Prose) else part)
 
 
@@ -242,8 +242,8 @@ def _text(part: Any) -> str:
 
 @_text.register
 def _(facts: Facts) -> str:
-    width = max(NARROWEST, *(len(fact.label) + 2 for fact in facts.told), 0)
-    return "\n".join(f"  {fact.label:<{width}}{in_letters(fact.value)}" for fact in facts.told)
+    width = max(NARROWEST, *(len(fact.label) + 2 for fact in facts.shown), 0)
+    return "\n".join(f"  {fact.label:<{width}}{in_letters(fact.value)}" for fact in facts.shown)
 
 
 @_text.register

@@ -12,9 +12,9 @@ from convexcls.describe.parts import Chapter, Cluster, Column, Fact, Facts, Form
 from convexcls.problem import Problem
 from convexcls.wording import capitalized, count, listed, number, shorten
 
-MOST_FEATURES = 30
-MOST_CLASSES = 30
-MOST_LABELS_NAMED = 7
+MAX_FEATURES = 30
+MAX_CLASSES = 30
+MAX_LABELS_NAMED = 7
 
 
 def title(problem: Problem) -> str:
@@ -30,8 +30,8 @@ def title(problem: Problem) -> str:
     if data.basis is not None and data.expanded is not None:
         counts += f" made by {data.basis!r} of {len(data.expanded.inputs)}"
     names = [shorten(repr(label), 30) for label in data.labels or ()]
-    if len(names) > MOST_LABELS_NAMED:
-        names = [*names[: MOST_LABELS_NAMED - 1], f"{len(names) - MOST_LABELS_NAMED + 1} more"]
+    if len(names) > MAX_LABELS_NAMED:
+        names = [*names[: MAX_LABELS_NAMED - 1], f"{len(names) - MAX_LABELS_NAMED + 1} more"]
     labels = " and ".join(filter(None, [", ".join(names[:-1]), names[-1]])) if names else ""
     return f"{name}: {counts}" + (f"; labels {labels}" if labels else "")
 
@@ -106,13 +106,13 @@ def _classes(data: Data) -> Table | None:
         series[Column("y", "count")] = ["-1", "+1"]
     if data.weighted:
         series[Column("weight", "number")] = total.tolist()
-    rows = tuple(zip(*series.values(), strict=True))[:MOST_CLASSES]
+    rows = tuple(zip(*series.values(), strict=True))[:MAX_CLASSES]
     return Table("classes", "Classes", tuple(series), rows, cut_to_first(len(rows), len(data.labels)))
 
 
 def _features(data: Data) -> Table:
     """Each feature with its range; the first of many."""
-    shown = min(data.d, MOST_FEATURES)
+    shown = min(data.d, MAX_FEATURES)
     part = data.matrix[:, :shown]
     if data.sparse:
         low, high = (np.asarray(m.toarray()).ravel() for m in (part.min(axis=0), part.max(axis=0)))

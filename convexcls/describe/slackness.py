@@ -38,7 +38,7 @@ PAIRED = (
 MAX_LISTED_ROWS = 60
 #: Less slack than this, where the margin is one, is what rounding leaves.
 NO_SLACK = 1e-8
-MOST_BLOCKS = 2
+MAX_BLOCKS = 2
 WRONG = "wrong side"
 
 
@@ -217,7 +217,7 @@ def _blocks(solution: Solution) -> list[Constraint]:
         return []
     n = getattr(solution.problem.data, "n", -1)
     found = [c for c in solution.problem.constraints if c.relation == "<=" and c.kind == "samples" and c.size == n]
-    return [c for c in found if c.name in solution.multipliers][:MOST_BLOCKS]
+    return [c for c in found if c.name in solution.multipliers][:MAX_BLOCKS]
 
 
 def _slopes(solution: Solution, data: Data) -> Iterator[Series]:

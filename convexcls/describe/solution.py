@@ -17,13 +17,13 @@ from convexcls.proofs.certificate import Certificate
 from convexcls.solution import Solution
 from convexcls.studies.conic import Conic, conic
 from convexcls.studies.paths import has_solution
-from convexcls.wording import LONGEST_IN_FILES, capitalized, count, number, rational_text, seconds, shorten, small
+from convexcls.wording import MAX_FILE_DIGITS, capitalized, count, number, rational_text, seconds, shorten, small
 
 #: Above this many unknowns or rows, whether the solution is unique is not asked: it takes a dense factorization.
 MAX_UNKNOWNS_FOR_UNIQUENESS = 1000
 #: Intercepts that differ by less, relatively, are one.
 NO_INTERVAL = 1e-6
-MEANING = {
+VERDICT_MEANING = {
     "optimal": "this is a minimiser, and no other point does better",
     "infeasible": "no point satisfies all constraints",
     "unattained": "there is no minimiser: along a direction the objective falls for ever",
@@ -31,10 +31,10 @@ MEANING = {
 }
 
 
-MOST_ROWS = 20
+MAX_ROWS_LISTED = 20
 
 
-def answer(s: Solution, most: int | None = MOST_ROWS) -> list[Part]:
+def answer(s: Solution, most: int | None = MAX_ROWS_LISTED) -> list[Part]:
     """All of it: facts, classifier, KKT conditions, the proof in words. Of long lists ``most`` are shown."""
     parts: list[Part] = [facts(s, most), *classifier(s, most)]
     table = kkt_table(s.certificate) if has_solution(s) else None
@@ -57,7 +57,7 @@ def certified(s: Solution) -> bool:
 
 def verdict(s: Solution) -> Prose:
     """The verdict, what it means and how well it is proved."""
-    meaning = MEANING[s.status]
+    meaning = VERDICT_MEANING[s.status]
     if s.problem.sense == "max":
         meaning = meaning.replace("minimiser", "maximiser").replace("falls", "grows")
     proved: tuple[Inline, ...] = ("; proved ", how_proved(s.certificate)) if certified(s) else ()
@@ -76,7 +76,7 @@ def how_proved(c: Certificate) -> Inline:
 # ---- the numbers ----------------------------------------------------------------------------------------
 
 
-def facts(s: Solution, most: int | None = MOST_ROWS) -> Facts:
+def facts(s: Solution, most: int | None = MAX_ROWS_LISTED) -> Facts:
     """Problem, solver, verdict; where there is a point, its objective, bounds, intercept and support, of which ``most``
     rows are named. None at all makes it brief: then the solver is not quoted, either."""
     c = s.certificate
@@ -110,7 +110,7 @@ def numbers(s: Solution) -> Facts:
 def _optimum(s: Solution) -> list[Fact]:
     """What the level proves of the optimum, the objective at the point, its bound, and what lies between."""
     c = s.certificate
-    optimum = None if c.optimum is None else rational_text(c.optimum, LONGEST_IN_FILES)
+    optimum = None if c.optimum is None else rational_text(c.optimum, MAX_FILE_DIGITS)
     bounds = {"lower": float(c.lower), "upper": float(c.upper), "optimum": optimum}
     if not has_solution(s):
         return [Fact("optimum", data={**bounds, "objective": None, "dual_objective": None, "gap": None})]
@@ -221,7 +221,7 @@ def _freedom(s: Solution) -> str:
 # ---- the classifier -------------------------------------------------------------------------------------
 
 
-def classifier(s: Solution, most: int | None = MOST_ROWS) -> list[Part]:
+def classifier(s: Solution, most: int | None = MAX_ROWS_LISTED) -> list[Part]:
     """Coefficients by feature, by class, or by support point; the largest of many."""
     tables = _by_class(s, most) if has_solution(s) else []
     if has_solution(s) and not tables:

@@ -10,23 +10,22 @@ import numpy as np
 
 from convexcls.describe.parts import Column, Fact, Facts, Mark, Part, Prose, Table
 from convexcls.describe.problem import some_of, title
-from convexcls.describe.solution import MOST_ROWS
+from convexcls.describe.solution import MAX_ROWS_LISTED
 from convexcls.proofs.separability import Separability
 from convexcls.referee import Appraisal, Appraisals
-from convexcls.studies.compare import COLUMNS as COMPARED
-from convexcls.studies.compare import Comparison
+from convexcls.studies.compare import COMPARED_COLUMNS, Comparison
 from convexcls.studies.inference import Existence, Summary
 from convexcls.studies.inference.summary import cells, head, heading, titles
 from convexcls.studies.leave_one_out import LeaveOneOut
 from convexcls.studies.leave_one_out.result import facts, how
-from convexcls.studies.paths import COLUMNS as ALONG_A_PATH
-from convexcls.studies.paths import Path
+from convexcls.studies.paths import PATH_COLUMNS, Path
 
 
 def comparison_table(comparison: Comparison) -> Table:
     """A row a solver, all judged by the same check."""
     columns = [
-        Column(name, "text" if name in ("solver", "verdict") else "number", begins=name == "gap") for name in COMPARED
+        Column(name, "text" if name in ("solver", "verdict") else "number", begins=name == "gap")
+        for name in COMPARED_COLUMNS
     ]
     rows = [_with_mark(row) for row in comparison.table()]
     caption = f"Tolerance {comparison.tol:.0e}; the gap and the four residuals are relative"
@@ -56,7 +55,7 @@ def _with_mark(row: list[str]) -> tuple[Any, ...]:
 
 def path_table(path: Path) -> Table:
     """One line a value, then what the table cannot show."""
-    columns = [Column(name, "text" if name == "verdict" else "number") for name in (path.parameter, *ALONG_A_PATH)]
+    columns = [Column(name, "text" if name == "verdict" else "number") for name in (path.parameter, *PATH_COLUMNS)]
     caption = f"{path.model} along {path.parameter}"
     rows = tuple(map(_with_mark, path.table()))
     return Table("path", caption, tuple(columns), rows, remarks=tuple(path.remarks()), values=path.to_dict())
@@ -76,7 +75,7 @@ def summary_parts(summary: Summary) -> list[Part]:
     return [*parts, Prose("\n\n".join(summary.notes))]
 
 
-def leave_one_out_facts(found: LeaveOneOut, most: int | None = MOST_ROWS) -> Facts:
+def leave_one_out_facts(found: LeaveOneOut, most: int | None = MAX_ROWS_LISTED) -> Facts:
     """What was found, then the rows that are predicted wrongly; programs read every sample's score besides."""
     rows = np.flatnonzero(found.errors == 1) if found.error_count else np.array([], dtype=int)
     named, cut = some_of(rows, most)
@@ -111,6 +110,25 @@ def leave_one_out_facts(found: LeaveOneOut, most: int | None = MOST_ROWS) -> Fac
 def verdict_parts(found: Separability | Existence | Appraisal | Appraisals) -> list[Part]:
     """The verdict as a badge, then its proof."""
     return [Prose((Mark(found.verdict, "badge"),)), Prose(found.explain())]
+
+
+def appraisal_prose(found: Appraisal) -> Prose:
+    """How far a point is from the optimum, and its conditions; for programs with the point and its multipliers."""
+    data = {
+        "verdict": found.verdict,
+        "status": found.certificate.status,
+        "level": found.level,
+        "problem": found.problem.name,
+        "objective": found.objective,
+        "lower": found.lower,
+        "upper": found.upper,
+        "conditions": found.kkt.measures(),
+        "point": {name: part.tolist() for name, part in found.problem.split(found.point).items()},
+        "multipliers": {name: part.tolist() for name, part in found.multipliers.items()},
+        "multipliers_are": found.source,
+        "findings": found.findings,
+    }
+    return Prose(found.explain(), data=data)
 
 
 def separability_prose(found: Separability) -> Prose:

@@ -27,7 +27,7 @@ STYLES = {"optimal": "bold green", "infeasible": "bold cyan", "unattained": "bol
 #: A column of words is broken into lines of about this width before the table is split.
 NARROWEST_WORDS = 28
 #: The width of a pipe: wide enough that nothing is ever cut.
-ENDLESS = 100_000
+PIPE_WIDTH = 100_000
 
 
 def to_rich(console: Console, *parts: Part | None, hint: str = "") -> None:
@@ -48,7 +48,7 @@ def _(facts: Facts, console: Console, hint: str) -> None:
     grid = Grid.grid(padding=(0, 2))
     grid.add_column(no_wrap=True)
     grid.add_column(overflow="fold")
-    for fact in facts.told:
+    for fact in facts.shown:
         grid.add_row(Text(clean(fact.label), style="dim"), _styled((fact.value, hint) if fact.cut else fact.value))
     _emit(console, grid, console.width)
 
@@ -123,7 +123,7 @@ def _parts(console: Console, columns: Sequence[Column], rows: Sequence[Sequence[
 def _width(console: Console, columns: Sequence[Column], rows: Sequence[Sequence[Text]], part: Sequence[int]) -> int:
     """The least width at which only words are broken."""
     whole = _grid(columns, rows, part)
-    width = Measurement.get(console, console.options.update(width=ENDLESS), whole).maximum
+    width = Measurement.get(console, console.options.update(width=PIPE_WIDTH), whole).maximum
     for k in part:
         if columns[k].format == "words":
             longest = max((len(row[k]) for row in rows), default=0)

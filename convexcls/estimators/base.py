@@ -142,13 +142,13 @@ class CertifiedClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     def _shortfall(self, solution: Solution) -> str:
         """What is not proved: the condition that is worst, and its size."""
         certificate = solution.certificate
-        told = certificate.reason
+        message = certificate.reason
         if certificate.kkt is not None:
             name, value = max(certificate.kkt.measures().items(), key=lambda pair: pair[1])
-            told = f"{name} is {value:.1e}, and should be at most {certificate.tol:.0e}" + (
-                f" ({told})" if told else ""
+            message = f"{name} is {value:.1e}, and should be at most {certificate.tol:.0e}" + (
+                f" ({message})" if message else ""
             )
-        return f"{type(self).__name__} is fitted without a proof: {told}"
+        return f"{type(self).__name__} is fitted without a proof: {message}"
 
     # ---- predictions ----------------------------------------------------------------------------------------------
 

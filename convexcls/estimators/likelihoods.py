@@ -78,8 +78,8 @@ class LikelihoodClassifier(WeightedFit, Probabilities, CertifiedClassifier):
             if self.on_unattained != "warn" or refusal.existence is None:
                 raise
             l2 = refusal.existence.ridge
-            told = f"{refusal}. Here it is fitted with C={1.0 / l2:g}, as was asked for"
-            warn(told, NoMaximumWarning, stacklevel=outside())
+            message = f"{refusal}. Here it is fitted with C={1.0 / l2:g}, as was asked for"
+            warn(message, NoMaximumWarning, stacklevel=outside())
         data = problem.data
         weights = data.weights if data.weighted else None
         penalised = self._declare_penalised(data.samples, data.given, weights, l2)
@@ -89,12 +89,12 @@ class LikelihoodClassifier(WeightedFit, Probabilities, CertifiedClassifier):
         try:
             found = existence(solution.problem)
         except NoAnswer:  # of too many coefficients it is not told what becomes of each
-            told = "the likelihood has no maximum (proved): the classes are separated. Give C: a penalty makes it exist"
-            return NoMaximumError(told, solution.certificate, None)
-        return NoMaximumError(_told(found), solution.certificate, found)
+            why = "the likelihood has no maximum (proved): the classes are separated. Give C: a penalty makes it exist"
+            return NoMaximumError(why, solution.certificate, None)
+        return NoMaximumError(_message(found), solution.certificate, found)
 
 
-def _told(found: Existence) -> str:
+def _message(found: Existence) -> str:
     runs = list(found.infinite.items())
     shown = listed((f"{name} ({way})" for name, way in runs), 6)
     return (

@@ -140,8 +140,8 @@ class PerceptronClassifier(CoefficientScores, BinaryLinearClassifier):
             return super()._settled(samples, problem, k, callback)
         solution = self._solved(problem, k, callback)
         if not solution.rule_report.separated:
-            told = f"the learning rule has not found a hyperplane without errors: {solution.message}"
-            warn(f"{type(self).__name__}: {told}", UncertifiedWarning, stacklevel=outside())
+            message = f"the learning rule has not found a hyperplane without errors: {solution.message}"
+            warn(f"{type(self).__name__}: {message}", UncertifiedWarning, stacklevel=outside())
         return solution
 
     def _refused(self, samples: TrainingSamples, solution: Solution) -> NotSeparableError:

@@ -347,7 +347,7 @@ class Exponential(Loss):
 def _sum_of_logs(whole: Array, small: Array) -> float:
     """sum_i log(1 + small_i) with 0 <= small <= 1: the logarithm of products of 500 factors, none of which overflows.
     Where the sum is small, rounding 1 + small would cost digits, and the logarithms are taken one by one."""
-    if whole.size >= 64:
+    if whole.size >= 500:
         total = float(np.log(np.multiply.reduceat(whole, np.arange(0, whole.size, 500))).sum())
         if total >= 0.05 * whole.size:
             return total

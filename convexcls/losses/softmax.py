@@ -35,7 +35,9 @@ class SoftmaxMargins(Loss):
     def _exponents(self, u: Array) -> Array:
         """(0, -m_1, -m_2, ...) for each sample: the scores relative to that of the own class."""
         margins = np.reshape(u, (-1, self.others))
-        return np.hstack([np.zeros((margins.shape[0], 1)), -margins])
+        out = np.zeros((margins.shape[0], self.others + 1))
+        np.negative(margins, out=out[:, 1:])
+        return out
 
     def probabilities(self, u: Array) -> Array:
         """softmax(z), the own class first."""
@@ -55,6 +57,13 @@ class SoftmaxMargins(Loss):
         k = np.arange(self.others)
         out[:, k, k] = p[:, 1:] * rest[:, 1:]
         return np.asarray(out)
+
+    def slope_change(self, u: Array, moved: Array | float) -> Array:
+        """p_k ((1 - p_k) moved_k + sum_{l != k} p_l moved_l), without a matrix for each sample."""
+        p, others = self.probabilities(u), 1.0 - np.eye(self.others)
+        rest = p[:, :1] + p[:, 1:] @ others  # 1 - p without cancellation
+        moves = np.broadcast_to(moved, np.shape(u)).reshape(-1, self.others)
+        return np.asarray((p[:, 1:] * (rest * moves + (p[:, 1:] * moves) @ others)).ravel())
 
     def remaining(self, u: Array, moved: Array) -> Array:
         """The derivative of p_k is p_k times how much faster its score grows than the average."""
@@ -153,8 +162,8 @@ class SimplexEntropy(Loss):
 
 def _log_sum_exp(a: Array) -> Array:
     """log sum_k e^a_k by rows; where one term outweighs the rest, what the rest adds keeps its digits."""
-    top = a.argmax(axis=1)[:, None]
-    largest = np.take_along_axis(a, top, axis=1)
-    rest = np.exp(a - largest)
-    np.put_along_axis(rest, top, 0.0, axis=1)
-    return np.asarray(largest[:, 0] + np.log1p(rest.sum(axis=1)))
+    top = np.arange(a.shape[0]), a.argmax(axis=1)
+    largest = a[top]
+    rest = np.exp(a - largest[:, None])
+    rest[top] = 0.0
+    return np.asarray(largest + np.log1p(rest.sum(axis=1)))

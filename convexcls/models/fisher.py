@@ -9,15 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from convexcls.arrays import Array
+from convexcls.arrays import UNIT_ROUNDOFF, Array
 from convexcls.data import DataError, check_data
 from convexcls.models.base import Model, sample_rows
 from convexcls.models.scorers import NearestScorer, Scorer
-from convexcls.problem import ROUNDING_ROOM, Constraint, Label, NoAnswer, Term, Variable
+from convexcls.problem import UNIT_SHARE, Constraint, Label, NoAnswer, Term, Variable
 from convexcls.problem.as_classifier import Values
 from convexcls.rows import CentredRows, Rows, as_rows
 from convexcls.rows.column_basis import MAX_GRAM_CONDITION, ColumnBasis, triangular_factor
-from convexcls.rows.doubled import UNIT
 from convexcls.rows.rounded import RoundedRows, exact_sum
 
 
@@ -59,7 +58,7 @@ class FisherLDA(Model):
         with np.errstate(over="ignore", invalid="ignore"):
             centred = CentredRows.by_group(sample_rows(data), classes, count)
             differences = _differences(centred)
-            unit = ROUNDING_ROOM * _single_feature_objective(centred, differences)
+            unit = UNIT_SHARE * _single_feature_objective(centred, differences)
             squares = float((differences**2).sum())
         if not np.isfinite(unit) or not np.isfinite(squares):
             raise DataError("the squares of the features overflow: divide X by its largest value")
@@ -173,7 +172,9 @@ def _difference_error(centred: CentredRows) -> Array:
     """How far a difference of means may be off, by column: both means, the entries as they were given, and the
     subtraction."""
     given = centred.base.rounding * (np.abs(centred.origin) + centred.span())
-    return np.asarray(2.0 * centred.mean_error() + 2.04 * UNIT * (given + 2.0 * np.abs(centred.means).max(axis=0)))
+    return np.asarray(
+        2.0 * centred.mean_error() + 2.04 * UNIT_ROUNDOFF * (given + 2.0 * np.abs(centred.means).max(axis=0))
+    )
 
 
 def _exact_differences(centred: CentredRows, chosen: tuple[int, ...]) -> list[list[Fraction]]:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from convexcls.proofs.enclosure.moments import Moments
 
 #: So many features are named.
-MOST_NAMES = 20
+MAX_NAMED = 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,7 +186,7 @@ class GaussianMLE(Model):
         left_out = sorted({int(j) for columns in known if columns is not None for j in columns.others})
         if not left_out or any(columns is None for columns in known):
             return f"{said} Leave such features out."
-        names = listed((self.data.features[j] for j in left_out), MOST_NAMES)
+        names = listed((self.data.features[j] for j in left_out), MAX_NAMED)
         return f"{said} On the features without {names} the likelihood has its maximum: leave these out."
 
     def is_constant_along(self, direction: Array) -> bool:

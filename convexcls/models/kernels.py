@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from convexcls.arrays import Array, Indices, negative_eigenvalue
+from convexcls.arrays import ETA, UNIT_ROUNDOFF, Array, Indices, negative_eigenvalue
 from convexcls.data import DataError
 from convexcls.models.base import check_choice, check_positive
-from convexcls.rows.doubled import ETA, UNIT
 from convexcls.rows.summation import row_blocks, squared_norms
 
 KernelFunction = Callable[[Any, Any], Any]
@@ -157,18 +156,18 @@ class Kernel:
         if self.kind in ("poly", "polynomial", "linear"):
             power, gamma = (1.0, 1.0) if self.kind == "linear" else (self.degree, self.gamma)
             beside = ETA * (power * (1.0 + gamma) * d + 64)
-            return math.sqrt(UNIT * power * (d + 6 + 2 * rounded)), math.sqrt(beside)
+            return math.sqrt(UNIT_ROUNDOFF * power * (d + 6 + 2 * rounded)), math.sqrt(beside)
         beside = math.sqrt(64 * ETA)
-        A = UNIT * (2.0 * d + 16 if self.kind == "cosine" else 0.4 * (d + 6) + 2)
+        A = UNIT_ROUNDOFF * (2.0 * d + 16 if self.kind == "cosine" else 0.4 * (d + 6) + 2)
         if self.kind != "rbf":
             return (math.inf if rounded else math.sqrt(A)), beside
         if rounded:
-            A += UNIT * 4.0 * math.sqrt(self.gamma) * math.sqrt(float(squared_norms(X).max(initial=0.0)))
+            A += UNIT_ROUNDOFF * 4.0 * math.sqrt(self.gamma) * math.sqrt(float(squared_norms(X).max(initial=0.0)))
         if not sparse.issparse(X) and n * n <= MAX_PAIRS_BY_DIFFERENCES:
             return math.sqrt(A), beside
         with np.errstate(over="ignore"):
             heights = self.gamma * squared_norms(X if sparse.issparse(X) else X - X.mean(axis=0))
-        B = UNIT * (3 * d + 16)
+        B = UNIT_ROUNDOFF * (3 * d + 16)
         A = max(A, B * float(heights.mean()))
         if not math.isfinite(A):
             return math.inf, beside

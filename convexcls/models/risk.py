@@ -21,7 +21,7 @@ from convexcls.arrays import Array
 from convexcls.data import Data
 from convexcls.losses import HalfSquare, Loss
 from convexcls.models.base import margin_rows, score_rows, score_variables
-from convexcls.problem import ROUNDING_ROOM, Constraint, Label, Term, Variable
+from convexcls.problem import UNIT_SHARE, Constraint, Label, Term, Variable
 from convexcls.rows import DiagonalRows, Rows
 
 
@@ -77,7 +77,7 @@ def _unit(term: Term) -> float:
     alike = term.offset.size and np.all(term.offset == term.offset[0])
     with np.errstate(over="ignore"):
         values = term.loss.value(term.offset[: term.loss.width] if alike else term.offset)
-        unit = ROUNDING_ROOM * float(np.sum(term.weights * values))
+        unit = UNIT_SHARE * float(np.sum(term.weights * values))
     return unit if np.isfinite(unit) else 0.0
 
 

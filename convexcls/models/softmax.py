@@ -10,7 +10,7 @@ from convexcls.arrays import Array
 from convexcls.data import check_data
 from convexcls.losses import SoftmaxMargins
 from convexcls.models.base import Model, check_nonnegative, class_probabilities, score_rows
-from convexcls.problem import ROUNDING_ROOM, Label, Term, Variable
+from convexcls.problem import UNIT_SHARE, Label, Term, Variable
 from convexcls.problem.as_classifier import Values
 from convexcls.proofs.separability import SeparatingLikelihood, separation_rows
 from convexcls.rows import ClassMarginRows, PickedRows, Rows
@@ -33,7 +33,8 @@ class SoftmaxMLE(Model):
     sample i.
 
     A shift of all scores by the same function changes nothing: coef and intercept are given with sum zero over the
-    classes (with a penalty the coefficients come out so by themselves; the intercepts, not penalised, are put so).
+    classes, to rounding (with a penalty the coefficients come out so by themselves; the intercepts, not penalised, are
+    put so before anything is proved of them).
     With two classes coef_2 - coef_1 is the coef of ``LogisticMLE`` with half the penalty. Without a penalty the
     minimum is attained iff no direction separates: none along which no margin of any sample shrinks, and some grow.
 
@@ -72,7 +73,7 @@ class SoftmaxMLE(Model):
             variables=variables,
             quadratic={"coef": l2} if l2 else {},
             terms=[term],
-            unit=ROUNDING_ROOM * float(data.weights.sum()) * np.log(count),
+            unit=UNIT_SHARE * float(data.weights.sum()) * np.log(count),
             gauge={v.name: _sums(v.size, count) for v in variables if v.name in free},
             notes=(f"the scores of all classes may be shifted together: {shown} of a solution have sum zero",)
             if free
@@ -87,11 +88,10 @@ class SoftmaxMLE(Model):
         return SeparatingLikelihood(self, rows, classes=self._count)
 
     def coef_from(self, values: Values, multipliers: Values) -> Array:
-        return _centred(values["coef"].reshape(self._count, -1))
+        return np.asarray(values["coef"].reshape(self._count, -1))
 
     def intercept_from(self, values: Values, multipliers: Values) -> Array:
-        given = values["intercept"] if "intercept" in values else np.zeros(self._count)
-        return _centred(given)
+        return np.asarray(values["intercept"]) if "intercept" in values else np.zeros(self._count)
 
     def probabilities(self, scores: Array) -> Array:
         return class_probabilities(scores)
@@ -104,8 +104,3 @@ class SoftmaxMLE(Model):
 def _sums(size: int, count: int) -> Rows:
     """The sum over classes, for each feature: directions along which all classes move alike."""
     return PickedRows(np.ones(size), np.tile(np.arange(size // count), count), size // count).T
-
-
-def _centred(by_class: Array) -> Array:
-    """The same with sum zero over the classes."""
-    return np.asarray(by_class - by_class.mean(axis=0))

@@ -30,7 +30,7 @@ from convexcls.plots.points import NOBODY, Points, evenly, thinned
 from convexcls.solution import Solution
 
 #: More slack lines than this hide each other.
-MOST_SLACK_LINES = 300
+MAX_SLACK_LINES = 300
 #: A margin this close to the slab's counts as on it: no slack line is drawn.
 ON_THE_MARGIN = 1e-6
 
@@ -176,7 +176,7 @@ class BoundaryDisplay(Display):
         short = np.flatnonzero(excess < -ON_THE_MARGIN * max(self.slab, 1.0))
         self.slack_rows = int(short.size)
         if short.size:
-            chosen = evenly(np.intersect1d(short, self.points.rows), MOST_SLACK_LINES)
+            chosen = evenly(np.intersect1d(short, self.points.rows), MAX_SLACK_LINES)
             begin = self.points.at(chosen)
             end = feet(score_of(held, self.view), begin, signs[chosen] * self.slab, self.frame)
             found = np.all(np.isfinite(end), axis=1)

@@ -18,7 +18,7 @@ from convexcls.studies.compare import Comparison
 
 Against = Literal["iteration", "time"]
 Measure = Literal["gap", "residual"]
-MEASURES: tuple[Measure, ...] = ("gap", "residual")
+TRACED: tuple[Measure, ...] = ("gap", "residual")
 #: What is smaller is drawn here. Objectives that agree to so many digits differ by the order in which their terms were
 #: added up: below it a picture would show noise, another one on every machine.
 SMALLEST_GAP = 1e-14
@@ -70,10 +70,10 @@ class ConvergenceDisplay(Display):
         """Of a solution, of several solutions of one problem, or of a comparison. ``measures`` is any of "gap" and
         "residual"; by default both of one solver, and the gap of several."""
         solutions = _solutions(source)
-        chosen = tuple(measures or (MEASURES if len(solutions) == 1 else MEASURES[:1]))
+        chosen = tuple(measures or (TRACED if len(solutions) == 1 else TRACED[:1]))
         if against not in ("iteration", "time"):
             raise ValueError(f"against is {against!r}: choose 'iteration' or 'time'")
-        if strange := [m for m in chosen if m not in MEASURES]:
+        if strange := [m for m in chosen if m not in TRACED]:
             raise ValueError(f"measures has {strange[0]!r}: choose of 'gap' and 'residual'")
         proved = [s for s in solutions if s.status == "optimal"]
         if not proved:
@@ -118,11 +118,11 @@ class ConvergenceDisplay(Display):
         ax.set_ylabel(f"{what}\n(what is below {SMALLEST_GAP:.0e} is rounding)")
 
     def describe(self) -> str:
-        told = [
+        described = [
             f"{t.name} ends after {style.counted(int(t.iteration[-1]), 'iteration')} with a gap of {t.gap[-1]:.0e}"
             for t in self.traces
         ]
-        return f"Relative distance of the objective from the optimum {self.optimum:.6g}: {'; '.join(told)}."
+        return f"Relative distance of the objective from the optimum {self.optimum:.6g}: {'; '.join(described)}."
 
 
 def _solutions(source: Solution | Sequence[Solution] | Comparison) -> list[Solution]:
@@ -232,11 +232,11 @@ class AnswersDisplay(Display):
         ax.set_xlabel(f"relative distance of coef and intercept from the certified ({style.plain(self.reference, 24)})")
 
     def describe(self) -> str:
-        told = ", ".join(
+        described = ", ".join(
             f"{name} {distance:.0e}{'' if proved else ' (not proved)'}"
             for name, distance, proved in zip(self.solvers, self.distances, self.proved, strict=True)
         )
-        return f"Relative distances from the certified answer of {self.reference} to the {self.model}: {told}."
+        return f"Relative distances from the certified answer of {self.reference} to the {self.model}: {described}."
 
 
 def _answer(solution: Solution) -> Array:

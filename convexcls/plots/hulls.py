@@ -22,7 +22,7 @@ from convexcls.solve import solve
 from convexcls.wording import listed
 
 #: More weights than this are not written beside their samples.
-MOST_WRITTEN = 8
+MAX_WEIGHTS_WRITTEN = 8
 
 
 @dataclass(eq=False)
@@ -101,7 +101,7 @@ class HullsDisplay(Display):
         else:
             meeting = ends if self.view.is_line else ends[:1]
             ax.plot(*meeting.T, **style.MEETING, zorder=6, label="point of both hulls")
-        if len(self.weights) <= MOST_WRITTEN:
+        if len(self.weights) <= MAX_WEIGHTS_WRITTEN:
             self._write_weights(ax)
         set_frame(ax, self.view, self.frame, self.points.labels, self.points.thinned)
 
@@ -118,19 +118,19 @@ class HullsDisplay(Display):
         """Beside the samples, outwards from their middle."""
         places = self.points.at(np.array(list(self.weights)))
         outwards = np.where(places >= places.mean(axis=0), 1, -1)
-        for weight, place, (right, up) in zip(self.weights.values(), places, outwards, strict=True):
-            where: style.Look = {"ha": "left" if right > 0 else "right", "va": "bottom" if up > 0 else "top"}
-            shift = (10 * right, 8 * up)
+        for weight, place, (dx, dy) in zip(self.weights.values(), places, outwards, strict=True):
+            where: style.Look = {"ha": "left" if dx > 0 else "right", "va": "bottom" if dy > 0 else "top"}
+            shift = (10 * dx, 8 * dy)
             ax.annotate(_written(weight), place, xytext=shift, **where, **style.BESIDE, bbox=style.BOX)
 
     def describe(self) -> str:
         shares = (f"row {i}: {_written(w)}" for i, w in self.weights.items())
         samples = f"{self.points.n:,} samples in two classes, {' and '.join(map(str, self.points.labels))}"
         if self.separable:
-            told = f"Their convex hulls are {self.distance:.4g} apart: nearest are the combinations"
+            described = f"Their convex hulls are {self.distance:.4g} apart: nearest are the combinations"
         else:
-            told = "Their convex hulls meet, so that no line separates them: the same point are the combinations"
-        return f"{samples}. {told} with the weights {listed(shares, MOST_WRITTEN, ', and {} more')}."
+            described = "Their convex hulls meet, so that no line separates them: the same point are the combinations"
+        return f"{samples}. {described} with the weights {listed(shares, MAX_WEIGHTS_WRITTEN, ', and {} more')}."
 
 
 def _hard_margin(solution: Solution) -> Solution:

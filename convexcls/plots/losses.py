@@ -29,7 +29,7 @@ FORMULAS = {
     "exponential": "exp(−m)",
     "softmax": "log(1 + 2 exp(−m))",
 }
-MOST_TICKS = 400
+MAX_TICKS = 400
 
 
 @dataclass(eq=False)
@@ -100,7 +100,7 @@ class LossesDisplay(Display):
         ax.set_ylim(-0.25 if self.samples.size else -0.1, 4.2)
         ax.set_xlim(self.margins[0], self.margins[-1])
         if self.samples.size:
-            ticks = evenly(np.argsort(self.samples, kind="stable"), MOST_TICKS)
+            ticks = evenly(np.argsort(self.samples, kind="stable"), MAX_TICKS)
             places = np.clip(self.samples[ticks], *ax.get_xlim())
             below, name = np.full(ticks.size, -0.13), f"margins of the {self.samples.size:,} samples"
             ax.plot(places, below, "|", **style.TICK, label=name)
@@ -110,8 +110,8 @@ class LossesDisplay(Display):
     def describe(self) -> str:
         at = int(np.searchsorted(self.margins, 0.0))
         words = {name: name.replace("_", " ") for name in self.values} | {"softmax": "softmax of 3 classes"}
-        told = ", ".join(f"{words[name]} {values[at]:.4g}" for name, values in self.values.items())
-        out = f"{len(self.values)} losses as functions of the margin m = y f(x); at m = 0 they are: {told}."
+        described = ", ".join(f"{words[name]} {values[at]:.4g}" for name, values in self.values.items())
+        out = f"{len(self.values)} losses as functions of the margin m = y f(x); at m = 0 they are: {described}."
         if self.samples.size:
             wrong = int(np.sum(self.samples <= 0))
             out += (
@@ -143,9 +143,9 @@ def _called(name: str) -> str:
 #: Places on a line: fewer on many samples, for each costs a pass over them.
 FINEST, COARSEST, BUDGET = 161, 21, 2e8
 #: More directions than this are not drawn unless they are named.
-MOST_DIRECTIONS = 4
+MAX_DIRECTIONS = 4
 #: A constraint may be missed by this much of what its row adds up, which is rounding.
-ROUNDING = 1e-9
+ROUNDED_SUM = 1e-9
 
 
 @dataclass(eq=False)
@@ -204,14 +204,14 @@ class LossSliceDisplay(Display):
             ax.set_ylim(self.optimum - 0.08 * spread, self.optimum + 1.2 * spread)
 
     def describe(self) -> str:
-        told = []
+        described = []
         for name, values in self.values.items():
             inside = np.isfinite(values)
             limits = "" if inside.all() else f" (feasible for {int(inside.sum())} of {values.size} steps)"
-            told.append(f"{name}{limits}, up to {np.nanmax(values):.4g}")
+            described.append(f"{name}{limits}, up to {np.nanmax(values):.4g}")
         return (
             f"The objective of the {self.model} on lines through its solution, where it is {self.optimum:.6g}; it is "
-            f"no lower anywhere. Along {'; along '.join(told)}."
+            f"no lower anywhere. Along {'; along '.join(described)}."
         )
 
 
@@ -232,15 +232,16 @@ class _Held:
             if c.name in self.pieces:  # it holds: its slack was set by it
                 continue
             row = problem.rows(c)
-            over = row @ at - c.rhs
-            room = ROUNDING * (abs(row) @ np.abs(at) + np.abs(c.rhs) + 1e-300)
-            if np.any((np.abs(over) if c.relation == "==" else over) > room):
+            violation = row @ at - c.rhs
+            allowed = ROUNDED_SUM * (abs(row) @ np.abs(at) + np.abs(c.rhs) + 1e-300)
+            if np.any((np.abs(violation) if c.relation == "==" else violation) > allowed):
                 return float("nan")
         for b in problem.norm_bounds:
-            if np.linalg.norm(problem.rows(b) @ at + b.offset) > float(problem.bound_rows(b) @ at) + b.bound + ROUNDING:
+            length = np.linalg.norm(problem.rows(b) @ at + b.offset)
+            if length > float(problem.bound_rows(b) @ at) + b.bound + ROUNDED_SUM:
                 return float("nan")
         with np.errstate(over="ignore"):
-            value = problem.reported(problem.objective(at))
+            value = problem.objective(at)
         return value if np.isfinite(value) else float("nan")
 
 
@@ -260,7 +261,7 @@ def _directions(solution: Solution, size: int, given: Mapping[str, Any] | None) 
         for name, line in chosen.items():
             if line.shape != (size,):
                 raise ValueError(f"direction {name!r} has the shape {line.shape}: give {size} numbers, one an unknown")
-    elif size <= MOST_DIRECTIONS and solution.coef.ndim == 1 and not _hard(solution.problem):
+    elif size <= MAX_DIRECTIONS and solution.coef.ndim == 1 and not _hard(solution.problem):
         names = [f"coef of {f}" for f in solution.data.features] + ["intercept"]
         chosen = dict(zip(names, np.eye(size), strict=False))
     else:

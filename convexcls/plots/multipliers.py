@@ -18,7 +18,7 @@ from convexcls.problem import NoAnswer
 from convexcls.solution import Solution
 
 #: More bars than this cannot be told apart: then only the largest multipliers are shown.
-MOST_BARS = 60
+MAX_BARS = 60
 #: At a bound to this fraction of it, a multiplier counts as at it.
 AT_BOUND = 1e-6
 
@@ -58,8 +58,8 @@ class MultipliersDisplay(Display):
             raise NoAnswer(f"the multipliers of the {solution.problem.name} are not all finite numbers")
         nonzero = solution.support if solution.support.size else np.flatnonzero(alpha)
         rows = np.arange(data.n)
-        if data.n > MOST_BARS:
-            largest = np.argsort(-np.abs(alpha[nonzero]), kind="stable")[:MOST_BARS]
+        if data.n > MAX_BARS:
+            largest = np.argsort(-np.abs(alpha[nonzero]), kind="stable")[:MAX_BARS]
             rows = np.sort(nonzero[largest])
         full = 0 if bound is None else int(np.sum(np.abs(alpha) >= (1 - AT_BOUND) * bound) - np.sum(bound == 0))
         bounds = None if bound is None else bound[rows]
@@ -90,10 +90,10 @@ class MultipliersDisplay(Display):
 
     def describe(self) -> str:
         largest = sorted(range(self.rows.size), key=lambda k: -abs(self.alpha[k]))[:5]
-        told = ", ".join(f"row {self.rows[k]}: {self.alpha[k]:.4g}" for k in largest if self.alpha[k])
+        described = ", ".join(f"row {self.rows[k]}: {self.alpha[k]:.4g}" for k in largest if self.alpha[k])
         held = "" if self.box is None else f" {style.counted(self.at_bound, 'of them is', '')} at the upper bound."
         held = held.replace("is at", "are at") if self.at_bound != 1 else held
-        most = f" The largest are {told}." if told else ""
+        most = f" The largest are {described}." if described else ""
         return f"{self.positive:,} of {style.counted(self.n, 'sample')} have a multiplier that is not 0.{held}{most}"
 
 
@@ -101,7 +101,7 @@ class MultipliersDisplay(Display):
 
 
 #: Of each constraint so many rows are shown: the largest multipliers, and others evenly spread.
-MOST_SHOWN = 1500
+MAX_ROWS_SHOWN = 1500
 
 
 @dataclass(eq=False)
@@ -161,19 +161,19 @@ class SlacknessDisplay(Display):
 
     def _rows(self, name: str) -> Indices:
         order = np.argsort(-np.abs(self.multiplier[name]), kind="stable")
-        if order.size <= MOST_SHOWN:
+        if order.size <= MAX_ROWS_SHOWN:
             return order
-        half = MOST_SHOWN // 2
+        half = MAX_ROWS_SHOWN // 2
         return np.concatenate([order[:half], evenly(order[half:], half)])
 
     def describe(self) -> str:
-        told = []
+        described = []
         for name, slack in self.slack.items():
             held = np.abs(self.multiplier[name]) / (float(np.abs(self.multiplier[name]).max(initial=0.0)) or 1.0)
             away = np.abs(slack) / (float(np.abs(slack).max(initial=0.0)) or 1.0)
             tight = int(np.sum(held > away))
-            told.append(
+            described.append(
                 f"{name}: {style.counted(slack.size, 'row')}, {tight:,} with a multiplier and no slack, the largest "
                 f"product of both {self.products[name]:.1e}"
             )
-        return f"Multiplier against slack, every point on an axis. {'; '.join(told)}."
+        return f"Multiplier against slack, every point on an axis. {'; '.join(described)}."

@@ -16,7 +16,7 @@ from convexcls.studies.paths import Path
 Against = Literal["log", "linear", "norm"]
 AGAINST: tuple[Against, ...] = ("log", "linear", "norm")
 #: More lines than this have no names beside them.
-MOST_NAMED = 20
+MAX_NAMED = 20
 
 
 @dataclass(eq=False)
@@ -65,7 +65,7 @@ class PathDisplay(Display):
         return cls.of(path, against=against).plot(ax)
 
     def draw(self, ax: Axes) -> None:
-        named = len(self.names) <= MOST_NAMED
+        named = len(self.names) <= MAX_NAMED
         for k, name in enumerate(self.names):
             label = style.plain(name) if named else "_"
             look = style.line_style(k) | style.marked(k, 4)

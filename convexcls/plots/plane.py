@@ -197,11 +197,11 @@ def frame_of(places: Array, line: bool = False) -> Frame:
     largest = float(width.max())
     if not largest > 0:
         largest = float(np.abs(places).max()) or 1.0
-    room = np.where(width > 1e-9 * largest, 0.12 * width, 0.4 * largest)
+    padding = np.where(width > 1e-9 * largest, 0.12 * width, 0.4 * largest)
     if line:
-        room[1] = 0.45
+        padding[1] = 0.45
         low, high = low * [1, 0], high
-    (left, bottom), (right, top) = low - room, high + room
+    (left, bottom), (right, top) = low - padding, high + padding
     return float(left), float(right), float(bottom), float(top)
 
 

@@ -14,25 +14,25 @@ from convexcls.plots.plane import Frame, View
 from convexcls.plots.style import Axes
 
 #: So many samples are shown besides those that matter.
-MOST_SHOWN = 2000
+MAX_SAMPLES_SHOWN = 2000
 #: Of each class at least so many, that a rare one is seen.
-FEWEST_OF_A_CLASS = 50
+MIN_SHOWN_OF_A_CLASS = 50
 
 
 NOBODY: Indices = np.empty(0, dtype=np.intp)
 #: Areas of the rings around support points, from alpha = 0 to the largest, in points squared; of many only half.
 SMALLEST_RING, LARGEST_RING = 70.0, 330.0
-MANY_RINGS = 12
+MAX_LARGE_RINGS = 12
 #: More marks than this are drawn small.
-MANY_SAMPLES = 300
+MAX_LARGE_MARKS = 300
 #: Where one axis spans this many times the other, a picture to scale would be a strip.
-LARGEST_RATIO = 4.0
+MAX_ASPECT_RATIO = 4.0
 
 
 def thinned(classes: Indices, *always: Indices) -> Indices:
-    """The rows to show, in order: those in each of ``always`` (``MOST_SHOWN`` of them, where it has more), and of the
-    others as many of each class as its share of ``MOST_SHOWN`` allows; the same ones every time."""
-    n, most = classes.size, MOST_SHOWN
+    """The rows to show, in order: those in each of ``always`` (``MAX_SAMPLES_SHOWN`` of them, if it has more), and of
+    the others as many of each class as its share of ``MAX_SAMPLES_SHOWN`` allows; the same ones every time."""
+    n, most = classes.size, MAX_SAMPLES_SHOWN
     if n <= most:
         return np.arange(n)
     rng = np.random.default_rng(0)
@@ -42,8 +42,8 @@ def thinned(classes: Indices, *always: Indices) -> Indices:
         chosen[rows if rows.size <= most else rng.choice(rows, most, replace=False)] = True
     for k in np.unique(classes):
         rest = np.flatnonzero((classes == k) & others)
-        room = max(FEWEST_OF_A_CLASS, round(most * float(np.mean(classes == k))))
-        chosen[rest if rest.size <= room else rng.choice(rest, room, replace=False)] = True
+        quota = max(MIN_SHOWN_OF_A_CLASS, round(most * float(np.mean(classes == k))))
+        chosen[rest if rest.size <= quota else rng.choice(rest, quota, replace=False)] = True
     return np.flatnonzero(chosen)
 
 
@@ -100,7 +100,7 @@ class Points:
     def draw(self, ax: Axes) -> None:
         """Classes, rings around support points, crosses on mistakes."""
         area = float(np.clip(3600.0 / max(self.rows.size, 1), 7.0, 34.0))
-        many = self.rows.size > style.MOST_VECTORS
+        many = self.rows.size > style.MAX_VECTOR_MARKERS
         for k, label in enumerate(self.labels):
             chosen = self.classes == k
             x, y = self.places[chosen].T
@@ -111,7 +111,7 @@ class Points:
         if self.mistakes.size:  # below the samples: their arms show, and the class of the sample, too
             seen = np.isin(self.mistakes, self.rows)
             x, y = self.at(self.mistakes[seen]).T
-            few = seen.sum() < MANY_SAMPLES
+            few = seen.sum() < MAX_LARGE_MARKS
             size, width = float(np.clip(6.0 * area, 60.0 if few else 16.0, 160.0)), 1.6 if few else 0.8
             name = f"misclassified{self.mistakes_of} ({_of(seen)})"
             ax.scatter(x, y, s=size, linewidths=width, **style.MISTAKE, rasterized=many, label=name)
@@ -120,8 +120,8 @@ class Points:
         seen = np.isin(self.support, self.rows)
         x, y = self.at(self.support[seen]).T
         sizes = SMALLEST_RING + (LARGEST_RING - SMALLEST_RING) * np.abs(self.alpha) / (np.abs(self.alpha).max() or 1.0)
-        crowded = float(np.clip(MANY_RINGS / seen.sum(), 0.08, 1.0))
-        few = seen.sum() < MANY_SAMPLES
+        crowded = float(np.clip(MAX_LARGE_RINGS / seen.sum(), 0.08, 1.0))
+        few = seen.sum() < MAX_LARGE_MARKS
         areas, width = sizes[seen] * max(crowded, 0.25 if few else 0.0), 1.1 if few else 0.6
         name = f"{self.rings} ({_of(seen)})"
         ax.scatter(x, y, s=areas, linewidths=width, **style.SUPPORT, rasterized=many, label=name)
@@ -153,5 +153,5 @@ def set_frame(ax: Axes, view: View, frame: Frame, labels: tuple[Any, ...], thinn
         ax.set_yticks(range(len(labels)), [style.plain(label, 16) for label in labels])
         return
     ratio = (frame[1] - frame[0]) / (frame[3] - frame[2])
-    if 1 / LARGEST_RATIO <= ratio <= LARGEST_RATIO:
+    if 1 / MAX_ASPECT_RATIO <= ratio <= MAX_ASPECT_RATIO:
         ax.set_aspect("equal", adjustable="box")

@@ -14,7 +14,7 @@ from convexcls.plots.from_solution import check_point
 from convexcls.problem import NoAnswer
 from convexcls.solution import Solution
 
-FEWEST_BINS, MOST_BINS = 5, 40
+MIN_BINS, MAX_BINS = 5, 40
 
 
 @dataclass(eq=False)
@@ -59,7 +59,7 @@ class ProjectionDisplay(Display):
         threshold = solution.problem.threshold - float(solution.intercept) if two else None
         errors = int(np.sum((along > threshold) != (classes == 1))) if threshold is not None else 0
         if bins is None:
-            bins = int(np.clip(np.sqrt(data.n), FEWEST_BINS, MOST_BINS))
+            bins = int(np.clip(np.sqrt(data.n), MIN_BINS, MAX_BINS))
         low, high = float(along.min()), float(along.max())
         if not high > low:
             low, high = low - 0.5, high + 0.5
@@ -90,14 +90,14 @@ class ProjectionDisplay(Display):
         ax.yaxis.set_major_locator(MaxNLocator(integer=True))
 
     def describe(self) -> str:
-        told = [
+        described = [
             f"{label}: {style.counted(len(part), 'sample')} with mean {part.mean():.4g}"
             for label, part in zip(self.labels, self.projected, strict=True)
         ]
         cut = ""
         if self.threshold is not None:
             cut = f" The threshold {self.threshold:.4g} leaves {style.counted(self.errors, 'error')}."
-        return f"Histograms of the samples' projections on the coef of the {self.model}. {'; '.join(told)}.{cut}"
+        return f"Histograms of the samples' projections on the coef of the {self.model}. {'; '.join(described)}.{cut}"
 
 
 def _edges(low: float, high: float, bins: int, threshold: float | None) -> Array:

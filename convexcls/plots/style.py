@@ -65,12 +65,12 @@ BESIDE_AXES: Look = {"loc": "upper left", "bbox_to_anchor": (1.01, 1.0), "border
 BOX: Look = {"boxstyle": "round,pad=0.15", "facecolor": "white", "edgecolor": "none", "alpha": 0.8}
 STATUS: Look = {"rotation": 90, "ha": "right", "va": "top", "fontsize": 9, "color": "0.2"}
 #: Names are cut to this many letters.
-LONGEST_NAME = 36
+MAX_NAME_CHARACTERS = 36
 #: A line of the legend has at most so many letters.
 LEGEND_WIDTH = 24
 NO_BREAK = "\N{NO-BREAK SPACE}"
 #: More markers than this are drawn as one bitmap, also in a file of vectors.
-MOST_VECTORS = 1500
+MAX_VECTOR_MARKERS = 1500
 
 
 #: ``1 sample``, ``2,000 samples``.
@@ -98,7 +98,7 @@ def pale(k: int, amount: float = 0.85) -> tuple[float, float, float]:
     return tuple(amount + (1 - amount) * part for part in (red, green, blue))  # type: ignore[return-value]
 
 
-def plain(text: object, longest: int = LONGEST_NAME) -> str:
+def plain(text: object, longest: int = MAX_NAME_CHARACTERS) -> str:
     """A text of the user's as letters: never a formula, never a line break, and not too long."""
     letters = "".join(c if c.isprintable() else " " for c in str(text)).strip() or "(no name)"
     letters = letters if len(letters) <= longest else letters[: longest - 1] + "…"

@@ -19,11 +19,11 @@ from convexcls.solvers.rules import orders, step_size
 from convexcls.solvers.rules.perceptron_report import PerceptronReport
 
 #: So many of the lines are drawn, ever further apart.
-MOST_LINES = 10
+MAX_LINES = 10
 
 
 #: So many updates are replayed, and so many products spent on them.
-MOST_UPDATES, BUDGET = 5000, 2e8
+MAX_UPDATES, BUDGET = 5000, 2e8
 #: More entries than this are not written out.
 MAX_WRITTEN_ENTRIES = 5e7
 
@@ -82,7 +82,7 @@ class TrajectoryDisplay(Display):
             raise NoAnswer(f"lines among the samples need two features, these have {data.d}: take space='weights'")
         weights, (classes, labels) = replay(report), data.grouping
         last = len(weights) - 1
-        steps = np.unique(np.round(np.geomspace(1, max(last, 1), MOST_LINES)).astype(np.intp)) if last else NOBODY
+        steps = np.unique(np.round(np.geomspace(1, max(last, 1), MAX_LINES)).astype(np.intp)) if last else NOBODY
         rows = thinned(classes)
         view = choose_view(data.matrix, data.features, None, features, rows)
         pair = [int(np.argmax(axis)) for axis in view.axes]
@@ -155,7 +155,7 @@ def replay(report: PerceptronReport) -> Array:
     if n * width > MAX_WRITTEN_ENTRIES:
         raise NoAnswer(f"{n:,} samples of {width - 1:,} features are too many to replay the perceptron on")
     rows = -report.rows.to_dense()  # v_i = y_i (x_i, 1)
-    most = int(min(report.updates, MOST_UPDATES, max(BUDGET / rows.size, 10)))
+    most = int(min(report.updates, MAX_UPDATES, max(BUDGET / rows.size, 10)))
     out = [np.array(report.start)]
     visits = orders("random" if report.order == "random" else "cyclic", len(rows), report.seed)
     for tau in range(1, report.passes + 1):

@@ -13,11 +13,11 @@ from convexcls.problem.blocks import (
     Variable,
 )
 from convexcls.problem.epigraph import Epigraph, with_lowest_slacks
-from convexcls.problem.form import ROUNDING_ROOM, Problem
+from convexcls.problem.form import UNIT_SHARE, Problem
 
 __all__ = [
     "BY_SAMPLE",
-    "ROUNDING_ROOM",
+    "UNIT_SHARE",
     "Block",
     "Constraint",
     "Epigraph",

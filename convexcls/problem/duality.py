@@ -48,7 +48,7 @@ from convexcls.rows import DiagonalRows, Rows, as_rows
 Values = Mapping[str, Array]
 
 #: A sum this small relative to what was added up is zero: a few times what rounding leaves.
-ROUNDING = 1e-15
+ROUNDED_SUM = 1e-15
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,7 +117,8 @@ class Dual(Problem):
         >>> x.round(6).tolist(), multipliers["margin"].round(6).tolist()
         ([1.0, -1.0], [0.5, 0.5])
         """
-        return self._back(self.split(np.asarray(x, dtype=float)), multipliers)
+        point, back = self._back(self.split(np.asarray(x, dtype=float)), multipliers)
+        return self.primal.in_gauge(point), back
 
 
 def dualize(problem: Problem) -> Dual:
@@ -429,7 +430,7 @@ class _Elimination:
             total = total - rows @ values[name]
             size = size + abs(rows) @ np.abs(values[name])
         if self.z.cone == "nonnegative":  # rounding is no wrong sign
-            total = np.where(np.abs(total) <= ROUNDING * size, 0.0, total)
+            total = np.where(np.abs(total) <= ROUNDED_SUM * size, 0.0, total)
         return np.asarray(total / self.D)
 
     def primal_value(self, z: Array, y: Values) -> Array:

@@ -29,16 +29,20 @@ from convexcls.problem.blocks import (
     frozen_vector,
 )
 from convexcls.problem.epigraph import Epigraph, find_epigraphs
+from convexcls.problem.values import gradient, hessian, joined_point, lagrangian
 from convexcls.rows import DiagonalRows, JoinedRows, Rows, as_rows
 
 if TYPE_CHECKING:
     from convexcls.problem.duality import Dual
+    from convexcls.referee import Appraisal
     from convexcls.solution import Solution
 
 
 #: Where an optimum may be 0, as in a perfect fit, this fraction of the objective at x = 0 counts as one: small enough
 #: not to flatter an answer, large enough that what rounding leaves stays below a tolerance of 1e-8.
-ROUNDING_ROOM = 1e-4
+UNIT_SHARE = 1e-4
+#: What a point has along a direction of the gauge, relative to what was added up, that may come of rounding.
+ALONG_BY_ROUNDING = 1e-13
 
 #: The parts of the form, by the names under which ``Problem`` takes and keeps them.
 PARTS = (
@@ -302,19 +306,48 @@ class Problem(AsClassifier, InNotebooks):
             out[self.layout[v]] = p @ x[self.layout[v]]
         return out
 
-    def objective(self, x: Array) -> float:
-        """The minimised objective at x (whatever ``sense`` says).
-
-        >>> import convexcls as cc
-        >>> import numpy as np
-        >>> problem = cc.LeastSquares([[1], [2]], [3, 5], coding="real", intercept=False)
-        >>> problem.objective(np.array([2.0]))  # half of 1^2 + 1^2
-        1.0
-        """
+    def minimised(self, x: Array) -> float:
+        """The minimised objective at x, whatever ``sense`` says."""
         total = 0.5 * float(x @ self.apply_quadratic(x)) + float(self.q @ x) + self.constant
         for term in self.terms:
             total += term.value(self.rows(term) @ x + term.offset)
         return total
+
+    def objective(self, x: Any) -> float:
+        """The objective at x, in the sense in which the problem is written; x is an array of all unknowns, or has
+        them by name.
+
+        >>> import convexcls as cc
+        >>> problem = cc.LeastSquares([[1], [2]], [3, 5], coding="real", intercept=False)
+        >>> problem.objective([2.0]), problem.gradient([2.0]), problem.hessian([2.0])  # half of (3 - w)^2 + (5 - 2 w)^2
+        (1.0, array([-3.]), array([[5.]]))
+        >>> cc.HardMarginSVM([[0], [2]], [0, 1]).dual().objective({"margin": [0.5, 0.5]})  # a maximum
+        0.5
+        """
+        return self.reported(self.minimised(joined_point(self, x)))
+
+    def gradient(self, x: Any) -> Array:
+        """The gradient of ``objective`` at x."""
+        return self._written * gradient(self, joined_point(self, x)) + 0.0
+
+    def hessian(self, x: Any) -> Array:
+        """The Hessian of ``objective`` at x, one row and one column an unknown."""
+        return self._written * hessian(self, joined_point(self, x)) + 0.0
+
+    def lagrangian(self, x: Any, multipliers: Mapping[str, Any]) -> float:
+        """The Lagrangian at x and all multipliers: objective + nu'(Ax - b) + lambda'(Gx - h); of a maximum these are
+        subtracted. At a solution it is the optimum.
+
+        >>> import convexcls as cc
+        >>> problem = cc.HardMarginSVM([[0], [2]], [0, 1])  # 1/2 w^2 + alpha_1 (1 + b) + alpha_2 (1 - 2 w - b)
+        >>> problem.lagrangian({"coef": [3.0], "intercept": [0.0]}, {"margin": [1.0, 1.0]})
+        0.5
+        """
+        return self.reported(lagrangian(self, joined_point(self, x), multipliers))
+
+    @property
+    def _written(self) -> float:
+        return -1.0 if self.sense == "max" else 1.0
 
     @cached_property
     def null_directions(self) -> Array:
@@ -329,9 +362,24 @@ class Problem(AsClassifier, InNotebooks):
         if not self.gauge:
             return matrix
         unit = self.null_directions[:, where] * scale
-        unit = unit[np.any(unit, axis=1)]
-        unit = unit / np.linalg.norm(unit, axis=1, keepdims=True)
+        squares = (unit * unit).sum(axis=1)
+        if not squares.all():
+            unit, squares = unit[squares > 0], squares[squares > 0]
+        unit = unit / np.sqrt(squares)[:, None]
         return matrix + unit.T @ unit
+
+    def in_gauge(self, x: Array) -> Array:
+        """The point without what it has along the directions of the gauge, where these share no unknown; as it is where
+        that may be rounding: to take it off would round again."""
+        if x.shape != (self.size,) or not np.all(np.isfinite(x)):
+            return x
+        out = x.copy() if self.gauge else x
+        for v, directions in self.gauge.items():
+            where = self.layout[v]
+            along, sizes = directions @ x[where], abs(directions) @ np.abs(x[where])
+            if np.any(np.abs(along) > ALONG_BY_ROUNDING * sizes):
+                out[where] -= directions.T @ (along / (directions @ (directions.T @ np.ones(along.size))))
+        return out
 
     def reported(self, value: float) -> float:
         """A minimised value in the sense in which the problem is written."""
@@ -442,6 +490,27 @@ class Problem(AsClassifier, InNotebooks):
         from convexcls.solve import solve
 
         return solve(self, solver, tol, callback, start, level, **options)
+
+    def check(self, *, level: Literal["float", "rigorous", "exact"] = "float", **values: Any) -> Appraisal:
+        """Judge a point that somebody worked out: the KKT conditions in a table, bounds on the optimum, and how far the
+        point is from it, at the given ``level``.
+
+        ``values`` are the unknowns and the multipliers by name: numbers, Fractions, or text such as "1/3". Slacks that
+        are missing are as low as the others allow; multipliers that are missing are worked out from the point, and
+        ``source`` says so. At the level "exact" the conditions of a quadratic program are checked in rationals.
+
+        >>> import convexcls as cc
+        >>> problem = cc.HardMarginSVM([[0, 0], [3, 4]], [0, 1])
+        >>> right = problem.check(coef=["6/25", "8/25"], intercept=-1, margin=["2/25", "2/25"], level="exact")
+        >>> right.verdict, right.certificate.status
+        ('optimal, exactly', 'optimal')
+        >>> wrong = problem.check(coef=[0.3, 0.4], intercept=-1)  # feasible, and not the shortest
+        >>> wrong.certificate.status, wrong.source, round(wrong.objective - wrong.lower, 6)
+        ('undecided', 'worked out from the point', 0.045)
+        """
+        from convexcls.referee.by_hand import check_by_hand
+
+        return check_by_hand(self, values, level)
 
     def _repr_latex_(self) -> str:
         return f"$${self.latex()}$$"

@@ -13,7 +13,7 @@ from convexcls.problem import BY_SAMPLE, Problem
 from convexcls.rows import Rows
 
 #: A multiplier below this fraction of the largest one counts as zero.
-NEGLIGIBLE = 1e-6
+NEGLIGIBLE_MULTIPLIER = 1e-6
 
 
 def positive_multipliers(multiplier: Array, slack: Array, unit: float) -> Mask:
@@ -27,7 +27,7 @@ def positive_multipliers(multiplier: Array, slack: Array, unit: float) -> Mask:
     if largest == 0:
         return np.zeros(multiplier.shape, dtype=bool)
     share = multiplier / largest
-    return (share > np.abs(slack) / (unit or 1.0)) & (share > NEGLIGIBLE)
+    return (share > np.abs(slack) / (unit or 1.0)) & (share > NEGLIGIBLE_MULTIPLIER)
 
 
 def support_rows(problem: Problem, x: Array, multipliers: Mapping[str, Array]) -> Indices:
@@ -88,7 +88,7 @@ def _shifts(alpha: Array, excess: Array, slack: Array, cap: Array | None, signs:
     """How far the intercept may move down and up: ``excess`` is y_i f(x_i) - 1, ``slack`` what its constraint leaves,
     ``cap`` the upper bound of alpha."""
     positive = positive_multipliers(alpha, slack, 1.0)
-    below_cap = np.ones(alpha.size, dtype=bool) if cap is None else cap - alpha > NEGLIGIBLE * cap
+    below_cap = np.ones(alpha.size, dtype=bool) if cap is None else cap - alpha > NEGLIGIBLE_MULTIPLIER * cap
     shift = -signs * excess  # the change of the intercept that makes the margin exactly one
     at_least = (below_cap & (signs > 0)) | (positive & (signs < 0))
     at_most = (below_cap & (signs < 0)) | (positive & (signs > 0))
@@ -162,7 +162,7 @@ def _noticed(problem: Problem, x: Array, multipliers: Mapping[str, Array]) -> di
     size = np.abs(problem.q) + np.abs(problem.apply_quadratic(x)) + sum(parts, np.zeros(problem.size))
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
         inverse = np.where(size > 0, 1.0 / size, 0.0)
-        return {name: (rows[name] @ inverse) * multipliers[name] > NEGLIGIBLE for name in rows}
+        return {name: (rows[name] @ inverse) * multipliers[name] > NEGLIGIBLE_MULTIPLIER for name in rows}
 
 
 def _design_rank(problem: Problem) -> tuple[int, int]:

@@ -8,8 +8,9 @@ of two is exact, so the answer mapped back is the answer. The check runs on the 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,8 @@ Exponents = NDArray[np.int64]
 
 #: Entries between 2^-3 and 2^3 are left alone.
 MAX_UNSCALED_EXPONENT = 3
+#: Sizes below it, and above its inverse, have such an exponent, which is rounded.
+NEAR_ONE = 2.0 ** (MAX_UNSCALED_EXPONENT + 0.5)
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,9 +37,14 @@ class Scaled:
     blocks: Mapping[str, int]
     objective: int
 
+    @cached_property
+    def changes_nothing(self) -> bool:
+        """Whether the units are those of the problem."""
+        return not self.objective and not any(self.blocks.values()) and not self.columns.any()
+
     def restore_point(self, x: Array) -> Array:
         """A point of the original problem."""
-        return _times_power(x, self.columns)
+        return np.array(x) if self.changes_nothing else _times_power(x, self.columns)
 
     def scale_point(self, x: Array) -> Array:
         """A point of the original problem in the new units."""
@@ -48,11 +56,13 @@ class Scaled:
 
     def restore_multipliers(self, multipliers: Mapping[str, Array]) -> dict[str, Array]:
         """Multipliers of the original problem."""
+        if self.changes_nothing:
+            return dict(multipliers)
         return {name: _times_power(z, self.blocks.get(name, 0) - self.objective) for name, z in multipliers.items()}
 
     def restore_objective(self, value: float) -> float:
         """A value of the original minimised objective."""
-        return float(_times_power(value, -self.objective))
+        return value if self.changes_nothing else float(_times_power(value, -self.objective))
 
 
 @np.errstate(over="ignore", under="ignore")
@@ -112,6 +122,8 @@ def _balance(problem: Problem) -> tuple[Exponents, dict[str, int]]:
     reaches = {block.name: problem.rows(block).column_max() for block in blocks}
     for bound in problem.norm_bounds:
         reaches[bound.name] = np.maximum(reaches[bound.name], problem.bound_rows(bound).column_max())
+    if _all_near_one(reaches.values()):
+        return np.zeros(problem.size, dtype=np.int64), {block.name: 0 for block in scalable}
     largest = np.zeros(problem.size)
     for reach in reaches.values():
         np.maximum(largest, reach, out=largest)
@@ -120,6 +132,12 @@ def _balance(problem: Problem) -> tuple[Exponents, dict[str, int]]:
     for v in normed if problem.terms else {*normed, *problem.quadratic}:
         columns[problem.layout[v]] = 0
     return _balance_blocks(problem, reaches, columns, [block.name for block in scalable])
+
+
+def _all_near_one(sizes: Iterable[Array]) -> bool:
+    """Whether all entries but zeros are near one as they are: then neither columns nor blocks are moved."""
+    every = np.concatenate([np.zeros(0), *sizes])
+    return bool(((every == 0.0) | ((every > 1.0 / NEAR_ONE) & (every < NEAR_ONE))).all())
 
 
 def _balance_blocks(
@@ -139,7 +157,7 @@ def _balance_blocks(
                 rows.append(row)
                 logs.append(-np.log2(largest))
     blocks = dict.fromkeys(movable, 0)
-    if not rows or max(map(abs, logs)) <= MAX_UNSCALED_EXPONENT:
+    if not rows or max(map(abs, logs)) < MAX_UNSCALED_EXPONENT + 0.5:
         return columns, blocks
     shifts = np.rint(np.asarray(np.linalg.lstsq(np.array(rows), np.array(logs), rcond=None)[0])).astype(np.int64)
     for k, variable in enumerate(names):

@@ -27,7 +27,7 @@ from convexcls.rational.numbers import to_double
 from convexcls.rows import DenseRows, Rows, SparseRows
 
 #: A column is far from zero where its values differ by less than this fraction of their size.
-FAR = 1.0 / 32.0
+FAR_COLUMN_SPREAD = 1.0 / 32.0
 #: So many rows show for almost every column that it is not.
 FIRST_ROWS = 64
 
@@ -42,7 +42,10 @@ def far_columns(rows: Rows) -> Array | None:
         columns = matrix.tocsc()[:, far].toarray() if far.size else np.zeros((n, 0))
     else:
         first = matrix[:FIRST_ROWS]
-        far = np.flatnonzero(_is_far(first.min(axis=0, initial=np.inf), first.max(axis=0, initial=-np.inf)))
+        low, high = first.min(axis=0, initial=np.inf), first.max(axis=0, initial=-np.inf)
+        if ((low <= 0.0) & (high >= 0.0)).all():  # as of most data: all have 0 between their values
+            return None
+        far = np.flatnonzero(_is_far(low, high))
         columns = matrix[:, far]
     if not far.size or not n:
         return None
@@ -53,7 +56,7 @@ def far_columns(rows: Rows) -> Array | None:
 
 def _is_far(low: Array, high: Array) -> Any:
     with np.errstate(over="ignore", invalid="ignore"):
-        return (high - low <= FAR * np.maximum(np.abs(low), np.abs(high))) & (low * np.sign(high) > 0)
+        return (high - low <= FAR_COLUMN_SPREAD * np.maximum(np.abs(low), np.abs(high))) & (low * np.sign(high) > 0)
 
 
 def _middle(low: Array, high: Array) -> Array:

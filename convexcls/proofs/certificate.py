@@ -25,7 +25,7 @@ from convexcls.proofs.claims.direction import Direction
 from convexcls.proofs.claims.farkas import Farkas
 from convexcls.proofs.kkt.attainment import PROOF
 from convexcls.proofs.kkt.residuals import KKT
-from convexcls.wording import LONGEST_IN_FILES, rational_text
+from convexcls.wording import MAX_FILE_DIGITS, rational_text
 
 Status = Literal["optimal", "infeasible", "unattained", "undecided"]
 Level = Literal["float", "rigorous", "exact"]
@@ -259,7 +259,7 @@ class Certificate(InNotebooks):
             "status": self.status,
             "lower": _number(float(self.lower)),
             "upper": _number(float(self.upper)),
-            "optimum": None if self.optimum is None else rational_text(self.optimum, LONGEST_IN_FILES),
+            "optimum": None if self.optimum is None else rational_text(self.optimum, MAX_FILE_DIGITS),
             "model": self.problem.kind or None,
             "parameters": dict(self.problem.parameters),
             "tolerance": self.tol,

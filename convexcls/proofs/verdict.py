@@ -23,14 +23,10 @@ from convexcls.proofs.claims.farkas import find_farkas
 from convexcls.proofs.claims.linear_program import doubtful_at_origin, find_origin_multipliers, too_large
 from convexcls.proofs.enclosure.moments import falling_direction, least_value, value_at
 from convexcls.proofs.kkt.attainment import PROOF, attainment, needs_attainment_proof
-from convexcls.proofs.kkt.check import FEW_ENTRIES, HOPELESS, check_kkt, check_kkt_with_gradient
+from convexcls.proofs.kkt.check import HOPELESS, MAX_EASY_ENTRIES, check_kkt, check_kkt_with_gradient
 from convexcls.proofs.kkt.residuals import KKT
 from convexcls.proofs.separability import Separating, separation_of
-
-#: The moments of larger tables are not worked out of the entries as given.
-MOST_AS_GIVEN = 20_000
-#: The bits of the logarithms in such an objective.
-BITS = 128
+from convexcls.rational.numbers import MAX_RATIONAL_ENTRIES
 
 
 def certify(
@@ -102,7 +98,7 @@ def _moments(problem: Any) -> list[Any] | None:
     there the doubles are as good."""
     if not hasattr(problem, "moments_as_given") or problem.data.exact_matrix is None:
         return None
-    return list(problem.moments_as_given()) if problem.data.n * problem.data.d <= MOST_AS_GIVEN else None
+    return list(problem.moments_as_given()) if problem.data.n * problem.data.d <= MAX_RATIONAL_ENTRIES else None
 
 
 def _exists_as_given(problem: Problem) -> bool:
@@ -117,10 +113,10 @@ def _misses_as_given(problem: Problem, x: Array, kkt: KKT, tol: float) -> bool:
         return False
     if falling_direction(parts) is not None:
         return True
-    here = value_at(parts, {v: [Fraction(u) for u in x[where].tolist()] for v, where in problem.layout.items()}, BITS)
+    here = value_at(parts, {v: [Fraction(u) for u in x[where].tolist()] for v, where in problem.layout.items()})
     if here is None:
         return True
-    (least, _), (_, value) = least_value(parts, BITS), here
+    (least, _), (_, value) = least_value(parts), here
     off = max(value - least, abs(value - Fraction(kkt.objective)))
     return off > Fraction(tol) * max(abs(least), Fraction(problem.unit))
 
@@ -180,7 +176,7 @@ def _judge_point(
     attained = None
     if needs_attainment_proof(problem):
         entries = sum(problem.rows(t).entries for t in problem.terms)
-        far = kkt.stationarity.relative > HOPELESS * tol and entries > FEW_ENTRIES
+        far = kkt.stationarity.relative > HOPELESS * tol and entries > MAX_EASY_ENTRIES
         attained = -np.inf if far else attainment(problem, x, given, gradient)
     measures, bounds = kkt.measures(), kkt.bounds()
     short = [

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from convexcls.proofs.certificate import Certificate
     from convexcls.proofs.kkt.residuals import Residual
 
-MEANING = {
+MEASURES = {
     "stationarity": "the gradient of the Lagrangian vanishes",
     "primal feasibility": "the constraints hold",
     "dual feasibility": "no multiplier has the wrong sign",
@@ -25,8 +25,8 @@ MEANING = {
 
 
 #: So many samples, and so many rows of a contradiction, are named.
-MOST_SAMPLES = 8
-MOST_ROWS = 12
+MAX_SAMPLES_NAMED = 8
+MAX_ROWS_NAMED = 12
 MORE = ", and {} more"
 #: What is noted of an exact optimum where its point was checked in rationals.
 ATTAINED = "the point shown, in doubles, attains the optimum to the tolerance; that was worked out in rationals"
@@ -113,7 +113,7 @@ def conditions(c: Certificate) -> list[str]:
     out = []
     for name, value in c.kkt.measures().items():
         verdict = "holds" if value <= c.tol else "FAILS"
-        out.append(f"  {verdict}  {name:<24}{value:9.1e}   {MEANING[name]}{_worst(c, name)}")
+        out.append(f"  {verdict}  {name:<24}{value:9.1e}   {MEASURES[name]}{_worst(c, name)}")
     return out
 
 
@@ -148,7 +148,7 @@ def samples_that_matter(c: Certificate) -> list[str]:
     if not rows.size or total or margin.size != data.n:
         return []
     largest = sorted(rows.tolist(), key=lambda i: -margin[i])
-    shown = listed((f"{i} ({margin[i]:.4g})" for i in largest), MOST_SAMPLES, MORE)
+    shown = listed((f"{i} ({margin[i]:.4g})" for i in largest), MAX_SAMPLES_NAMED, MORE)
     return paragraph(
         f"What holds the answer in place are {rows.size} of {margin.size} samples (row and multiplier, largest first): "
         f"{shown}. All others could be left out without changing it."
@@ -164,7 +164,7 @@ def _infeasible(c: Certificate) -> list[str]:
         f"{_exactness(residual)}."
     )
     for name, rows in weights.items():
-        shown = listed((f"row {i}: {value}" for i, value in rows.items()), MOST_ROWS, MORE)
+        shown = listed((f"row {i}: {value}" for i, value in rows.items()), MAX_ROWS_NAMED, MORE)
         lines.append(f"  {name}: {shown}")
     if c.problem.kind == "perceptron" and set(weights) == {"normalization"}:
         free = " and sum_i y_i = 0" if "intercept" in c.problem.layout else ""
@@ -238,7 +238,7 @@ def _inseparable(c: Certificate) -> list[str]:
     if c.problem.kind != "kernel" or c.direction is None:
         return []
     used = np.flatnonzero(c.direction.x)
-    shown = listed((f"row {i}: {c.direction.x[i]:.6g}" for i in used), MOST_ROWS, MORE)
+    shown = listed((f"row {i}: {c.direction.x[i]:.6g}" for i in used), MAX_ROWS_NAMED, MORE)
     meaning = (
         "divided by their sum in each class, a point of one class's hull equals one of the other's"
         if any(b.name == "intercept" for b in c.problem.constraints)
@@ -315,7 +315,7 @@ def _exact(c: Certificate) -> list[str]:
             f"same rational number: the gap is {proof.gap}."
         ),
     ]
-    if "coef" in proof.point and len(proof.point["coef"]) <= MOST_SAMPLES:
+    if "coef" in proof.point and len(proof.point["coef"]) <= MAX_SAMPLES_NAMED:
         shown = ", ".join(rational_text(value, 30) for value in proof.point["coef"])
         lines.append(
             f"  coef = ({shown})"
@@ -324,7 +324,7 @@ def _exact(c: Certificate) -> list[str]:
     for name, rows in proof.multipliers.items():
         if rows and name != "slack_sign":
             largest = sorted(rows, key=lambda i: -abs(rows[i]))
-            shown = listed((f"row {i}: {rational_text(rows[i], 24)}" for i in largest), MOST_SAMPLES, MORE)
+            shown = listed((f"row {i}: {rational_text(rows[i], 24)}" for i in largest), MAX_SAMPLES_NAMED, MORE)
             lines.append(f"  multipliers of {name}: {shown}")
     return [*lines, *_in_doubles(c)]
 
@@ -337,7 +337,7 @@ def _enclosed(c: Certificate) -> list[str]:
         "on the data as given, with every digit proved; it is no rational number.",
     ]
     for v in c.problem.variables:
-        if v.name in e.coefficients and v.size <= MOST_SAMPLES:
+        if v.name in e.coefficients and v.size <= MAX_SAMPLES_NAMED:
             lines.append(f"  {v.name}: {', '.join(e.text(v.name))}")
     return [*lines, *paragraph(f"{e.proof}."), *_in_doubles(c)]
 

@@ -18,13 +18,13 @@ from convexcls.arrays import Array
 from convexcls.rational.elimination import Matrix, null_space, rank_of_residues
 
 #: Columns whose entries need more slices than this are multiplied as rationals: their sizes differ too much.
-MOST_SLICES = 16
+MAX_SLICES = 16
 #: So many rows are sliced at a time: they stay in the cache, and the sums of their products in 53 bits.
-BLOCK = 4096
-#: The bits of a slice: two of them and those of BLOCK are 52.
-BITS = 20
+SLICED_ROWS = 4096
+#: The bits of a slice: two of them and those of SLICED_ROWS are 52.
+SLICE_BITS = 20
 #: So many sums of 52 bits fit into 63.
-MOST_BLOCKS = 2000
+MAX_SUMS = 2000
 #: So many more random combinations of rows than columns have their rank, with factors of so many bits.
 MORE_COMBINATIONS, FACTOR_BITS = 8, 16
 #: The two largest below 2^31: products of remainders fit into 63 bits.
@@ -35,8 +35,8 @@ def product(left: Array, right: Array) -> Matrix:
     """left' right, exactly, of two matrices of doubles with as many rows."""
     together = left if right is left else np.hstack([left, right])
     total = [[Fraction(0)] * together.shape[1] for _ in range(together.shape[1])]
-    for start in range(0, left.shape[0], BLOCK * MOST_BLOCKS):
-        rows = together[start : start + BLOCK * MOST_BLOCKS]
+    for start in range(0, left.shape[0], SLICED_ROWS * MAX_SUMS):
+        rows = together[start : start + SLICED_ROWS * MAX_SUMS]
         part = _sliced_gram(rows)
         if part is None:
             fractions = as_fractions(rows)
@@ -91,8 +91,8 @@ def _sliced_gram(matrix: Array) -> Matrix | None:
     if np.any(np.abs(units) > 900):  # scaling them would leave the range of doubles
         return None
     sums = np.zeros((0, width, 0, width), dtype=np.int64)
-    for start in range(0, matrix.shape[0], BLOCK):
-        slices = _slices(matrix[start : start + BLOCK], units)
+    for start in range(0, matrix.shape[0], SLICED_ROWS):
+        slices = _slices(matrix[start : start + SLICED_ROWS], units)
         if slices is None:
             return None
         depth = slices.shape[1] // width
@@ -112,9 +112,9 @@ def _joined(sums: NDArray[np.int64], units: list[int]) -> Matrix:
             by_power[s + t] += sums[s, :, t].astype(object)
     total = np.zeros((width, width), dtype=object)
     for part in by_power:
-        total = total * (1 << BITS) + part
-    shift = -BITS * 2 * depth if depth else 0
-    # Horner's rule left the last slice at the power BITS times 2 depth
+        total = total * (1 << SLICE_BITS) + part
+    shift = -SLICE_BITS * 2 * depth if depth else 0
+    # Horner's rule left the last slice at the power SLICE_BITS times 2 depth
     return [
         [int(value) * Fraction(2) ** (e + f + shift) for value, f in zip(row, units, strict=True)]
         for row, e in zip(total, units, strict=True)
@@ -122,18 +122,18 @@ def _joined(sums: NDArray[np.int64], units: list[int]) -> Matrix:
 
 
 def _slices(matrix: Array, units: NDArray[np.int64]) -> Array | None:
-    """Slices S_1, S_2, ... side by side, of whole numbers below 2^BITS in size, with
+    """Slices S_1, S_2, ... side by side, of whole numbers below 2^SLICE_BITS in size, with
 
-    matrix = 2^units (S_1 2^-BITS + S_2 2^-2BITS + ...).
+    matrix = 2^units (S_1 2^-SLICE_BITS + S_2 2^-2BITS + ...).
     """
     rest = matrix * np.exp2(-units)
     if np.count_nonzero(rest) != np.count_nonzero(matrix):  # too small for a double in these units
         return None
     parts: list[Array] = []
     while rest.any():
-        if len(parts) == MOST_SLICES:
+        if len(parts) == MAX_SLICES:
             return None
-        rest *= 2.0**BITS
+        rest *= 2.0**SLICE_BITS
         part = np.trunc(rest)
         rest -= part
         parts.append(part)
@@ -153,8 +153,8 @@ def _few_combinations(matrix: Array, prime: int) -> NDArray[np.int64]:
     if matrix.shape[0] <= count:
         return _residues(matrix, prime)
     random, out = np.random.default_rng(prime), np.zeros((count, matrix.shape[1]), dtype=np.int64)
-    for start in range(0, matrix.shape[0], BLOCK):
-        rows = _residues(matrix[start : start + BLOCK], prime)
+    for start in range(0, matrix.shape[0], SLICED_ROWS):
+        rows = _residues(matrix[start : start + SLICED_ROWS], prime)
         factors = random.integers(0, 2**FACTOR_BITS, (count, rows.shape[0])).astype(float)
         # halves of 16 bits times factors of as many, added up over a block, stay in 53 bits
         high, low = (factors @ part.astype(float) for part in np.divmod(rows, 2**16))

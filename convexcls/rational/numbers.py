@@ -9,10 +9,13 @@ from functools import cache
 from importlib.util import find_spec
 from typing import Any
 
+#: Tables of more entries are not worked on in rationals, which takes a second there, nor are matrices of more rows
+#: (of a kernel, of an objective) multiplied.
+MAX_RATIONAL_ENTRIES, MAX_RATIONAL_MATRIX_ROWS = 20_000, 60
 #: Text with more characters is not a number that anybody measured.
-LONGEST_TEXT = 1000
+MAX_NUMBER_CHARACTERS = 1000
 #: Powers of ten beyond this are refused: they would take all memory.
-LARGEST_POWER = 10_000
+MAX_POWER_OF_TEN = 10_000
 _NUMBER = re.compile(r"([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d{1,6}))?", re.ASCII)
 
 
@@ -38,12 +41,12 @@ def exactly(value: Any) -> Fraction:
 def read_exactly(text: str) -> Fraction:
     """Decimal text, such as -12.5e-3, as a rational; ``ValueError`` where it is none, or beyond all measure."""
     text = text.strip()
-    found = _NUMBER.fullmatch(text) if len(text) <= LONGEST_TEXT else None
+    found = _NUMBER.fullmatch(text) if len(text) <= MAX_NUMBER_CHARACTERS else None
     if found is None or not (found[2] or found[3]):
         raise ValueError(f"{text[:40]!r} is not a decimal number")
     sign, whole, fraction, power = found[1], found[2], found[3] or "", int(found[4] or 0)
-    if abs(power) > LARGEST_POWER:
-        raise ValueError(f"{text[:40]!r} is beyond the powers of ten that are taken ({LARGEST_POWER})")
+    if abs(power) > MAX_POWER_OF_TEN:
+        raise ValueError(f"{text[:40]!r} is beyond the powers of ten that are taken ({MAX_POWER_OF_TEN})")
     digits = int(f"{sign}{whole}{fraction}")
     power -= len(fraction)
     return Fraction(digits * 10**power) if power >= 0 else Fraction(digits, 10**-power)

@@ -9,13 +9,13 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
+from convexcls.proofs.levels import check_level
 from convexcls.referee.appraisal import Appraisal, Appraisals
 from convexcls.referee.claim import Claim, Fit
 from convexcls.referee.judging import judge
 
 __all__ = ["Appraisal", "Appraisals", "certify"]
 
-LEVELS = ("float", "rigorous", "exact")
 #: The estimators of scikit-learn by class name: the module of this package and the function that reads them.
 ESTIMATORS = {
     "SVC": ("support_vectors", "svc"),
@@ -58,8 +58,7 @@ def certify(
     >>> bool(appraisal.relative_suboptimality < 1e-3)
     True
     """
-    if level not in LEVELS:
-        raise ValueError(f"level is {level!r}: choose one of {', '.join(map(repr, LEVELS))}")
+    check_level(level)
     name, claims = _claims(estimator, X, y, sample_weight, declared)
     parts = tuple(judge(claim, name, level) for claim in claims)
     if len(parts) == 1:

@@ -13,11 +13,11 @@ from convexcls.in_notebooks import InNotebooks
 from convexcls.problem import BY_SAMPLE, Problem
 from convexcls.proofs.certificate import Certificate
 from convexcls.proofs.kkt.residuals import KKT, Residual
-from convexcls.proofs.words import MEANING, worst_at
+from convexcls.proofs.words import MEASURES, worst_at
 from convexcls.solution import Solution
 
 #: A fit that is so near to the optimum is called optimal to rounding.
-ROUNDING = 1e-12
+OPTIMAL_TO_ROUNDING = 1e-12
 #: So many samples are named for a condition.
 NAMED = 5
 
@@ -210,7 +210,7 @@ def verdict_on(problem: Problem, objective: float, lower: float, own: Solution |
         return f"the program has no minimiser; at most {above:.2g} above its infimum"
     if not np.isfinite(above):
         return "no bound on the distance from the optimum was found"
-    if share <= ROUNDING:
+    if share <= OPTIMAL_TO_ROUNDING:
         return f"optimal to rounding (at most {above:.1e} above the optimum, relative {share:.1e})"
     return f"within {above:.2g} of optimal (relative {share:.1e})"
 
@@ -236,7 +236,8 @@ def _paragraph(a: Appraisal) -> list[str]:
         out.append(f"So {fit} lies {between} {a.suboptimality:.3g} above the optimum.")
     if a.distance is not None and np.isfinite(a.distance):
         out.append(f"As the objective is strongly convex, coef is within {a.distance:.3g} of the only best one.")
-    out.append(f"The optimality conditions at the fitted point, with the multipliers {a.source}:")
+    multipliers = f", with the multipliers {a.source}" if a.multipliers else ""
+    out.append(f"The optimality conditions at the fitted point{multipliers}:")
     return out
 
 
@@ -255,7 +256,7 @@ def _table(a: Appraisal) -> list[str]:
         residual: Residual | None = getattr(a.kkt, name.replace(" ", "_"), None)
         largest = a.kkt.gap if residual is None else residual.max
         where = "-" if residual is None or residual.max == 0 else worst_at(residual, features)
-        lines.append(f"  {name:<24}{largest:>10.1e}{share:>10.1e}  {where:<20}{MEANING[name]}")
+        lines.append(f"  {name:<24}{largest:>10.1e}{share:>10.1e}  {where:<20}{MEASURES[name]}")
     return lines
 
 

@@ -63,18 +63,6 @@ def fitted_point(problem: Problem, coef: Array, intercept: Any) -> Array:
     return completed(problem, {"coef": coef, "intercept": np.atleast_1d(intercept)})
 
 
-def lagrangian_gradient(problem: Problem, x: Array, multipliers: Mapping[str, Array]) -> Array:
-    """The gradient of the Lagrangian at x; without multipliers that of the objective."""
-    out = problem.apply_quadratic(x) + problem.q
-    for t in problem.terms:
-        rows = problem.rows(t)
-        out = out + rows.T @ (t.row_weights * t.loss.slope(rows @ x + t.offset))
-    for c in problem.constraints:
-        if c.name in multipliers:
-            out = out + problem.rows(c).T @ multipliers[c.name]
-    return np.asarray(out)
-
-
 def altered(base: Model, name: str, **blocks: Any) -> Problem:
     """The program of a model with some of its blocks changed."""
     kept = ("variables", "quadratic", "linear", "terms", "constraints", "constant", "unit")

@@ -14,8 +14,9 @@ import numpy as np
 
 from convexcls.arrays import Array
 from convexcls.models import FisherLDA
-from convexcls.problem import ROUNDING_ROOM, Constraint, Label, Problem, Variable
-from convexcls.referee.claim import Claim, Fit, altered, completed, lagrangian_gradient
+from convexcls.problem import UNIT_SHARE, Constraint, Label, Problem, Variable
+from convexcls.problem.values import gradient
+from convexcls.referee.claim import Claim, Fit, altered, completed
 from convexcls.rows import DenseRows
 
 
@@ -60,7 +61,7 @@ def _with_covariance(base: FisherLDA, matrix: Array, symbol: str) -> Problem:
     ]
     top = max(float(np.trace(matrix)), 1e-300)
     difference = separations[0].entries[variables[0].name].to_dense()
-    unit = ROUNDING_ROOM * 0.5 * top / max(float((difference**2).sum()), 1e-300) / matrix.shape[0]
+    unit = UNIT_SHARE * 0.5 * top / max(float((difference**2).sum()), 1e-300) / matrix.shape[0]
     return altered(
         base,
         "Fisher discriminant with a given covariance",
@@ -81,14 +82,14 @@ def _direction(problem: Problem, base: FisherLDA, differences: Array) -> tuple[A
     spanned = differences[list(base.chosen)].T
     values = np.linalg.solve((means @ spanned).T, spanned.T)  # row j: (mean_k - mean_1)'w = 1 for k = j + 1, else 0
     x = np.concatenate(list(values))
-    gradient = lagrangian_gradient(problem, x, {})
+    slope = gradient(problem, x)
     multipliers: dict[str, Array] = {}
     for c, v in zip(problem.constraints, problem.variables, strict=True):
-        solved = np.linalg.lstsq(means.T, gradient[problem.layout[v.name]], rcond=None)[0]
+        solved = np.linalg.lstsq(means.T, slope[problem.layout[v.name]], rcond=None)[0]
         multipliers[c.name] = np.asarray(-solved, dtype=float)
     first = spanned[:, 0] / (np.linalg.norm(spanned[:, 0]) or 1.0)
     where = problem.layout[problem.variables[0].name]
-    pulled = lagrangian_gradient(problem, completed(problem, {problem.variables[0].name: spanned[:, 0]}), {})[where]
+    pulled = gradient(problem, completed(problem, {problem.variables[0].name: spanned[:, 0]}))[where]
     scale = float(first @ pulled) / float(first @ means[0]) if float(first @ means[0]) else np.nan
     return x, multipliers, scale
 

@@ -19,19 +19,19 @@ import numpy as np
 
 from convexcls.arrays import Array, Indices, Mask
 from convexcls.problem import Constraint, Epigraph, Problem
+from convexcls.problem.values import gradient
 from convexcls.proofs.kkt.check import check_kkt
-from convexcls.referee.claim import lagrangian_gradient
 from convexcls.rows import Rows
 
 #: Rows so near to a kink, in units of their block, are looked at.
-WIDTHS = (1e-9, 1e-6, 1e-4, 1e-2)
+KINK_WIDTHS = (1e-9, 1e-6, 1e-4, 1e-2)
 #: Conditions that hold so well need no other width.
 GOOD_ENOUGH_MEASURE = 1e-8
 #: So many multipliers are found by least squares, those nearest to the kink; the others by the side they are on.
 MAX_FREE_MULTIPLIERS = 200
 
 
-def rebuilt(problem: Problem, x: Array, widths: tuple[float, ...] = WIDTHS) -> dict[str, Array]:
+def rebuilt(problem: Problem, x: Array, widths: tuple[float, ...] = KINK_WIDTHS) -> dict[str, Array]:
     """Multipliers that satisfy the optimality conditions at x as well as any that were tried."""
     if not problem.constraints:
         return {}
@@ -122,8 +122,8 @@ class _Shares:
         total = (self.problem.q[sizes])[free]
         for name in ("size_above", "size_below"):
             self.fixed[name][free] = 0.0
-        gradient = self._gradient()[self.problem.layout["coef"]][free]
-        above = np.clip((total - gradient) / 2.0, 0.0, total)
+        slope = self._gradient()[self.problem.layout["coef"]][free]
+        above = np.clip((total - slope) / 2.0, 0.0, total)
         self.fixed["size_above"][free], self.fixed["size_below"][free] = above, total - above
 
     def _hard(self, c: Constraint) -> None:
@@ -132,9 +132,9 @@ class _Shares:
             rows = np.arange(c.size)
             self.unknown.append(_Unknown(c, rows, np.full(c.size, -np.inf), np.full(c.size, np.inf)))
             return
-        room = c.rhs - self.problem.rows(c) @ self.x
+        slack = c.rhs - self.problem.rows(c) @ self.x
         unit = max(c.unit, float(np.abs(c.rhs).max(initial=0.0))) or 1.0
-        rows = _nearest(room, room <= self.width * unit)
+        rows = _nearest(slack, slack <= self.width * unit)
         if rows.size:
             self.unknown.append(_Unknown(c, rows, np.zeros(rows.size), np.full(rows.size, np.inf)))
 
@@ -146,14 +146,14 @@ class _Shares:
         names = [v.name for v in self.problem.variables if v.name not in slacks]
         where = self.problem.places(names)
         kept = ~np.isin(where, self.problem.places(["coef"])[free]) if free.size else np.ones(where.size, dtype=bool)
-        gradient = self._gradient()[where][kept]
+        slope = self._gradient()[where][kept]
         columns = np.hstack([self._columns(u, names) for u in self.unknown])[kept]
         size = np.abs(columns).max(axis=1, initial=0.0)
         scale = 1.0 / np.where(size > 0, size, 1.0)
         lower = np.concatenate([u.lower for u in self.unknown])
         upper = np.concatenate([u.upper for u in self.unknown])
         if lower.size and np.all(lower < upper):
-            found = lsq_linear(scale[:, None] * columns, -scale * gradient, (lower, upper), "bvls", max_iter=100).x
+            found = lsq_linear(scale[:, None] * columns, -scale * slope, (lower, upper), "bvls", max_iter=100).x
             start = 0
             for u in self.unknown:
                 part = found[start : start + u.rows.size]
@@ -164,7 +164,7 @@ class _Shares:
 
     def _gradient(self) -> Array:
         """The gradient of the Lagrangian with the multipliers that are fixed."""
-        return lagrangian_gradient(self.problem, self.x, self.fixed)
+        return gradient(self.problem, self.x, self.fixed)
 
     def _columns(self, u: _Unknown, names: list[str]) -> Array:
         """What a multiplier adds to the gradient, one column each."""

@@ -28,16 +28,16 @@ from scipy import sparse
 
 from convexcls.arrays import Array, Indices
 from convexcls.models import KernelSVM, SoftMarginSVM
-from convexcls.problem import ROUNDING_ROOM, Constraint, Label, Problem
+from convexcls.problem import UNIT_SHARE, Constraint, Label, Problem
 from convexcls.referee.claim import Claim, Fit, altered, fitted_point
 from convexcls.rows import ConstantRows
 
 #: A multiplier may pass its bound by this fraction from rounding alone.
-ROUNDING = 1e-9
+ROUNDED_BOUND = 1e-9
 
 
 #: Two copies of the same number may differ by this fraction.
-SAME = 1e-9
+ROUNDED_COPY = 1e-9
 
 
 def svc(fit: Fit) -> list[Claim]:
@@ -110,7 +110,7 @@ def nu_problem(base: KernelSVM, nu: float) -> Problem:
     weights = next(c.rhs for c in base.constraints if c.name == "slack")
     ones = {"margin": ConstantRows(base.data.n).T}
     # the optimum is 0 where nu is too large for a margin: a fraction of what single samples cost counts as one
-    unit = ROUNDING_ROOM * nu * float(weights @ base.P["margin"].diagonal_entries())
+    unit = UNIT_SHARE * nu * float(weights @ base.P["margin"].diagonal_entries())
     total = Constraint(
         "total", ones, r"\rho", "scalar", {"margin": Label("", "")}, nu * float(weights.sum()), relation="=="
     )
@@ -152,9 +152,9 @@ def multiplier_remarks(pair: Pair, bound: Array, called: str) -> tuple[str, ...]
     alpha, size = pair.alpha, float(np.abs(pair.alpha).max(initial=0.0))
     count = int(np.count_nonzero(alpha))
     out = []
-    if above := int(np.sum(alpha > bound * (1 + ROUNDING))):
+    if above := int(np.sum(alpha > bound * (1 + ROUNDED_BOUND))):
         out.append(f"{above} of {count} multipliers exceed {called}{_samples(alpha - bound)}")
-    if below := int(np.sum(alpha < -ROUNDING * size)):
+    if below := int(np.sum(alpha < -ROUNDED_BOUND * size)):
         out.append(f"{below} of {count} multipliers are negative{_samples(-alpha)}")
     left = float(pair.signs @ alpha)
     if abs(left) > 1e-6 * float(np.abs(alpha).sum()):
@@ -271,7 +271,7 @@ def _coefficients(fit: Fit, p: int, turn: float, X: Any, signed: Array) -> tuple
     coef = turn * np.atleast_2d(fit.array("coef_"))[p]
     expected, size = np.asarray(X.T @ signed).ravel(), np.asarray(abs(X).T @ np.abs(signed)).ravel()
     off = np.abs(coef - expected)
-    wrong = np.flatnonzero(off > SAME * np.maximum(size, np.abs(coef)))
+    wrong = np.flatnonzero(off > ROUNDED_COPY * np.maximum(size, np.abs(coef)))
     if not wrong.size:
         return coef, []
     j = int(wrong[np.argmax(off[wrong])])
@@ -281,14 +281,14 @@ def _coefficients(fit: Fit, p: int, turn: float, X: Any, signed: Array) -> tuple
 def _disagreement(signed: Array, intercept: float, used: Array, used_intercept: float) -> list[str]:
     """Whether what is shown is what predict() uses."""
     out = []
-    wrong = np.flatnonzero(np.abs(signed - used) > SAME * max(float(np.abs(used).max(initial=0.0)), 1e-300))
+    wrong = np.flatnonzero(np.abs(signed - used) > ROUNDED_COPY * max(float(np.abs(used).max(initial=0.0)), 1e-300))
     if wrong.size:
         i = int(wrong[np.argmax(np.abs(signed - used)[wrong])])
         out.append(
             f"dual_coef_ was changed: {wrong.size} entries disagree with those that predict() uses (sample {i} of the "
             f"machine: {signed[i]:.6g}, used {used[i]:.6g}), so coef_ = sum_i dual_coef_i x_i does not hold for both"
         )
-    if abs(intercept - used_intercept) > SAME * max(abs(used_intercept), 1e-300):
+    if abs(intercept - used_intercept) > ROUNDED_COPY * max(abs(used_intercept), 1e-300):
         out.append(f"intercept_ is {intercept:.6g}, but predict() uses {used_intercept:.6g}: one of them was changed")
     return out
 

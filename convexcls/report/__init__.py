@@ -40,7 +40,7 @@ from convexcls.wording import capitalized
 
 #: A problem of more coefficients than this is not given to all solvers unasked: some would take minutes.
 MAX_COEFFICIENTS_FOR_ALL = 50_000
-MOST_COEFFICIENTS, MOST_IN_NOTEBOOKS = 30, 10
+MAX_COEFFICIENTS, MAX_COEFFICIENTS_IN_NOTEBOOKS = 30, 10
 JUDGED = "Each answer is judged by the toolkit's own check on the problem as stated, not by what its solver says."
 
 
@@ -92,7 +92,7 @@ def report(
 
     first, others = pictures_sections(solution) if pictures else (Html(""), Html(""))
     top = to_html(verdict(solution), numbers(solution))
-    found = Chapter("classifier", "The classifier", tuple(classifier(solution, MOST_COEFFICIENTS)))
+    found = Chapter("classifier", "The classifier", tuple(classifier(solution, MAX_COEFFICIENTS)))
     why = (proof(solution), multipliers(solution), slackness(solution))
     chapters = to_html(data_in_brief(problem), formulation(problem), found, *why)
     foot = provenance_section(solution, command, __version__)
@@ -154,7 +154,7 @@ def _(solution: Solution) -> list[Part]:
         Prose(Mark(capitalized(solution.problem.name), "strong")),
         verdict(solution),
         numbers(solution),
-        *classifier(solution, MOST_IN_NOTEBOOKS),
+        *classifier(solution, MAX_COEFFICIENTS_IN_NOTEBOOKS),
         Cluster(tuple(certificate_parts(solution.certificate)), "folded", "The proof"),
     ]
 

@@ -36,10 +36,10 @@ MATH_FONT = "Convexcls Math"
 #: So many pictures stand at the top of the page.
 PICTURES_ON_TOP = 2
 #: An SVG of more characters than this is put in as pixels.
-LARGEST_SVG = 400_000
+MAX_SVG_CHARACTERS = 400_000
 PACKAGES = ("numpy", "scipy", "clarabel", "osqp", "highspy", "cvxpy", "matplotlib", "math-core")
 #: The digest of more entries takes longer than the rest of the report.
-MOST_ENTRIES = 300_000
+MAX_DIGESTED_ENTRIES = 300_000
 
 
 @lru_cache(maxsize=8)
@@ -60,9 +60,9 @@ def document(title: str, subtitle: str, top: Html, sections: Iterable[Html], foo
         tag("title", title),
         Html(f"<style>{font_face()}{resource('report.css')}</style>"),
     ]
-    under = tag("p", subtitle, class_="subtitle")
+    caption = tag("p", subtitle, class_="subtitle")
     body = [
-        tag("header", tag("p", "convexcls report", class_="kind"), tag("h1", title), under, top),
+        tag("header", tag("p", "convexcls report", class_="kind"), tag("h1", title), caption, top),
         tag("main", *sections),
         tag("footer", foot),
         Html(f"<script>{script}</script>"),
@@ -127,7 +127,7 @@ def drawing(picture: Picture) -> Html:
         sheet.axes[0].set_title("")  # it stands in the caption
         text = io.StringIO()
         sheet.savefig(text, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
-        if len(text.getvalue()) > LARGEST_SVG:
+        if len(text.getvalue()) > MAX_SVG_CHARACTERS:
             return _pixels(sheet, picture)
     return inline(text.getvalue(), picture)
 
@@ -185,7 +185,7 @@ def _written(value: object) -> str:
 
 def _digest(problem: Problem) -> str:
     data = problem.data
-    if data is None or (data.matrix.nnz if data.sparse else data.n * data.d) > MOST_ENTRIES:
+    if data is None or (data.matrix.nnz if data.sparse else data.n * data.d) > MAX_DIGESTED_ENTRIES:
         return ""
     return data_digest(data)
 

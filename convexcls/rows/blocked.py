@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from convexcls.arrays import Array
+from convexcls.arrays import ETA, UNIT_ROUNDOFF, Array
 from convexcls.rows.base import Rows, Visit
-from convexcls.rows.doubled import ETA, UNIT, Doubled
+from convexcls.rows.doubled import Doubled
 from convexcls.rows.in_memory import DenseRows
 from convexcls.rows.summation import added_up_in_parts, added_up_in_turn, additions_in_turn, row_blocks
 
@@ -121,7 +121,7 @@ class CentredRows(BlockedRows):
         """How far the means may be off, by column: a sum of x_i - origin, each times 1/n_k, with four roundings besides
         those of the sum."""
         k = additions_in_turn(self.shape[0]) + 4
-        return np.asarray(1.02 * k * UNIT * self.span() + 2 * self.shape[0] * ETA)
+        return np.asarray(1.02 * k * UNIT_ROUNDOFF * self.span() + 2 * self.shape[0] * ETA)
 
     def span(self) -> Array:
         """At least |x_i - origin|, by column."""

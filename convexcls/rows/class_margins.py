@@ -39,8 +39,9 @@ class ClassMarginRows(Rows):
         if v.ndim > 1:
             return np.stack([self @ column for column in v.T], axis=1)
         scores = self.base @ v.reshape(self.count, -1).T
-        own = np.take_along_axis(scores, self.classes[:, None], axis=1)
-        return np.asarray(own + self.other * np.take_along_axis(scores, self.others, axis=1)).ravel()
+        samples = np.arange(scores.shape[0])[:, None]
+        own, others = scores[samples, self.classes[:, None]], scores[samples, self.others]
+        return np.asarray(own + self.other * others).ravel()
 
     def transposed_matmul(self, u: Array) -> Array:
         if u.ndim > 1:
@@ -54,8 +55,9 @@ class ClassMarginRows(Rows):
     def _by_class(self, u: Array) -> Array:
         """What each sample adds to the coefficients of each class, in units of itself."""
         out, pulls = np.zeros((self.base.shape[0], self.count)), u.reshape(-1, self.count - 1)
-        np.put_along_axis(out, self.classes[:, None], pulls.sum(axis=1, keepdims=True), axis=1)
-        np.put_along_axis(out, self.others, self.other * pulls, axis=1)
+        samples = np.arange(pulls.shape[0])
+        out[samples, self.classes] = pulls.sum(axis=1)
+        out[samples[:, None], self.others] = self.other * pulls
         return out
 
     def gram(self, weights: Array) -> Array:
@@ -149,9 +151,9 @@ class ClassMarginRows(Rows):
     def contrasts(self, blocks: Array) -> Array:
         """E_i' B_i E_i for each sample, with E_i the K-1 rows e_c + other e_k: its weights by pairs of classes."""
         n, K = self.base.shape[0], self.count
-        E = np.zeros((n, K - 1, K))
-        np.put_along_axis(E, np.broadcast_to(self.classes[:, None, None], (n, K - 1, 1)), 1.0, axis=2)
-        np.put_along_axis(E, self.others[:, :, None], self.other, axis=2)
+        E, samples = np.zeros((n, K - 1, K)), np.arange(n)
+        E[samples, :, self.classes] = 1.0
+        E[samples[:, None], np.arange(K - 1), self.others] = self.other
         return np.asarray(np.swapaxes(E, 1, 2) @ blocks @ E)
 
 

@@ -27,14 +27,15 @@ from scipy.linalg import qr, solve_triangular
 from scipy.linalg.lapack import dpocon, dpstrf
 from scipy.sparse import issparse
 
-from convexcls.arrays import Array, Indices, Mask
+from convexcls.arrays import LARGEST_EXACT_INTEGER, Array, Indices, Mask
 from convexcls.rational.doubles import rank
 from convexcls.rational.elimination import rank as rational_rank
+from convexcls.rational.numbers import MAX_RATIONAL_ENTRIES
 from convexcls.rows.base import Rows
 from convexcls.rows.summation import distinct_rows, row_blocks
 
 #: A column nearer to the span of others, relative to its length, is taken to be in it.
-NEAR = 1e-12
+IN_SPAN_DISTANCE = 1e-12
 #: Squares of lengths that a Gram matrix shows, and those that may be rounding.
 CLEAR_SQUARE, ROUNDED_SQUARE = 1e-8, 1e-11
 #: Pivots of a Gram matrix alone: above the first a column stands alone, below the second it is a combination of others
@@ -51,12 +52,8 @@ FAR_PART = 1e-5
 MOVES = 1e-14
 #: Smaller coefficients of a combination are rounding.
 NO_PART = 1e-9
-#: Whole numbers below this are doubles, and so are their sums.
-LARGEST_WHOLE = 2.0**53
 #: More entries that doubles round are not read as they were given; then they are not known to depend on each other.
 MAX_ENTRIES_AS_GIVEN = 1_000_000
-#: Nor is the rank of more entries in different rows worked out in rationals.
-MAX_RATIONAL_ENTRIES = 20_000
 #: A block of rows that is factored at a time has so many rows for each column, and at least so many.
 ROWS_PER_COLUMN, BLOCK = 4, 2048
 
@@ -110,7 +107,7 @@ class ColumnBasis:
             return None
         pivots, order = qr(R, mode="r", pivoting=True, check_finite=False)
         sizes = np.abs(pivots.diagonal()) if pivots.size else np.zeros(0)
-        columns = np.sort(order[: np.count_nonzero(sizes > NEAR)])
+        columns = np.sort(order[: np.count_nonzero(sizes > IN_SPAN_DISTANCE)])
         others = np.setdiff1d(np.arange(unit.size), columns)
         Q, own = np.linalg.qr(R[:, columns])
         return cls._in_units(rows, unit * lengths, columns, others, solve_triangular(own, Q.T @ R[:, others]), own)
@@ -240,7 +237,7 @@ class ColumnBasis:
         used = np.flatnonzero(np.any(near, axis=1))
         near, total = near[used], float(np.abs(near).sum(axis=0).max(initial=0.0))
         for part in self.rows:
-            if float(part.column_max()[used].max(initial=0.0)) * total >= LARGEST_WHOLE:
+            if float(part.column_max()[used].max(initial=0.0)) * total >= LARGEST_EXACT_INTEGER:
                 return False
             for block in row_blocks(part.shape[0]):
                 entries = part[block].to_dense()[:, used]

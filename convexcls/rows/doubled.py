@@ -16,22 +16,20 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from convexcls.arrays import Array
+from convexcls.arrays import ETA, UNIT_ROUNDOFF, Array
 from convexcls.rational.numbers import to_double
 
-UNIT = 2.0**-53
-ETA = 2.0**-1074
 #: 2^27 + 1: times a number, it splits the number's digits in the middle.
 SPLIT = 134217729.0
 #: Products of larger or smaller numbers may leave the range in which the split is exact.
-LARGEST, LEAST = 2.0**480, 2.0**-480
+LARGEST_SPLIT, SMALLEST_SPLIT = 2.0**480, 2.0**-480
 
 #: What a sum by halves is off, relative to the sum of absolute values.
-FOLDED_ERROR = 32.0 * UNIT**2
+FOLDED_ERROR = 32.0 * UNIT_ROUNDOFF**2
 
 
 class Doubled(NamedTuple):
-    """Numbers high + low, off by at most 2 UNIT^2 |high| each."""
+    """Numbers high + low, off by at most 2 u^2 |high| each."""
 
     high: Array
     low: Array
@@ -87,7 +85,7 @@ def two_product(a: Array, b: Array | float) -> tuple[Array, Array]:
 def folded(values: Array) -> tuple[Array, Array]:
     """The sums along the last axis in two doubles, of up to 2^26 numbers each, off by at most ``FOLDED_ERROR`` times
     the sums of absolute values: halves are added to each other, and what that loses likewise, log2(n) times; what is
-    lost then is added up. The last sum alone is rounded, and of size log2(n) UNIT times that of the numbers."""
+    lost then is added up. The last sum alone is rounded, and of size log2(n) u times that of the numbers."""
     high, lost = _halved(values)
     low, rest = _halved(lost)
     return two_sum(high, low + rest.sum(axis=-1))
@@ -112,7 +110,7 @@ def dots(matrix: Doubled, vector: Array, more: Doubled) -> tuple[Array, Array]:
     with np.errstate(all="ignore"):
         value, _ = folded(parts)
         missing = FOLDED_ERROR * np.abs(parts).sum(axis=1)
-        bound = 2.0 * UNIT * np.abs(value) + product_error(matrix, vector, high) + missing
+        bound = 2.0 * UNIT_ROUNDOFF * np.abs(value) + product_error(matrix, vector, high) + missing
     return value, np.where(np.isfinite(value), bound, np.inf)
 
 
@@ -120,7 +118,7 @@ def product_error(matrix: Doubled, vector: Array, products: Array) -> Array:
     """What two doubles leave of the products of each row with the vector, added up."""
     with np.errstate(all="ignore"):
         reach = np.abs(products).sum(axis=1)
-        bound = 16.0 * UNIT**2 * reach + 8.0 * products.shape[1] * ETA * (reach > 0)
+        bound = 16.0 * UNIT_ROUNDOFF**2 * reach + 8.0 * products.shape[1] * ETA * (reach > 0)
     fits = _splits(matrix.high, axis=1) & np.all(_splits(np.atleast_2d(vector), axis=1))
     return np.where(fits & np.isfinite(reach), bound, np.inf)
 
@@ -136,4 +134,4 @@ def total(values: list[float]) -> float:
 def _splits(values: Array, axis: int) -> NDArray[np.bool_]:
     """Whether products of these numbers are split without loss."""
     size = np.abs(values)
-    return np.asarray(np.all((size == 0) | ((size < LARGEST) & (size > LEAST)), axis=axis))
+    return np.asarray(np.all((size == 0) | ((size < LARGEST_SPLIT) & (size > SMALLEST_SPLIT)), axis=axis))

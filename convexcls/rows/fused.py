@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -149,13 +150,18 @@ class FusedRows:
 
     def _spread(self, inner: Array) -> Array:
         """A matrix over the unknowns of each column in turn, that of the ones last, as one over all of x."""
-        places = self._places().ravel()
-        if places.size == self.size and np.array_equal(places, np.arange(self.size)):
+        if self._in_order:
             return inner
-        out = np.zeros((self.size, self.size))
-        out[np.ix_(places, places)] = inner
+        out, places = np.zeros((self.size, self.size)), self._places.ravel()
+        out[places[:, None], places] = inner
         return out
 
+    @cached_property
+    def _in_order(self) -> bool:
+        """Whether the unknowns of each column in turn are all of x."""
+        return np.array_equal(self._places.ravel(), np.arange(self.size))
+
+    @cached_property
     def _places(self) -> Indices:
         """Where the unknowns of each column stand in x: one row a column, that of the ones last."""
         d, K = self.matrix.shape[1], self.columns
@@ -196,10 +202,16 @@ class FusedRows:
         for k in range(K):
             blocks[k, :, k] = 0.0
             blocks[k, :, k] = -blocks[k].sum(axis=1)
-        right = np.hstack([self.right.reshape(K, -1), self.constant_right.reshape(K, -1)])
-        blocks *= right[:, :, None, None]
-        blocks *= right
-        return self._spread(blocks.reshape(right.size, right.size))
+        if (right := self._scales) is not None:
+            blocks *= right[:, :, None, None]
+            blocks *= right
+        return self._spread(blocks.reshape(K * self.width, K * self.width))
+
+    @cached_property
+    def _scales(self) -> Array | None:
+        """The scales of the unknowns of each column; None where all are one."""
+        right = np.hstack([self.right.reshape(self.columns, -1), self.constant_right.reshape(self.columns, -1)])
+        return None if (right == 1.0).all() else right
 
     def column_gram(self, column: int, weights: Array, samples: int) -> tuple[Indices, Array]:
         """The Gram matrix of the unknowns of one column, to single precision, and where these stand in x: from so many
@@ -211,7 +223,7 @@ class FusedRows:
         scale = float(total[heaviest.size - 1] / weights[kept].sum())
         inner = self[kept]._inner_gram(scale * weights[kept], self._near_one())
         right = np.hstack([part.reshape(self.columns, -1) for part in (self.right, self.constant_right)])[column]
-        return self._places()[column], inner * np.outer(right, right)
+        return self._places[column], inner * np.outer(right, right)
 
     def _class_blocks(self, p: Array, roots: Array, single_precision: bool) -> Array:
         """Minus the sum of p_ik p_il [x_i, 1][x_i, 1]', indexed by k, feature, l, feature."""

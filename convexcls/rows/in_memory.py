@@ -12,7 +12,7 @@ from scipy import sparse
 from convexcls.arrays import Array, Indices
 from convexcls.data import Given, GivenCells, compressed
 from convexcls.rows.base import Counts, Rows, Visit
-from convexcls.rows.summation import BLOCK, added_up_in_parts, largest_size, outer_products, sweep_blocks
+from convexcls.rows.summation import BLOCK_ROWS, added_up_in_parts, largest_size, outer_products, sweep_blocks
 
 
 def given_cells(rows: Rows, index: Any) -> GivenCells | None:
@@ -67,7 +67,7 @@ class DenseRows(AsGiven):
         """Blocks of rows, each scaled by the square roots of its weights and added by BLAS syrk, which computes one
         triangle only."""
         roots = np.sqrt(weights)[:, None]
-        if self.shape[0] > BLOCK:
+        if self.shape[0] > BLOCK_ROWS:
             return outer_products(self.array, roots)
         scaled = self.array * roots
         return np.asarray(scaled.T @ scaled)  # NumPy sees that it is symmetric
@@ -85,10 +85,16 @@ class DenseRows(AsGiven):
             out += X.T @ visit(rows, X @ x)
         return out
 
+    def _largest_by_column(self) -> Array:
+        return super()._largest_by_column() if self.shape[0] > BLOCK_ROWS else largest_size(self.array, axis=0)
+
     def in_memory(self) -> Array:
         return self.array
 
     def to_matrix(self) -> Array:
+        return self.array
+
+    def to_dense(self) -> Array:
         return self.array
 
 

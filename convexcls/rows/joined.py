@@ -29,9 +29,13 @@ class JoinedRows(Rows):
         self.shape = (size, width)
         flat: list[tuple[slice, Rows]] = []
         for where, rows in parts:
-            inner = rows.parts if isinstance(rows, JoinedRows) else ((slice(0, rows.shape[1]), rows),)
-            flat += [(slice(where.start + w.start, where.start + w.stop), part) for w, part in inner]
+            if isinstance(rows, JoinedRows):
+                flat += [(slice(where.start + w.start, where.start + w.stop), part) for w, part in rows.parts]
+            else:
+                flat.append((where, rows))
         self.parts: tuple[tuple[slice, Rows], ...] = tuple(flat)
+        #: What a layer above worked out of the rows.
+        self.memory: dict[Any, Any] = {}
 
     @cached_property
     def _written_out(self) -> DenseRows | None:

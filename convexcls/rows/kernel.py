@@ -14,7 +14,7 @@ from convexcls.rows.in_memory import DenseRows
 from convexcls.rows.row_store import MatrixStore, MatrixTooLarge, Store
 
 #: So many rows are added up at a time, and so many of these sums: that keeps the rounding of a product small.
-PART = 64
+SUMMED_ROWS = 64
 
 
 class KernelRows(Rows):
@@ -56,7 +56,7 @@ class KernelRows(Rows):
     def additions(self, v: Array) -> int:
         if isinstance(self.store, MatrixStore):
             return self.shape[0]
-        return 2 * PART + int(np.count_nonzero(v)) // (PART * PART) + 1
+        return 2 * SUMMED_ROWS + int(np.count_nonzero(v)) // (SUMMED_ROWS * SUMMED_ROWS) + 1
 
     def transposed_matmul(self, u: Array) -> Array:
         return self @ u
@@ -176,10 +176,10 @@ class _KernelProducts:
             self.store.add_product(used, v[used], out)
             return out
         if not absolute:
-            for group in range(0, used.size, PART * PART):
+            for group in range(0, used.size, SUMMED_ROWS * SUMMED_ROWS):
                 added = np.zeros(v.shape)
-                for start in range(group, min(group + PART * PART, used.size), PART):
-                    some, part = used[start : min(start + PART, used.size)], np.zeros(v.shape)
+                for start in range(group, min(group + SUMMED_ROWS * SUMMED_ROWS, used.size), SUMMED_ROWS):
+                    some, part = used[start : min(start + SUMMED_ROWS, used.size)], np.zeros(v.shape)
                     self.store.add_product(some, v[some], part)
                     added += part
                 out += added

@@ -14,7 +14,7 @@ from convexcls.arrays import Array, Indices
 from convexcls.compilation import compiled_fused, has_numba
 
 #: Columns are worked on so many at a time: their sums stay in the first-level cache.
-CHUNK = 1024
+BLOCK_COLUMNS = 1024
 
 
 def add_rows(slab: Array, slots: Indices, weights: Array, out: Array) -> None:
@@ -43,8 +43,8 @@ def gather(slab: Array, slots: Indices, columns: Indices, out: Array) -> None:
 @compiled_fused
 def _add_one(slab: Array, slots: Indices, weights: Array, out: Array) -> None:
     last = slots.size - slots.size % 4
-    for start in range(0, out.size, CHUNK):
-        stop = min(start + CHUNK, out.size)
+    for start in range(0, out.size, BLOCK_COLUMNS):
+        stop = min(start + BLOCK_COLUMNS, out.size)
         for k in range(0, last, 4):
             a, b, c, d = slab[slots[k]], slab[slots[k + 1]], slab[slots[k + 2]], slab[slots[k + 3]]
             p, q, r, s = weights[k], weights[k + 1], weights[k + 2], weights[k + 3]
@@ -58,10 +58,10 @@ def _add_one(slab: Array, slots: Indices, weights: Array, out: Array) -> None:
 
 @compiled_fused
 def _add_two(slab: Array, slots: Indices, weights: Array, out: Array) -> None:
-    one, two = np.zeros(CHUNK), np.zeros(CHUNK)
+    one, two = np.zeros(BLOCK_COLUMNS), np.zeros(BLOCK_COLUMNS)
     last = slots.size - slots.size % 2
-    for start in range(0, out.shape[0], CHUNK):
-        width = min(CHUNK, out.shape[0] - start)
+    for start in range(0, out.shape[0], BLOCK_COLUMNS):
+        width = min(BLOCK_COLUMNS, out.shape[0] - start)
         one[:] = 0.0
         two[:] = 0.0
         for k in range(0, last, 2):
@@ -93,7 +93,7 @@ def _gather(slab: Array, slots: Indices, columns: Indices, out: Array) -> None:
 # ---- e^x ---------------------------------------------------------------------------------------------------
 
 #: Numbers are worked on in chunks of this many, which stay in the first-level cache.
-EXP_CHUNK = 512
+BLOCK_EXPONENTIALS = 512
 #: Below this e^x is not a normal double, and is taken for 0.
 LOWEST = -708.0
 LOG2E = 1.0 / math.log(2.0)
@@ -122,12 +122,12 @@ def exponentiate(array: Array, rows: slice, columns: slice) -> None:
 
 @compiled_fused
 def _exponentials(array: Array, first: int, stop: int) -> None:
-    bits = np.empty(EXP_CHUNK, dtype=np.int64)
+    bits = np.empty(BLOCK_EXPONENTIALS, dtype=np.int64)
     powers = bits.view(np.float64)
     for i in range(array.shape[0]):
         row = array[i]  # a whole row: the compiler has to know that its entries stand side by side
-        for start in range(first, stop, EXP_CHUNK):
-            part = row[start : min(start + EXP_CHUNK, stop)]
+        for start in range(first, stop, BLOCK_EXPONENTIALS):
+            part = row[start : min(start + BLOCK_EXPONENTIALS, stop)]
             for j in range(part.size):
                 x = part[j]
                 kept = x >= LOWEST

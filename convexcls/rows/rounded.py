@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
-from convexcls.arrays import Array, Indices, Mask
+from convexcls.arrays import ETA, UNIT_ROUNDOFF, Array, Indices, Mask
 from convexcls.rows.base import Rows
-from convexcls.rows.doubled import ETA, UNIT
 from convexcls.rows.in_memory import DenseRows
 from convexcls.rows.scaled import ColumnRows
 from convexcls.rows.summation import additions, row_blocks
@@ -118,7 +117,7 @@ def _sum_error(rows: Rows, weights: Array) -> Array:
     sum; of sparse rows no blocks are made."""
     n = rows.shape[0]
     k = (n if issparse(rows[:1].to_matrix()) else additions(n)) + rows.rounding + 4
-    return np.asarray(1.02 * k * UNIT * rows.column_max() * np.abs(weights).sum() + 8 * n * ETA)
+    return np.asarray(1.02 * k * UNIT_ROUNDOFF * rows.column_max() * np.abs(weights).sum() + 8 * n * ETA)
 
 
 def _added_up(rows: Rows, weights: Array) -> Array:

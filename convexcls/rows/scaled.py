@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -15,9 +15,17 @@ from convexcls.rows.doubled import Doubled
 from convexcls.rows.in_memory import given_cells
 
 
+@lru_cache(maxsize=64)
+def _ones(size: int) -> Array:
+    """So many ones, in the memory of one."""
+    return np.broadcast_to(np.ones(1), (size,))
+
+
 def _factor(values: Array | float, size: int) -> Array:
     if isinstance(values, np.ndarray) and values.shape == (size,) and values.dtype == np.float64:
         return values
+    if isinstance(values, float) and values == 1.0:
+        return _ones(size)
     return np.broadcast_to(np.asarray(values, dtype=float), (size,))
 
 
@@ -68,7 +76,8 @@ class ScaledRows(Rows):
 
     @cached_property
     def _factors(self) -> Factors:
-        left, right = (None if np.all(side == 1.0) else side for side in (self.left, self.right))
+        left = None if self.left is _ones(self.shape[0]) or (self.left == 1.0).all() else self.left
+        right = None if self.right is _ones(self.shape[1]) or (self.right == 1.0).all() else self.right
         return Factors(left, self.base, right)
 
     def diagonal(self) -> Array | None:
@@ -141,7 +150,7 @@ class ScaledRows(Rows):
 
     def _largest_by_column(self) -> Array:
         sizes = np.abs(self.left)
-        if sizes.size and np.all(sizes == sizes[0]):  # labels: every factor has one size
+        if sizes.size and (sizes == sizes[0]).all():  # labels: every factor has one size
             return self.base.column_max() * sizes[0] * np.abs(self.right)
         return super()._largest_by_column()
 
@@ -151,12 +160,16 @@ class ScaledRows(Rows):
             by_row = sparse.csr_array(matrix)
             data = by_row.data * np.repeat(self.left, np.diff(by_row.indptr)) * self.right[by_row.indices]
             return sparse.csr_array((data, by_row.indices, by_row.indptr), shape=self.shape)
-        out = matrix * self.left[:, None]
-        out *= self.right
-        return out
+        return self._written(matrix)
 
     def to_dense(self) -> Array:
-        return np.asarray(self.base.to_dense() * self.left[:, None] * self.right)
+        return self._written(self.base.to_dense())
+
+    def _written(self, matrix: Array) -> Array:
+        out: Array = matrix * self.left[:, None]
+        if self.right is not _ones(self.shape[1]):
+            out *= self.right
+        return out
 
 
 class ColumnRows(Rows):

@@ -20,7 +20,7 @@ from convexcls.arrays import Array
 from convexcls.rows.summation import rounding, row_blocks
 
 #: So many products are added up at a time: einsum has its own order up to 8192, its buffer, and splits longer sums.
-COLUMNS = 4096
+SUMMED_PRODUCTS = 4096
 
 
 def row_products(X: Any, v: Array) -> Array:
@@ -32,8 +32,8 @@ def row_products(X: Any, v: Array) -> Array:
     v, out = np.ascontiguousarray(v), np.zeros(X.shape[0])
     for rows in row_blocks(X.shape[0]):
         part = np.ascontiguousarray(X[rows])
-        for start in range(0, v.size, COLUMNS):
-            columns = slice(start, start + COLUMNS)
+        for start in range(0, v.size, SUMMED_PRODUCTS):
+            columns = slice(start, start + SUMMED_PRODUCTS)
             out[rows] += np.einsum("ij,j->i", part[:, columns], v[columns])
     return out
 

@@ -22,21 +22,17 @@ from math import lcm
 import numpy as np
 from numpy.typing import NDArray
 
-from convexcls.arrays import Array, Indices
+from convexcls.arrays import LARGEST_EXACT_INTEGER, Array, Indices
 from convexcls.rows.base import Rows
 from convexcls.rows.doubled import two_product, two_sum
 from convexcls.rows.summation import distinct_rows, rounding, row_blocks
 
-#: So many borderline rows are worked out at a time.
-BLOCK = 4096
 #: Of more borderline rows those that are alike are told apart first.
-MANY = 200
+MAX_UNGROUPED_ROWS = 200
 #: Within these powers of two nothing overflows or underflows.
 RANGE = 2.0**400
-#: Whole numbers below this are doubles.
-LARGEST_WHOLE = 2.0**53
 #: More terms than this are left to rationals.
-MOST_TERMS = 200
+MAX_TERMS = 200
 
 
 def exact_signs(rows: Rows, x: Sequence[Fraction]) -> NDArray[np.int8]:
@@ -46,13 +42,13 @@ def exact_signs(rows: Rows, x: Sequence[Fraction]) -> NDArray[np.int8]:
     if used.size < len(x):  # the other columns have no part
         rows, x = rows.select_columns(used), [x[j] for j in used.tolist()]
     unsure = _filtered(rows, x, out)
-    if unsure.size > MANY and rows.rounding == 0.0:
+    if unsure.size > MAX_UNGROUPED_ROWS and rows.rounding == 0.0:
         few = distinct_rows(rows[unsure].to_dense())  # entries that are equal have the same sign
         if few is not None:
             out[unsure] = exact_signs(rows[unsure[few[0]]], x)[few[1]]
             return out
     plain = as_doubles(x) if unsure.size else None
-    for block in row_blocks(unsure.size, BLOCK):
+    for block in row_blocks(unsure.size):
         some = unsure[block]
         signs = None if plain is None else _expanded(rows, some, plain)
         out[some] = [(v > 0) - (v < 0) for v in exact_values(rows, x, some)] if signs is None else signs
@@ -120,11 +116,11 @@ def product_signs(matrix: Array, x: Array) -> NDArray[np.int8] | None:
     """The sign of each row times x; None where numbers are too large, too small, or too many."""
     sizes = np.abs(matrix)
     with np.errstate(over="ignore"):
-        small = np.all(sizes @ np.abs(x) < LARGEST_WHOLE)
+        small = np.all(sizes @ np.abs(x) < LARGEST_EXACT_INTEGER)
     if small and all(np.array_equal(v, np.rint(v)) for v in (x, matrix)):
         return np.sign(matrix @ x).astype(np.int8)  # whole numbers, and so are all sums
     outside = (sizes > RANGE) | ((sizes < 1.0 / RANGE) & (sizes > 0))
-    if 2 * x.size > MOST_TERMS or np.any(outside):
+    if 2 * x.size > MAX_TERMS or np.any(outside):
         return None
     parts: list[Array] = []
     for column, factor in zip(np.ascontiguousarray(matrix.T), x.tolist(), strict=True):

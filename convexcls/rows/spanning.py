@@ -22,9 +22,9 @@ from convexcls.rows import Rows
 #: Up to so many columns nothing is gained.
 NARROW = 100
 #: So many columns are looked at together.
-BLOCK = 1024
+BLOCK_COLUMNS = 1024
 #: A column nearer to the span of others, relative to its size, is taken to be in it, until rationals tell.
-NEAR = 1e-9
+NEARLY_IN_SPAN_DISTANCE = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,15 +70,15 @@ def _guessed(rows: Rows) -> Indices:
     n = rows.shape[0]
     kept: Indices = np.empty(0, dtype=np.intp)
     candidates = np.flatnonzero(rows.column_max() > 0)
-    for start in range(0, candidates.size, BLOCK):
-        columns = np.concatenate([kept, candidates[start : start + BLOCK]])
+    for start in range(0, candidates.size, BLOCK_COLUMNS):
+        columns = np.concatenate([kept, candidates[start : start + BLOCK_COLUMNS]])
         array = rows.select_columns(np.sort(columns)).to_dense()
         with np.errstate(all="ignore"):
             array = array / np.abs(array).max(axis=0)
             array = array / np.abs(array).max(axis=1, keepdims=True)
         factor, order = qr(np.nan_to_num(array), mode="r", pivoting=True)
         sizes = np.abs(np.diag(factor))
-        kept = np.sort(columns)[order[: np.count_nonzero(sizes > NEAR * sizes.max(initial=0.0))]]
+        kept = np.sort(columns)[order[: np.count_nonzero(sizes > NEARLY_IN_SPAN_DISTANCE * sizes.max(initial=0.0))]]
         if kept.size == n:
             break
     return np.sort(kept) if kept.size else np.arange(1)
@@ -94,8 +94,8 @@ def _outside(rows: Rows, few: Matrix) -> Indices:
     used = np.flatnonzero([any(column) for column in zip(*relations, strict=True)])
     whole = _whole([list(column) for column in zip(*relations, strict=True)]).T[:, used]
     some = rows[used]
-    for start in range(0, width, BLOCK):
-        columns = np.arange(start, min(start + BLOCK, width))
+    for start in range(0, width, BLOCK_COLUMNS):
+        columns = np.arange(start, min(start + BLOCK_COLUMNS, width))
         left = whole @ _whole(some.select_columns(columns).rational()) != 0
         if left.any():
             return np.unique(columns[left.argmax(axis=1)[left.any(axis=1)]])

@@ -10,37 +10,36 @@ import numpy as np
 from scipy.linalg.blas import dsyrk, ssyrk
 from scipy.sparse import issparse
 
-from convexcls.arrays import Array, Indices
-from convexcls.rows.doubled import ETA, UNIT
+from convexcls.arrays import ETA, UNIT_ROUNDOFF, Array, Indices
 
 #: Rows are worked on in blocks of this many, small enough for the second-level cache.
-BLOCK = 2048
+BLOCK_ROWS = 2048
 #: Sums over rows that are to be known closely are made of so many rows at a time.
-PART = 256
+SUMMED_ROWS = 256
 #: As many rows side by side make one long row.
 FOLD = 32
 #: Roundings besides those of a sum: entry, factors of its row and column, x, shift, their difference, the bound itself.
-BESIDES = 16
+ROUNDINGS_OF_A_TERM = 16
 #: A block that is used twice, one after the other, has about this many entries, within these numbers of rows.
 SWEPT_ENTRIES = 200_000
-SHORTEST_SWEPT, LONGEST_SWEPT = 512, 4096
+MIN_SWEPT_ROWS, MAX_SWEPT_ROWS = 512, 4096
 
 
-def row_blocks(n: int, length: int = BLOCK) -> Iterator[slice]:
+def row_blocks(n: int, length: int = BLOCK_ROWS) -> Iterator[slice]:
     """The rows 0 to n, a block at a time."""
     return (slice(start, min(start + length, n)) for start in range(0, n, length))
 
 
 def sweep_blocks(n: int, d: int) -> Iterator[slice]:
     """The rows 0 to n of d entries, in blocks that stay in the second-level cache between two uses."""
-    length = n if n * d <= SWEPT_ENTRIES else min(max(SWEPT_ENTRIES // d, SHORTEST_SWEPT), LONGEST_SWEPT)
+    length = n if n * d <= SWEPT_ENTRIES else min(max(SWEPT_ENTRIES // d, MIN_SWEPT_ROWS), MAX_SWEPT_ROWS)
     return row_blocks(n, length or 1)
 
 
 def added_up_in_parts(matrix: Array, u: Array) -> tuple[Array, int]:
-    """``matrix.T @ u`` of a dense array, ``PART`` rows at a time, with the number of additions in a row."""
+    """``matrix.T @ u`` of a dense array, ``SUMMED_ROWS`` rows at a time, with the number of additions in a row."""
     n, d = matrix.shape
-    count = n // PART
+    count = n // SUMMED_ROWS
     if count < 2 or not d:
         return matrix.T @ u, n
     if not matrix.flags.c_contiguous:
@@ -48,21 +47,21 @@ def added_up_in_parts(matrix: Array, u: Array) -> tuple[Array, int]:
         for rows in row_blocks(n):
             out += matrix[rows].T @ u[rows]
         return out, additions(n)
-    whole = count * PART
-    left = np.ascontiguousarray(u[:whole].reshape(count, PART, -1).transpose(0, 2, 1))
-    sums = np.matmul(left, matrix[:whole].reshape(count, PART, d)).reshape(count, -1)
+    whole = count * SUMMED_ROWS
+    left = np.ascontiguousarray(u[:whole].reshape(count, SUMMED_ROWS, -1).transpose(0, 2, 1))
+    sums = np.matmul(left, matrix[:whole].reshape(count, SUMMED_ROWS, d)).reshape(count, -1)
     total = _folded(sums).reshape(-1, d).T.reshape(d, *u.shape[1:])
-    return total + matrix[whole:].T @ u[whole:], PART + _folds(count)
+    return total + matrix[whole:].T @ u[whole:], SUMMED_ROWS + _folds(count)
 
 
 def total_in_parts(u: Array) -> tuple[Array, int]:
     """The sums of the columns of u, or of a vector, in the same way."""
-    count = u.shape[0] // PART
+    count = u.shape[0] // SUMMED_ROWS
     if count < 2:
         return np.asarray(u.sum(axis=0)), u.shape[0]
-    whole = count * PART
-    sums = u[:whole].reshape(count, PART, -1).sum(axis=1)
-    return _folded(sums).reshape(u.shape[1:]) + u[whole:].sum(axis=0), PART + _folds(count)
+    whole = count * SUMMED_ROWS
+    sums = u[:whole].reshape(count, SUMMED_ROWS, -1).sum(axis=1)
+    return _folded(sums).reshape(u.shape[1:]) + u[whole:].sum(axis=0), SUMMED_ROWS + _folds(count)
 
 
 def _folded(sums: Array) -> Array:
@@ -78,7 +77,7 @@ def _folds(count: int) -> int:
 
 def additions(n: int) -> int:
     """So many numbers at most are added up, one after the other, in a sum over n rows by blocks."""
-    return min(n, BLOCK) + n // BLOCK + 1
+    return min(n, BLOCK_ROWS) + n // BLOCK_ROWS + 1
 
 
 def added_up_in_turn(sums: Array) -> Array:
@@ -88,7 +87,7 @@ def added_up_in_turn(sums: Array) -> Array:
 
 def additions_in_turn(n: int) -> int:
     """So many numbers at most are added up, one after the other, in such a sum over n rows."""
-    return PART + _folds(BLOCK // PART) + _folds(n // BLOCK + 1)
+    return SUMMED_ROWS + _folds(BLOCK_ROWS // SUMMED_ROWS) + _folds(n // BLOCK_ROWS + 1)
 
 
 def outer_products(X: Array, factors: Array, ones: bool = False, single_precision: bool = False) -> Array:
@@ -97,6 +96,12 @@ def outer_products(X: Array, factors: Array, ones: bool = False, single_precisio
     syrk, kind = (ssyrk, np.float32) if single_precision else (dsyrk, np.float64)
     d, count = X.shape[1], factors.shape[1]
     width = d + ones
+    if X.shape[0] <= BLOCK_ROWS and not single_precision:
+        scaled = np.empty((X.shape[0], count, width))
+        np.multiply(factors[:, :, None], X[:, None, :], out=scaled[:, :, :d])
+        scaled[:, :, d:] = factors[:, :, None]
+        scaled = scaled.reshape(X.shape[0], -1)
+        return np.asarray(scaled.T @ scaled)  # NumPy sees that it is symmetric
     total = np.zeros((count * width, count * width), order="F", dtype=kind)
     for rows in row_blocks(X.shape[0] if width else 0):  # BLAS refuses empty matrices
         scaled = np.empty((rows.stop - rows.start, count, width), dtype=kind)
@@ -118,8 +123,8 @@ def mirrored(lower: Array, tile: int = 64) -> Array:
 
 def rounding(sizes: Any, terms: int) -> Any:
     """The bound on the rounding of a sum of so many terms, whose absolute values add up to ``sizes``."""
-    count = terms + BESIDES
-    return count * UNIT / (1.0 - count * UNIT) * sizes + 4 * count * ETA
+    count = terms + ROUNDINGS_OF_A_TERM
+    return count * UNIT_ROUNDOFF / (1.0 - count * UNIT_ROUNDOFF) * sizes + 4 * count * ETA
 
 
 def squared_norms(matrix: Any) -> Array:

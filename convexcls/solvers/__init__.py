@@ -5,6 +5,7 @@ A registry line is ``name: "module:Class"``; the module is imported when the sol
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
 
 from convexcls.solvers.base import Answer, Callback, Iteration, Solver, SolverRefused, Standing, Start, Tracer
@@ -43,7 +44,7 @@ def solver_class(name: str) -> type[Solver]:
             "cvxpy:<BACKEND> (for every backend that cvxpy has installed) and auto"
         )
     module, cls = REGISTRY[name].split(":")
-    found: type[Solver] = getattr(import_module(module), cls)
+    found: type[Solver] = getattr(sys.modules.get(module) or import_module(module), cls)
     return found
 
 

@@ -15,9 +15,9 @@ from convexcls.wording import columns, number, plain_values, seconds, small
 
 CONDITIONS = ("stationarity", "primal_feasibility", "dual_feasibility", "complementary_slackness")
 #: What a row has of its solution as it is.
-SAME = ("solver", "status", "objective", "dual_objective", "gap", "iterations", "seconds", "message")
+COPIED_FIELDS = ("solver", "status", "objective", "dual_objective", "gap", "iterations", "seconds", "message")
 #: The last five are relative.
-COLUMNS = (
+COMPARED_COLUMNS = (
     *("solver", "verdict", "objective", "support", "steps", "seconds"),
     *("gap", "stationarity", "primal", "dual", "slackness"),
 )
@@ -53,11 +53,11 @@ class Row:
         """The row of a solution."""
         kkt = s.certificate.kkt if s.x is not None else None
         found: dict[str, Any] = {name: math.nan if kkt is None else getattr(kkt, name).relative for name in CONDITIONS}
-        found |= {name: getattr(s, name) for name in SAME}
+        found |= {name: getattr(s, name) for name in COPIED_FIELDS}
         return cls(**found, support=support_size(s) if s.multipliers else None, solution=s)
 
     def cells(self) -> list[str]:
-        """The row as text, in the order of ``COLUMNS``; residuals only where the verdict rests on them."""
+        """The row as text, in the order of ``COMPARED_COLUMNS``; residuals only where the verdict rests on them."""
         kkt = self.solution.certificate.kkt if self.status in ("optimal", "undecided") else None
         relative = math.nan if kkt is None or self.solution.x is None else kkt.relative_gap
         measures = (getattr(self, name) if kkt is not None else math.nan for name in CONDITIONS)
@@ -95,7 +95,7 @@ class Comparison(InNotebooks):
         return {"problem": self.problem.name, "tolerance": self.tol, "rows": plain_values(rows)}
 
     def table(self) -> list[list[str]]:
-        """One line of text cells a solver, in the order of ``COLUMNS``.
+        """One line of text cells a solver, in the order of ``COMPARED_COLUMNS``.
 
         >>> import convexcls as cc
         >>> table = cc.compare(cc.HardMarginSVM([[0], [2]], [0, 1]), ["clarabel", "osqp"])
@@ -112,7 +112,7 @@ class Comparison(InNotebooks):
         >>> table.to_text().splitlines()[2].split()[:2]
         ['clarabel', 'infeasible']
         """
-        return "\n".join(columns(COLUMNS, self.table(), range(2, len(COLUMNS))))
+        return "\n".join(columns(COMPARED_COLUMNS, self.table(), range(2, len(COMPARED_COLUMNS))))
 
     __str__ = to_text
 

@@ -33,7 +33,7 @@ Kind = Literal[
 
 Point = tuple[float, float]
 #: What a solver may leave of an intercept that should be 0, relative to the largest coefficient.
-ROUNDING = 1e-11
+ROUNDED_INTERCEPT = 1e-11
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ class Conic:
             return self._without_centre()
         centre = np.linalg.solve(A, -g / 2)
         value = k + float(g @ centre) / 2
-        touches = abs(value) <= max(self.tol * (abs(k) + abs(float(g @ centre)) / 2), ROUNDING * size)
+        touches = abs(value) <= max(self.tol * (abs(k) + abs(float(g @ centre)) / 2), ROUNDED_INTERCEPT * size)
         if small * large < 0:
             return "crossing lines" if touches else "hyperbola"
         if touches:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from convexcls.plots import PathDisplay
 
 
-COLUMNS = ("verdict", "objective", "gap", "‖coef‖", "intercept", "support", "steps", "seconds")
+PATH_COLUMNS = ("verdict", "objective", "gap", "‖coef‖", "intercept", "support", "steps", "seconds")
 
 
 #: What a remark says of a proved verdict other than an optimum.
@@ -139,7 +139,7 @@ class Path(InNotebooks):
         return {**about, "points": plain_values(rows)}
 
     def table(self) -> list[list[str]]:
-        """One line of text cells a value, in the order of ``COLUMNS`` after the value itself.
+        """One line of text cells a value, in the order of ``PATH_COLUMNS`` after the value itself.
 
         >>> import convexcls as cc
         >>> path = cc.path(cc.LeastSquares, [[0], [1]], [0, 1], l2=[0.5, 1.5])
@@ -160,7 +160,7 @@ class Path(InNotebooks):
         return out
 
     def __str__(self) -> str:
-        titles = [self.parameter, *COLUMNS]
+        titles = [self.parameter, *PATH_COLUMNS]
         right = [k for k, title in enumerate(titles) if title != "verdict"]
         return "\n".join([*columns(titles, self.table(), right), *self.remarks()])
 

@@ -28,10 +28,10 @@ if TYPE_CHECKING:
 Missing = Literal["fail", "drop", "indicator"]
 Product = tuple["Part", ...]
 #: A column with more levels is not made into indicators.
-MOST_LEVELS = 1000
-MOST_COLUMNS = 100_000
-LONGEST_NAME = 2_000
-MOST_SHOWN = 20
+MAX_LEVELS = 1000
+MAX_COLUMNS = 100_000
+MAX_NAME_CHARACTERS = 2_000
+MAX_SHOWN = 20
 
 
 class CodingError(TableError):
@@ -52,7 +52,7 @@ class ColumnCoding:
         gaps = "" if not self.gaps else f"; missing cells are {self.fill} and marked by an indicator"
         if self.levels is None:
             return f"{shorten(self.name)}: numbers{gaps}"
-        others = listed((shorten(repr(level), 30) for level in self.levels[1:]), MOST_SHOWN, " and {} more")
+        others = listed((shorten(repr(level), 30) for level in self.levels[1:]), MAX_SHOWN, " and {} more")
         gaps = "; missing cells are a level" if self.gaps else ""
         return f"{shorten(self.name)}: {others or 'nothing'} against {shorten(repr(self.levels[0]), 30)}{gaps}"
 
@@ -231,10 +231,10 @@ class Coding:
         if self.class_weight is not None:
             out.append("weights are multiplied so that all classes weigh the same (class_weight=balanced)")
         numbers = [shorten(c.name) for c in self.columns if c.plain]
-        out += [f"{listed(numbers, MOST_SHOWN, ' and {} more')}: numbers"] if numbers else []
+        out += [f"{listed(numbers, MAX_SHOWN, ' and {} more')}: numbers"] if numbers else []
         out += [str(c) for c in self.columns if not c.plain]
         if self.terms is not None:
-            out += [f"terms: {listed((':'.join(term) for term in self.terms), MOST_SHOWN, ' and {} more')}"]
+            out += [f"terms: {listed((':'.join(term) for term in self.terms), MAX_SHOWN, ' and {} more')}"]
         if self.missing == "drop":
             out.append("rows with missing cells are left out")
         return [line for text in out for line in paragraph(text)]
@@ -272,8 +272,8 @@ class Coding:
         if found["missing"] not in get_args(Missing):
             raise CodingError(f"coding.missing must be one of {', '.join(get_args(Missing))}")
         columns = found["columns"]
-        if not isinstance(columns, dict) or not 0 < len(columns) <= MOST_COLUMNS:
-            raise CodingError(f"coding.columns must be an object with 1 to {MOST_COLUMNS:,} columns")
+        if not isinstance(columns, dict) or not 0 < len(columns) <= MAX_COLUMNS:
+            raise CodingError(f"coding.columns must be an object with 1 to {MAX_COLUMNS:,} columns")
         coded = tuple(_column(name, spec) for name, spec in columns.items())
         terms = None if found["terms"] is None else _terms(found["terms"], set(columns))
         rest = {name: found[name] for name in ("target", "weights", "positive", "class_weight", "missing", "intercept")}
@@ -281,16 +281,16 @@ class Coding:
 
 
 def _name(text: Any, where: str) -> str:
-    if not isinstance(text, str) or len(text) > LONGEST_NAME:
-        raise CodingError(f"{where} must be text of at most {LONGEST_NAME:,} characters")
+    if not isinstance(text, str) or len(text) > MAX_NAME_CHARACTERS:
+        raise CodingError(f"{where} must be text of at most {MAX_NAME_CHARACTERS:,} characters")
     return text
 
 
 def _column(name: str, spec: Any) -> ColumnCoding:
     where = f"coding.columns.{shorten(name, 30)}"
     _name(name, "the name of a column")
-    if not isinstance(spec, list) or not spec or len(spec) > MOST_LEVELS + 1:
-        raise CodingError(f"{where} must be a list of a word and at most {MOST_LEVELS:,} levels")
+    if not isinstance(spec, list) or not spec or len(spec) > MAX_LEVELS + 1:
+        raise CodingError(f"{where} must be a list of a word and at most {MAX_LEVELS:,} levels")
     kind, *rest = (_name(text, where) for text in spec)
     if kind == "number" and not rest:
         return ColumnCoding(name)
@@ -302,7 +302,7 @@ def _column(name: str, spec: Any) -> ColumnCoding:
 
 
 def _terms(found: Any, names: set[str]) -> tuple[tuple[str, ...], ...]:
-    if not isinstance(found, list) or not 0 < len(found) <= MOST_COLUMNS:
+    if not isinstance(found, list) or not 0 < len(found) <= MAX_COLUMNS:
         raise CodingError("coding.terms must be null or a list of terms")
     for term in found:
         known = isinstance(term, list) and all(isinstance(name, str) and name in names for name in term)

@@ -14,8 +14,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from convexcls.arrays import Array, Indices
-from convexcls.data.numbers import LARGEST_EXACT_INTEGER, is_missing, plain
+from convexcls.arrays import LARGEST_EXACT_INTEGER, Array, Indices
+from convexcls.data.numbers import is_missing, plain
 from convexcls.rational.numbers import exactly
 from convexcls.tables.errors import TableError
 
@@ -23,7 +23,7 @@ Kind = Literal["number", "levels", "date", "other"]
 #: What stands for nothing in a cell.
 MISSING = ("", "NA", "N/A", "n/a", "NaN", "nan", "-nan", "null", "NULL", "#N/A", "<NA>", "?", ".")
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
-LONGEST_NUMBER = 400
+MAX_NUMBER_CHARACTERS = 400
 _DATE = re.compile(
     r"(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{4})"
     r"([T ]\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?)?(Z|[+-]\d{2}:?\d{2})?",
@@ -64,7 +64,7 @@ class Column:
 
 def is_number(text: str) -> bool:
     """Whether a cell is a finite number in plain decimal notation."""
-    return len(text) <= LONGEST_NUMBER and bool(NUMBER.fullmatch(text)) and abs(float(text)) < float("inf")
+    return len(text) <= MAX_NUMBER_CHARACTERS and bool(NUMBER.fullmatch(text)) and abs(float(text)) < float("inf")
 
 
 def is_infinite(text: str) -> bool:

@@ -21,7 +21,7 @@ from convexcls.tables.columns import MISSING, Column, arrow_column, is_number, t
 from convexcls.tables.errors import TableError
 from convexcls.wording import shorten
 
-LONGEST_LINE = 2**24
+MAX_LINE_CHARACTERS = 2**24
 #: What is looked at to find out how a file is written: so many bytes, so many lines.
 HEAD_BYTES, HEAD_LINES = 2**18, 100
 SEPARATORS = (",", ";", "\t", "|")
@@ -68,9 +68,9 @@ def check_text(data: bytes, name: str) -> None:
         raise TableError(f"{name}: the file is empty")
     if b"\0" in data[:8192] and data[:2] not in BOMS:
         raise TableError(f"{name}: this is a binary file, not text")
-    first = data.find(b"\n", 0, LONGEST_LINE + 1)
-    if first < 0 and len(data) > LONGEST_LINE and data.find(b"\r", 0, LONGEST_LINE) < 0:
-        raise TableError(f"{name}, line 1: longer than {LONGEST_LINE:,} characters")
+    first = data.find(b"\n", 0, MAX_LINE_CHARACTERS + 1)
+    if first < 0 and len(data) > MAX_LINE_CHARACTERS and data.find(b"\r", 0, MAX_LINE_CHARACTERS) < 0:
+        raise TableError(f"{name}, line 1: longer than {MAX_LINE_CHARACTERS:,} characters")
 
 
 def _decoded(data: bytes, name: str, dialect: Dialect) -> tuple[Dialect, tuple[str, ...]]:
@@ -281,10 +281,10 @@ def _records(
 def _lines(text: io.TextIOBase, name: str) -> Iterator[str]:
     """The lines of a file; one without end is refused before it fills the memory."""
     number = 0
-    while line := text.readline(LONGEST_LINE):
+    while line := text.readline(MAX_LINE_CHARACTERS):
         number += 1
-        if len(line) == LONGEST_LINE:
-            raise TableError(f"{name}, line {number}: longer than {LONGEST_LINE:,} characters")
+        if len(line) == MAX_LINE_CHARACTERS:
+            raise TableError(f"{name}, line {number}: longer than {MAX_LINE_CHARACTERS:,} characters")
         if "\0" in line:
             raise TableError(f"{name}, line {number}: holds a NUL character; this is not a CSV file")
         yield line.removeprefix("\ufeff") if number == 1 else line

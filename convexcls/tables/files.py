@@ -43,8 +43,8 @@ PACKED = (".gz", ".bz2", ".xz", ".zst")
 MAGIC = {b"PAR1": "parquet", b"ARROW1": "feather", b"FEA1": "feather", b"\x93NUMPY": "npy"}
 _PACKED_MAGIC = {b"\x1f\x8b": ".gz", b"BZh": ".bz2", b"\xfd7zXZ\x00": ".xz", b"\x28\xb5\x2f\xfd": ".zst"}
 #: A packed file that grows beyond this is refused: a few bytes can make many.
-MOST_UNPACKED_BYTES = 16 * 2**30
-MOST_COLUMNS = 1_000_000
+MAX_UNPACKED_BYTES = 16 * 2**30
+MAX_COLUMNS = 1_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,14 +143,14 @@ def _unpacked(raw: bytes, packing: str, name: str) -> bytes:
             except ImportError:
                 raise missing(name, "pyarrow", "tables") from None
             with pa.CompressedInputStream(pa.BufferReader(raw), "zstd") as stream:
-                data = stream.read(MOST_UNPACKED_BYTES + 1)
+                data = stream.read(MAX_UNPACKED_BYTES + 1)
         else:
             with opener[packing](io.BytesIO(raw)) as stream:
-                data = stream.read(MOST_UNPACKED_BYTES + 1)
+                data = stream.read(MAX_UNPACKED_BYTES + 1)
     except (OSError, EOFError, lzma.LZMAError, zlib.error) as error:
         raise TableError(f"{name}: not a readable {packing} file: {clean(str(error))[:200]}") from None
-    if len(data) > MOST_UNPACKED_BYTES:
-        raise TableError(f"{name}: unpacks to more than {MOST_UNPACKED_BYTES:,} bytes; unpack it and read a part")
+    if len(data) > MAX_UNPACKED_BYTES:
+        raise TableError(f"{name}: unpacks to more than {MAX_UNPACKED_BYTES:,} bytes; unpack it and read a part")
     return bytes(data)
 
 
@@ -291,7 +291,7 @@ def _npy(file: Opened) -> list[Column]:
 
 
 def _matrix_columns(file: Opened, array: Any) -> list[Column]:
-    if not isinstance(array, np.ndarray) or array.ndim != 2 or array.shape[1] > MOST_COLUMNS:
+    if not isinstance(array, np.ndarray) or array.ndim != 2 or array.shape[1] > MAX_COLUMNS:
         raise TableError(f"{file.name}: holds {getattr(array, 'ndim', 'no')} dimension(s), a table has 2")
     return [array_column(f"x{k + 1}", array[:, k]) for k in range(array.shape[1])]
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from convexcls.arrays import Array, Indices
 from convexcls.data import Named
-from convexcls.tables.coding import MOST_LEVELS, Coding, ColumnCoding, Missing, labels_of, number_text
+from convexcls.tables.coding import MAX_LEVELS, Coding, ColumnCoding, Missing, labels_of, number_text
 from convexcls.tables.columns import Column, array_column, arrow_column, is_infinite, is_number
 from convexcls.tables.delimited import NAMELESS
 from convexcls.tables.errors import TableError, TableWarning
@@ -327,7 +327,7 @@ class Table:
                 "the column are: mend the cell (the decimal mark?), or leave the column out",
                 drop=column.name,
             )
-        many = len(column.levels) > MOST_LEVELS or (len(self) >= 20 and 2 * len(column.levels) > len(self))
+        many = len(column.levels) > MAX_LEVELS or (len(self) >= 20 and 2 * len(column.levels) > len(self))
         if many:
             raise TableError(
                 f"column {column.name!r} has {len(column.levels)} different texts in {len(self)} rows, too many for "

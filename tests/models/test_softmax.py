@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import itertools
 import warnings
+from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -16,6 +18,7 @@ from convexcls.losses import BinaryEntropy, Logistic, SimplexEntropy, SoftmaxMar
 from convexcls.proofs.claims.direction import check_direction
 from convexcls.proofs.verdict import certify
 from convexcls.rows import ClassMarginRows, ConstantRows, JoinedRows, ScaledRows, as_rows, block_gram
+from convexcls.solvers.smooth.newton import NewtonSolver
 
 
 def three_classes(n: int = 60, d: int = 3, K: int = 3, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -383,3 +386,31 @@ def test_bad_input():
         cc.SoftmaxMLE(X, Y, l2=-1.0)
     with pytest.raises(cc.NoAnswer, match="margins"):
         _ = cc.SoftmaxMLE(X, Y).solve().margins
+
+
+def test_the_point_shown_is_the_one_certified():
+    """With features near 2^54 a rounding of a coefficient moves a score by 1/10: classes are not centred again."""
+    base = 2**54
+    near = [[2, 61, -5, -6], [20, 32, 14, 4], [14, -9, 6, 0], [18, 4, 68, 49]]
+    s = cc.SoftmaxMLE([[Fraction(base + v) for v in row] for row in near], [0, 1, 0, 1], l2=1e4).solve()
+    np.testing.assert_array_equal(s.coef.ravel(), s.values["coef"])
+    np.testing.assert_array_equal(s.intercept, s.values["intercept"])
+
+
+@dataclass(frozen=True)
+class Shifted(NewtonSolver):
+    """Answers with all classes shifted together."""
+
+    def solve(self, problem, tol, callback=None):
+        answer = super().solve(problem, tol, callback)
+        by_class = answer.x[: problem.variable("coef").size].reshape(3, -1)
+        by_class += np.arange(by_class.shape[1])
+        return answer
+
+
+def test_an_answer_out_of_the_gauge_is_put_there_before_it_is_judged(monkeypatch):
+    monkeypatch.setattr("convexcls.job.solver_class", lambda name: Shifted)
+    s = cc.SoftmaxMLE(X, Y).solve("newton")
+    assert s.status == "optimal"
+    assert np.abs(s.coef.sum(axis=0)).max() < 1e-12
+    np.testing.assert_array_equal(s.coef.ravel(), s.values["coef"])

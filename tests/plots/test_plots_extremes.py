@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 
 import convexcls as cc
 from convexcls.plots import KINDS, BoundaryDisplay, HullsDisplay, LossesDisplay, MultipliersDisplay, Picture, pictures
-from convexcls.plots.points import MOST_SHOWN, thinned
+from convexcls.plots.points import MAX_SAMPLES_SHOWN, thinned
 
 mpl.use("Agg")
 
@@ -90,7 +90,7 @@ def test_many_samples_are_thinned_and_drawn_soon(many, kind):
 def test_what_matters_is_kept_and_the_picture_says_what_is_not(many):
     shown = BoundaryDisplay.of(many["apart"])
     assert np.isin(shown.points.support, shown.points.rows).all()
-    assert shown.points.rows.size < 1.1 * MOST_SHOWN
+    assert shown.points.rows.size < 1.1 * MAX_SAMPLES_SHOWN
     assert np.sum(shown.points.classes == 1) >= 20
     ax = Figure().subplots()
     shown.plot(ax)
@@ -108,7 +108,7 @@ def test_thinning_is_the_same_every_time_and_keeps_what_it_must():
     assert np.isin(always, rows).all()
     assert np.sum(classes[rows]) == 50  # a rare class is shown whole
     assert np.all(np.diff(rows) > 0)
-    assert thinned(classes, np.arange(40_000)).size <= 2 * MOST_SHOWN + 50
+    assert thinned(classes, np.arange(40_000)).size <= 2 * MAX_SAMPLES_SHOWN + 50
     np.testing.assert_array_equal(thinned(classes[:100], always[:1]), np.arange(100))
 
 

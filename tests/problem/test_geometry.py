@@ -322,3 +322,43 @@ def test_the_rank_of_the_design_does_not_depend_on_units(scale):
     with np.errstate(all="raise", under="ignore"):
         found = cc.LeastSquares(X, [0, 1, 0, 1]).solve().uniqueness
     assert (found.rank, found.columns) == (3, 3)
+
+
+# ---- new points -----------------------------------------------------------------------------------------------------
+
+
+def test_distances_of_new_points_are_those_of_the_formula():
+    s = cc.HardMarginSVM([[0.0, 0.0], [3.0, 4.0]], [0, 1]).solve()
+    new = np.array([[1.0, 7.0], [-2.0, 0.5]])
+    by_hand = (new @ s.coef + s.intercept) / np.sqrt(s.coef @ s.coef)
+    np.testing.assert_allclose(s.signed_distance(new), by_hand, rtol=1e-12)
+    np.testing.assert_array_equal(s.signed_distance(s.data.matrix), s.signed_distances)
+
+
+@pytest.mark.parametrize(("coding", "targets"), [("pm1", [-1, -1, 1, 1]), ("01", [0, 0, 1, 1])])
+def test_fitted_values_are_in_the_coding_of_the_targets(coding, targets):
+    X = np.array([[0.0], [1.0], [2.0], [4.0]])
+    s = cc.LeastSquares(X, ["a", "a", "b", "b"], coding=coding).solve()
+    Z = np.column_stack([X, np.ones(4)])
+    by_hand = Z @ np.linalg.solve(Z.T @ Z, Z.T @ np.array(targets, dtype=float))
+    np.testing.assert_allclose(s.fitted_values(X), by_hand, rtol=1e-10, atol=1e-12)
+
+
+def test_a_threshold_moves_the_boundary_to_its_probability():
+    X, y = [[0], [0], [0], [1], [1], [1]], ["no", "no", "yes", "no", "yes", "yes"]
+    s = cc.LogisticMLE(X, y).solve()
+    new = np.linspace(-2.0, 3.0, 41)[:, None]
+    for T in (0.0, 0.2, 0.5, 0.9, 1.0):
+        p = 1 / (1 + np.exp(-(new[:, 0] * s.coef[0] + s.intercept)))
+        clear = np.abs(p - T) > 1e-9
+        assert np.array_equal((s.predict(new, threshold=T) == "yes")[clear], (p > T)[clear])
+
+
+def test_a_threshold_is_refused_where_it_means_nothing():
+    two, three = ([[0], [1], [2], [3]], [0, 1, 0, 1]), ([[0], [1], [2], [3], [4], [5]], [0, 1, 2, 0, 1, 2])
+    with pytest.raises(ValueError, match=r"threshold is 1\.5: give a probability"):
+        cc.LogisticMLE(*two).solve().predict([[0]], threshold=1.5)
+    with pytest.raises(cc.NoAnswer, match="has no probabilities"):
+        cc.LeastSquares(*two).solve().predict([[0]], threshold=0.5)
+    with pytest.raises(cc.NoAnswer, match="a threshold needs two classes"):
+        cc.SoftmaxMLE(*three, l2=1.0).solve().predict([[0]], threshold=0.5)

@@ -210,7 +210,7 @@ def test_along_the_direction_the_likelihood_only_grows():
     rng = np.random.default_rng(0)
     for _ in range(20):
         x = rng.normal(size=3)
-        values = [problem.objective(x + step * way) for step in (0.0, 1.0, 3.0, 10.0)]
+        values = [problem.minimised(x + step * way) for step in (0.0, 1.0, 3.0, 10.0)]
         assert values == sorted(values, reverse=True)
         assert values[1] < values[0]
 

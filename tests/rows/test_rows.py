@@ -37,7 +37,7 @@ from convexcls.rows import (
 
 QUARTERS = st.integers(-8, 8).map(lambda k: k / 4)
 SQUARES = st.sampled_from([0.0, 0.25, 1.0, 4.0])
-small_blocks = patch.multiple(summation, BLOCK=3, PART=2)
+small_blocks = patch.multiple(summation, BLOCK_ROWS=3, SUMMED_ROWS=2)
 
 
 def exact(shape) -> st.SearchStrategy[np.ndarray]:
@@ -142,7 +142,7 @@ def test_gram(case, data):
 
 @pytest.mark.parametrize("written_out", [0, joined.WRITTEN_OUT])
 @small_blocks
-@patch.multiple(summation, SWEPT_ENTRIES=6, SHORTEST_SWEPT=2, LONGEST_SWEPT=3)
+@patch.multiple(summation, SWEPT_ENTRIES=6, MIN_SWEPT_ROWS=2, MAX_SWEPT_ROWS=3)
 @given(cases(), st.data())
 @settings(max_examples=200, suppress_health_check=[HealthCheck.differing_executors])
 def test_a_sweep_visits_every_row_once_and_in_order(written_out, case, data):

@@ -9,7 +9,7 @@ import pytest
 from scipy import sparse
 
 import convexcls as cc
-from convexcls.rows.scores import COLUMNS, linear_scores, row_products, settled
+from convexcls.rows.scores import SUMMED_PRODUCTS, linear_scores, row_products, settled
 from convexcls.rows.summation import rounding
 
 RNG = np.random.default_rng(5)
@@ -49,7 +49,7 @@ def test_a_score_is_that_of_the_sample_alone(name):
         assert np.array_equal(s.decision_function(layout[4:5]), whole[4:5])
 
 
-@pytest.mark.parametrize("d", [1, 2, 7, 50, 129, COLUMNS - 1, COLUMNS + 1, 3 * COLUMNS])
+@pytest.mark.parametrize("d", [1, 2, 7, 50, 129, SUMMED_PRODUCTS - 1, SUMMED_PRODUCTS + 1, 3 * SUMMED_PRODUCTS])
 def test_products_have_one_order(d):
     """einsum splits sums that are longer than its buffer where the batch has it: ours never reach it."""
     R, v = RNG.normal(size=(11, d)), RNG.normal(size=d)

@@ -555,7 +555,7 @@ def test_exit_codes(run, tmp_path, monkeypatch):
     proof.write_bytes(b'{"\xff": 1}')
     assert run(GOOD, name=proof)[0] == 2
     text = json.dumps(altered("hard", {}))
-    monkeypatch.setattr(alone, "LARGEST_FILE", len(text))
+    monkeypatch.setattr(alone, "MAX_FILE_CHARACTERS", len(text))
     proof.write_text(text)
     assert run(GOOD, name=proof)[0] == 0
     proof.write_text(text + " ")

@@ -25,7 +25,7 @@ from convexcls.proofs.claims.curvature import (
 from convexcls.proofs.claims.linear_program import (
     MAX_EXACT_ENTRIES,
     POSITIVE,
-    ZERO,
+    ROUNDED_ZERO,
     RecessionProgram,
     column_scale,
     largest_ratio,
@@ -157,7 +157,7 @@ def check_direction(problem: Problem, direction: Array) -> Direction | None:
     if d.shape != (problem.size,) or not np.all(np.isfinite(d)):
         return None
     residual = _violation(problem, d)
-    if residual > ZERO:
+    if residual > ROUNDED_ZERO:
         return None
     constant = problem.is_constant_along(d)
     if not constant and not (_holds_exactly(problem, d) and vanishes_as_given(problem, d)):
@@ -174,7 +174,7 @@ def check_direction(problem: Problem, direction: Array) -> Direction | None:
     rows = np.concatenate(approaching) if approaching else np.empty(0, dtype=np.intp)
     if slope < -POSITIVE * size and not constant:
         return Direction(d, slope, rows, residual)
-    if (constant or abs(slope) <= ZERO * size) and rows.size > 0:
+    if (constant or abs(slope) <= ROUNDED_ZERO * size) and rows.size > 0:
         return Direction(d, 0.0, rows, residual)
     return None
 
@@ -204,7 +204,7 @@ def _rates(problem: Problem, t: Term, d: Array) -> tuple[Array, Mask]:
     infimum at rate 0."""
     rows = problem.rows(t)
     moved, reach = _moved(rows, d)
-    moved = np.where((np.abs(moved) <= ZERO * reach) | (t.row_weights == 0), 0.0, moved)
+    moved = np.where((np.abs(moved) <= ROUNDED_ZERO * reach) | (t.row_weights == 0), 0.0, moved)
     clearly = np.where(np.abs(moved) > POSITIVE * reach, moved, 0.0)
     return t.loss.recession(moved), t.loss.falling(clearly)
 

@@ -21,7 +21,7 @@ from convexcls.problem import Problem
 from convexcls.proofs.claims.linear_program import (
     MAX_REFINED_UNKNOWNS,
     POSITIVE,
-    ZERO,
+    ROUNDED_ZERO,
     by_block,
     column_scale,
     constraint_matrix,
@@ -107,7 +107,11 @@ def check_farkas(problem: Problem, multipliers: Mapping[str, Array]) -> Farkas |
         value += float(c.rhs @ z)
         magnitude += float(np.abs(c.rhs) @ np.abs(z))
     residual = largest_ratio(pull, size)
-    if not residual <= ZERO or not value < -POSITIVE * magnitude or not _contradicts_exactly(problem, multipliers):
+    if (
+        not residual <= ROUNDED_ZERO
+        or not value < -POSITIVE * magnitude
+        or not _contradicts_exactly(problem, multipliers)
+    ):
         return None
     return Farkas(dict(multipliers), value, residual)
 

@@ -21,7 +21,7 @@ from convexcls.rational.elimination import solve
 #: A sum counts as zero when it is this small relative to the sum of its absolute values. Rounding leaves about 1e-16;
 #: classes that are 1e-9 apart leave 1e-9. A proof has to tell these two apart; where it rests on few rows, exact
 #: arithmetic does.
-ZERO = 1e-14
+ROUNDED_ZERO = 1e-14
 #: A quantity counts as positive when it is at least this large, on the same scale.
 POSITIVE = 1e-9
 #: Systems with more entries are not worked out in rationals.
@@ -234,7 +234,7 @@ def _stationary(problem: Problem, columns: Any, z: Array, target: Array, equal: 
     if not reached_exactly(problem, by_block(problem.constraints, z), [-Fraction(q) for q in problem.q]):
         return False
     left_over = np.abs(columns.T @ z - target)
-    within = left_over <= ZERO * (abs(columns).T @ np.abs(z) + np.abs(target))
+    within = left_over <= ROUNDED_ZERO * (abs(columns).T @ np.abs(z) + np.abs(target))
     return bool(np.all(within) and not np.any(z[~equal] < 0))
 
 

@@ -27,28 +27,25 @@ from convexcls.proofs.claims.optimum import Widest, widest
 from convexcls.proofs.claims.rational_lower_bounds import HALF, ZERO, costs, dual_bound, linearised_bound, single_ends
 from convexcls.proofs.claims.statement import NoProof, Statement, all_rows, state
 from convexcls.proofs.enclosure.enclose import bounds_at
-from convexcls.proofs.enclosure.intervals import root_interval
+from convexcls.proofs.enclosure.intervals import BOUND_BITS, root_interval
 from convexcls.rational.elimination import Vector, dot, solve
+from convexcls.rational.numbers import MAX_RATIONAL_MATRIX_ROWS
 
 #: Problems with more entries are left to bounds in doubles.
-MOST_ENTRIES = 200_000
-#: A larger matrix of the objective (of a kernel) is not looked into.
-MOST_KERNEL_ROWS = 60
+MAX_BOUNDED_ENTRIES = 200_000
 #: A point that is this near to its bounds, relative to its size, is within them, to rounding.
-NEAR = Fraction(1, 10**6)
-#: The bits of a root.
-BITS = 128
+NEAR_BOUND = Fraction(1, 10**6)
 #: A lower and an upper bound of the minimised objective, and the objective at the point as it is.
 Finer = tuple[Fraction, Fraction, Fraction]
 
 
 def affordable(problem: Problem) -> bool:
     """Whether the problem is small enough for rationals."""
-    if any(p.shape[0] > MOST_KERNEL_ROWS for p in problem.matrices.values()):
+    if any(p.shape[0] > MAX_RATIONAL_MATRIX_ROWS for p in problem.matrices.values()):
         return False
     rows = sum(block.size for block in (*problem.terms, *problem.constraints))
     kept = sum(v.size for v in problem.variables if v.kind not in ("samples", "margins"))
-    return rows * (kept + 1) <= MOST_ENTRIES
+    return rows * (kept + 1) <= MAX_BOUNDED_ENTRIES
 
 
 def true_bounds(
@@ -59,8 +56,8 @@ def true_bounds(
     enough. ``NoProof`` (a ValueError) where the problem is no quadratic program."""
     statement = state(problem)
     z = [value for name in statement.kept for value in point[name]]
-    near, value = _feasible(statement, z), _objective(statement, z)
-    upper = min((value if moved == z else _objective(statement, moved) for moved in near), default=None)
+    near, value = _feasible(statement, z), objective_at(statement, z)
+    upper = min((value if moved == z else objective_at(statement, moved) for moved in near), default=None)
     if upper is not None and (scale := _multiple(statement, z)) is not None:
         value = max(value, scale * value, key=lambda at: abs(at - upper))
     lower = [dual_bound(statement, multipliers), linearised_bound(statement, z, multipliers)]
@@ -70,7 +67,8 @@ def true_bounds(
 # ---- the upper bound ------------------------------------------------------------------------------------
 
 
-def _objective(statement: Statement, z: Vector) -> Fraction:
+def objective_at(statement: Statement, z: Vector) -> Fraction:
+    """The minimised objective at z, every slack as low as its lines allow."""
     total = HALF * dot([dot(row, z) for row in statement.quadratic], z) + dot(statement.linear, z) + statement.constant
     for samples in statement.samples:
         lines = [[dot(row, [*z, Fraction(1)]) for row in all_rows(line)] for line in samples.lines]
@@ -89,7 +87,7 @@ def _feasible(statement: Statement, z: Vector) -> list[Vector]:
         scale = _multiple(statement, middle)
         return [] if scale is None else [[scale * value for value in middle]]
     inside, reach = _within(bounds, z)
-    if any(abs(v - u) > NEAR * max(map(abs, z)) for u, v in zip(z, inside, strict=True)):
+    if any(abs(v - u) > NEAR_BOUND * max(map(abs, z)) for u, v in zip(z, inside, strict=True)):
         return []  # the point itself is not one of the box, to rounding
     tried = [_scaled_onto(equations, z), _onto(equations, inside, reach)]
     return [near for near in tried if near is not None and all(dot(row, [*near, Fraction(1)]) <= 0 for row in bounds)]
@@ -197,4 +195,4 @@ def _widest_bounds(parts: Widest, point: Mapping[str, list[Fraction]], multiplie
     if low is None or high is None or not 0 < low <= high:
         return None
     own = min(t, 1 / (2 * value * t))  # less where the margins of the point fall short of t
-    return -root_interval(1 / (2 * low), BITS)[1], -root_interval(1 / (2 * high), BITS)[0], -own
+    return -root_interval(1 / (2 * low), BOUND_BITS)[1], -root_interval(1 / (2 * high), BOUND_BITS)[0], -own

@@ -39,9 +39,9 @@ from convexcls.rows.signs import exact_signs
 #: Blocks of so few rows are kept as rationals.
 MAX_RATIONAL_ROWS = 64
 #: Samples with so many different weights are multiplied as rationals; fewer are added up weight by weight.
-MOST_WEIGHTS = 32
+MAX_DISTINCT_WEIGHTS = 32
 #: More unknowns besides slacks are beyond exact arithmetic.
-MOST_UNKNOWNS = 1500
+MAX_EXACT_UNKNOWNS = 1500
 #: The moments of data with more entries are not worked out again: residuals in doubles judge them.
 MAX_MOMENT_ENTRIES = 5_000_000
 
@@ -92,8 +92,10 @@ def state(problem: Problem) -> Statement:
     slacks = {e.variable for e in epigraphs}
     kept = tuple(v.name for v in problem.variables if v.name not in slacks)
     size = sum(problem.variable(v).size for v in kept)
-    if size > MOST_UNKNOWNS:
-        raise NoProof(f"{size} unknowns besides slacks are too many for exact arithmetic (at most {MOST_UNKNOWNS})")
+    if size > MAX_EXACT_UNKNOWNS:
+        raise NoProof(
+            f"{size} unknowns besides slacks are too many for exact arithmetic (at most {MAX_EXACT_UNKNOWNS})"
+        )
     blocks = {c.name: AffineRows(c, problem.narrow_rows(c.entries, kept), size) for c in problem.constraints}
     quadratic, linear, constant = _objective(problem, kept, size)
     plain = [blocks[c.name] for c in problem.constraints if not slacks & c.entries.keys()]
@@ -315,7 +317,7 @@ class AffineRows:
             return centred
         total = [[Fraction(0)] * (self.width + 1) for _ in range(self.width + 1)]
         different = np.unique(weights)
-        doubles = self.doubles(index) if different.size <= MOST_WEIGHTS else None
+        doubles = self.doubles(index) if different.size <= MAX_DISTINCT_WEIGHTS else None
         if doubles is None:
             rows = self.rational(index)
             weighed = [[Fraction(w) * v for v in row] for w, row in zip(weights.tolist(), rows, strict=True)]

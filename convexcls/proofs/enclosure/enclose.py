@@ -187,7 +187,7 @@ def _start(problem: Problem, x: Any) -> list[Fraction]:
         if values.shape != (problem.size,):
             raise ValueError(f"x has shape {values.shape}: the {problem.name} has {problem.size} unknowns")
         with np.errstate(all="ignore"):  # a point where the objective overflows or is no number is not better
-            better = np.all(np.isfinite(values)) and problem.objective(values) <= problem.objective(0.0 * values)
+            better = np.all(np.isfinite(values)) and problem.minimised(values) <= problem.minimised(0.0 * values)
         if better:
             return [Fraction(v) for v in values.tolist()]
     return [Fraction(0)] * problem.size

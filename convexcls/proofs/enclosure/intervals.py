@@ -40,6 +40,8 @@ MAX_BITS = 50_000
 #: A check works with so many bits more than the search did, so that what is true is accepted on any machine; with the
 #: second number where the first did not do.
 CHECK_BITS, MORE_CHECK_BITS = 32, 1024
+#: The bits of bounds that are compared with doubles, or rounded to them.
+BOUND_BITS = 128
 #: Bits of a root beyond those of its digits.
 ROOT_BITS = 8
 

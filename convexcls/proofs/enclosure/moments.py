@@ -20,6 +20,7 @@ from functools import cached_property
 from convexcls.problem import NoAnswer, Problem
 from convexcls.proofs.enclosure.intervals import (
     BITS_PER_DIGIT,
+    BOUND_BITS,
     CHECK_BITS,
     MAX_BITS,
     Enclosure,
@@ -108,14 +109,14 @@ def _log_two_pi(bits: int) -> Interval:
     return log_interval(2 * low, bits)[0], log_interval(2 * high, bits)[1]
 
 
-def value_at(parts: Sequence[Moments], values: Values, bits: int) -> Interval | None:
+def value_at(parts: Sequence[Moments], values: Values, bits: int = BOUND_BITS) -> Interval | None:
     """Numbers around the objective at a point; None where it is infinite."""
     found = [part.value(part.unpacked(values), bits) for part in parts]
     known = [interval for interval in found if interval is not None]
     return sum_of(known) if len(known) == len(found) else None
 
 
-def least_value(parts: Sequence[Moments], bits: int) -> Interval:
+def least_value(parts: Sequence[Moments], bits: int = BOUND_BITS) -> Interval:
     """Numbers around the optimum, where there is one."""
     return sum_of(part.optimum(bits) for part in parts)
 

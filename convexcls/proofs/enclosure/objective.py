@@ -28,14 +28,13 @@ from convexcls.proofs.enclosure.intervals import all_exact, ball, column, read_r
 from convexcls.proofs.enclosure.losses import BY_TYPE, FALLING, Derivatives, LossSum, SoftmaxSum
 from convexcls.rational.elimination import independent_columns
 from convexcls.rows import ClassMarginRows, JoinedRows
+from convexcls.rows.summation import BLOCK_ROWS
 
 if TYPE_CHECKING:
     from flint import arb, arb_mat
 
 #: Larger problems are refused: each entry is a ball of its own.
 MAX_ENTRIES, MAX_UNKNOWNS = 5_000_000, 1000
-#: Samples are read and worked on this many at a time.
-BLOCK_ROWS = 2048
 
 
 def refuse_others(problem: Problem) -> None:

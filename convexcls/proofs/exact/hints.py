@@ -19,7 +19,7 @@ OFF = -1
 #: A sample whose slack is an unknown of the small program.
 OPEN = -2
 #: More multipliers than this are left as they are.
-MOST_THINNED = 20_000
+MAX_THINNED_MULTIPLIERS = 20_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,7 +135,7 @@ def thinned(rows: Array, multipliers: Array, owners: Sequence[int]) -> Array:
     from scipy.optimize import linprog
 
     count = rows.shape[0]
-    if count > MOST_THINNED or not np.all(np.isfinite(rows)):
+    if count > MAX_THINNED_MULTIPLIERS or not np.all(np.isfinite(rows)):
         return multipliers
     owner = np.asarray(owners)
     held = np.flatnonzero(owner >= 0)

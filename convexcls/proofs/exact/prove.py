@@ -20,8 +20,10 @@ from convexcls.proofs.exact.criss_cross import Contradiction, Falling, Tight
 from convexcls.proofs.exact.criss_cross import dot as sparse_dot
 from convexcls.proofs.exact.hints import Hints, read_hints
 from convexcls.proofs.exact.search import ActiveSetSearch, SolvedProgram, TooFar
-from convexcls.rational.elimination import dot, rank
+from convexcls.rational.elimination import Vector, dot, rank
 
+#: A matrix of the objective, as of a kernel of high degree, with more bits in all is not solved with, many times over.
+MOST_BITS = 4_000_000
 #: Solves a problem in doubles: a point, None where there is none, and multipliers (of an infeasible problem a Farkas
 #: vector). Solvers stand above proofs, so whoever asks for a proof may bring one along.
 Solve: TypeAlias = Callable[[Problem], tuple[Any, Mapping[str, Any]]]
@@ -38,6 +40,8 @@ def prove(
     proof of such a problem.
     """
     statement = state(problem)
+    if problem.matrices and sum(map(_bits, statement.quadratic)) > MOST_BITS:
+        raise NoProof("the entries of the quadratic part, as they were given, have too many digits")
     search = ActiveSetSearch.start(statement, read_hints(statement, x, multipliers))
     if solve is None or not problem.constraints:  # without constraints there is nothing to guess
         return assemble(statement, search.run())
@@ -45,6 +49,10 @@ def prove(
         with suppress(TooFar):
             return assemble(statement, search.run(patient=False))
     return assemble(statement, ActiveSetSearch.start(statement, read_hints(statement, *solve(problem))).run())
+
+
+def _bits(row: Vector) -> int:
+    return sum(value.numerator.bit_length() + value.denominator.bit_length() for value in row)
 
 
 def assemble(statement: Statement, found: SolvedProgram) -> ExactProof:

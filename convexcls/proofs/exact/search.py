@@ -37,7 +37,7 @@ JOINING = 2
 #: An answer that so many rows contradict, for each unknown, is no guess to start from.
 MAX_CONTRADICTIONS_PER_UNKNOWN = 4
 #: Programs of more rows are not tried: the guess was too far from the solution.
-MOST_ROWS = 4000
+MAX_PROGRAM_ROWS = 4000
 
 
 class TooFar(NoProof):
@@ -139,7 +139,7 @@ class ActiveSetSearch:
                 return SolvedProgram(self, program, outcome)
             if joining > MAX_CONTRADICTIONS_PER_UNKNOWN * (self.statement.size + 10) and not patient:
                 raise TooFar("the point given is too far from the solution")
-            if len(self.rows) > MOST_ROWS:
+            if len(self.rows) > MAX_PROGRAM_ROWS:
                 raise NoProof("no answer in doubles is near enough to the solution: too many rows are unsure")
 
     def _join(self, z: Sequence[Fraction], moving: bool) -> int:

@@ -36,7 +36,7 @@ from convexcls.rows.column_basis import ColumnBasis
 #: What ``attainment`` has to reach: at a minimiser it is 1, along a separated likelihood it is 0 or less.
 PROOF = 0.5
 #: How many rows are tried before all of them, for each unknown.
-ROWS_PER_UNKNOWN = 2
+FIRST_ROWS_PER_UNKNOWN = 2
 #: Terms of at most so many samples are not thinned.
 MAX_SAMPLES_TAKEN_ALL = 2000
 #: A system with more unknowns is not factored: then there is no proof.
@@ -50,7 +50,7 @@ SMALLEST_PIVOT = 1e-5
 #: What rounding may leave of a linear cost along a direction where it is 0.
 LEFT_BY_ROUNDING = 1e-12
 #: So far may a multiplier that has to stay above 0 change, relative to itself.
-MOST_CHANGED = 0.5
+MAX_MULTIPLIER_CHANGE = 0.5
 
 
 def needs_attainment_proof(problem: Problem) -> bool:
@@ -74,7 +74,7 @@ def attainment(problem: Problem, x: Array, multipliers: Mapping[str, Array], gra
         pull = (_gradient(problem, x, held) if gradient is None else gradient)[where]
         if where.size > MAX_FACTORED_UNKNOWNS or not np.all(np.isfinite(pull)):
             return -np.inf
-        step = ROWS_PER_UNKNOWN * where.size
+        step = FIRST_ROWS_PER_UNKNOWN * where.size
         fewer = [_few(t, step) for t in terms]
         if any(t is not all_of_it for t, all_of_it in zip(fewer, terms, strict=True)):
             found = _Correction(problem, fewer, names, where, x, held, holding).remaining(pull, quickly=True)
@@ -256,7 +256,7 @@ class _Correction:
                 moved / np.where(sizes > 0, sizes, 1.0)[:, None], -along / np.where(sizes > 0, sizes, 1.0)
             )
             signed = np.concatenate([np.full(rows.shape[0], signed) for rows, _, signed in self.holding])
-            if not np.all(np.abs(change[signed]) <= MOST_CHANGED):
+            if not np.all(np.abs(change[signed]) <= MAX_MULTIPLIER_CHANGE):
                 return True
             along = along + moved @ change
         if not np.all(np.abs(along) <= LEFT_BY_ROUNDING * sizes):

@@ -33,13 +33,13 @@ from functools import cached_property
 
 import numpy as np
 
-from convexcls.arrays import Array, Mask
+from convexcls.arrays import UNIT_ROUNDOFF, Array, Mask, top
 from convexcls.problem import Constraint, NormBound, Problem, Term
 from convexcls.problem.centring import in_centred_form
 from convexcls.proofs.kkt.correction import Correction, FreeRows
 from convexcls.proofs.kkt.products import Gradient, plain_values, quadratic_value, rounding_by_row, row_values
 from convexcls.proofs.kkt.residuals import KKT, BlockResidual, Residual, Sizes, Yardsticks, largest, ratio
-from convexcls.proofs.rigorous.rounding import UNIT, Ball, gamma, raised
+from convexcls.proofs.rigorous.rounding import Ball, gamma, raised
 from convexcls.rows import JoinedRows
 
 #: The tolerance at which the conditions are told from rounding where nobody names one.
@@ -47,7 +47,7 @@ TOLERANCE = 2e-10
 #: Rounding above this fraction of the tolerance is looked at more closely.
 DOUBT = 0.1
 #: A residual so many times the tolerance is not measured in other ways, where there are more entries than that.
-HOPELESS, FEW_ENTRIES = 1e3, 20_000
+HOPELESS, MAX_EASY_ENTRIES = 1e3, 20_000
 #: The relative rounding of a slope, in units of 2^-53.
 SLOPE_ROUNDING = 8
 
@@ -111,7 +111,7 @@ class _Check:
         self.residual = Ball(self.gradient.value, self.gradient.rounding)
 
     def _add(self, rows: JoinedRows, multiplier: Array, size: Array | None = None) -> None:
-        self.largest_multiplier = max(self.largest_multiplier, float(np.abs(multiplier).max(initial=0.0)))
+        self.largest_multiplier = max(self.largest_multiplier, top(np.abs(multiplier)))
         self.gradient.add(rows, multiplier, size)
 
     def _add_term(self, term: Term) -> float:
@@ -127,7 +127,7 @@ class _Check:
         self.losses_rounding += 0.5 * float((error * rad).sum())
         if self.sizes.curved.size:  # to the others, the rounding of slopes is a change of multipliers as small
             own = 1 if term.is_half_square else SLOPE_ROUNDING  # of a square the slope is the argument
-            off = own * UNIT * sizes + error
+            off = own * UNIT_ROUNDOFF * sizes + error
             self.gradient.inherit(rows, off if self.closely else float(off.sum()))
         return term.value(u)
 
@@ -200,7 +200,8 @@ class _Check:
         if curved.size:
             mid, rad, twice = c.mid[curved], c.rad[curved], 2.0 * self.sizes.diagonal[curved]
             costs[curved], off[curved] = mid**2 / twice, (2.0 * np.abs(mid) + rad) * rad / twice
-        if self.sizes.boxed.any():
+        boxed = bool(self.sizes.structure.bounds) and bool(self.sizes.boxed.any())
+        if boxed:
             costs, off = self._boxed(self.sizes.boxed, costs, off)
         for v, radius in self.radii.items():  # the same within a ball
             where = self.problem.layout[v]
@@ -216,7 +217,7 @@ class _Check:
             + gamma(costs.size + self.costs_added + 8) * size
         )
         gap = float(costs.sum()) + self.cost
-        if self.sizes.boxed.any() and not abs(gap) + rounding <= DOUBT * self.tol * self.scale:
+        if boxed and not abs(gap) + rounding <= DOUBT * self.tol * self.scale:
             other, other_rounding = self._gap_without_bounds()
             if abs(other) + other_rounding < abs(gap) + rounding:
                 return other, other_rounding
@@ -232,7 +233,7 @@ class _Check:
         mid, rad = self.residual.mid.copy(), self.residual.rad
         for c in bounds:
             mid -= self.problem.rows(c).T @ self.multipliers[c.name]
-        rad = raised(rad + 4.0 * UNIT * np.abs(mid))
+        rad = raised(rad + 4.0 * UNIT_ROUNDOFF * np.abs(mid))
         x, (low, high) = self.x, self.sizes.structure.limits
         way = np.maximum(np.where(mid > 0, x - low, high - x), 0.0)
         costs, off = np.abs(mid) * way, rad * np.where(np.abs(mid) > rad, way, high - low)
@@ -287,7 +288,7 @@ class _Check:
             rad = c.rad.copy()
             rad[curved] = raised(rad[curved] + self.gradient.inherited[curved])
             c = Ball(c.mid, rad)
-        change, rounding = (ratio(value, self.multiplier_unit) for value in (needed.size, needed.rounding))
+        change, rounding = ratio(needed.size, self.multiplier_unit), ratio(needed.rounding, self.multiplier_unit)
         sizes, blocks = np.abs(c.mid), {}
         for v, where in self.problem.layout.items():
             by = ((1.0, reference[where]),)
@@ -335,7 +336,7 @@ class _Check:
     def _needed_correction(self) -> tuple[list[str], Correction]:
         """The variables whose residual is measured in multipliers, and by how much these would have to change."""
         rows = self.free
-        if not np.all(np.isfinite(self.residual.mid)) or not np.any(self.gradient.magnitude[rows.where]):
+        if not np.isfinite(self.residual.mid).all() or not self.gradient.magnitude[rows.where].any():
             return [], Correction()  # a sum of zeros is zero without rounding
         if self.hopeless:  # what it would take to remove it says no more
             return rows.names, Correction()
@@ -351,9 +352,11 @@ class _Check:
     @property
     def hopeless(self) -> bool:
         """Whether the residual of a large problem is far above the tolerance as it stands."""
+        if sum([rows.entries for rows in self.free.maps]) <= MAX_EASY_ENTRIES:
+            return False
         where, sizes = self.free.where, self.gradient.sizes[self.free.where]
         clearly = np.abs(self.residual.mid[where]) - self.residual.rad[where] > HOPELESS * self.tol * sizes
-        return bool(np.any(clearly)) and sum(rows.entries for rows in self.free.maps) > FEW_ENTRIES
+        return bool(np.any(clearly))
 
     # ---- constraints ----------------------------------------------------------------------------------------------
 
@@ -372,8 +375,8 @@ class _Check:
 
     def _constraint(self, c: Constraint) -> None:
         multiplier, equal = self.multipliers[c.name], c.relation == "=="
-        size, nothing = np.abs(multiplier), np.zeros(c.size)
-        most = float(size.max(initial=0.0))
+        size, nothing = np.abs(multiplier), np.zeros(multiplier.size)
+        most = top(size)
         unit, price = self._unit(c), max(most, self.sizes.slack_costs[c.name])
         excess = self._excess(c, unit, price)
         mid, rad = excess.mid, excess.rad
@@ -389,19 +392,20 @@ class _Check:
         wrong = nothing if equal else np.maximum(-multiplier, 0.0)
         self.signs[c.name] = BlockResidual.of(wrong, self._sign_yardsticks(c, most, unit))
         products = -multiplier * mid
-        self._add_products(products, size, rad)
-        self.products[c.name] = float(products.sum()), float(size @ rad), float(np.abs(products).sum())
-        unsure = 0.0 if equal else float(np.max(size * rad, initial=0.0))
+        self.products[c.name] = self._add_products(products, size, rad)
+        unsure = 0.0 if equal else top(size * rad)
         by = ((1.0, self.scale),)
         self.slackness[c.name] = BlockResidual.of(nothing if equal else np.abs(products), by, ratio(unsure, self.scale))
 
-    def _add_products(self, products: Array, sizes: Array, rad: Array) -> None:
+    def _add_products(self, products: Array, sizes: Array, rad: Array) -> tuple[float, float, float]:
         """Add what products of multipliers and residuals cost, with the sizes of the multipliers and the rounding of
         the residuals."""
-        self.cost += float(products.sum())
-        self.cost_size += float(np.abs(products).sum())
-        self.cost_rounding += float(sizes @ rad)
+        cost, rounding, size = float(products.sum()), float(sizes @ rad), float(np.abs(products).sum())
+        self.cost += cost
+        self.cost_size += size
+        self.cost_rounding += rounding
         self.costs_added += products.size
+        return cost, rounding, size
 
     def _unit(self, c: Constraint) -> Array | float:
         """What counts as one: that of the block but, of an unknown between two bounds, no more than their distance. The
@@ -480,11 +484,11 @@ class _Check:
 def _pull_error(term: Term, u: Array, rad: Array | float) -> Array:
     """How far slopes times weights may be off because their arguments are."""
     weights = term.row_weights
-    off = np.broadcast_to(rad, u.shape) if term.is_half_square else 2.0 * term.loss.slope_change(u, rad)
-    return np.where(weights > 0, weights * off, 0.0)
+    out = weights * (rad if term.is_half_square else 2.0 * term.loss.slope_change(u, rad))
+    return out if term.counted.size == weights.size else np.where(weights > 0, out, 0.0)
 
 
 def _share(values: Array) -> float:
     """How many times the largest all of them are: it pays for all."""
-    top = float(values.max(initial=0.0))
-    return float(values.sum()) / top if top > 0 else 1.0
+    most = top(values)
+    return float(values.sum()) / most if most > 0 else 1.0

@@ -28,9 +28,9 @@ from typing import NamedTuple
 from weakref import ref
 
 import numpy as np
-from scipy.linalg.lapack import dpocon, dpotrf, dpotrs
+from scipy.linalg.lapack import dpotrf, dpotri, dpotrs
 
-from convexcls.arrays import Array, Indices
+from convexcls.arrays import Array, Indices, top
 from convexcls.problem import BY_SAMPLE, Problem
 from convexcls.problem.epigraph import Epigraph
 from convexcls.proofs.rigorous.rounding import Ball
@@ -40,22 +40,24 @@ from convexcls.rational.elimination import dot, independent_columns, solve
 from convexcls.rational.numbers import to_double
 from convexcls.rows import JoinedRows, Rows, as_rows
 from convexcls.rows.column_basis import ColumnBasis, rank_as_given
-from convexcls.rows.summation import row_blocks
+from convexcls.rows.summation import mirrored, row_blocks
 
 #: More variables than this are not measured (duals of large problems, whose multipliers include one a variable).
-LARGEST_GROUP = 2000
+MAX_GROUP_UNKNOWNS = 2000
 #: A Cholesky factor of the scaled Gram matrix with smaller pivots is not relied on.
 SMALLEST_PIVOT = 1e-3
+#: What rounding may add to the inverse of such a matrix, at most, as a factor.
+INVERTED = 1.1
 #: Singular values below this fraction of the largest are zero or lost in rounding.
 SMALLEST_SINGULAR_VALUE = 1e-12
 #: Rows with fewer entries are looked at in rationals where singular values are below that.
-FEW_ENTRIES = 1_000
+MAX_RANKED_ENTRIES = 1_000
 #: The rows that are looked at first: at least and at most so many for each unknown.
 FEW_ROWS, MORE_ROWS = 2, 64
 #: Fewer rows than this are taken all.
 MAX_ROWS_TAKEN_ALL = 2000
-#: Conjugate gradients take at most so many steps, each two passes over all rows.
-MOST_STEPS = 10
+#: Conjugate gradients take at most so many steps, each two passes over all rows, until so little of a change is left.
+MAX_STEPS, LITTLE_LEFT = 10, 0.05
 
 
 def free_variables(problem: Problem) -> list[str]:
@@ -69,7 +71,9 @@ def free_variables(problem: Problem) -> list[str]:
             continue
         if any(v.name in entries for entries in problem.remembered(_summed_by_block)):
             out.append(v.name)
-    return [v for group in _joined(problem, out) if _width(problem, group) <= LARGEST_GROUP for v in group]
+    if problem.size <= MAX_GROUP_UNKNOWNS:
+        return out
+    return [v for group in _joined(problem, out) if _width(problem, group) <= MAX_GROUP_UNKNOWNS for v in group]
 
 
 def _width(problem: Problem, names: Sequence[str]) -> int:
@@ -96,7 +100,8 @@ def _summed_by_block(problem: Problem) -> list[dict[str, Rows]]:
 
 def _sides(problem: Problem, names: Sequence[str]) -> list[Epigraph]:
     """The distance behind each block in which these variables add up; none where some block is no side of one."""
-    distances = problem.remembered(Structure).distances
+    if not (distances := problem.remembered(Structure).distances):
+        return []
     by_block = zip(problem.blocks, problem.remembered(_summed_by_block), strict=True)
     summed = [b.name for b, entries in by_block if not entries.keys().isdisjoint(names)]
     return [distances[name] for name in summed] if distances.keys() >= set(summed) else []
@@ -137,8 +142,12 @@ class FreeRows:
 
     def correction(self, residual: Ball, enough: float = 0.0) -> Correction:
         """What removes the residual of all of these variables: see ``GroupRows``."""
-        parts = [(kind, Ball(residual.mid[w], residual.rad[w])) for kind in self.kinds for w in kind.places]
-        sizes, whole, roundings = zip(*(kind.correction(part, enough) for kind, part in parts), strict=True)
+        found = [
+            kind.correction(Ball(residual.mid[w], residual.rad[w]), enough) for kind in self.kinds for w in kind.places
+        ]
+        if len(found) == 1:
+            return found[0]
+        sizes, whole, roundings = zip(*found, strict=True)
         return Correction(max(sizes), all(whole), max(roundings))
 
     @property
@@ -197,30 +206,33 @@ class GroupRows:
     @cached_property
     def squares(self) -> Array | None:
         """The diagonal of K'K where that is all of it: no row has more than one entry. None where some have."""
-        if self.gauge or not all(map(_orthogonal_columns, self.maps)):
+        if self.gauge or not all(_orthogonal_columns(rows) for rows in self.maps):
             return None
         out = np.zeros(self.where.size)
         for joined, costs in zip(self.maps, self.costs, strict=True):
             for where, rows in joined.parts:
-                out[where] += rows.T @ (costs * (rows @ np.ones(rows.shape[1])))
+                out[where] += rows.transposed_matmul(costs * (rows @ np.ones(rows.shape[1])))
         return out
 
     @cached_property
     def largest(self) -> Array:
         """The largest entry of each column."""
-        return np.asarray(np.max([rows.column_max() for rows in self.maps], axis=0))
+        first, *others = (rows.column_max() for rows in self.maps)
+        for other in others:
+            first = np.maximum(first, other)
+        return first
 
     @cached_property
     def size(self) -> Array:
         """The same, one for a column of zeros."""
-        return np.where(self.largest > 0, self.largest, 1.0)
+        return self.largest if (self.largest > 0).all() else np.where(self.largest > 0, self.largest, 1.0)
 
     @cached_property
     def few(self) -> _Factored | None:
         """Some of the rows with their factor; None where all are taken, or where their columns nearly repeat each
         other."""
         every = [_spacing(rows.shape[0], self.where.size) for rows in self.maps]
-        if all(step == 1 for step in every):
+        if max(every, default=1) == 1:
             return None
         few = [rows[::step] if step > 1 else rows for rows, step in zip(self.maps, every, strict=True)]
         return self._factored(few, [costs[::step] for costs, step in zip(self.costs, every, strict=True)])
@@ -267,13 +279,14 @@ class GroupRows:
         r, off = residual.mid, residual.rad
         if self.squares is not None:
             return _column_by_column(self.squares, self.largest, r, off)
-        if self.few is not None and (found := _on_few_rows(self.maps, self.costs, self.few, r, enough)) is not None:
+        if self.few is not None:
             rounding = self.few.largest_change(off)
-            if found + rounding <= enough or self.whole is None:
+            found = _on_few_rows(self.maps, self.costs, self.few, r, enough - rounding)
+            if found is not None and (found + rounding <= enough or self.whole is None):
                 return Correction(found, True, rounding)
         if self.whole is not None:
             return Correction(self.whole.change(r), True, self.whole.largest_change(off))
-        if sum(rows.shape[0] for rows in self.maps) * self.where.size <= FEW_ENTRIES and self._near_dependence:
+        if sum(rows.shape[0] for rows in self.maps) * self.where.size <= MAX_RANKED_ENTRIES and self._near_dependence:
             return _by_rationals(self.maps, self.costs, r, off)
         if self.basis is None or (self.basis.others.size and not self.is_exact):
             return Correction(float("inf"), False)
@@ -323,9 +336,10 @@ def _column_by_column(squares: Array, largest: Array, r: Array, off: Array) -> C
     """The change where K'K is diagonal and needs no factor; a column of zeros is left out. A row has one entry, so the
     largest change of a column is at its largest."""
     there = squares > 0
-    step, unsure = (np.divide(v, squares, out=np.zeros(r.size), where=there) for v in (np.abs(r), off))
-    change, most = (float((largest * v).max(initial=0.0)) for v in (step, unsure))
-    return Correction(change, bool(there.all()), most)
+    whole = bool(there.all())
+    if not whole:
+        r, off, squares = np.where(there, r, 0.0), np.where(there, off, 0.0), np.where(there, squares, 1.0)
+    return Correction(top(largest * (np.abs(r) / squares)), whole, top(largest * (off / squares)))
 
 
 def _spacing(n: int, unknowns: int) -> int:
@@ -349,16 +363,18 @@ class _Factored:
         cls, problem: Problem, maps: Sequence[JoinedRows], costs: Sequence[Array], where: Indices, size: Array
     ) -> _Factored | None:
         """None where columns nearly repeat each other."""
-        grams = (rows.gram(c) for rows, c in zip(maps, costs, strict=True))
-        gram = sum(grams, np.zeros((where.size, where.size)))
-        scaled = gram / np.outer(size, size)
-        diagonal = np.sqrt(np.diag(scaled))
-        diagonal = np.where(diagonal > 0, diagonal, 1.0)
-        scaled = problem.fill_null_directions(scaled / np.outer(diagonal, diagonal), size * diagonal, where)
-        factor, info = dpotrf(scaled, lower=1, clean=0)
-        if info != 0 or not np.abs(factor.diagonal()).min() >= SMALLEST_PIVOT:
+        scaled = np.zeros((where.size, where.size))
+        for rows, c in zip(maps, costs, strict=True):
+            scaled += rows.gram(c)
+        scaled /= size[:, None] * size
+        diagonal = np.sqrt(scaled.diagonal())
+        diagonal[~(diagonal > 0)] = 1.0
+        scaled /= diagonal[:, None] * diagonal
+        unit = size * diagonal
+        factor, info = dpotrf(problem.fill_null_directions(scaled, unit, where), lower=1, clean=0)
+        if info != 0 or not factor.diagonal().min() >= SMALLEST_PIVOT:
             return None
-        return cls(maps, np.asarray(factor), size * diagonal, all(np.all(c == 1.0) for c in costs))
+        return cls(maps, factor, unit, all((c == 1.0).all() for c in costs))
 
     def solve(self, r: Array) -> Array:
         """(K'CK)^-1 r."""
@@ -370,19 +386,19 @@ class _Factored:
         return _largest([rows @ step for rows in self.maps])
 
     def largest_change(self, off: Array) -> float:
-        """At least the same for every r with |r| <= off, in units in which K'CK has a diagonal of ones. Where all costs
-        are one, ‖K (K'K)^-1 r‖^2 = r'(K'K)^-1 r: the norm of ``off`` times the root of that of the inverse. Otherwise
-        the longest row of K times both norms."""
-        if not self._smallest > 0:
-            return np.inf
-        length = float(np.linalg.norm(off / self.unit))
-        return length / float(np.sqrt(self._smallest)) if self.even else self._longest * length / self._smallest
+        """At least the same for every r with |r| <= off. Where all costs are one, ‖K (K'K)^-1 r‖^2 = r'(K'K)^-1 r is at
+        most off'|(K'K)^-1| off. Otherwise the longest row of K times the length of |(K'CK)^-1| off."""
+        off = off / self.unit
+        step = self._inverse @ off
+        if self.even:
+            return float(np.sqrt(INVERTED * (off @ step)))
+        return INVERTED * self._longest * float(np.linalg.norm(step))
 
     @cached_property
-    def _smallest(self) -> float:
-        """At most about the smallest eigenvalue."""
-        norm = float(np.abs(self.factor.diagonal()).max(initial=0.0))
-        return float(dpocon(self.factor, norm * norm, uplo="L")[0] * norm * norm / np.sqrt(max(self.unit.size, 1)))
+    def _inverse(self) -> Array:
+        """The sizes of the entries of (K'CK)^-1, in units in which K'CK has a diagonal of ones."""
+        lower, _ = dpotri(self.factor, lower=1)
+        return np.abs(mirrored(np.ascontiguousarray(lower)))
 
     @cached_property
     def _longest(self) -> float:
@@ -390,7 +406,7 @@ class _Factored:
 
 
 def _largest(changes: Sequence[Array]) -> float:
-    return max(float(np.abs(change).max(initial=0.0)) for change in changes)
+    return max([top(np.abs(change)) for change in changes])
 
 
 def _on_few_rows(
@@ -404,7 +420,7 @@ def _on_few_rows(
         return rest
     left, step, fall = r, np.zeros_like(r), 1.0
     changes = [np.zeros(rows.shape[0]) for rows in maps]
-    for _ in range(MOST_STEPS):
+    for _ in range(MAX_STEPS):
         z = few.solve(left)
         before, fall = fall, float(left @ z)
         step = z + (fall / before) * step
@@ -414,7 +430,7 @@ def _on_few_rows(
         changes = [change + length * m for change, m in zip(changes, moved, strict=True)]
         left = left - length * sum((rows.T @ p for rows, p in zip(maps, priced, strict=True)), np.zeros_like(r))
         change, rest = _largest(changes), few.change(left)
-        if rest <= 0.5 * change or change + rest <= enough:
+        if change + rest <= enough or rest <= LITTLE_LEFT * change:
             return change + rest
     return None
 

@@ -20,16 +20,17 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from convexcls.arrays import Array, Indices, Mask
+from convexcls.arrays import ETA, UNIT_ROUNDOFF, Array, Indices, Mask, top
 from convexcls.problem import Block, Problem
 from convexcls.proofs.rigorous.products import EntryError, entry_error, error_from_afar
-from convexcls.proofs.rigorous.rounding import ETA, UNIT, Ball, gamma, raised
+from convexcls.proofs.rigorous.rounding import ROUNDINGS_BESIDE_SUM, Ball, gamma, raised, raised_number
 from convexcls.rational.elimination import dot
+from convexcls.rational.numbers import MAX_RATIONAL_ENTRIES, MAX_RATIONAL_MATRIX_ROWS
 from convexcls.rows import JoinedRows, Rows
 from convexcls.rows.doubled import (
     FOLDED_ERROR,
-    LARGEST,
-    LEAST,
+    LARGEST_SPLIT,
+    SMALLEST_SPLIT,
     Doubled,
     dots,
     folded,
@@ -38,27 +39,20 @@ from convexcls.rows.doubled import (
     two_product,
 )
 
-#: Roundings besides those of a sum: of an entry, its factors, the shift and the bound.
-BESIDES = 12
 #: So many entries at a time are written out in doubled precision.
-CHUNK = 1_000_000
+BLOCK_ENTRIES = 1_000_000
 #: At least so many rows at a time: of many slacks beside them, they have as many.
-SHORTEST_CHUNK = 64
+MIN_BLOCK_ROWS = 64
 #: More products than this are added up by halves, not one by one.
-MANY_PRODUCTS = 1000
-#: Rows with more entries in all are not worked out in rationals.
-MOST_RATIONALS = 20_000
+MAX_PRODUCTS_IN_TURN = 1000
 #: Matrices of more rows are not multiplied in doubled precision.
-MOST_DOUBLED = 2_000
-#: Kernels of more samples are not worked out in rationals.
-MOST_EXACT_KERNEL = 60
+MAX_DOUBLED_MATRIX_ROWS = 2_000
 #: Of fewer rows all are multiplied, even where few count.
-MANY = 2000
+MAX_ROWS_MULTIPLIED_ALL = 2000
 
 
 #: What is known of rows, as long as they are there.
 _KNOWN: WeakKeyDictionary[Rows, EntryError] = WeakKeyDictionary()
-_FACTS: WeakKeyDictionary[Rows, dict[bool, RowFacts]] = WeakKeyDictionary()
 
 
 class RowFacts(NamedTuple):
@@ -72,15 +66,18 @@ class RowFacts(NamedTuple):
 def facts(rows: JoinedRows, closely: bool = True) -> RowFacts:
     """What is known of the rows; how far entries are off that were centred or added up may be bounded from afar, which
     takes no time, or ``closely``."""
-    known = _FACTS.setdefault(rows, {})
-    if closely not in known:
-        known[closely] = RowFacts(*_entry_errors(rows, closely))
-    return known[closely]
+    if (known := rows.memory.get(closely)) is None:
+        known = rows.memory[closely] = RowFacts(*_entry_errors(rows, closely))
+    return known
 
 
 def _entry_errors(rows: JoinedRows, closely: bool) -> tuple[float, Array | float]:
-    relative = max((r * UNIT * 1.01 for _, part in rows.parts if math.isfinite(r := part.rounding)), default=0.0)
-    inexact = [(where, part) for where, part in rows.parts if not math.isfinite(part.rounding)]
+    relative, inexact = 0.0, []
+    for where, part in rows.parts:
+        if math.isfinite(r := part.rounding):
+            relative = max(relative, r * UNIT_ROUNDOFF * 1.01)
+        else:
+            inexact.append((where, part))
     if not inexact:
         return relative, 0.0
     absolute = np.zeros(rows.shape[1])
@@ -105,16 +102,16 @@ def plain_values(rows: JoinedRows, x: Array, block: Block, field: str, closely: 
     side = getattr(block, field)
     mid = rows @ x
     mid = mid - side if field == "rhs" else mid + side
-    known, k = facts(rows, closely), rows.row_length + BESIDES
-    largest = rows.largest_reach(x) + float(np.abs(side).max(initial=0.0))
+    known, k = facts(rows, closely), rows.row_length + ROUNDINGS_BESIDE_SUM
+    largest = rows.largest_reach(x) + top(np.abs(side))
     off = 0.0 if isinstance(known.absolute, float) else float(known.absolute @ np.abs(x))
-    rad = float(raised((gamma(k) + known.relative) * largest + off)) + (8 * k * ETA if largest > 0 or x.any() else 0.0)
-    return mid, rad if np.isfinite(rad + mid.sum()) else np.inf
+    rad = raised_number((gamma(k) + known.relative) * largest + off) + (8 * k * ETA if largest > 0 or x.any() else 0.0)
+    return mid, rad if math.isfinite(rad + float(mid.sum())) else math.inf
 
 
 def rounding_by_row(rows: JoinedRows, x: Array, block: Block, field: str) -> Array:
     """How far each of the values in doubles may be off, from |R| |x|."""
-    k, known = rows.row_length + BESIDES, facts(rows)
+    k, known = rows.row_length + ROUNDINGS_BESIDE_SUM, facts(rows)
     off = float(np.sum(known.absolute * np.abs(x))) + (4 * k * ETA if np.any(x) else 0.0)
     return raised((gamma(k) + known.relative) * (abs(rows) @ np.abs(x) + np.abs(getattr(block, field))) + off)
 
@@ -132,7 +129,7 @@ def row_values(rows: JoinedRows, x: Array, block: Block, field: str, wanted: Arr
         used = np.flatnonzero((x != 0) & _used(rows, some))
         mid[some], rad[some] = dots(rows.doubled_at(some, used), x[used], Doubled.of([[v] for v in sides], 1))
     left = doubt[~(rad[doubt] <= wanted[doubt])]
-    if 0 < left.size * rows.shape[1] <= MOST_RATIONALS and np.all(np.isfinite(x)):
+    if 0 < left.size * rows.shape[1] <= MAX_RATIONAL_ENTRIES and np.all(np.isfinite(x)):
         point = [Fraction(v) for v in x.tolist()]
         for i, row in zip(left.tolist(), rows.rational(left), strict=True):
             (s,) = block.rational_vector(field, [i])
@@ -151,8 +148,8 @@ def _used(rows: JoinedRows, some: Indices | slice) -> Mask:
 
 
 def _chunks(size: int, width: int) -> Iterator[slice]:
-    """So many rows at a time that they have ``CHUNK`` entries, and a few in any case."""
-    length = max(CHUNK // max(width, 1), SHORTEST_CHUNK)
+    """So many rows at a time that they have ``BLOCK_ENTRIES`` entries, and a few in any case."""
+    length = max(BLOCK_ENTRIES // max(width, 1), MIN_BLOCK_ROWS)
     return (slice(start, start + length) for start in range(0, size, length))
 
 
@@ -162,7 +159,7 @@ def _rounded(value: Fraction) -> tuple[float, float]:
         near = float(value)
     except OverflowError:
         return np.nan, np.inf
-    return near, 0.0 if Fraction(near) == value else UNIT * abs(near) + ETA
+    return near, 0.0 if Fraction(near) == value else UNIT_ROUNDOFF * abs(near) + ETA
 
 
 def quadratic_value(problem: Problem, x: Array, moved: Array, tol: float) -> float:
@@ -176,11 +173,11 @@ def quadratic_value(problem: Problem, x: Array, moved: Array, tol: float) -> flo
             roundings = 2 * own.size
             if p.as_kernel is not None:  # there may be many samples: only the product with P rounds more than once
                 value, roundings = total((own * moved[problem.layout[v]]).tolist()), p.additions(own)
-            off = gamma(roundings + BESIDES) * float(np.abs(own) @ (abs(p) @ np.abs(own)))
-            if p.shape[0] <= MOST_EXACT_KERNEL:  # of more samples the values of a kernel are what doubles say
+            off = gamma(roundings + ROUNDINGS_BESIDE_SUM) * float(np.abs(own) @ (abs(p) @ np.abs(own)))
+            if p.shape[0] <= MAX_RATIONAL_MATRIX_ROWS:  # of more samples the values of a kernel are what doubles say
                 off += float(np.abs(own) @ _kernel_error(p, own))
             little = off <= 0.1 * tol * max(abs(value), abs(float(problem.q @ x)))
-            if not little and p.shape[0] <= MOST_DOUBLED:
+            if not little and p.shape[0] <= MAX_DOUBLED_MATRIX_ROWS:
                 value = _doubled_value(problem, p, own)
         out += 0.5 * value
     return out
@@ -198,7 +195,7 @@ def _doubled_value(problem: Problem, p: Rows, x: Array) -> float:
 def _product(rows: Doubled, x: Array) -> tuple[Array, Array]:
     """R x, rounded once, with a bound on what that is off."""
     moved, rad = dots(rows, x, Doubled(*np.zeros((2, rows.high.shape[0], 1))))
-    return moved, raised(rad + UNIT * np.abs(moved))
+    return moved, raised(rad + UNIT_ROUNDOFF * np.abs(moved))
 
 
 def _kernel_error(p: Rows, x: Array) -> Array:
@@ -210,7 +207,7 @@ def _kernel_error(p: Rows, x: Array) -> Array:
 def _exact_kernel(problem: Problem, p: Rows) -> Doubled | None:
     """The matrix of a kernel that takes rationals to rationals, of the samples as they were given; None where it is
     another one, or large."""
-    if p.shape[0] > MOST_EXACT_KERNEL or p.spread() is None:
+    if p.shape[0] > MAX_RATIONAL_MATRIX_ROWS or p.spread() is None:
         return None
     return problem.remembered(_doubled_kernel)
 
@@ -219,7 +216,7 @@ def _doubled_kernel(problem: Problem) -> Doubled | None:
     from convexcls.proofs.claims.curvature import exact_kernel
 
     matrix = exact_kernel(problem)
-    if matrix is None or any(v and not LEAST < abs(v) < LARGEST for row in matrix for v in row):
+    if matrix is None or any(v and not SMALLEST_SPLIT < abs(v) < LARGEST_SPLIT for row in matrix for v in row):
         return None
     return Doubled.of(matrix, len(matrix))
 
@@ -235,14 +232,14 @@ class Gradient:
         self.magnitude = np.abs(problem.q)  # the same sum of absolute values
         self.errors = np.zeros(problem.size)  # what comes of the rounding of the entries
         self.inherited = np.zeros(problem.size)  # what comes of the rounding of the z
-        self.lengths = np.full(problem.size, float(BESIDES))  # how many numbers are added up
+        self.lengths = np.full(problem.size, float(ROUNDINGS_BESIDE_SUM))  # how many numbers are added up
         self.parts: list[tuple[JoinedRows, Array]] = []
 
     def add(self, rows: JoinedRows, z: Array, size: Array | None = None) -> None:
         """Add R'z; ``size`` are the sizes of z, against which its rounding is judged."""
         known = facts(rows, self.closely)
         size = np.abs(z) if size is None else size
-        many = self.closely or z.size > MANY
+        many = self.closely or z.size > MAX_ROWS_MULTIPLIED_ALL
         if many and 2 * np.count_nonzero(size) < z.size:  # most rows of a margin are far from it
             used = np.flatnonzero(size)
             rows, z, size = rows[used], z[used], size[used]
@@ -283,7 +280,7 @@ class Gradient:
     def rounding(self) -> Array:
         """How far the sum may be off."""
         sizes = self.sizes
-        rad = raised(1.01 * UNIT * self.lengths * sizes + self.errors + np.where(sizes > 0, 64 * ETA, 0.0))
+        rad = raised(1.01 * UNIT_ROUNDOFF * self.lengths * sizes + self.errors + np.where(sizes > 0, 64 * ETA, 0.0))
         return np.where(np.isfinite(rad), rad, np.inf)
 
     def refined(self, columns: Indices) -> Ball:
@@ -315,13 +312,13 @@ class Gradient:
                 off[mine] += _gather(parts, mine, Doubled(entries.high.T, entries.low.T), z[some])
                 off += _condense(parts)
         mid = np.array([total(own) for own in parts])
-        rad = raised(2 * UNIT * np.abs(mid) + off)
+        rad = raised(2 * UNIT_ROUNDOFF * np.abs(mid) + off)
         rad = np.where(np.isfinite(mid), rad, np.inf)
         entries_in_all = sum(rows.shape[0] * rows.shape[1] for rows, _ in self.parts)
         given = all(np.all(np.isfinite(z)) for _, z in self.parts)
         # the values of a kernel that are blurred are no better in rationals
         given &= all(p.spread() is None for p in self.problem.matrices.values())
-        if not np.all(np.isfinite(rad)) and entries_in_all <= MOST_RATIONALS and given:
+        if not np.all(np.isfinite(rad)) and entries_in_all <= MAX_RATIONAL_ENTRIES and given:
             mid, rad = self._rational(columns)
         return Ball(mid, rad)
 
@@ -357,7 +354,7 @@ def _condense(parts: list[list[float]]) -> Array:
         own.append(-high)
         low = total(own)
         own[:] = [high, low]
-        lost[k] = UNIT * abs(low)
+        lost[k] = UNIT_ROUNDOFF * abs(low)
     return lost
 
 
@@ -366,7 +363,7 @@ def _gather(parts: list[list[float]], places: Indices, entries: Doubled, z: Arra
     left."""
     high, error = two_product(entries.high, z)
     pieces, off = [high, error, entries.low * z], product_error(entries, z, high)
-    if z.size > MANY_PRODUCTS and np.all(np.isfinite(off)):
+    if z.size > MAX_PRODUCTS_IN_TURN and np.all(np.isfinite(off)):
         several = np.concatenate([part for part in pieces if part.any()] or pieces, axis=1)
         pieces = [part[:, None] for part in folded(several)]
         off = raised(off + FOLDED_ERROR * np.abs(several).sum(axis=1))

@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from convexcls.arrays import Array, Indices
-from convexcls.problem import ROUNDING_ROOM, Block, Problem, Term
+from convexcls.arrays import Array, Indices, top
+from convexcls.problem import UNIT_SHARE, Block, Problem, Term
 from convexcls.problem.epigraph import Epigraph
 from convexcls.proofs.rigorous.structure import Structure
 
@@ -37,11 +37,11 @@ class BlockResidual(NamedTuple):
     @classmethod
     def of(cls, values: Array, yardsticks: Yardsticks, rounding: float = 0.0, least: float = 0.0) -> BlockResidual:
         """The residuals with the largest of them."""
-        top = float(values.max(initial=0.0))
-        relative = largest(values, yardsticks)
-        if top > 0 or math.isinf(least):
+        most = top(values)
+        relative = largest(values, yardsticks) if most else 0.0
+        if most > 0 or math.isinf(least):
             relative = max(relative, least)
-        return cls(values, yardsticks, rounding, least, top, relative)
+        return cls(values, yardsticks, rounding, least, most, relative)
 
     @property
     def relatives(self) -> Array:
@@ -66,10 +66,15 @@ class Residual:
 
     def __init__(self, blocks: Mapping[str, BlockResidual]) -> None:
         self.blocks = blocks
-        every = blocks.values()
-        self.max = max((block.max for block in every), default=0.0)
-        self.relative = max((block.relative for block in every), default=0.0)
-        self.bound = max((block.relative + block.rounding for block in every), default=0.0)
+        self.max = self.relative = self.bound = 0.0
+        for block in blocks.values():  # what is not a number is beyond any bound
+            if not block.max <= self.max:
+                self.max = block.max if block.max == block.max else math.inf
+            if not block.relative <= self.relative:
+                self.relative = block.relative if block.relative == block.relative else math.inf
+            bound = block.relative + block.rounding
+            if not bound <= self.bound:
+                self.bound = bound if bound == bound else math.inf
 
     @property
     def values(self) -> dict[str, Array]:
@@ -185,14 +190,15 @@ class KKT:
 
 def largest(values: Array | float, yardsticks: Yardsticks) -> float:
     """The largest of the numbers, measured; infinite where it cannot be told."""
-    out = 0.0
+    out, most = 0.0, max(values, 0.0) if isinstance(values, float) else top(values)
+    if not most:
+        return out
     for factor, size in yardsticks:
         if isinstance(values, float) or isinstance(size, float):
-            top = max(values, 0.0) if isinstance(values, float) else float(values.max(initial=0.0))
             least = size if isinstance(size, float) else float(size.min(initial=math.inf))
-            out = max(out, ratio(factor * top, least))
+            out = max(out, ratio(factor * most, least))
         else:
-            out = max(out, float(ratios(factor * values, size).max(initial=0.0)))
+            out = max(out, top(ratios(factor * values, size)))
     return out
 
 
@@ -206,7 +212,7 @@ def ratio(value: float, scale: float) -> float:
 def ratios(values: Array, scales: Array | float) -> Array:
     """The same for each entry, but 0 of what is finite where the scale is infinite."""
     out = np.divide(values, scales, out=np.zeros(values.shape), where=values != 0)
-    np.copyto(out, np.inf, where=np.isnan(out))
+    out[np.isnan(out)] = np.inf
     return out
 
 
@@ -217,6 +223,8 @@ class Sizes:
     units: dict[str, float]
     #: The largest cost of a slack of a block, or of an unknown that it bounds.
     slack_costs: dict[str, float]
+    #: Where a variable has curvature, by variable, of those that have.
+    curved_by: dict[str, NDArray[np.bool_]]
     #: The largest curvature of a slack of a block.
     slack_curvatures: dict[str, float]
     #: The largest right-hand side of the rows of each slack.
@@ -229,31 +237,45 @@ class Sizes:
 
     def __init__(self, problem: Problem) -> None:
         structure = problem.remembered(Structure)
-        blocks = (*problem.constraints, *problem.terms, *problem.norm_bounds)
+        blocks = problem.blocks
         self.unit, self.structure, self.balls = problem.unit, structure, structure.balls  # no cycle with the problem
         self.diagonal = structure.diagonal  # P where it is diagonal, 0 elsewhere
-        self.curved: Indices = np.flatnonzero(self.diagonal > 0)
+        self.curved: Indices = (self.diagonal > 0).nonzero()[0]
         self.column_units = np.ones(problem.size)  # the largest entry of each column, where there is curvature
+        self.curved_by = {}
         if self.curved.size:
-            every = [*map(problem.rows, blocks), *map(problem.bound_rows, problem.norm_bounds)]
-            largest = np.max([np.zeros(problem.size), *(rows.column_max() for rows in every)], axis=0)
-            self.column_units = np.where(largest > 0, largest, 1.0)
-        bent = {v: self.diagonal[problem.layout[v]] > 0 for v in problem.quadratic}
-        self.curved_by = {v: flags for v, flags in bent.items() if flags.any()}
-        self.slack_costs = {b.name: self._slack_cost(problem, b) for b in blocks}
-        curvatures = {c.name: e.curvature for e in structure.slacks.values() for c in e.pieces}
-        self.slack_curvatures = {name: float(p.max(initial=0.0)) for name, p in curvatures.items()}
-        self.one_to_one = {v.name for v in problem.variables if _acts_one_to_one(blocks, v.name)}
-        self.units = {c.name: max(c.unit, float(np.abs(c.rhs).max(initial=0.0))) for c in problem.constraints}
-        self.slack_sides = {v: max(self.units[c.name] for c in e.pieces) for v, e in structure.slacks.items()}
-        self.signs = {v: c.name for v, e in structure.slacks.items() for c in e.flat_pieces}
+            largest = np.zeros(problem.size)
+            for rows in [*map(problem.rows, blocks), *map(problem.bound_rows, problem.norm_bounds)]:
+                np.maximum(largest, rows.column_max(), out=largest)
+            np.copyto(self.column_units, largest, where=largest > 0)
+            for v in problem.quadratic:
+                if (bent := self.diagonal[problem.layout[v]] > 0).any():
+                    self.curved_by[v] = bent
+        self.one_to_one = {v.name for v in problem.variables}  # taken entry by entry in every block, as slacks are
+        self.slack_costs, self.units = {}, {}
+        for b in blocks:
+            bounded = [v for v, rows in b.entries.items() if rows.diagonal() is not None]
+            self.one_to_one -= b.entries.keys() - bounded
+            costs = [top(np.abs(problem.linear[v])) for v in bounded if v in problem.linear]
+            self.slack_costs[b.name] = max(costs, default=0.0)
+        for c in problem.constraints:
+            self.units[c.name] = max(c.unit, top(np.abs(c.rhs)))
+        self.slack_curvatures, self.slack_sides, self.signs, self.own_costs = {}, {}, {}, {}
+        for v, e in structure.slacks.items():
+            self.slack_curvatures.update(dict.fromkeys([c.name for c in e.pieces], top(e.curvature)))
+            self.slack_sides[v] = max([self.units[c.name] for c in e.pieces])
+            for c in e.flat_pieces:
+                self.signs[v] = c.name
         self.distances = structure.distances
-        self.own_costs = {e.variable: np.where(e.cost > 0, e.cost, np.inf) for e in self.distances.values()}
+        for e in self.distances.values():
+            self.own_costs[e.variable] = np.where(e.cost > 0, e.cost, np.inf)
         self._natural(problem)
 
     @cached_property
     def boxed(self) -> NDArray[np.bool_]:
         """The unknowns without curvature that are bounded on both sides."""
+        if not self.structure.bounds:
+            return np.zeros(self.diagonal.size, dtype=bool)
         low, high = self.structure.limits
         return (self.diagonal == 0) & np.isfinite(low) & np.isfinite(high)
 
@@ -261,6 +283,8 @@ class Sizes:
     def widths(self) -> dict[str, Array]:
         """How far apart the two bounds of each unknown are, by the constraints that state them; infinite of an unknown
         with one bound only, and of one that its bounds leave no choice."""
+        if not self.structure.bounds:
+            return {}
         low, high = self.structure.limits
         apart = np.where(high > low, high - low, np.inf)
         parts = {c.name: apart[self.structure.problem.layout[v]] for c in self.structure.bounds for v in c.entries}
@@ -274,24 +298,18 @@ class Sizes:
             if term.is_half_square:
                 target = self._targets(term)
                 self.pull += problem.rows(term).column_max() * float(target.sum())
-                self.multiplier = max(self.multiplier, float(target.max(initial=0.0)))
+                self.multiplier = max(self.multiplier, top(target))
         for c in problem.constraints:
             if unit := self.units[c.name]:
                 self.pull += problem.rows(c).column_max() * (self.unit / unit)
                 self.multiplier = max(self.multiplier, self.unit / unit)
 
     def _targets(self, term: Term) -> Array:
-        target = ROUNDING_ROOM * term.weights * np.abs(term.offset)
-        if np.any(target):
+        target = UNIT_SHARE * term.weights * np.abs(term.offset)
+        if target.any():
             return target
         # no targets either: a loss of one unit has this slope
         return np.asarray(np.sqrt(2.0 * self.unit * term.weights) / term.size)
-
-    @staticmethod
-    def _slack_cost(problem: Problem, block: Block) -> float:
-        bounded = [v for v, rows in block.entries.items() if rows.diagonal() is not None]
-        costs = [np.abs(problem.linear[v]).max(initial=0.0) for v in bounded if v in problem.linear]
-        return float(max(costs, default=0.0))
 
     def side(self, block: Block) -> float:
         """The right-hand side of a block's slack, 0 where it has none: multipliers times these are at most twice the
@@ -302,8 +320,3 @@ class Sizes:
         """The size of a block's multipliers where all of them may be 0: the cost of a slack or what an objective of one
         unit gives."""
         return self.slack_costs[block.name] or (self.unit / unit if unit > 0 else 0.0)
-
-
-def _acts_one_to_one(blocks: tuple[Block, ...], variable: str) -> bool:
-    """Whether every block takes the variable entry by entry, as slacks are taken."""
-    return all(b.entries[variable].diagonal() is not None for b in blocks if variable in b.entries)

@@ -19,7 +19,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from convexcls.arrays import Array, Mask, least_squares
+from convexcls.arrays import UNIT_ROUNDOFF, Array, Mask, least_squares
 from convexcls.problem import Epigraph, Problem
 from convexcls.problem.centring import centre, in_centred_form
 from convexcls.proofs.kkt.correction import FreeRows, free_variables
@@ -32,15 +32,15 @@ NOTE = (
 )
 
 #: What slacks may be off is this fraction of what the check allows.
-SHARE = 0.01
+SHARE_OF_TOLERANCE = 0.01
 #: Slacks below this fraction of their unit may come of rounding.
-ROUNDED = 1e-6
+ROUNDED_SLACK = 1e-6
 #: Rows at their kinks with more entries are not worked out in doubled precision where stretching does as well.
 MAX_DOUBLED_ENTRIES = 100_000
 #: The most that a point is stretched for them, as a fraction of the tolerance. What that costs is left to the check.
 MAX_STRETCH = 0.1
 #: A factor nearer to 1 than this is 1.
-EPSILON = 2.0**-52
+EPSILON = 2 * UNIT_ROUNDOFF
 
 
 def settled(problem: Problem, x: Array, tol: float) -> Array:
@@ -112,8 +112,8 @@ def _lowest(problem: Problem, x: Array, slacks: Mapping[str, Epigraph], tol: flo
     """The point with its lowest slacks, and how far it has to be stretched, as a fraction of it, so that those of a
     rounding vanish: 0 where they cost little."""
     bare, out, stretch = _without(problem, x, slacks), x.copy(), 0.0
-    objective = max(problem.objective(x), problem.unit)
-    least = min(objective, max(problem.objective(bare), problem.unit))  # without slacks
+    objective = max(problem.minimised(x), problem.unit)
+    least = min(objective, max(problem.minimised(bare), problem.unit))  # without slacks
     for v, e in slacks.items():
         where, costs, p = problem.layout[v], e.cost, e.curvature
         unit = max(max(c.unit, float(np.abs(c.rhs).max(initial=0.0))) for c in e.pieces)
@@ -121,23 +121,24 @@ def _lowest(problem: Problem, x: Array, slacks: Mapping[str, Epigraph], tol: flo
             continue
         plain = _plain_heights(problem, bare, e)
         price = objective / float(costs.sum()) if np.any(costs) else np.inf
-        room = SHARE * tol * min(unit, max(price, 0.0))
+        allowed = SHARE_OF_TOLERANCE * tol * min(unit, max(price, 0.0))
         if (bend := float(p.max(initial=0.0))) > 0:
-            room = min(room, float(np.sqrt(SHARE * tol * max(objective, 0.0) / bend / max(costs.size, 1))))
-        lowest = e.lowest(_heights(problem, bare, e, plain, room))
-        out[where] = np.where(np.abs(lowest - x[where]) > room, lowest, x[where])
-        rounded = (out[where] > 0) & (out[where] < ROUNDED * unit)
+            size = max(objective, 0.0) / bend / max(costs.size, 1)
+            allowed = min(allowed, float(np.sqrt(SHARE_OF_TOLERANCE * tol * size)))
+        lowest = e.lowest(_heights(problem, bare, e, plain, allowed))
+        out[where] = np.where(np.abs(lowest - x[where]) > allowed, lowest, x[where])
+        rounded = (out[where] > 0) & (out[where] < ROUNDED_SLACK * unit)
         paid = float(costs[rounded] @ out[where][rounded] + 0.5 * p[rounded] @ out[where][rounded] ** 2)
-        if rounded.any() and paid > SHARE * tol * least:
+        if rounded.any() and paid > SHARE_OF_TOLERANCE * tol * least:
             stretch = max(stretch, 2.0 * float(out[where][rounded].max()) / unit, EPSILON)
     return out, stretch
 
 
-def _heights(problem: Problem, bare: Array, e: Epigraph, plain: Sequence[Plain], room: float) -> list[Array]:
+def _heights(problem: Problem, bare: Array, e: Epigraph, plain: Sequence[Plain], allowed: float) -> list[Array]:
     """The heights of the pieces, to ``room`` where they may be the highest."""
-    if all(rad <= room for _, rad in plain):
+    if all(rad <= allowed for _, rad in plain):
         return [mid for mid, _ in plain]
-    wanted = [np.where(may, room, np.inf) for may in _open(plain)]
+    wanted = [np.where(may, allowed, np.inf) for may in _open(plain)]
     return [row_values(problem.rows(c), bare, c, "rhs", w).mid for c, w in zip(e.pieces, wanted, strict=True)]
 
 

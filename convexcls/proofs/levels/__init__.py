@@ -25,9 +25,9 @@ __all__ = ["DIGITS", "check_level", "raise_level", "small"]
 #: The digits of an enclosure where nobody asks for others.
 DIGITS = 30
 #: So many entries are not too many for an exact proof, and so many not for bounds in rationals at a known point.
-MOST_TO_PROVE, MOST_TO_BOUND = 1_000, 10_000
+MAX_ENTRIES_TO_PROVE, MAX_ENTRIES_TO_BOUND = 1_000, 10_000
 BEYOND_DOUBLES = "bounds at a point of doubles do not prove it: this is the proof of the level exact"
-NO_ROOM = (
+NOT_IN_DOUBLES = (
     "there is an optimum (level='exact' proves it), but the doubles nearest to it are not within the tolerance: "
     "measure features from near their middle, leave out one that nearly depends on others, or add a penalty"
 )
@@ -78,7 +78,7 @@ def _beyond_doubles(certificate: Certificate, solve: Solve | None) -> Certificat
     from convexcls.proofs.levels.attained import at_attaining_point
     from convexcls.proofs.levels.raising import bounded, bounded_here
 
-    if NO_ROOM in certificate.reason:
+    if NOT_IN_DOUBLES in certificate.reason:
         return certificate
     if small(certificate.problem):
         found = raise_level(certificate, "rigorous", stand_in=True, solve=solve)
@@ -89,7 +89,7 @@ def _beyond_doubles(certificate: Certificate, solve: Solve | None) -> Certificat
     if found.level != "exact" or found.status != "optimal":
         return found
     attained = at_attaining_point(found, certificate.x)
-    return attained or replace(certificate, reason=f"{NO_ROOM}; {certificate.reason}")
+    return attained or replace(certificate, reason=f"{NOT_IN_DOUBLES}; {certificate.reason}")
 
 
 def _raised(certificate: Certificate, level: Level, digits: int, stand_in: bool, solve: Solve | None) -> Certificate:
@@ -109,12 +109,12 @@ def _raised(certificate: Certificate, level: Level, digits: int, stand_in: bool,
 
 def small(problem: Problem) -> bool:
     """Whether nobody waits long for an exact proof."""
-    return _entries(problem) <= MOST_TO_PROVE
+    return _entries(problem) <= MAX_ENTRIES_TO_PROVE
 
 
 def moderate(problem: Problem) -> bool:
     """Whether nobody waits long for bounds in rationals at a known point."""
-    return _entries(problem) <= MOST_TO_BOUND
+    return _entries(problem) <= MAX_ENTRIES_TO_BOUND
 
 
 def _entries(problem: Problem) -> int:

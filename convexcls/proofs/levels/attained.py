@@ -37,9 +37,9 @@ from convexcls.rational.lattice import nearest_multiples
 #: Norms are worked out to this fraction of what the tolerance allows.
 GRAIN = Fraction(1, 2**40)
 #: An unknown may move by this fraction of itself.
-FAR = Fraction(1, 1000)
+MAX_RELATIVE_MOVE = Fraction(1, 1000)
 #: More numbers are not rounded together.
-MOST_STEPS = 12
+MAX_NUMBERS_ROUNDED_TOGETHER = 12
 
 #: Margins that a rounding leaves below 1 may cost much: the solution is stretched by as much.
 STRETCHED = tuple(1 + Fraction(k, 2**53) for k in (0, 2**7, 2**13, 2**19))
@@ -102,7 +102,7 @@ def doubles_near(proof: ExactProof, tolerance: Fraction, factor: Fraction = Frac
     except OverflowError:
         return None
     moved = [j for j, value in enumerate(nearest) if value]
-    if not 0 < len(moved) <= MOST_STEPS:
+    if not 0 < len(moved) <= MAX_NUMBERS_ROUNDED_TOGETHER:
         return None
     units = [Fraction(math.ulp(nearest[j])) for j in moved]
     missed = [v - Fraction(near) for v, near in zip(exact, nearest, strict=True)]
@@ -111,7 +111,7 @@ def doubles_near(proof: ExactProof, tolerance: Fraction, factor: Fraction = Frac
     along = [round(dot(norm[i], missed) * u) for i, u in _pairs(moved, units)]
     # entries rounded by 1/2 change the norm by at most half their number in a row: what is added is more than that
     for place, (j, unit) in enumerate(_pairs(moved, units)):
-        gram[place][place] += len(moved) + math.ceil((unit / exact[j] / FAR / GRAIN) ** 2)
+        gram[place][place] += len(moved) + math.ceil((unit / exact[j] / MAX_RELATIVE_MOVE / GRAIN) ** 2)
     try:
         for j, unit, k in zip(moved, units, nearest_multiples(gram, along), strict=True):
             nearest[j] = float(Fraction(nearest[j]) + k * unit)

@@ -39,10 +39,8 @@ from convexcls.proofs.rigorous import Bounds, bounds
 from convexcls.proofs.rigorous.structure import Structure
 from convexcls.proofs.separability import separation_of
 
-#: The bits of bounds that are rounded to doubles.
-BITS = 128
 #: Larger problems are not proved exactly where only bounds in doubles were asked for: rows times unknowns.
-MOST_ENTRIES = 20_000
+MAX_ENTRIES_PROVED_UNASKED = 20_000
 #: More digits than doubles have.
 ENOUGH_DIGITS = 20
 BEYOND_RANGE = "the solution is known, but some of its numbers are beyond the range of doubles"
@@ -237,7 +235,7 @@ def _violation(c: Certificate) -> float:
 def bounded_finer(c: Certificate, solve: Solve | None) -> Certificate:
     """A certificate that bounds in doubles do not decide, by finer bounds: at its own point, or else at the doubles
     nearest to the exact solution. As it is where rounding the solution takes the proof away."""
-    if sum(b.size for b in (*c.problem.terms, *c.problem.constraints)) * c.problem.size > MOST_ENTRIES:
+    if sum(b.size for b in (*c.problem.terms, *c.problem.constraints)) * c.problem.size > MAX_ENTRIES_PROVED_UNASKED:
         return c
     if (found := _finer(c)) is not None:
         return found
@@ -308,7 +306,7 @@ def _bounded(c: Certificate, parts: Sequence[Moments], stand_in: bool) -> Certif
     point = c if c.x is not None else at(c, matched(parts) or {})
     assert point.x is not None
     values = {v: [Fraction(u) for u in point.x[where].tolist()] for v, where in c.problem.layout.items()}
-    here, below = value_at(parts, values, BITS), least_value(parts, BITS)[0]
+    here, below = value_at(parts, values), least_value(parts)[0]
     low, high = rounded_down(below), np.inf if here is None else -rounded_down(-here[1])
     found = replace(point, level="rigorous", bounds=Bounds(low, high, at_point=high))
     if not found.width <= c.tol or far_off(found):

@@ -41,8 +41,6 @@ NO_DIGITS = -sys.maxsize
 ZERO = Fraction(0)
 #: What is said of bounds that are true and do not tell enough.
 TOO_FAR_APART = "which are further apart than the tolerance allows"
-#: The bits of bounds that are compared with doubles.
-BITS = 128
 Interval = tuple[Fraction | None, Fraction | None]
 
 
@@ -234,10 +232,10 @@ def _by_moments(parsed: Parsed, problem: Model) -> ClaimedBounds:
     parts = problem.remembered(moments)
     if falling_direction(parts) is not None:
         raise CertificateError("there is no minimum: a combination of features does not vary within a class")
-    here = value_at(parts, parsed.point, BITS)
+    here = value_at(parts, parsed.point)
     if here is None:
         raise CertificateError("the precision of the point is not positive definite")
-    return ClaimedBounds(least_value(parts, BITS)[0], here[1], here[1])
+    return ClaimedBounds(least_value(parts)[0], here[1], here[1])
 
 
 def _finely(parsed: Parsed, problem: Model) -> ClaimedBounds | None:
@@ -253,7 +251,7 @@ def _in_doubles(parsed: Parsed, problem: Model) -> ClaimedBounds:
     x, multipliers = in_doubles(parsed, problem)
     found = bounds(problem, x, multipliers)
     with np.errstate(over="ignore", invalid="ignore"):
-        value = problem.objective(x)
+        value = problem.minimised(x)
     if not math.isfinite(value):
         raise CertificateError("the objective at the point is not finite")
     attained = not needs_attainment_proof(problem) or attainment(problem, x, multipliers) >= PROOF

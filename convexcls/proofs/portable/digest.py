@@ -25,15 +25,15 @@ from convexcls.proofs.portable.numbers import DECIMAL, CertificateError
 from convexcls.rational.numbers import nearest_double
 
 #: So many samples are written at a time.
-BLOCK = 4096
+BLOCK_SAMPLES = 4096
 
 
 def data_digest(data: Data) -> str:
     """The digest of checked data, as 64 hexadecimal digits."""
     seen = hashlib.sha256()
     seen.update(f"convexcls-data/1 {data.n} {data.d} {'weighted' if data.weighted else 'plain'}\n".encode())
-    for start in range(0, data.n, BLOCK):
-        stop = min(start + BLOCK, data.n)
+    for start in range(0, data.n, BLOCK_SAMPLES):
+        stop = min(start + BLOCK_SAMPLES, data.n)
         heads = _heads(data, start, stop)
         lines = [f"{head} {tail}\n" if tail else f"{head}\n" for head, tail in zip(heads, _entries(data, start, stop))]  # noqa: B905
         seen.update("".join(lines).encode())

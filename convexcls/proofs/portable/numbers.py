@@ -16,11 +16,11 @@ from typing import Any
 from convexcls.rational.numbers import nearest_double
 
 #: No numerator and no denominator has more digits.
-MOST_DIGITS = 4_000
+MAX_DIGITS = 4_000
 #: The numbers of one block have a common denominator of at most so many bits.
-MOST_BITS = 20_000
+MAX_DENOMINATOR_BITS = 20_000
 
-_RATIONAL = re.compile(rf"(-?[0-9]{{1,{MOST_DIGITS}}})(?:/([1-9][0-9]{{0,{MOST_DIGITS - 1}}}))?")
+_RATIONAL = re.compile(rf"(-?[0-9]{{1,{MAX_DIGITS}}})(?:/([1-9][0-9]{{0,{MAX_DIGITS - 1}}}))?")
 #: Plain decimal notation, as Python writes a double and as a cell of a table may hold it.
 DECIMAL = re.compile(r"[+-]?(?:[0-9]{1,400}(?:\.[0-9]{0,400})?|\.[0-9]{1,400})(?:[eE][+-]?[0-9]{1,3})?")
 
@@ -49,8 +49,10 @@ def read_numbers(texts: Iterable[Any], where: str) -> list[Fraction]:
     for text in texts:
         out.append(read_number(text, where))
         below = math.lcm(below, out[-1].denominator)
-        if below.bit_length() > MOST_BITS:
-            raise CertificateError(f"{where} has no common denominator of a bearable size ({MOST_BITS} bits)")
+        if below.bit_length() > MAX_DENOMINATOR_BITS:
+            raise CertificateError(
+                f"{where} has no common denominator of a bearable size ({MAX_DENOMINATOR_BITS} bits)"
+            )
     return out
 
 
@@ -63,10 +65,8 @@ def write_number(value: float | int | Fraction) -> str:
 
 
 def _digits(value: Fraction) -> str:
-    if max(value.numerator.bit_length(), value.denominator.bit_length()) > 3.32 * MOST_DIGITS:
-        raise CertificateError(
-            f"a number has more than {MOST_DIGITS} digits: it is too long for a portable certificate"
-        )
+    if max(value.numerator.bit_length(), value.denominator.bit_length()) > 3.32 * MAX_DIGITS:
+        raise CertificateError(f"a number has more than {MAX_DIGITS} digits: it is too long for a portable certificate")
     return str(value)
 
 

@@ -13,22 +13,22 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
+from convexcls.proofs.certificate import LEVELS
 from convexcls.proofs.portable.numbers import CertificateError, read_number, read_numbers
 from convexcls.tables.coding import Coding, CodingError
 
 SCHEMA = "convexcls-certificate/2"
-LARGEST_FILE = 64_000_000
-DEEPEST = 4
+MAX_FILE_CHARACTERS = 64_000_000
+MAX_DEPTH = 4
 #: More samples or features than these are not read from a file.
-MOST_SAMPLES = 10**8
-MOST_NOTES = 100
+MAX_SAMPLES = 10**8
+MAX_NOTES = 100
 #: More bits, or digits, are not computed with because a file says so.
-MOST_PRECISION = 10_000
-LONGEST_TEXT = 2_000
+MAX_PRECISION = 10_000
+MAX_TEXT_CHARACTERS = 2_000
 #: A verifier does not call bounds that are further apart than this fraction of the optimum a proof of it.
-LOOSEST = Fraction(1, 10_000)
+MAX_TOLERANCE = Fraction(1, 10_000)
 
-LEVELS = ("float", "rigorous", "exact")
 #: What proves each verdict; of an optimum that is not rational, at the level exact, an ``enclosure``.
 PROOFS = {
     "optimal": ("point", "multipliers"),
@@ -61,7 +61,7 @@ def parse(text: str) -> Parsed:
         tolerance=_tolerance(found["tolerance"]),
         **_data(found["data"]),
         claim=_claim(found["claim"], verdict, level == "exact" and not enclosed),
-        notes=_texts(found["notes"], "notes", MOST_NOTES),
+        notes=_texts(found["notes"], "notes", MAX_NOTES),
         point=_vectors(found.get("point", {}), "point"),
         multipliers=_blocks(found.get("multipliers", {}), "multipliers"),
         farkas=_blocks(found.get("farkas", {}), "farkas"),
@@ -73,10 +73,10 @@ def parse(text: str) -> Parsed:
 
 def _load(text: str) -> dict[str, Any]:
     """The JSON object, where the text is one of a bearable size and depth; numbers that JSON would read are refused."""
-    if len(text) > LARGEST_FILE:
-        raise CertificateError(f"the certificate is longer than {LARGEST_FILE:,} characters")
-    if depth(text) > DEEPEST:
-        raise CertificateError(f"the certificate is nested more than {DEEPEST} deep")
+    if len(text) > MAX_FILE_CHARACTERS:
+        raise CertificateError(f"the certificate is longer than {MAX_FILE_CHARACTERS:,} characters")
+    if depth(text) > MAX_DEPTH:
+        raise CertificateError(f"the certificate is nested more than {MAX_DEPTH} deep")
 
     def refuse(number: str) -> Any:
         raise CertificateError(f"{number[:20]} stands as a bare number: write numbers as text")
@@ -100,7 +100,7 @@ def _load(text: str) -> dict[str, Any]:
     return found
 
 
-def depth(text: str, most_counted: int = DEEPEST) -> int:
+def depth(text: str, most_counted: int = MAX_DEPTH) -> int:
     """How deep brackets are nested outside of strings; beyond ``most_counted`` it is not looked at."""
     deep = most = 0
     for found in _STRING_OR_BRACKET.finditer(text):
@@ -138,14 +138,14 @@ def _word(value: Any, where: str) -> str:
 def _texts(values: Any, where: str, most: int) -> tuple[str, ...]:
     if not isinstance(values, list) or len(values) > most:
         raise CertificateError(f"{where} must be a list of at most {most:,} entries")
-    if not all(isinstance(value, str) and len(value) <= LONGEST_TEXT for value in values):
-        raise CertificateError(f"{where} must hold text of at most {LONGEST_TEXT:,} characters")
+    if not all(isinstance(value, str) and len(value) <= MAX_TEXT_CHARACTERS for value in values):
+        raise CertificateError(f"{where} must hold text of at most {MAX_TEXT_CHARACTERS:,} characters")
     return tuple(values)
 
 
 def _count(value: Any, where: str) -> int:
-    if not isinstance(value, str) or not _COUNT.fullmatch(value) or int(value) > MOST_SAMPLES:
-        raise CertificateError(f"{where} must be a whole number, written as text, of at most {MOST_SAMPLES:,}")
+    if not isinstance(value, str) or not _COUNT.fullmatch(value) or int(value) > MAX_SAMPLES:
+        raise CertificateError(f"{where} must be a whole number, written as text, of at most {MAX_SAMPLES:,}")
     return int(value)
 
 
@@ -154,15 +154,17 @@ def _parameters(found: Any) -> dict[str, str | bool | None]:
         raise CertificateError("parameters must be an object with the model's parameters by name")
     for name, value in found.items():
         _word(name, "the name of a parameter")
-        if not isinstance(value, (str, bool, type(None))) or (isinstance(value, str) and len(value) > LONGEST_TEXT):
+        if not isinstance(value, (str, bool, type(None))) or (
+            isinstance(value, str) and len(value) > MAX_TEXT_CHARACTERS
+        ):
             raise CertificateError(f"the parameter {name} must be text, true, false or null")
     return found
 
 
 def _tolerance(value: Any) -> Fraction:
     tolerance = read_number(value, "tolerance")
-    if not 0 < tolerance <= LOOSEST:
-        raise CertificateError(f"tolerance must lie above 0 and not above {LOOSEST}")
+    if not 0 < tolerance <= MAX_TOLERANCE:
+        raise CertificateError(f"tolerance must lie above 0 and not above {MAX_TOLERANCE}")
     return tolerance
 
 
@@ -180,8 +182,8 @@ def _data(found: Any) -> dict[str, Any]:
 def _box(found: Any) -> Box:
     _names(found, ("lower", "upper", "digits", "precision"), "enclosure")
     digits, bits = (_count(found[name], f"enclosure.{name}") for name in ("digits", "precision"))
-    if not (1 <= digits <= MOST_PRECISION and 2 <= bits <= MOST_PRECISION):
-        raise CertificateError(f"enclosure: digits and precision must not be above {MOST_PRECISION}")
+    if not (1 <= digits <= MAX_PRECISION and 2 <= bits <= MAX_PRECISION):
+        raise CertificateError(f"enclosure: digits and precision must not be above {MAX_PRECISION}")
     return Box(_vectors(found["lower"], "enclosure.lower"), _vectors(found["upper"], "enclosure.upper"), digits, bits)
 
 

@@ -29,7 +29,7 @@ from convexcls.proofs.certificate import Certificate
 from convexcls.proofs.portable.checks import check_claim
 from convexcls.proofs.portable.digest import data_digest, label_texts
 from convexcls.proofs.portable.numbers import CertificateError, read_number, write_number
-from convexcls.proofs.portable.parsing import LARGEST_FILE, Parsed, parse
+from convexcls.proofs.portable.parsing import MAX_FILE_CHARACTERS, Parsed, parse
 from convexcls.rational.numbers import nearest_double, to_double
 from convexcls.tables import Table, coded_samples, read_table
 from convexcls.wording import short_rational
@@ -158,8 +158,8 @@ def _compare(parsed: Parsed, data: Data) -> None:
             f"{data.n} with {data.d}"
         )
     if parsed.weighted != data.weighted:
-        told, found = ("weights", "none") if parsed.weighted else ("no weights", "some")
-        raise CertificateError(f"the certificate speaks of samples with {told}, the data have {found}")
+        claimed, found = ("weights", "none") if parsed.weighted else ("no weights", "some")
+        raise CertificateError(f"the certificate speaks of samples with {claimed}, the data have {found}")
     labels = None if data.labels is None else label_texts(data.labels)
     if parsed.labels != labels:
         raise CertificateError("the certificate speaks of other labels than the data have")
@@ -182,9 +182,9 @@ def _text(certificate: Any) -> str:
 def read_text(path: Path) -> str:
     """The text of a file, where it is not too long to be a certificate."""
     with open_input(path) as file:
-        raw = file.read(LARGEST_FILE + 1)
-    if len(raw) > LARGEST_FILE:
-        raise CertificateError(f"the certificate is longer than {LARGEST_FILE:,} bytes")
+        raw = file.read(MAX_FILE_CHARACTERS + 1)
+    if len(raw) > MAX_FILE_CHARACTERS:
+        raise CertificateError(f"the certificate is longer than {MAX_FILE_CHARACTERS:,} bytes")
     try:
         return raw.decode("utf-8")
     except UnicodeDecodeError as error:

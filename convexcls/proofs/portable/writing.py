@@ -27,7 +27,7 @@ from convexcls.proofs.levels.raising import bounded_here
 from convexcls.proofs.portable.checks import flat_lines, kept_names
 from convexcls.proofs.portable.digest import data_digest, label_texts
 from convexcls.proofs.portable.numbers import CertificateError, read_number, write_number
-from convexcls.proofs.portable.parsing import LONGEST_TEXT, MOST_NOTES, SCHEMA, parse
+from convexcls.proofs.portable.parsing import MAX_NOTES, MAX_TEXT_CHARACTERS, SCHEMA, parse
 from convexcls.proofs.portable.verification import written_parameter
 from convexcls.proofs.verdict import certify
 from convexcls.proofs.words import speaks_of_doubles
@@ -76,7 +76,7 @@ def certificate_dict(certificate: Certificate) -> dict[str, Any]:
         },
         **({} if data.coding is None or data.coding.needless else {"coding": data.coding.to_dict()}),
         "claim": _claim(certificate),
-        "notes": [note[:LONGEST_TEXT] for note in notes[:MOST_NOTES]],
+        "notes": [note[:MAX_TEXT_CHARACTERS] for note in notes[:MAX_NOTES]],
     }
     return out | proof
 

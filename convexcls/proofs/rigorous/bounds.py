@@ -25,13 +25,13 @@ from typing import Any
 
 import numpy as np
 
-from convexcls.arrays import Array
+from convexcls.arrays import UNIT_ROUNDOFF, Array
 from convexcls.problem import Constraint, Problem
 from convexcls.problem.duality import Dual
 from convexcls.proofs.rigorous.evaluation import Evaluation
 from convexcls.proofs.rigorous.losses import loss_at
 from convexcls.proofs.rigorous.lower import Lower, lower_bound, nonnegative_bound, ray_bound
-from convexcls.proofs.rigorous.rounding import UNIT, Ball, raised
+from convexcls.proofs.rigorous.rounding import Ball, raised
 from convexcls.proofs.rigorous.structure import Structure, stated
 
 
@@ -116,13 +116,13 @@ def _distance(e: Evaluation, lower: Lower, upper: Upper, x: Array, below: float)
         if upper.scale == 1.0 and not e.problem.is_constrained and math.isfinite(lower.gap):
             gap = lower.gap
         moved = (e.x.at(where).times(upper.scale) - Ball.exact(x[where])).norm()
-        far = float(raised((math.sqrt(max(2.0 * gap, 0.0) / curvature) + moved) * (1 + 16 * UNIT)))
+        far = float(raised((math.sqrt(max(2.0 * gap, 0.0) / curvature) + moved) * (1 + 16 * UNIT_ROUNDOFF)))
         return far if math.isfinite(far) else None
     whole = lower.places is not None and lower.places.size == e.problem.size
     least_squares = not e.problem.is_constrained and all(t.is_half_square for t in e.problem.terms)
     if lower.step is None or not whole or not least_squares:
         return None
-    return float(raised(np.linalg.norm(lower.step[where]) * (1 + 4 * where.stop * UNIT)))
+    return float(raised(np.linalg.norm(lower.step[where]) * (1 + 4 * where.stop * UNIT_ROUNDOFF)))
 
 
 def _of_dual(problem: Dual, x: Array, given: Mapping[str, Array]) -> Bounds:
@@ -202,7 +202,7 @@ def _range(e: Evaluation) -> tuple[float, float, str]:
         least, most = (least if np.all((low <= 0) & (high >= 0)) else max(least, 1.0)), min(most, 1.0)
     for v, b in e.structure.balls.items():
         norm = e.x.at(e.problem.layout[v]).norm()
-        most = min(most, math.inf if norm == 0 else b.bound / norm * (1 - 4 * UNIT))
+        most = min(most, math.inf if norm == 0 else b.bound / norm * (1 - 4 * UNIT_ROUNDOFF))
     return least, most, ""
 
 
@@ -223,8 +223,8 @@ def _row_range(value: Array, rhs: Array) -> tuple[float, float]:
     with np.errstate(all="ignore"):
         below = (rhs < 0) & (value < 0)
         above = (rhs > 0) & (value > 0)
-        least = np.where(below, rhs / np.where(below, value, 1.0), 0.0).max(initial=0.0) * (1 + 4 * UNIT)
-        most = np.where(above, rhs / np.where(above, value, 1.0), np.inf).min(initial=np.inf) * (1 - 4 * UNIT)
+        least = np.where(below, rhs / np.where(below, value, 1.0), 0.0).max(initial=0.0) * (1 + 4 * UNIT_ROUNDOFF)
+        most = np.where(above, rhs / np.where(above, value, 1.0), np.inf).min(initial=np.inf) * (1 - 4 * UNIT_ROUNDOFF)
     return float(least), float(most)
 
 

@@ -14,12 +14,12 @@ from functools import cached_property
 
 import numpy as np
 
-from convexcls.arrays import Array, least_squares
+from convexcls.arrays import UNIT_ROUNDOFF, Array, least_squares
 from convexcls.problem import Constraint
 from convexcls.proofs.rigorous.losses import LossAt, loss_at
 from convexcls.proofs.rigorous.matrices import Gram, Grams, QuadraticForm
-from convexcls.proofs.rigorous.products import BESIDES, Products, by_variable, largest_factors
-from convexcls.proofs.rigorous.rounding import UNIT, Ball, gamma, powers_of_two, raised
+from convexcls.proofs.rigorous.products import Products, by_variable, largest_factors
+from convexcls.proofs.rigorous.rounding import ROUNDINGS_BESIDE_SUM, Ball, gamma, powers_of_two, raised
 from convexcls.proofs.rigorous.structure import Structure, stated
 
 #: Equalities with more coefficients are not repaired.
@@ -171,7 +171,7 @@ class _Repair:
         v = self._gram(D).bound(residual.size)
         if v is None:
             return Point(Ball.exact(x), "the equalities are not shown to be independent")
-        rad = raised(D * ((np.abs(self.A) + self.off).T @ v) * (1.0 + 4 * (v.size + 4) * UNIT))
+        rad = raised(D * ((np.abs(self.A) + self.off).T @ v) * (1.0 + 4 * (v.size + 4) * UNIT_ROUNDOFF))
         low, high = self.structure.limits
         if not np.all(rad <= 0.999 * np.minimum(x - low, high - x)):
             return Point(Ball.exact(x), "no point near x satisfies the equalities within the bounds")
@@ -180,7 +180,7 @@ class _Repair:
     def _coefficients(self) -> tuple[Array, Array]:
         """A, and how far its entries may be off."""
         A = np.vstack([self.structure.problem.joined(c.entries, c.size).to_dense() for c in self.equalities])
-        off, start = 4 * UNIT * np.abs(A), 0
+        off, start = 4 * UNIT_ROUNDOFF * np.abs(A), 0
         for c in self.equalities:
             for v, rows in c.entries.items():
                 f = rows.factors()
@@ -210,7 +210,7 @@ class _Repair:
     def _gram(self, D: Array) -> Gram:
         """A D A' with its error."""
         A, off = self.A, self.off
-        k = A.shape[1] + BESIDES
+        k = A.shape[1] + ROUNDINGS_BESIDE_SUM
         size = (np.abs(A) * D) @ np.abs(A).T
         cross = (off * D) @ (np.abs(A) + off).T
         return Gram((A * D) @ A.T, raised(1.1 * (gamma(k) * size + cross + cross.T) + k * 1e-300))

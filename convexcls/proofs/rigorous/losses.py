@@ -18,12 +18,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from convexcls.arrays import Array
+from convexcls.arrays import ETA, UNIT_ROUNDOFF, Array
 from convexcls.losses import Exponential, HalfSquare, Logistic, Loss, SoftmaxMargins
-from convexcls.proofs.rigorous.rounding import ETA, UNIT, Ball, raised
+from convexcls.proofs.rigorous.rounding import Ball, raised
 
 #: The relative error of exp, log1p and expm1: 4 units in the last place.
-LIBRARY = 8 * UNIT
+LIBRARY = 8 * UNIT_ROUNDOFF
 #: Slopes at arguments known less well than this are not moved: the price would be another.
 MAX_RADIUS = 0.01
 #: A smaller D is none: it may be a rounded number of few bits.
@@ -78,8 +78,8 @@ def _softmax(u: Ball, width: int) -> LossAt:
     value = top[:, 0] + np.log1p(rest)
     # a probability changes by a factor of at most e^(2 spread), the value by at most the other classes' share of it
     share = np.minimum(1.0, p[:, 1:].sum(axis=1) * (1.0 + _growth(2.0 * spread)) * 1.01)
-    off = value * (4.0 * (width + 12) * UNIT) + share * spread + 8 * ETA
-    relative = (np.abs(behind) + 2.0 * (width + 24)) * UNIT + _growth(2.0 * spread)[:, None]
+    off = value * (4.0 * (width + 12) * UNIT_ROUNDOFF) + share * spread + 8 * ETA
+    relative = (np.abs(behind) + 2.0 * (width + 24)) * UNIT_ROUNDOFF + _growth(2.0 * spread)[:, None]
     slopes = np.minimum(p[:, 1:] * relative[:, 1:] + 8 * ETA, 1.0).ravel()
     D = _where_known((p[:, 1:] * p[:, :1]).ravel(), np.repeat(2.0 * spread, width))
     known = np.isfinite(value)

@@ -33,7 +33,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from convexcls.arrays import Array, Indices, least_squares
+from convexcls.arrays import UNIT_ROUNDOFF, Array, Indices, least_squares
 from convexcls.problem import Constraint, Epigraph
 from convexcls.proofs.rigorous.evaluation import Evaluation
 from convexcls.proofs.rigorous.multipliers import (
@@ -53,7 +53,7 @@ from convexcls.proofs.rigorous.multipliers import (
     valid,
 )
 from convexcls.proofs.rigorous.products import Block, by_variable
-from convexcls.proofs.rigorous.rounding import UNIT, Ball, raised, square_over, upward_sum
+from convexcls.proofs.rigorous.rounding import Ball, raised, square_over, upward_sum
 
 #: A gap of this fraction of the objective is not worth another attempt.
 GOOD_GAP = 1e-12
@@ -143,9 +143,9 @@ def duality_gap(
     total = upward_sum(by_place) + found.cost + float(L.slackness.high)
     for v, b in e.structure.balls.items():  # max c'(x - x') over ‖x'‖ <= radius
         own, x = (ball.at(e.problem.layout[v]) for ball in (c, e.x))
-        total += float((own * x).total().high) + b.bound * own.norm() * (1.0 + 4 * UNIT)
+        total += float((own * x).total().high) + b.bound * own.norm() * (1.0 + 4 * UNIT_ROUNDOFF)
     total += sum(_indefinite_gap(e, v) for v in e.forms)
-    total = float(np.nextafter(total * (1.0 + math.copysign(8 * UNIT, total)), math.inf))
+    total = float(np.nextafter(total * (1.0 + math.copysign(8 * UNIT_ROUNDOFF, total)), math.inf))
     return (total, "") if total < math.inf else (math.inf, _why_infinite(e, by_place))
 
 
@@ -194,7 +194,7 @@ def _indefinite_gap(e: Evaluation, v: str) -> float:
         return math.inf if form is None else 0.0
     low, high, x = (values[e.problem.layout[v]] for values in (*e.structure.limits, e.x.mid))
     reach = np.maximum(x - low, high - x)
-    return float(raised(-0.5 * form.least * upward_sum(reach**2) * (1 + 8 * UNIT)))
+    return float(raised(-0.5 * form.least * upward_sum(reach**2) * (1 + 8 * UNIT_ROUNDOFF)))
 
 
 # ---- flat unknowns --------------------------------------------------------------------------------------------
@@ -251,7 +251,7 @@ def _mixed_gap(e: Evaluation, own: Lagrangian, other: Lagrangian, moved: Sequenc
 def _mixed(own: Ball, other: Ball, t: float) -> Ball:
     """(1 - t) own + t other. 1 - t is rounded: the multipliers are those with the rounded one, and their sum is off by
     as much."""
-    return (own.times(1.0 - t) + other.times(t)).widened(2 * UNIT * (own.size + other.size))
+    return (own.times(1.0 - t) + other.times(t)).widened(2 * UNIT_ROUNDOFF * (own.size + other.size))
 
 
 def _balanced(e: Evaluation, L: Lagrangian, equations: NormalEquations) -> Lagrangian:
@@ -329,7 +329,7 @@ def _multiple(pull: Ball, q: Array) -> float:
     """The least t with t pull + q >= 0, rounded up; infinite where there is none."""
     if not np.all(np.where(q < 0, pull.low > 0, pull.low >= 0)):
         return math.inf
-    return float(np.where(q < 0, -q / np.where(q < 0, pull.low, 1.0), 0.0).max(initial=0.0)) * (1 + 4 * UNIT)
+    return float(np.where(q < 0, -q / np.where(q < 0, pull.low, 1.0), 0.0).max(initial=0.0)) * (1 + 4 * UNIT_ROUNDOFF)
 
 
 def _centred(e: Evaluation, given: Mapping[str, Array], pull: Ball) -> list[Mapping[str, Array]]:

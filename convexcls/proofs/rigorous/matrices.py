@@ -24,10 +24,10 @@ from functools import cached_property
 
 import numpy as np
 
-from convexcls.arrays import Array, Indices
+from convexcls.arrays import UNIT_ROUNDOFF, Array, Indices
 from convexcls.problem import Problem
-from convexcls.proofs.rigorous.products import BESIDES, EntryError, Products, largest_factors, product
-from convexcls.proofs.rigorous.rounding import UNIT, Ball, gamma, raised, upward_sum
+from convexcls.proofs.rigorous.products import EntryError, Products, largest_factors, product
+from convexcls.proofs.rigorous.rounding import ROUNDINGS_BESIDE_SUM, Ball, gamma, raised, upward_sum
 from convexcls.rows import DenseRows, Rows
 
 #: Larger matrices are not factored.
@@ -70,7 +70,7 @@ class QuadraticForm:
 
 
 def _times(rows: Rows, x: Ball) -> Ball:
-    return product(rows, [x], EntryError(2.0 * rows.rounding * UNIT, np.zeros(rows.shape[1])))[0]
+    return product(rows, [x], EntryError(2.0 * rows.rounding * UNIT_ROUNDOFF, np.zeros(rows.shape[1])))[0]
 
 
 def least_eigenvalue(matrix: Array) -> float:
@@ -86,7 +86,7 @@ def least_eigenvalue(matrix: Array) -> float:
     if not np.array_equal(unit / scale, matrix):  # entries that underflow
         return -math.inf
     trace = float(np.abs(np.diag(unit)).sum())
-    step = 4.0 * (n + 8) * UNIT * (trace + n) + 1e-300
+    step = 4.0 * (n + 8) * UNIT_ROUNDOFF * (trace + n) + 1e-300
     guess = float(np.linalg.eigvalsh(unit)[0])
     for shift in (guess - step, guess - 16 * step, -1024 * step + min(guess, 0.0)):
         shifted = unit - shift * np.eye(n)
@@ -95,7 +95,7 @@ def least_eigenvalue(matrix: Array) -> float:
         except np.linalg.LinAlgError:
             continue
         g = gamma(n + 4)
-        off = 2.0 * g * float(np.abs(np.diag(shifted)).sum()) + 4 * UNIT * (1.0 + abs(shift)) + n * 1e-290
+        off = 2.0 * g * float(np.abs(np.diag(shifted)).sum()) + 4 * UNIT_ROUNDOFF * (1.0 + abs(shift)) + n * 1e-290
         return float(np.nextafter((shift - off) / scale, -np.inf))
     return -math.inf
 
@@ -112,7 +112,7 @@ class Gram:
 
     def __add__(self, other: Gram) -> Gram:
         total = self.matrix + other.matrix
-        return Gram(total, raised(self.off + other.off + UNIT * np.abs(total)))
+        return Gram(total, raised(self.off + other.off + UNIT_ROUNDOFF * np.abs(total)))
 
     def times(self, power: float) -> Gram:
         """Multiplied by a power of two."""
@@ -136,11 +136,15 @@ class Gram:
             return None
         k = matrix.shape[0] + 4
         size = np.abs(inverse)
-        C = np.abs(np.eye(k - 4) - inverse @ matrix) + size @ (4 * gamma(k) * np.abs(matrix) + 2 * off) + 4 * UNIT
-        beta = float(C.sum(axis=1).max()) * (1.0 + 4 * k * UNIT)
+        C = (
+            np.abs(np.eye(k - 4) - inverse @ matrix)
+            + size @ (4 * gamma(k) * np.abs(matrix) + 2 * off)
+            + 4 * UNIT_ROUNDOFF
+        )
+        beta = float(C.sum(axis=1).max()) * (1.0 + 4 * k * UNIT_ROUNDOFF)
         if not beta < 0.5:
             return None
-        y = raised(size @ (r * unit) * (1.0 + 4 * k * UNIT))
+        y = raised(size @ (r * unit) * (1.0 + 4 * k * UNIT_ROUNDOFF))
         return np.asarray(raised((y + 2.0 * beta * y.max(initial=0.0)) * unit))
 
 
@@ -176,7 +180,7 @@ class Grams:
         reach = np.sqrt(1.01 * squares)
         root = np.sqrt(upward_sum(D)) * absolute
         products, cross = np.outer(reach, reach), np.outer(root, reach)
-        off = 1.01 * gamma(used + BESIDES + 8) * products + used * 1e-290
+        off = 1.01 * gamma(used + ROUNDINGS_BESIDE_SUM + 8) * products + used * 1e-290
         off = off + raised(1.01 * (cross + cross.T + np.outer(root, root) + 2.1 * relative * products))
         return Gram(matrix, raised(off)).only(np.searchsorted(places, chosen))
 

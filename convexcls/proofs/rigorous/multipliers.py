@@ -24,12 +24,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from convexcls.arrays import Array, Indices
+from convexcls.arrays import ETA, Array, Indices
 from convexcls.problem import Constraint, Epigraph
 from convexcls.proofs.rigorous.evaluation import Evaluation
 from convexcls.proofs.rigorous.matrices import Gram
 from convexcls.proofs.rigorous.products import largest_factors
-from convexcls.proofs.rigorous.rounding import ETA, Ball, powers_of_two, raised, upward_sum
+from convexcls.proofs.rigorous.rounding import Ball, powers_of_two, raised, upward_sum
 from convexcls.proofs.rigorous.structure import Structure
 from convexcls.rational.elimination import independent_rows
 from convexcls.rational.numbers import exactly
@@ -38,7 +38,7 @@ from convexcls.rows import DiagonalRows, Rows
 #: Systems with more unknowns are not solved.
 MAX_UNKNOWNS = 2000
 #: Dependent columns are looked for in tables of so many entries.
-MAX_RATIONAL_ENTRIES = 4000
+MAX_RANKED_ENTRIES = 4000
 #: Multipliers given, and those proposed, may be moved by so much of what their range leaves.
 OWN_SHARE, PROPOSED_SHARE = 1.0 - 1e-12, 0.9
 #: Tables with more entries are not made a linear program.
@@ -347,7 +347,7 @@ def free_reach(e: Evaluation, equations: NormalEquations) -> Array:
 def independent(e: Evaluation, places: Indices) -> Indices:
     """The places whose columns span those of all; all of them where that is not looked at."""
     blocks = [*e.problem.terms, *e.structure.rows]
-    if (1 + sum(b.size for b in blocks)) * places.size > MAX_RATIONAL_ENTRIES:
+    if (1 + sum(b.size for b in blocks)) * places.size > MAX_RANKED_ENTRIES:
         return places
     columns = [[exactly(q)] for q in e.problem.q[places].tolist()]
     for b in blocks:

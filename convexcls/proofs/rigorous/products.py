@@ -21,21 +21,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from convexcls.arrays import Array
+from convexcls.arrays import ETA, UNIT_ROUNDOFF, Array
 from convexcls.problem import Problem
-from convexcls.proofs.rigorous.rounding import ETA, UNIT, Ball, gamma, raised, spread, upward_sum
-from convexcls.rational.numbers import to_double
+from convexcls.proofs.rigorous.rounding import ROUNDINGS_BESIDE_SUM, Ball, gamma, raised, spread, upward_sum
+from convexcls.rational.numbers import MAX_RATIONAL_ENTRIES, to_double
 from convexcls.rows import CentredRows, Factors, Rows
 from convexcls.rows.summation import row_blocks
 
-#: Sums over tables with more entries are not added up in rationals.
-MAX_RATIONAL_ENTRIES = 20_000
 #: So many entries are added up in doubles, then these sums without rounding.
 PARTIAL_SUM_LENGTH = 32
-#: Roundings besides those of a sum: of the factors of rows and columns, and of the bound.
-BESIDES = 12
 #: Sums over more rows than this are made block by block, which keeps their error small.
-BLOCK_ROWS = 2048
+SUMMED_ROWS = 2048
 
 
 class Part(NamedTuple):
@@ -147,22 +143,22 @@ class Products:
         else:
             self.count(core, 2)
         n, m = core.shape[0], len(z)
-        k = min(n, BLOCK_ROWS) + n // BLOCK_ROWS + BESIDES
+        k = min(n, SUMMED_ROWS) + n // SUMMED_ROWS + ROUNDINGS_BESIDE_SUM
         g = gamma(k) + error.relative
         mid = _blocked(core, np.column_stack([c.mid for c in z]))
         sizes = np.array([np.sum(c.size) for c in z] + [np.sum(d) for d in D])
         rad = abs(core).T @ np.column_stack([*(spread(c, g) for c in z), *D]) + np.outer(error.absolute, sizes)
-        rad = rad * (1.0 + error.relative + 4.0 * (n + BESIDES) * UNIT) + 4 * (n + k) * ETA
+        rad = rad * (1.0 + error.relative + 4.0 * (n + ROUNDINGS_BESIDE_SUM) * UNIT_ROUNDOFF) + 4 * (n + k) * ETA
         rad[nothing] = 0.0
         return _columns(mid, rad[:, :m]), [np.asarray(raised(reach)) for reach in rad[:, m:].T]
 
 
 def product(rows: Rows, x: Sequence[Ball], error: EntryError) -> list[Ball]:
     """R x for several columns x."""
-    k = rows.shape[1] + BESIDES
+    k = rows.shape[1] + ROUNDINGS_BESIDE_SUM
     g = gamma(k) + error.relative
     mid = _matmul(rows, np.column_stack([c.mid for c in x]))
-    rad = _matmul(abs(rows), np.column_stack([spread(c, g) for c in x])) * (1.0 + 4.0 * k * UNIT) + 4 * k * ETA
+    rad = _matmul(abs(rows), np.column_stack([spread(c, g) for c in x])) * (1.0 + 4.0 * k * UNIT_ROUNDOFF) + 4 * k * ETA
     return _columns(mid, rad + error.absolute @ np.column_stack([c.size for c in x]) * (1 + g))
 
 
@@ -179,11 +175,11 @@ def _matmul(rows: Rows, columns: Array) -> Array:
 def _blocked(core: Rows, columns: Array) -> Array:
     """``core.T @ columns``, of long columns block by block."""
     n = core.shape[0]
-    if n <= BLOCK_ROWS:
+    if n <= SUMMED_ROWS:
         return core.T @ columns
     out = np.zeros((core.shape[1], columns.shape[1]))
-    for start in range(0, n, BLOCK_ROWS):
-        rows = slice(start, min(start + BLOCK_ROWS, n))
+    for start in range(0, n, SUMMED_ROWS):
+        rows = slice(start, min(start + SUMMED_ROWS, n))
         out += core[rows].T @ columns[rows]
     return out
 
@@ -242,7 +238,7 @@ def entry_error(rows: Rows) -> EntryError:
         array = rows.in_memory()
         known = array is not None  # few rows, worked out from data
         return EntryError(0.0, _against(array, rows.rational()) if known else np.full(rows.shape[1], np.inf))
-    return EntryError(rows.rounding * UNIT * 1.01, np.zeros(rows.shape[1]))
+    return EntryError(rows.rounding * UNIT_ROUNDOFF * 1.01, np.zeros(rows.shape[1]))
 
 
 def error_from_afar(rows: Rows) -> EntryError | None:
@@ -257,9 +253,9 @@ def _centring_error(rows: CentredRows, mean: Array | None = None) -> Array:
     """Of rows minus the mean of their group: two subtractions, the mean, and the rounding of the data themselves."""
     whole = rows.whole
     reach = whole.span()
-    given = whole.base.rounding * UNIT * 2.0 * (np.abs(whole.origin) + reach) if whole.base.rounding else 0.0
+    given = whole.base.rounding * UNIT_ROUNDOFF * 2.0 * (np.abs(whole.origin) + reach) if whole.base.rounding else 0.0
     mean = _mean_error(whole) if mean is None else mean
-    return np.asarray(raised(mean + 4 * UNIT * reach + 2.0 * given + 8 * ETA))
+    return np.asarray(raised(mean + 4 * UNIT_ROUNDOFF * reach + 2.0 * given + 8 * ETA))
 
 
 def _mean_error(rows: CentredRows) -> Array:
@@ -283,7 +279,7 @@ def _means(rows: CentredRows) -> Ball:
 
     total, sizes = _added_up(blocks(), count * width), np.repeat(members.sum(axis=0), width)
     mid = total.mid / sizes
-    rad = raised(total.rad / sizes + UNIT * np.abs(mid) + ETA)
+    rad = raised(total.rad / sizes + UNIT_ROUNDOFF * np.abs(mid) + ETA)
     return Ball(mid.reshape(count, width), rad.reshape(count, width))
 
 
@@ -302,7 +298,7 @@ def _added_up(blocks: Iterator[Array], width: int) -> Ball:
     together = np.vstack(parts)
     mid = np.array([math.fsum(column) for column in together.T.tolist()])
     g = gamma(PARTIAL_SUM_LENGTH + 8)
-    return Ball(mid, raised(1.01 * g * sizes + 2 * UNIT * np.abs(mid) + 64 * len(together) * ETA))
+    return Ball(mid, raised(1.01 * g * sizes + 2 * UNIT_ROUNDOFF * np.abs(mid) + 64 * len(together) * ETA))
 
 
 def _distance(values: Array, ball: Ball) -> Array:

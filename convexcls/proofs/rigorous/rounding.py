@@ -21,19 +21,19 @@ from typing import Any
 
 import numpy as np
 
-from convexcls.arrays import Array
+from convexcls.arrays import ETA, UNIT_ROUNDOFF, Array
 
-UNIT = 2.0**-53
-ETA = 2.0**-1074
 #: More than the relative rounding of sixty operations on nonnegative numbers.
 RAISE = 1.0 + 2.0**-46
+#: Roundings besides those of a sum: of an entry, the factors of its row and column, the shift and the bound.
+ROUNDINGS_BESIDE_SUM = 12
 #: So many numbers at a time become Python's.
-CHUNK_NUMBERS = 65536
+BLOCK_NUMBERS = 65536
 
 
 def gamma(k: float) -> float:
     """k u / (1 - k u), rounded up; infinite where that says nothing."""
-    return k * UNIT / (1.0 - k * UNIT) * RAISE if k * UNIT < 0.01 else math.inf
+    return k * UNIT_ROUNDOFF / (1.0 - k * UNIT_ROUNDOFF) * RAISE if k * UNIT_ROUNDOFF < 0.01 else math.inf
 
 
 def raised(bound: Any) -> Any:
@@ -41,6 +41,11 @@ def raised(bound: Any) -> Any:
     values = np.asarray(bound, dtype=float)
     out = values * RAISE
     return np.add(out, 8 * ETA, out=out, where=values > 0) if values.ndim else out + 8 * ETA * (values > 0)
+
+
+def raised_number(bound: float) -> float:
+    """The same of one bound."""
+    return bound * RAISE + 8 * ETA if bound > 0 else bound
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +84,7 @@ class Ball:
     def __add__(self, other: Ball) -> Ball:
         mid = self.mid + other.mid
         exact = (self.mid == 0) | (other.mid == 0)
-        return Ball(mid, raised(self.rad + other.rad + np.where(exact, 0.0, UNIT * np.abs(mid))))
+        return Ball(mid, raised(self.rad + other.rad + np.where(exact, 0.0, UNIT_ROUNDOFF * np.abs(mid))))
 
     def __neg__(self) -> Ball:
         return Ball(-self.mid, self.rad)
@@ -90,7 +95,7 @@ class Ball:
     def __mul__(self, other: Ball) -> Ball:
         mid = self.mid * other.mid
         spread = np.abs(self.mid) * other.rad + np.abs(other.mid) * self.rad + self.rad * other.rad
-        spread = spread + UNIT * np.abs(mid) + 4 * ETA
+        spread = spread + UNIT_ROUNDOFF * np.abs(mid) + 4 * ETA
         nothing = ((self.mid == 0) & (self.rad == 0)) | ((other.mid == 0) & (other.rad == 0))
         return Ball(np.where(nothing, 0.0, mid), np.where(nothing, 0.0, raised(spread)))
 
@@ -117,13 +122,13 @@ class Ball:
     def total(self) -> Ball:
         """Their sum."""
         mid = _rounded_once(self.mid)
-        spread = float(np.sum(self.rad)) * (1.0 + 4.0 * self.rad.size * UNIT)
-        return Ball(np.asarray(mid), np.asarray(raised(spread + 2 * UNIT * abs(mid))))
+        spread = float(np.sum(self.rad)) * (1.0 + 4.0 * self.rad.size * UNIT_ROUNDOFF)
+        return Ball(np.asarray(mid), np.asarray(raised(spread + 2 * UNIT_ROUNDOFF * abs(mid))))
 
     def squared(self) -> Ball:
         """Their squares, which are not negative."""
         mid = self.mid * self.mid
-        spread = 2.0 * np.abs(self.mid) * self.rad + self.rad * self.rad + UNIT * mid + 4 * ETA
+        spread = 2.0 * np.abs(self.mid) * self.rad + self.rad * self.rad + UNIT_ROUNDOFF * mid + 4 * ETA
         nothing = (self.mid == 0) & (self.rad == 0)
         return Ball(mid, np.where(nothing, 0.0, raised(spread)))
 
@@ -134,7 +139,7 @@ class Ball:
 
     def norm(self) -> float:
         """At least their Euclidean norm."""
-        return math.sqrt(max(float(self.squared().total().high), 0.0)) * (1.0 + 4 * UNIT)
+        return math.sqrt(max(float(self.squared().total().high), 0.0)) * (1.0 + 4 * UNIT_ROUNDOFF)
 
 
 def spread(ball: Ball, g: float) -> Array:
@@ -156,7 +161,7 @@ def powers_of_two(sizes: Array, rounded: Callable[[Array], Array]) -> Array:
 def _rounded_once(values: Array) -> float:
     """The sum of doubles, rounded once; not a number where it overflows."""
     flat = np.ravel(values)
-    parts = (flat[start : start + CHUNK_NUMBERS].tolist() for start in range(0, flat.size, CHUNK_NUMBERS))
+    parts = (flat[start : start + BLOCK_NUMBERS].tolist() for start in range(0, flat.size, BLOCK_NUMBERS))
     try:
         return math.fsum(chain.from_iterable(parts))
     except (OverflowError, ValueError):
@@ -166,7 +171,7 @@ def _rounded_once(values: Array) -> float:
 def upward_sum(values: Array) -> float:
     """At least the sum of nonnegative numbers."""
     total = float(np.sum(values))
-    return math.inf if math.isnan(total) else float(raised(total * (1.0 + 4.0 * np.size(values) * UNIT)))
+    return math.inf if math.isnan(total) else float(raised(total * (1.0 + 4.0 * np.size(values) * UNIT_ROUNDOFF)))
 
 
 def _or(values: Array, otherwise: float) -> Array:

@@ -17,10 +17,10 @@ from weakref import ref
 
 import numpy as np
 
-from convexcls.arrays import Array, Indices, Mask
+from convexcls.arrays import ETA, UNIT_ROUNDOFF, Array, Indices, Mask
 from convexcls.problem import Constraint, Problem, Term
 from convexcls.proofs.rigorous.losses import is_known
-from convexcls.proofs.rigorous.rounding import ETA, UNIT, Ball, raised
+from convexcls.proofs.rigorous.rounding import Ball, raised
 from convexcls.rows import Rows
 
 
@@ -114,7 +114,7 @@ def stated(block: Term | Constraint, field: Literal["rhs", "offset"]) -> Ball:
     values = np.asarray(getattr(block, field), dtype=float)
     if field not in getattr(block, "_exactly", {}):
         return Ball.exact(values)
-    return Ball(values, np.asarray(raised(UNIT * np.abs(values) + ETA)))
+    return Ball(values, np.asarray(raised(UNIT_ROUNDOFF * np.abs(values) + ETA)))
 
 
 def _is_contrast(rows: Rows) -> bool:

@@ -34,7 +34,7 @@ from convexcls.rows import DenseRows, Rows
 from convexcls.rows.signs import exact_signs
 
 #: Powers of two beyond this are left alone: their products would leave the range of doubles.
-LARGEST_POWER = 900
+MAX_POWER_OF_TWO = 900
 #: Directions of fewer entries of rows are put in small numbers, for people to read.
 READABLE = 20_000
 #: Digits in base two of a direction, tried one after the other.
@@ -337,4 +337,4 @@ def _near_one(vector: Vector) -> Vector:
 
 def _units(reach: Array) -> NDArray[np.int64]:
     exponents = -np.frexp(np.where(reach > 0, reach, 1.0))[1].astype(np.int64)
-    return np.clip(exponents, -LARGEST_POWER, LARGEST_POWER)
+    return np.clip(exponents, -MAX_POWER_OF_TWO, MAX_POWER_OF_TWO)

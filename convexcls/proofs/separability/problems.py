@@ -22,7 +22,7 @@ from functools import cached_property
 
 import numpy as np
 
-from convexcls.arrays import Array, Indices, Mask
+from convexcls.arrays import UNIT_ROUNDOFF, Array, Indices, Mask
 from convexcls.problem import Constraint, Problem, Term
 from convexcls.proofs.claims import separation as claimed
 from convexcls.proofs.claims.direction import Direction
@@ -45,20 +45,18 @@ from convexcls.rows.summation import distinct_rows, row_blocks
 MAX_DIMENSION = 150
 MAX_ENTRIES = 100_000_000
 #: Of rows with fewer entries a direction is not taken from a solver: all margins that can grow are looked for.
-FEW_ENTRIES = 20_000
+MAX_EASY_ENTRIES = 20_000
 #: Margins that move less along a direction, relative to how far they could, should not move at all; and so many
 #: entries of them are looked at in rationals.
 NEARLY_STILL, MAX_EXACT_ENTRIES = 1e-9, 20_000
-#: Half a rounding, with room for the sums of rounded bounds.
-UNIT = 2.0**-52
 #: How far curvature, relative to what was added up, has to be above what rounding leaves.
 CLEAR_CURVATURE = 1e-9
 #: So far may margins move, relative to what would make a multiplier 0.
-MOST_MOVED = 0.25
+MAX_MARGIN_CHANGE = 0.25
 #: Roundings of an entry, or of the gradient, besides those of sums.
-ROUNDINGS_BESIDES = 32
+ROUNDINGS_OF_GRADIENT = 32
 #: So many samples are enough to see that there is curvature.
-CURVED_SAMPLES = 2000
+ENOUGH_SAMPLES_FOR_CURVATURE = 2000
 
 
 def separation_of(problem: Problem) -> Separating | None:
@@ -129,7 +127,7 @@ class Separating:
     def _rounding_of(self, v: Array) -> float:
         """The same for entries that the rows are over."""
         with np.errstate(over="ignore"):
-            return float(2 * (v.size + 16) * UNIT * (self.reach @ np.abs(v)))
+            return float(4 * (v.size + 16) * UNIT_ROUNDOFF * (self.reach @ np.abs(v)))
 
     @cached_property
     def reach(self) -> Array:
@@ -197,7 +195,7 @@ class SeparatingLikelihood(Separating):
             return False
         term = self.term
         counted = np.flatnonzero(term.weights > 0)
-        few = term.thinned(counted[:: max(counted.size // CURVED_SAMPLES, 1)])
+        few = term.thinned(counted[:: max(counted.size // ENOUGH_SAMPLES_FOR_CURVATURE, 1)])
         rows = self.problem.joined(few.entries, few.size)
         u, places = rows @ x + few.offset, self._places()
         if places.size > rows.shape[0]:  # more unknowns than margins: some direction has no curvature
@@ -234,10 +232,13 @@ class SeparatingLikelihood(Separating):
             gradient = (T.T @ pull) / reach
             curved = _least_curvature(few.gram(DenseRows(rows @ T / reach), u))
         d, L = T.shape
-        entries = (d + whole.rounding + ROUNDINGS_BESIDES) * UNIT * sums
-        g = float(np.linalg.norm(gradient)) + np.sqrt(L) * (float(np.max(additions)) * UNIT * sums + entries) * weight
-        least = curved - L * (2.0 * entries + (few.size + 8 * L) * UNIT) * weight
-        return bool(np.sqrt(L) * g < MOST_MOVED * least)
+        entries = (d + whole.rounding + ROUNDINGS_OF_GRADIENT) * 2.0 * UNIT_ROUNDOFF * sums
+        g = (
+            float(np.linalg.norm(gradient))
+            + np.sqrt(L) * (float(np.max(additions)) * 2.0 * UNIT_ROUNDOFF * sums + entries) * weight
+        )
+        least = curved - L * (2.0 * entries + (few.size + 8 * L) * 2.0 * UNIT_ROUNDOFF) * weight
+        return bool(np.sqrt(L) * g < MAX_MARGIN_CHANGE * least)
 
     @cached_property
     def reach(self) -> Array:
@@ -271,7 +272,7 @@ class SeparatingLikelihood(Separating):
         """The solver's direction where it lowers no margin and raises some, without rounding; None where it does not,
         and of few rows, of which all that can grow are told."""
         way = None if self.tip is None else self.tip.direction
-        if way is None or self.rows.entries <= FEW_ENTRIES:
+        if way is None or self.rows.entries <= MAX_EASY_ENTRIES:
             return None
         with np.errstate(over="ignore", invalid="ignore"):
             moved = self.rows @ way

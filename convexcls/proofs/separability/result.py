@@ -23,9 +23,9 @@ VERDICTS: dict[Kind, Verdict] = {
     "overlapping": "overlapping",
 }
 #: Longer lists are cut.
-MOST_NAMED = 12
+MAX_NAMED = 12
 #: Longer fractions are shown rounded.
-LONGEST = 24
+MAX_RATIONAL_CHARACTERS = 24
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,8 +177,8 @@ def _hull_lines(s: Separability) -> list[str]:
         else "That the classes are not strictly separable through the origin is proved by weights with the same sums:"
     ]
     for label in s.labels:
-        terms = [f"{_number(w)} x_{i}" for i, w in list(hull.weights[label].items())[:MOST_NAMED]]
-        more = " + ..." if len(hull.weights[label]) > MOST_NAMED else ""
+        terms = [f"{_number(w)} x_{i}" for i, w in list(hull.weights[label].items())[:MAX_NAMED]]
+        more = " + ..." if len(hull.weights[label]) > MAX_NAMED else ""
         lines.append(f"  {label!r}: {' + '.join(terms) or '0'}{more}")
     lines.append(f"  both are ({_numbers(hull.point)}).")
     lines.append("Without any one of these samples the others are separable.")
@@ -210,13 +210,13 @@ def _formula(s: Separability) -> str:
     terms = [f"{_number(v)} {name}" for v, name in zip(s.direction.coef, s.features, strict=True) if v]
     if s.intercept:
         terms.append(_number(s.direction.intercept))
-    shown = terms if len(terms) <= MOST_NAMED else [*terms[:MOST_NAMED], "..."]
+    shown = terms if len(terms) <= MAX_NAMED else [*terms[:MAX_NAMED], "..."]
     return " + ".join(shown).replace("+ -", "- ")
 
 
 def _numbers(values: Iterable[Fraction]) -> str:
-    return listed(map(_number, values), MOST_NAMED)
+    return listed(map(_number, values), MAX_NAMED)
 
 
 def _number(value: Fraction) -> str:
-    return short_rational(value, LONGEST) or rounded_text(value, 10)
+    return short_rational(value, MAX_RATIONAL_CHARACTERS) or rounded_text(value, 10)

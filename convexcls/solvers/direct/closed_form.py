@@ -15,7 +15,7 @@ import numpy as np
 from scipy.linalg import qr, solve_triangular
 from scipy.sparse import issparse
 
-from convexcls.arrays import Array, Indices
+from convexcls.arrays import Array, Indices, top
 from convexcls.problem import Problem
 from convexcls.rows import StackedRows
 from convexcls.rows.column_basis import MAX_GRAM_CONDITION, ColumnBasis, shortest_along
@@ -32,6 +32,8 @@ from convexcls.solvers.smooth.objective import Iterate, SmoothObjective
 
 #: Condition numbers above this are worth refining for.
 MIN_CONDITION_TO_REFINE = 1e3
+#: So many times what the first round shows may a round leave of an error.
+ROOM_FOR_RATE = 1e3
 #: More unknowns than this make no square matrix where the data are sparse.
 MAX_DENSE_UNKNOWNS = 2000
 #: A matrix of more samples is not made.
@@ -69,7 +71,7 @@ class ClosedFormSolver(Solver):
         else:
             (x, message), multipliers = self._least_squares(problem), {}
         tracer = Tracer(callback)
-        tracer.record(problem.objective(x), 0.0)
+        tracer.record(problem.minimised(x), 0.0)
         return Answer(x, multipliers, message, 1, tuple(tracer.lines))
 
     def _least_squares(self, problem: Problem) -> tuple[Array, str]:
@@ -83,7 +85,7 @@ class ClosedFormSolver(Solver):
             if (found := by_normal_equations(function)) is not None:
                 return found
         matrix, target = _stack(problem)
-        _, R, order = qr(matrix, mode="economic", pivoting=True)
+        Q, R, order = qr(matrix, mode="economic", pivoting=True)
         sizes = np.abs(np.diag(R))
         rank = int(np.sum(sizes > self.rank_tol * sizes[0])) if sizes.size and sizes[0] > 0 else 0
         if rank < matrix.shape[1]:
@@ -91,7 +93,7 @@ class ClosedFormSolver(Solver):
             return x, _rank_in_words(rank, matrix.shape[1])
         worth_it = sizes[0] > MIN_CONDITION_TO_REFINE * sizes[-1] or matrix.size <= MAX_ENTRIES_ALWAYS_REFINED
         rounds = self.refinements if worth_it else 0
-        return _refined(matrix, target, order, rounds), _rank_in_words(rank, rank)
+        return _refined(matrix[:, order], target, (Q, R), order, rounds), _rank_in_words(rank, rank)
 
 
 def _rank_in_words(rank: int, unknowns: int) -> str:
@@ -119,13 +121,14 @@ def _stack(problem: Problem) -> tuple[Array, Array]:
     return np.vstack(blocks), np.concatenate(targets)
 
 
-def _refined(matrix: Array, target: Array, order: Indices, rounds: int) -> Array:
+def _refined(ordered: Array, target: Array, factors: tuple[Array, Array], order: Indices, rounds: int) -> Array:
     """Least squares with full column rank, refining residual and solution together for so many rounds; a
-    ``LinAlgError`` where the solution is beyond the range of doubles."""
-    ordered = np.ascontiguousarray(matrix[:, order])
-    Q, R = np.linalg.qr(ordered)
+    ``LinAlgError`` where the solution is beyond the range of doubles. A round leaves as much of its step as the first
+    solution had of its own error: where that is below the digits of doubles, it is the last."""
+    Q, R = factors
     w = np.asarray(_triangular_solution(R, Q.T @ target), dtype=np.longdouble)
     r = np.asarray(target - ordered @ np.asarray(w, dtype=float), dtype=np.longdouble)
+    rate = 0.0
     if rounds:
         long_matrix, long_target = ordered.astype(np.longdouble), target.astype(np.longdouble)
     for _ in range(rounds):
@@ -135,7 +138,9 @@ def _refined(matrix: Array, target: Array, order: Indices, rounds: int) -> Array
         inside = Q.T @ f
         step = _triangular_solution(R, inside - h)
         w, r = w + step, r + (f - Q @ inside + Q @ h)
-        if np.all(np.abs(step) <= 1e-17 * np.abs(w)):
+        size, moved = np.abs(w), np.abs(step)
+        rate = max(rate, top(moved) / (top(size) or 1.0))
+        if (np.minimum(moved, ROOM_FOR_RATE * rate * top(moved)) <= 1e-17 * size).all():
             break
     x = np.empty(ordered.shape[1])
     x[order] = np.asarray(w, dtype=float)

@@ -55,5 +55,5 @@ class MomentsSolver(Solver):
                 )
             u = t.loss.dual_sign * conjugate.slope(multiplier) - t.offset
             x += rows.T @ (u / sizes)
-        tracer.record(problem.objective(x), 0.0)
+        tracer.record(problem.minimised(x), 0.0)
         return Answer(x, {}, "moments matched", 1, tuple(tracer.lines))

@@ -12,7 +12,7 @@ refined on the data. Otherwise the null space of the equations is taken, without
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -24,7 +24,6 @@ from convexcls.problem import Block, Problem
 from convexcls.rows import Rows, as_rows
 from convexcls.rows.column_basis import MAX_GRAM_CONDITION, ColumnBasis, shortest_along
 from convexcls.solvers.direct.refinement import MAX_ENTRIES_ALWAYS_REFINED, refined_steps
-from convexcls.solvers.smooth.hessian import shortest_solution
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,6 +164,22 @@ def _by_normal_equations(group: _Group) -> tuple[Array, Array] | None:
     return (shortest_along(columns.null_vectors, X) if columns.others.size else X), nu
 
 
+def _shortest_fit(matrix: Array, cutoff: float) -> Callable[[Array], Array]:
+    """What gives the shortest z with ‖matrix z - target‖ least for a target, from one factorization."""
+    if not np.isfinite(matrix).all():
+        raise np.linalg.LinAlgError("the system has no finite solution")
+    left, values, right = np.linalg.svd(matrix, full_matrices=False)
+    rank = int(np.count_nonzero(values > cutoff * values.max(initial=0.0)))
+
+    def fitted(target: Array) -> Array:
+        found = right[:rank].T @ ((left[:, :rank].T @ target) / values[:rank, None])
+        if not np.isfinite(found).all():
+            raise np.linalg.LinAlgError("the system has no finite solution")
+        return np.asarray(found)
+
+    return fitted
+
+
 def _by_null_space(group: _Group, rank_tol: float) -> tuple[Array, Array]:
     """The same by the null space of the equations."""
     roots = [np.sqrt(w)[:, None] for w in group.weights]
@@ -177,8 +192,9 @@ def _by_null_space(group: _Group, rank_tol: float) -> tuple[Array, Array]:
         return np.asarray(right[:rank].T @ ((left[:, :rank].T @ missing) / values[:rank, None]))
 
     x, free = met(group.b), right[rank:].T
+    fitted = _shortest_fit(matrix @ free, rank_tol)
     for _ in range(2):  # the second round refines the first
-        x = x + free @ shortest_solution(matrix @ free, target - matrix @ x, rank_tol)
+        x = x + free @ fitted(target - matrix @ x)
         x = x + met(group.b - group.A @ x)
     pull = matrix.T @ (target - matrix @ x)
     return x, np.asarray(left[:, :rank] @ ((right[:rank] @ pull) / values[:rank, None]))

@@ -35,7 +35,7 @@ DAMPING = 0.1
 #: Multipliers that have grown by this factor, where nothing bounds them, will not stop.
 ENDLESS = 1e10
 #: The share of the tolerance that is aimed at: the check measures in other ways, some of them less kind.
-SHARE = 0.02
+SHARE_OF_TOLERANCE = 0.02
 #: What rounding leaves of excesses, in units of what is added up.
 ROUNDED = 1e-14
 
@@ -92,7 +92,7 @@ class DualPoint:
     def is_optimal(self, tol: float) -> bool:
         """Whether nothing is off by more than a share of the tolerance: the gap relative to the objective, a lack of
         the equation and the multipliers of squared slacks relative to the largest multiplier."""
-        p, aim = self.program, SHARE * tol
+        p, aim = self.program, SHARE_OF_TOLERANCE * tol
         largest = aim * float(np.abs(self.a).max(initial=0.0))
         soft = (p.compliance > 0) & ~self.held
         off = np.abs(self.r[soft] / p.compliance[soft]).max(initial=0.0)

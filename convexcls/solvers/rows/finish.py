@@ -28,7 +28,7 @@ MAX_TIGHT_ROWS = 20000
 #: What is exact to rounding: violations in units of right-hand sides, multipliers and of what was added up.
 EXACT = 1e-11
 #: What is far from it, likewise: then the partition is wrong, and not worth refining for.
-FAR = 1e-7
+FAR_FROM_EXACT = 1e-7
 #: Sums are relative to at least this share of the largest: what is smaller may be rounding.
 SMALLEST_SHARE = 1e-5
 MAX_ROUNDS = 6
@@ -107,7 +107,7 @@ class _Partition:
         another side: refined where none has to move by far."""
         a = np.where(self.low, self.program.low, np.where(self.high, self.program.high, a))
         a[self.curved] = excess[self.curved] * self.stiffness
-        for tolerance, steps in ((FAR, 1), (EXACT, 2)):
+        for tolerance, steps in ((FAR_FROM_EXACT, 1), (EXACT, 2)):
             for _ in range(steps):
                 x, a, nu, excess = self._step(x, a, nu, excess)
             moves = self._moves(a, excess, units, tolerance)

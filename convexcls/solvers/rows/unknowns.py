@@ -34,7 +34,7 @@ SAMPLE_ROWS = 2000
 #: Columns whose scaled Gram matrix has pivots above this are left as they are.
 SMALLEST_INDEPENDENT_PIVOT = 1e-3
 #: Eigenvalues of the scaled Gram matrix below this may be rounding: such a direction is not made longer.
-ROUNDING = 1e-15
+ROUNDED_EIGENVALUE = 1e-15
 #: What rounding leaves of a row along a direction that it does not see, relative to what was added up; and of a sum
 #: of rows.
 UNSEEN, UNSEEN_SUM = 2.0**-45, 2.0**-40
@@ -158,7 +158,7 @@ class Unknowns:
         if not np.all(np.isfinite(scaled)):
             return cls(program)
         values, vectors = eigh(scaled, check_finite=False)
-        length = 1.0 / np.sqrt(np.where(values <= ROUNDING * values.size, 1.0, values))
+        length = 1.0 / np.sqrt(np.where(values <= ROUNDED_EIGENVALUE * values.size, 1.0, values))
         T = unit[:, None] * vectors * length
         other = replace(
             program,
@@ -181,7 +181,7 @@ class Unknowns:
 def _without_rounding(matrix: Array, T: Array) -> Array:
     """matrix @ T, with 0 where the products cancel to rounding."""
     product, summed = matrix @ T, np.abs(matrix) @ np.abs(T)
-    return np.where(np.abs(product) <= ROUNDING * summed, 0.0, product)
+    return np.where(np.abs(product) <= ROUNDED_EIGENVALUE * summed, 0.0, product)
 
 
 def _units(gram: Array) -> Array:

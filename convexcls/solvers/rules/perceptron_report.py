@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from convexcls.arrays import Array, Indices
+from convexcls.arrays import UNIT_ROUNDOFF, Array, Indices
 from convexcls.problem import NoAnswer, Problem
 from convexcls.proofs.claims.farkas import Farkas, check_farkas
 from convexcls.rows import Rows
@@ -18,7 +18,7 @@ from convexcls.solvers.rules import squared_norms
 from convexcls.wording import count, listed
 
 Counts = NDArray[np.int64]
-ROUNDING = float(np.finfo(float).eps)
+MACHINE_EPSILON = 2 * UNIT_ROUNDOFF
 #: Above this many entries a report does not solve for the margin unless it is asked to.
 MAX_ENTRIES_UNASKED = 200_000
 
@@ -133,7 +133,7 @@ class PerceptronReport:
         solution = self.separation.solve()
         w = self.weights if solution.x is None else np.asarray(solution.x)
         rows, size = self.rows, abs(self.rows)
-        rounding = 2.0 * (rows.shape[1] + 2) * ROUNDING
+        rounding = 2.0 * (rows.shape[1] + 2) * MACHINE_EPSILON
         # v_i'w rounded down, ‖w‖ and R rounded up: what is claimed is true in spite of rounding
         nearest = float(np.min(-(rows @ w) - rounding * (size @ np.abs(w))))
         if not nearest > 0:

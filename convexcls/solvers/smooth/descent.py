@@ -10,6 +10,8 @@ entries all pull one way, such as a category that all samples of one class have:
 
 from __future__ import annotations
 
+import math
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -38,6 +40,9 @@ FEW_DIGITS = 2.0**10
 FAR_OUT = 12.0
 #: The iterations after which one-sided columns are looked for.
 STEPS_BEFORE_ONE_SIDED = 5
+#: Where margins grow for ever, Newton's steps lower the residual by no more than this, at last; otherwise they do
+#: until only this is left of it.
+SLOW, NEARLY_THERE = 0.25, 1e-10
 ONE_SIDED = "margins grow along a direction that lowers none: there is no minimum"
 SEPARATED = "every margin is positive: the classes are separated, and there is no minimum"
 
@@ -62,7 +67,8 @@ class Progress:
     def __init__(self, problem: Problem, tracer: Tracer, detail: Callable[[Iterate], Mapping[str, Any]]) -> None:
         self.tracer, self.detail, self.begun = tracer, detail, len(tracer.lines)
         self.may_run_away = may_run_away(problem)
-        self.best, self.stalled, self.lowest = np.inf, 0, float(np.finfo(float).max)
+        self.best, self.stalled, self.lowest = math.inf, 0, sys.float_info.max
+        self.slow, self.looked = True, False
 
     @property
     def iterations(self) -> int:
@@ -72,6 +78,7 @@ class Progress:
     def residual(self, iterate: Iterate, step: float) -> float:
         """The relative gradient at the iterate that a step of this length led to."""
         residual = iterate.relative_gradient()
+        self.slow = residual > max(SLOW * self.best, NEARLY_THERE)
         self.tracer.record(iterate.objective, residual, step, self.detail(iterate), point=iterate.x)
         lower = self.by_objective and iterate.objective < self.lowest - LOWER * abs(self.lowest)
         self.stalled = 0 if residual <= 0.5 * self.best or lower else self.stalled + 1
@@ -93,8 +100,9 @@ class Progress:
             return None
         if (direction := separating_direction(iterate)) is not None:
             return DescentOutcome(iterate, SEPARATED, True, direction)
-        if self.iterations != STEPS_BEFORE_ONE_SIDED:
+        if self.looked or not self.slow or self.iterations < STEPS_BEFORE_ONE_SIDED:
             return None
+        self.looked = True
         direction = one_sided_direction(iterate)
         direction = threshold_direction(iterate) if direction is None else direction
         return None if direction is None else DescentOutcome(iterate, ONE_SIDED, True, direction)
@@ -162,7 +170,9 @@ def threshold_direction(iterate: Iterate) -> Array | None:
         for k, part in enumerate((entries[positive], -entries[~positive])):
             np.minimum(low[k], part.min(axis=0, initial=np.inf), out=low[k])
             np.maximum(high[k], part.max(axis=0, initial=-np.inf), out=high[k])
-    above, below = low[0] >= high[1], high[0] <= low[1]
+        above, below = low[0] >= high[1], high[0] <= low[1]
+        if not np.any((above | below) & own):
+            return None
     found = np.flatnonzero((above | below) & own & (np.max(high, axis=0) > np.min(low, axis=0)))
     if not found.size or not np.all(np.isfinite(low)):
         return None

@@ -25,7 +25,7 @@ Steps = Literal["armijo", "fixed", "decay"]
 STEPS = ("armijo", "fixed", "decay")
 MAX_CONDITION = 1e4
 #: What rounding may do to an objective, relative to it.
-ROUNDING = 1e-14
+OBJECTIVE_ROUNDING = 1e-14
 MAX_STEPS_WITHOUT_GAIN = 2000
 
 
@@ -119,7 +119,7 @@ class GradientSolver(Solver):
     def _backtrack(self, iterate: Iterate, eta: float, square: float) -> tuple[Iterate, float] | None:
         """The next iterate and the step to it, from the last step; None where no step gives the decrease."""
         eta = min(eta / self.beta, 1e100)
-        noise = ROUNDING * abs(iterate.objective)
+        noise = OBJECTIVE_ROUNDING * abs(iterate.objective)
         while eta > 1e-18:
             new = Iterate.at(iterate.problem, iterate.x - eta * iterate.gradient)
             wanted = self.armijo * eta * square

@@ -112,7 +112,7 @@ class NewtonSolver(Solver):
         terms = iterate.function.terms
         wanted = self.adjusted_response
         if wanted is None:
-            wanted = sum(t.samples * t.loss.width for t in terms) <= MAX_ROWS_SHOWN
+            wanted = sum([t.samples * t.loss.width for t in terms]) <= MAX_ROWS_SHOWN
         return WhenLookedAt(partial(_adjusted_responses, terms, iterate.readings)) if wanted else {}
 
 

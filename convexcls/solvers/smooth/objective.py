@@ -7,13 +7,12 @@ from functools import cached_property
 
 import numpy as np
 
-from convexcls.arrays import Array, Indices
+from convexcls.arrays import UNIT_ROUNDOFF, Array, Indices, top
 from convexcls.problem import Problem
 from convexcls.rows import DenseRows, Rows
 from convexcls.rows.column_basis import ColumnBasis
 from convexcls.solvers.smooth.terms import Reading, SmoothTerm, smooth_term
 
-UNIT = 2.0**-53
 #: Columns with a smaller singular value, at length one, nearly repeat each other.
 CLEARLY_INDEPENDENT = 1e-3
 #: Rows with more entries are not multiplied out.
@@ -34,6 +33,14 @@ class SmoothObjective:
         out = np.zeros(self.problem.size)
         for v, p in self.problem.P.items():
             out[self.problem.layout[v]] = p.diagonal_entries()
+        return out
+
+    @cached_property
+    def diagonal_part(self) -> Array:
+        """The same without the parts that are matrices."""
+        out = np.zeros(self.problem.size)
+        for v, p in self.problem.diagonals.items():
+            out[self.problem.layout[v]] = p
         return out
 
     @cached_property
@@ -77,7 +84,7 @@ class SmoothObjective:
         """The objective and its gradient at x."""
         with np.errstate(over="ignore", invalid="ignore"):
             problem, curved = self.problem, self.curved(x)
-            readings = tuple(t.read(x) for t in self.terms)
+            readings = tuple([t.read(x) for t in self.terms])
             value = 0.5 * float(x @ curved) + float(problem.q @ x) + problem.constant
             gradient = curved + problem.q
             for reading in readings:
@@ -97,7 +104,7 @@ class SmoothObjective:
         return SmoothObjective(self.problem, tuple(t.share(chosen(t)) for t in self.terms))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Iterate:
     """A point with the value, the gradient and what every loss was read to be there."""
 
@@ -122,14 +129,15 @@ class Iterate:
         parts = [
             t.hessian(reading, single_precision) for t, reading in zip(self.function.terms, self.readings, strict=True)
         ]
-        out = parts[0] if parts else np.zeros((self.problem.size, self.problem.size))
+        size = self.x.size
+        out = parts[0] if parts else np.zeros((size, size))
         for part in parts[1:]:
             out = out + part
-        for v, P in self.problem.matrices.items():
-            out[self.problem.layout[v], self.problem.layout[v]] += P.to_dense()
-        for v, p in self.problem.diagonals.items():
-            where = self.problem.layout[v]
-            np.einsum("ii->i", out[where, where])[:] += p  # a view of the diagonal
+        if self.function.has_matrix:
+            for v, P in self.problem.matrices.items():
+                out[self.problem.layout[v], self.problem.layout[v]] += P.to_dense()
+        if self.problem.diagonals:
+            out.flat[:: size + 1] += self.function.diagonal_part
         return out
 
     def orthogonal_hessian(self) -> Array | None:
@@ -158,8 +166,7 @@ class Iterate:
         """The largest entry of the gradient, relative to the sum of absolute values that it came from."""
         size, gradient = self._summed(), np.abs(self.gradient)
         counts = size > 0
-        ratio = gradient / size if counts.all() else gradient[counts] / size[counts]
-        return float(ratio.max(initial=0.0))
+        return top(gradient / size if counts.all() else gradient[counts] / size[counts])
 
     def penalised_gradient(self) -> float:
         """The gradient along penalised unknowns, relative to the largest pull of their penalty, features measured in
@@ -186,8 +193,8 @@ class Iterate:
 
     def rounding(self) -> float:
         """How far the rounding of the arguments may have put the objective off."""
-        terms = zip(self.function.terms, self.readings, strict=True)
-        return UNIT * sum(reading.size * float(t.reach @ np.abs(self.x)) for t, reading in terms)
+        terms, size = zip(self.function.terms, self.readings, strict=True), np.abs(self.x)
+        return UNIT_ROUNDOFF * sum([reading.size * float(t.reach @ size) for t, reading in terms])
 
     def moved_most(self, step: Array) -> float:
         """The most that an argument of a loss moves along a step."""

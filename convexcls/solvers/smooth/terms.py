@@ -14,7 +14,7 @@ import numpy as np
 
 from convexcls.arrays import Array, Indices
 from convexcls.losses import SoftmaxMargins
-from convexcls.problem import ROUNDING_ROOM, Problem, Term
+from convexcls.problem import UNIT_SHARE, Problem, Term
 from convexcls.rows import Rows, block_gram
 from convexcls.rows.fused import FusedRows
 
@@ -51,7 +51,7 @@ class SmoothTerm(ABC):
         self.uniform = float(w[0]) if w.size and np.all(w == w[0]) else None
         self.at_zero = 0.0
         if self.loss.half_square is not None and self.offset is not None:  # all residuals may be 0
-            self.at_zero = ROUNDING_ROOM * float(w @ np.abs(self.offset))
+            self.at_zero = UNIT_SHARE * float(w @ np.abs(self.offset))
 
     @property
     def samples(self) -> int:

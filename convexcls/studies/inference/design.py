@@ -18,18 +18,18 @@ from convexcls.arrays import Array, Indices
 from convexcls.data import Data
 from convexcls.problem import NoAnswer
 from convexcls.rows import ConstantRows, JoinedRows, as_rows
+from convexcls.rows.summation import BLOCK_ROWS
 from convexcls.solution import Solution
 from convexcls.wording import listed
 
-BLOCK = 2048
 #: Columns of length one whose combination is shorter than this depend on each other, as far as doubles can tell.
-DEPENDENT = 1e-13
+DEPENDENT_LENGTH = 1e-13
 
 
 #: More coefficients of a direction than this are not listed.
-MOST_NAMED = 6
+MAX_NAMED = 6
 #: A coefficient of a direction below this fraction of the largest (in units of its column) is rounding.
-NEGLIGIBLE = 1e-9
+NEGLIGIBLE_COEFFICIENT = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,8 +50,8 @@ class Design:
         names = (*data.features, "intercept") if intercept else data.features
         kept = np.flatnonzero(data.weights > 0)
         design = cls(JoinedRows(data.n, len(names), parts), names, data.weights[kept], kept)
-        if told := dependence(design.factor[:-1, :-1], names):
-            raise NoAnswer(f"there are no standard errors: the coefficients are not unique, because {told}")
+        if reason := dependence(design.factor[:-1, :-1], names):
+            raise NoAnswer(f"there are no standard errors: the coefficients are not unique, because {reason}")
         return design
 
     @property
@@ -61,8 +61,8 @@ class Design:
 
     def blocks(self) -> Iterable[tuple[slice, Array]]:
         """The rows, a block at a time, with their place among the kept ones."""
-        for start in range(0, self.kept.size, BLOCK):
-            where = slice(start, min(start + BLOCK, self.kept.size))
+        for start in range(0, self.kept.size, BLOCK_ROWS):
+            where = slice(start, min(start + BLOCK_ROWS, self.kept.size))
             yield where, self.rows[self.kept[where]].to_dense()
 
     @cached_property
@@ -74,7 +74,7 @@ class Design:
     @property
     def has_constant(self) -> bool:
         """Whether a model of nothing but a constant is a special case, by an intercept or by other columns."""
-        return bool(abs(self.factor[-1, -1]) <= DEPENDENT * np.linalg.norm(self.factor[:, -1]))
+        return bool(abs(self.factor[-1, -1]) <= DEPENDENT_LENGTH * np.linalg.norm(self.factor[:, -1]))
 
 
 def triangle(blocks: Iterable[Array], width: int) -> Array:
@@ -98,7 +98,7 @@ def dependence(factor: Array, names: tuple[str, ...]) -> str:
         return f"the column {names[int(np.argmin(lengths))]!r} is zero for every sample that counts"
     _, upper, order = qr(factor / lengths, mode="economic", pivoting=True)
     values = np.linalg.svd(upper, compute_uv=False)
-    rank = int(np.sum(values > DEPENDENT * values[0]))
+    rank = int(np.sum(values > DEPENDENT_LENGTH * values[0]))
     if rank == len(names):
         return ""
     shares = solve_triangular(upper[:rank, :rank], upper[:rank, rank])
@@ -153,8 +153,8 @@ def _direction(solution: Solution) -> str:
     largest = max(float(size.max(initial=0.0)) for size in sizes.values())
     for variable, rates in blocks.items():
         names = _entry_names(solution, variable, rates.size)
-        moving += [(names[k], rates[k]) for k in np.flatnonzero(sizes[variable] > NEGLIGIBLE * largest)]
-    return listed((f"{name} {rate:+.4g}" for name, rate in moving), MOST_NAMED, " and {} more")
+        moving += [(names[k], rates[k]) for k in np.flatnonzero(sizes[variable] > NEGLIGIBLE_COEFFICIENT * largest)]
+    return listed((f"{name} {rate:+.4g}" for name, rate in moving), MAX_NAMED, " and {} more")
 
 
 def _entry_names(solution: Solution, variable: str, size: int) -> list[str]:

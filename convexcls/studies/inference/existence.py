@@ -18,7 +18,7 @@ from convexcls.arrays import Array, Indices
 from convexcls.in_notebooks import InNotebooks
 from convexcls.losses import Logistic, Loss, SoftmaxMargins
 from convexcls.models.base import suggested_l2
-from convexcls.problem import ROUNDING_ROOM, NoAnswer, Problem, Term, Variable
+from convexcls.problem import UNIT_SHARE, NoAnswer, Problem, Term, Variable
 from convexcls.proofs.claims.separation import complaints
 from convexcls.proofs.separability import Separation, separate
 from convexcls.proofs.separability.core import Behaviour, Cone
@@ -27,10 +27,10 @@ from convexcls.solution import Solution
 from convexcls.wording import indented, listed, paragraph
 
 #: Of more coefficients it is not told one by one what becomes of them: each is a system of rationals.
-MOST_COEFFICIENTS = 1000
+MAX_COEFFICIENTS = 1000
 
 
-MOST_NAMED = 12
+MAX_NAMED = 12
 WAYS = {
     "+inf": "runs to +infinity",
     "-inf": "runs to -infinity",
@@ -186,10 +186,10 @@ def existence(problem: Problem) -> Existence:
         raise NoAnswer(
             f"the {problem.name} has a penalty, so that the maximum exists: ask for it of the same model with l2=0"
         )
-    if rows.shape[1] > MOST_COEFFICIENTS:
+    if rows.shape[1] > MAX_COEFFICIENTS:
         raise NoAnswer(
             f"what becomes of each of {rows.shape[1]} coefficients would take too long to prove: ask for it of at most "
-            f"{MOST_COEFFICIENTS}; whether the maximum exists is what solve() and cc.separability tell"
+            f"{MAX_COEFFICIENTS}; whether the maximum exists is what solve() and cc.separability tell"
         )
     verdict = separate(rows)
     cone = Cone(rows, verdict)
@@ -244,7 +244,7 @@ def face(problem: Problem, rows: Rows, still: Indices, columns: tuple[int, ...])
         terms.append(
             Term(f"likelihood_{width}", {"free": kept}, rf"\lambda^{{({width})}}", "margins", {}, loss, weights=weights)
         )
-        unit += ROUNDING_ROOM * float(np.sum(weights)) * np.log(width + 1.0)
+        unit += UNIT_SHARE * float(np.sum(weights)) * np.log(width + 1.0)
     return Problem(f"{problem.name} on the face", [Variable("free", len(columns), r"\beta")], terms=terms, unit=unit)
 
 
@@ -261,8 +261,8 @@ def _existing(found: Existence) -> list[str]:
 
 def _first_of(items: list[str], what: str) -> list[str]:
     """The first items, a line each, and how many more there are."""
-    more = len(items) - MOST_NAMED
-    return indented([*items[:MOST_NAMED], *([f"and {more} more {what}"] if more > 0 else [])])
+    more = len(items) - MAX_NAMED
+    return indented([*items[:MAX_NAMED], *([f"and {more} more {what}"] if more > 0 else [])])
 
 
 def _missing(found: Existence) -> list[str]:

@@ -15,8 +15,8 @@ from convexcls.arrays import Array
 from convexcls.in_notebooks import InNotebooks
 from convexcls.wording import paragraph, plain_values, shorten
 
-WIDTH = 78
-LONGEST_NAME = 32
+SUMMARY_WIDTH = 78
+MAX_NAME_CHARACTERS = 32
 
 
 @dataclass(frozen=True)
@@ -186,10 +186,10 @@ def coefficient(
 
 def to_text(s: Summary) -> str:
     """The summary in lines of 78 characters, or more where names are long."""
-    names = [shorten(c.name, LONGEST_NAME) for c in s.coefficients]
+    names = [shorten(c.name, MAX_NAME_CHARACTERS) for c in s.coefficients]
     headings = [heading(c.equation) for c in s.coefficients]
     first = max(12, *(len(text) for text in (*names, *headings)))
-    width = max(WIDTH, first + 66)
+    width = max(SUMMARY_WIDTH, first + 66)
     lines = [s.title.center(width).rstrip(), "=" * width]
     half = (width - 2) // 2
     for left, right in head(s):
@@ -197,7 +197,7 @@ def to_text(s: Summary) -> str:
     lines.append("=" * width)
     for equation, group in groupby(s.coefficients, key=lambda c: c.equation):
         lines += [_line(heading(equation), titles(s), first), "-" * width]
-        lines += [_line(shorten(c.name, LONGEST_NAME), cells(c), first) for c in group]
+        lines += [_line(shorten(c.name, MAX_NAME_CHARACTERS), cells(c), first) for c in group]
         lines.append("-" * width if equation is not None else "=" * width)
     lines[-1] = "=" * width
     for note in s.notes:
@@ -256,7 +256,7 @@ def _pair(pair: tuple[str, str], width: int) -> str:
 
 def heading(equation: Any) -> str:
     """The label whose log-odds an equation is about; nothing where there is one only."""
-    return "" if equation is None else f"y={shorten(str(equation), LONGEST_NAME)}"
+    return "" if equation is None else f"y={shorten(str(equation), MAX_NAME_CHARACTERS)}"
 
 
 def _decimals(value: float | None, digits: int) -> str:

@@ -26,8 +26,8 @@ from convexcls.studies.leave_one_out.refit import NOT_DETERMINED, in_units, insi
 from convexcls.studies.leave_one_out.result import Outcome, Progress
 
 #: Fits are done together, as many as need so many numbers.
-BLOCK = 2_000_000
-MOST_STEPS = 50
+BLOCK_NUMBERS = 2_000_000
+MAX_STEPS = 50
 #: A score is done when its bound is this small, relative to 1 + |score|; accepted up to the second number.
 DONE, ACCEPTED = 1e-13, 1e-10
 
@@ -145,8 +145,8 @@ def _by_blocks(
     each: int,
     progress: Progress,
 ) -> tuple[Array, Array]:
-    """The margins of all samples with their bounds, as many at a time as need ``BLOCK`` numbers, ``each`` so many."""
-    n, step, found = len(likelihood.rows), max(1, BLOCK // each), []
+    """The margins of all samples with their bounds, ``BLOCK_NUMBERS`` numbers at a time; a sample needs ``each``."""
+    n, step, found = len(likelihood.rows), max(1, BLOCK_NUMBERS // each), []
     for start in range(0, n, step):
         found.append(fit(likelihood, np.arange(start, min(start + step, n))))
         progress(min(start + step, n), n)
@@ -160,7 +160,7 @@ def _to_the_end(likelihood: HeldOutLikelihood, left_out: Indices) -> tuple[Array
     bounds, active = np.full(left_out.size, np.inf), np.arange(left_out.size)
     best = theta.copy()
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        for _ in range(MOST_STEPS):
+        for _ in range(MAX_STEPS):
             steps, shorten, bound = likelihood.near(left_out[active], theta[active])
             better = bound < bounds[active]
             best[active[better]] = theta[active[better]]
@@ -188,10 +188,10 @@ def _one_step(likelihood: HeldOutLikelihood, left_out: Indices) -> tuple[Array, 
     reach = Z[left_out] @ inverse  # H^-1 z_i, one a row
     across = reach @ Z.T  # z_i'H^-1 z_k
     own = across[np.arange(left_out.size), left_out]
-    room = 1.0 - c[left_out] * own
+    remainder = 1.0 - c[left_out] * own
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         # the full fit's own gradient is 0 up to rounding: what is left of it is in the gradient below
-        length = (w * loss.slope(u))[left_out] / room
+        length = (w * loss.slope(u))[left_out] / remainder
         theta = likelihood.theta + length[:, None] * reach
         moved = length[:, None] * across
         others = np.ones(across.shape, dtype=bool)
@@ -201,11 +201,11 @@ def _one_step(likelihood: HeldOutLikelihood, left_out: Indices) -> tuple[Array, 
         slopes = np.where(others, w * loss.slope(u + moved), 0.0)
         gradient = slopes @ Z + theta @ likelihood.penalty
         inner = np.einsum("br,rs,bs->b", gradient, inverse, gradient)
-        nu = inner + c[left_out] * np.einsum("br,br->b", gradient, reach) ** 2 / room
-        lengths = np.einsum("nr,rs,ns->n", Z, inverse, Z) + (c[left_out] / room)[:, None] * across**2
+        nu = inner + c[left_out] * np.einsum("br,br->b", gradient, reach) ** 2 / remainder
+        lengths = np.einsum("nr,rs,ns->n", Z, inverse, Z) + (c[left_out] / remainder)[:, None] * across**2
         K = np.where(others, lengths, 0.0).max(axis=1)
-        bound = np.sqrt(growth * own / room) * distance(np.sqrt(growth * nu), np.sqrt(growth * K))
-    usable = (room > 0) & np.isfinite(bound)
+        bound = np.sqrt(growth * own / remainder) * distance(np.sqrt(growth * nu), np.sqrt(growth * K))
+    usable = (remainder > 0) & np.isfinite(bound)
     margins = np.where(usable, u[left_out] + length * own, np.nan)
     return margins, np.where(usable, bound, np.inf)
 

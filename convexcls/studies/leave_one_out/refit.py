@@ -43,7 +43,7 @@ NOT_DETERMINED = "without it the fit is not determined there: no other sample ha
 
 
 #: The full solution counts as that without a sample only where it meets the conditions to rounding: near is not enough.
-SAME = 1e-12
+SAME_SOLUTION = 1e-12
 
 
 def left_out_by_hat(problem: LeastSquares, progress: Progress) -> Outcome:
@@ -162,7 +162,7 @@ def _inherited(rest: Model, full: Solution, others: Indices, n: int, tol: float)
     x, multipliers = None, None
     if full.status == "optimal" and full.x is not None:
         x, multipliers = _restricted_point(rest, full.values, others, n), _restricted(rest, full.multipliers, others, n)
-        if x is None or multipliers is None or not _holds(rest, x, multipliers, min(tol, SAME)):
+        if x is None or multipliers is None or not _holds(rest, x, multipliers, min(tol, SAME_SOLUTION)):
             return None
     elif full.certificate.farkas is not None:
         proof["farkas"] = _restricted(rest, full.certificate.farkas.multipliers, others, n)

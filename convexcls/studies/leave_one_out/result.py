@@ -25,7 +25,7 @@ _HOW = {
     "one-step": "by one Newton step from the full fit",
     "refit": "by refitting, each fit proved",
 }
-MOST_REASONS = 5
+MAX_REASONS = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -219,7 +219,7 @@ def reasons(result: LeaveOneOut) -> list[str]:
     """Why samples have no prediction, the frequent reasons first, with their rows."""
     counts = Counter(result.undetermined.values())
     out = []
-    for reason, count in counts.most_common(MOST_REASONS):
+    for reason, count in counts.most_common(MAX_REASONS):
         rows = [row for row, r in sorted(result.undetermined.items()) if r == reason]
         out.append(f"{'row' if count == 1 else 'rows'} {listed(rows, 10)}: {reason}")
     return out

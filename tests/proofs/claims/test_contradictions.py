@@ -85,7 +85,7 @@ NEARLY = {
 @pytest.mark.parametrize("name", CONTRADICTIONS)
 def test_contradictions(name):
     problem, multipliers, value = CONTRADICTIONS[name]
-    with patch.object(farkas, "ZERO", 0.0):  # nothing is rounded
+    with patch.object(farkas, "ROUNDED_ZERO", 0.0):  # nothing is rounded
         proof = check_farkas(problem, multipliers)
     assert (proof.value, proof.residual, proof.multipliers) == (value, 0.0, multipliers)
 

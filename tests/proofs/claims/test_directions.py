@@ -137,7 +137,7 @@ HARDLY_MOVED = {
 def test_directions(name):
     problem, d, slope, falling = DIRECTIONS[name]
     for size in (1.0, 1024.0):
-        with patch.object(claim, "ZERO", 0.0) if "rounding" not in name else nullcontext():
+        with patch.object(claim, "ROUNDED_ZERO", 0.0) if "rounding" not in name else nullcontext():
             proof = check_direction(problem, size * np.array(d, dtype=float))
             with roughly():
                 assert check_direction(problem, size * np.array(d, dtype=float)) is not None

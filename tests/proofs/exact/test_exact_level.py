@@ -669,3 +669,12 @@ def test_many_rows(name):
     assert proof.gap == 0
     assert float(proof.optimum) == pytest.approx(answer.objective, rel=1e-9)
     assert not check(problem, proof)
+
+
+def test_a_kernel_of_very_long_numbers_is_no_exact_question():
+    """Entries of 1e80 and 1e-80 beside each other, to the third power, have 7000 bits each."""
+    rng = np.random.default_rng(3)
+    X = rng.integers(-4, 5, (26, 4)) * np.array([1e-80, 1e80, 1e-80, 1e80])
+    problem = cc.KernelSVM(X, np.arange(26) % 2, kernel="poly", degree=3, coef0=0.0, gamma=5.59e-163, C=None)
+    with pytest.raises(NoProof, match="too many digits"):
+        prove(problem)

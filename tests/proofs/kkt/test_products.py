@@ -203,7 +203,7 @@ CANCEL = [[BIG, -BIG, 1.0], [3 * BIG, -3 * BIG, 1.0], [1.0, 1.0, 1.0], [-BIG, BI
 @pytest.mark.parametrize("chunk", [1_000_000, 6, 3, 2])
 def test_rows_in_doubt_are_worked_out_again(monkeypatch, chunk):
     """Those whose bound is above what is wanted, however many at a time; 2^-40 is lost beside 2^30 in doubles."""
-    monkeypatch.setattr(LIMITS, "CHUNK", chunk)
+    monkeypatch.setattr(LIMITS, "BLOCK_ENTRIES", chunk)
     rows, c = rows_and_block(CANCEL, [1.0, -1.0, 0.0, 0.0, BIG])
     x = a(1 + 2.0**-50, 1, 2.0**-40)
     wanted = a(1e-20, 1e-20, 1.0, 1e-20, 1.0)
@@ -238,7 +238,7 @@ def test_rows_that_cannot_be_split_are_worked_out_in_rationals(monkeypatch):
     assert found.mid[1] < 0 < found.mid[2]
     np.testing.assert_allclose(found.rad, [0, *(UNIT * np.abs(found.mid[1:]))], rtol=1e-3)
     for limit, exact in ((12, True), (11, False)):
-        monkeypatch.setattr(LIMITS, "MOST_RATIONALS", limit)
+        monkeypatch.setattr(LIMITS, "MAX_RATIONAL_ENTRIES", limit)
         assert np.all(np.isfinite(row_values(rows, x, c, "rhs", 0.0).rad)) == exact
     single, c = rows_and_block([[HUGE]], HUGE / 3)
     assert row_values(single, a(third), c, "rhs", 0.0).rad.tolist() == [0.0]
@@ -287,7 +287,7 @@ def test_products_with_a_matrix_are_worked_out_again_where_doubles_may_miss(n):
 
 def test_what_is_no_matrix_or_large_is_not_worked_out_again(monkeypatch):
     assert seen(over(2, quadratic={"x": [1.0, 2.0]}), [1, 1], [7, 8], 0.0) == 7.5
-    monkeypatch.setattr(LIMITS, "MOST_DOUBLED", 2)
+    monkeypatch.setattr(LIMITS, "MAX_DOUBLED_MATRIX_ROWS", 2)
     assert seen(matrix(np.eye(2)), [1, 1], [7, 8], 0.0) == 1.0
     assert seen(matrix(np.eye(3)), [1, 1, 1], [7, 8, 9], 0.0) == 12.0
     assert seen(matrix(np.eye(2)), [1, np.inf], [7, 8], 0.0) == np.inf  # without a warning
@@ -350,10 +350,10 @@ def test_a_polynomial_kernel_is_worked_out_of_the_samples(monkeypatch):
     wanted = [Fraction(problem.q[j]) + moved[k] for j, k in zip(columns, (2, 0), strict=True)]
     assert all(abs(Fraction(m) - w) <= Fraction(r) for m, w, r in zip(found.mid, wanted, found.rad, strict=True))
     assert np.all(found.rad <= 1e-3 * error[[2, 0]])
-    monkeypatch.setattr(LIMITS, "MOST_EXACT_KERNEL", 4)
+    monkeypatch.setattr(LIMITS, "MAX_RATIONAL_MATRIX_ROWS", 4)
     fresh, _, _ = kernel(**POLYNOMIAL)
     assert np.all(Gradient(fresh, x).refined(columns).rad <= 1e-3 * error[[2, 0]])
-    monkeypatch.setattr(LIMITS, "MOST_EXACT_KERNEL", 3)
+    monkeypatch.setattr(LIMITS, "MAX_RATIONAL_MATRIX_ROWS", 3)
     rad = Gradient(kernel(**POLYNOMIAL)[0], x).refined(columns).rad
     assert np.all((rad >= error[[2, 0]]) & (rad <= 1.1 * error[[2, 0]] + UNIT * np.abs(found.mid) * 4))
 
@@ -461,7 +461,7 @@ def test_the_gradient_is_bounded_by_what_is_added_up():
 
 @pytest.mark.parametrize("chunk", [1_000_000, 4, 1])
 def test_gradients_that_cancel_are_added_up_in_doubled_precision(monkeypatch, chunk):
-    monkeypatch.setattr(LIMITS, "CHUNK", chunk)
+    monkeypatch.setattr(LIMITS, "BLOCK_ENTRIES", chunk)
     problem = over(2, block("row", [[BIG, 1.0], [-BIG, 1.0], [1.0, BIG]], 0.0), linear={"x": [0.0, -BIG]})
     rows, z = problem.rows(problem.constraints[0]), a(1, 1 + 2.0**-50, 1)
     gradient = Gradient(problem, a(0, 0))
@@ -546,7 +546,7 @@ def test_gradients_that_cannot_be_split_are_worked_out_in_rationals(monkeypatch)
         assert_within(found, true, columns)
         assert np.all(found.rad <= 1.01 * UNIT * np.abs(found.mid))
     for limit, exact in ((6, True), (5, False)):
-        monkeypatch.setattr(LIMITS, "MOST_RATIONALS", limit)
+        monkeypatch.setattr(LIMITS, "MAX_RATIONAL_ENTRIES", limit)
         assert np.isfinite(gradient.refined(np.array([2])).rad[0]) == exact
     monkeypatch.undo()
     with np.errstate(all="ignore"):

@@ -16,7 +16,7 @@ from convexcls.proofs.kkt import check as kkt
 from convexcls.proofs.kkt.check import check_kkt
 from convexcls.proofs.kkt.products import Gradient, plain_values
 from convexcls.proofs.rigorous.products import entry_error, error_from_afar
-from convexcls.proofs.rigorous.rounding import UNIT
+from convexcls.proofs.rigorous.rounding import UNIT_ROUNDOFF
 from convexcls.rows import CentredRows, ClassMarginRows, ConstantRows, PickedRows, Rows, as_rows, summation
 from convexcls.rows.rounded import summed
 
@@ -50,10 +50,10 @@ def test_sums_are_within_the_bound_of_their_additions(n, kind):
     rng = np.random.default_rng(n)
     rows = rows_of(n, rng)[kind]
     u = rng.standard_normal(rows.shape[0]) * 10.0 ** rng.integers(-3, 4, rows.shape[0])
-    with patch.object(summation, "PART", 4), patch.object(summation, "BLOCK", 16):
+    with patch.object(summation, "SUMMED_ROWS", 4), patch.object(summation, "BLOCK_ROWS", 16):
         found, lengths = rows.added_up(u)
     exact = [sum(Fraction(a) * Fraction(b) for a, b in zip(column, u, strict=True)) for column in rows.to_dense().T]
-    room = 1.01 * (np.broadcast_to(lengths, found.shape) + 6) * UNIT * (np.abs(rows.to_dense()).T @ np.abs(u))
+    room = 1.01 * (np.broadcast_to(lengths, found.shape) + 6) * UNIT_ROUNDOFF * (np.abs(rows.to_dense()).T @ np.abs(u))
     assert found.shape == (rows.shape[1],)
     assert all(abs(Fraction(f) - e) <= Fraction(r) for f, e, r in zip(found, exact, room, strict=True))
 
@@ -80,7 +80,7 @@ def test_entries_are_within_the_bound_from_afar(n, offset):
     rng = np.random.default_rng(n)
     X = [[Fraction(int(k), 1000) + Fraction(offset) for k in row] for row in rng.integers(-5000, 5000, (n, 2))]
     y = np.arange(n) % 2
-    with patch.object(summation, "BLOCK", 4):
+    with patch.object(summation, "BLOCK_ROWS", 4):
         fisher = cc.FisherLDA(X, y)
         perceptron = cc.PerceptronCriterion(X, y, normalization="mean-margin")
         parts = [fisher.centred, *fisher.constraints[0].entries.values()]

@@ -107,11 +107,15 @@ def test_what_is_no_number_is_refused(text):
 
 def test_the_caps_are_those_of_the_format():
     """verifier/README.md has them."""
-    assert (alone.LARGEST_FILE, alone.MOST_BITS) == (64_000_000, 20_000)
-    assert (parsing.LARGEST_FILE, numbers.MOST_BITS, numbers.MOST_DIGITS) == (64_000_000, 20_000, 4_000)
-    assert (parsing.DEEPEST, parsing.MOST_SAMPLES, parsing.MOST_NOTES) == (4, 10**8, 100)
-    assert F(1, 10_000) == parsing.LOOSEST
-    assert (parsing.MOST_PRECISION, parsing.LONGEST_TEXT) == (10_000, 2_000)
+    assert (alone.MAX_FILE_CHARACTERS, alone.MAX_DENOMINATOR_BITS) == (64_000_000, 20_000)
+    assert (parsing.MAX_FILE_CHARACTERS, numbers.MAX_DENOMINATOR_BITS, numbers.MAX_DIGITS) == (
+        64_000_000,
+        20_000,
+        4_000,
+    )
+    assert (parsing.MAX_DEPTH, parsing.MAX_SAMPLES, parsing.MAX_NOTES) == (4, 10**8, 100)
+    assert F(1, 10_000) == parsing.MAX_TOLERANCE
+    assert (parsing.MAX_PRECISION, parsing.MAX_TEXT_CHARACTERS) == (10_000, 2_000)
 
 
 def test_a_common_denominator_has_at_most_so_many_bits():

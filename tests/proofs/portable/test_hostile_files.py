@@ -118,8 +118,8 @@ def test_texts_that_are_no_certificates(text, said):
 
 def test_long_files_are_refused_unread(tmp_path, monkeypatch):
     for module in ("parsing", "verification"):
-        monkeypatch.setattr(f"convexcls.proofs.portable.{module}.LARGEST_FILE", 1000)
-    monkeypatch.setattr(alone, "LARGEST_FILE", 1000)
+        monkeypatch.setattr(f"convexcls.proofs.portable.{module}.MAX_FILE_CHARACTERS", 1000)
+    monkeypatch.setattr(alone, "MAX_FILE_CHARACTERS", 1000)
     text = json.dumps(certificate() | {"notes": ["x" * 1000]})
     with pytest.raises(CertificateError, match="longer than"):
         parse(text)

@@ -13,7 +13,7 @@ import pytest
 from stand_alone import guess, weighty
 
 import convexcls as cc
-from convexcls.proofs.claims.rational_bounds import MOST_ENTRIES, NEAR, affordable, true_bounds
+from convexcls.proofs.claims.rational_bounds import MAX_BOUNDED_ENTRIES, NEAR_BOUND, affordable, true_bounds
 from convexcls.proofs.claims.rational_lower_bounds import dual_bound, linearised_bound, single_ends
 from convexcls.proofs.claims.statement import state
 
@@ -453,7 +453,7 @@ def test_what_moves_is_what_has_room(monkeypatch):
     moved = [3 + step / 5, 5 + 5 * step, 1 + step]
     assert upper(tied, [3, 5, 1], monkeypatch) == (dot(moved, moved) / 2, F(35, 2))
     # without an equation a point outside by rounding is moved to the bounds, and to no other multiple of itself
-    for linear, end, z, inside in (([-9], [2, 9], 2 - NEAR, 2), ([0], [-1, 3], 3 + NEAR, 3)):
+    for linear, end, z, inside in (([-9], [2, 9], 2 - NEAR_BOUND, 2), ([0], [-1, 3], 3 + NEAR_BOUND, 3)):
         rows = [[F(-1), F(end[0])], [F(1), F(-end[1])]]
         within = statement([[1]], linear, inequalities=[block("below", rows)])
         assert upper(within, [z], monkeypatch)[0] == F(inside**2, 2) + linear[0] * inside
@@ -520,7 +520,7 @@ def test_what_is_affordable():
     def problem(n, d, **more):
         return cc.HardMarginSVM(np.ones((n, d)), [0] + [1] * (n - 1), **more)
 
-    assert MOST_ENTRIES == 200_000
+    assert MAX_BOUNDED_ENTRIES == 200_000
     for n, d, fits in ((100_000, 1, True), (100_001, 1, False), (50_000, 3, True), (40_000, 5, False)):
         assert affordable(problem(n, d, intercept=False)) is fits
     assert not affordable(problem(100_000, 1))

@@ -536,7 +536,7 @@ def test_the_digest_of_blocks_of_samples(monkeypatch):
     rest = dense.copy()
     rest[0, 0] = 0.0
     for block in (1, 2, 4096):
-        monkeypatch.setattr(digest, "BLOCK", block)
+        monkeypatch.setattr(digest, "BLOCK_SAMPLES", block)
         for table in (
             dense,
             sparse.csr_array(dense),
@@ -630,7 +630,7 @@ def test_certificates_are_taken_as_text_path_or_object(tmp_path, monkeypatch):
     for form in (7, None, text.encode(), json.loads(text)):
         with pytest.raises(TypeError, match="a certificate is a Certificate, the text of a file or a path, not"):
             cc.verify(form, rows, labels)
-    monkeypatch.setattr(verification_module, "LARGEST_FILE", len(text))
+    monkeypatch.setattr(verification_module, "MAX_FILE_CHARACTERS", len(text))
     assert cc.verify(path, rows, labels)
     path.write_text(text + " ")
     assert "longer than" in cc.verify(path, rows, labels).reasons[0]

@@ -230,7 +230,7 @@ def test_the_depth_is_that_of_brackets_outside_of_strings():
 
 def test_the_length_of_a_text(monkeypatch):
     text = json.dumps(altered("hard", {}))
-    monkeypatch.setattr(parsing, "LARGEST_FILE", len(text))
+    monkeypatch.setattr(parsing, "MAX_FILE_CHARACTERS", len(text))
     assert parse(text).model == "hard-margin"
     with pytest.raises(CertificateError, match="longer than"):
         parse(text + " ")

@@ -193,7 +193,7 @@ def test_every_model_has_narrow_bounds_in_at_most_six_passes(name):
     found = bounds(problem, solution.x, solution.multipliers)
     assert found.width <= 1e-10, found
     assert found.passes <= 6
-    assert found.lower <= problem.objective(solution.x) * (1 + 1e-9 * np.sign(problem.objective(solution.x)))
+    assert found.lower <= problem.minimised(solution.x) * (1 + 1e-9 * np.sign(problem.minimised(solution.x)))
     dual = problem.dual()
     other = dual.solve()
     turned = bounds(dual, other.x, other.multipliers)
@@ -389,7 +389,7 @@ def test_the_objective_at_the_point_is_not_that_of_a_better_one():
     problem = cc.LogisticMLE(X, y, l2=1.0)
     x = -10.0 * problem.solve().x
     found = bounds(problem, x, {})
-    assert found.at_point == pytest.approx(problem.objective(x), rel=1e-12)
+    assert found.at_point == pytest.approx(problem.minimised(x), rel=1e-12)
     assert found.upper <= 20 * math.log(2) * (1 + 1e-12) < found.at_point  # at the origin
 
 

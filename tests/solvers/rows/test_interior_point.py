@@ -382,7 +382,7 @@ def test_the_objective_of_the_rows_is_that_of_the_problem():
         x = rng.normal(size=program.q.size)
         point, _ = reduction.restored(x, program.low, np.zeros(reduction.height))
         value = program.quadratic(x) + program.cost(program.excess(x))
-        assert value == pytest.approx(problem.objective(point), rel=1e-12)
+        assert value == pytest.approx(problem.minimised(point), rel=1e-12)
 
 
 def test_a_point_far_from_the_solution_is_not_settled():
