@@ -15,9 +15,8 @@ import numpy as np
 
 from convexcls.basis import BASES, read_basis
 from convexcls.cli import arguments
-from convexcls.cli.csv_tables import ColumnNames, FileContents, SourceError
 from convexcls.cli.screen import emit, put, say, screen
-from convexcls.cli.sources import Request, check_output, read_file, read_problem
+from convexcls.cli.sources import FileContents, Request, SourceError, check_output, read_coded, read_file, read_problem
 from convexcls.data import Named
 from convexcls.describe.terminal import write
 from convexcls.files import write_file
@@ -120,11 +119,11 @@ def solve(
 
 @click.command()
 @click.argument("certificate", type=click.Path(path_type=Path))
-@click.argument("data", type=click.Path(path_type=Path))
+@click.argument("data")
 @arguments.column_options
 @click.option("-b", "--basis", metavar="BASIS", help=BASIS)
 @arguments.format_option
-def verify(certificate: Path, data: Path, basis: str | None, file_format: str | None, **columns: str | None) -> int:
+def verify(certificate: Path, data: str, basis: str | None, **how: Any) -> int:
     """Check a certificate from nothing but the file and the data.
 
     CERTIFICATE is a file that 'convexcls solve --certificate' or certificate.to_json() wrote, DATA the file with the
@@ -143,8 +142,11 @@ def verify(certificate: Path, data: Path, basis: str | None, file_format: str | 
     from convexcls.proofs.portable.verification import verify_parsed
 
     parsed = _parsed(certificate)
-    request = Request(str(data), "", file_format, ColumnNames(**columns), exact=True, basis=basis)
-    samples = read_file(request)
+    request = Request(data, "", exact=True, basis=basis, **arguments.table_options(how))
+    if parsed.coding is None or request.columns.given:
+        samples = read_file(request, parsed.labels is None)
+    else:  # the certificate says itself how the table is coded
+        samples = read_coded(request, parsed.coding, parsed.labels is None)
     X, y = _spoken_of(parsed, samples, basis)
     found = verify_parsed(parsed, X, y, samples.weights)
     write(screen(), found.explain())

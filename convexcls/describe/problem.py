@@ -147,7 +147,13 @@ def data_in_brief(problem: Problem) -> Chapter | None:
     if data is None:
         return None
     tables = [table for table in (_classes(data), _features(data)) if table is not None]
-    return Chapter("data", "Data", (_size(data), Cluster(tuple(tables), "beside")))
+    coding = [] if data.coding is None or data.coding.plain else [_coding(data.coding.lines())]
+    return Chapter("data", "Data", (_size(data), *coding, Cluster(tuple(tables), "beside")))
+
+
+def _coding(lines: list[str]) -> Listing:
+    """How the samples were made of a table."""
+    return Listing(tuple((line,) for line in lines))
 
 
 def _size(data: Data) -> Facts:
