@@ -47,12 +47,15 @@ if TYPE_CHECKING:
     from convexcls.proofs.portable import Verification, verify
     from convexcls.referee import Appraisal, Appraisals, certify
     from convexcls.report import Report
+    from convexcls.saved import ModelFileError, SavedModel, load_model
     from convexcls.studies import inference
+    from convexcls.studies.evaluation import Evaluation, evaluate
     from convexcls.studies.inference import Existence, Summary
     from convexcls.studies.inference.existence import existence
     from convexcls.studies.leave_one_out import LeaveOneOut, leave_one_out
     from convexcls.studies.paths import Path, path
     from convexcls.studies.sampling import draw_labels, draw_samples
+    from convexcls.tables import Coding, Samples, Table, TableError, TableWarning, read_table
 
 __version__ = "0.1.0"
 
@@ -62,10 +65,13 @@ _LATER = {
     "proofs.portable": ("Verification", "verify"),
     "referee": ("Appraisal", "Appraisals", "certify"),
     "report": ("Report",),
+    "saved": ("ModelFileError", "SavedModel", "load_model"),
+    "studies.evaluation": ("Evaluation", "evaluate"),
     "studies.inference": ("Existence", "Summary", "existence"),
     "studies.leave_one_out": ("LeaveOneOut", "leave_one_out"),
     "studies.paths": ("Path", "path"),
     "studies.sampling": ("draw_labels", "draw_samples"),
+    "tables": ("Coding", "Samples", "Table", "TableError", "TableWarning", "read_table"),
 }
 #: Modules that users name, by the place where they live.
 _MODULES = {
@@ -115,11 +121,13 @@ __all__ = [
     "Appraisals",
     "Basis",
     "Certificate",
+    "Coding",
     "Comparison",
     "Conic",
     "Constraint",
     "DataError",
     "EmpiricalRisk",
+    "Evaluation",
     "Existence",
     "FisherClassifier",
     "FisherLDA",
@@ -140,6 +148,7 @@ __all__ = [
     "LogisticMLE",
     "MatrixTooLarge",
     "MaxMargin",
+    "ModelFileError",
     "NoAnswer",
     "NoMaximumError",
     "NoMaximumWarning",
@@ -155,6 +164,8 @@ __all__ = [
     "Radial",
     "Report",
     "Residual",
+    "Samples",
+    "SavedModel",
     "Separability",
     "SoftMarginSVC",
     "SoftMarginSVM",
@@ -163,6 +174,9 @@ __all__ = [
     "Solution",
     "SolverRefused",
     "Summary",
+    "Table",
+    "TableError",
+    "TableWarning",
     "Term",
     "UncertifiedWarning",
     "Variable",
@@ -175,15 +189,18 @@ __all__ = [
     "draw_samples",
     "duality",
     "estimators",
+    "evaluate",
     "existence",
     "explain",
     "inference",
     "latex",
     "leave_one_out",
     "load",
+    "load_model",
     "losses",
     "path",
     "plots",
+    "read_table",
     "separability",
     "solve",
     "solvers",

@@ -24,6 +24,7 @@ from convexcls.proofs.verdict import certify
 
 if TYPE_CHECKING:
     from convexcls.report import Report
+    from convexcls.saved import SavedModel
     from convexcls.studies.inference import Existence, Summary
 
 #: What stands in place of the solver's message when Ctrl-C stopped it.
@@ -60,6 +61,8 @@ class Solution(InNotebooks):
     rule_report: Any = field(default=None, repr=False)
     #: Why ``auto`` took this solver; empty where the caller named it.
     chosen: str = field(default="", repr=False)
+    #: Whether it is read at the last point whatever the verdict, for pictures that say so.
+    at_last_point: bool = field(default=False, repr=False)
 
     def __post_init__(self) -> None:
         for array in (*self.multipliers.values(), *(() if self.x is None else (self.x,))):
@@ -120,12 +123,30 @@ class Solution(InNotebooks):
 
     @cached_property
     def values(self) -> Mapping[str, Array]:
-        """The point by variable."""
+        """The point by variable; ``NoAnswer`` where it is proved that there is no solution."""
         return MappingProxyType(self.problem.split(self._point()))
 
+    @cached_property
+    def last_point(self) -> Mapping[str, Array] | None:
+        """The point that the solver reached, by variable, whatever the verdict on it; None where it reached none.
+
+        >>> import convexcls as cc
+        >>> s = cc.LogisticMLE([[0], [1]], [0, 1]).solve()  # separated: coef grows without end
+        >>> s.status, bool(s.last_point["coef"][0] > 1)
+        ('unattained', True)
+        """
+        return None if self.x is None else MappingProxyType(self.problem.split(self.x))
+
     def _point(self) -> Array:
-        if self.x is None:
-            raise NoAnswer(f"the {self.problem.name} has no solution to show: it is {self.status}")
+        """The solution; a point at which a solver stopped is none where it is proved that there is none."""
+        proofs = {"infeasible": "its constraints contradict each other", "unattained": "its objective falls for ever"}
+        if self.x is None or (self.status in proofs and not self.at_last_point):
+            proved = f" (proved: {proofs[self.status]}; see .explain())" if self.status in proofs else ""
+            remedy = self.problem.remedy(self.status) if proved else ""
+            raise NoAnswer(
+                f"the {self.problem.name} has no solution to show: it is {self.status}{proved}"
+                + (f". {remedy}" if remedy else "")
+            )
         return self.x
 
     # ---- the classifier ---------------------------------------------------------------------------
@@ -375,6 +396,26 @@ class Solution(InNotebooks):
 
         return existence(self.problem)
 
+    # ---- keeping ----------------------------------------------------------------------------------
+
+    def save(self, path: Any) -> SavedModel:
+        """Write what predictions need, and the digest of the proof, to a file that ``cc.load_model`` reads; none of
+        the training data but, of a kernel, its support points.
+
+        >>> import convexcls as cc
+        >>> import pathlib, tempfile
+        >>> path = pathlib.Path(tempfile.mkdtemp(), "model.json")
+        >>> cc.HardMarginSVM([[0, 0], [3, 4]], ["left", "right"]).solve().save(path)
+        <SavedModel: hard-margin on 2 features, labels 'left' and 'right'>
+        >>> cc.load_model(path).predict([[1, 1], [2, 3]]).tolist()
+        ['left', 'right']
+        """
+        from convexcls.saved import saved
+
+        model = saved(self)
+        model.save(path)
+        return model
+
     # ---- telling ----------------------------------------------------------------------------------
 
     def report(
@@ -401,7 +442,8 @@ class Solution(InNotebooks):
         """
         if not isinstance(self.problem, Dual):
             raise NoAnswer(f"the {self.problem.name} is not a dual")
-        x, multipliers = self.problem.recover(self._point(), self.multipliers)
+        x = self._point() if self.x is None else self.x  # which says why there is none
+        x, multipliers = self.problem.recover(x, self.multipliers)
         primal = self.problem.primal
         proof = certify(primal, x, multipliers, self.certificate.tol)
         found = replace(self, problem=primal, solver=f"{self.solver} on the dual", rule_report=None, chosen="")

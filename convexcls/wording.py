@@ -61,6 +61,15 @@ def listed(values: Iterable[Any], most: int = 12, more: str = ", ...") -> str:
     return shown + (more.format(left) if left else "")
 
 
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """A suggestion, where a known name is close."""
+    import difflib  # not at import: an error has time
+
+    by_lower = {k.lower(): k for k in known}
+    close = difflib.get_close_matches(name.lower(), by_lower, n=1, cutoff=0.6)
+    return f" (did you mean {by_lower[close[0]]!r}?)" if close else ""
+
+
 # ---- numbers --------------------------------------------------------------------------------------------
 
 

@@ -93,8 +93,11 @@ def read_certificate(text, samples):
         "schema": ("convexcls-certificate/2",), "level": ("float", "rigorous", "exact"),
         "verdict": ("optimal", "infeasible"), "model": tuple(MODELS), "parameters": known, "tolerance": str,
         "data": {"sha256": str, "samples": str, "features": str, "labels": labels, "weighted": EITHER},
-        "claim": claim, "notes": [str], **({"point": point, "multipliers": dict} if optimal else {"farkas": dict}),
+        "claim": claim, "notes": [str], **{name: dict for name in {"coding"} & set(found)}, **({"point": point, "multipliers": dict} if optimal else {"farkas": dict}),
     }, "the certificate")  # fmt: skip
+    coded = found.get("coding", {}).get("columns", {})
+    plain = type(coded) is dict and all(column == ["number"] for column in coded.values())
+    demand(plain, "the columns of the table are coded: this verifier takes numbers as they are, convexcls verify all")
     demand(found["data"]["samples"] == str(samples), "the certificate speaks of another number of samples", 1)
     for name in {"C", "l2"} & set(known):
         decimal, (value,) = DECIMAL.fullmatch(parameters[name]), numbers([parameters[name]])

@@ -40,7 +40,9 @@ class Basis(ABC):
         inputs = feature_names(X, matrix.shape[1])
         basis = self.fixed(matrix)
         columns = basis.columns(matrix, inputs)
-        return Expanded(_finite(columns, inputs), columns.features, basis, inputs, origin=matrix)
+        return Expanded(
+            _finite(columns, inputs), columns.features, basis, inputs, origin=matrix, coding=getattr(X, "coding", None)
+        )
 
     def fixed(self, matrix: Any) -> Self:
         """The basis with everything settled that it takes from the training samples."""

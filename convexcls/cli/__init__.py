@@ -20,6 +20,7 @@ import click
 from convexcls import __version__
 from convexcls.cli.listing import completion, demo, problems, solvers
 from convexcls.cli.pages import plot, report
+from convexcls.cli.predictions import evaluate, fit, models, predict
 from convexcls.cli.screen import BROKEN_PIPE, drop_stdout, say
 from convexcls.cli.solving import check, show, solve, verify
 from convexcls.cli.studies import compare, path, separability, summary, validate
@@ -137,7 +138,11 @@ def main(ctx: click.Context) -> int:
 
 
 STUDIES = (separability, compare, validate, summary, path)
-for command in (show, solve, report, *STUDIES, plot, check, verify, solvers, problems, demo, completion):
+PREDICTIONS = (fit, predict, evaluate)
+for command in (
+    *(show, solve, report, *PREDICTIONS, *STUDIES, plot, check, verify),
+    *(models, solvers, problems, demo, completion),
+):
     main.add_command(command)
 
 __all__ = ["App", "exit_code", "main"]

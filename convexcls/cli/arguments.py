@@ -4,6 +4,7 @@ the tolerance, the solver."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import fields
 from functools import reduce, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,11 +14,13 @@ from click.shell_completion import CompletionItem
 
 from convexcls import gallery
 from convexcls.basis import BASES
-from convexcls.cli.csv_tables import ColumnNames
 from convexcls.cli.screen import Working
-from convexcls.cli.settings import did_you_mean, model_parameters, read_settings, solver_options
-from convexcls.cli.sources import Request
+from convexcls.cli.settings import model_parameters, read_settings, solver_options
+from convexcls.cli.sources import ColumnNames, Request
 from convexcls.models import by_kind
+from convexcls.tables.delimited import Dialect
+from convexcls.tables.files import ENDINGS
+from convexcls.wording import did_you_mean
 
 if TYPE_CHECKING:
     from convexcls.models import Model
@@ -77,22 +80,44 @@ def json_option(what: str) -> Command:
     return click.option("--json", "as_json", is_flag=True, help=what)
 
 
+_FOUND = "(default: found out)"
+_MISSING = "Rows with missing cells: an error, left out, or marked by an indicator (default: fail)."
+_REFERENCE = "The level that the others of a column are measured against (default: the most frequent). May be repeated."
+_FORMULA = 'The features as a formula, such as "chd ~ sbp + tobacco * famhist".'
+_POSITIVE = "The label that counts as +1; of more than two, against all others."
 column_options = _all_of(
     click.option("-t", "--target", metavar="COLUMN", help="The column with the labels (default: the last)."),
     click.option("-f", "--features", metavar="A,B,C", help="The columns to use (default: all others)."),
-    click.option("-w", "--weight", metavar="COLUMN", help="The column with the weights of the samples."),
+    click.option("--drop", metavar="A,B,C", multiple=True, help="Columns to leave out. May be repeated."),
+    click.option("-w", "--weight", "--weights", metavar="COLUMN", help="The column with the weights of the samples."),
+    click.option("--formula", metavar="FORMULA", help=_FORMULA),
+    click.option("--missing", type=click.Choice(["fail", "drop", "indicator"]), help=_MISSING),
+    click.option("--reference", metavar="COLUMN=LEVEL", multiple=True, help=_REFERENCE),
+    click.option("--positive", metavar="LABEL", help=_POSITIVE),
 )
 _SOURCE = (
     "SOURCE is a problem of the gallery (a name from 'convexcls problems', or a .toml file), or a data file "
-    "(CSV with a header, svmlight, Parquet) together with --model."
+    "(CSV and the like, Parquet, Feather, .npy, .npz, .xlsx, svmlight; packed or not; a folder, a pattern, or - for "
+    "the standard input) together with --model. Text columns become indicators."
 )
 _MODEL = f"The classifier, for a data file: {', '.join(by_kind())}."
-_PARAM = "A parameter of the model, for example C=10. May be repeated."
+_PARAM = "A parameter of the model, for example C=10; or class_weight=balanced. May be repeated."
 _PAIRS: dict[str, Any] = {"metavar": "NAME=VALUE", "multiple": True, "shell_complete": completer(_parameters)}
-_FORMATS = click.Choice(["csv", "svmlight", "parquet"])
 _BASIS = f"Functions of the features to classify by: {', '.join(BASES)}."
-format_option = click.option(
-    "--format", "file_format", type=_FORMATS, help="The format of the data file, where its name does not tell."
+format_option = _all_of(
+    click.option(
+        "--format",
+        "file_format",
+        type=click.Choice(list(ENDINGS)),
+        help="The format of the data file, where its name does not tell.",
+    ),
+    click.option(
+        "--sep", metavar="MARK", callback=lambda _c, _p, mark: _mark(mark), help=f"What separates cells {_FOUND}."
+    ),
+    click.option("--decimal", metavar="MARK", help=f"The decimal mark {_FOUND}."),
+    click.option("--quote", metavar="MARK", help=f"The quote {_FOUND}."),
+    click.option("--encoding", metavar="NAME", help=f"The encoding of text {_FOUND}."),
+    click.option("--no-header", is_flag=True, help="The first line is data, not the names of the columns."),
 )
 _source = _all_of(
     click.argument("source", shell_complete=completer(lambda _: gallery.entries(), files=True)),
@@ -112,12 +137,25 @@ def source_arguments(command: Command) -> Command:
 
     @wraps(command)
     def gathered(**given: Any) -> Any:
-        columns = ColumnNames(*map(given.pop, ("target", "features", "weight")))
-        source, model, file_format, settings = map(given.pop, ("source", "model", "file_format", "settings"))
+        source, model, settings = map(given.pop, ("source", "model", "settings"))
         bare, basis = map(given.pop, ("no_intercept", "basis"))
-        return command(Request(source, model, file_format, columns, settings, not bare, basis), **given)
+        how = table_options(given)
+        return command(Request(source, model, settings=settings, intercept=not bare, basis=basis, **how), **given)
 
     return _source(gathered)
+
+
+def table_options(given: dict[str, Any]) -> dict[str, Any]:
+    """What the options of columns and formats say, taken out of what was given."""
+    columns = ColumnNames(**{f.name: given.pop(f.name) for f in fields(ColumnNames) if f.name in given})
+    marks = {name: given.pop(name) for name in ("sep", "decimal", "quote", "encoding")}
+    dialect = Dialect(**marks, header=not given.pop("no_header"))
+    return {"format": given.pop("file_format"), "columns": columns, "dialect": dialect}
+
+
+def _mark(text: str | None) -> str | None:
+    """A separator, which a shell may spell by a word."""
+    return {None: None, "tab": "\t", "\\t": "\t", "blank": " ", "space": " "}.get(text, text)
 
 
 def _between_0_and_1(ctx: click.Context, parameter: click.Parameter, value: float) -> float:

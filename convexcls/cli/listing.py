@@ -10,9 +10,9 @@ from click.shell_completion import get_completion_class
 
 from convexcls import gallery
 from convexcls.cli.arguments import known_solver, solver_names
-from convexcls.cli.csv_tables import SourceError
 from convexcls.cli.screen import emit, say, screen
 from convexcls.cli.settings import describe, solver_options
+from convexcls.cli.sources import SourceError
 from convexcls.describe import Column, Mark, Prose, Table
 from convexcls.describe.terminal import to_rich, write
 from convexcls.wording import clean

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import inspect
 import math
 import re
@@ -13,6 +12,8 @@ from dataclasses import MISSING, Field, dataclass, fields
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import click
+
+from convexcls.wording import did_you_mean
 
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 WORDS = dict.fromkeys(("true", "yes", "on", "1"), True) | dict.fromkeys(("false", "no", "off", "0"), False)
@@ -102,13 +103,6 @@ def unknown(name: str, known: Mapping[str, Parameter], flag: str, owner: str) ->
         return f"{flag} {name}: {owner} has nothing to set"
     listed = ", ".join(map(str, known.values()))
     return f"{flag}: {owner} has no {name!r}{did_you_mean(name, known)}; it has {listed}"
-
-
-def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """A suggestion, where a known name is close."""
-    by_lower = {k.lower(): k for k in known}
-    close = difflib.get_close_matches(name.lower(), by_lower, n=1, cutoff=0.6)
-    return f" (did you mean {by_lower[close[0]]!r}?)" if close else ""
 
 
 def _example(known: Mapping[str, Parameter]) -> str:

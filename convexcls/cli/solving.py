@@ -15,9 +15,8 @@ import numpy as np
 
 from convexcls.basis import BASES, read_basis
 from convexcls.cli import arguments
-from convexcls.cli.csv_tables import ColumnNames, FileContents, SourceError
 from convexcls.cli.screen import emit, put, say, screen
-from convexcls.cli.sources import Request, check_output, read_file, read_problem
+from convexcls.cli.sources import FileContents, Request, SourceError, check_output, read_coded, read_file, read_problem
 from convexcls.data import Named
 from convexcls.describe.terminal import write
 from convexcls.files import write_file
@@ -36,9 +35,11 @@ BASIS = f"The functions of the features that the certificate speaks of: {', '.jo
 @click.command()
 @arguments.source_arguments
 @click.option("--dual", is_flag=True, help="Derive and show the Lagrange dual instead.")
-@click.option("--latex", is_flag=True, help="As LaTeX.")
-def show(request: Request, dual: bool, latex: bool) -> int:
-    """Print the formulation: variables, constraints, multipliers, KKT conditions.
+@click.option("--latex", is_flag=True, help="As LaTeX, a piece for a document that has amsmath and graphicx.")
+@click.option("--standalone", is_flag=True, help="With --latex: a document that compiles.")
+@click.option("--markdown", is_flag=True, help="As Markdown, for slides and notes.")
+def show(request: Request, dual: bool, latex: bool, standalone: bool, markdown: bool) -> int:
+    """Print the formulation: variables, constraints, multipliers, KKT conditions; of a dual, how it is derived.
 
     {SOURCE}
 
@@ -46,12 +47,18 @@ def show(request: Request, dual: bool, latex: bool) -> int:
     Examples:
       convexcls show xor_hard_margin
       convexcls show data.csv --model soft-margin --param C=10 --dual
-      convexcls show data.csv --model logistic --latex > logistic.tex
+      convexcls show data.csv --model logistic --dual --latex --standalone > logistic.tex
+      convexcls show data.csv --model logistic --markdown > logistic.md
     """
+    if latex and markdown:
+        raise click.UsageError("--latex and --markdown: say one or the other")
+    if standalone and not latex:
+        raise click.UsageError("--standalone goes with --latex")
     problem = read_problem(request)
     shown = problem.dual() if dual else problem
-    if latex:
-        emit(clean(shown.latex(), keep="\n"))
+    if latex or markdown:
+        form: Any = "document" if standalone else "latex" if latex else "markdown"
+        emit(clean(shown.explain(form).rstrip("\n"), keep="\n"))
     else:
         write(screen(), shown.explain().rstrip("\n"))
     return 0
@@ -112,11 +119,11 @@ def solve(
 
 @click.command()
 @click.argument("certificate", type=click.Path(path_type=Path))
-@click.argument("data", type=click.Path(path_type=Path))
+@click.argument("data")
 @arguments.column_options
 @click.option("-b", "--basis", metavar="BASIS", help=BASIS)
 @arguments.format_option
-def verify(certificate: Path, data: Path, basis: str | None, file_format: str | None, **columns: str | None) -> int:
+def verify(certificate: Path, data: str, basis: str | None, **how: Any) -> int:
     """Check a certificate from nothing but the file and the data.
 
     CERTIFICATE is a file that 'convexcls solve --certificate' or certificate.to_json() wrote, DATA the file with the
@@ -135,8 +142,11 @@ def verify(certificate: Path, data: Path, basis: str | None, file_format: str | 
     from convexcls.proofs.portable.verification import verify_parsed
 
     parsed = _parsed(certificate)
-    request = Request(str(data), "", file_format, ColumnNames(**columns), exact=True, basis=basis)
-    samples = read_file(request)
+    request = Request(data, "", exact=True, basis=basis, **arguments.table_options(how))
+    if parsed.coding is None or request.columns.given:
+        samples = read_file(request, parsed.labels is None)
+    else:  # the certificate says itself how the table is coded
+        samples = read_coded(request, parsed.coding, parsed.labels is None)
     X, y = _spoken_of(parsed, samples, basis)
     found = verify_parsed(parsed, X, y, samples.weights)
     write(screen(), found.explain())

@@ -7,7 +7,7 @@ number types are converted once. What cannot be used is a ``DataError`` that nam
 
 from convexcls.data.matrix import Expanded, Named, check_matrix, compressed, feature_names
 from convexcls.data.numbers import DataError, Given, GivenCells, GivenEntries, finite_doubles, given_table
-from convexcls.data.samples import Data, as_vector, check_data, check_weights, class_numbers
+from convexcls.data.samples import Data, Labels, as_vector, check_data, check_weights, class_numbers
 
 __all__ = [
     "Data",
@@ -16,6 +16,7 @@ __all__ = [
     "Given",
     "GivenCells",
     "GivenEntries",
+    "Labels",
     "Named",
     "as_vector",
     "check_data",

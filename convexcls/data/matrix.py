@@ -6,10 +6,10 @@ others.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,14 +19,36 @@ from convexcls.data.numbers import DataError, Given, as_array, describe, finite_
 from convexcls.wording import listed
 
 
+class Coding(Protocol):
+    """How a table with text, categories or gaps becomes a matrix."""
+
+    @property
+    def plain(self) -> bool:
+        """Whether it takes the numbers as they are."""
+
+    @property
+    def needless(self) -> bool:
+        """Whether whoever reads the table without it gets the same."""
+
+    def code(self, rows: Any) -> Named:
+        """The matrix of other rows of such a table."""
+
+    def lines(self) -> list[str]:
+        """What is done with each column."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The coding as plain values."""
+
+
 @dataclass(frozen=True, eq=False)
 class Named:
-    """A matrix (dense or sparse) with the names of its columns, and its entries as they were given where doubles round
-    them."""
+    """A matrix (dense or sparse) with the names of its columns, its entries as they were given where doubles round
+    them, and the ``coding`` that made it of a table, where one did."""
 
     matrix: Any
     features: tuple[str, ...]
     given: Given | None = field(default=None, kw_only=True)
+    coding: Coding | None = field(default=None, kw_only=True)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -100,6 +122,11 @@ def _numbered(d: int) -> tuple[str, ...]:
 def is_frame(X: Any) -> bool:
     """Whether X is a table with named columns, of pandas, polars or the like."""
     return hasattr(X, "to_numpy") and hasattr(X, "columns")
+
+
+def holds_columns(X: Any) -> bool:
+    """Whether these are columns with names: a table, a frame, or a mapping."""
+    return isinstance(X, Mapping) or hasattr(X, "columns") or hasattr(X, "column_names")
 
 
 def compressed(matrix: Any) -> Any:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from convexcls.arrays import Array, Indices
-from convexcls.data.matrix import Expanded, Named, check_matrix, feature_names, is_frame
+from convexcls.data.matrix import Coding, Expanded, Named, check_matrix, feature_names, holds_columns, is_frame
 from convexcls.data.numbers import (
     DataError,
     Given,
@@ -44,6 +44,8 @@ class Data:
     expanded: Expanded | None = None
     exact_matrix: Given | None = None
     exact_reals: tuple[Fraction, ...] | None = None
+    #: How the samples were made of a table, where they were.
+    coding: Coding | None = None
 
     @property
     def n(self) -> int:
@@ -70,7 +72,7 @@ class Data:
         """The samples in the form in which a model or a prediction takes them: with names and basis."""
         if self.expanded is not None:
             return self.expanded
-        return Named(self.matrix, self.features, given=self.exact_matrix)
+        return Named(self.matrix, self.features, given=self.exact_matrix, coding=self.coding)
 
     @property
     def rounded(self) -> Data:
@@ -84,15 +86,20 @@ class Data:
         return None if self.expanded is None else self.expanded.basis
 
     @property
-    def given(self) -> NDArray[Any]:
+    def given(self) -> Any:
         """The labels, or the real targets, as they were given."""
         if self.labels is not None:
+            if len(self.labels) == 2 and not _in_order(self.labels):
+                assert self.classes is not None
+                return Labels(self.classes, self.labels)
             return np.array(self.labels)[self.classes]
         return self.target if self.exact_reals is None else np.array(self.exact_reals, dtype=object)
 
     def expand(self, X: Any) -> Any:
-        """X through the basis that the classifier was declared on; X itself where there is none, or where X has been
-        through it."""
+        """X through the coding and the basis that the classifier was declared on; X itself where there is none, or
+        where X has been through them."""
+        if self.coding is not None and not isinstance(X, Named) and holds_columns(X):
+            X = self.coding.code(X)
         if isinstance(X, Expanded) and X.basis != self.basis:
             own = "features without a basis" if self.basis is None else repr(self.basis)
             raise DataError(f"X was made by {X.basis!r}, but the classifier was declared on {own}")
@@ -141,6 +148,31 @@ class Data:
         return (self.target + 1.0) / 2.0
 
 
+@dataclass(frozen=True, eq=False)
+class Labels:
+    """Labels in an order that is given, not sorted: each sample's as a place in ``names``. The second of two counts as
+    +1. Any model takes them in place of y."""
+
+    numbers: Indices
+    names: tuple[Any, ...]
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def __getitem__(self, rows: Any) -> Labels:
+        return Labels(self.numbers[rows], self.names)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        return np.array(self.names, dtype=dtype)[self.numbers]
+
+
+def _in_order(labels: tuple[Any, ...]) -> bool:
+    try:
+        return tuple(sorted(labels)) == labels
+    except TypeError:
+        return True
+
+
 def check_data(X: Any, y: Any, sample_weight: Any = None, real_target: bool = False, several: bool = False) -> Data:
     """Samples, labels and weights as ``Data``; raises ``DataError`` for anything else. ``real_target`` takes y as
     numbers, ``several`` allows more than two classes."""
@@ -152,16 +184,19 @@ def check_data(X: Any, y: Any, sample_weight: Any = None, real_target: bool = Fa
         raise DataError("X has no rows: give at least one sample of each class")
     target = as_vector(y, "y", n)
     weights = check_weights(sample_weight, n)
+    coding = getattr(X, "coding", None)
     if real_target:
         numbers, reals = finite_doubles(target, "y"), given_vector(target, "y")
-        return Data(matrix, numbers, None, None, weights, feature_names(X, d), None, expanded, exact, reals)
+        return Data(matrix, numbers, None, None, weights, feature_names(X, d), None, expanded, exact, reals, coding)
     classes, labels = class_numbers(target)
     check_label_count(labels, n, several)
+    if isinstance(y, Labels) and set(y.names) == set(labels):
+        classes, labels = y.numbers, y.names
     coded = classes.astype(np.float64)
     signs = None
     if len(labels) == 2:
         coded = signs = 2.0 * coded - 1.0
-    return Data(matrix, coded, signs, labels, weights, feature_names(X, d), classes, expanded, exact)
+    return Data(matrix, coded, signs, labels, weights, feature_names(X, d), classes, expanded, exact, None, coding)
 
 
 def check_weights(sample_weight: Any, n: int) -> Array:

@@ -10,11 +10,11 @@ import numpy as np
 
 from convexcls.arrays import Array
 from convexcls.data import Data
+from convexcls.models.scorers import LinearScorer, Scorer
 from convexcls.pickling import frozen
 from convexcls.problem import Label, Problem, Variable
 from convexcls.problem.as_classifier import Values
 from convexcls.rows import ConstantRows, Rows, as_rows
-from convexcls.rows.scores import linear_scores, row_products
 
 
 class KindError(ValueError):
@@ -76,16 +76,23 @@ class Model(Problem):
         """The same model on all samples but these, and these in the form in which its solution takes them."""
         return self.on(np.delete(np.arange(self.data.n), rows)), self.data.samples.take(rows)
 
+    def remedy(self, status: str) -> str:
+        """What to do where it is proved that there is no solution: a penalty, where the model has one to give."""
+        if status == "unattained" and "l2" in self.parameters:
+            return f"With a penalty it has one: try l2={suggested_l2(self.data):g}"
+        return super().remedy(status)
+
     # ---- how a solution is read ------------------------------------------------------------------------------------
 
     def scores_from(self, values: Values, multipliers: Values, X: Any) -> Array:
         """f(x) for each row of X, above 0 for the second label; for several classes one column a class."""
+        return self.scorer_from(values, multipliers).scores(self.data.lift(X))
+
+    def scorer_from(self, values: Values, multipliers: Values) -> Scorer:
+        """What works out the scores of new samples, without the problem."""
         coef = self.coef_from(values, multipliers)
-        intercept = self.intercept_from(values, multipliers)
-        matrix, shift = self.data.lift(X), intercept - self.threshold
-        if self.data.labels is None:  # a fitted value, not a side
-            return row_products(matrix, coef) + shift
-        return linear_scores(matrix, coef, shift)
+        shift = np.asarray(self.intercept_from(values, multipliers) - self.threshold)
+        return LinearScorer(coef, shift, self.data.labels is not None)
 
     def probabilities(self, scores: Array) -> Array | None:
         """The probability of each label from the scores; None where the model has none."""
@@ -99,6 +106,21 @@ def class_probabilities(scores: Array) -> Array:
     if scores.ndim > 1:
         return np.asarray(softmax(scores, axis=1))
     return np.column_stack([expit(-scores), expit(scores)])  # both to full relative accuracy
+
+
+def suggested_l2(data: Data) -> float:
+    """A penalty l2 to try: that of a normal prior with which a coefficient moves the log-odds by 2.5, at one standard
+    deviation, over one standard deviation of a feature (of the middle one of all features)."""
+    spread = np.array([_spread(data, j) for j in range(data.d)])
+    positive = spread[np.isfinite(spread) & (spread > 0)]
+    return float(f"{np.median(positive) ** 2 / 2.5**2:.1g}") if positive.size else 1.0
+
+
+def _spread(data: Data, j: int) -> float:
+    column = data.matrix[:, [j]]
+    values = np.asarray(column.toarray() if data.sparse else column, dtype=float).ravel()
+    with np.errstate(over="ignore", invalid="ignore"):
+        return float(np.std(values))
 
 
 def negated(labels: Mapping[str, Label]) -> dict[str, Label]:

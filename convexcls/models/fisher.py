@@ -12,13 +12,12 @@ import numpy as np
 from convexcls.arrays import UNIT_ROUNDOFF, Array
 from convexcls.data import DataError, check_data
 from convexcls.models.base import Model, sample_rows
+from convexcls.models.scorers import NearestScorer, Scorer
 from convexcls.problem import UNIT_SHARE, Constraint, Label, NoAnswer, Term, Variable
 from convexcls.problem.as_classifier import Values
 from convexcls.rows import CentredRows, Rows, as_rows
 from convexcls.rows.column_basis import MAX_GRAM_CONDITION, ColumnBasis, triangular_factor
 from convexcls.rows.rounded import RoundedRows, exact_sum
-from convexcls.rows.scores import row_products, settled
-from convexcls.rows.summation import rounding
 
 
 class FisherLDA(Model):
@@ -87,20 +86,14 @@ class FisherLDA(Model):
         counts = np.bincount(self.centred.groups).astype(float)
         return discriminants(self.centred, counts, np.vstack([values[v.name] for v in self.variables]))
 
-    def scores_from(self, values: Values, multipliers: Values, X: Any) -> Array:
+    def scorer_from(self, values: Values, multipliers: Values) -> Scorer:
         """Along the direction, above 0 for the second class; of several classes minus half the squared distance from
         each mean, in the metric of the covariance within classes (divided by n - c)."""
         if "coef" in values:
-            return super().scores_from(values, multipliers, X)
+            return super().scorer_from(values, multipliers)
         directions = self.estimates_from(values, multipliers).directions
         directions = directions * np.sqrt(max(self.data.n - len(self.data.grouping[1]), 1))
-        matrix, origin, means = self.data.lift(X), self.centred.origin, self.centred.means @ directions.T
-        apart = row_products(matrix, directions.T)[:, None, :] - (origin @ directions.T + means)
-        sizes = row_products(abs(matrix), abs(directions.T))[:, None, :] + (
-            abs(origin) @ abs(directions.T) + abs(means)
-        )
-        bound = rounding((abs(apart) * sizes).sum(axis=2), self.data.d)  # of apart, times its slope
-        return settled(-0.5 * (apart**2).sum(axis=2), bound)
+        return NearestScorer(directions, self.centred.origin, self.centred.means @ directions.T)
 
     def intercept_from(self, values: Values, multipliers: Values) -> float:
         """Minus the threshold with the fewest training errors along the direction, found by trying every

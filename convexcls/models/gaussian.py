@@ -6,17 +6,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from scipy import sparse
 
 from convexcls.arrays import Array
 from convexcls.data import Data, check_data
 from convexcls.models.base import Model, check_choice, class_probabilities
 from convexcls.models.natural_parameters import NaturalParameters
+from convexcls.models.scorers import QuadraticScorer
 from convexcls.problem import NoAnswer
 from convexcls.problem.as_classifier import Values
 from convexcls.rows import as_rows
-from convexcls.rows.scores import row_products, settled
-from convexcls.rows.summation import rounding
 from convexcls.wording import listed
 
 if TYPE_CHECKING:
@@ -134,30 +132,31 @@ class GaussianMLE(Model):
         at_zero = self._discriminants(values, np.zeros((1, self.data.d)))[0]
         return float(at_zero[1] - at_zero[0]) if at_zero.size == 2 else np.asarray(at_zero)
 
-    def scores_from(self, values: Values, multipliers: Values, X: Any) -> Array:
-        """The log of prior times density, less what all classes share; of two classes, the log-odds of the second."""
-        matrix = self.data.lift(X)
-        scores = self._discriminants(values, matrix)
-        bound = rounding(self._discriminants(values, matrix, sizes=True), 2 * self.data.d)
-        if scores.shape[1] > 2:
-            return settled(scores, bound)
-        return settled(scores[:, 1] - scores[:, 0], bound.sum(axis=1))
+    def scorer_from(self, values: Values, multipliers: Values) -> QuadraticScorer:
+        """log prior_k - 1/2 (x - mu_k)' Lambda (x - mu_k) + 1/2 log det Lambda, without what all classes share; of two
+        classes, the log-odds of the second."""
+        return self._scorer(values)
 
-    def _discriminants(self, values: Values, matrix: Any, sizes: bool = False) -> Array:
-        """log prior_k - 1/2 (x - mu_k)' Lambda (x - mu_k) + 1/2 log det Lambda, without what all classes share; or the
-        sum of the absolute values of what is added up in it."""
-        made: Any = np.abs if sizes else np.asarray
-        moved = made((matrix.toarray() if sparse.issparse(matrix) else matrix) - self.centre)
-        out = []
+    def _scorer(self, values: Values) -> QuadraticScorer:
+        etas, constants, sizes, precisions = [], [], [], []
         for part in self.parts:
             precision, eta = _definite(part.precision(values)), part.natural_means(values)
             constant = -0.5 * np.einsum("kj,jk->k", eta, np.linalg.solve(precision, eta.T))
-            scores = row_products(moved, made(eta.T)) + made(constant)
+            size = np.abs(constant)
             if len(self.parts) > 1:
-                curved = (row_products(moved, made(-0.5 * precision)) * moved).sum(axis=1)
-                scores = scores + (curved + made(0.5 * np.linalg.slogdet(precision)[1]))[:, None]
-            out.append(scores)
-        return np.hstack(out) + made(np.log(self._priors()))
+                half = 0.5 * np.linalg.slogdet(precision)[1]
+                constant, size = constant + half, size + np.abs(half)
+                precisions.append(precision)
+            etas.append(eta)
+            constants.append(constant)
+            sizes.append(size)
+        priors = np.log(self._priors())
+        total, size = np.concatenate(constants) + priors, np.concatenate(sizes) + np.abs(priors)
+        d = self.data.d
+        return QuadraticScorer(self.centre, np.vstack(etas), total, size, np.array(precisions).reshape(-1, d, d))
+
+    def _discriminants(self, values: Values, matrix: Any) -> Array:
+        return self._scorer(values).by_class(matrix)
 
     def quadratic_from(self, values: Values) -> tuple[Array, Array, float] | None:
         """The log-odds of two classes as x'Ax + g'x + k; None for several classes."""

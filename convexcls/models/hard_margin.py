@@ -46,6 +46,9 @@ class HardMarginSVM(Model):
             unit=0.0,
         )
 
+    def remedy(self, status: str) -> str:
+        return "A soft margin has one: the model soft-margin, SoftMarginSVM" if status == "infeasible" else ""
+
     def separating(self) -> SeparatingMargin:
         """Feasible iff the classes are strictly separable: some direction moves all rows to one side."""
         return SeparatingMargin(self, separation_rows(self.data, self.parameters["intercept"]))

@@ -10,6 +10,7 @@ from convexcls.arrays import Array, Indices
 from convexcls.data import Data, DataError, check_data, check_matrix
 from convexcls.models.base import Model, check_positive, sample_rows
 from convexcls.models.kernels import Kernel, KernelFunction, kernel_values
+from convexcls.models.scorers import KernelScorer, Scorer
 from convexcls.problem import Constraint, Label, NoAnswer, Variable
 from convexcls.problem.as_classifier import Values
 from convexcls.problem.centring import CentredKernel, centre
@@ -17,11 +18,7 @@ from convexcls.problem.geometry import positive_multipliers
 from convexcls.rows import ConstantRows, DiagonalRows
 from convexcls.rows.kernel import KernelRows
 from convexcls.rows.row_store import MatrixStore, MatrixTooLarge, RowStore, Store
-from convexcls.rows.scores import settled
-from convexcls.rows.summation import rounding
 
-#: Scores are computed for this many rows at a time, so that a long table needs no long kernel matrix.
-ROWS_PER_BLOCK = 128
 #: A kernel matrix of so many samples is worked out when the problem is stated.
 MAX_SAMPLES_AT_ONCE = 500
 
@@ -138,6 +135,9 @@ class KernelSVM(Model):
         pair = next(([first[int(k)], i] for i, k in enumerate(alike) if signs[i] > 0 and int(k) in first), None)
         return [] if pair is None else [np.isin(np.arange(signs.size), pair).astype(float)]
 
+    def remedy(self, status: str) -> str:
+        return "A soft margin has one: give C, such as C=1" if self.parameters["C"] is None else ""
+
     # ---- how a solution is read -------------------------------------------------------------------
 
     def dual_coef_from(self, values: Values, multipliers: Values) -> Array:
@@ -176,26 +176,19 @@ class KernelSVM(Model):
 
     def scores_from(self, values: Values, multipliers: Values, X: Any) -> Array:
         """f(x) = sum_i alpha_i y_i k(x_i, x) + intercept, over the support points only (ESL 12.24)."""
-        rows = self.support_from(values, multipliers)
-        weights = self.dual_coef_from(values, multipliers)[rows]
-        matrix = check_matrix(X)
+        matrix = check_matrix(self.data.expand(X))
         if matrix.shape[1] != self.data.d:
             meant = f"k(new row, training sample), {self.data.n} columns" if self._precomputed else f"{self.data.d}"
             raise DataError(f"X has {matrix.shape[1]} columns, but the classifier was declared with {meant}")
+        return self.scorer_from(values, multipliers).scores(matrix)
+
+    def scorer_from(self, values: Values, multipliers: Values) -> Scorer:
         if self._centred is not None:  # products of features far from zero would leave nothing of their difference
-            return super().scores_from(values, multipliers, X)
-        samples, intercept, n = self.data.matrix[rows], self.intercept_from(values, multipliers), matrix.shape[0]
-        scores = np.full(n, intercept)
-        total = np.abs(weights) @ self.kernel.norms(samples)
-        terms = rows.size + int(np.ceil(self.kernel.degree)) * self.data.d
-        for start in range(0, n if rows.size else 0, ROWS_PER_BLOCK):
-            # always as many rows, the last one again and again: BLAS adds up fewer in another order
-            part = matrix[np.minimum(np.arange(start, start + ROWS_PER_BLOCK), n - 1)]
-            entries = self.kernel.between(part[:, rows] if self._precomputed else part, samples)
-            sizes = np.abs(entries * weights).sum(axis=1) + self.kernel.norms(part) * total + abs(intercept)
-            found = settled((entries * weights).sum(axis=1) + intercept, rounding(sizes, terms))
-            scores[start : start + ROWS_PER_BLOCK] = found[: n - start]
-        return scores
+            return super().scorer_from(values, multipliers)
+        rows = self.support_from(values, multipliers)
+        weights, intercept = self.dual_coef_from(values, multipliers)[rows], self.intercept_from(values, multipliers)
+        columns = rows if self._precomputed else None
+        return KernelScorer(self.kernel, self.data.matrix[rows], weights, intercept, columns)
 
     @property
     def _centred(self) -> CentredKernel | None:

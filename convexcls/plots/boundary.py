@@ -35,7 +35,7 @@ MAX_SLACK_LINES = 300
 ON_THE_MARGIN = 1e-6
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class BoundaryDisplay(Display):
     """Where a classifier's answer changes, in the plane of ``view``.
 
@@ -83,8 +83,9 @@ class BoundaryDisplay(Display):
         y: Any = None,
         features: tuple[Any, Any] | None = None,
     ) -> Self:
-        """The boundaries of classifiers on the same features."""
+        """The boundaries of classifiers on the same features; of one without a minimum, where the solver stopped."""
         check_together(solutions, names, own=X is None)
+        solutions = [replace(s, at_last_point=True) for s in solutions]
         first, shown = solutions[0], shown_samples(solutions[0], X, y)
         mistakes = [misclassified(s.decision_function(shown.samples), shown.classes) for s in solutions]
         held = next((s for s in solutions if s.data.signs is not None and slab(s) is not None), None)

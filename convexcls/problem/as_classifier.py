@@ -36,6 +36,10 @@ class AsClassifier:
     #: Why there may be no minimum, in a sentence; empty where separated classes are the only reason.
     unattained_words: str = ""
 
+    def remedy(self, status: str) -> str:
+        """What to do where it is proved that there is no solution, in a sentence; empty where nothing is known."""
+        return self.unattained_words if status == "unattained" else ""
+
     def candidate_directions(self) -> list[Array]:
         """Directions along which the objective may fall for ever, where a model knows where to look."""
         return []

@@ -40,10 +40,10 @@ class NoAnswer(ValueError):
 
     >>> import convexcls as cc
     >>> s = cc.HardMarginSVM([[0], [1], [2]], ["a", "b", "a"]).solve()  # b lies between
-    >>> s.coef
+    >>> s.coef  # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...
-    convexcls.problem.blocks.NoAnswer: the hard-margin SVM has no solution to show: it is infeasible
+    convexcls.problem.blocks.NoAnswer: the hard-margin SVM has no solution to show: it is infeasible (proved: ...
     """
 
 

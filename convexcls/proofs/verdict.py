@@ -18,7 +18,7 @@ import numpy as np
 from convexcls.arrays import Array
 from convexcls.problem import Problem
 from convexcls.proofs.certificate import Certificate
-from convexcls.proofs.claims.direction import check_direction, find_direction
+from convexcls.proofs.claims.direction import Direction, check_direction, find_direction
 from convexcls.proofs.claims.farkas import find_farkas
 from convexcls.proofs.claims.linear_program import doubtful_at_origin, find_origin_multipliers, too_large
 from convexcls.proofs.enclosure.moments import falling_direction, has_moments, least_value, moments, value_at
@@ -59,16 +59,19 @@ def certify(
     if proof is not None:
         return replace(judged, status="infeasible", farkas=proof, attained=None, reason="", x=None, multipliers=None)
     exists = (attained is not None and attained >= PROOF) or _exists_as_given(problem)
-    if not exists:
-        way = (check_direction(problem, direction) if direction is not None else None) or find_direction(problem)
-        if way is not None:
-            return replace(judged, status="unattained", direction=way, reason="")
+    if not exists and (way := _falling_along(problem, direction)) is not None:
+        return replace(judged, status="unattained", direction=way, reason="")
     if stand_in and (origin := _optimal_at_origin(problem, tol)) is not None:
         return origin
     if too_large(problem):
         note = "the problem is too large for the toolkit's own linear programs to look for a proof"
         judged = replace(judged, notes=(*judged.notes, note))
     return judged
+
+
+def _falling_along(problem: Problem, given: Array | None) -> Direction | None:
+    """A direction along which the objective falls for ever: the one given, or one that is found."""
+    return (None if given is None else check_direction(problem, given)) or find_direction(problem)
 
 
 def _optimal_at_origin(problem: Problem, tol: float) -> Certificate | None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from convexcls.proofs.claims.curvature import has_blurred_kernel, has_rounded_kernel
-from convexcls.wording import listed, paragraph, rational_text, shorten
+from convexcls.wording import indented, listed, paragraph, rational_text, shorten
 
 if TYPE_CHECKING:
     from convexcls.problem import Problem
@@ -46,6 +46,9 @@ def explain_certificate(certificate: Certificate) -> str:
     if certificate.level == "exact" and has_rounded_kernel(certificate.problem):
         lines += ["Note: this certificate speaks of the kernel's values rounded to doubles."]
     lines += [f"Note: {note}." for note in certificate.notes]
+    coding = getattr(certificate.problem.data, "coding", None)
+    if coding is not None and not coding.plain:
+        lines += ["The samples are coded so:", *indented(coding.lines())]
     return "\n".join(lines)
 
 

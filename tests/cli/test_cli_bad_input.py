@@ -36,26 +36,28 @@ FILES = {
     "only a header": (b"a,b,y\n", ["no sample"]),
     "no header": (b"1,2,0\n3,4,1\n", ["header"]),
     "repeated name": (b"a,a,y\n1,2,0\n", ["'a'", "more than once"]),
-    "nameless column": (b",a,y\n0,1,0\n", ["column 1", "no name"]),
-    "semicolons": (b"a;b;y\n1;2;0\n", ["';'", "commas"]),
+    "nameless column": (b"a,,y\n0,1,0\n", ["column 2", "no name"]),
     "text": (b"a,b,y\n1,2,0\n1,foo,1\n", ["line 3", "row 1", "'b'", "'foo'"]),
     "text after blank lines": (b"a,b,y\n\n1,2,0\n\n\n1,foo,1\n", ["line 6", "row 1"]),
     "empty cell": (b"a,b,y\n1,,0\n1,2,1\n", ["line 2", "'b'", "empty"]),
     "nan": (b"a,b,y\n1,2,0\n1,nan,1\n", ["line 3", "'b'", "missing"]),
-    "NA": (b"a,b,y\n1,2,0\n1,NA,1\n", ["line 3", "'b'", "NA"]),
+    "NA": (b"a,b,y\n1,2,0\n1,NA,1\n", ["line 3", "'b'", "missing", "--missing drop"]),
     "infinity": (b"a,b,y\n1,2,0\n-inf,2,1\n", ["line 3", "'a'", "infinite"]),
     "too large": (b"a,b,y\n1,2,0\n1e999,2,1\n", ["line 3", "'a'", "too large"]),
     "digit separators": (b"a,b,y\n1,2,0\n1_000,2,1\n", ["line 3", "1_000"]),
     "digits of another script": ("a,b,y\n1,2,0\n١,2,1\n".encode(), ["line 3", "'a'"]),
     "missing cell": (b"a,b,y\n1,2,0\n1,1\n", ["line 3", "2 cells", "3 columns"]),
-    "extra cell": (b"a,b,y\n1,2,0,9\n", ["line 2", "4 cells", "3 columns"]),
+    "extra cell": (b"a,b,y\n1,2,0,\n", ["line 2", "4 cells", "3 columns"]),
     "open quote": (b'a,b,y\n1,"2,0\n1,2,1\n', ["line 2", "never closed"]),
     "text after a quote": (b'a,b,y\n1,"2"3,0\n', ["line 2", "quote"]),
-    "latin-1": ("a,b,y\n1,2,é\n".encode("latin-1"), ["UTF-8", "0xe9"]),
-    "UTF-16": ("a,b,y\n1,2,0\n".encode("utf-16"), ["UTF-16", "UTF-8"]),
+    "dates": (b"a,b,y\n1,2020-01-31,0\n2,2020-02-01,1\n", ["'b'", "dates", "2020-01-31", "--drop b"]),
+    "a text for every row": (
+        b"a,b,y\n" + b"".join(b"1,name%d,%d\n" % (k, k % 2) for k in range(30)),
+        ["'b'", "30 different", "--drop b"],
+    ),
     "binary": (b"\x89PNG\r\n\x1a\n\x00\x00", ["binary"]),
     "zip": (b"PK\x03\x04rest", ["zip"]),
-    "parquet in disguise": (b"PAR1rest", ["--format parquet"]),
+    "parquet in disguise": (b"PAR1rest", ["Parquet"]),
     "late NUL": (b"a,b,y\n" + b"1,2,0\n" * 3000 + b"1,\x002,1\n", ["line 3002", "NUL"]),
     "huge field": (b'a,b,y\n1,2,"' + b"x" * 140_000 + b'"\n', ["line 2", "131,072"]),
     "huge line": (b"a,b,y\n" + b"1" * (2**24 + 1), ["line 2", "longer"]),
@@ -145,7 +147,10 @@ def test_sources_that_are_not_there(command, tmp_path):
     assert "no file" in refused(command, tmp_path / "nope.csv", "-m", "logistic")
     assert "no file" in refused(command, tmp_path / "nope.toml")
     assert "no file" in refused(command, tmp_path / "nope")
-    assert "directory" in refused(command, tmp_path, "-m", "logistic")
+    (tmp_path / "folder").mkdir()
+    assert "directory" in refused(command, tmp_path / "folder", "-m", "logistic")
+    (tmp_path / "data.csv").write_bytes(GOOD)
+    assert "did you mean 'data.csv'?" in refused(command, tmp_path / "dta.csv", "-m", "logistic")
     (tmp_path / "d.toml").mkdir()
     assert "directory" in refused(command, tmp_path / "d.toml")
     assert "did you mean 'two_points'?" in refused(command, "two_point")
@@ -165,8 +170,8 @@ def test_a_gallery_file_that_cannot_be_used(tmp_path):
 
 
 def test_a_file_whose_format_cannot_be_told(tmp_path):
-    (tmp_path / "data.dat").write_bytes(GOOD)
-    assert "--format" in refused("solve", tmp_path / "data.dat", "-m", "logistic")
+    (tmp_path / "data.xyz").write_bytes(GOOD)
+    assert "--format csv" in refused("solve", tmp_path / "data.xyz", "-m", "logistic")
 
 
 def test_other_commands_refuse_as_well(good):

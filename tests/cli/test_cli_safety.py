@@ -48,6 +48,9 @@ def run(*args: object) -> Result:
 WRITERS = [
     (("solve",), "--certificate", ".csv"),
     (("report",), "--output", ".html"),
+    (("fit",), "--output", ".csv"),
+    (("fit", "-o", "model.json"), "--certificate", ".csv"),
+    (("predict", "model.json"), "--output", ".csv"),
     (("plot",), "--output", ".svg"),
     (("path", "--over", "C=1..2", "--points", "2"), "--plot", ".png"),
 ]
@@ -82,7 +85,11 @@ def test_no_command_writes_over_its_input(args, flag, ending, link, folder):
     if link == "two symbolic":
         source = Path("again.csv")
         source.symlink_to(folder / output)
-    done = run(*args, source, *MODEL, flag, output)
+    model = MODEL
+    if args[0] == "predict":
+        cc.HardMarginSVM([[0.0, 0.0], [1.0, 1.0]], ["no", "yes"]).solve().save("model.json")
+        model = ("--format", "csv")
+    done = run(*args, source, *model, flag, output)
     assert done.exit_code == 2, done.output
     assert "is an input of this command" in done.output
     assert source.read_text() == CSV

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import convexcls as cc
-from convexcls.cli.csv_tables import ColumnNames
-from convexcls.cli.sources import Request, read_problem
+from convexcls.cli.sources import ColumnNames, Request, read_problem
 from convexcls.data import GivenCells
 from convexcls.rational import elimination, numbers
 from convexcls.rows import DenseRows, JoinedRows, Rows, as_rows

@@ -230,7 +230,7 @@ def test_prediction_asks_for_support_points_only():
 def test_long_tables_are_scored_in_parts(monkeypatch):
     ours = solved(RING, RING_Y, kernel="rbf", C=1.0)
     whole = ours.decision_function(NEW)
-    monkeypatch.setattr(sys.modules["convexcls.models.kernel_svm"], "ROWS_PER_BLOCK", 4)
+    monkeypatch.setattr(sys.modules["convexcls.models.scorers"], "ROWS_PER_BLOCK", 4)
     np.testing.assert_allclose(ours.decision_function(NEW), whole, rtol=1e-13)
     assert ours.decision_function(NEW[:0]).shape == (0,)
 

@@ -78,7 +78,9 @@ def many():
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_many_samples_are_thinned_and_drawn_soon(many, kind):
-    which = {"hulls": "apart", "probability": "likelihood", "trajectory": "rule"}.get(kind, "overlapping")
+    which = {"hulls": "apart", "probability": "likelihood", "calibration": "likelihood", "trajectory": "rule"}.get(
+        kind, "overlapping"
+    )
     begun = time.process_time()
     figure = Picture.of(KINDS[kind].of(many[which])).figure()
     file = io.BytesIO()
@@ -129,8 +131,10 @@ HOSTILE = [
 @pytest.mark.parametrize("names", [HOSTILE[:4], HOSTILE[4:]])
 def test_names_of_features_and_labels_are_letters(names):
     frame = pd.DataFrame([[0.0, 0.0], [2.0, 1.0], [1.0, 3.0], [3.0, 2.0]], columns=names[:2])
-    for model, kinds in ((cc.SoftMarginSVM, ("boundary", "multipliers", "slice")), (cc.SoftmaxMLE, ("probability",))):
-        solution = model(frame, names[2:4] * 2).solve()
+    labels = names[2:4] * 2
+    svm, penalised = cc.SoftMarginSVM(frame, labels), cc.SoftmaxMLE(frame, labels, l2=1.0)
+    for model, kinds in ((svm, ("boundary", "multipliers", "slice")), (penalised, ("probability",))):
+        solution = model.solve()
         for kind in kinds:  # those that write names
             picture = Picture.of(KINDS[kind].of(solution))
             file = io.BytesIO()

@@ -13,9 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from convexcls.arrays import Array, Indices, top
+from convexcls.in_notebooks import InNotebooks
 from convexcls.problem import UNIT_SHARE, Block, Problem, Term
 from convexcls.problem.epigraph import Epigraph
 from convexcls.proofs.rigorous.structure import Structure
+from convexcls.wording import small
 
 #: What numbers are measured by: (factor, size) measures v by factor v / size, and the largest of several counts.
 Yardsticks = tuple[tuple[float, Array | float], ...]
@@ -110,7 +112,7 @@ class Residual:
 
 
 @dataclass(frozen=True, eq=False)
-class KKT:
+class KKT(InNotebooks):
     """The four residuals of a point, with both objectives (minimised form) and their gap.
 
     ``stationarity``, ``primal_feasibility``, ``dual_feasibility`` and ``complementary_slackness`` are one ``Residual``
@@ -136,6 +138,9 @@ class KKT:
     dependent: tuple[str, ...]
     #: How far rounding may have put the relative gap off.
     gap_rounding: float
+
+    def __repr__(self) -> str:
+        return f"<KKT: largest relative residual {small(self.worst)}, gap {small(self.relative_gap)}>"
 
     @property
     def gap(self) -> float:

@@ -15,6 +15,7 @@ from typing import Any
 
 from convexcls.proofs.certificate import LEVELS
 from convexcls.proofs.portable.numbers import CertificateError, read_number, read_numbers
+from convexcls.tables.coding import Coding, CodingError
 
 SCHEMA = "convexcls-certificate/2"
 MAX_FILE_CHARACTERS = 64_000_000
@@ -48,7 +49,8 @@ def parse(text: str) -> Parsed:
     found = _load(text)
     verdict = _choice(found.get("verdict"), tuple(PROOFS), "verdict")
     enclosed = (verdict, found.get("level")) == ("optimal", "exact") and "enclosure" in found
-    _names(found, (*_FIELDS, *(("enclosure",) if enclosed else PROOFS[verdict])), "the certificate")
+    coded = ("coding",) if "coding" in found else ()
+    _names(found, (*_FIELDS, *coded, *(("enclosure",) if enclosed else PROOFS[verdict])), "the certificate")
     level = _choice(found["level"], LEVELS, "level")
     _choice(found["schema"], (SCHEMA,), "schema")
     return Parsed(
@@ -65,6 +67,7 @@ def parse(text: str) -> Parsed:
         farkas=_blocks(found.get("farkas", {}), "farkas"),
         direction=_vectors(found.get("direction", {}), "direction"),
         enclosure=_box(found["enclosure"]) if enclosed else None,
+        coding=_coding(found["coding"]) if coded else None,
     )
 
 
@@ -72,7 +75,7 @@ def _load(text: str) -> dict[str, Any]:
     """The JSON object, where the text is one of a bearable size and depth; numbers that JSON would read are refused."""
     if len(text) > MAX_FILE_CHARACTERS:
         raise CertificateError(f"the certificate is longer than {MAX_FILE_CHARACTERS:,} characters")
-    if _depth(text) > MAX_DEPTH:
+    if depth(text) > MAX_DEPTH:
         raise CertificateError(f"the certificate is nested more than {MAX_DEPTH} deep")
 
     def refuse(number: str) -> Any:
@@ -97,8 +100,8 @@ def _load(text: str) -> dict[str, Any]:
     return found
 
 
-def _depth(text: str) -> int:
-    """How deep brackets are nested outside of strings."""
+def depth(text: str, most_counted: int = MAX_DEPTH) -> int:
+    """How deep brackets are nested outside of strings; beyond ``most_counted`` it is not looked at."""
     deep = most = 0
     for found in _STRING_OR_BRACKET.finditer(text):
         if (mark := found[0]) in "[{":
@@ -106,7 +109,7 @@ def _depth(text: str) -> int:
             most = max(most, deep)
         elif mark in "]}":
             deep -= 1
-        if most > MAX_DEPTH:
+        if most > most_counted:
             break
     return most
 
@@ -191,6 +194,13 @@ def _claim(found: Any, verdict: str, rational: bool) -> dict[str, Fraction]:
     return {name: read_number(found[name], f"claim.{name}") for name in names}
 
 
+def _coding(found: Any) -> Coding:
+    try:
+        return Coding.from_dict(found)
+    except CodingError as error:
+        raise CertificateError(str(error)) from None
+
+
 def _vectors(found: Any, where: str) -> dict[str, list[Fraction]]:
     """Numbers by variable."""
     if not isinstance(found, dict) or len(found) > 100:
@@ -254,3 +264,5 @@ class Parsed:
     farkas: Mapping[str, Rows] = field(default_factory=dict)
     direction: Mapping[str, list[Fraction]] = field(default_factory=dict)
     enclosure: Box | None = None
+    #: How the samples were made of a table; None where they are the caller's numbers.
+    coding: Coding | None = None

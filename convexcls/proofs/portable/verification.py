@@ -22,7 +22,7 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 
-from convexcls.data import Data, check_data
+from convexcls.data import Data, DataError, Labels, check_data
 from convexcls.files import open_input
 from convexcls.models import Model, by_kind
 from convexcls.proofs.certificate import Certificate
@@ -31,6 +31,7 @@ from convexcls.proofs.portable.digest import data_digest, label_texts
 from convexcls.proofs.portable.numbers import CertificateError, read_number, write_number
 from convexcls.proofs.portable.parsing import MAX_FILE_CHARACTERS, Parsed, parse
 from convexcls.rational.numbers import nearest_double, to_double
+from convexcls.tables import Table, coded_samples, read_table
 from convexcls.wording import short_rational
 
 
@@ -83,13 +84,14 @@ class Verification:
         return f"{head} solved: its optimum lies between {_shown(self.lower)} and {_shown(self.upper)}."
 
 
-def verify(certificate: Any, X: Any, y: Any, sample_weight: Any = None) -> Verification:
+def verify(certificate: Any, X: Any, y: Any = None, sample_weight: Any = None) -> Verification:
     """Check a certificate on data: a ``Certificate``, the text of a file, or its path.
 
     A text that is no certificate is refused, too; ``DataError`` is raised for data that cannot be used, ``OSError`` for
     a file that cannot be read.
 
-    ``X``, ``y`` and ``sample_weight`` are the data that the certificate is said to be about.
+    ``X``, ``y`` and ``sample_weight`` are the data that the certificate is said to be about. Of a certificate that says
+    how its samples were made of a table, ``X`` alone may be that table, or the name of its file.
 
     >>> import convexcls as cc
     >>> X, y = [[0, 0], [2, 1]], [0, 1]
@@ -103,6 +105,12 @@ def verify(certificate: Any, X: Any, y: Any, sample_weight: Any = None) -> Verif
         parsed = parse(_text(certificate))
     except CertificateError as error:
         return Verification(False, (str(error),))
+    if y is None:
+        if parsed.coding is None:
+            raise DataError("y is missing: give samples and labels (the certificate does not speak of a table)")
+        table = read_table(X, exact=True) if isinstance(X, (str, Path)) else Table.of(X)
+        samples = coded_samples(table, parsed.coding, parsed.labels is None)
+        X, y, sample_weight = samples.X, samples.y, samples.weights
     return verify_parsed(parsed, X, y, sample_weight)
 
 
@@ -111,6 +119,7 @@ def verify_parsed(parsed: Parsed, X: Any, y: Any, sample_weight: Any = None) -> 
     try:
         given = checked_data(parsed, X, y, sample_weight)
         data = _spoken_of(parsed, given)
+        y = y if given.labels is None else given.given
         if rounded := data is not given:
             X, y = data.samples, y if data.labels is not None else data.target
         lower, upper = check_claim(parsed, rebuilt(parsed, X, y, sample_weight))
@@ -223,7 +232,13 @@ def checked_data(parsed: Parsed, X: Any, y: Any, sample_weight: Any) -> Data:
     real = parsed.parameters.get("coding") == "real"
     if sample_weight is not None and "sample_weight" not in inspect.signature(model_class(parsed)).parameters:
         raise CertificateError(f"the model {parsed.model!r} takes no weights, but the data have some")
-    return check_data(X, y, sample_weight, real_target=real, several=True)
+    data = check_data(X, y, sample_weight, real_target=real, several=True)
+    named = parsed.coding is not None and parsed.coding.positive is not None
+    if named and data.classes is not None and data.labels is not None and len(data.labels) == 2:
+        if label_texts(data.labels) == parsed.labels:
+            return data
+        return check_data(X, Labels(1 - data.classes, data.labels[::-1]), sample_weight)
+    return data
 
 
 def rebuilt(parsed: Parsed, X: Any, y: Any, sample_weight: Any) -> Model:

@@ -74,6 +74,7 @@ def certificate_dict(certificate: Certificate) -> dict[str, Any]:
             "labels": None if data.labels is None else list(label_texts(data.labels)),
             "weighted": data.weighted,
         },
+        **({} if data.coding is None or data.coding.needless else {"coding": data.coding.to_dict()}),
         "claim": _claim(certificate),
         "notes": [note[:MAX_TEXT_CHARACTERS] for note in notes[:MAX_NOTES]],
     }

@@ -176,5 +176,6 @@ def _nearly_flat(derivative: Callable[[float], float], slope: float) -> float:
         value = derivative(t)
         if will_do(t, value):
             return t
-        low, at_low, high, at_high = (t, value, high, at_high) if value < 0 else (low, at_low, t, value)
+        # the end that stays counts half as much, so that it does not stay for ever (the Illinois rule)
+        low, at_low, high, at_high = (t, value, high, 0.5 * at_high) if value < 0 else (low, 0.5 * at_low, t, value)
     return low or high

@@ -15,9 +15,9 @@ from functools import cached_property
 import numpy as np
 
 from convexcls.arrays import Array, Indices
-from convexcls.data import Data
 from convexcls.in_notebooks import InNotebooks
 from convexcls.losses import Logistic, Loss, SoftmaxMargins
+from convexcls.models.base import suggested_l2
 from convexcls.problem import UNIT_SHARE, NoAnswer, Problem, Term, Variable
 from convexcls.proofs.claims.separation import complaints
 from convexcls.proofs.separability import Separation, separate
@@ -134,9 +134,7 @@ class Existence(InNotebooks):
         standard deviation, over one standard deviation of a feature (of the middle one of all features)."""
         data = self.problem.data
         assert data is not None
-        spread = np.array([_spread(data, j) for j in range(data.d)])
-        positive = spread[np.isfinite(spread) & (spread > 0)]
-        return float(f"{np.median(positive) ** 2 / 2.5**2:.1g}") if positive.size else 1.0
+        return suggested_l2(data)
 
     def complaints(self) -> list[str]:
         """What is wrong with the proof, re-checked from the data in rationals; nothing where it holds."""
@@ -248,13 +246,6 @@ def face(problem: Problem, rows: Rows, still: Indices, columns: tuple[int, ...])
         )
         unit += UNIT_SHARE * float(np.sum(weights)) * np.log(width + 1.0)
     return Problem(f"{problem.name} on the face", [Variable("free", len(columns), r"\beta")], terms=terms, unit=unit)
-
-
-def _spread(data: Data, j: int) -> float:
-    column = data.matrix[:, [j]]
-    values = np.asarray(column.toarray() if data.sparse else column, dtype=float).ravel()
-    with np.errstate(over="ignore", invalid="ignore"):
-        return float(np.std(values))
 
 
 # ---- in words -------------------------------------------------------------------------------------------

@@ -457,6 +457,13 @@ def half_bounded():
     return cc.Problem("half bounded", variables("x", "y"), constraints=bounds, linear=costs)
 
 
+def one_box():
+    """x between two bounds, y with one, all with costs above 0."""
+    bounds = [rows_over("low", 0.0, x=-1.0), rows_over("high", 1.0, x=1.0), rows_over("y low", 0.0, y=-1.0)]
+    costs = {"x": [1.0, 1.0], "y": [2.0, 2.0]}
+    return cc.Problem("one box", variables("x", "y"), constraints=bounds, linear=costs)
+
+
 SVM = ([0.0, 0.0], [100.0, 100.0], [-1.0, -2.0])
 AT = [0.1, 0.5]  # Px + q = (-0.3, -0.9), f = -0.79; c'x = -0.48
 BOX = 0.3 * 0.7 + 0.9 * 0.3  # what x up to 0.8 can gain
@@ -527,6 +534,12 @@ GAPS = {
     "without bounds, at the right ones": (boxed([0.0, -1.0], [0.8, 0.8], [3.0, 5.0]), [0, -1], FAR_OFF, 0.0),
     "without bounds, at the wrong ones": (boxed([0.0, -1.0], [0.8, 0.8], [-1.0, -2.0]), [0.8, 0.8], FAR_OFF, 1.84),
     "without bounds, beyond one": (boxed([0.0, -1.0], [0.8, 0.8], [-5.0, -2.0]), [0.9, 0.5], FAR_OFF, 0.1 * 0.3),
+    "bounds of some unknowns alone": (
+        one_box(),
+        [0.5] * 4,
+        {"low": a(0, 0), "high": a(4, 4), "y low": a(0, 0)},
+        2 * (5 * 0.5 + 4 * 0.5 + 2 * 0.5),
+    ),
     "bounds and a loss": (
         over(2, *boxed([0.0, 0.0], [1.0, 1.0], [0.0, 0.0]).constraints, linear={"x": [1.0, 1.0]}, terms=[FIT]),
         [0.5, 0.5],

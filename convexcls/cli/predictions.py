@@ -1,0 +1,317 @@
+"""The commands ``fit``, ``predict`` and ``evaluate``: from a table to a model file, and from there to predictions."""
+
+from __future__ import annotations
+
+import csv
+import io
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+import numpy as np
+
+from convexcls.cli import arguments
+from convexcls.cli.screen import Working, emit, put, say, screen
+from convexcls.cli.sources import (
+    Request,
+    SourceError,
+    check_output,
+    input_files,
+    opened_files,
+    read_problem,
+    read_svmlight,
+    refuse_output,
+    told_as_flags,
+)
+from convexcls.files import write_file
+from convexcls.tables.coding import labels_of
+from convexcls.tables.files import table_of
+from convexcls.wording import clean, shorten
+
+if TYPE_CHECKING:
+    from convexcls.proofs.certificate import Level
+    from convexcls.saved import SavedModel
+    from convexcls.studies.evaluation import Evaluation
+
+NOT_PROVED = 1
+
+
+@click.command()
+@arguments.source_arguments
+@arguments.file_option("-o", "--output", required=True, help="The model file to write.")
+@arguments.solver_option
+@arguments.tolerance
+@arguments.proof_level
+@arguments.file_option("--certificate", help="Write the certificate to this file, for 'convexcls verify'.")
+def fit(
+    request: Request,
+    output: Path,
+    solver: str,
+    tol: float,
+    level: Level,
+    digits: int,
+    certificate: Path | None,
+) -> int:
+    """Solve the problem and write the classifier to a model file, for 'convexcls predict'.
+
+    The file holds the coefficients (of a kernel its support points), the coding of the table, the labels and the digest
+    of the certificate; none of the training data otherwise. Where it is proved that there is no solution nothing is
+    written.
+
+    {SOURCE}
+
+    Exit codes: 0 the answer is proved and written, 1 it is not proved or there is none, 2 bad input.
+
+    \b
+    Examples:
+      convexcls fit train.csv --model logistic --target chd -o model.json
+      convexcls fit train.csv --model soft-margin --param C=10 --param class_weight=balanced -o model.json
+      convexcls fit train.csv --model logistic --formula "chd ~ sbp + tobacco * famhist" -o model.json
+    """
+    from convexcls.describe.solution import certified
+    from convexcls.problem import NoAnswer
+    from convexcls.saved import saved
+    from convexcls.studies.evaluation import judged
+
+    check_output(output, "--output", request)
+    if certificate is not None:
+        check_output(certificate, "--certificate", request)
+    exact = level == "exact" or certificate is not None
+    problem = read_problem(replace(request, exact=exact))
+    found = arguments.solved(problem, solver, tol, {}, level, digits).unless_interrupted()
+    try:
+        found.values  # noqa: B018  # there may be none
+    except NoAnswer as refusal:
+        say(f"No model: {clean(str(refusal))}")
+        return NOT_PROVED
+    if certificate is not None:
+        write_file(certificate, found.certificate.to_json() + "\n")
+        say(f"certificate written to {clean(str(certificate))}")
+    try:
+        model = saved(found)
+    except NoAnswer as refusal:
+        if certified(found):
+            raise
+        say(f"without a certificate: {clean(str(refusal))}")
+        model = saved(found, certificate=False)
+    model.save(output)
+    if model.labels is not None:
+        scores = model.scorer.scores(problem.data.matrix)
+        if warning := judged(model.labels, np.asarray(problem.data.given), scores, None).warning:
+            say(f"note: on its training data the classifier {warning}; try -p class_weight=balanced")
+    say(f"{found.status}; model written to {clean(str(output))}")
+    return 0 if certified(found) else NOT_PROVED
+
+
+@click.command()
+@click.argument("model", type=click.Path(path_type=Path))
+@click.argument("data")
+@arguments.file_option("-o", "--output", help="The CSV file to write (default: the screen).")
+@click.option("--threshold", type=float, help="Predict the second label where its probability is above this.")
+@arguments.format_option
+def predict(model: Path, data: str, output: Path | None, threshold: float | None, **how: Any) -> int:
+    """Predict the rows of a table by a model that 'convexcls fit' wrote.
+
+    Writes a row for each row of DATA: the class, the score (above 0 for the second label; of several classes one
+    each), the probabilities where the model has them, and the signed distance from the hyperplane where there is one.
+    --threshold is a probability, for models that have no probabilities a score.
+
+    Exit codes: 0 written, 2 bad input.
+
+    \b
+    Examples:
+      convexcls predict model.json new.csv -o predictions.csv
+      convexcls predict model.json new.csv --threshold 0.2
+    """
+    loaded = _loaded(model)
+    request = Request(data, "", **arguments.table_options(how))
+    if output is not None:
+        refuse_output(output, "--output", (model, *input_files(request)))
+    matrix, _ = _samples(loaded, request, None)
+    text = _as_csv(loaded, matrix, threshold)
+    if output is None:
+        emit(text.rstrip("\n"))
+    else:
+        write_file(output, text)
+        say(f"{matrix.shape[0]} predictions written to {clean(str(output))}")
+    return 0
+
+
+@click.command()
+@click.argument("model", type=click.Path(path_type=Path))
+@click.argument("data")
+@click.option("-t", "--target", metavar="COLUMN", help="The column with the labels (default: as in the fit).")
+@arguments.json_option("The measures as JSON.")
+@arguments.format_option
+def evaluate(model: Path, data: str, target: str | None, as_json: bool, **how: Any) -> int:
+    """Measure how well a model predicts the labels of a table.
+
+    Prints the confusion matrix, accuracy, balanced accuracy, recall and precision by class and, for models with
+    probabilities, log-loss and Brier score; of two classes the area under the ROC curve.
+
+    Exit codes: 0 measured, 2 bad input.
+
+    \b
+    Examples:
+      convexcls evaluate model.json test.csv
+      convexcls evaluate model.json test.csv --target chd --json
+    """
+    from convexcls.studies.evaluation import judged
+
+    loaded = _loaded(model)
+    if loaded.labels is None:
+        raise click.UsageError("the model has real targets: there are no labels to count")
+    request = Request(data, "", **arguments.table_options(how))
+    matrix, labels = _samples(loaded, request, target, labelled=True)
+    scores = loaded.scorer.scores(matrix)
+    probabilities = loaded.probabilities(scores) if loaded.has_probabilities else None
+    found = judged(loaded.labels, labels, scores, probabilities)
+    put("convexcls-evaluation/1", evaluation_parts(found), as_json)
+    if found.warning:
+        say(f"note: the classifier {found.warning}")
+    return 0
+
+
+def _loaded(path: Path) -> SavedModel:
+    from convexcls.saved import ModelFileError, load_model
+
+    try:
+        return load_model(path)
+    except ModelFileError as error:
+        raise SourceError(str(error)) from None
+    except OSError as error:
+        raise SourceError(f"{path}: {error.strerror}") from None
+
+
+def _samples(model: SavedModel, request: Request, target: str | None, labelled: bool = False) -> tuple[Any, Any]:
+    """The matrix of a table's rows as the model takes them and, where asked for, their labels."""
+    with Working(f"reading {Path(request.source).name}"), told_as_flags():
+        files = opened_files(request)
+        if files[0].form == "svmlight":
+            contents = read_svmlight(files[0])
+            return model.matrix(_widened(contents.X, len(model.features))), contents.y
+        table = table_of(files, request.dialect)
+        matrix = model.matrix(table)
+        if not labelled:
+            return matrix, None
+        name = target or (None if model.coding is None else model.coding.target) or table.names[-1]
+        column = table.column(name, "target")
+        if column.missing.any():
+            row = int(np.argmax(column.missing))
+            raise SourceError(f"{table.place(row, name)} is empty: every row needs a label to be evaluated")
+        labels = np.asarray(labels_of(column, None))
+        positive = None if model.coding is None else model.coding.positive
+        if positive is not None and f"not {positive}" in (model.labels or ()):
+            labels = np.array([positive if str(label) == positive else f"not {positive}" for label in labels.tolist()])
+        return matrix, labels
+
+
+def _widened(X: Any, width: int) -> Any:
+    """Sparse samples with the columns that none of them has."""
+    if X.shape[1] < width:
+        X = X.copy()
+        X.resize((X.shape[0], width))
+    return X
+
+
+def _as_csv(model: SavedModel, matrix: Any, threshold: float | None) -> str:
+    """A line for each row, with a header."""
+    from convexcls.problem import NoAnswer
+
+    scores = model.scorer.scores(matrix)
+    columns: dict[str, Any] = {}
+    if model.labels is None:
+        columns["fitted"] = scores
+    else:
+        names = [str(label) for label in model.labels]
+        probabilities = model.probabilities(scores) if model.has_probabilities else None
+        columns["class"] = model.chosen(scores)
+        if threshold is not None:
+            columns["class"] = _above(model, scores, probabilities, threshold)
+        if scores.ndim == 1:
+            columns["score"] = scores
+        else:
+            columns |= {f"score {name}": scores[:, k] for k, name in enumerate(names)}
+        if probabilities is not None:
+            columns |= {f"probability {name}": probabilities[:, k] for k, name in enumerate(names)}
+        with suppress(NoAnswer):
+            columns["signed distance"] = scores / model.norm
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(zip(*(np.asarray(values).tolist() for values in columns.values()), strict=True))
+    return text.getvalue()
+
+
+def _above(model: SavedModel, scores: Any, probabilities: Any, threshold: float) -> Any:
+    """The second label where its probability, or where there is none its score, is above the threshold."""
+    if model.labels is None or len(model.labels) != 2 or (scores.ndim > 1 and probabilities is None):
+        raise click.UsageError("--threshold is for models of two classes")
+    if probabilities is not None and not 0 <= threshold <= 1:
+        raise click.UsageError(f"--threshold {threshold}: this model has probabilities, give one between 0 and 1")
+    chosen = (scores if probabilities is None else probabilities[:, 1]) > threshold
+    return np.array(model.labels)[chosen.astype(np.intp)]
+
+
+def evaluation_parts(found: Evaluation) -> list[Any]:
+    """An evaluation described, for people and for programs."""
+    from convexcls.describe import Fact, Facts
+    from convexcls.describe import Table as Shown
+    from convexcls.describe.parts import Column
+
+    values = found.to_dict()
+    named = {"accuracy": "accuracy", "balanced accuracy": "balanced_accuracy", "log-loss": "log_loss"}
+    named |= {"Brier score": "brier", "AUC": "auc"}
+    told = [Fact(name, f"{values[key]:.6g}") for name, key in named.items() if values[key] is not None]
+    labels = [shorten(str(label), 30) for label in found.labels]
+    rows = tuple((label, *map(int, row)) for label, row in zip(labels, found.confusion, strict=True))
+    columns = (Column("truth"), *(Column(f"as {label}", "count") for label in labels))
+    by_label = tuple(
+        (label, int(row.sum()), float(r), float(p))
+        for label, row, r, p in zip(labels, found.confusion, found.recall, found.precision, strict=True)
+    )
+    classes = (Column("class"), Column("samples", "count"), Column("recall", "number"), Column("precision", "number"))
+    return [
+        Facts((Fact("samples", str(found.n), values), *told)),
+        Shown("confusion_table", "Confusion matrix", columns, rows, values={}),
+        Shown("classes_table", "By class", classes, by_label, values={}),
+    ]
+
+
+@click.command()
+@click.argument("name", required=False)
+def models(name: str | None) -> int:
+    """List the models with their parameters.
+
+    With a NAME, what that model is.
+
+    \b
+    Examples:
+      convexcls models
+      convexcls models soft-margin
+    """
+    import inspect
+
+    from convexcls.cli.settings import describe, model_parameters, takes
+    from convexcls.describe import Column, Prose
+    from convexcls.describe import Table as Shown
+    from convexcls.describe.terminal import to_rich, write
+    from convexcls.models import by_kind
+    from convexcls.wording import did_you_mean
+
+    kinds = by_kind()
+    if name is not None and name not in kinds:
+        raise click.UsageError(f"there is no model {name!r}{did_you_mean(name, kinds)}; there are {', '.join(kinds)}")
+    if name is not None:
+        write(screen(), inspect.cleandoc(kinds[name].__doc__ or "").partition("\n>>>")[0].rstrip() + "\n")
+    rows = []
+    for kind, cls in kinds.items():
+        if name in (None, kind):
+            set_by = [f"{p.name}={p.default} ({describe(p.hint)})" for p in model_parameters(cls).values()]
+            set_by += ["class_weight=balanced"] if takes(cls, "sample_weight") else []
+            rows.append((kind, cls.__name__, "; ".join(set_by) or "-"))
+    columns = (Column("model"), Column("in Python"), Column("parameters (-p NAME=VALUE)", "words"))
+    to_rich(screen(), Shown("models", "Models", columns, tuple(rows)), Prose(""))
+    return 0
