@@ -129,7 +129,7 @@ def kernel(data: str, n: int, C: float, gamma: float, *, target: float, **option
 
 
 #: Sizes of the fit that goes before, so that imports and compilation are not timed.
-WARM = {"n": 400, "d": 60}
+WARM = {"n": 400, "d": 600}
 ADULT, COVER, TEXT, PICTURES = {"n": 32_561}, {"n": 500_000}, {"n": 20_000, "d": 5_000}, {"n": 20_000}
 WIDE_TEXT, PART = {"n": 20_000, "d": 50_000}, {"n": 5_000, "d": 5_000}
 SOME, FEW_WORDS = {"n": 2_000}, {"n": 1_000, "d": 500}

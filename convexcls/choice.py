@@ -43,10 +43,13 @@ def choices(problem: Problem) -> Iterator[Choice]:
 def _formulas(problem: Problem) -> list[Choice]:
     unknowns = f"{problem.size} unknowns"
     quadratic = "the objective is quadratic without constraints"
-    out = [Choice("closed-form", f"{quadratic}: one linear system of {unknowns}")] if not problem.norm_bounds else []
+    out = []
+    if problem.is_quadratic_program:
+        out.append(Choice("closed-form", f"{quadratic}: one linear system of {unknowns}"))
+    if any(t.loss.name == "log-det" for t in problem.terms):
+        out.append(Choice("moments", "the estimates are the moments of the classes: a formula"))
     if problem.terms or not problem.is_constrained:
         out += [
-            Choice("moments", "the estimates are the moments of the classes: a formula"),
             Choice("newton", f"smooth losses without constraints, {unknowns}: Newton's method converges quadratically"),
             Choice("newton-kkt", "smooth losses with constraints: Newton's method on the KKT system"),
         ]

@@ -243,14 +243,20 @@ def _data(path: Path, top: Mapping[str, Any]) -> tuple[Named, list[Any], Array |
                 raise GalleryError(f"{file}: row {k}, column {column!r} is {_short(cell)}, not a number")
         return np.array([float(cell) for cell in cells[column]])
 
-    labels: list[Any] = cells[target]
-    if all(_CELL.fullmatch(label) for label in labels):
-        real = top["model"].get("parameters", {}).get("coding") == "real"
-        labels = [Decimal(label) if real else float(label) for label in labels]
-        labels = [int(label) for label in labels] if not real and all(map(float.is_integer, labels)) else labels
+    labels = _labels(cells[target], real=top["model"].get("parameters", {}).get("coding") == "real")
     text = GivenCells(np.array([cells[f] for f in features], dtype=object).T)
     table = Named(np.column_stack([floats(f) for f in features]), tuple(features), given=text)
     return table, labels, None if weight is None else floats(weight)
+
+
+def _labels(cells: list[str], real: bool) -> list[Any]:
+    """Labels as text, or as numbers where all of them are; ``real`` targets as the decimals that they are."""
+    if not all(_CELL.fullmatch(cell) for cell in cells):
+        return cells
+    if real:
+        return [Decimal(cell) for cell in cells]
+    numbers = [float(cell) for cell in cells]
+    return [int(number) for number in numbers] if all(map(float.is_integer, numbers)) else numbers
 
 
 def _read_csv(file: Path) -> dict[str, list[str]]:

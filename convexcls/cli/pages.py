@@ -18,7 +18,7 @@ from convexcls.cli.screen import Working, say
 from convexcls.cli.sources import Request, check_output, gallery_title, read_problem
 from convexcls.files import write_file
 from convexcls.problem import NoAnswer
-from convexcls.wording import clean
+from convexcls.wording import capitalized, clean
 
 if TYPE_CHECKING:
     from convexcls.models import Model
@@ -34,7 +34,8 @@ NO_PICTURE = 1
 #: Of one solution; and of a comparison of solvers.
 #: Those that draw the features come first.
 OF_FEATURES = ("boundary", "hulls", "probability", "trajectory")
-OF_A_SOLUTION = (*OF_FEATURES, "projection", "multipliers", "slackness", "losses", "slice", "convergence")
+OF_SCORES = ("roc", "calibration", "projection")
+OF_A_SOLUTION = (*OF_FEATURES, *OF_SCORES, "multipliers", "slackness", "losses", "slice", "convergence")
 OF_A_COMPARISON = ("answers",)
 KIND = click.Choice([*OF_A_SOLUTION, *OF_A_COMPARISON])
 #: The perceptron's way is that of its rule: other solvers have none to show.
@@ -44,7 +45,9 @@ RULE = {"trajectory": "perceptron"}
 @click.command()
 @arguments.source_arguments
 @arguments.file_option("-o", "--output", help="The page to write (default: the name of SOURCE with -report.html).")
-@click.option("--title", help="The page's title (default: that of the gallery problem, or the name of the model).")
+@click.option(
+    "--title", help="The page's title (default: that of the gallery problem, or the names of model and file)."
+)
 @arguments.solver_option
 @click.option(
     "-c", "--compare", "compared", multiple=True, metavar="SOLVER", shell_complete=arguments.solver_names, help=COMPARED
@@ -93,7 +96,8 @@ def report(
     problem = read_problem(replace(request, exact=level == "exact"))
     found = arguments.solved(problem, solver, tol, {}, level, digits).unless_interrupted()
     with Working(f"writing the report of the {problem.name}") as progress:
-        title, others = title or gallery_title(request), not no_compare and (list(compared) or True)
+        title = title or gallery_title(request) or f"{capitalized(problem.name)}: {Path(request.source).name}"
+        others = not no_compare and (list(compared) or True)
         make(found, target, title, others, not no_pictures, command_line(), progress)
     say(f"{found.status}; report written to {clean(str(target))}")
     return 0 if certified(found) else 1
@@ -126,8 +130,9 @@ def plot(request: Request, kind: str | None, output: Path, solver: str | None, a
     """Solve the problem and draw it: boundary and margins, hulls, multipliers, ...
 
     Kinds: 'boundary' with margins and support points; 'hulls' of the classes with their shortest distance, or the point
-    where they meet; 'probability'; the perceptron's 'trajectory'; 'projection' on coef; 'multipliers' by sample;
-    'slackness'; 'losses' of the margin; the objective's 'slice'; 'convergence' of the solver; 'answers' of all solvers.
+    where they meet; 'probability'; the perceptron's 'trajectory'; 'roc', the curve of found and mistaken; 'calibration'
+    of probabilities; 'projection' on coef; 'multipliers' by sample; 'slackness'; 'losses' of the margin; the
+    objective's 'slice'; 'convergence' of the solver; 'answers' of all solvers.
 
     {SOURCE}
 

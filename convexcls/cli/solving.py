@@ -35,9 +35,11 @@ BASIS = f"The functions of the features that the certificate speaks of: {', '.jo
 @click.command()
 @arguments.source_arguments
 @click.option("--dual", is_flag=True, help="Derive and show the Lagrange dual instead.")
-@click.option("--latex", is_flag=True, help="As LaTeX.")
-def show(request: Request, dual: bool, latex: bool) -> int:
-    """Print the formulation: variables, constraints, multipliers, KKT conditions.
+@click.option("--latex", is_flag=True, help="As LaTeX, a piece for a document that has amsmath and graphicx.")
+@click.option("--standalone", is_flag=True, help="With --latex: a document that compiles.")
+@click.option("--markdown", is_flag=True, help="As Markdown, for slides and notes.")
+def show(request: Request, dual: bool, latex: bool, standalone: bool, markdown: bool) -> int:
+    """Print the formulation: variables, constraints, multipliers, KKT conditions; of a dual, how it is derived.
 
     {SOURCE}
 
@@ -45,12 +47,18 @@ def show(request: Request, dual: bool, latex: bool) -> int:
     Examples:
       convexcls show xor_hard_margin
       convexcls show data.csv --model soft-margin --param C=10 --dual
-      convexcls show data.csv --model logistic --latex > logistic.tex
+      convexcls show data.csv --model logistic --dual --latex --standalone > logistic.tex
+      convexcls show data.csv --model logistic --markdown > logistic.md
     """
+    if latex and markdown:
+        raise click.UsageError("--latex and --markdown: say one or the other")
+    if standalone and not latex:
+        raise click.UsageError("--standalone goes with --latex")
     problem = read_problem(request)
     shown = problem.dual() if dual else problem
-    if latex:
-        emit(clean(shown.latex(), keep="\n"))
+    if latex or markdown:
+        form: Any = "document" if standalone else "latex" if latex else "markdown"
+        emit(clean(shown.explain(form).rstrip("\n"), keep="\n"))
     else:
         write(screen(), shown.explain().rstrip("\n"))
     return 0

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any, Protocol, Self
 
 import numpy as np
@@ -110,7 +111,12 @@ def feature_names(X: Any, d: int) -> tuple[str, ...]:
     """The names of a table's columns; x1, x2, ... where there are none."""
     if isinstance(X, Named):
         return X.features
-    return tuple(map(str, X.columns)) if is_frame(X) else tuple(f"x{j + 1}" for j in range(d))
+    return tuple(map(str, X.columns)) if is_frame(X) else _numbered(d)
+
+
+@lru_cache(maxsize=16)
+def _numbered(d: int) -> tuple[str, ...]:
+    return tuple(f"x{j + 1}" for j in range(d))
 
 
 def is_frame(X: Any) -> bool:

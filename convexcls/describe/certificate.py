@@ -12,7 +12,7 @@ from convexcls.describe.parts import Chapter, Cluster, Column, Formula, Inline, 
 from convexcls.problem import NoAnswer, Problem
 from convexcls.problem.explain import complementarity, inequalities, multiplier_sign, stationarity
 from convexcls.proofs.certificate import Certificate
-from convexcls.proofs.kkt.residuals import Residual
+from convexcls.proofs.kkt.residuals import KKT, Residual
 from convexcls.proofs.words import MEASURES, conditions, worst_at
 from convexcls.solution import Solution
 from convexcls.wording import listed, shorten
@@ -88,6 +88,13 @@ def kkt_table(certificate: Certificate) -> Table | None:
         Column("worst at"),
     )
     return Table("kkt", caption, columns, tuple(rows), values={"kkt": values})
+
+
+def measures_table(kkt: KKT) -> Table:
+    """The conditions and the gap of a point by their relative residuals."""
+    rows = tuple((name, MEASURES[name], relative) for name, relative in kkt.measures().items())
+    columns = (Column("KKT condition"), Column("meaning", "words"), Column("relative", "small"))
+    return Table("kkt", "The KKT conditions and the duality gap", columns, rows)
 
 
 def _formulas(problem: Problem) -> dict[str, list[Inline]]:

@@ -1,12 +1,16 @@
 """Descriptions as HTML, for pages and notebooks: no script, nothing from outside.
 
 Escaping cannot be forgotten: text that is not ``Html`` is escaped where it goes in.
+
+A page brings a style sheet and shows MathML. A notebook that is not trusted loses both: what goes into notebooks
+(``for_notebook``) carries its styles on every element, and its formulas as LaTeX between dollar signs, for MathJax.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from contextvars import ContextVar
 from functools import lru_cache, singledispatch
 from html import escape
 from itertools import groupby
@@ -25,6 +29,7 @@ from convexcls.describe.parts import (
     Part,
     Prose,
     Table,
+    is_display,
     shows,
 )
 from convexcls.problem.latex import plain_lines
@@ -33,6 +38,32 @@ from convexcls.wording import clean
 EMPTY = ("meta", "br", "col", "img")
 #: A verdict is told by its sign and its word; the colour only repeats them.
 SIGNS = {"optimal": "✓", "infeasible": "∅", "unattained": "∞", "undecided": "?"}
+
+
+LEFT = "text-align:left;vertical-align:top;white-space:normal"
+RIGHT = "text-align:right;vertical-align:top;white-space:nowrap"
+#: How elements look in notebooks, by tag and by class; without colours of ink and paper, which are the notebook's.
+IN_NOTEBOOKS = {
+    "table": "margin:0.6em 0;border-collapse:collapse",
+    "caption": "text-align:left;padding-bottom:0.3em;opacity:0.75",
+    "th": LEFT,
+    "td": LEFT,
+    ".number": RIGHT,
+    "figure": "margin:0",
+    "figcaption": "opacity:0.75",
+    "small": "display:block;font-weight:400;opacity:0.75",
+    "summary": "cursor:pointer",
+    ".badge": "border:2px solid;border-radius:4px;padding:0.1em 0.5em;white-space:nowrap",
+    ".fails": "font-weight:700;white-space:nowrap",
+    ".holds": "white-space:nowrap",
+    ".word": "white-space:nowrap",
+    ".scroll": "overflow-x:auto;overflow-y:hidden;max-width:100%",
+    ".bar": "display:block;width:7em;height:0.8em",
+    ".lines": "list-style-type:none;padding-left:1.2em",
+    ".letters": "list-style-type:none;padding-left:0",
+}
+BAR = "display:block;height:100%;min-width:1px;background:#3b8ec2;"
+_for_notebook: ContextVar[bool] = ContextVar("_for_notebook", default=False)
 
 
 class Html(str):
@@ -48,12 +79,19 @@ def safe(text: Content) -> Html:
     """Html as it is; other text escaped, its hidden characters made visible."""
     if text is None:
         return Html("")
-    return text if isinstance(text, Html) else Html(escape(clean(text, keep="\n")))
+    if isinstance(text, Html):
+        return text
+    written = escape(clean(text, keep="\n"))
+    if _for_notebook.get():  # what is no formula stays text: MathJax joins nothing across elements
+        written = re.sub(r"[$\\]", r"<span>\g<0></span>", written)
+    return Html(written)
 
 
 def tag(name: str, /, *children: Content, **attributes: str | bool | None) -> Html:
     """An element. ``class_`` and ``aria_label`` are written class and aria-label; what is None or False is left out."""
     written = ""
+    if _for_notebook.get():
+        attributes = _styled(name, attributes)
     for key, value in attributes.items():
         if value is not None and value is not False:
             bare = key.rstrip("_").replace("_", "-")
@@ -61,6 +99,23 @@ def tag(name: str, /, *children: Content, **attributes: str | bool | None) -> Ht
     if name in EMPTY:
         return Html(f"<{name}{written}>")
     return Html(f"<{name}{written}>{join(children)}</{name}>")
+
+
+def _styled(name: str, attributes: dict[str, str | bool | None]) -> dict[str, str | bool | None]:
+    """The attributes with a style instead of a class: the sheet of the notebook may know a class by the same name."""
+    classes = str(attributes.get("class_") or "").split()
+    keys = [name, *(f".{one}" for one in classes)]
+    styles = [IN_NOTEBOOKS[key] for key in keys if key in IN_NOTEBOOKS] + [str(attributes.get("style") or "")]
+    return {**attributes, "class_": None, "style": ";".join(filter(None, styles)) or None}
+
+
+def for_notebook(*parts: Part | None) -> Html:
+    """The parts as a notebook shows them, trusted or not."""
+    token = _for_notebook.set(True)
+    try:
+        return Html(f'<div class="convexcls">{to_html(*parts)}</div>')
+    finally:
+        _for_notebook.reset(token)
 
 
 def join(parts: Iterable[Content]) -> Html:
@@ -94,8 +149,11 @@ def _converter() -> Any:
 
 
 def formula(latex: str, display: bool = False) -> Html:
-    """A formula of ours as MathML, in a line or (``display``) standing alone; as plain text without math-core."""
-    converter = _converter()
+    """A formula of ours as MathML, in a line or (``display``) standing alone; as plain text without math-core. In
+    notebooks as LaTeX."""
+    if _for_notebook.get() and "$" not in latex:
+        return Html(escape(f"$${latex}$$" if display else f"${latex}$"))
+    converter = None if _for_notebook.get() else _converter()
     if converter is not None:
         try:
             return Html(converter.convert_with_local_state(latex, displaystyle=display))
@@ -116,7 +174,8 @@ def to_html(*parts: Part | None) -> Html:
 def inline(content: Any) -> Html:
     """What stands in a line; of a list, one below the other."""
     if isinstance(content, Formula):
-        return formula(content.latex)
+        shown = formula(content.latex, display=is_display(content))
+        return tag("div", shown, class_="scroll", tabindex="0") if is_display(content) else shown
     if isinstance(content, list):
         return join(tag("div", inline(one)) for one in content)
     if isinstance(content, tuple):
@@ -145,6 +204,9 @@ def _html(part: Any) -> Html:
 
 @_html.register
 def _(facts: Facts) -> Html:
+    if _for_notebook.get():  # where definition lists have styles that do not suit
+        rows = (tag("tr", tag("th", fact.label, scope="row"), tag("td", inline(fact.value))) for fact in facts.shown)
+        return tag("table", tag("tbody", *rows))
     pairs = (tag("div", tag("dt", fact.label), tag("dd", inline(fact.value))) for fact in facts.shown)
     return tag("dl", *pairs, class_="facts")
 
@@ -178,7 +240,7 @@ def _bar(share: float) -> Html:
         return Html("")
     width, left = 50 * abs(share), 50 - 50 * max(-share, 0.0)
     return tag(
-        "span", tag("span", style=f"margin-left:{left:.1f}%;width:{width:.1f}%"), class_="bar", aria_hidden="true"
+        "span", tag("span", style=f"{BAR}margin-left:{left:.1f}%;width:{width:.1f}%"), class_="bar", aria_hidden="true"
     )
 
 
@@ -198,6 +260,9 @@ def _(statement: Formulation) -> Html:
 
 @_html.register
 def _(listing: Listing) -> Html:
+    if listing.numbered:
+        steps = tag("ol", *(tag("li", inline(item)) for item in listing.items), class_="steps")
+        return tag("div", steps, class_="scroll", tabindex="0")
     return tag("ul", *(tag("li", inline(item)) for item in listing.items), class_="letters")
 
 

@@ -10,24 +10,22 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import singledispatch
-from typing import Any, Literal, TypeAlias
+from itertools import count, repeat
+from typing import Any, Literal, TypeAlias, TypeGuard
 
-from convexcls.problem.latex import plain, plain_lines
+from convexcls.problem.latex import Formula, plain, plain_lines
 from convexcls.wording import clean, columns, indented, number, plain_values, seconds, small
+
+__all__ = ["Chapter", "Cluster", "Column", "Fact", "Facts", "Formula", "Formulation", "Inline", "Listing"]
+__all__ += ["Mark", "Part", "Prose", "Table"]
+__all__ += ["data_of", "in_letters", "is_display", "shows", "strict_json", "to_json", "to_text"]
 
 #: Smaller slacks are what rounding leaves: two digits are enough.
 TINY = 1e-6
-
-
+#: How formulas of several lines begin.
+ALIGNED = r"\begin{aligned}"
 #: Names of facts stand in a column of at least this width.
 NARROWEST = 16
-
-
-@dataclass(frozen=True)
-class Formula:
-    """A formula as LaTeX."""
-
-    latex: str
 
 
 @dataclass(frozen=True)
@@ -164,9 +162,11 @@ class Formulation:
 
 @dataclass(frozen=True)
 class Listing:
-    """Short items, such as what the letters of a formula stand for."""
+    """Short items, such as what the letters of a formula stand for; or ``numbered`` steps, each with what is done in it
+    below its name."""
 
-    items: tuple[Inline, ...]
+    items: tuple[Inline | list[Inline], ...]
+    numbered: bool = False
 
 
 @dataclass(frozen=True)
@@ -222,6 +222,11 @@ def in_letters(content: Any) -> str:
     return str(content)
 
 
+def is_display(content: Any) -> TypeGuard[Formula]:
+    """Whether it is a formula of several lines, which stands alone."""
+    return isinstance(content, Formula) and content.latex.startswith(ALIGNED)
+
+
 def _bare(value: Any) -> Any:
     """A cell for programs."""
     return in_letters(value) if isinstance(value, (Formula, Mark, tuple, list)) else value
@@ -266,7 +271,16 @@ def _(statement: Formulation) -> str:
 
 @_text.register
 def _(listing: Listing) -> str:
-    return "\n".join(indented(map(in_letters, listing.items)))
+    return "\n".join(indented(map(_item, listing.items, count(1) if listing.numbered else repeat(0))))
+
+
+def _item(item: Inline | list[Inline], number: int) -> str:
+    lines = [line for one in (item if isinstance(item, list) else [item]) for line in _in_lines(one)]
+    return "\n     ".join([f"{number}. {lines[0]}" if number else lines[0], *lines[1:]])
+
+
+def _in_lines(content: Inline) -> list[str]:
+    return plain_lines(content.latex) if is_display(content) else [in_letters(content)]
 
 
 @_text.register(Cluster)

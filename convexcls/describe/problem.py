@@ -8,8 +8,27 @@ import numpy as np
 
 from convexcls.arrays import Indices
 from convexcls.data import Data
-from convexcls.describe.parts import Chapter, Cluster, Column, Fact, Facts, Formula, Formulation, Listing, Prose, Table
-from convexcls.problem import Problem
+from convexcls.describe.markdown import to_markdown
+from convexcls.describe.parts import (
+    Chapter,
+    Cluster,
+    Column,
+    Fact,
+    Facts,
+    Formula,
+    Formulation,
+    Inline,
+    Listing,
+    Mark,
+    Part,
+    Prose,
+    Table,
+)
+from convexcls.describe.tex import document, to_tex
+from convexcls.problem import Problem, explain
+from convexcls.problem.duality import Dual
+from convexcls.problem.explain import convexity
+from convexcls.problem.latex import Line
 from convexcls.wording import capitalized, count, listed, number, shorten
 
 MAX_FEATURES = 30
@@ -45,15 +64,78 @@ def statement(problem: Problem, heading: str = "") -> Formulation:
     return Formulation(heading or name, name, problem.latex())
 
 
-def formulation(problem: Problem) -> Chapter:
-    """The primal beside the dual, with what the letters stand for."""
-    names = ("Primal", "Dual") if problem.sense == "min" else ("The problem as stated", "Its dual")
-    both = Cluster((statement(problem, names[0]), statement(problem.dual(), names[1])), "formulas")
-    letters = Listing(tuple((Formula(v.symbol), f" {v.name}, {count(v.size, 'unknown')}") for v in problem.variables))
-    notes = " ".join(f"{capitalized(str(note).rstrip('.'))}." for note in problem.notes)
-    return Chapter(
-        "formulation", "The problem and its dual", (both, letters, *([Prose(notes, "note")] if notes else []))
+def explained(problem: Problem) -> list[Part]:
+    """All that there is to say of a problem: the statement; of a dual, how it is derived; variables, multipliers,
+    Lagrangian, KKT conditions."""
+    return [
+        statement(problem),
+        *([Chapter("derivation", "Derivation", (derivation(problem),))] if isinstance(problem, Dual) else []),
+        Chapter("variables", f"Variables ({problem.size} in all)", (_variables(problem),)),
+        *([Chapter("multipliers", "Multipliers", (_multipliers(problem),))] if problem.blocks else []),
+        Chapter("convexity", "Convexity", (Prose(convexity(problem)),)),
+        *([Chapter("lagrangian", "Lagrangian", (_lagrangian(problem),))] if problem.is_constrained else []),
+        Chapter("kkt", "KKT conditions", (kkt_system(problem),)),
+        *([Chapter("notes", "Notes", (Prose(_notes(problem)),))] if problem.notes else []),
+    ]
+
+
+def written(problem: Problem, form: str) -> str:
+    """All that there is to say of a problem, as ``latex``, as a LaTeX ``document`` or as ``markdown``."""
+    title, parts = capitalized(problem.name), explained(problem)
+    if form == "document":
+        return f"{document(title, *parts)}\n"
+    if form in ("latex", "markdown"):
+        return f"{to_tex(*parts) if form == 'latex' else to_markdown(Prose(Mark(title, 'strong')), *parts)}\n"
+    raise ValueError(f"form={form!r}: say 'text', 'latex', 'document' or 'markdown'")
+
+
+def derivation(dual: Dual) -> Listing:
+    """The way from a problem to its dual, step by step."""
+    return Listing(tuple([title, *map(_alone, steps)] for title, steps in explain.derivation(dual)), numbered=True)
+
+
+def _alone(line: Line) -> Inline:
+    """A formula that is the whole line stands alone."""
+    return line[0] if len(line) == 1 else line
+
+
+def kkt_system(problem: Problem) -> Table:
+    """The KKT conditions by name."""
+    columns = (Column("condition"), Column("formula", "words"))
+    return Table("kkt", "What a solution has to satisfy", columns, tuple(explain.conditions(problem)))
+
+
+def _variables(problem: Problem) -> Table:
+    columns = (Column("variable"), Column("symbol"), Column("size", "words"))
+    return Table("variables", "Variables", columns, tuple(explain.unknowns(problem)))
+
+
+def _multipliers(problem: Problem) -> Table:
+    columns = (Column("constraint or loss"), Column("multiplier", "words"))
+    return Table(
+        "multipliers", "Constraints and losses, with their multipliers", columns, tuple(explain.multipliers(problem))
     )
+
+
+def _lagrangian(problem: Problem) -> Prose:
+    word = "" if problem.sense == "min" else "Of the equivalent minimisation: "
+    return Prose((word, Formula(f"L = {explain.lagrangian(problem)}")))
+
+
+def _notes(problem: Problem) -> str:
+    return " ".join(f"{capitalized(str(note).rstrip('.'))}." for note in problem.notes)
+
+
+def formulation(problem: Problem) -> Chapter:
+    """The primal beside the dual, with what the letters stand for; how the one follows from the other."""
+    names = ("Primal", "Dual") if problem.sense == "min" else ("The problem as stated", "Its dual")
+    dual = problem.dual()
+    both = Cluster((statement(problem, names[0]), statement(dual, names[1])), "formulas")
+    letters = Listing(tuple((Formula(v.symbol), f" {v.name}, {count(v.size, 'unknown')}") for v in problem.variables))
+    notes = [Prose(_notes(problem), "note")] if problem.notes else []
+    way = Cluster((derivation(dual),), "folded", "How the dual is derived")
+    kkt = Cluster((kkt_system(problem),), "folded", "The KKT conditions")
+    return Chapter("formulation", "The problem and its dual", (both, letters, *notes, way, kkt))
 
 
 # ---- the data -------------------------------------------------------------------------------------------

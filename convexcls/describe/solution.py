@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from convexcls.arrays import Array
 from convexcls.describe.certificate import kkt_table
 from convexcls.describe.parts import Column, Fact, Facts, Inline, Mark, Part, Prose, Table
 from convexcls.describe.problem import some_of, title
@@ -241,11 +242,26 @@ def _coefficients(s: Solution, most: int | None) -> Table:
         kept = sorted(sorted(kept, key=lambda k: -abs(pairs[k][1]))[:most])
     titles = ("feature", "coef") if "coef" in s.problem.layout else ("variable", "value")
     titles = ("support point", "dual coef") if in_samples(s.problem) else titles
-    largest = max((abs(value) for _, value in pairs), default=0.0) or 1.0
-    columns = (Column(titles[0]), Column(titles[1], "number"), Column("size", "bar", pages_only=True))
-    rows = tuple((shorten(pairs[k][0]), pairs[k][1], pairs[k][1] / largest) for k in kept)
+    spread = _spread(s)
+    sizes = [value * spread[k] for k, (_, value) in enumerate(pairs)] if spread is not None else [v for _, v in pairs]
+    largest = max(map(abs, sizes), default=0.0) or 1.0
+    standardised = "size, per standard deviation" if spread is not None else "size"
+    columns = (Column(titles[0]), Column(titles[1], "number"), Column(standardised, "bar", pages_only=True))
+    rows = tuple((shorten(pairs[k][0]), pairs[k][1], sizes[k] / largest) for k in kept)
     cut = f"the {len(kept)} largest of {len(pairs)}" if len(kept) < len(pairs) else ""
     return Table("coef", "Coefficients", columns, rows, cut, sortable=len(rows) > 8, values={"coef": dict(pairs)})
+
+
+def _spread(s: Solution) -> Array | None:
+    """The standard deviation of each feature, by which coefficients are compared; nothing where that has no meaning."""
+    data = s.problem.data
+    if data is None or data.sparse or in_samples(s.problem) or "coef" not in s.values:
+        return None
+    if s.values["coef"].size != data.d:
+        return None
+    with np.errstate(all="ignore"):
+        spread = np.asarray(data.matrix, dtype=float).std(axis=0)
+    return spread if np.all(np.isfinite(spread)) else None
 
 
 def coefficients(s: Solution) -> list[tuple[str, float]]:

@@ -63,7 +63,7 @@ def path_table(path: Path) -> Table:
 
 def summary_parts(summary: Summary) -> list[Part]:
     """The fit as a whole, then the coefficients, equation by equation, then the notes."""
-    pairs = [pair for row in head(summary) for pair in row if pair[0]]
+    pairs = [pair for column in zip(*head(summary), strict=True) for pair in column if pair[0]]
     parts: list[Part] = [
         Prose(Mark(summary.title, "strong")),
         Facts(tuple(Fact(name.rstrip(":"), value) for name, value in pairs)),

@@ -79,6 +79,8 @@ class Loss(ABC):
         bend = np.abs(self.curvature(u))
         if bend.ndim == 1:
             return np.asarray(bend * moved)
+        if isinstance(moved, float):
+            return np.asarray(bend.sum(axis=2).ravel() * moved)
         moves = np.broadcast_to(moved, u.shape).reshape(*bend.shape[:2], 1)
         return np.asarray((bend @ moves).ravel())
 

@@ -294,6 +294,11 @@ class Logistic(Loss):
         small = np.exp(-np.abs(u))
         return np.asarray(small / (1.0 + small) ** 2)
 
+    def remaining(self, u: Array, moved: Array) -> Array:
+        """The distances from both ends are probabilities, p and 1 - p, and the curvature is their product."""
+        p = -self.slope(u)
+        return np.minimum(np.minimum(1.0 + p * moved, 1.0 - (1.0 - p) * moved), 1.0)
+
     @property
     def conjugate(self) -> Loss:
         return BinaryEntropy(self)

@@ -19,6 +19,7 @@ from convexcls.plots.multipliers import MultipliersDisplay, SlacknessDisplay
 from convexcls.plots.path import PathDisplay
 from convexcls.plots.probability import ProbabilityDisplay
 from convexcls.plots.projection import ProjectionDisplay
+from convexcls.plots.scoring import CalibrationDisplay, RocDisplay
 from convexcls.plots.trajectory import TrajectoryDisplay
 from convexcls.problem import NoAnswer
 from convexcls.solution import Solution
@@ -27,6 +28,7 @@ __all__ = [
     "KINDS",
     "AnswersDisplay",
     "BoundaryDisplay",
+    "CalibrationDisplay",
     "ConvergenceDisplay",
     "Display",
     "HullsDisplay",
@@ -37,6 +39,7 @@ __all__ = [
     "Picture",
     "ProbabilityDisplay",
     "ProjectionDisplay",
+    "RocDisplay",
     "SlacknessDisplay",
     "TrajectoryDisplay",
     "pictures",
@@ -50,6 +53,8 @@ KINDS: dict[str, type[Display]] = {
         HullsDisplay,
         ProbabilityDisplay,
         TrajectoryDisplay,
+        RocDisplay,
+        CalibrationDisplay,
         ProjectionDisplay,
         MultipliersDisplay,
         SlacknessDisplay,
@@ -66,7 +71,7 @@ def pictures(solution: Solution) -> list[Picture]:
     >>> import convexcls as cc
     >>> s = cc.LogisticMLE([[0, 0], [1, 3], [2, 0], [3, 1]], [0, 1, 0, 1], l2=1.0).solve()
     >>> [picture.name for picture in cc.plots.pictures(s)]
-    ['boundary', 'probability', 'projection', 'losses', 'slice', 'convergence']
+    ['boundary', 'probability', 'calibration', 'projection', 'losses', 'slice', 'convergence']
     """
     problem, found = solution.problem, []
     on_separability = problem.kind == "max-margin" or problem.separation_rows() is not None  # its verdict depends on it
@@ -75,7 +80,10 @@ def pictures(solution: Solution) -> list[Picture]:
             continue
         try:
             with np.errstate(all="ignore"):  # what overflows is not drawn
-                found.append(Picture.of(display.of(solution)))
+                shown = display.of(solution)
+                if isinstance(shown, RocDisplay) and shown.auc == 1.0:
+                    continue  # of separated classes every curve is the same
+                found.append(Picture.of(shown))
         except NoAnswer:  # the picture makes no sense here: the display knows that best
             continue
     return found

@@ -35,7 +35,7 @@ MAX_SLACK_LINES = 300
 ON_THE_MARGIN = 1e-6
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class BoundaryDisplay(Display):
     """Where a classifier's answer changes, in the plane of ``view``.
 

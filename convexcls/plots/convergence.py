@@ -36,7 +36,7 @@ class Trace:
     residual: Array
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class ConvergenceDisplay(Display):
     """Traces on a logarithmic scale. ``optimum`` is the best objective that is proved.
 
@@ -166,7 +166,7 @@ def _finish(solution: Solution, optimum: float, unit: float) -> list[tuple[float
 SMALLEST_DISTANCE = 1e-17
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class AnswersDisplay(Display):
     """``distances`` are ‖coef - certified coef‖ relative to the latter's length (with the intercept), one a solver;
     ``proved`` says whose answer was proved optimal. ``reference`` is the solver with the certified answer: the one

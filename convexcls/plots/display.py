@@ -5,7 +5,10 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
+from io import BytesIO
 from typing import Any, ClassVar, Self
+
+import numpy as np
 
 from convexcls.plots import style
 from convexcls.plots.style import Axes, Figure
@@ -56,6 +59,19 @@ class Display(ABC):
         if X is not None:
             options["X"] = X
         return cls.from_solution(one_solution(estimator, cls.__name__), ax=ax, **options)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {self.title}>"
+
+    def _repr_png_(self) -> tuple[bytes, dict[str, str]] | None:
+        """For notebooks, which show pixels whether they are trusted or not; but what is drawn already they show by
+        themselves."""
+        if hasattr(self, "figure_"):
+            return None
+        picture = Picture.of(self)
+        with np.errstate(all="ignore"):  # where numbers end, so do the ticks of an axis
+            picture.figure().savefig(drawn := BytesIO(), format="png", dpi=100)
+        return drawn.getvalue(), {"alt": picture.alt}
 
     @property
     def title(self) -> str:

@@ -25,7 +25,7 @@ from convexcls.wording import listed
 MAX_WEIGHTS_WRITTEN = 8
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class HullsDisplay(Display):
     """The convex hulls of the two classes in the plane of ``view``.
 

@@ -32,7 +32,7 @@ FORMULAS = {
 MAX_TICKS = 400
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class LossesDisplay(Display):
     """``values[name]`` is the loss of that name at the ``margins``; ``own`` the one that a model minimises, with the
     margins y_i f(x_i) of its ``samples``.
@@ -148,7 +148,7 @@ MAX_DIRECTIONS = 4
 ROUNDED_SUM = 1e-9
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class LossSliceDisplay(Display):
     """``values[name]`` is the objective at solution + t direction, for t in ``t``; NaN where a constraint is violated.
     What only bounds the rest from above, such as slacks, is set to the least that is allowed.

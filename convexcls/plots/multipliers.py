@@ -23,7 +23,7 @@ MAX_BARS = 60
 AT_BOUND = 1e-6
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class MultipliersDisplay(Display):
     """alpha_i for the samples ``rows``, out of ``n``, of which ``positive`` have one that is not 0. ``box`` has their
     upper bounds C times weight, None where there is none.
@@ -104,7 +104,7 @@ class MultipliersDisplay(Display):
 MAX_ROWS_SHOWN = 1500
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class SlacknessDisplay(Display):
     """For each row of the inequalities its ``slack`` (how far it is from being tight) and its ``multiplier``, by the
     name of the constraint. ``products`` has the largest |multiplier_i slack_i| of each.

@@ -19,7 +19,7 @@ AGAINST: tuple[Against, ...] = ("log", "linear", "norm")
 MAX_NAMED = 20
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class PathDisplay(Display):
     """``coef`` has a row a value of the parameter, in rising order of the ``values``, and a column a coefficient;
     ``places`` is where they are drawn, ``statuses`` the verdicts.

@@ -18,7 +18,7 @@ from convexcls.solution import Solution
 LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class ProbabilityDisplay(Display):
     """``field.values`` are the probabilities of the second class over the plane of ``view``; of several classes the
     largest one, with the class that has it in ``winner``.

@@ -17,7 +17,7 @@ from convexcls.solution import Solution
 MIN_BINS, MAX_BINS = 5, 40
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class ProjectionDisplay(Display):
     """``projected[k]`` are coef'x_i of the samples of class k, ``counts[k]`` how many fall between the ``edges``;
     ``threshold`` is where the classifier changes its answer, None of several classes.

@@ -28,7 +28,7 @@ MAX_UPDATES, BUDGET = 5000, 2e8
 MAX_WRITTEN_ENTRIES = 5e7
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class TrajectoryDisplay(Display):
     """``weights`` has a row for the start and one after each update: coef of the two features ``names``, then the
     intercept where there is one. ``chosen`` are the updates whose lines are drawn, of ``updates`` in all; ``complete``

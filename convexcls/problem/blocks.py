@@ -148,9 +148,14 @@ class Block:
             object.__setattr__(self, "_exactly", {**getattr(self, "_exactly", {}), field_name: exact})
         object.__setattr__(self, field_name, vector)
 
+    def given_rationals(self, field_name: str) -> tuple[Fraction, ...] | None:
+        """A right-hand side or an offset that was given in rationals; None where doubles were."""
+        exact: tuple[Fraction, ...] | None = getattr(self, "_exactly", {}).get(field_name)
+        return exact
+
     def rational_vector(self, field_name: str, index: Any = None) -> list[Fraction]:
         """Some entries (all where none are named) of a right-hand side or an offset, as the data were given."""
-        exact = getattr(self, "_exactly", {}).get(field_name)
+        exact = self.given_rationals(field_name)
         chosen = np.arange(self.size) if index is None else np.arange(self.size)[index]
         if exact is not None:
             return [exact[i] for i in chosen.tolist()]

@@ -17,7 +17,7 @@ import numpy as np
 from convexcls.losses.writing import number
 from convexcls.problem import BY_SAMPLE, Constraint, Kind, Label, NormBound, Problem, Term, Variable, latex
 from convexcls.problem.duality import Dual, Step
-from convexcls.problem.latex import Piece, indexed, plain
+from convexcls.problem.latex import Formula, Line, Piece, in_letters, indexed, plain
 from convexcls.wording import capitalized, count, listed
 
 
@@ -26,7 +26,12 @@ def explain(problem: Problem) -> str:
     sections = [_heading(problem)]
     if isinstance(problem, Dual):
         sections.append(_derivation(problem))
-    sections += [_statement(problem), _variables(problem), _constraint_table(problem), _convexity(problem)]
+    sections += [
+        _statement(problem),
+        _variables(problem),
+        _constraint_table(problem),
+        f"Convexity\n  {convexity(problem)}",
+    ]
     sections += [_lagrangian(problem), _conditions(problem), _notes(problem)]
     return "\n\n".join(section for section in sections if section) + "\n"
 
@@ -69,39 +74,57 @@ def _statement(problem: Problem) -> str:
 
 
 def _variables(problem: Problem) -> str:
-    lines = []
-    for v in problem.variables:
-        p = problem.quadratic.get(v.name)
-        role = "" if p is None else ", with a quadratic cost"
-        lines.append(f"{v.name:<14} {plain(indexed(v.symbol, v.kind)):<4} {count(v.size, 'unknown')}{role}")
+    lines = [f"{name:<14} {plain(symbol.latex):<4} {words}" for name, symbol, words in unknowns(problem)]
     return f"Variables ({problem.size} in all)\n" + _indented(lines)
 
 
+def unknowns(problem: Problem) -> list[tuple[str, Formula, str]]:
+    """Each variable with its symbol, its size, and whether it has a quadratic cost."""
+    cost = dict.fromkeys(problem.quadratic, ", with a quadratic cost")
+    return [
+        (v.name, Formula(indexed(v.symbol, v.kind)), count(v.size, "unknown") + cost.get(v.name, ""))
+        for v in problem.variables
+    ]
+
+
 def _constraint_table(problem: Problem) -> str:
-    lines = []
-    for c in problem.constraints:
-        sign = "≥ 0" if c.relation == "<=" else "free"
-        kind = "inequality" if c.relation == "<=" else "equality"
-        many = {"inequality": "inequalities", "equality": "equalities"}[kind] if c.size != 1 else kind
-        lines.append(f"{c.name:<14} {c.size} {many}, multiplier {plain(indexed(c.symbol, c.kind))} {sign}")
-    for b in problem.norm_bounds:
-        u, r = plain(b.symbol), plain(b.radius_symbol)
-        lines.append(f"{b.name:<14} 1 norm bound, multiplier ({u}, {r}) with ‖{u}‖ ≤ {r}")
-    for t in problem.terms:
-        terms = count(t.weights.size, "loss term")
-        lines.append(f"{t.name:<14} {terms} ({t.loss.name}), slope {_slope(t)}")
+    lines = [f"{name:<14} {in_letters(words)}" for name, words in multipliers(problem)]
     return ("Constraints and losses, with their multipliers\n" + _indented(lines)) if lines else ""
 
 
-def _slope(t: Term) -> str:
+def multipliers(problem: Problem) -> list[tuple[str, Line]]:
+    """Each block of constraints and losses with its size and its multiplier."""
+    lines: list[tuple[str, Line]] = []
+    for c in problem.constraints:
+        kind = "inequality" if c.relation == "<=" else "equality"
+        many = {"inequality": "inequalities", "equality": "equalities"}[kind] if c.size != 1 else kind
+        symbol = indexed(c.symbol, c.kind)
+        signed = Formula(rf"{symbol} \ge 0") if c.relation == "<=" else (Formula(symbol), " free")
+        lines.append((c.name, _line(f"{c.size} {many}, multiplier ", signed)))
+    for b in problem.norm_bounds:
+        pair = Formula(f"({b.symbol}, {b.radius_symbol})")
+        lines.append((b.name, _line("1 norm bound, multiplier ", pair, " with ", Formula(multiplier_sign(b)))))
+    for t in problem.terms:
+        terms = count(t.weights.size, "loss term")
+        lines.append((t.name, _line(f"{terms} ({t.loss.name}), slope ", _slope(t))))
+    return lines
+
+
+def _line(*pieces: str | Formula | Line) -> Line:
+    """Pieces of a line one after another."""
+    return tuple(one for piece in pieces for one in (piece if isinstance(piece, tuple) else (piece,)))
+
+
+def _slope(t: Term) -> Formula:
     """The multiplier of u = Mx + t, which at a solution is the loss's slope."""
     sign = "-" if t.loss.dual_sign < 0 else ""
-    weight = "" if np.all(t.weights == 1) else "c" + ("ᵢ" if t.kind in BY_SAMPLE else "")
-    argument = "∂φ/∂uₖ(uᵢ)" if t.kind == "margins" else "φ'(uᵢ)" if t.kind == "samples" else "φ'(u)"
-    return f"{plain(indexed(t.symbol, t.kind))} = {sign}{weight}{argument}"
+    weight = "" if np.all(t.weights == 1) else "c_i " if t.kind in BY_SAMPLE else "c "
+    slope = {"margins": r"\partial\phi/\partial u_k(u_i)", "samples": r"\phi'(u_i)"}.get(t.kind, r"\phi'(u)")
+    return Formula(f"{indexed(t.symbol, t.kind)} = {sign}{weight}{slope}")
 
 
-def _convexity(problem: Problem) -> str:
+def convexity(problem: Problem) -> str:
+    """What kind of convex program it is."""
     kind = (
         "a linear program"
         if problem.is_linear_program
@@ -113,7 +136,7 @@ def _convexity(problem: Problem) -> str:
     )
     strict = [v for v, p in problem.diagonals.items() if np.all(p > 0)]
     more = f"; strictly convex in {', '.join(strict)}, so that part of a solution is unique" if strict else ""
-    return f"Convexity\n  {capitalized(kind)}: every KKT point is a global optimum{more}."
+    return f"{capitalized(kind)}: every KKT point is a global optimum{more}."
 
 
 # ---- Lagrangian and KKT -----------------------------------------------------------------------------------
@@ -242,20 +265,27 @@ def _is_sum(formula: str) -> bool:
 
 
 def _conditions(problem: Problem) -> str:
-    rows: list[tuple[str, str]] = []
-    for v in problem.variables:
-        rows.append((f"stationarity in {v.name}", plain(stationarity(problem, v))))
-    for t in problem.terms:
-        u, loss = plain(indexed("u", t.kind)), plain(t.loss.latex("u_k" if t.kind == "margins" else "u"))
-        rows.append(("", f"where {_slope(t)},  {u} = {plain(latex.inside(problem, t))},  φ(u) = {loss}"))
-    if problem.is_constrained:
-        rows.append(("primal feasibility", "the constraints above"))
-    for block in inequalities(problem):
-        rows.append((f"dual feasibility of {block.name}", plain(multiplier_sign(block))))
-        product = plain(complementarity(problem, block))
-        rows.append((f"complementarity of {block.name}", product + _range(block)))
+    rows = conditions(problem)
     width = max(len(name) for name, _ in rows) + 2
-    return "KKT conditions\n" + _indented([f"{name:<{width}}{text}" for name, text in rows])
+    return "KKT conditions\n" + _indented([f"{name:<{width}}{in_letters(line)}" for name, line in rows])
+
+
+def conditions(problem: Problem) -> list[tuple[str, Line]]:
+    """The KKT conditions by name; a line without a name belongs to the one before."""
+    rows: list[tuple[str, Line]] = []
+    for v in problem.variables:
+        rows.append((f"stationarity in {v.name}", (Formula(stationarity(problem, v)),)))
+    for t in problem.terms:
+        argument = Formula(f"{indexed('u', t.kind)} = {latex.inside(problem, t)}")
+        loss = Formula(rf"\phi(u) = {t.loss.latex('u_k' if t.kind == 'margins' else 'u')}")
+        rows.append(("", ("where ", _slope(t), ",  ", argument, ",  ", loss)))
+    if problem.is_constrained:
+        rows.append(("primal feasibility", ("the constraints above",)))
+    for block in inequalities(problem):
+        rows.append((f"dual feasibility of {block.name}", (Formula(multiplier_sign(block)),)))
+        product = Formula(complementarity(problem, block))
+        rows.append((f"complementarity of {block.name}", (product, _range(block))))
+    return rows
 
 
 def _notes(problem: Problem) -> str:
@@ -266,53 +296,65 @@ def _notes(problem: Problem) -> str:
 
 
 def _derivation(dual: Dual) -> str:
-    primal = dual.primal
-    lines = ["1. Start from the primal", *_indented(statement_lines(primal)).splitlines()]
-    lines.append("2. Lagrangian, with a multiplier for every constraint and for every loss's argument")
-    lines.append("     L = " + plain(lagrangian(primal, split=True)))
-    lines.append("3. Minimise L over each variable (stationarity)")
-    for step in dual.steps:
-        lines.append(f"     {step.variable}: {plain(stationarity(primal, primal.variable(step.variable)))}")
-    lines.append("4. Substitute")
-    lines += [f"     {_step_text(step, primal)}" for step in dual.steps]
-    for t in primal.terms:
-        conjugate = plain(t.loss.conjugate.latex(f"{t.symbol}_k" if t.kind == "margins" else t.symbol))
-        lines.append(
-            f"     {t.name}: minimising over u leaves minus the conjugate, φ*({plain(t.symbol)}) = {conjugate}"
-        )
-    lines.append(
-        "5. What is left, maximised over the multipliers, is the dual"
-        if primal.sense == "min"
-        else "5. What is left is the dual"
-    )
+    stages = derivation(dual)
+    stages[0] = (stages[0][0], [(line,) for line in statement_lines(dual.primal)])
+    lines = []
+    for k, (title, steps) in enumerate(stages, 1):
+        lines += [f"{k}. {title}", *(f"     {in_letters(step)}" for step in steps)]
     return "Derivation\n" + _indented(lines)
 
 
-def _step_text(step: Step, primal: Problem) -> str:
+def derivation(dual: Dual) -> list[tuple[str, list[Line]]]:
+    """The stages of the way from a problem to its dual, each with its steps."""
+    primal = dual.primal
+    conditions: list[Line] = [
+        (f"{v.name}: ", Formula(stationarity(primal, v)))
+        for v in (primal.variable(step.variable) for step in dual.steps)
+    ]
+    substituted = [_step(step, primal) for step in dual.steps]
+    for t in primal.terms:
+        conjugate = t.loss.conjugate.latex(f"{t.symbol}_k" if t.kind == "margins" else t.symbol)
+        leaves = Formula(rf"\phi^*({t.symbol}) = {conjugate}")
+        substituted.append((f"{t.name}: minimising over ", Formula("u"), " leaves minus the conjugate, ", leaves))
+    last = ", maximised over the multipliers," if primal.sense == "min" else ""
+    return [
+        ("Start from the primal", [(Formula(latex.latex(primal)),)]),
+        (
+            "Lagrangian, with a multiplier for every constraint and for every loss's argument",
+            [(Formula(f"L = {lagrangian(primal, split=True)}"),)],
+        ),
+        ("Minimise L over each variable (stationarity)", conditions),
+        ("Substitute", substituted),
+        (f"What is left{last} is the dual", []),
+    ]
+
+
+def _step(step: Step, primal: Problem) -> Line:
     v = primal.variable(step.variable)
-    symbol = plain(indexed(v.symbol, v.kind))
+    symbol = Formula(indexed(v.symbol, v.kind))
     if step.how == "substituted":
-        return f"{v.name}: the cost is strictly convex in {symbol}, so it is solved for and put back into L"
-    if step.how == "equality":
-        return (
-            f"{v.name}: L is linear in {symbol}, so it is bounded below only where its coefficient vanishes: "
-            f"an equality, with {symbol} as its multiplier"
+        why = _line("the cost is strictly convex in ", symbol, ", so it is solved for and put back into L")
+    elif step.how == "equality":
+        vanishes = ", so it is bounded below only where its coefficient vanishes: an equality, with "
+        why = _line("L is linear in ", symbol, vanishes, symbol, " as its multiplier")
+    elif step.how == "kept":
+        why = _kept(v, primal)
+    elif step.how == "identified":
+        why = _line(symbol, f" and the multiplier of {step.multiplier!r} do the same, so one serves for both")
+    else:
+        kept = _line(_kept(v, primal), "; ") if step.copied else ()
+        here = f"the multiplier of {step.multiplier!r} occurs here only; "
+        why = _line(
+            kept, here, "solved for, its own condition becomes one on the others, with ", symbol, " as multiplier"
         )
-    if step.how == "kept":
-        return f"{v.name}: {_kept(v, primal)}"
-    if step.how == "identified":
-        return f"{v.name}: {symbol} and the multiplier of {step.multiplier!r} do the same, so one serves for both"
-    kept = f"{_kept(v, primal)}; " if step.copied else ""
-    return (
-        f"{v.name}: {kept}the multiplier of {step.multiplier!r} occurs here only; solved for, its own condition "
-        f"becomes one on the others, with {symbol} as multiplier"
-    )
+    return _line(f"{v.name}: ", why)
 
 
-def _kept(v: Variable, primal: Problem) -> str:
+def _kept(v: Variable, primal: Problem) -> Line:
     """That a variable with a matrix in its cost stays in the dual."""
-    form, copy = primal.quadratic_symbol, plain(rf"\tilde{{{v.symbol}}}")
-    return f"{form} need not be invertible, so {plain(v.symbol)} stays in the dual as a variable {copy}"
+    copy = Formula(rf"\tilde{{{v.symbol}}}")
+    stays = " stays in the dual as a variable "
+    return _line(Formula(primal.quadratic_symbol), " need not be invertible, so ", Formula(v.symbol), stays, copy)
 
 
 def _indented(lines: list[str]) -> str:

@@ -439,18 +439,27 @@ class Problem(AsClassifier, InNotebooks):
 
         return latex(self)
 
-    def explain(self) -> str:
-        r"""The problem in words: variables, constraints and multipliers, Lagrangian, KKT conditions.
+    def explain(self, form: Literal["text", "latex", "document", "markdown"] = "text") -> str:
+        r"""The problem in words: variables, constraints and multipliers, Lagrangian, KKT conditions; of a dual, how it
+        is derived. As plain text, as LaTeX (a piece, or a whole ``document``), or as Markdown.
 
         >>> import convexcls as cc
         >>> text = cc.HardMarginSVM([[0], [2]], [0, 1]).explain()
         >>> print(*[line for line in text.splitlines() if "stationarity" in line], sep="\n")
           stationarity in coef        β - Σᵢ αᵢ yᵢ xᵢ = 0
           stationarity in intercept   Σᵢ αᵢ yᵢ = 0
+        >>> written = cc.HardMarginSVM([[0], [2]], [0, 1]).dual().explain("markdown")
+        >>> print(*[line.strip() for line in written.splitlines() if "coef: " in line], sep="\n")
+        - coef: $\beta - \sum_i \alpha_i y_i x_i = 0$
+        - coef: the cost is strictly convex in $\beta$, so it is solved for and put back into L
         """
         from convexcls.problem.explain import explain
 
-        return explain(self)
+        if form == "text":
+            return explain(self)
+        from convexcls.describe.problem import written
+
+        return written(self, form)
 
     def to_cvxpy(self) -> Any:
         """The problem as a ``cvxpy.Problem``, its constraints in the order of the blocks.

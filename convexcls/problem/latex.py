@@ -18,6 +18,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 
@@ -26,6 +27,17 @@ from convexcls.problem import Constraint, Kind, Label, NormBound, Problem, Term,
 from convexcls.rows import Rows
 
 Block = Constraint | Term | NormBound
+
+
+@dataclass(frozen=True)
+class Formula:
+    """A formula as LaTeX, among words."""
+
+    latex: str
+
+
+#: Words with formulas among them.
+Line: TypeAlias = "tuple[str | Formula, ...]"
 
 
 @dataclass(frozen=True)
@@ -295,10 +307,10 @@ def norm_bound(problem: Problem, b: NormBound) -> str:
 
 SYMBOLS = re.findall(
     r"\S+",
-    r"\alpha \beta \lambda \mu \nu \xi \eta \tau \theta \rho \psi \phi \Lambda \Omega \Pi \sum \nabla \infty \otimes "
-    r"\cdot \dots \le \ge \ne \| \{ \} \tfrac12",
+    r"\alpha \beta \lambda \mu \nu \xi \eta \tau \theta \rho \psi \phi \Lambda \Omega \Pi \sum \nabla \partial \infty "
+    r"\otimes \cdot \dots \le \ge \ne \| \{ \} \tfrac12",
 )
-WORDS = dict(zip(SYMBOLS, "αβλμνξητθρψφΛΩΠΣ∇∞⊗·…≤≥≠‖{}½", strict=True))
+WORDS = dict(zip(SYMBOLS, "αβλμνξητθρψφΛΩΠΣ∇∂∞⊗·…≤≥≠‖{}½", strict=True))
 WORDS |= {word: word[1:] for word in (r"\log", r"\max", r"\min", r"\det")}
 WORDS |= {r"\left": "", r"\right": "", r"\quad": "  ", r"\,": " ", r"\ ": " "}
 SUBSCRIPTS = dict(zip("0123456789ijk", "₀₁₂₃₄₅₆₇₈₉ᵢⱼₖ", strict=True))
@@ -316,7 +328,7 @@ def plain(formula: str) -> str:
         lambda m: f"[{m[1]}]".replace(r" \\", ";").replace(" &", ","),
         text,
     )
-    text = text.replace(r"^{\top}", "ᵀ")
+    text = text.replace(r"^{\top}", "ᵀ").replace("^*", "*")
     for word in sorted(WORDS, key=len, reverse=True):
         text = re.sub(re.escape(word) + (r"(?![a-zA-Z])" if word[-1].isalpha() else ""), WORDS[word], text)
     text = re.sub(r"\{([^{},]*)\}_", r"\1_", text)
@@ -330,10 +342,15 @@ def plain(formula: str) -> str:
     text = re.sub(r"\^\{?(-?\d+)\}?", lambda m: "".join(SUPERSCRIPTS[k] for k in m.group(1)), text)
     text = re.sub(r"e\^\{([^{}]*)\}", r"exp(\1)", text)
     text = re.sub(r"\^\{\((\d+)\)\}", r"⁽\1⁾", text)
-    return re.sub(r" +", " ", text).strip()
+    return re.sub(r" +", " ", text).replace("∂ ", "∂").strip()
 
 
 def plain_lines(latex: str) -> list[str]:
     """A formula in letters, an aligned one in its lines."""
     inside = latex.replace(r"\begin{aligned}", "").replace(r"\end{aligned}", "")
     return [plain(line.replace("&", " ").strip()) for line in inside.split(r"\\")]
+
+
+def in_letters(line: Line) -> str:
+    """A line as plain text."""
+    return "".join(plain(one.latex) if isinstance(one, Formula) else one for one in line)

@@ -24,6 +24,8 @@ Exponents = NDArray[np.int64]
 
 #: Entries between 2^-3 and 2^3 are left alone.
 MAX_UNSCALED_EXPONENT = 3
+#: The objective of losses alone is left alone within these powers of two: it counts samples, as a rule.
+MAX_UNSCALED_OBJECTIVE = 16
 #: Sizes below it, and above its inverse, have such an exponent, which is rounded.
 NEAR_ONE = 2.0 ** (MAX_UNSCALED_EXPONENT + 0.5)
 
@@ -83,6 +85,8 @@ def equilibrate(problem: Problem) -> Scaled:
         size = _unknowns(problem, columns, blocks)
         columns, blocks = columns + size, {name: e - size for name, e in blocks.items()}
         objective = -_exponent(max(_costs(problem, columns, blocks), default=0.0))
+        if not problem.is_constrained and abs(objective) <= MAX_UNSCALED_OBJECTIVE:
+            objective = 0  # a step of Newton's does not change with it
         if not np.any(columns) and not any(blocks.values()) and not objective:
             return Scaled(problem, columns, blocks, objective)
         try:

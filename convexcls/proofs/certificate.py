@@ -70,6 +70,9 @@ class Certificate(InNotebooks):
     exact: Any = field(default=None, repr=False)
     enclosure: Any = field(default=None, repr=False)
 
+    def __repr__(self) -> str:
+        return f"<Certificate of {self.problem.name}: {self.status}, level {self.level}, tolerance {self.tol:g}>"
+
     @property
     def verdict(self) -> Status:
         """optimal, infeasible, unattained or undecided."""

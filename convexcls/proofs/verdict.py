@@ -18,10 +18,10 @@ import numpy as np
 from convexcls.arrays import Array
 from convexcls.problem import Problem
 from convexcls.proofs.certificate import Certificate
-from convexcls.proofs.claims.direction import check_direction, find_direction
+from convexcls.proofs.claims.direction import Direction, check_direction, find_direction
 from convexcls.proofs.claims.farkas import find_farkas
 from convexcls.proofs.claims.linear_program import doubtful_at_origin, find_origin_multipliers, too_large
-from convexcls.proofs.enclosure.moments import falling_direction, least_value, value_at
+from convexcls.proofs.enclosure.moments import falling_direction, has_moments, least_value, moments, value_at
 from convexcls.proofs.kkt.attainment import PROOF, attainment, needs_attainment_proof
 from convexcls.proofs.kkt.check import HOPELESS, MAX_EASY_ENTRIES, check_kkt, check_kkt_with_gradient
 from convexcls.proofs.kkt.residuals import KKT
@@ -44,38 +44,47 @@ def certify(
     point that is none."""
     kkt, attained, reason = _judge_point(problem, x, multipliers, tol)
     own = None if multipliers is None else dict(multipliers)
-    notes = problem.notes
     separating = separation_of(problem)
     if separating is not None:
         separating.consider(x, farkas, direction)
-    judged = Certificate("undecided", problem, tol, kkt, None, None, attained, reason, notes, x, own)
     if kkt is not None and kkt.holds(tol) and (attained is None or attained >= PROOF):
         assert x is not None
         reason = _objection(problem, x, own or {}, kkt, separating, tol)
         if not reason:
-            return replace(judged, status="optimal", reason="")
-        judged = replace(judged, reason=reason)
+            return Certificate("optimal", problem, tol, kkt, None, None, attained, "", problem.notes, x, own)
+    judged = Certificate("undecided", problem, tol, kkt, None, None, attained, reason, problem.notes, x, own)
     if separating is not None:
         return _by_separability(judged, separating, stand_in)
     proof = find_farkas(problem, farkas)
     if proof is not None:
         return replace(judged, status="infeasible", farkas=proof, attained=None, reason="", x=None, multipliers=None)
     exists = (attained is not None and attained >= PROOF) or _exists_as_given(problem)
-    if not exists:
-        way = (check_direction(problem, direction) if direction is not None else None) or find_direction(problem)
-        if way is not None:
-            return replace(judged, status="unattained", direction=way, reason="")
-    origin = find_origin_multipliers(problem) if stand_in else None
-    if origin is not None:
-        zero = np.zeros(problem.size)
-        at_zero = check_kkt(problem, zero, origin, tol)
-        if at_zero.holds(tol):
-            note = "the solver's point was not accepted; the toolkit's own linear program proves x = 0 optimal"
-            return Certificate("optimal", problem, tol, at_zero, notes=(*notes, note), x=zero, multipliers=origin)
+    if not exists and (way := _falling_along(problem, direction)) is not None:
+        return replace(judged, status="unattained", direction=way, reason="")
+    if stand_in and (origin := _optimal_at_origin(problem, tol)) is not None:
+        return origin
     if too_large(problem):
         note = "the problem is too large for the toolkit's own linear programs to look for a proof"
-        judged = replace(judged, notes=(*notes, note))
+        judged = replace(judged, notes=(*judged.notes, note))
     return judged
+
+
+def _falling_along(problem: Problem, given: Array | None) -> Direction | None:
+    """A direction along which the objective falls for ever: the one given, or one that is found."""
+    return (None if given is None else check_direction(problem, given)) or find_direction(problem)
+
+
+def _optimal_at_origin(problem: Problem, tol: float) -> Certificate | None:
+    """The optimum x = 0, where the toolkit's own linear program proves it."""
+    if (multipliers := find_origin_multipliers(problem)) is None:
+        return None
+    zero = np.zeros(problem.size)
+    at_zero = check_kkt(problem, zero, multipliers, tol)
+    if not at_zero.holds(tol):
+        return None
+    note = "the solver's point was not accepted; the toolkit's own linear program proves x = 0 optimal"
+    notes = (*problem.notes, note)
+    return Certificate("optimal", problem, tol, at_zero, notes=notes, x=zero, multipliers=multipliers)
 
 
 def _objection(
@@ -96,9 +105,9 @@ def _objection(
 def _moments(problem: Any) -> list[Any] | None:
     """The moments of Gaussian classes whose samples doubles round, worked out of the samples as given; None of others:
     there the doubles are as good."""
-    if not hasattr(problem, "moments_as_given") or problem.data.exact_matrix is None:
+    if not has_moments(problem) or problem.data.exact_matrix is None:
         return None
-    return list(problem.moments_as_given()) if problem.data.n * problem.data.d <= MAX_RATIONAL_ENTRIES else None
+    return moments(problem) if problem.data.n * problem.data.d <= MAX_RATIONAL_ENTRIES else None
 
 
 def _exists_as_given(problem: Problem) -> bool:
@@ -164,13 +173,13 @@ def _judge_point(
         return None, None, "the solver gave no point"
     if x.shape != (problem.size,):
         return None, None, f"the point has {x.size} entries, the problem {problem.size}"
-    if not np.all(np.isfinite(x)):
+    if not np.isfinite(x).all():
         return None, None, "the point has entries that are not finite numbers"
     given = multipliers or {}
     for name, size in problem.multiplier_sizes.items():
         if name not in given:
             return None, None, f"there are no multipliers for {name!r}"
-        if np.shape(given[name]) != (size,) or not np.all(np.isfinite(given[name])):
+        if np.shape(given[name]) != (size,) or not np.isfinite(given[name]).all():
             return None, None, f"the multipliers of {name!r} are not {size} finite numbers"
     kkt, gradient = check_kkt_with_gradient(problem, x, given, tol)
     attained = None
@@ -178,6 +187,8 @@ def _judge_point(
         entries = sum(problem.rows(t).entries for t in problem.terms)
         far = kkt.stationarity.relative > HOPELESS * tol and entries > MAX_EASY_ENTRIES
         attained = -np.inf if far else attainment(problem, x, given, gradient)
+    if kkt.holds(tol) and not kkt.dependent and (attained is None or attained >= PROOF):
+        return kkt, attained, ""
     measures, bounds = kkt.measures(), kkt.bounds()
     short = [
         f"{name} is {measures[name]:.1e}, above the tolerance {tol:.0e}"

@@ -18,23 +18,27 @@ from pathlib import Path
 from typing import Any
 
 from convexcls.describe import Chapter, Cluster, Mark, Part, Prose, to_html
-from convexcls.describe.certificate import certificate_parts, proof
-from convexcls.describe.html import Html, tag
-from convexcls.describe.problem import data_in_brief, formulation, statement
+from convexcls.describe.certificate import certificate_parts, measures_table, proof
+from convexcls.describe.fit import fit, inference
+from convexcls.describe.html import Html, for_notebook
+from convexcls.describe.problem import data_in_brief, derivation, formulation, kkt_system, statement
 from convexcls.describe.problem import title as described
 from convexcls.describe.slackness import multipliers, slackness
 from convexcls.describe.solution import classifier, numbers, verdict
-from convexcls.describe.studies import comparison_table, path_table, summary_parts, verdict_parts
+from convexcls.describe.studies import comparison_table, leave_one_out_facts, path_table, summary_parts, verdict_parts
 from convexcls.files import write_file
 from convexcls.problem import Problem
+from convexcls.problem.duality import Dual
 from convexcls.proofs.certificate import Certificate
+from convexcls.proofs.kkt.residuals import KKT
 from convexcls.proofs.separability import Separability
 from convexcls.referee import Appraisal, Appraisals
-from convexcls.report.page import document, pictures_sections, provenance_section, resource
+from convexcls.report.page import document, pictures_sections, provenance_section
 from convexcls.solution import Solution
 from convexcls.solve import accepting
 from convexcls.studies.compare import Comparison, Row, compare
 from convexcls.studies.inference import Existence, Summary
+from convexcls.studies.leave_one_out import LeaveOneOut
 from convexcls.studies.paths import Path as SolutionPath
 from convexcls.wording import capitalized
 
@@ -64,8 +68,11 @@ class Report:
         return target
 
     def _repr_html_(self) -> str:
-        """The page in a frame of its own: its styles and ids stay apart from the notebook's."""
+        """The page in a frame of its own: its styles and ids stay apart from the notebook's. A notebook that is not
+        trusted leaves the frame out."""
         return (
+            f"<p>Report: {escape(self.title)}. Where no page follows, the notebook is not trusted: "
+            "<code>report.save('report.html')</code> writes it to a file.</p>"
             f'<iframe srcdoc="{escape(self.html)}" sandbox="allow-scripts" title="{escape(self.title)}" '
             'style="width:100%;height:42em;border:1px solid #8888;border-radius:4px"></iframe>'
         )
@@ -93,8 +100,9 @@ def report(
     first, others = pictures_sections(solution) if pictures else (Html(""), Html(""))
     top = to_html(verdict(solution), numbers(solution))
     found = Chapter("classifier", "The classifier", tuple(classifier(solution, MAX_COEFFICIENTS)))
+    judged = (fit(solution), inference(solution))
     why = (proof(solution), multipliers(solution), slackness(solution))
-    chapters = to_html(data_in_brief(problem), formulation(problem), found, *why)
+    chapters = to_html(data_in_brief(problem), formulation(problem), found, *judged, *why)
     foot = provenance_section(solution, command, __version__)
     html = document(heading, described(problem), top, [first, chapters, others, to_html(table)], foot)
     made = Report(heading, html)
@@ -138,8 +146,7 @@ def size(problem: Problem) -> int:
 
 def in_notebook(result: Any) -> str:
     """One of our results for a notebook: no script, nothing from outside."""
-    style = Html(f"<style>{resource('notebook.css')}</style>")
-    return tag("div", style, to_html(*notebook_parts(result)), class_="convexcls")
+    return for_notebook(*notebook_parts(result))
 
 
 @singledispatch
@@ -164,7 +171,14 @@ def _(certificate: Certificate) -> list[Part]:
     return [Prose(Mark(certificate.status.upper(), "badge")), *certificate_parts(certificate)]
 
 
-notebook_parts.register(Problem, lambda problem: [statement(problem)])
+@notebook_parts.register
+def _(problem: Problem) -> list[Part]:
+    way = [Cluster((derivation(problem),), "folded", "How it is derived")] if isinstance(problem, Dual) else []
+    return [statement(problem), *way, Cluster((kkt_system(problem),), "folded", "The KKT conditions")]
+
+
+notebook_parts.register(KKT, lambda kkt: [measures_table(kkt)])
+notebook_parts.register(LeaveOneOut, lambda found: [leave_one_out_facts(found)])
 notebook_parts.register(Comparison, lambda comparison: [comparison_table(comparison)])
 notebook_parts.register(SolutionPath, lambda path: [path_table(path)])
 notebook_parts.register(Summary, summary_parts)

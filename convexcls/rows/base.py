@@ -156,6 +156,12 @@ class Rows(ABC):
         others or held elsewhere."""
         return None
 
+    @property
+    def is_made_of_arrays(self) -> bool:
+        """Whether all that the rows are made of is in memory."""
+        core = self.factors().core
+        return core.in_memory() is not None or core.is_ones or core.diagonal() is not None
+
     def spread(self) -> Array | None:
         """e with |true P_ij - P_ij| <= e_i e_j, of a matrix P whose entries are rounded; None where they are exact."""
         return None

@@ -154,7 +154,9 @@ class CentredRows(BlockedRows):
         return super().to_matrix() if self._centred is None else self._centred
 
     def __getitem__(self, index: Any) -> Rows:
-        return CentredRows(self.base[index], self.origin, self.means, self.groups[index], self.whole)
+        out = CentredRows(self.base[index], self.origin, self.means, self.groups[index], self.whole)
+        out._centred = None if self._centred is None else self._centred[index]
+        return out
 
     def rational(self, index: Any = None) -> list[list[Fraction]]:
         """x_i minus the mean of its group, neither of them rounded."""

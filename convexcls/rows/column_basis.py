@@ -18,7 +18,7 @@ for the entries as doubles by whole numbers, or modulo primes; where doubles rou
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -69,6 +69,13 @@ class ColumnBasis:
     combination: Array
     factor: Array
     lengths: Array
+
+    @classmethod
+    def without_empty(cls, rows: Rows, empty: Indices) -> ColumnBasis:
+        """All columns but those of zeros, ``empty``, whatever the others are."""
+        others = np.setdiff1d(np.arange(rows.shape[1]), empty)
+        none = np.zeros((others.size, 0))
+        return cls((rows,), others, empty, np.zeros((others.size, empty.size)), none.T, rows.column_max())
 
     @classmethod
     def of(cls, rows: Sequence[Rows]) -> ColumnBasis | None:
@@ -279,17 +286,21 @@ def rank_as_given(rows: Sequence[Rows]) -> int | None:
 
 
 def triangular_factor(rows: Sequence[Rows], unit: Array) -> Array:
-    """R with K'K = R'R, K the rows with columns divided by ``unit``: each block of rows is factored with the R of those
-    before it."""
-    R = np.zeros((0, unit.size))
-    for part in rows:
-        step = max(ROWS_PER_COLUMN * unit.size, BLOCK)
-        for start in range(0, part.shape[0], step):
-            block = part[start : start + step].to_dense() / unit
-            if not np.all(np.isfinite(block)):
-                return np.full((unit.size, unit.size), np.nan)
-            R = np.asarray(np.linalg.qr(np.vstack([R, block]), mode="r"))
-    return R if R.shape[0] == unit.size else np.vstack([R, np.zeros((unit.size - R.shape[0], unit.size))])
+    """R with K'K = R'R, K the rows with columns divided by ``unit``; NaN where an entry is not finite."""
+    step = max(ROWS_PER_COLUMN * unit.size, BLOCK)
+    places = ((part, start) for part in rows for start in range(0, part.shape[0], step))
+    return triangle((part[start : start + step].to_dense() / unit for part, start in places), unit.size)
+
+
+def triangle(blocks: Iterable[Array], width: int) -> Array:
+    """The square triangular factor of rows that come a block at a time: each is factored with the R of those before
+    it. NaN where an entry is not finite."""
+    R = np.zeros((0, width))
+    for block in blocks:
+        if not np.all(np.isfinite(block)):
+            return np.full((width, width), np.nan)
+        R = np.asarray(np.linalg.qr(np.vstack([R, block]), mode="r"))
+    return np.vstack([R, np.zeros((width - len(R), width))])
 
 
 def exact_products(rows: Rows, directions: Array) -> Array | None:

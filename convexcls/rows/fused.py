@@ -16,7 +16,7 @@ import numpy as np
 
 from convexcls.arrays import Array, Indices
 from convexcls.rows.base import Factors, Rows, Visit
-from convexcls.rows.summation import outer_products, sweep_blocks
+from convexcls.rows.summation import SWEPT_ENTRIES, outer_products, sweep_blocks
 
 #: The share of the weight of all samples that those have which are looked at.
 ALMOST_ALL = 0.98
@@ -87,7 +87,7 @@ class FusedRows:
         factor = None if self.factor is None else self.factor[index]
         return replace(self, matrix=self.matrix[index], factor=factor)
 
-    @property
+    @cached_property
     def _array(self) -> Array | None:
         """The samples as a dense array, where they are one."""
         array = self.matrix.in_memory()
@@ -96,12 +96,11 @@ class FusedRows:
     def _blocks(self) -> Iterator[tuple[slice, Any, Any]]:
         """The samples, a block at a time (sparse ones all at once), and their transpose, in a form that is multiplied
         at once."""
-        array = self._array
-        if array is None:
-            yield slice(0, self.height), self.matrix, self.matrix.T
-            return
-        for block in sweep_blocks(*array.shape):
-            yield block, array[block], array[block].T
+        if (array := self._array) is None:
+            return iter([(slice(0, self.height), self.matrix, self.matrix.T)])
+        if array.size <= SWEPT_ENTRIES:
+            return iter([(slice(0, self.height), array, array.T)])
+        return ((block, array[block], array[block].T) for block in sweep_blocks(*array.shape))
 
     def _by_column(self, x: Array, where: slice, right: Array) -> Array:
         values = x[where] * right

@@ -15,6 +15,7 @@ from convexcls.rows.base import Counts, Rows, Visit, rows_selected
 from convexcls.rows.doubled import Doubled
 from convexcls.rows.fused import FusedRows
 from convexcls.rows.in_memory import DenseRows
+from convexcls.rows.summation import row_blocks
 
 #: Joined rows with fewer entries are written out.
 WRITTEN_OUT = 20_000
@@ -224,13 +225,18 @@ class JoinedRows(Rows):
         blocks.append(form((self.shape[0], self.shape[1] - done)))
         return sparse.hstack([block for block in blocks if block.shape[1]] or blocks, format=blocks[0].format)
 
+    @property
+    def is_made_of_arrays(self) -> bool:
+        return all(rows.is_made_of_arrays for _, rows in self.parts)
+
     def compact(self) -> Any:
-        matrices = [(where, rows.to_matrix()) for where, rows in self.parts]
-        if any(sparse.issparse(matrix) and matrix.shape[1] > 1 for _, matrix in matrices):
-            return self._side_by_side(matrices, sparse.csr_array)
+        if any(rows.shape[1] > 1 and sparse.issparse(rows[:1].to_matrix()) for _, rows in self.parts):
+            return self._side_by_side([(where, rows.to_matrix()) for where, rows in self.parts], sparse.csr_array)
         out = np.zeros(self.shape, order="C")
-        for where, matrix in matrices:
-            out[:, where] += matrix.toarray() if sparse.issparse(matrix) else matrix
+        for block in row_blocks(self.shape[0]):  # what is made on the way stays in the cache
+            for where, rows in self.parts:
+                matrix = rows[block].to_matrix()
+                out[block, where] += matrix.toarray() if sparse.issparse(matrix) else matrix
         return out
 
     def to_dense(self) -> Array:
@@ -328,6 +334,10 @@ class StackedRows(Rows):
 
     def to_matrix(self) -> Any:
         return _one_above_the_other([part.to_matrix() for part in self.parts])
+
+    @property
+    def is_made_of_arrays(self) -> bool:
+        return all(part.is_made_of_arrays for part in self.parts)
 
     def compact(self) -> Any:
         matrices = [part.compact() for part in self.parts if part.shape[0]] or [np.zeros((0, self.shape[1]))]

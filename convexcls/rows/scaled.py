@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from convexcls.arrays import Array, Indices
+from convexcls.arrays import Array, Indices, top
 from convexcls.rows.base import Counts, Factors, Rows, Visit, as_rows, column_by_column
 from convexcls.rows.doubled import Doubled
 from convexcls.rows.in_memory import given_cells
@@ -146,7 +146,11 @@ class ScaledRows(Rows):
         return self.base.row_length
 
     def largest_reach(self, x: Array) -> float:
-        return float(np.abs(self.left).max(initial=0.0)) * self.base.largest_reach(self.right * x)
+        return self._largest_left * self.base.largest_reach(x if self.right is _ones(x.size) else self.right * x)
+
+    @cached_property
+    def _largest_left(self) -> float:
+        return top(np.abs(self.left))
 
     def _largest_by_column(self) -> Array:
         sizes = np.abs(self.left)

@@ -11,7 +11,7 @@ from convexcls.in_notebooks import InNotebooks
 from convexcls.problem import Problem
 from convexcls.solution import Solution
 from convexcls.solve import accepting, solve
-from convexcls.wording import columns, number, plain_values, seconds, small
+from convexcls.wording import columns, count, number, plain_values, seconds, small
 
 CONDITIONS = ("stationarity", "primal_feasibility", "dual_feasibility", "complementary_slackness")
 #: What a row has of its solution as it is.
@@ -82,6 +82,10 @@ class Comparison(InNotebooks):
     problem: Problem
     tol: float
     rows: tuple[Row, ...]
+
+    def __repr__(self) -> str:
+        proved = sum(row.status != "undecided" for row in self.rows)
+        return f"<Comparison on {self.problem.name}: {count(len(self.rows), 'solver')}, {proved} proved>"
 
     def to_dict(self) -> dict[str, Any]:
         """The table as plain values; what is not a number is None.

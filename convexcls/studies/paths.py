@@ -16,7 +16,7 @@ from convexcls.solution import Solution
 from convexcls.solve import solve
 from convexcls.solvers import REGISTRY, SolverRefused, solver_class
 from convexcls.studies.compare import support_size
-from convexcls.wording import columns, plain_values
+from convexcls.wording import columns, count, plain_values
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -56,6 +56,10 @@ class Path(InNotebooks):
 
     def __post_init__(self) -> None:
         self.values.setflags(write=False)
+
+    def __repr__(self) -> str:
+        proved = sum(status != "undecided" for status in self.statuses)
+        return f"<Path of {self.model} along {self.parameter}: {count(len(self), 'value')}, {proved} proved>"
 
     def __len__(self) -> int:
         return len(self.solutions)

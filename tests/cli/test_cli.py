@@ -91,11 +91,15 @@ def test_show_prints_the_formulation(csv):
     assert result.stderr == ""
 
 
+FORMS = {"latex": ["--latex"], "document": ["--latex", "--standalone"], "markdown": ["--markdown"]}
+
+
 def test_show_dual_and_latex():
     problem = gallery.load("two_points")
     assert run("show", "two_points", "--dual").stdout.strip() == problem.dual().explain().strip()
-    assert run("show", "two_points", "--latex").stdout.strip() == problem.latex().strip()
-    assert run("show", "two_points", "--latex", "--dual").stdout.strip() == problem.dual().latex().strip()
+    for form, options in FORMS.items():
+        assert run("show", "two_points", *options).stdout == problem.explain(form)
+        assert run("show", "two_points", "--dual", *options).stdout == problem.dual().explain(form)
 
 
 def test_show_fits_a_narrow_screen():

@@ -531,3 +531,13 @@ def test_log_det_speaks_of_its_argument_as_it_is_now() -> None:
     assert plain.value(u)[0] == np.inf
     assert not plain.inside(u)
     assert np.all(np.isnan(plain.slope(u)))
+
+
+@pytest.mark.parametrize("moved", [-3.0, -0.5, 0.0, 0.5, 3.0])
+def test_what_remains_of_logistic_slopes_is_what_their_curvature_says(moved):
+    u = np.array([-800.0, -40.0, -3.0, 0.0, 0.1, 5.0, 30.0, 800.0])
+    loss = Logistic()
+    with np.errstate(all="ignore"):
+        np.testing.assert_allclose(
+            loss.remaining(u, np.full(8, moved)), Loss.remaining(loss, u, np.full(8, moved)), atol=1e-12
+        )

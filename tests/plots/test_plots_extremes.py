@@ -78,7 +78,9 @@ def many():
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_many_samples_are_thinned_and_drawn_soon(many, kind):
-    which = {"hulls": "apart", "probability": "likelihood", "trajectory": "rule"}.get(kind, "overlapping")
+    which = {"hulls": "apart", "probability": "likelihood", "calibration": "likelihood", "trajectory": "rule"}.get(
+        kind, "overlapping"
+    )
     begun = time.process_time()
     figure = Picture.of(KINDS[kind].of(many[which])).figure()
     file = io.BytesIO()

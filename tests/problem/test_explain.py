@@ -96,7 +96,7 @@ def test_formulas_are_valid_latex(name, form):
 def test_notebook_forms():
     problem = cc.HardMarginSVM(*SEPARABLE)
     assert problem._repr_latex_().startswith("$$")
-    assert "<math" in problem._repr_html_()
+    assert "$$\\begin{aligned}" in problem._repr_html_()
     solution = problem.solve()
     assert "OPTIMAL" in solution._repr_html_()
 

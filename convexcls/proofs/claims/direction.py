@@ -32,8 +32,7 @@ from convexcls.proofs.claims.linear_program import (
     solve_linear_program,
     too_large,
 )
-from convexcls.proofs.claims.statement import has_few_moments, moments
-from convexcls.proofs.enclosure.moments import falls_for_ever
+from convexcls.proofs.enclosure.moments import falls_for_ever, has_few_moments, moments
 from convexcls.rational.doubles import as_fractions
 from convexcls.rational.elimination import dot, null_vector_near
 from convexcls.rational.numbers import to_double

@@ -24,7 +24,8 @@ from typing import Literal
 import numpy as np
 
 from convexcls.arrays import Indices
-from convexcls.problem import Constraint, Problem
+from convexcls.problem import Problem
+from convexcls.problem.slab import Slab, find_slab
 from convexcls.proofs.claims import farkas
 from convexcls.proofs.claims.direction import falls_exactly
 from convexcls.proofs.claims.farkas import Multipliers
@@ -243,46 +244,13 @@ class RootProof:
         return {name: [t * float(value) for value in values] for name, values in self.ray.items()}
 
 
-@dataclass(frozen=True, eq=False)
-class Widest:
-    """A problem of the widest margin: the names of t and v, and the quadratic program."""
-
-    problem: Problem
-    margin: str
-    bounded: str
-    program: Problem
-
-    @property
-    def block(self) -> Constraint:
-        """R x >= t."""
-        return self.problem.constraints[0]
-
-
-def widest(problem: Problem) -> Widest | None:
+def widest(problem: Problem) -> Slab | None:
     """The parts of a problem that maximises a margin under a norm; None where it does something else."""
-    if problem.terms or problem.quadratic or problem.constant or len(problem.norm_bounds) != 1:
-        return None
-    costs = [v.name for v in problem.variables if np.any(problem.q[problem.layout[v.name]])]
-    ball = problem.norm_bounds[0]
-    if len(problem.constraints) != 1 or len(costs) != 1 or not ball.is_ball or ball.bound != 1.0:
-        return None
-    block, margin, bounded = problem.constraints[0], costs[0], next(iter(ball.entries))
-    plain = block.relation == "<=" and not np.any(block.rhs)
-    if not plain or margin not in block.entries or not block.entries[margin].is_ones:
-        return None
-    if margin == bounded or not np.all(problem.q[problem.layout[margin]] == -1.0):
-        return None
-    rows = {name: r for name, r in block.entries.items() if name != margin}
-    program = Problem(
-        f"quadratic program of the {problem.name}",
-        [v for v in problem.variables if v.name != margin],
-        quadratic={bounded: 1.0},
-        constraints=[Constraint(block.name, rows, block.symbol, block.kind, rhs=-1.0)],
-    )
-    return Widest(problem, margin, bounded, program)
+    slab = find_slab(problem)
+    return slab if slab is not None and slab.is_plain else None
 
 
-def proved_square(parts: Widest, point: Mapping[str, list[Fraction]], multipliers: Multipliers) -> Fraction | None:
+def proved_square(parts: Slab, point: Mapping[str, list[Fraction]], multipliers: Multipliers) -> Fraction | None:
     """The square of the maximum, where a multiple of the point and the multipliers prove it; None where they do not.
 
     R x >= t shows t^2 / ‖v‖^2 from below. Multipliers alpha >= 0 with the sum 1 whose pull R'alpha is u on v and 0 on
@@ -298,8 +266,8 @@ def proved_square(parts: Widest, point: Mapping[str, list[Fraction]], multiplier
     rows = AffineRows(parts.block, problem.rows(parts.block), problem.size)
     pull = rows.combined(used)
     along = {name: pull[where] for name, where in problem.layout.items()}
-    t, v, u = point[parts.margin][0], point[parts.bounded], along.pop(parts.bounded)
-    if along.pop(parts.margin) != [1] or any(any(part) for part in along.values()) or np.any(rows.signs(z) > 0):
+    t, v, u = point[parts.distance][0], point[parts.inside], along.pop(parts.inside)
+    if along.pop(parts.distance) != [1] or any(any(part) for part in along.values()) or np.any(rows.signs(z) > 0):
         return None
     size, above = sum((a * a for a in v), Fraction(0)), sum((a * a for a in u), Fraction(0))
     if t == 0:

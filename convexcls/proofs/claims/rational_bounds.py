@@ -21,11 +21,12 @@ from fractions import Fraction
 import numpy as np
 
 from convexcls.problem import NoAnswer, Problem
+from convexcls.problem.slab import Slab
 from convexcls.proofs.claims.curvature import has_rounded_kernel
 from convexcls.proofs.claims.farkas import Multipliers
-from convexcls.proofs.claims.optimum import Widest, widest
+from convexcls.proofs.claims.optimum import widest
 from convexcls.proofs.claims.rational_lower_bounds import HALF, ZERO, costs, dual_bound, linearised_bound, single_ends
-from convexcls.proofs.claims.statement import NoProof, Statement, all_rows, state
+from convexcls.proofs.claims.statement import NoProof, Statement, state
 from convexcls.proofs.enclosure.enclose import bounds_at
 from convexcls.proofs.enclosure.intervals import BOUND_BITS, root_interval
 from convexcls.rational.elimination import Vector, dot, solve
@@ -71,7 +72,7 @@ def objective_at(statement: Statement, z: Vector) -> Fraction:
     """The minimised objective at z, every slack as low as its lines allow."""
     total = HALF * dot([dot(row, z) for row in statement.quadratic], z) + dot(statement.linear, z) + statement.constant
     for samples in statement.samples:
-        lines = [[dot(row, [*z, Fraction(1)]) for row in all_rows(line)] for line in samples.lines]
+        lines = [[dot(row, [*z, Fraction(1)]) for row in line.rational()] for line in samples.lines]
         for heights, c, p in zip(zip(*lines, strict=True), *costs(samples), strict=True):
             height = max(heights)
             total += c * height + HALF * p * max(height, ZERO) ** 2
@@ -80,8 +81,8 @@ def objective_at(statement: Statement, z: Vector) -> Fraction:
 
 def _feasible(statement: Statement, z: Vector) -> list[Vector]:
     """Points that satisfy the constraints, near z; none where there is no simple way to one."""
-    equations = [row for block in statement.equalities for row in all_rows(block)]
-    bounds = [row for block in statement.inequalities for row in all_rows(block)]
+    equations = [row for block in statement.equalities for row in block.rational()]
+    bounds = [row for block in statement.inequalities for row in block.rational()]
     if _multiple(statement, z) is not None:
         middle = _centred(statement, bounds, z)
         scale = _multiple(statement, middle)
@@ -112,7 +113,7 @@ def _centred(statement: Statement, bounds: list[Vector], z: Vector) -> Vector:
 
 def _multiple(statement: Statement, z: Vector) -> Fraction | None:
     """The multiple of z that just satisfies the constraints, where all of them are rows that say "at least"."""
-    bounds = [row for block in statement.inequalities for row in all_rows(block)]
+    bounds = [row for block in statement.inequalities for row in block.rational()]
     reached = [-dot(row[:-1], z) for row in bounds]
     if statement.equalities or not bounds or not all(r[-1] > 0 < v for r, v in zip(bounds, reached, strict=True)):
         return None
@@ -183,10 +184,10 @@ def bounds_reached(
     return (low, high) if high - low <= allowed and abs(value - high) <= allowed else None
 
 
-def _widest_bounds(parts: Widest, point: Mapping[str, list[Fraction]], multipliers: Multipliers) -> Finer | None:
+def _widest_bounds(parts: Slab, point: Mapping[str, list[Fraction]], multipliers: Multipliers) -> Finer | None:
     """Of the widest margin t, by the quadratic program whose minimum is p = 1 / (2 t^2), at the t-th part of the point:
     t lies between the roots of 1 / 2p for its bounds. What is minimised is -t."""
-    t = point[parts.margin][0]
+    t = point[parts.distance][0]
     if t <= 0:
         return None
     near = {v.name: [value / t for value in point[v.name]] for v in parts.program.variables}

@@ -31,7 +31,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from convexcls.proofs.claims.farkas import Multipliers
-from convexcls.proofs.claims.statement import Samples, Statement, all_rows
+from convexcls.proofs.claims.statement import Samples, Statement
 from convexcls.rational.elimination import Vector, dot, null_space, solve
 
 ZERO, HALF = Fraction(0), Fraction(1, 2)
@@ -79,9 +79,9 @@ def _multipliers(statement: Statement, given: Multipliers) -> tuple[Vector, list
     for block in (*statement.equalities, *statement.inequalities):
         used = given.get(block.block.name, {})
         free = block in statement.equalities
-        every += [Multiplier(used.get(i, ZERO), row, free=free) for i, row in enumerate(all_rows(block))]
+        every += [Multiplier(used.get(i, ZERO), row, free=free) for i, row in enumerate(block.rational())]
     for samples in statement.samples:
-        lines = [all_rows(line) for line in samples.lines]
+        lines = [line.rational() for line in samples.lines]
         used = given.get(samples.lines[0].block.name, {})
         for i, (c, p) in enumerate(zip(*costs(samples), strict=True)):
             if p and len(lines) == 1:
@@ -239,8 +239,8 @@ def single_ends(bounds: Iterable[Vector], size: int) -> tuple[list[End], list[En
 
 def _box(statement: Statement) -> BoxMinimum | None:
     """The box of a program that has bounds of single unknowns, at most one equation, and nothing else."""
-    equations = [row for block in statement.equalities for row in all_rows(block)]
-    bounds = [row for block in statement.inequalities for row in all_rows(block)]
+    equations = [row for block in statement.equalities for row in block.rational()]
+    bounds = [row for block in statement.inequalities for row in block.rational()]
     if statement.samples or len(equations) > 1 or any(sum(map(bool, row[:-1])) != 1 for row in bounds):
         return None
     return BoxMinimum(*single_ends(bounds, statement.size), *(equations or [[ZERO] * (statement.size + 1)]))

@@ -20,7 +20,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import lcm
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +28,6 @@ from convexcls.arrays import Array, Indices
 from convexcls.data import GivenCells
 from convexcls.problem import Constraint, Epigraph, Problem, Term
 from convexcls.proofs.claims.curvature import exact_kernel
-from convexcls.proofs.enclosure.moments import Moments
 from convexcls.rational.doubles import product, rational_product
 from convexcls.rational.elimination import Matrix, is_semidefinite
 from convexcls.rational.numbers import nearest_double
@@ -42,8 +40,6 @@ MAX_RATIONAL_ROWS = 64
 MAX_DISTINCT_WEIGHTS = 32
 #: More unknowns besides slacks are beyond exact arithmetic.
 MAX_EXACT_UNKNOWNS = 1500
-#: The moments of data with more entries are not worked out again: residuals in doubles judge them.
-MAX_MOMENT_ENTRIES = 5_000_000
 
 
 class NoProof(ValueError):
@@ -98,7 +94,7 @@ def state(problem: Problem) -> Statement:
         )
     blocks = {c.name: AffineRows(c, problem.narrow_rows(c.entries, kept), size) for c in problem.constraints}
     quadratic, linear, constant = _objective(problem, kept, size)
-    plain = [blocks[c.name] for c in problem.constraints if not slacks & c.entries.keys()]
+    plain = [c for c in problem.constraints if not slacks & c.entries.keys()]
     return Statement(
         problem,
         kept,
@@ -106,14 +102,13 @@ def state(problem: Problem) -> Statement:
         quadratic,
         linear,
         constant,
-        tuple(m for m in plain if m.block.relation == "=="),  # type: ignore[union-attr]
-        tuple(m for m in plain if m.block.relation == "<="),  # type: ignore[union-attr]
-        tuple(_samples(e, [blocks[piece.name] for piece in e.pieces]) for e in epigraphs),
+        tuple(blocks[c.name] for c in plain if c.relation == "=="),
+        tuple(blocks[c.name] for c in plain if c.relation == "<="),
+        tuple(
+            Samples(e.variable, e.cost, e.curvature, e.pieces, tuple(blocks[piece.name] for piece in e.pieces))
+            for e in epigraphs
+        ),
     )
-
-
-def _samples(e: Epigraph, lines: Sequence[AffineRows]) -> Samples:
-    return Samples(e.variable, e.cost, e.curvature, e.pieces, tuple(lines))
 
 
 def _refuse(problem: Problem) -> None:
@@ -166,24 +161,6 @@ def _add_matrix(quadratic: Matrix, matrix: Matrix, start: int) -> None:
             quadratic[j][k] += value
 
 
-# ---- Gaussian classes --------------------------------------------------------------------------------------------
-
-
-def has_moments(problem: Problem) -> bool:
-    """Whether the optimum of a problem is a formula of moments, which are rational."""
-    return hasattr(problem, "moments_as_given")
-
-
-def has_few_moments(problem: Any) -> bool:
-    """Whether the moments are not too many to be added up by whoever verifies a claim."""
-    return has_moments(problem) and problem.data.n * problem.data.d <= MAX_MOMENT_ENTRIES
-
-
-def moments(problem: Any) -> list[Moments]:
-    """The moments of the data as they were given."""
-    return list(problem.moments_as_given())
-
-
 # ---- rows with their shifts -----------------------------------------------------------------------------------
 
 
@@ -209,13 +186,19 @@ class AffineRows:
     def _sign(self) -> int:
         return 1 if isinstance(self.block, Term) else -1
 
+    @property
+    def _shift(self) -> Array:
+        """The shifts, rounded to doubles."""
+        return self._sign * np.asarray(getattr(self.block, self._field))
+
     @cached_property
     def _few(self) -> Matrix:
         """All rows of a small block: they may be sums over samples, which are not added up twice."""
         return self._rational(np.arange(self.size))
 
-    def rational(self, index: Indices) -> Matrix:
-        """Some of the rows, each with its shift as last entry."""
+    def rational(self, index: Indices | None = None) -> Matrix:
+        """Some of the rows, or all, each with its shift as last entry."""
+        index = np.arange(self.size) if index is None else index
         return [self._few[i] for i in index.tolist()] if self.size <= MAX_RATIONAL_ROWS else self._rational(index)
 
     def _rational(self, index: Indices) -> Matrix:
@@ -225,19 +208,18 @@ class AffineRows:
 
     def doubles(self, index: Indices) -> Array | None:
         """The same as doubles, None where these would round."""
-        if self._field in getattr(self.block, "_exactly", {}):
+        if self.block.given_rationals(self._field) is not None:
             return None
-        shifts = self._sign * np.asarray(getattr(self.block, self._field))[index]
+        shifts = self._shift[index]
         rows = np.zeros((index.size, self.width)) if self.rows is None else self.rows.exact_doubles(index)
         return None if rows is None else np.column_stack([rows, shifts])
 
     @cached_property
     def whole(self) -> JoinedRows:
         """The rows (R, s) as one object."""
-        shift = self._sign * np.asarray(getattr(self.block, self._field))
-        exact = getattr(self.block, "_exactly", {}).get(self._field)
+        exact = self.block.given_rationals(self._field)
         given = None if exact is None else GivenCells(np.array([[self._sign * v] for v in exact], dtype=object))
-        parts: list[tuple[slice, Rows]] = [(slice(self.width, self.width + 1), as_rows(shift, given))]
+        parts: list[tuple[slice, Rows]] = [(slice(self.width, self.width + 1), as_rows(self._shift, given))]
         if self.rows is not None:
             parts.append((slice(0, self.width), self.rows))
         return JoinedRows(self.size, self.width + 1, parts)
@@ -260,8 +242,7 @@ class AffineRows:
 
     def values(self, z: Array) -> Array:
         """R z + s in doubles."""
-        shift = self._sign * np.asarray(getattr(self.block, self._field))
-        return shift if self.rows is None else np.asarray(self.rows @ z + shift)
+        return self._shift if self.rows is None else np.asarray(self.rows @ z + self._shift)
 
     def exact_values(self, index: Indices, z: Sequence[Fraction], factors: Array | None = None) -> list[Fraction]:
         """R z + s of some rows, times factors, over common denominators: the sums are of whole numbers."""
@@ -291,9 +272,8 @@ class AffineRows:
         doubles = self.doubles(index)
         if doubles is not None:
             return [row[0] for row in product(doubles, weights[:, None])]
-        return [
-            row[0] for row in rational_product(self.rational(index), [[Fraction(w)] for w in weights.tolist()])
-        ] or [Fraction(0)] * (self.width + 1)
+        sums = rational_product(self.rational(index), [[Fraction(w)] for w in weights.tolist()])
+        return [row[0] for row in sums] or [Fraction(0)] * (self.width + 1)
 
     def combined(self, used: Mapping[int, Fraction]) -> list[Fraction]:
         """sum_i used_i (R_i, s_i): factors that are doubles over many rows at once, the others one by one."""
@@ -332,7 +312,7 @@ class AffineRows:
         that is not what the rows are."""
         parts = () if self.rows is None else self.rows.parts
         alike = len(parts) == 1 and index.size == self.size and np.all(weights == weights[0])
-        if not alike or (rows := parts[0][1].as_centred) is None or np.any(getattr(self.block, self._field)):
+        if not alike or (rows := parts[0][1].as_centred) is None or np.any(self._shift):
             return None
         where, base = parts[0][0], rows.base.exact_doubles(index)
         if base is None or rows.whole is not rows:
@@ -345,11 +325,6 @@ class AffineRows:
                 means = sum((sums[j][g] * sums[g][k] / sums[g][g] for g in range(d, len(sums))), Fraction(0))
                 total[where.start + j][where.start + k] = Fraction(float(weights[0])) * (sums[j][k] - means)
         return total
-
-
-def all_rows(block: AffineRows) -> Matrix:
-    """All rows of a block, each with its shift as last entry."""
-    return block.rational(np.arange(block.size))
 
 
 def compared(first: AffineRows, second: AffineRows, z: Sequence[Fraction], moving: bool = False) -> NDArray[np.int8]:

@@ -61,8 +61,15 @@ def _enclose(problem: Problem, x: Any, digits: int) -> Enclosure:
     bits = int(digits * BITS_PER_DIGIT) + SPARE_BITS + 2 * sum(t.size for t in problem.terms).bit_length()
     with working_bits(bits):  # nothing is done without python-flint
         prove_gauge(problem)
-    attempts = _Attempts(problem, _start(problem, x), digits)
-    rounds = 0
+    start, origin = _start(problem, x), [Fraction(0)] * problem.size
+    for begin in (start, origin) if any(start) else (origin,):  # from where numbers differ too much steps lead nowhere
+        if (found := _enclose_from(problem, begin, digits, bits)) is not None:
+            return found
+    raise NoAnswer(f"no minimiser of the {problem.name} was proved with {MAX_BITS} bits")
+
+
+def _enclose_from(problem: Problem, start: list[Fraction], digits: int, bits: int) -> Enclosure | None:
+    attempts, rounds = _Attempts(problem, start, digits), 0
     while bits <= MAX_BITS:
         found = attempts.next(bits)
         if found is None:
@@ -72,7 +79,7 @@ def _enclose(problem: Problem, x: Any, digits: int) -> Enclosure:
         bits += int((digits - found.reached) * BITS_PER_DIGIT) + 8
         if found.reached >= digits or rounds == MAX_ROUNDS or bits > MAX_BITS:
             return found
-    raise NoAnswer(f"no minimiser of the {problem.name} was proved with {MAX_BITS} bits")
+    return None
 
 
 def bounds_at(problem: Problem, x: Any) -> Interval | None:

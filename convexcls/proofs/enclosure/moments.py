@@ -16,6 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
+from typing import Any
 
 from convexcls.problem import NoAnswer, Problem
 from convexcls.proofs.enclosure.intervals import (
@@ -39,6 +40,8 @@ Values = Mapping[str, Sequence[Fraction]]
 
 #: Bits beyond those of the digits.
 SPARE_BITS = 24
+#: The moments of data with more entries are not worked out again: residuals in doubles judge them.
+MAX_MOMENT_ENTRIES = 5_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,6 +129,21 @@ def matched(parts: Sequence[Moments]) -> dict[str, list[Fraction]] | None:
     found = [part.solution for part in parts]
     known = [omega for omega in found if omega is not None]
     return _packed(parts, known) if len(known) == len(found) else None
+
+
+def has_moments(problem: Problem) -> bool:
+    """Whether the optimum of a problem is a formula of moments, which are rational."""
+    return hasattr(problem, "moments_as_given")
+
+
+def has_few_moments(problem: Any) -> bool:
+    """Whether the moments are not too many to be added up by whoever verifies a claim."""
+    return has_moments(problem) and problem.data.n * problem.data.d <= MAX_MOMENT_ENTRIES
+
+
+def moments(problem: Any) -> list[Moments]:
+    """The moments of the data as they were given."""
+    return list(problem.moments_as_given())
 
 
 def enclose_moments(problem: Problem, parts: Sequence[Moments], digits: int) -> Enclosure:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TypeAlias
 
+from convexcls.proofs.claims.statement import NoProof
 from convexcls.rational.elimination import independent_columns, independent_rows, null_space, solve, transposed
 
 #: A row: its entries that are not zero, by unknown.
@@ -43,6 +44,13 @@ class Program:
     def size(self) -> int:
         """The number of unknowns."""
         return len(self.linear)
+
+    @property
+    def bits_in_long(self) -> int:
+        """How long the long numbers of the matrix are together."""
+        values = (value for row in self.quadratic for value in row.values())
+        lengths = (value.numerator.bit_length() + value.denominator.bit_length() for value in values)
+        return sum(length for length in lengths if length > LONG)
 
     def tight(self, active: Sequence[int], *targets: Sequence[Fraction]) -> Tight | None:
         """The solution of the KKT equations with these rows tight, and any right-hand sides in the place of -g, f and
@@ -133,6 +141,9 @@ def solve_sparse(equations: list[Row], targets: list[Fraction], size: int) -> li
     return solution
 
 
+#: A program with more bits than that in the long numbers of its matrix, those of more than so many, as of a kernel of
+#: high degree, is not searched: its steps take too long.
+MAX_BITS_IN_LONG, LONG = 4_000_000, 1_000
 #: So many steps per row take the worst row, which is quick but may cycle; then the first, which cannot.
 GREEDY = 3
 
@@ -157,10 +168,13 @@ Outcome: TypeAlias = Tight | Contradiction | Falling
 
 def solve_program(program: Program, guess: Sequence[int], near: Sequence[Fraction]) -> Outcome:
     """The solution of a program, or the proof that there is none. ``guess`` are the rows that may be tight; in
-    directions along which nothing changes the point is taken at ``near``."""
+    directions along which nothing changes the point is taken at ``near``. ``NoProof`` where they are others, and the
+    numbers too long to look for them."""
     tight = program.stationary(guess)
     if tight is not None and not program.violations(tight):
         return tight
+    if program.bits_in_long > MAX_BITS_IN_LONG:
+        raise NoProof("the entries of the quadratic part, as they were given, have too many digits")
     start = _start(program, guess, near)
     if not isinstance(start, tuple):
         return start

@@ -13,17 +13,16 @@ import numpy as np
 
 from convexcls.arrays import Array
 from convexcls.problem import Problem
+from convexcls.problem.slab import Slab
 from convexcls.proofs.claims.farkas import Multipliers
-from convexcls.proofs.claims.optimum import ExactProof, RootProof, Widest
+from convexcls.proofs.claims.optimum import ExactProof, RootProof
 from convexcls.proofs.claims.statement import NoProof, Statement, state
 from convexcls.proofs.exact.criss_cross import Contradiction, Falling, Tight
 from convexcls.proofs.exact.criss_cross import dot as sparse_dot
 from convexcls.proofs.exact.hints import Hints, read_hints
 from convexcls.proofs.exact.search import ActiveSetSearch, SolvedProgram, TooFar
-from convexcls.rational.elimination import Vector, dot, rank
+from convexcls.rational.elimination import dot, rank
 
-#: A matrix of the objective, as of a kernel of high degree, with more bits in all is not solved with, many times over.
-MOST_BITS = 4_000_000
 #: Solves a problem in doubles: a point, None where there is none, and multipliers (of an infeasible problem a Farkas
 #: vector). Solvers stand above proofs, so whoever asks for a proof may bring one along.
 Solve: TypeAlias = Callable[[Problem], tuple[Any, Mapping[str, Any]]]
@@ -40,8 +39,6 @@ def prove(
     proof of such a problem.
     """
     statement = state(problem)
-    if problem.matrices and sum(map(_bits, statement.quadratic)) > MOST_BITS:
-        raise NoProof("the entries of the quadratic part, as they were given, have too many digits")
     search = ActiveSetSearch.start(statement, read_hints(statement, x, multipliers))
     if solve is None or not problem.constraints:  # without constraints there is nothing to guess
         return assemble(statement, search.run())
@@ -49,10 +46,6 @@ def prove(
         with suppress(TooFar):
             return assemble(statement, search.run(patient=False))
     return assemble(statement, ActiveSetSearch.start(statement, read_hints(statement, *solve(problem))).run())
-
-
-def _bits(row: Vector) -> int:
-    return sum(value.numerator.bit_length() + value.denominator.bit_length() for value in row)
 
 
 def assemble(statement: Statement, found: SolvedProgram) -> ExactProof:
@@ -163,7 +156,7 @@ def _unattained(statement: Statement, falling: Falling) -> ExactProof:
 
 
 def prove_widest(
-    parts: Widest, x: Array | None, multipliers: Mapping[str, Any] | None, solve: Solve | None = None
+    parts: Slab, x: Array | None, multipliers: Mapping[str, Any] | None, solve: Solve | None = None
 ) -> ExactProof | RootProof:
     """The maximum, as a rational or as the root of one. ``x``, ``multipliers`` and ``solve`` are as for ``prove``."""
     proof = prove(parts.program, *_guess(parts, x, multipliers), solve)
@@ -174,7 +167,7 @@ def prove_widest(
     if proof.verdict != "optimal" or not proof.optimum:
         raise NoProof("the margin has no bound")
     square = 1 / (2 * proof.optimum)
-    ray = {v.name: [Fraction(1)] if v.name == parts.margin else proof.point[v.name] for v in parts.problem.variables}
+    ray = {v.name: [Fraction(1)] if v.name == parts.distance else proof.point[v.name] for v in parts.problem.variables}
     shares = _divided(proof.multipliers, 2 * proof.optimum)
     root = Fraction(isqrt(square.numerator), isqrt(square.denominator))
     if root * root != square:
@@ -184,13 +177,13 @@ def prove_widest(
 
 
 def _guess(
-    parts: Widest, x: Array | None, multipliers: Mapping[str, Any] | None
+    parts: Slab, x: Array | None, multipliers: Mapping[str, Any] | None
 ) -> tuple[Array | None, dict[str, Array]]:
     """The answer as one of the quadratic program."""
     alpha = np.asarray((multipliers or {}).get(parts.block.name, np.zeros(parts.block.size)), dtype=float)
     if x is None:
         return None, {parts.block.name: alpha}
-    t = float(x[parts.problem.layout[parts.margin]][0])
+    t = float(x[parts.problem.layout[parts.distance]][0])
     point = x[parts.problem.places([v.name for v in parts.program.variables])]
     with np.errstate(all="ignore"):
         scaled = point / t, alpha / t / t

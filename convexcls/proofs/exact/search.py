@@ -17,7 +17,7 @@ from typing import TypeAlias
 import numpy as np
 
 from convexcls.arrays import Array, Indices
-from convexcls.proofs.claims.statement import AffineRows, NoProof, Samples, Statement, added, all_rows, compared
+from convexcls.proofs.claims.statement import AffineRows, NoProof, Samples, Statement, added, compared
 from convexcls.proofs.exact.criss_cross import (
     Contradiction,
     Falling,
@@ -105,7 +105,7 @@ class ActiveSetSearch:
             p = Fraction(float(samples.curvature[i]))
             curved.append({len(linear): p} if p else {})
             linear.append(Fraction(float(samples.cost[i])))
-        equalities = [(sparse_row(row[:-1]), -row[-1]) for b in self.statement.equalities for row in all_rows(b)]
+        equalities = [(sparse_row(row[:-1]), -row[-1]) for b in self.statement.equalities for row in b.rational()]
         inequalities = []
         for key in self.rows:
             (values,) = self.measured(key).rational(np.array([key[1]]))

@@ -230,10 +230,10 @@ class _Check:
         bounds, rows = self.sizes.structure.bounds, self.sizes.structure.rows
         if not self.sizes.boxed.all() or self.problem.norm_bounds or self.problem.terms:
             return np.inf, np.inf
-        mid, rad = self.residual.mid.copy(), self.residual.rad
+        mid, rad = self.residual.mid, self.residual.rad
         for c in bounds:
-            mid -= self.problem.rows(c).T @ self.multipliers[c.name]
-        rad = raised(rad + 4.0 * UNIT_ROUNDOFF * np.abs(mid))
+            mid = mid - self.problem.rows(c).T @ self.multipliers[c.name]
+            rad = raised(rad + UNIT_ROUNDOFF * np.abs(mid))
         x, (low, high) = self.x, self.sizes.structure.limits
         way = np.maximum(np.where(mid > 0, x - low, high - x), 0.0)
         costs, off = np.abs(mid) * way, rad * np.where(np.abs(mid) > rad, way, high - low)
@@ -319,6 +319,9 @@ class _Check:
                 if v in self.sizes.signs:  # a change of the sign's multiplier removes it, and costs what the gap counts
                     np.maximum(summed, self.multipliers[self.sizes.signs[v]], out=summed)
             curved = self.sizes.curved_by.get(v)
+            if curved is not None and curved.all():
+                summed[:] = self._typical(where, curved, summed)
+                continue
             typical = None if curved is None else self._typical(where, curved, summed)
             if v not in free or not needed.whole:
                 x = np.maximum(np.abs(self.x[where]), self.radii.get(v, 0.0))

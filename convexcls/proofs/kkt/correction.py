@@ -448,7 +448,9 @@ def _rank(maps: Sequence[JoinedRows]) -> int:
     samples = centred[0].base
     n, d = samples.shape
     ones = as_rows(np.ones((n, 1)))
-    return _known_rank([JoinedRows(n, d + 1, [(slice(0, d), samples), (slice(d, d + 1), ones)])]) - 1
+    joined = JoinedRows(n, d + 1, [(slice(0, d), samples), (slice(d, d + 1), ones)])
+    basis = ColumnBasis.of([joined])  # whole numbers that add up, such as categories, tell sooner than a rank
+    return (basis.columns.size if basis is not None and basis.is_exact else _known_rank([joined])) - 1
 
 
 def _known_rank(rows: Sequence[Rows]) -> int:

@@ -13,9 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from convexcls.arrays import Array, Indices, top
+from convexcls.in_notebooks import InNotebooks
 from convexcls.problem import UNIT_SHARE, Block, Problem, Term
 from convexcls.problem.epigraph import Epigraph
 from convexcls.proofs.rigorous.structure import Structure
+from convexcls.wording import small
 
 #: What numbers are measured by: (factor, size) measures v by factor v / size, and the largest of several counts.
 Yardsticks = tuple[tuple[float, Array | float], ...]
@@ -110,7 +112,7 @@ class Residual:
 
 
 @dataclass(frozen=True, eq=False)
-class KKT:
+class KKT(InNotebooks):
     """The four residuals of a point, with both objectives (minimised form) and their gap.
 
     ``stationarity``, ``primal_feasibility``, ``dual_feasibility`` and ``complementary_slackness`` are one ``Residual``
@@ -137,6 +139,9 @@ class KKT:
     #: How far rounding may have put the relative gap off.
     gap_rounding: float
 
+    def __repr__(self) -> str:
+        return f"<KKT: largest relative residual {small(self.worst)}, gap {small(self.relative_gap)}>"
+
     @property
     def gap(self) -> float:
         """Primal minus dual objective."""
@@ -159,6 +164,10 @@ class KKT:
 
     def bounds(self) -> dict[str, float]:
         """The same with all that rounding may hide: what each of them is at most."""
+        return dict(self._bounds)
+
+    @cached_property
+    def _bounds(self) -> dict[str, float]:
         return {
             "stationarity": self.stationarity.bound,
             "primal feasibility": self.primal_feasibility.bound,
@@ -185,7 +194,7 @@ class KKT:
 
     def holds(self, tol: float) -> bool:
         """Whether all five relative measures are at most ``tol``, whatever rounding may hide."""
-        return all(value <= tol for value in self.bounds().values())
+        return all(value <= tol for value in self._bounds.values())
 
 
 def largest(values: Array | float, yardsticks: Yardsticks) -> float:
@@ -198,7 +207,8 @@ def largest(values: Array | float, yardsticks: Yardsticks) -> float:
             least = size if isinstance(size, float) else float(size.min(initial=math.inf))
             out = max(out, ratio(factor * most, least))
         else:
-            out = max(out, top(ratios(factor * values, size)))
+            plain = most < math.inf and float(size.min(initial=math.inf)) > 0.0
+            out = max(out, top(factor * values / size if plain else ratios(factor * values, size)))
     return out
 
 

@@ -94,7 +94,7 @@ def _beyond_doubles(certificate: Certificate, solve: Solve | None) -> Certificat
 
 def _raised(certificate: Certificate, level: Level, digits: int, stand_in: bool, solve: Solve | None) -> Certificate:
     # loaded where they are asked for: most answers are judged in doubles
-    from convexcls.proofs.claims.statement import has_moments
+    from convexcls.proofs.enclosure.moments import has_moments
     from convexcls.proofs.levels.raising import bounded, bounded_finer, by_moments, exactly, refuted
 
     if has_moments(certificate.problem):

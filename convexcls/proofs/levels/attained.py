@@ -26,7 +26,7 @@ from convexcls.arrays import Array
 from convexcls.proofs.certificate import Certificate
 from convexcls.proofs.claims.optimum import ExactProof, RootProof, widest
 from convexcls.proofs.claims.rational_bounds import bounds_reached
-from convexcls.proofs.claims.statement import AffineRows, Samples, Statement, all_rows, state
+from convexcls.proofs.claims.statement import AffineRows, Samples, Statement, state
 from convexcls.proofs.kkt.check import check_kkt
 from convexcls.proofs.kkt.settling import settled
 from convexcls.proofs.rigorous.structure import Structure
@@ -80,12 +80,12 @@ def _widest_attained(proof: RootProof, point: Mapping[str, list[Fraction]], tol:
     """R x >= t and ‖v‖ <= 1 with t the widest margin, each to the relative tolerance."""
     parts = widest(proof.problem)
     assert parts is not None
-    t, length = point[parts.margin][0], sum((v * v for v in point[parts.bounded]), Fraction(0))
+    t, length = point[parts.distance][0], sum((v * v for v in point[parts.inside]), Fraction(0))
     if t < 0 or length > (1 + tol) ** 2 or not (1 - tol) ** 2 * proof.square <= t * t <= (1 + tol) ** 2 * proof.square:
         return False
     z = [value for v in proof.problem.variables for value in point[v.name]]
     rows = AffineRows(parts.block, proof.problem.rows(parts.block), proof.problem.size)
-    return all(dot(row, [*z, Fraction(1)]) <= tol * t for row in all_rows(rows))  # t - R x
+    return all(dot(row, [*z, Fraction(1)]) <= tol * t for row in rows.rational())  # t - R x
 
 
 def doubles_near(proof: ExactProof, tolerance: Fraction, factor: Fraction = Fraction(1)) -> Array | None:
@@ -140,7 +140,7 @@ def _weighed(
 ) -> Iterator[tuple[Vector, Fraction]]:
     """Rows with the weights of their squares."""
     for block in (*statement.equalities, *statement.inequalities):
-        rows, used = all_rows(block), proof.multipliers.get(block.block.name, {})
+        rows, used = block.rational(), proof.multipliers.get(block.block.name, {})
         unit = max((abs(row[-1]) for row in rows), default=Fraction(0))
         for i, row in enumerate(rows):
             if block in statement.equalities or not _value(row, z):
@@ -152,7 +152,7 @@ def _weighed(
 
 
 def _sampled(samples: Samples, z: Vector, allowed: Fraction) -> Iterator[tuple[Vector, Fraction]]:
-    lines = [all_rows(line) for line in samples.lines]
+    lines = [line.rational() for line in samples.lines]
     every = zip(zip(*lines, strict=True), samples.cost.tolist(), samples.curvature.tolist(), strict=True)
     for rows, c, p in every:
         ranked = sorted(rows, key=lambda row: _value(row, z), reverse=True)

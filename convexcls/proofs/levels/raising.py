@@ -14,13 +14,14 @@ import numpy as np
 
 from convexcls.arrays import Array
 from convexcls.problem import NoAnswer, Problem
+from convexcls.problem.slab import Slab
 from convexcls.proofs.certificate import Certificate, Level
 from convexcls.proofs.claims.curvature import has_rounded_kernel, vanishes_as_given
 from convexcls.proofs.claims.direction import check_in_rationals
 from convexcls.proofs.claims.farkas import Multipliers
-from convexcls.proofs.claims.optimum import ExactProof, Widest, widest
+from convexcls.proofs.claims.optimum import ExactProof, widest
 from convexcls.proofs.claims.rational_bounds import affordable, bounds_reached
-from convexcls.proofs.claims.statement import NoProof, moments
+from convexcls.proofs.claims.statement import NoProof
 from convexcls.proofs.enclosure.enclose import enclose
 from convexcls.proofs.enclosure.intervals import Enclosure, enclose_root
 from convexcls.proofs.enclosure.moments import (
@@ -30,6 +31,7 @@ from convexcls.proofs.enclosure.moments import (
     identity,
     least_value,
     matched,
+    moments,
     value_at,
 )
 from convexcls.proofs.exact.prove import Solve, prove, prove_widest
@@ -116,7 +118,7 @@ def _falling(c: Certificate) -> ExactProof | None:
     return None if check_in_rationals(problem, direction) else _from_origin(problem, direction)
 
 
-def _widest(c: Certificate, parts: Widest, digits: int, solve: Solve | None) -> Certificate:
+def _widest(c: Certificate, parts: Slab, digits: int, solve: Solve | None) -> Certificate:
     """The widest margin: a rational, or the root of one."""
     proof = prove_widest(parts, c.x, c.multipliers, solve)
     if isinstance(proof, ExactProof):
@@ -235,10 +237,10 @@ def _violation(c: Certificate) -> float:
 def bounded_finer(c: Certificate, solve: Solve | None) -> Certificate:
     """A certificate that bounds in doubles do not decide, by finer bounds: at its own point, or else at the doubles
     nearest to the exact solution. As it is where rounding the solution takes the proof away."""
-    if sum(b.size for b in (*c.problem.terms, *c.problem.constraints)) * c.problem.size > MAX_ENTRIES_PROVED_UNASKED:
-        return c
     if (found := _finer(c)) is not None:
         return found
+    if sum(b.size for b in (*c.problem.terms, *c.problem.constraints)) * c.problem.size > MAX_ENTRIES_PROVED_UNASKED:
+        return c
     exact = exactly(c, ENOUGH_DIGITS, solve)
     if exact.status in ("infeasible", "unattained"):
         return replace(exact, level="rigorous")

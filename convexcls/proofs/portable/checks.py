@@ -26,10 +26,16 @@ from convexcls.proofs.claims import direction, farkas, optimum
 from convexcls.proofs.claims.farkas import Multipliers
 from convexcls.proofs.claims.optimum import ExactProof, proved_square, widest
 from convexcls.proofs.claims.rational_bounds import finer_bounds
-from convexcls.proofs.claims.statement import has_few_moments, moments
 from convexcls.proofs.enclosure.enclose import check_enclosure, proof_words
 from convexcls.proofs.enclosure.intervals import Enclosure
-from convexcls.proofs.enclosure.moments import check_moments, falling_direction, least_value, value_at
+from convexcls.proofs.enclosure.moments import (
+    check_moments,
+    falling_direction,
+    has_few_moments,
+    least_value,
+    moments,
+    value_at,
+)
 from convexcls.proofs.kkt.attainment import PROOF, attainment, needs_attainment_proof
 from convexcls.proofs.portable.numbers import CertificateError
 from convexcls.proofs.portable.parsing import Box, Parsed

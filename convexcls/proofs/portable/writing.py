@@ -18,9 +18,9 @@ from convexcls.proofs.claims import direction as directions
 from convexcls.proofs.claims import farkas as contradictions
 from convexcls.proofs.claims.farkas import Multipliers
 from convexcls.proofs.claims.optimum import ExactProof, widest
-from convexcls.proofs.claims.statement import NoProof, has_few_moments, moments
+from convexcls.proofs.claims.statement import NoProof
 from convexcls.proofs.enclosure.intervals import Enclosure
-from convexcls.proofs.enclosure.moments import falling_direction
+from convexcls.proofs.enclosure.moments import falling_direction, has_few_moments, moments
 from convexcls.proofs.exact.prove import prove, prove_widest
 from convexcls.proofs.levels import raise_level, small
 from convexcls.proofs.levels.raising import bounded_here

@@ -50,10 +50,10 @@ from convexcls.proofs.rigorous.multipliers import (
     middle,
     movable,
     normal_equations,
-    valid,
 )
 from convexcls.proofs.rigorous.products import Block, by_variable
 from convexcls.proofs.rigorous.rounding import Ball, raised, square_over, upward_sum
+from convexcls.proofs.rigorous.structure import valid
 
 #: A gap of this fraction of the objective is not worth another attempt.
 GOOD_GAP = 1e-12
@@ -293,8 +293,8 @@ def _is_nonnegative(slack: Epigraph) -> bool:
 
 def _are_opposite(one: Constraint, other: Constraint, slack: str) -> bool:
     """Whether the rows of one block are minus those of the other, right-hand sides and all."""
-    given = {*getattr(one, "_exactly", {}), *getattr(other, "_exactly", {})}
-    if given or one.entries.keys() != other.entries.keys() or not np.array_equal(one.rhs, -other.rhs):
+    given = [c.given_rationals("rhs") is not None for c in (one, other)]
+    if any(given) or one.entries.keys() != other.entries.keys() or not np.array_equal(one.rhs, -other.rhs):
         return False
     sums = [combined(rows, other.entries[v], 1.0) for v, rows in one.entries.items() if v != slack]
     return all(rows is not None and not np.any(rows.column_max()) for rows in sums)

@@ -1,9 +1,8 @@
-"""Multipliers that are valid without rounding, whatever was given: every sign right, every slack's sum exact.
+"""Which multipliers may be moved, and the exact change of them that makes every flat unknown stationary.
 
-The multipliers of a slack's rows are nonnegative and have the sum c, its cost. All but one are clipped into that range;
-the last is c less the others, known as a ball. Multipliers at the ends of their range cannot be moved. Then there are
-two proposals inside of it, judged as any other multipliers are: the middle, c / K for K rows, and the solution of a
-linear program. In units of the slacks' costs, with a_k the shares of a slack's rows,
+Multipliers at the ends of their range cannot be moved. Then there are two proposals inside of it, judged as any other
+multipliers are: the middle, c / K for the K rows of a slack with the cost c, and the solution of a linear program. In
+units of the slacks' costs, with a_k the shares of a slack's rows,
 
     maximise t   subject to   sum_k M_k'(c a_k) + A'nu = -q,   a_k >= t,   1 - sum_k a_k >= t
 
@@ -30,7 +29,7 @@ from convexcls.proofs.rigorous.evaluation import Evaluation
 from convexcls.proofs.rigorous.matrices import Gram
 from convexcls.proofs.rigorous.products import largest_factors
 from convexcls.proofs.rigorous.rounding import Ball, powers_of_two, raised, upward_sum
-from convexcls.proofs.rigorous.structure import Structure
+from convexcls.proofs.rigorous.structure import with_reference
 from convexcls.rational.elimination import independent_rows
 from convexcls.rational.numbers import exactly
 from convexcls.rows import DiagonalRows, Rows
@@ -63,38 +62,6 @@ class Movable:
 
 #: Multipliers by block of rows, and those of them that may be moved.
 Choice = tuple[dict[str, Ball], list[Movable]]
-
-
-def valid(structure: Structure, given: Mapping[str, Array]) -> dict[str, Ball]:
-    """A ball for the multipliers of every block of rows."""
-    out = {}
-    for c in structure.rows:
-        z = np.asarray(given.get(c.name, np.zeros(c.size)), dtype=float)
-        z = z if z.shape == (c.size,) and np.all(np.isfinite(z)) else np.zeros(c.size)
-        out[c.name] = Ball.exact(z if c.relation == "==" else np.maximum(z, 0.0))
-    for e in structure.slacks.values():  # a slack that costs nothing holds nothing
-        idle = (e.curvature == 0) & (e.cost == 0)
-        for c in e.pieces:
-            out[c.name] = Ball.exact(np.where(idle, 0.0, out[c.name].mid))
-    for group in structure.groups:
-        out |= _with_reference(group, {c.name: out[c.name].mid for c in group.others})
-    return out
-
-
-def _with_reference(group: Epigraph, others: Mapping[str, Array]) -> dict[str, Ball]:
-    """The multipliers of a slack's rows from all but one of them, clipped."""
-    total = np.sum(list(others.values()), axis=0) if others else np.zeros(group.cost.size)
-    if len(others) == 1:
-        clipped = {name: np.minimum(z, group.cost) for name, z in others.items()}
-    else:
-        most = group.cost * (1.0 - 1e-12)
-        factor = np.where(total > most, group.cost / np.where(total > 0, total, 1.0) * (1 - 1e-12), 1.0)
-        clipped = {name: z * np.minimum(factor, 1.0) for name, z in others.items()}
-    out = {name: Ball.exact(z) for name, z in clipped.items()}
-    rest = Ball.exact(group.cost)
-    for z in out.values():
-        rest = rest - z
-    return {**out, group.reference.name: rest}
 
 
 # ---- which may be moved ---------------------------------------------------------------------------------------
@@ -175,7 +142,7 @@ def middle(e: Evaluation, own: Mapping[str, Ball]) -> Choice:
     """The multipliers of the slacks' rows in the middle of their range."""
     out = dict(own)
     for group in e.structure.groups:
-        out |= _with_reference(group, {c.name: group.cost / len(group.pieces) for c in group.others})
+        out |= with_reference(group, {c.name: group.cost / len(group.pieces) for c in group.others})
     return out, _of_slacks(e, out, PROPOSED_SHARE) or []
 
 
@@ -197,7 +164,7 @@ def interior(e: Evaluation, own: Mapping[str, Ball], gradient: Ball, places: Ind
     parts = iter(np.split(found, np.cumsum(sizes)[:-1]))
     for group in e.structure.groups:
         chosen = {c.name: group.cost * np.clip(next(parts), 0.0, 1.0) for c in group.others}
-        out |= _with_reference(group, chosen)
+        out |= with_reference(group, chosen)
     for c in e.equalities:
         out[c.name] = Ball.exact(out[c.name].mid + next(parts))
     return out, _of_slacks(e, out, PROPOSED_SHARE) or []

@@ -7,10 +7,14 @@ bounded    between two numbers or within a norm: then the least value of c x is 
 curved     1/2 p x^2 with p > 0: then the least value is -c^2 / 2p
 matrix     1/2 x'Px with a matrix P
 flat       none of these: then c has to be exactly 0
+
+Multipliers are made valid by it (``valid``): those of a slack's rows are clipped into their range, all but that of the
+reference, which is c less the others, known as a ball.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Literal
 from weakref import ref
@@ -18,7 +22,7 @@ from weakref import ref
 import numpy as np
 
 from convexcls.arrays import ETA, UNIT_ROUNDOFF, Array, Indices, Mask
-from convexcls.problem import Constraint, Problem, Term
+from convexcls.problem import Constraint, Epigraph, Problem, Term
 from convexcls.proofs.rigorous.losses import is_known
 from convexcls.proofs.rigorous.rounding import Ball, raised
 from convexcls.rows import Rows
@@ -112,9 +116,42 @@ class Structure:
 def stated(block: Term | Constraint, field: Literal["rhs", "offset"]) -> Ball:
     """A right-hand side or an offset as it was given: doubles, or numbers that doubles round."""
     values = np.asarray(getattr(block, field), dtype=float)
-    if field not in getattr(block, "_exactly", {}):
+    if block.given_rationals(field) is None:
         return Ball.exact(values)
     return Ball(values, np.asarray(raised(UNIT_ROUNDOFF * np.abs(values) + ETA)))
+
+
+def valid(structure: Structure, given: Mapping[str, Array]) -> dict[str, Ball]:
+    """Multipliers that are valid without rounding, whatever was given: every sign right, every slack's sum exact. A
+    ball for those of every block of rows."""
+    out = {}
+    for c in structure.rows:
+        z = np.asarray(given.get(c.name, np.zeros(c.size)), dtype=float)
+        z = z if z.shape == (c.size,) and np.all(np.isfinite(z)) else np.zeros(c.size)
+        out[c.name] = Ball.exact(z if c.relation == "==" else np.maximum(z, 0.0))
+    for e in structure.slacks.values():  # a slack that costs nothing holds nothing
+        idle = (e.curvature == 0) & (e.cost == 0)
+        for c in e.pieces:
+            out[c.name] = Ball.exact(np.where(idle, 0.0, out[c.name].mid))
+    for group in structure.groups:
+        out |= with_reference(group, {c.name: out[c.name].mid for c in group.others})
+    return out
+
+
+def with_reference(group: Epigraph, others: Mapping[str, Array]) -> dict[str, Ball]:
+    """The multipliers of a slack's rows from all but one of them, clipped."""
+    total = np.sum(list(others.values()), axis=0) if others else np.zeros(group.cost.size)
+    if len(others) == 1:
+        clipped = {name: np.minimum(z, group.cost) for name, z in others.items()}
+    else:
+        most = group.cost * (1.0 - 1e-12)
+        factor = np.where(total > most, group.cost / np.where(total > 0, total, 1.0) * (1 - 1e-12), 1.0)
+        clipped = {name: z * np.minimum(factor, 1.0) for name, z in others.items()}
+    out = {name: Ball.exact(z) for name, z in clipped.items()}
+    rest = Ball.exact(group.cost)
+    for z in out.values():
+        rest = rest - z
+    return {**out, group.reference.name: rest}
 
 
 def _is_contrast(rows: Rows) -> bool:

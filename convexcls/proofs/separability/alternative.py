@@ -251,8 +251,7 @@ def _entering(section: Section, point: Vector) -> int | None:
     behind = np.flatnonzero(section.signs(point) <= 0)
     if not behind.size:
         return None
-    scale = Fraction(2) ** -max(exponent_of(v) for v in point if v)
-    along: Array = np.array([float(v * scale) for v in point])
+    along = scaled_doubles(point)
     rows = section.floats[behind]
     sizes = abs(rows) @ np.ones(rows.shape[1])
     return int(behind[np.argmin((rows @ along) / np.where(sizes > 0, sizes, 1.0))])
@@ -315,7 +314,7 @@ class Section:
 
     def within(self, basis: Matrix) -> Section:
         """The rows that do not vanish on a smaller subspace, whose basis is given in units by column."""
-        basis = [_near_one(vector) for vector in basis]
+        basis = [near_one(vector) for vector in basis]
         moved = np.zeros(self.size, dtype=bool)
         for vector in basis:
             rest = np.flatnonzero(~moved)
@@ -329,10 +328,15 @@ def exponent_of(value: Fraction) -> int:
     return value.numerator.bit_length() - value.denominator.bit_length()
 
 
-def _near_one(vector: Vector) -> Vector:
+def near_one(vector: Sequence[Fraction]) -> Vector:
     """The vector times the power of two that brings its largest entry near one."""
     scale = Fraction(2) ** -max((exponent_of(v) for v in vector if v), default=0)
     return [v * scale for v in vector]
+
+
+def scaled_doubles(vector: Sequence[Fraction]) -> Array:
+    """The same, rounded."""
+    return np.array([float(v) for v in near_one(vector)])
 
 
 def _units(reach: Array) -> NDArray[np.int64]:

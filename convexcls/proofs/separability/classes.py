@@ -235,30 +235,34 @@ def _about_hull(result: Separability, hull: Hull) -> Iterator[str]:
         yield "the hull names other labels or samples"
         return
     d = result.rows.shape[1] - result.intercept
-    total: Fraction = Fraction(0)
     for label, side in zip(result.labels, (-1, 1), strict=True):
-        weights = hull.weights[label]
-        where = np.array([place[i] for i in sorted(weights)], dtype=np.intp)
-        exactly = result.rows.rational(where) if where.size else []
-        if any(v <= 0 for v in weights.values()):
-            yield "the hull has weights that are not above 0"
-        if result.intercept and any(row[d] != side for row in exactly):
-            yield f"the hull has samples of another class under {label!r}"
-        share = [weights[i] for i in sorted(weights)]
-        point = tuple(
-            sum((side * w * row[j] for w, row in zip(share, exactly, strict=True)), Fraction(0)) for j in range(d)
-        )
-        if point != tuple(hull.point):
-            yield f"the weights of {label!r} do not add up to the common point"
-        if result.intercept and sum(share) != 1:
-            yield f"the weights of {label!r} do not add up to one"
-        total += sum(share, Fraction(0))
-    if not result.intercept and total != 1:
+        yield from _about_side(result, hull, place, label, side)
+    if not result.intercept and sum(sum(weights.values()) for weights in hull.weights.values()) != 1:
         yield "the weights do not add up to one"
     if len(hull.samples) > d + 1 + result.intercept or set(hull.samples) != {
         int(result.samples[i]) for i in result.proof.circuit
     }:
         yield "the hull is on more samples than it takes, or on others than its proof"
+
+
+def _about_side(result: Separability, hull: Hull, place: dict[int, int], label: Any, side: int) -> Iterator[str]:
+    """What is wrong with the weights of one class; ``place`` has the rows by sample."""
+    d = result.rows.shape[1] - result.intercept
+    samples = sorted(hull.weights[label])
+    share = [hull.weights[label][i] for i in samples]
+    where = np.array([place[i] for i in samples], dtype=np.intp)
+    exactly = result.rows.rational(where) if where.size else []
+    if any(w <= 0 for w in share):
+        yield "the hull has weights that are not above 0"
+    if result.intercept and any(row[d] != side for row in exactly):
+        yield f"the hull has samples of another class under {label!r}"
+    point = tuple(
+        sum((side * w * row[j] for w, row in zip(share, exactly, strict=True)), Fraction(0)) for j in range(d)
+    )
+    if point != tuple(hull.point):
+        yield f"the weights of {label!r} do not add up to the common point"
+    if result.intercept and sum(share) != 1:
+        yield f"the weights of {label!r} do not add up to one"
 
 
 def two_class_rows(data: Data, signs: Array, samples: Indices | None, intercept: bool) -> Rows:

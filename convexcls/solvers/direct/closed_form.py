@@ -20,14 +20,13 @@ from convexcls.problem import Problem
 from convexcls.rows import StackedRows
 from convexcls.rows.column_basis import MAX_GRAM_CONDITION, ColumnBasis, shortest_along
 from convexcls.solvers.base import Answer, Callback, Solver, Tracer, refuse_unless_quadratic, split_by_block, stacked
-from convexcls.solvers.direct.refinement import (
-    MAX_ENTRIES_ALWAYS_REFINED,
+from convexcls.solvers.direct.under_equations import MAX_ENTRIES_ALWAYS_REFINED, solve_under_equations
+from convexcls.solvers.smooth.hessian import (
     MAX_REFINEMENTS,
     SMALLEST_RELATIVE_STEP,
     refined_steps,
+    shortest_solution,
 )
-from convexcls.solvers.direct.under_equations import solve_under_equations
-from convexcls.solvers.smooth.hessian import shortest_solution
 from convexcls.solvers.smooth.objective import Iterate, SmoothObjective
 
 #: Condition numbers above this are worth refining for.

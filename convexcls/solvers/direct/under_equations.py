@@ -23,7 +23,10 @@ from convexcls.arrays import Array
 from convexcls.problem import Block, Problem
 from convexcls.rows import Rows, as_rows
 from convexcls.rows.column_basis import MAX_GRAM_CONDITION, ColumnBasis, shortest_along
-from convexcls.solvers.direct.refinement import MAX_ENTRIES_ALWAYS_REFINED, refined_steps
+from convexcls.solvers.smooth.hessian import refined_steps
+
+#: Matrices with so few entries are refined in extended precision, whatever their condition.
+MAX_ENTRIES_ALWAYS_REFINED = 100_000
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,7 +22,7 @@ import numpy as np
 
 from convexcls.arrays import Array, Indices
 from convexcls.rows import DenseRows
-from convexcls.solvers.rows.hard_rows import HardRows
+from convexcls.solvers.rows.reduction import HardRows
 from convexcls.solvers.rows.row_program import RowProgram
 from convexcls.solvers.rows.smoothing import Smoothed
 

@@ -1,4 +1,12 @@
-"""From a problem to its ``RowProgram`` and back: slacks are substituted out, and put back with their multipliers."""
+"""From a problem to its ``RowProgram`` and back: slacks are substituted out, and put back with their multipliers.
+
+Where no a has an upper bound, all rows have to hold (``HardRows``):
+
+    minimise  1/2 x'Px + q'x   subject to  Rx <= h,
+
+P diagonal and positive but for at most one unknown, the intercept. The hard margin is stated so. The widest slab
+between two classes is solved as the quadratic program that it is (``problem/slab.py``).
+"""
 
 from __future__ import annotations
 
@@ -8,15 +16,18 @@ from functools import cached_property
 
 import numpy as np
 
-from convexcls.arrays import Array
+from convexcls.arrays import Array, Indices
 from convexcls.problem import BY_SAMPLE, Constraint, Problem
+from convexcls.problem.slab import Slab, find_slab
 from convexcls.rows import JoinedRows, Rows, StackedRows
 from convexcls.solvers.base import split_by_block
-from convexcls.solvers.rows.row_program import RowProgram
+from convexcls.solvers.rows.row_program import RowProgram, working_copy
 from convexcls.solvers.rows.sources import HardSource, SlackSource, Source, read_sources
 
 #: A source with fewer rows than this is never sampled.
 MIN_SAMPLED_ROWS = 1000
+#: More unknowns than this are left to solvers that keep matrices sparse.
+MAX_DENSE_UNKNOWNS = 2000
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,3 +157,99 @@ class RowReduction:
         a = [part for source in self.sources for part in source.reduced(multipliers)]
         nu = [multipliers.get(c.name, np.zeros(c.size)) for c in self.equations]
         return np.concatenate([values[v] for v in self.kept]), np.concatenate(a), np.concatenate([np.zeros(0), *nu])
+
+
+# ---- rows that all have to hold ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class HardRows:
+    """A program in which all rows have to hold, the free unknown last, with the way back to the problem."""
+
+    reduction: RowReduction
+    program: RowProgram
+    slab: Slab | None
+
+    @property
+    def curvature(self) -> Array:
+        """The diagonal of P."""
+        return self.program.P.diagonal()
+
+    @property
+    def free(self) -> bool:
+        """Whether the last unknown has no curvature."""
+        return not self.program.P[-1, -1] > 0.0
+
+    def take(self, index: Indices) -> Array:
+        """A copy of some rows."""
+        return working_copy(self.program.rows, index).to_dense()
+
+    def reduced(self, x: Array, multipliers: Mapping[str, Array]) -> tuple[Array, Indices]:
+        """A point of the problem in these unknowns, and the rows that have multipliers."""
+        point, a, _ = self.reduction.reduced(x if self.slab is None else self.slab.shrunk(x), multipliers)
+        return point, np.flatnonzero(a)
+
+    def restored(self, x: Array, active: Indices, weights: Array) -> tuple[Array, dict[str, Array]]:
+        """The point of the problem, and its multipliers by constraint."""
+        a = np.zeros(self.program.h.size)
+        a[active] = weights
+        point, multipliers = self.reduction.restored(x, a, np.zeros(0))
+        if self.slab is None:
+            return point, multipliers
+        pull = (self.take(active).T @ weights)[self.curvature > 0.0]
+        return self.slab.stretched(point, a, pull)
+
+    def contradiction(self, rows: Indices, weights: Array) -> dict[str, Array]:
+        """The Farkas vector of rows that contradict each other."""
+        a = np.zeros(self.program.h.size)
+        a[rows] = weights
+        return self.reduction.restored_farkas(a, np.zeros(0))
+
+
+def hard_rows(problem: Problem) -> HardRows | str:
+    """The problem as rows that all have to hold, or the reason why it is another."""
+    if reason := _refuse_shape(problem):
+        return reason
+    slab = find_slab(problem) if problem.norm_bounds else None
+    if slab is not None:
+        problem = slab.program
+    elif problem.norm_bounds:
+        return "of problems with a norm bound it takes the widest slab between two classes"
+    if problem.matrices:
+        return "its quadratic part is a matrix, not a diagonal"
+    flat = [v.name for v in problem.variables if not np.all(np.asarray(problem.quadratic.get(v.name, 0.0)) > 0.0)]
+    if len(flat) > 1 or any(problem.variable(v).size > 1 for v in flat):
+        return "more than one unknown has no curvature: linear programs go to 'highs'"
+    if len(flat) == len(problem.variables):
+        return "no unknown has curvature: linear programs go to 'highs'"
+    if reason := _refuse_flat(problem, flat):
+        return reason
+    reduction = RowReduction.of(problem)
+    reduction = RowReduction(problem, reduction.sources, [], [*(v for v in reduction.kept if v not in flat), *flat])
+    return HardRows(reduction, reduction.program(), slab)
+
+
+def _refuse_shape(problem: Problem) -> str:
+    """One block of inequalities over few unknowns."""
+    if problem.terms:
+        return f"it takes rows that have to hold, and the problem has the loss {problem.terms[0].name!r}"
+    if any(c.relation == "==" for c in problem.constraints) or len(problem.constraints) != 1:
+        return "it takes one block of inequalities and nothing beside it"
+    for v in problem.variables:
+        if v.kind in BY_SAMPLE:
+            return f"it takes few unknowns, and {v.name!r} has one for every sample"
+    if problem.size > MAX_DENSE_UNKNOWNS:
+        return f"it keeps a matrix of the unknowns squared, and there are {problem.size}: at most {MAX_DENSE_UNKNOWNS}"
+    return ""
+
+
+def _refuse_flat(problem: Problem, flat: list[str]) -> str:
+    """The unknown without curvature has to be held from both sides by the rows alone."""
+    (block,) = problem.constraints
+    for v in flat:
+        column = block.entries[v] @ np.ones(1) if v in block.entries else np.zeros(1)
+        if not (column.min(initial=0.0) < 0.0 < column.max(initial=0.0)):
+            return f"the rows do not hold {v!r}, which has no curvature, from both sides"
+        if np.any(problem.linear.get(v, 0.0)):
+            return f"{v!r} has a linear cost and no curvature"
+    return ""

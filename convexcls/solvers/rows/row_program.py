@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from convexcls.arrays import Array, Indices, Mask
-from convexcls.rows import JoinedRows, Rows, StackedRows, as_rows
+from convexcls.rows import Rows, as_rows
 
 #: On which side of its kinks every row is.
 Partition = NDArray[np.int8]
@@ -146,22 +146,13 @@ class RowProgram:
     def may_be_copied(self) -> bool:
         """Whether the rows are made of arrays in memory, and few enough to be copied into one: it is read in fewer
         steps than its layers."""
-        return self.rows.entries <= MAX_COPIED_ENTRIES and _made_of_arrays(self.rows)
+        return self.rows.entries <= MAX_COPIED_ENTRIES and self.rows.is_made_of_arrays
 
     def sample(self, index: Indices, stands_for: Array) -> RowProgram:
         """The program in which each of some rows stands for so many."""
         order = np.argsort(index)
         part, weight = self.restricted(index[order]), stands_for[order]
         return replace(part, low=part.low * weight, high=part.high * weight, compliance=part.compliance / weight)
-
-
-def _made_of_arrays(rows: Rows) -> bool:
-    if isinstance(rows, JoinedRows):
-        return all(_made_of_arrays(part) for _, part in rows.parts)
-    if isinstance(rows, StackedRows):
-        return all(map(_made_of_arrays, rows.parts))
-    core = rows.factors().core
-    return core.in_memory() is not None or core.is_ones or core.diagonal() is not None
 
 
 def working_copy(rows: Rows, index: Indices) -> Rows:

@@ -20,8 +20,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import LinAlgError
 
-from convexcls.arrays import Array, Indices, Mask
-from convexcls.rows.summation import row_blocks
+from convexcls.arrays import Array, Indices
+from convexcls.solvers.rows.changing_gram import ChangingGram
 from convexcls.solvers.rows.finish import Exact, finish
 from convexcls.solvers.rows.interior_point_run import NEAR_ERROR, RowSolution, Run, solve_whole
 from convexcls.solvers.rows.row_program import BROKEN, CURVED, HIGH, Partition, RowProgram, working_copy
@@ -36,7 +36,11 @@ BAND_FACTOR = 0.75
 #: How near a solution on a sample, or on a band that is not the last, has to be.
 ROUGH_ERROR = 1e-3
 FAIR_ERROR = 1e-5
+#: With more unknowns, looking for the exact solution costs more than further steps: then it is looked for this near.
+MANY_UNKNOWNS, NEAR_ERROR_OF_MANY = 250, 1e-9
 MAX_ROUNDS = 12
+#: Rows that join a band because they are near, as a multiple of those in it; all that were on the wrong side join, too.
+BAND_GROWTH = 1
 #: The gradient over all rows, relative to what was added up, where the answer on a band is that of all.
 BALANCED_GRADIENT = 1e-13
 #: How often rows are smoothed before the band is chosen, each time so much narrower.
@@ -44,8 +48,12 @@ SMOOTHED_WIDTHS = 3
 WIDTH_FACTOR = 4.0
 #: Rows that are nearer to their kinks than this share of what is typical are tied.
 TIED_SHARE = 0.25
+#: From afar, all rows are smoothed where there are so many for each unknown: to this width, in units of the right-hand
+#: sides, and to narrower ones until so many rows for each unknown are within.
+FEWEST_ROWS_PER_UNKNOWN, SAMPLED_ROWS_PER_UNKNOWN = 4, 48
+FIRST_WIDTH, MAX_WIDTHS, BAND_ROWS_PER_UNKNOWN = 1.2, 8, 2
 #: How far each time, as a share of the width, and in how many steps.
-ACCURACY, MAX_STEPS_PER_WIDTH = 0.05, 8
+ACCURACY, MAX_STEPS_PER_WIDTH = 0.2, 8
 #: A column is in a sample where its squares add up to so many times that of its largest entry.
 ENTRIES_PER_COLUMN = 8.0
 
@@ -84,6 +92,13 @@ def can_be_sampled(program: RowProgram) -> bool:
     return bool(program.sampled.sum() > 2 * _smallest_sample(program))
 
 
+def can_be_smoothed_from_afar(program: RowProgram) -> bool:
+    """Whether the rows are many, but too few for each unknown to be sampled at ease."""
+    n, k = int(program.sampled.sum()), program.q.size
+    many = n > max(2 * SMALLEST_SAMPLE, FEWEST_ROWS_PER_UNKNOWN * k)
+    return many and n < SAMPLED_ROWS_PER_UNKNOWN * k and program.can_be_smoothed and bool(np.any(program.h))
+
+
 def _smallest_sample(program: RowProgram) -> int:
     return max(SMALLEST_SAMPLE, ROWS_PER_UNKNOWN * program.q.size)
 
@@ -93,11 +108,17 @@ def solve_on_few_rows(program: RowProgram, x: Array | None, run: Run) -> RowSolu
     where neither helps."""
     n, k = program.h.size, program.q.size
     share = 1.0 if x is None else BAND_FACTOR * float(np.sqrt(k / max(n, 1)))
+    if x is None and can_be_smoothed_from_afar(program):
+        return _by_bands(program, *_from_afar(program, run), run)
     if x is None and can_be_sampled(program):
         x, share = _from_samples(program, run)
     if x is None or share >= 0.5:
         return solve_whole(program, x, run)
-    return _by_bands(program, x, share, run)
+    if not program.can_be_smoothed:
+        excess = program.excess(x)
+        return _by_bands(program, x, excess, _nearest(program, excess, share), run)
+    x, excess, width = _smoothly(program, x, _width(program, program.excess(x), share), SMOOTHED_WIDTHS, run)
+    return _by_bands(program, x, excess, _within(program, excess, 2.0 * width), run)
 
 
 def _from_samples(program: RowProgram, run: Run) -> tuple[Array | None, float]:
@@ -137,11 +158,15 @@ def _nearest(program: RowProgram, excess: Array, share: float) -> Indices:
     return np.flatnonzero(near)
 
 
-def _within(program: RowProgram, excess: Array, width: float) -> Indices:
-    """The rows that near to their kinks, those that are not one of many, and those that cannot stay where they are."""
+def _within(program: RowProgram, excess: Array, width: float, most: int | None = None) -> Indices:
+    """The rows that near to their kinks, about so many at most, those that are not one of many, and those that cannot
+    stay where they are."""
     distance = program.distances(excess)
-    fewest = min(2 * program.q.size, distance.size - 1)
-    near = distance <= max(width, float(np.partition(distance, fewest)[fewest]))
+    last = distance.size - 1
+    fewest = min(2 * program.q.size, last)
+    most = last if most is None else max(fewest, min(most, last))
+    nearest, farthest = np.partition(distance, (fewest, most))[[fewest, most]]
+    near = distance <= min(max(width, nearest), farthest)
     near |= ~program.sampled | (program.partition(excess) == BROKEN)
     return np.flatnonzero(near & (program.low < program.high))
 
@@ -149,7 +174,7 @@ def _within(program: RowProgram, excess: Array, width: float) -> Indices:
 def _roughly(program: RowProgram, x: Array | None, share: float, run: Run) -> Array | None:
     """A point near the solution of a sample; None where there is none."""
     if x is not None and share < 0.5 and program.can_be_smoothed:
-        return _smoothly(program, x, share, 1, run)[0]
+        return _smoothly(program, x, _width(program, program.excess(x), share), 1, run)[0]
     if x is None or share >= 0.5:
         part, x = program.restricted(program.open_rows), np.zeros_like(program.q)
     else:
@@ -161,37 +186,49 @@ def _roughly(program: RowProgram, x: Array | None, share: float, run: Run) -> Ar
     return None
 
 
-def _smoothly(program: RowProgram, x: Array, share: float, times: int, run: Run) -> tuple[Array, Array, float]:
-    """x and the excess after smoothing the rows to smaller and smaller widths, and the last width."""
-    excess, nu = program.excess(x), np.zeros(program.b.size)
+def _width(program: RowProgram, excess: Array, share: float) -> float:
+    """The distance within which such a share of the rows is."""
     distance = program.distances(excess)
     count = int(np.ceil(share * distance.size))
     # where rows are tied by the thousand, that is rounding: of the others some are farther than this
-    width = max(
-        float(np.partition(distance, count)[count]), TIED_SHARE * share * float(distance[np.isfinite(distance)].mean())
-    )
+    typical = float(distance[np.isfinite(distance)].mean())
+    return max(float(np.partition(distance, count)[count]), TIED_SHARE * share * typical)
+
+
+def _smoothly(
+    program: RowProgram, x: Array, width: float, times: int, run: Run, few: int = 0
+) -> tuple[Array, Array, float]:
+    """x and the excess after smoothing the rows to smaller and smaller widths, and the last width: that of ``times``
+    ones, or the first in which the rows nearly within are few."""
+    excess, nu = program.excess(x), np.zeros(program.b.size)
     if np.all(program.compliance > 0):  # smooth as it is
         times, width = 1, width / WIDTH_FACTOR ** (times - 1)
-    for _ in range(times):
+    smooth = Smoothed.to_width(program, width)
+    for k in range(times):
+        if k:
+            smooth = smooth.narrower(WIDTH_FACTOR)
         with suppress(LinAlgError):  # then the path begins where it is
-            x, nu, excess = Smoothed.to_width(program, width).minimise(x, nu, excess, ACCURACY, MAX_STEPS_PER_WIDTH)
+            x, nu, excess = smooth.minimise(x, nu, excess, ACCURACY, MAX_STEPS_PER_WIDTH)
         # on a sample the point is none of the problem's
         at = (x, program.best_multipliers(excess), nu) if program.rows is run.all_rows else None
-        run.record(program.quadratic(x) + program.cost(excess), width, 1.0, {"rows": excess.size}, at)
-        width /= WIDTH_FACTOR
-    return x, excess, width * WIDTH_FACTOR
+        run.record(program.quadratic(x) + program.cost(excess), smooth.width, 1.0, {"rows": excess.size}, at)
+        if np.count_nonzero(program.distances(excess) <= 2.0 * smooth.width) <= few:
+            break
+    return x, excess, smooth.width
 
 
-def _by_bands(program: RowProgram, x: Array, share: float, run: Run) -> RowSolution:
+def _from_afar(program: RowProgram, run: Run) -> tuple[Array, Array, Indices]:
+    """A point near the solution by smoothing all rows, its excess and the rows near their kinks."""
+    x = np.zeros_like(program.q)
+    width = FIRST_WIDTH * float(np.abs(program.excess(x)).max(initial=0.0))
+    x, excess, width = _smoothly(program, x, width, MAX_WIDTHS, run, few=BAND_ROWS_PER_UNKNOWN * x.size)
+    return x, excess, _within(program, excess, 2.0 * width)
+
+
+def _by_bands(program: RowProgram, x: Array, excess: Array, band: Indices, run: Run) -> RowSolution:
     """The solution on the rows near their kinks, with more of them until all others are on their side."""
     fixed = FixedRows.none(program)
-    if program.can_be_smoothed:
-        x, excess, width = _smoothly(program, x, share, SMOOTHED_WIDTHS, run)
-        band = _within(program, excess, 2.0 * width)
-    else:
-        excess = program.excess(x)
-        band = _nearest(program, excess, share)
-    for round_ in range(MAX_ROUNDS):
+    for _ in range(MAX_ROUNDS):
         if band.size > 0.7 * program.h.size:
             break
         partition = program.partition(excess)
@@ -207,8 +244,8 @@ def _by_bands(program: RowProgram, x: Array, share: float, run: Run) -> RowSolut
                 return found
             break
         reach = float(program.distances(excess)[wrong].max(initial=0.0))
-        again = np.union1d(_within(program, excess, 1.5 * reach), wrong)
-        band = np.union1d(band, again) if round_ >= 3 else again
+        wider = _within(program, excess, 1.5 * reach, BAND_GROWTH * band.size)
+        band = np.union1d(np.union1d(band, wrong), wider)
     return solve_whole(program, None, run)
 
 
@@ -216,7 +253,7 @@ def _on_band(
     program: RowProgram, part: RowProgram, x: Array, band: Indices, partition: Partition, run: Run
 ) -> tuple[Array, Array, Exact | None, Indices] | None:
     """The point on a band, exact where all other rows are on their side, and those that are not."""
-    looked, stop = False, None
+    looked, stop, near = False, None, NEAR_ERROR if part.q.size <= MANY_UNKNOWNS else NEAR_ERROR_OF_MANY
     for stop in run.walk(part, x):
         if not looked and stop.error <= FAIR_ERROR:
             excess = program.excess(stop.point.x)
@@ -224,7 +261,7 @@ def _on_band(
             if wrong.size:
                 return stop.point.x, excess, None, wrong
             looked = True
-        if run.polish and stop.error <= NEAR_ERROR and (exact := finish(part, *stop.point.iterate)) is not None:
+        if run.polish and stop.error <= near and (exact := finish(part, *stop.point.iterate)) is not None:
             excess = program.excess(exact.x)
             wrong = _wrong(program, excess, band, partition)
             return exact.x, excess, None if wrong.size else exact, wrong
@@ -264,16 +301,17 @@ def _balanced(program: RowProgram, part: RowProgram, found: RowSolution) -> bool
 
 @dataclass(eq=False)
 class FixedRows:
-    """The rows that stay on their side, and what they add up to: a linear cost, a curvature and a constant. Changes of
-    side are added to the curvature, which is not worked out anew."""
+    """The rows that stay on their side, and what they add up to: a linear cost, a curvature and a constant."""
 
     program: RowProgram
-    curved: Mask
-    curvature: Array | None = None
+    gram: ChangingGram
 
     @classmethod
     def none(cls, program: RowProgram) -> FixedRows:
-        return cls(program, np.zeros(program.h.size, dtype=bool))
+        stiffness = np.divide(
+            1.0, program.compliance, out=np.zeros_like(program.compliance), where=program.compliance > 0
+        )
+        return cls(program, ChangingGram(program.rows, stiffness))
 
     def without(self, partition: Partition, band: Indices) -> tuple[RowProgram, Array]:
         """The program on the rows of the band, the others on their side, and the a of those (0 in the band)."""
@@ -283,32 +321,15 @@ class FixedRows:
         curved[band] = False
         a[curved] = 0.0
         a[band] = 0.0
-        constant = -float(a @ program.h)
-        pulling = a
+        constant, curvature, pulling = -float(a @ program.h), None, a
         if np.any(program.compliance):
-            self._update(curved)
+            curvature = self.gram.of(curved)
             h, compliance = program.h[curved], program.compliance[curved]
             pulling = a.copy()
             pulling[curved] = -h / compliance
             constant += 0.5 * float((h / compliance) @ h)
         pull = program.rows.T @ pulling if np.any(pulling) else np.zeros_like(program.q)
-        return program.restricted(band, pull, self.curvature, constant), a
-
-    def _update(self, curved: Mask) -> None:
-        if self.curvature is None:
-            self.curvature = np.zeros_like(self.program.P)
-        for rows, sign in ((curved & ~self.curved, 1.0), (self.curved & ~curved, -1.0)):
-            self.curvature = self.curvature + sign * self._gram(rows)
-        self.curved = curved
-
-    def _gram(self, chosen: Mask) -> Array:
-        """R'R/compliance of some rows, a block at a time."""
-        out = np.zeros_like(self.program.P)
-        for block in row_blocks(chosen.size):
-            if np.any(inside := chosen[block]):
-                index = np.flatnonzero(inside) + block.start
-                out += self.program.rows[index].gram(1.0 / self.program.compliance[index])
-        return out
+        return program.restricted(band, pull, curvature, constant), a
 
 
 def _covers(program: RowProgram, index: Indices) -> bool:

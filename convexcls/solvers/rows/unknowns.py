@@ -31,6 +31,8 @@ from convexcls.solvers.rows.row_program import RowProgram, working_copy
 
 #: Whether columns repeat each other is seen on so many rows.
 SAMPLE_ROWS = 2000
+#: Columns of zeros are left out before all else where they are more than this share.
+MANY_EMPTY_SHARE = 0.05
 #: Columns whose scaled Gram matrix has pivots above this are left as they are.
 SMALLEST_INDEPENDENT_PIVOT = 1e-3
 #: Eigenvalues of the scaled Gram matrix below this may be rounding: such a direction is not made longer.
@@ -122,6 +124,12 @@ class KeptUnknowns:
         reduced = replace(program, P=T.T @ program.P @ T, q=program.q[kept], rows=chosen, A=program.A[:, kept])
         return cls(reduced, T, inverse)
 
+    def followed_by(self, inner: Unknowns) -> Unknowns:
+        """The unknowns of the program over z, as unknowns of the program over x."""
+        if inner.T is None or inner.inverse is None:
+            return Unknowns(inner.program, self.T, self.inverse)
+        return Unknowns(inner.program, self.T @ inner.T, inner.inverse @ self.inverse)
+
 
 @dataclass(frozen=True, eq=False)
 class Unknowns:
@@ -134,18 +142,19 @@ class Unknowns:
     @classmethod
     def of(cls, program: RowProgram) -> Unknowns:
         n, k = program.rows.shape
+        empty = np.flatnonzero((program.rows.column_max() == 0) & (program.q == 0) & ~program.A.any(axis=0))
+        if empty.size > MANY_EMPTY_SHARE * k and empty.size < k:
+            kept = KeptUnknowns.of(program, ColumnBasis.without_empty(program.rows, empty))
+            return kept.followed_by(cls.of(kept.program))
         index = np.arange(0, n, max(1, n // max(SAMPLE_ROWS, 5 * k)))
         some = working_copy(program.rows, index)
-        if _independent(some.gram(np.ones(index.size))):
+        if _independent(some.gram(np.ones(index.size))) or _independent(program.rows.gram(np.ones(n))):
             return cls(program)
-        basis = basis_of_all_rows(program, index)
+        basis, index = basis_of_all_rows(program, index)
         if basis is None:
-            return cls._in_eigenvectors(program, some)
+            return cls._in_eigenvectors(program, working_copy(program.rows, index))
         kept = KeptUnknowns.of(program, basis)
-        inner = cls._in_eigenvectors(kept.program, working_copy(kept.program.rows, index))
-        if inner.T is None or inner.inverse is None:
-            return cls(kept.program, kept.T, kept.inverse)
-        return cls(inner.program, kept.T @ inner.T, inner.inverse @ kept.inverse)
+        return kept.followed_by(cls._in_eigenvectors(kept.program, working_copy(kept.program.rows, index)))
 
     @classmethod
     def _in_eigenvectors(cls, program: RowProgram, some: Rows) -> Unknowns:
@@ -202,23 +211,23 @@ def _independent(gram: Array) -> bool:
     return bool(factor.diagonal().min(initial=1.0) > SMALLEST_INDEPENDENT_PIVOT)
 
 
-def basis_of_all_rows(program: RowProgram, some: Indices) -> ColumnBasis | None:
-    """Columns that span the others, on some rows at first and then on all; None where none depends on others, or where
-    the numbers that say how are beyond the range of doubles."""
+def basis_of_all_rows(program: RowProgram, some: Indices) -> tuple[ColumnBasis | None, Indices]:
+    """Columns that span the others, on some rows at first and then on all, and the rows that show it; None where none
+    depends on others, or where the numbers that say how are beyond the range of doubles."""
     rows, beside = program.rows, [as_rows(program.A)] if program.b.size else []
     weights = np.random.default_rng(0).standard_normal(program.q.size)
     for _ in range(MAX_ROUNDS):
         found = ColumnBasis.of([working_copy(rows, some), *beside])
         if found is None or not found.others.size or not np.all(np.isfinite(found.null_vectors)):
-            return None
+            break
         joining = np.setdiff1d(_rows_that_see(rows, found.null_vectors, weights[: found.others.size]), some)
         if joining.size:
             some = np.append(some, joining)
         elif len(beside) < 2 and _costs_along(program.q, found.null_vectors):
             beside = [as_rows(program.A), as_rows(program.q[None])]
         else:
-            return found
-    return None
+            return found, some
+    return None, some
 
 
 def _rows_that_see(rows: Rows, N: Array, weights: Array) -> Indices:

@@ -21,8 +21,8 @@ from convexcls.arrays import Array, Indices
 from convexcls.problem import Problem
 from convexcls.solvers.base import Answer, Callback, Solver, Start, Tracer
 from convexcls.solvers.rows.active_set import EPS, ActiveSet
-from convexcls.solvers.rows.hard_rows import HardRows, hard_rows
 from convexcls.solvers.rows.pool import SIGMA_FACTOR, Pool, SmoothFit, WorkingRows, follow
+from convexcls.solvers.rows.reduction import HardRows, hard_rows
 
 #: Pools have at least this many rows; problems with twice as many are one pool.
 SMALLEST_POOL = 256

@@ -68,7 +68,7 @@ class Progress:
         self.tracer, self.detail, self.begun = tracer, detail, len(tracer.lines)
         self.may_run_away = may_run_away(problem)
         self.best, self.stalled, self.lowest = math.inf, 0, sys.float_info.max
-        self.slow, self.looked = True, False
+        self.slow, self.gained, self.looked = True, 1.0, False
 
     @property
     def iterations(self) -> int:
@@ -79,6 +79,7 @@ class Progress:
         """The relative gradient at the iterate that a step of this length led to."""
         residual = iterate.relative_gradient()
         self.slow = residual > max(SLOW * self.best, NEARLY_THERE)
+        self.gained = self.best / residual if residual > 0.0 else math.inf
         self.tracer.record(iterate.objective, residual, step, self.detail(iterate), point=iterate.x)
         lower = self.by_objective and iterate.objective < self.lowest - LOWER * abs(self.lowest)
         self.stalled = 0 if residual <= 0.5 * self.best or lower else self.stalled + 1
@@ -120,13 +121,15 @@ def may_run_away(problem: Problem) -> bool:
 
 def separating_direction(iterate: Iterate) -> Array | None:
     """The point itself, where it is such a direction, as long as it takes to move every margin by one."""
-    least = np.inf
+    if iterate.curved.any():
+        return None
+    least = math.inf
     for t, reading in zip(iterate.function.terms, iterate.readings, strict=True):
         smallest = t.smallest_margin(reading)
         if not smallest > 0 or not smallest > POSITIVE_MARGIN_SHARE * float(t.reach @ np.abs(iterate.x)):
             return None
         least = min(least, smallest)
-    if np.any(iterate.curved) or not np.isfinite(least):
+    if not math.isfinite(least):
         return None
     return np.asarray(iterate.x / least)
 

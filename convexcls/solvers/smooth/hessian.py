@@ -3,10 +3,12 @@
 Where it is not, columns of the rows may repeat others: then these are left out. What is left may nearly repeat itself,
 and the Gram matrix has lost the digits: then the rows are multiplied out in a basis in which their columns are
 orthogonal, whatever the weights (``rows/column_basis.py``). Where that is too much, the shortest solution has to do.
+What normal equations leave of a least-squares problem is taken out by steps from its residual (``refined_steps``).
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,6 +21,9 @@ from convexcls.solvers.smooth.objective import Iterate
 #: Pivots of a Hessian with diagonal one below this leave too few digits: columns repeat each other.
 SMALLEST_PIVOT = 1e-7
 WELL_CONDITIONED = 1e-3
+#: A round that changes the solution by less than this leaves it as good as doubles allow.
+SMALLEST_RELATIVE_STEP = 1e-13
+MAX_REFINEMENTS = 6
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,13 +70,13 @@ def scaled_hessian(problem: Problem | None, hessian: Array) -> tuple[Array, Arra
     return scaled if problem is None else problem.fill_null_directions(scaled, size), size
 
 
-def newton_step(iterate: Iterate) -> tuple[Array, bool]:
-    """The step, and whether the Hessian was well conditioned."""
+def newton_step(iterate: Iterate) -> tuple[Array, CholeskyFactor | None, bool]:
+    """The step, the factor of the Hessian where that is not nearly singular, and whether it was well conditioned."""
     problem, gradient = iterate.problem, iterate.gradient
     scaled, size = scaled_hessian(problem, iterate.hessian())
     factor = CholeskyFactor.of(scaled.copy(), size)
     if factor is not None and factor.smallest > SMALLEST_PIVOT:
-        return -factor.solve(gradient), factor.smallest > WELL_CONDITIONED
+        return -factor.solve(gradient), factor, factor.smallest > WELL_CONDITIONED
     if not np.all(np.isfinite(scaled)):
         raise np.linalg.LinAlgError("the Hessian is not finite")
     columns, step = iterate.function.columns, np.zeros(size.size)
@@ -79,13 +84,13 @@ def newton_step(iterate: Iterate) -> tuple[Array, bool]:
     factor = CholeskyFactor.of(scaled.copy(), size) if columns.size < step.size else None
     if factor is not None and factor.smallest > SMALLEST_PIVOT:
         step[columns] = -factor.solve(gradient[columns])
-        return step, factor.smallest > WELL_CONDITIONED
+        return step, None, factor.smallest > WELL_CONDITIONED
     if (inner := _orthogonal_step(iterate)) is not None:
-        return inner, False
+        return inner, None, False
     values, vectors = np.linalg.eigh(scaled)
     inverse = np.where(values > 1e-15 * values[-1], 1.0 / np.where(values > 0, values, 1.0), 0.0)
     step[columns] = -(vectors @ (inverse * (vectors.T @ (gradient[columns] / size)))) / size
-    return step, False
+    return step, None, False
 
 
 def _orthogonal_step(iterate: Iterate) -> Array | None:
@@ -101,3 +106,18 @@ def _orthogonal_step(iterate: Iterate) -> Array | None:
     step = np.zeros(iterate.x.size)
     step[basis.columns] = -basis.orthogonal @ factor.solve(basis.orthogonal.T @ iterate.gradient[basis.columns])
     return step
+
+
+def refined_steps(step: Callable[[Array], Array], unknowns: int, size: Array | float) -> Array | None:
+    """The point that steps lead to, each from the residual of the last, as far as rounding lets them; None where they
+    do not get near it. ``size`` gives the units in which a step is measured."""
+    x, before = step(np.zeros(unknowns)), np.inf
+    for _ in range(MAX_REFINEMENTS):
+        more = step(x)
+        change = float(np.abs(size * more).max(initial=0.0)) / max(float(np.abs(size * x).max(initial=0.0)), 1e-300)
+        if not change < 0.5 * before:
+            break  # rounding has the last word
+        x, before = x + more, change
+        if change <= SMALLEST_RELATIVE_STEP:
+            break
+    return x if before <= 1e-10 else None

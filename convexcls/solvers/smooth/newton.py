@@ -41,6 +41,10 @@ CHEAP_STEPS_PER_STEP = 30
 RESIDUAL_SHARE = 1e-3
 #: A residual that rounding alone leaves.
 ROUNDED_RESIDUAL = 1e-15
+#: A step that divides the residual by as much converges quadratically.
+MANY_DIGITS = 1e3
+#: From such a residual one more step leaves none, though its Hessian is that of the iterate before.
+LAST_STEP = 1e-8
 #: Iterations without half the residual, after which rounding has the last word.
 MAX_STEPS_WITHOUT_GAIN = 30
 #: Margins that still grow after so many steps will not stop.
@@ -109,11 +113,10 @@ class NewtonSolver(Solver):
         return self.hessian == "auto" and size <= MAX_EASY_UNKNOWNS and stand_in.first.smallest < NEARLY_SINGULAR
 
     def _detail(self, iterate: Iterate) -> Mapping[str, Any]:
-        terms = iterate.function.terms
-        wanted = self.adjusted_response
+        function, wanted = iterate.function, self.adjusted_response
         if wanted is None:
-            wanted = sum([t.samples * t.loss.width for t in terms]) <= MAX_ROWS_SHOWN
-        return WhenLookedAt(partial(_adjusted_responses, terms, iterate.readings)) if wanted else {}
+            wanted = function.height <= MAX_ROWS_SHOWN
+        return WhenLookedAt(partial(_adjusted_responses, function.terms, iterate.readings)) if wanted else {}
 
 
 def _adjusted_responses(terms: tuple[SmoothTerm, ...], readings: tuple[Reading, ...]) -> dict[str, Any]:
@@ -128,15 +131,19 @@ def _adjusted_responses(terms: tuple[SmoothTerm, ...], readings: tuple[Reading, 
 
 
 def newton(iterate: Iterate, tol: float, max_iter: int, progress: Progress) -> DescentOutcome:
-    """Newton's method with the Hessian of every iterate, until rounding ends it."""
-    length, well_conditioned = 1.0, True
+    """Newton's method with the Hessian of every iterate, until rounding ends it; the last step, which few digits are
+    left for, takes that of the iterate before."""
+    length, well_conditioned, factor = 1.0, True, None
     for _ in range(max_iter):
         residual = progress.residual(iterate, length)
         if (separated := progress.separated(iterate)) is not None:
             return separated
-        if _is_converged(residual, progress.stalled, tol, well_conditioned):
+        if _is_converged(residual, progress, tol, well_conditioned):
             return DescentOutcome(iterate, CONVERGED if residual <= tol else "no further progress", True)
-        step, well_conditioned = newton_step(iterate)
+        if factor is not None and well_conditioned and residual <= LAST_STEP and progress.gained >= MANY_DIGITS:
+            step, factor = -factor.solve(iterate.gradient), None
+        else:
+            step, factor, well_conditioned = newton_step(iterate)
         if (growing := progress.growing(iterate, step)) is not None:
             return growing
         iterate, length = backtrack(iterate, step)
@@ -147,9 +154,14 @@ def newton(iterate: Iterate, tol: float, max_iter: int, progress: Progress) -> D
     return DescentOutcome(iterate, f"stopped after {max_iter} iterations", False)
 
 
-def _is_converged(residual: float, stalled: int, tol: float, well_conditioned: bool) -> bool:
-    """Whether rounding ends the descent. Where the Hessian is nearly singular, each step gains few digits, and the
-    residual does not show them."""
+def _is_converged(residual: float, progress: Progress, tol: float, well_conditioned: bool) -> bool:
+    """Whether rounding ends the descent, or a step that gained many digits at once left few. Where the Hessian is
+    nearly singular, each step gains few digits, and the residual does not show them."""
+    stalled = progress.stalled
     if stalled >= MAX_STEPS_WITHOUT_GAIN or (well_conditioned and residual <= ROUNDED_RESIDUAL) or residual <= 0.0:
         return True
-    return residual <= RESIDUAL_SHARE * tol and stalled >= (1 if well_conditioned else 4)
+    if residual > RESIDUAL_SHARE * tol:
+        return False
+    if not well_conditioned:
+        return stalled >= 4
+    return stalled >= 1 or progress.gained >= MANY_DIGITS

@@ -28,6 +28,11 @@ class SmoothObjective:
         self.has_matrix = bool(problem.matrices)
 
     @cached_property
+    def height(self) -> int:
+        """How many rows there are."""
+        return sum(t.samples * t.loss.width for t in self.terms)
+
+    @cached_property
     def diagonal(self) -> Array:
         """The diagonal of P."""
         out = np.zeros(self.problem.size)

@@ -18,6 +18,7 @@ from convexcls.arrays import Array, Indices
 from convexcls.data import Data
 from convexcls.problem import NoAnswer
 from convexcls.rows import ConstantRows, JoinedRows, as_rows
+from convexcls.rows.column_basis import triangle
 from convexcls.rows.summation import BLOCK_ROWS
 from convexcls.solution import Solution
 from convexcls.wording import listed
@@ -75,14 +76,6 @@ class Design:
     def has_constant(self) -> bool:
         """Whether a model of nothing but a constant is a special case, by an intercept or by other columns."""
         return bool(abs(self.factor[-1, -1]) <= DEPENDENT_LENGTH * np.linalg.norm(self.factor[:, -1]))
-
-
-def triangle(blocks: Iterable[Array], width: int) -> Array:
-    """The square triangular factor of rows that come a block at a time."""
-    factor = np.zeros((0, width))
-    for block in blocks:
-        factor = np.asarray(np.linalg.qr(np.vstack([factor, block]), mode="r"))
-    return np.vstack([factor, np.zeros((width - len(factor), width))])
 
 
 def inverse_of_gram(factor: Array) -> Array:

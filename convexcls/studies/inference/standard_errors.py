@@ -20,8 +20,9 @@ from typing import Any
 import numpy as np
 
 from convexcls.arrays import Array
+from convexcls.rows.column_basis import triangle
 from convexcls.solution import Solution
-from convexcls.studies.inference.design import Design, inverse_of_gram, triangle
+from convexcls.studies.inference.design import Design, inverse_of_gram
 from convexcls.studies.inference.summary import Summary, Test, chi_squared_tail, coefficient, f_tail
 
 #: Residuals of at most this many roundings of what they were added up from are zero.

@@ -13,7 +13,7 @@ import numpy as np
 
 from convexcls.arrays import Array
 from convexcls.in_notebooks import InNotebooks
-from convexcls.wording import paragraph, plain_values, shorten
+from convexcls.wording import count, number, paragraph, plain_values, shorten
 
 SUMMARY_WIDTH = 78
 MAX_NAME_CHARACTERS = 32
@@ -103,6 +103,10 @@ class Summary(InNotebooks):
 
     def __post_init__(self) -> None:
         self.covariance.setflags(write=False)
+
+    def __repr__(self) -> str:
+        estimated = count(len(self.coefficients), "coefficient")
+        return f"<Summary of {self.title}: {estimated}, log-likelihood {number(self.log_likelihood)}>"
 
     def __getitem__(self, name: Any) -> Coefficient:
         """The coefficient of that name; with several equations of that (label, name)."""

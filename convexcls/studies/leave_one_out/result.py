@@ -12,9 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from convexcls.arrays import Array, Mask
+from convexcls.in_notebooks import InNotebooks
 from convexcls.models import Model
 from convexcls.solution import Solution
-from convexcls.wording import listed
+from convexcls.wording import count, listed
 
 Progress = Callable[[int, int], None]
 
@@ -42,7 +43,7 @@ class Outcome:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class LeaveOneOut(Outcome):
+class LeaveOneOut(Outcome, InNotebooks):
     """Every sample as the fit to all others sees it, by ``method``: hat, newton, one-step or refit.
 
     Arrays have one entry a sample, NaN (of ``predictions`` None) where the fit without it does not determine one:
@@ -61,6 +62,10 @@ class LeaveOneOut(Outcome):
     problem: Model
     full: Solution = field(repr=False)
     seconds: float = 0.0
+
+    def __repr__(self) -> str:
+        wrong = "" if self.errors is None else f", {count(int(self.error_count or 0), 'error')}"
+        return f"<LeaveOneOut of {self.problem.name} by {self.method}: {count(self.problem.data.n, 'sample')}{wrong}>"
 
     @cached_property
     def determined(self) -> Mask:
@@ -219,7 +224,7 @@ def reasons(result: LeaveOneOut) -> list[str]:
     """Why samples have no prediction, the frequent reasons first, with their rows."""
     counts = Counter(result.undetermined.values())
     out = []
-    for reason, count in counts.most_common(MAX_REASONS):
+    for reason, times in counts.most_common(MAX_REASONS):
         rows = [row for row, r in sorted(result.undetermined.items()) if r == reason]
-        out.append(f"{'row' if count == 1 else 'rows'} {listed(rows, 10)}: {reason}")
+        out.append(f"{'row' if times == 1 else 'rows'} {listed(rows, 10)}: {reason}")
     return out

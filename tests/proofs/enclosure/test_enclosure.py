@@ -5,6 +5,7 @@ import sys
 from dataclasses import replace
 from decimal import Decimal, localcontext
 from fractions import Fraction
+from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
 
@@ -634,3 +635,19 @@ def test_a_repeated_column_far_from_zero():
     assert twice.status == once.status == "optimal"
     assert overlap((twice.lower, twice.upper), (once.lower, once.upper))
     assert cc.LogisticMLE([[v] * 2 for v in x], y).solve(level="rigorous").status == "optimal"
+
+
+def test_a_start_that_leads_nowhere_does_not_take_the_enclosure_away(monkeypatch):
+    """Coefficients from 1e-302 to 1e-311 with features from 1e300 to 1e-310 lead nowhere, at 50000 bits; 0 does."""
+    module, starts = import_module("convexcls.proofs.enclosure.enclose"), []
+
+    def from_zero_alone(problem, start, *rest):
+        starts.append(list(start))
+        return None if any(start) else found(problem, start, *rest)
+
+    found = module._enclose_from
+    monkeypatch.setattr(module, "_enclose_from", from_zero_alone)
+    problem = cc.LogisticMLE([[0], [1], [2], [3]], [0, 1, 0, 1])
+    near = problem.solve().x
+    assert float(enclose(problem, near).lower) == pytest.approx(problem.solve().objective)
+    assert starts == [near.tolist(), [0, 0]]

@@ -457,9 +457,19 @@ def half_bounded():
     return cc.Problem("half bounded", variables("x", "y"), constraints=bounds, linear=costs)
 
 
+def one_box():
+    """x between two bounds, y with one, all with costs above 0."""
+    bounds = [rows_over("low", 0.0, x=-1.0), rows_over("high", 1.0, x=1.0), rows_over("y low", 0.0, y=-1.0)]
+    costs = {"x": [1.0, 1.0], "y": [2.0, 2.0]}
+    return cc.Problem("one box", variables("x", "y"), constraints=bounds, linear=costs)
+
+
 SVM = ([0.0, 0.0], [100.0, 100.0], [-1.0, -2.0])
 AT = [0.1, 0.5]  # Px + q = (-0.3, -0.9), f = -0.79; c'x = -0.48
 BOX = 0.3 * 0.7 + 0.9 * 0.3  # what x up to 0.8 can gain
+#: Of bounds that hold nothing.
+FAR_OFF = {"low": a(1, 0), "high": a(5, 7)}
+FIT, FIVE = cc.Term("fit", {"x": EYE}, offset=-3.0), cc.NormBound("ball", {"x": DiagonalRows.identity(2)}, bound=5.0)
 #: name: (problem, point, multipliers, what the residuals cost)
 GAPS = {
     "curved and flat": (
@@ -507,6 +517,41 @@ GAPS = {
         0.1 * (99.9 + 99.5) + 0.9 * 99.9 + 1.9 * 99.5 + 2 * 99,
     ),
     "a cost above 0": (boxed([0.0, 0.0], [0.8, 0.8], [-1.0, 0.5], unit=0.1), [0.1, 0.1], None, 0.7 * 0.7 + 0.8 * 0.1),
+    # where the multipliers of the bounds are far off, the bounds say all the same what x may gain
+    "without bounds": (boxed([0.0, -1.0], [0.8, 0.8], [-1.0, -2.0]), AT, FAR_OFF, BOX),
+    "without bounds, a row with room": (
+        boxed([0.0, -1.0], [0.8, 0.8], [-1.0, -2.0], block("row", [[1.0, 1.0]], 1.0)),
+        AT,
+        {**FAR_OFF, "row": a(0.2)},
+        0.1 * 0.7 + 0.7 * 0.3 + 0.2 * 0.4,
+    ),
+    "without bounds, an equation that is off": (
+        boxed([0.0, -1.0], [0.8, 0.8], [-1.0, -2.0], block("tie", [[1.0, -1.0]], 0.0, "==")),
+        AT,
+        {**FAR_OFF, "tie": a(0.5)},
+        0.2 * 0.1 + 1.4 * 0.3 + 0.5 * 0.4,
+    ),
+    "without bounds, at the right ones": (boxed([0.0, -1.0], [0.8, 0.8], [3.0, 5.0]), [0, -1], FAR_OFF, 0.0),
+    "without bounds, at the wrong ones": (boxed([0.0, -1.0], [0.8, 0.8], [-1.0, -2.0]), [0.8, 0.8], FAR_OFF, 1.84),
+    "without bounds, beyond one": (boxed([0.0, -1.0], [0.8, 0.8], [-5.0, -2.0]), [0.9, 0.5], FAR_OFF, 0.1 * 0.3),
+    "bounds of some unknowns alone": (
+        one_box(),
+        [0.5] * 4,
+        {"low": a(0, 0), "high": a(4, 4), "y low": a(0, 0)},
+        2 * (5 * 0.5 + 4 * 0.5 + 2 * 0.5),
+    ),
+    "bounds and a loss": (
+        over(2, *boxed([0.0, 0.0], [1.0, 1.0], [0.0, 0.0]).constraints, linear={"x": [1.0, 1.0]}, terms=[FIT]),
+        [0.5, 0.5],
+        {"low": a(0, 0), "high": a(4, 4)},
+        2 * (2.5 * 0.5 + 4 * 0.5),
+    ),
+    "bounds and a ball": (
+        over(2, *boxed([0.0, 0.0], [1.0, 1.0], [0.0, 0.0]).constraints, linear={"x": [-1.0, -1.0]}, norm_bounds=[FIVE]),
+        [0.5, 0.5],
+        {"low": a(0, 0), "high": a(4, 5), "ball": a(0, 0, 0)},
+        3 * 0.5 + 4 * 0.5 + 5 * 5 + 4 * 0.5 + 5 * 0.5,
+    ),
 }
 
 
@@ -516,6 +561,22 @@ def test_the_gap_is_what_the_residuals_cost(name):
     kkt = check_kkt(problem, np.array(x, dtype=float), zeros(problem) if multipliers is None else multipliers)
     assert kkt.gap == pytest.approx(wanted, rel=1e-9)
     assert kkt.relative_gap == pytest.approx(abs(wanted) / kkt.scale, rel=1e-9)
+
+
+def test_no_point_of_a_box_is_better_than_the_gap_says():
+    """Whatever the multipliers are, those of rows not below 0: the least objective, of all points of a grid."""
+    rng = np.random.default_rng(5)
+    low, high = np.array([0.0, -1.0]), np.array([2.0, 1.0])
+    grid = np.array([[u, v] for u in np.linspace(0, 2, 9) for v in np.linspace(-1, 1, 9)])
+    for _ in range(40):
+        R, q = rng.integers(-3, 4, (2, 2)), rng.integers(-6, 7, 2)
+        rows = block("row", rng.integers(-2, 3, (2, 2)).astype(float), rng.integers(0, 4, 2).astype(float))
+        problem = boxed(low, high, q.astype(float), rows, x=(R.T @ R).astype(float).tolist())
+        every = grid[np.all(grid @ rows.entries["x"].to_dense().T <= rows.rhs, axis=1)]
+        least = min((problem.objective(x) for x in every), default=np.inf)
+        for x in every[rng.integers(0, len(every), 3)] if len(every) else []:
+            given = {name: rng.integers(0, 5, 2).astype(float) for name in ("low", "high", "row")}
+            assert problem.objective(x) - least <= check_kkt(problem, x, given).gap + 1e-9
 
 
 @pytest.mark.parametrize(
@@ -606,7 +667,8 @@ def test_a_bound_is_measured_by_its_own_box_where_that_is_less_than_the_side():
     problem = over(4, upper, lower, quadratic={"x": np.ones(4)})
     widths = {name: width.tolist() for name, width in Sizes(problem).widths.items()}
     assert widths == {"upper": [0.25, 4.0, 2.0, np.inf], "lower": [0.25, 4.0, 2.0, np.inf]}
-    assert Sizes(over(4, lower, quadratic={"x": np.ones(4)})).widths == {}
+    one_sided = over(4, lower, quadratic={"x": np.ones(4)})  # which its sizes do not keep alive
+    assert Sizes(one_sided).widths == {}
     for place, unit in ((0, 0.25), (1, 3.0), (2, 2.0), (3, 3.0)):
         x = a(0.125, 1, 2, 2)
         x[place] = upper.rhs[place] + 0.125

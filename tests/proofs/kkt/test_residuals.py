@@ -61,3 +61,27 @@ def test_what_rounding_hides_may_hold():
     kkt = KKT(unknown, nothing, nothing, nothing, 1.0, 1.0, 1.0, (), 0.0)
     assert [kkt.may_hold(tol) for tol in (0.0, 0.12, 0.125, 1.0)] == [False, False, True, True]
     assert [kkt.holds(tol) for tol in (0.25, 0.37, 0.375, 1.0)] == [False, False, True, True]
+
+
+def test_what_is_not_a_number_is_beyond_any_bound_wherever_it_stands():
+    fine = BlockResidual.of(np.array([0.5]), ((1.0, 2.0),))
+    lost = fine._replace(max=np.nan, relative=np.nan, rounding=np.nan)
+    for blocks in ({"a": fine, "b": lost}, {"a": lost, "b": fine}, {"a": lost}):
+        residual = Residual(blocks)
+        assert (residual.max, residual.relative, residual.bound) == (np.inf, np.inf, np.inf)
+
+
+@pytest.mark.parametrize(
+    ("values", "scales", "expected"),
+    [
+        ([0.0, 3.0], [0.0, 6.0], 0.5),  # 0 of nothing
+        ([1.0, 3.0], [0.0, 6.0], np.inf),
+        ([1.0, 3.0], [np.inf, 6.0], 0.5),
+        ([np.inf, 3.0], [np.inf, 6.0], np.inf),
+        ([np.nan, 3.0], [1.0, 6.0], np.inf),
+        ([0.0, 0.0], [0.0, 0.0], 0.0),
+    ],
+)
+def test_the_largest_of_several_quotients_is_told_where_some_cannot_be(values, scales, expected):
+    with np.errstate(all="ignore"):
+        assert largest(np.array(values), ((1.0, np.array(scales)),)) == expected

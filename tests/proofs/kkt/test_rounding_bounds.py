@@ -16,6 +16,7 @@ from convexcls.losses import HalfSquare, Logistic, SoftmaxMargins
 from convexcls.proofs.kkt import check as kkt
 from convexcls.proofs.kkt.check import check_kkt
 from convexcls.proofs.kkt.products import Gradient
+from convexcls.proofs.rigorous.rounding import Ball
 from convexcls.rows import DiagonalRows
 from tests.small_problems import a, block, over
 
@@ -214,6 +215,39 @@ GAPS = {
 def test_gaps(name):
     problem, x, multipliers, off = GAPS[name]
     assert_near(check_kkt(problem, np.array(x, dtype=float), multipliers, LOOSE).gap_rounding, off)
+
+
+#: The same where the multipliers of bounds, which are far off, are left out: what their sums are rounded by is not.
+WITHOUT_BOUNDS = {
+    "towards a bound": ({"linear": {"x": [3.0]}}, {}, (14 * 5 + 4 + 3) * 1e3 + 9 * 3e3),
+    "towards the other": ({"linear": {"x": [-3.0]}}, {}, (14 * 5 + 4 + 3) * 1e3 + 9 * 3e3),
+    "either way": ({}, {}, (14 * 2 + 1) * 2e3),
+    "bounds that cancel": ({}, {"low": a(99), "high": a(99)}, (14 * 198 + 99) * 2e3),
+    "a row": (
+        {"constraints": [block("row", [[1.0]], 1e6)]},
+        {"row": a(2)},
+        (14 * 4 + 3 + 2) * 1e3 + 9 * 2e3 + 2 * 13e6 + 9 * 2e6,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WITHOUT_BOUNDS)
+def test_gaps_without_bounds(name):
+    parts, multipliers, off = WITHOUT_BOUNDS[name]
+    rows = (one_to_one("low", 1, -1.0, 1e3), one_to_one("high", 1, 1.0, 1e3), *parts.pop("constraints", ()))
+    found = check_kkt(over(1, *rows, unit=1.0, **parts), a(0), {"low": a(1), "high": a(1), **multipliers}, 1.0)
+    assert_near(found.gap_rounding, off)
+
+
+@pytest.mark.parametrize(("residual", "low", "high", "sums"), [(3.0, 99.0, 99.0, 105), (-102.0, 0.0, -99.0, 105)])
+def test_taking_the_multipliers_of_bounds_off_is_rounded(residual, low, high, sums):
+    """Each time by what is left; here of a residual that is known without rounding, and ends at 3 or -3."""
+    problem = over(1, one_to_one("low", 1, -1.0, 1e3), one_to_one("high", 1, 1.0, 1e3), unit=1.0)
+    check = kkt._Check(problem, a(0), {"low": a(low), "high": a(high)}, 1.0, False, 1.0)
+    check.residual = Ball.exact(a(residual))
+    gap, rounding = check._gap_without_bounds()
+    assert gap == 3e3
+    assert_near(rounding, sums * 1e3 + 9 * 3e3)
 
 
 # ---- what rounding hides is looked at more closely ----------------------------------------------------------------

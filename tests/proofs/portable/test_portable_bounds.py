@@ -25,7 +25,11 @@ dot = oracle.dot
 
 def block(name, rows):
     """Rows with their shifts, under a name."""
-    return Plain(block=Plain(name=name), size=len(rows), rational=lambda index: [list(rows[i]) for i in index])
+
+    def rational(index=None):
+        return [list(rows[i]) for i in (range(len(rows)) if index is None else index)]
+
+    return Plain(block=Plain(name=name), size=len(rows), rational=rational)
 
 
 def statement(quadratic, linear, constant=0, equalities=(), inequalities=(), samples=()):

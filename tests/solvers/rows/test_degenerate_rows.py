@@ -113,7 +113,7 @@ def test_a_category_that_some_rows_do_not_know_is_not_taken_for_nothing():
     program = program_of(cc.SoftMarginSVM(X, y))
     (row,) = np.flatnonzero(X[:, -1])
     some = np.setdiff1d(np.arange(0, 4000, 7), [row])
-    basis = basis_of_all_rows(program, some)
+    basis, _ = basis_of_all_rows(program, some)
     assert basis.columns.size == np.linalg.matrix_rank(np.column_stack([X, np.ones(4000)]))
     kept = KeptUnknowns.of(program, basis)
     z = np.random.default_rng(0).standard_normal(basis.columns.size)

@@ -10,10 +10,13 @@ from convexcls.losses import PiecewiseLinear
 from convexcls.problem import Constraint, Problem, Variable
 from convexcls.problem.scaling import equilibrate
 from convexcls.rows import DenseRows, SparseRows, StackedRows
+from convexcls.solvers.rows.changing_gram import ChangingGram
 from convexcls.solvers.rows.finish import finish
 from convexcls.solvers.rows.interior_point import MAX_DENSE_UNKNOWNS
 from convexcls.solvers.rows.interior_point_step import follow
 from convexcls.solvers.rows.reduction import RowReduction
+from convexcls.solvers.rows.smoothing import _nearly_flat
+from convexcls.solvers.rows.unknowns import Unknowns
 
 IP = "interior-point"
 
@@ -416,3 +419,66 @@ def test_stacked_rows_are_one_matrix():
             np.testing.assert_array_equal(rows[index].to_dense(), whole[index])
         with pytest.raises(ValueError, match="in their order"):
             rows[[3, 1]]
+
+
+# ---- many rows for each unknown, but too few to be sampled ----------------------------------------------------
+
+
+@pytest.mark.parametrize("model", [m for name, m in LOSSES.items() if name in ("hinge", "squared hinge", "absolute")])
+def test_all_rows_are_smoothed_where_samples_would_not_be_much_smaller(model):
+    X, y = many(1500, 60)
+    problem = model(X, y)
+    few, whole = proved(problem), proved(problem, shrink=False)
+    assert few.objective == pytest.approx(whole.objective, rel=1e-11)
+    assert "of 1500 rows open" in few.message
+    assert "of 1500 rows open" not in whole.message
+
+
+def test_columns_of_zeros_are_left_out_first():
+    X, y = many(3000, 6)
+    wide = np.zeros((3000, 9))
+    wide[:, [1, 2, 4, 5, 7, 8]] = X
+    program = RowReduction.of(cc.SoftMarginSVM(wide, y)).program().in_memory()
+    unknowns = Unknowns.of(program)
+    assert unknowns.program.rows.shape == (3000, 7)
+    z = np.arange(7.0)
+    np.testing.assert_array_equal(unknowns.z_of(unknowns.x_of(z)), z)
+    np.testing.assert_array_equal(np.flatnonzero(unknowns.x_of(np.ones(7)) == 0), [0, 3, 6])
+    assert proved(cc.SoftMarginSVM(wide, y)).objective == pytest.approx(proved(cc.SoftMarginSVM(X, y)).objective)
+
+
+def test_a_gram_matrix_follows_the_rows_that_change():
+    rng = np.random.default_rng(0)
+    R, weights = rng.normal(size=(300, 5)), rng.uniform(0.5, 2.0, size=300)
+    R[7] *= 1e9  # what leaves with this row takes all digits along
+    gram = ChangingGram(DenseRows(R), weights)
+    chosen = rng.random(300) < 0.5
+    for _ in range(12):
+        chosen = chosen ^ (rng.random(300) < 0.05)
+        chosen[7] = not chosen[7]
+        found, size = gram.of(chosen.copy()), 1e19 if chosen[7] else 1e3
+        expected = R[chosen].T @ (weights[chosen, None] * R[chosen])
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-13 * size)
+    np.testing.assert_allclose(gram.diagonal_of_all, weights @ R**2, rtol=1e-12)
+
+
+@pytest.mark.parametrize("kink", [1e-3, 0.1, 0.4])
+def test_a_step_ends_where_the_objective_has_fallen(kink):
+    """Little of the slope is left at 1, but it turned at the kink, and from there the objective rises."""
+    length = _nearly_flat(lambda t: -1.0 if t < kink else 0.25 * (t - kink) + 0.05, -1.0)
+    risen = 0.125 * max(length - kink, 0.0) ** 2 + 0.05 * max(length - kink, 0.0)
+    assert length > 0
+    assert risen < min(length, kink)
+
+
+def test_a_category_without_rows_near_its_kinks_does_not_open_all_rows():
+    """Standardised, a rare category pulls far: it joins the band with its rows, not with all that are as near."""
+    rng = np.random.default_rng(2)
+    n, rare = 20_000, np.zeros((20_000, 2))
+    rare[:40, 0], rare[40:45, 1] = 1.0, 1.0
+    X = np.column_stack([rng.normal(size=(n, 4)), rare])
+    y = X[:, :4] @ [1.0, -1.0, 0.5, 0.2] + rng.normal(size=n) > 0
+    y[:40], y[40:45] = True, rng.random(5) < 0.5
+    solution = proved(cc.SoftMarginSVM((X - X.mean(axis=0)) / X.std(axis=0), y))
+    assert "rows open" in solution.message
+    assert int(solution.message.split("with ")[1].split(" of")[0]) < 0.1 * n

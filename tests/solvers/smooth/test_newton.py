@@ -305,3 +305,26 @@ def test_the_logistic_loss_keeps_its_digits_where_it_is_small():
     u = np.full(1000, 40.0)
     value, _ = Logistic().weighed(u, 1.0)
     assert value == pytest.approx(1000 * np.exp(-40.0), rel=1e-13)
+
+
+@pytest.mark.parametrize("model", [cc.LogisticMLE, cc.SoftmaxMLE])
+@pytest.mark.parametrize("d", [2, 7])
+def test_the_last_step_takes_the_hessian_of_the_iterate_before_and_leaves_no_digits(model, d):
+    rng = np.random.default_rng(d)
+    X = rng.normal(size=(150, d))
+    y = np.digitize(X[:, 0] + rng.normal(size=150), (0.0,) if model is cc.LogisticMLE else (-0.5, 0.5))
+    solution = model(X, y, l2=1.0).solve("newton")
+    exact = model(X, y, l2=1.0).solve(level="exact", digits=12)
+    assert solution.status == "optimal"
+    assert solution.trace[-1].residual <= 1e-11
+    np.testing.assert_allclose(solution.coef, exact.coef, rtol=1e-9, atol=1e-10)
+
+
+def test_margins_that_grow_for_ever_are_found_though_other_columns_converge_first():
+    rng = np.random.default_rng(3)
+    X = np.column_stack([rng.normal(size=400), np.zeros(400)])
+    y = (X[:, 0] + rng.normal(size=400) > 0).astype(int)
+    X[np.flatnonzero(y)[:3], 1] = 1.0  # a rare category that one class alone has
+    solution = cc.LogisticMLE(X, y).solve("newton")
+    assert solution.status == "unattained"
+    assert len(solution.trace) < 15
