@@ -85,6 +85,9 @@ def number_column(name: str, values: Array, given: NDArray[Any] | None = None) -
 
 def text_column(name: str, cells: Sequence[str], decimal: str = ".", keep: bool = False) -> Column:
     """A column of text cells, as what they say; ``keep`` keeps the text of numbers beside the doubles."""
+    quick = _quick_numbers(cells) if decimal == "." else None
+    if quick is not None:
+        return number_column(name, quick, np.array(cells, dtype=object) if keep else None)
     distinct = {cell: cell.strip() for cell in set(cells)}
     meant = {text for text in distinct.values() if text not in MISSING}
     turned = {t: t.replace(decimal, ".") for t in meant if decimal == "." or "." not in t}
@@ -94,6 +97,18 @@ def text_column(name: str, cells: Sequence[str], decimal: str = ".", keep: bool 
         texts = {cell: turned.get(t, "") for cell, t in distinct.items()}
         return number_column(name, values, np.array([texts[c] for c in cells], dtype=object) if keep else None)
     return levels_column(name, [distinct[cell] for cell in cells], meant)
+
+
+def _quick_numbers(cells: Sequence[str]) -> Array | None:
+    """The cells as finite doubles, None where any is something else. Python reads 1_000 and digits of other scripts."""
+    joined = "".join(cells)
+    if "_" in joined or not joined.isascii():
+        return None
+    try:
+        values = np.array(list(map(float, cells)))
+    except ValueError:
+        return None
+    return values if np.isfinite(values).all() else None
 
 
 def levels_column(name: str, cells: Sequence[Any], meant: Any) -> Column:
