@@ -53,7 +53,7 @@ TIED_SHARE = 0.25
 FEWEST_ROWS_PER_UNKNOWN, SAMPLED_ROWS_PER_UNKNOWN = 4, 48
 FIRST_WIDTH, MAX_WIDTHS, BAND_ROWS_PER_UNKNOWN = 1.2, 8, 2
 #: How far each time, as a share of the width, and in how many steps.
-ACCURACY, MAX_STEPS_PER_WIDTH = 0.2, 8
+ACCURACY, MAX_STEPS_PER_WIDTH = 0.05, 8
 #: A column is in a sample where its squares add up to so many times that of its largest entry.
 ENTRIES_PER_COLUMN = 8.0
 
