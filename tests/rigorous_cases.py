@@ -344,4 +344,4 @@ def contains(lower: float, optimum: Optimum, upper: float) -> bool:
 
 def point_of(solution: Any) -> np.ndarray:
     """x as one vector."""
-    return np.concatenate([solution.values[v.name] for v in solution.problem.variables])
+    return np.concatenate([solution.last_point[v.name] for v in solution.problem.variables])

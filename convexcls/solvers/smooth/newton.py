@@ -43,7 +43,7 @@ RESIDUAL_SHARE = 1e-3
 ROUNDED_RESIDUAL = 1e-15
 #: A step that divides the residual by as much converges quadratically.
 MANY_DIGITS = 1e3
-#: From such a residual one more step leaves none, though its Hessian is that of the iterate before.
+#: From such a residual one more step leaves what rounding does, though its Hessian is that of the iterate before.
 LAST_STEP = 1e-8
 #: Iterations without half the residual, after which rounding has the last word.
 MAX_STEPS_WITHOUT_GAIN = 30
@@ -133,15 +133,16 @@ def _adjusted_responses(terms: tuple[SmoothTerm, ...], readings: tuple[Reading, 
 def newton(iterate: Iterate, tol: float, max_iter: int, progress: Progress) -> DescentOutcome:
     """Newton's method with the Hessian of every iterate, until rounding ends it; the last step, which few digits are
     left for, takes that of the iterate before."""
-    length, well_conditioned, factor = 1.0, True, None
+    length, well_conditioned, factor, last = 1.0, True, None, False
     for _ in range(max_iter):
         residual = progress.residual(iterate, length)
         if (separated := progress.separated(iterate)) is not None:
             return separated
-        if _is_converged(residual, progress, tol, well_conditioned):
+        if _is_converged(residual, progress, tol, well_conditioned, last):
             return DescentOutcome(iterate, CONVERGED if residual <= tol else "no further progress", True)
-        if factor is not None and well_conditioned and residual <= LAST_STEP and progress.gained >= MANY_DIGITS:
-            step, factor = -factor.solve(iterate.gradient), None
+        last = factor is not None and well_conditioned and residual <= LAST_STEP and progress.gained >= MANY_DIGITS
+        if factor is not None and last:
+            step = -factor.solve(iterate.gradient)
         else:
             step, factor, well_conditioned = newton_step(iterate)
         if (growing := progress.growing(iterate, step)) is not None:
@@ -154,9 +155,9 @@ def newton(iterate: Iterate, tol: float, max_iter: int, progress: Progress) -> D
     return DescentOutcome(iterate, f"stopped after {max_iter} iterations", False)
 
 
-def _is_converged(residual: float, progress: Progress, tol: float, well_conditioned: bool) -> bool:
-    """Whether rounding ends the descent, or a step that gained many digits at once left few. Where the Hessian is
-    nearly singular, each step gains few digits, and the residual does not show them."""
+def _is_converged(residual: float, progress: Progress, tol: float, well_conditioned: bool, last: bool) -> bool:
+    """Whether rounding ends the descent, or the ``last`` step was made, which takes up the digits that were left. Where
+    the Hessian is nearly singular, each step gains few digits, and the residual does not show them."""
     stalled = progress.stalled
     if stalled >= MAX_STEPS_WITHOUT_GAIN or (well_conditioned and residual <= ROUNDED_RESIDUAL) or residual <= 0.0:
         return True
@@ -164,4 +165,4 @@ def _is_converged(residual: float, progress: Progress, tol: float, well_conditio
         return False
     if not well_conditioned:
         return stalled >= 4
-    return stalled >= 1 or progress.gained >= MANY_DIGITS
+    return stalled >= 1 or last

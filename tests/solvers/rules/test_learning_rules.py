@@ -630,7 +630,7 @@ runs.append(cc.SoftmaxMLE(X, np.where(X[:, 0] > 0.5, 2, noisy)).solve("sgd", max
 print(json.dumps({
     "compiled": hasattr(loops.dot, "py_func"),
     "perceptron": [run.status, run.rule_report.weights.tolist(), run.rule_report.counts.tolist()],
-    "rest": [np.ravel(r.coef).tolist() for r in runs],
+    "rest": [r.last_point["coef"].tolist() for r in runs],
 }))
 """
 
