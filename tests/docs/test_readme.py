@@ -5,8 +5,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 import convexcls as cc
+from convexcls.cli import main
 
 README = (Path(__file__).resolve().parents[2] / "README.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
@@ -25,6 +27,18 @@ def test_the_ten_lines_print_what_they_say(capsys):
     assert names["s"].status == "optimal"
     assert names["s"].objective == pytest.approx(10 / 9)
     assert abs(names["s"].gap) < 1e-14
+
+
+def test_the_three_commands_print_what_they_say(tmp_path, monkeypatch):
+    (block,) = re.findall(r"```\n(\$ convexcls fit .*?)```", README, flags=re.DOTALL)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "problems").symlink_to(Path(__file__).resolve().parents[2] / "problems")
+    for part in block.split("$ convexcls ")[1:]:
+        command, shown = part.split("\n", 1)
+        found = CliRunner().invoke(main, command.split(), env={"COLUMNS": None, "NO_COLOR": "1"})
+        assert found.exit_code == 0
+        words = (" ".join(re.sub(r"\d[\d./]*\d", "#", text).split()) for text in (found.output, shown))
+        assert next(words) == next(words)
 
 
 def test_a_problem_without_a_model():
