@@ -5,23 +5,23 @@ from __future__ import annotations
 
 from math import exp, inf
 
-import numpy as np
-
-from convexcls.arrays import Array, Indices
-from convexcls.describe.parts import Chapter, Column, Fact, Facts, Part, Prose, Table
+from convexcls.arrays import Array
+from convexcls.data import Data
+from convexcls.describe.parts import Chapter, Column, Fact, Facts, Prose, Table
 from convexcls.describe.studies import summary_parts
 from convexcls.models import Model
 from convexcls.problem import NoAnswer
 from convexcls.solution import Solution
+from convexcls.studies.evaluation import Evaluation, confusion
 from convexcls.studies.inference import Summary
 from convexcls.studies.leave_one_out import leave_one_out
 from convexcls.studies.leave_one_out.newton import takes_newton
 from convexcls.wording import shorten
 
-MOST_LABELS = 12
+MAX_LABELS = 12
 #: Leaving out each sample in turn is asked for unasked up to so many entries where it needs no fit of its own, and up
 #: to so many samples where it does.
-MOST_ENTRIES, MOST_REFITS = 200_000, 60
+MAX_ENTRIES, MAX_REFITS = 200_000, 60
 LIKELIHOODS = ("logistic", "softmax")
 
 
@@ -30,71 +30,50 @@ def fit(s: Solution) -> Chapter | None:
     problem = s.problem
     if s.status != "optimal" or not isinstance(problem, Model) or problem.data.labels is None:
         return None
-    data, labels = problem.data, [str(label) for label in problem.data.labels]
-    if len(labels) > MOST_LABELS or data.classes is None:
+    data = problem.data
+    if len(problem.data.labels) > MAX_LABELS or data.classes is None:
         return None
-    own = confusion(data.classes, winners(s.decision_function(data.samples)), len(labels))
+    own = _evaluation(data, s.decision_function(data.samples))
     found = [("On the samples that it was fitted to", own)]
     if (without := _left_out(problem)) is not None:
         found.append(("Each sample by the fit to all others (leave-one-out)", without))
-    parts: list[Part] = [Prose(one_label_only(own, labels)), _shares(found)]
-    return Chapter("fit", "How well it fits", (*parts, *(_matrix(name, matrix, labels) for name, matrix in found)))
+    warning = f"This classifier {own.warning}." if own.warning else ""
+    return Chapter("fit", "How well it fits", (Prose(warning), _shares(found), *(_matrix(*each) for each in found)))
 
 
-def winners(scores: Array) -> Indices:
-    """The class that each row of scores gives."""
-    return (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
+def _evaluation(data: Data, scores: Array) -> Evaluation:
+    classes, labels = data.grouping
+    return Evaluation(labels, confusion(classes, scores, len(labels)))
 
 
-def confusion(classes: Indices, predicted: Indices, k: int) -> Indices:
-    """How many samples of class i are predicted as class j."""
-    return np.bincount(classes * k + predicted, minlength=k * k).reshape(k, k)
-
-
-def one_label_only(matrix: Indices, labels: list[str]) -> str:
-    """That some labels are never predicted, where that is so."""
-    never = [repr(shorten(label, 30)) for label, times in zip(labels, matrix.sum(axis=0), strict=True) if not times]
-    if not never:
-        return ""
-    if len(never) == len(labels) - 1:
-        always = next(label for label, times in zip(labels, matrix.sum(axis=0), strict=True) if times)
-        return f"This classifier always predicts {shorten(always, 30)!r}: no sample is given another label."
-    return f"No sample is given the {'label' if len(never) == 1 else 'labels'} {', '.join(never)}."
-
-
-def _left_out(problem: Model) -> Indices | None:
-    """The confusion matrix by leave-one-out, where that is quick and every sample has a prediction."""
+def _left_out(problem: Model) -> Evaluation | None:
+    """The same by leave-one-out, where that is quick and every sample has a prediction."""
     data = problem.data
     quick = takes_newton(problem) or problem.kind == "least-squares"
-    if data.sparse or (data.n * data.d > MOST_ENTRIES if quick else data.n > MOST_REFITS):
+    if data.sparse or (data.n * data.d > MAX_ENTRIES if quick else data.n > MAX_REFITS):
         return None
     try:
         found = leave_one_out(problem)
     except NoAnswer:
         return None
-    if found.undetermined or data.classes is None or data.labels is None:
-        return None
-    return confusion(data.classes, winners(found.scores), len(data.labels))
+    return None if found.undetermined else _evaluation(data, found.scores)
 
 
-def _shares(found: list[tuple[str, Indices]]) -> Facts:
+def _shares(found: list[tuple[str, Evaluation]]) -> Facts:
     """Accuracies; balanced, every label counts as much as any other."""
     facts = []
-    for (_, matrix), how in zip(found, ("", " (leave-one-out)"), strict=False):
-        right = np.diag(matrix)
-        recall = right / np.maximum(matrix.sum(axis=1), 1)
-        facts.append(Fact(f"accuracy{how}", f"{right.sum() / matrix.sum():.4g} ({right.sum()} of {matrix.sum()})"))
-        facts.append(Fact(f"balanced accuracy{how}", f"{recall.mean():.4g}"))
+    for (_, each), how in zip(found, ("", " (leave-one-out)"), strict=False):
+        right = int(each.confusion.trace())
+        facts.append(Fact(f"accuracy{how}", f"{each.accuracy:.4g} ({right} of {each.n})"))
+        facts.append(Fact(f"balanced accuracy{how}", f"{each.balanced_accuracy:.4g}"))
     return Facts(tuple(facts))
 
 
-def _matrix(heading: str, matrix: Indices, labels: list[str]) -> Table:
-    names = [shorten(label, 20) for label in labels]
+def _matrix(heading: str, found: Evaluation) -> Table:
+    names = [shorten(str(label), 20) for label in found.labels]
     columns = (Column("label"), *(Column(f"predicted {name}", "count") for name in names), Column("found", "number"))
-    rows = tuple(
-        (name, *row.tolist(), f"{100 * row[k] / max(row.sum(), 1):.1f} %")
-        for k, (name, row) in enumerate(zip(names, matrix, strict=True))
-    )
+    shares = [f"{100 * share:.1f} %" for share in found.recall]
+    rows = tuple((name, *row.tolist(), share) for name, row, share in zip(names, found.confusion, shares, strict=True))
     return Table("confusion", heading, columns, rows)
 
 
@@ -116,11 +95,11 @@ def _odds(found: Summary) -> Table:
     """Each coefficient as a factor: of the odds, for one unit more of the feature."""
     percent = f"{100 * found.confidence:g} %"
     columns = [Column("feature"), *(Column(name, "digits") for name in ("odds ratio", f"{percent} from", "to"))]
-    told = [c for c in found.coefficients if c.name != "intercept"]
-    rows = [(c.name, *map(_factor, (c.estimate, c.low, c.high))) for c in told]
-    if any(c.equation is not None for c in told):
+    others = [c for c in found.coefficients if c.name != "intercept"]
+    rows = [(c.name, *map(_factor, (c.estimate, c.low, c.high))) for c in others]
+    if any(c.equation is not None for c in others):
         columns.insert(1, Column("of"))
-        rows = [(row[0], shorten(str(c.equation), 20), *row[1:]) for row, c in zip(rows, told, strict=True)]
+        rows = [(row[0], shorten(str(c.equation), 20), *row[1:]) for row, c in zip(rows, others, strict=True)]
     heading = "Odds ratios: by what one unit more of a feature multiplies the odds"
     return Table("odds", heading, tuple(columns), tuple(rows))
 

@@ -34,7 +34,7 @@ PREAMBLE = r"""\documentclass[11pt]{article}
 \raggedright
 """
 #: So many letters of a formula fit a line.
-LONGEST_LINE = 75
+MAX_LINE_CHARACTERS = 75
 #: What is markup to TeX, and how it is written as text.
 SPECIAL = {char: f"\\{char}" for char in "&%$#_{}"}
 SPECIAL |= {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
@@ -85,7 +85,7 @@ def inline(content: Any) -> str:
 
 def _display(latex: str) -> str:
     """A formula that stands alone, made smaller where it would not fit the line."""
-    if max(map(len, plain_lines(latex))) <= LONGEST_LINE:
+    if max(map(len, plain_lines(latex))) <= MAX_LINE_CHARACTERS:
         return f"\\[\n{latex}\n\\]"
     return f"\\resizebox{{\\linewidth}}{{!}}{{$\n{latex}\n$}}"
 

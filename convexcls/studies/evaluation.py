@@ -59,11 +59,13 @@ class Evaluation:
 
     @property
     def warning(self) -> str:
-        """That only one label is ever predicted, where that is so."""
-        predicted = np.flatnonzero(self.confusion.sum(axis=0))
-        if len(predicted) > 1:
-            return ""
-        return f"always predicts {shorten(repr(self.labels[int(predicted[0])]), 40)}"
+        """That some labels are never predicted, or one always, where that is so."""
+        times = self.confusion.sum(axis=0)
+        names = [shorten(repr(label), 40) for label in self.labels]
+        predicted, never = ([name for name, k in zip(names, times, strict=True) if bool(k) is w] for w in (True, False))
+        if len(predicted) == 1:
+            return f"always predicts {predicted[0]}"
+        return f"never predicts {listed(never)}" if never else ""
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain values."""
@@ -110,9 +112,6 @@ def evaluate(model: Any, X: Any, y: Any) -> Evaluation:
 def judged(labels: tuple[Any, ...], y: Any, scores: Array, probabilities: Array | None) -> Evaluation:
     """The same from scores and probabilities."""
     truth = places(labels, y)
-    predicted = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
-    confusion = np.zeros((len(labels), len(labels)), dtype=np.int64)
-    np.add.at(confusion, (truth, predicted), 1)
     log_loss = brier = auc = None
     if probabilities is not None:
         own = probabilities[np.arange(truth.size), truth]
@@ -122,7 +121,13 @@ def judged(labels: tuple[Any, ...], y: Any, scores: Array, probabilities: Array 
         brier = float(np.mean(squares)) / (2.0 if len(labels) == 2 else 1.0)
     if len(labels) == 2 and len(np.unique(truth)) == 2:
         auc = area(truth == 1, scores if scores.ndim == 1 else scores[:, 1] - scores[:, 0])
-    return Evaluation(labels, confusion, log_loss, brier, auc)
+    return Evaluation(labels, confusion(truth, scores, len(labels)), log_loss, brier, auc)
+
+
+def confusion(truth: Indices, scores: Array, k: int) -> NDArray[Any]:
+    """How many samples of each of k classes are given each class by their scores."""
+    predicted = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
+    return np.bincount(truth * k + predicted, minlength=k * k).reshape(k, k)
 
 
 def places(labels: tuple[Any, ...], y: Any) -> Indices:
