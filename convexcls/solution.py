@@ -336,6 +336,7 @@ class Solution(InNotebooks):
         """
         return self._certified(level, tol, digits)
 
+    @np.errstate(all="ignore")  # what overflows is refused, not warned of
     def _certified(self, level: Level, tol: float | None, digits: int, stand_in: bool = False) -> Certificate:
         """The same; with ``stand_in`` the exact solution may take the place of a point that is not proved."""
         check_level(level)
@@ -358,8 +359,7 @@ class Solution(InNotebooks):
         >>> s.certificate.level, [str(value) for value in s.certificate.coef]
         ('exact', ['1/5', '3/5'])
         """
-        with np.errstate(all="ignore"):  # what overflows is refused, not warned of
-            proved = self._certified(level, None, digits, stand_in=True)
+        proved = self._certified(level, None, digits, stand_in=True)
         if proved is self.certificate:
             return self
         multipliers = self.multipliers if proved.multipliers is None else proved.multipliers

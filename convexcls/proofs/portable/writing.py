@@ -10,6 +10,8 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
+
 from convexcls.losses import BY_NAME
 from convexcls.models import EmpiricalRisk, KernelSVM, Model, by_kind
 from convexcls.problem import NoAnswer
@@ -43,6 +45,7 @@ MOVED = "point and multipliers of the answer do not prove as much by themselves:
 Numbers = Mapping[str, Mapping[int, Fraction | float]]
 
 
+@np.errstate(all="ignore")  # what overflows is refused, not warned of
 def certificate_json(certificate: Certificate) -> str:
     """The certificate as the text of a file; ``NoAnswer`` where there can be none."""
     try:

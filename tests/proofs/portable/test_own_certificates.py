@@ -158,3 +158,13 @@ def test_a_nearly_singular_kernel_is_certified_by_another_answer():
     text = replace(certificate, x=certificate.x * (1.0 - 1e-3)).to_json()
     assert "these are others, near them" in text
     assert cc.verify(text, X, problem.data.given).accepted
+
+
+@pytest.mark.parametrize("level", ["float", "rigorous", "exact"])
+def test_what_overflows_on_the_way_is_not_warned_of(level):
+    X = [[-2e-322, 3e-310], [0.0, -3e-310], [-2e-322, -1e-310], [0.0, -1e-310]]
+    X += [[-2e-322, 4e-310], [3.95e-322, 3e-310], [0.0, 0.0], [2e-322, 0.0]]
+    y = [0, 1, 1, 1, 0, 0, 1, 0]
+    s = cc.MaxMargin(X, y).solve()
+    s.certify(level)  # warnings are errors here
+    assert cc.verify(s.certificate.to_json(), X, y).accepted
