@@ -99,7 +99,8 @@ def __getattr__(name: str) -> Any:
     for cls in import_module("convexcls.models").by_kind().values():
         if cls.__name__ == name:
             return cls
-    raise AttributeError(f"module 'convexcls' has no attribute {name!r}")
+    meant = "" if name.startswith("_") else import_module("convexcls.wording").did_you_mean(name, __all__)
+    raise AttributeError(f"module 'convexcls' has no attribute {name!r}{meant}")
 
 
 def load(name_or_path: Any) -> Problem:

@@ -25,6 +25,7 @@ from convexcls.arrays import Array
 from convexcls.basis import read_basis
 from convexcls.data import GivenCells, Named
 from convexcls.models import Model, by_kind
+from convexcls.wording import did_you_mean
 
 MAX_FILE_BYTES = 16_000_000
 
@@ -175,7 +176,8 @@ def _read(path: Path) -> str:
     except UnicodeDecodeError as error:
         raise GalleryError(f"{path}: not UTF-8 text (byte {error.start})") from None
     except OSError as error:
-        raise GalleryError(f"{path}: cannot be read: {error.strerror}") from None
+        meant = did_you_mean(path.stem, entries()) if isinstance(error, FileNotFoundError) else ""
+        raise GalleryError(f"{path}: cannot be read: {error.strerror}{meant}") from None
 
 
 def _fields(path: Path, where: str, values: Mapping[str, Any], known: Mapping[str, Any]) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from convexcls.pickling import frozen
 from convexcls.problem import Label, Problem, Variable
 from convexcls.problem.as_classifier import Values
 from convexcls.rows import ConstantRows, Rows, as_rows
+from convexcls.wording import did_you_mean
 
 
 class KindError(ValueError):
@@ -188,7 +189,8 @@ def is_infinite(value: Any) -> bool:
 def check_choice(name: str, value: Any, choices: Sequence[Any]) -> None:
     """One of a few words."""
     if value not in choices:
-        raise ValueError(f"{name} is {value!r}: choose one of {', '.join(map(repr, choices))}")
+        meant = did_you_mean(str(value), map(str, choices))
+        raise ValueError(f"{name} is {value!r}: choose one of {', '.join(map(repr, choices))}{meant}")
 
 
 def _number(name: str, value: Any) -> float:

@@ -9,6 +9,7 @@ import sys
 from importlib import import_module
 
 from convexcls.solvers.base import Answer, Callback, Iteration, Solver, SolverRefused, Standing, Start, Tracer
+from convexcls.wording import did_you_mean
 
 REGISTRY: dict[str, str] = {
     "closed-form": "convexcls.solvers.direct.closed_form:ClosedFormSolver",
@@ -39,8 +40,9 @@ def solver_class(name: str) -> type[Solver]:
 
         return cvxpy_solver(name[len(CVXPY) :].upper())
     if name not in REGISTRY:
+        meant = did_you_mean(name, [*REGISTRY, "auto"])
         raise ValueError(
-            f"there is no solver {name!r}; the solvers are {', '.join(REGISTRY)}, "
+            f"there is no solver {name!r}{meant}; the solvers are {', '.join(REGISTRY)}, "
             "cvxpy:<BACKEND> (for every backend that cvxpy has installed) and auto"
         )
     module, cls = REGISTRY[name].split(":")

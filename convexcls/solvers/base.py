@@ -19,6 +19,7 @@ import numpy as np
 
 from convexcls.arrays import Array
 from convexcls.problem import Constraint, Problem
+from convexcls.wording import did_you_mean
 
 
 class SolverRefused(ValueError):
@@ -158,7 +159,8 @@ class Solver(ABC):
         for option in options:
             if option not in known:
                 names = ", ".join(f"{f.name}={f.default!r}" for f in known.values()) or "none"
-                raise TypeError(f"solver {cls.name!r} has no option {option!r}; its options are: {names}")
+                meant = did_you_mean(option, known)
+                raise TypeError(f"solver {cls.name!r} has no option {option!r}; its options are: {names}{meant}")
         return cls(**options)
 
     @classmethod
