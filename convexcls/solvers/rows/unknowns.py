@@ -118,7 +118,9 @@ class KeptUnknowns:
         T, inverse = np.zeros((k, kept.size)), np.zeros((kept.size, k))
         T[kept], inverse[:, kept], inverse[:, basis.others] = np.eye(kept.size), np.eye(kept.size), basis.combination
         if np.any(bent := program.P @ N):
-            T -= N @ (pinvh(N.T @ bent) @ (bent.T @ T))
+            if not np.all(np.isfinite(curvature := N.T @ bent)):
+                raise np.linalg.LinAlgError("what dependent columns have in common is beyond the range of doubles")
+            T -= N @ (pinvh(curvature) @ (bent.T @ T))
         rows = program.rows
         chosen = ChosenColumns(rows, kept) if rows.in_memory() is None else rows.select_columns(kept)
         reduced = replace(program, P=T.T @ program.P @ T, q=program.q[kept], rows=chosen, A=program.A[:, kept])

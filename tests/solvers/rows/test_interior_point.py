@@ -482,3 +482,14 @@ def test_a_category_without_rows_near_its_kinks_does_not_open_all_rows():
     solution = proved(cc.SoftMarginSVM((X - X.mean(axis=0)) / X.std(axis=0), y))
     assert "rows open" in solution.message
     assert int(solution.message.split("with ")[1].split(" of")[0]) < 0.1 * n
+
+
+def test_dependent_columns_beyond_the_range_of_doubles_are_no_crash():
+    X = [
+        [-2e-150, 2e150, -1e-80, 0.0],
+        [-4e-150, -1e150, 2.9999999999999997e-80, 2e150],
+        [-2e-150, -1e150, 1e-80, 2e150],
+    ]
+    problem = cc.HardMarginSVM(X, ["no", "yes", "no"])
+    assert "beyond the range of doubles" in problem.solve("interior-point").message
+    assert problem.solve(level="exact").status == "optimal"
