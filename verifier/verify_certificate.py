@@ -274,7 +274,7 @@ def verify(text, rows, labels, weights=None):
     unit, lower, upper, value, untouched = bounds(found, table, targets, doubles) or [None] * 5
     if found["verdict"] == "infeasible":
         return "infeasible: multiplied and added up as stated, the constraints contradict each other", None, None
-    demand(upper is not None and upper < 2**1000, "the point is not feasible, and no multiple of it is", 1)
+    demand(upper is not None and upper < 2**1023, "the point is not feasible, and no multiple of it is", 1)
     room, level, (low, high, *more) = found["tolerance"] * max(upper, unit), found["level"], found["claim"].values()
     if level == "exact":
         exact = untouched and {lower} == {lower, upper, low, high, *more}

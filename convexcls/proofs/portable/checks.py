@@ -44,7 +44,7 @@ from convexcls.rational.numbers import to_double
 
 #: An enclosure need not settle any number of digits to be true.
 NO_DIGITS = -sys.maxsize
-ZERO = Fraction(0)
+ZERO, LEAST_DOUBLE = Fraction(0), Fraction(math.ulp(0.0))
 #: What is said of bounds that are true and do not tell enough.
 TOO_FAR_APART = "which are further apart than the tolerance allows"
 Interval = tuple[Fraction | None, Fraction | None]
@@ -98,7 +98,8 @@ def _implied(parsed: Parsed, problem: Problem, found: ClaimedBounds) -> tuple[st
     proved = f"the optimum is proved to lie between {_shown(lower)} and {_shown(upper)}"
     allowed = parsed.tolerance * max(upper, -lower, Fraction(problem.unit))
     low, high = parsed.claim["lower"], parsed.claim["upper"]
-    near = abs(low - lower) <= allowed and abs(high - upper) <= allowed
+    written = allowed + LEAST_DOUBLE  # by doubles
+    near = abs(low - lower) <= written and abs(high - upper) <= written
     reason = ""
     if upper - lower > allowed:
         reason = f"{proved}, {TOO_FAR_APART}"

@@ -41,6 +41,8 @@ CASES: dict[str, list[tuple[str, str, str]]] = {
         ("4242:672", "cvxpy:SCS", "rigorous"),
         ("4242:1918", "cvxpy:CLARABEL", "rigorous"),
     ],
+    "an optimum of ten times the least double": [("31337002:3179", "auto", "rigorous")],
+    "an optimum near the largest double": [("777000111:16346", "auto", "float")],
     "a claim wider than the tolerance": [("4242:999", "auto", "rigorous"), ("4242:1568", "auto", "rigorous")],
     "a minimum that is enclosed": [("4242:3585", "cvxpy:SCS", "rigorous"), ("4242:737", "newton", "rigorous")],
     "multipliers of light samples": [
