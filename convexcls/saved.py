@@ -12,7 +12,7 @@ import hashlib
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -158,6 +158,11 @@ class SavedModel:
             raise NoAnswer(f"the scores of the model {self.kind!r} are not linear: it has no intercept")
         return self.scorer.shift if self.scorer.shift.ndim else float(self.scorer.shift)
 
+    def __getattr__(self, name: str) -> Any:
+        has = f"the model {self.__dict__.get('kind')!r} without its training data"
+        lost = f"has no {name!r}" + (", which a solution has" if hasattr(Solution, name) else "")
+        raise AttributeError(f"{has} {lost}")
+
     def __repr__(self) -> str:
         told = "real targets" if self.labels is None else "labels " + " and ".join(map(repr, self.labels[:4]))
         return f"<SavedModel: {self.kind} on {len(self.features)} features, {told}>"
@@ -177,20 +182,29 @@ def saved(solution: Solution, certificate: bool = True) -> SavedModel:
     problem = solution.problem
     if not isinstance(problem, Model) or by_kind().get(problem.kind) is not type(problem):
         raise NoAnswer(f"the {problem.name} is not a model that a file could name: save the solution of a model")
-    scorer, data = problem.scorer_from(solution.values, solution.multipliers), problem.data
-    if isinstance(scorer, KernelScorer) and not scorer.kernel.named:
+    model = kept_model(solution)
+    if isinstance(model.scorer, KernelScorer) and not model.scorer.kernel.named:
         raise NoAnswer(f"the {problem.name} has a kernel of your own, which a file cannot hold")
-    known = solution.certificate
-    digest = hashlib.sha256(f"{known.to_json()}\n".encode()).hexdigest() if certificate else None
+    text = f"{solution.certificate.to_json()}\n" if certificate else None
+    digest = None if text is None else hashlib.sha256(text.encode()).hexdigest()
+    return replace(model, proof={**model.proof, "data": data_digest(solution.data), "certificate": digest})
+
+
+def kept_model(solution: Solution) -> SavedModel:
+    """A solution as what is kept of it in a pickle: of any model, with any kernel, and without digests."""
+    problem, known = solution.problem, solution.certificate
+    if not isinstance(problem, Model):
+        raise NoAnswer(f"the {problem.name} is not a model: it has no scores to keep")
+    scorer, data = problem.scorer_from(solution.values, solution.multipliers), solution.data
     proof = {
         "verdict": solution.status,
         "level": known.level,
         "tolerance": known.tol,
         "solver": solution.solver,
         "objective": solution.objective,
-        "data": data_digest(data),
+        "data": None,
         "samples": data.n,
-        "certificate": digest,
+        "certificate": None,
     }
     probabilities = data.labels is not None and problem.probabilities(np.zeros((1, 3))) is not None
     features = data.features if data.expanded is None else data.expanded.inputs

@@ -9,6 +9,7 @@ it is asked for. One family a file:
     likelihoods.py        logistic and softmax regression
     linear.py             least squares, least absolute deviations, the perceptron
     discriminants.py      Fisher's directions, Gaussian classes
+    pickled.py            what is left of a fit in a pickle
 
 Settings that they share, the last three where they make sense:
 
@@ -16,6 +17,7 @@ Settings that they share, the last three where they make sense:
     max_iter               the most steps of the solver; None leaves it the limit of its own
     warm_start             begin at the solution of the last fit, where the solver can
     verbose                1 prints a line an iteration
+    keep_data              whether a pickle holds the training data, with problem and solution; it predicts without
     fit_intercept          whether there is an intercept
     class_weight           weights of the classes, or "balanced", as in scikit-learn
     multi_class            "ovr" solves one program for each class against the rest, where a program takes two classes

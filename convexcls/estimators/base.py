@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from copy import deepcopy
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, Literal, Self
@@ -17,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from convexcls.arrays import Array
 from convexcls.data import Named
 from convexcls.estimators import UncertifiedWarning
+from convexcls.estimators.pickled import left_behind, without_data
 from convexcls.estimators.training import FitTasks, TrainingSamples, given, taken
 from convexcls.models import Model
 from convexcls.models.base import check_choice
@@ -37,7 +39,8 @@ class CertifiedClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     are checked. ``max_iter=None`` (or -1) leaves the limit to the solver.
 
     After a fit ``problem_``, ``solution_`` and ``certificate_`` are the program, its solution and the proof; with one
-    program for each class they are tuples.
+    program for each class they are tuples. A pickle has what predicts and the words of the proof, without the training
+    data; ``keep_data=True`` pickles all of it.
     """
 
     solver: str = "auto"
@@ -46,6 +49,7 @@ class CertifiedClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     max_iter: int | None = None
     warm_start: bool = False
     verbose: int = 0
+    keep_data: bool = False
 
     #: Whether one program takes more than two classes.
     _several: ClassVar[bool] = False
@@ -72,7 +76,8 @@ class CertifiedClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     def _start(self, k: int) -> Solution | Mapping[str, Any] | None:
         """Where program k begins on a warm start: at the solution of the last fit."""
         previous = self._solutions if hasattr(self, "solution_") else ()
-        return previous[k] if k < len(previous) else None
+        found = previous[k] if k < len(previous) else None
+        return found if isinstance(found, Solution) else None  # what was pickled has no point to begin at
 
     # ---- fit ------------------------------------------------------------------------------------------------------
 
@@ -101,7 +106,6 @@ class CertifiedClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         self.classes_ = samples.classes
         single = len(solutions) == 1
         self.solution_: Any = solutions[0] if single else solutions
-        self.problem_: Any = solutions[0].problem if single else tuple(s.problem for s in solutions)
         self.certificate_: Any = solutions[0].certificate if single else tuple(s.certificate for s in solutions)
         steps = np.array([max(s.iterations, 1) for s in solutions])  # a formula is one step
         self.n_iter_ = int(steps[0]) if single else steps
@@ -172,6 +176,43 @@ class CertifiedClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         plane, up to rounding) or below; of several classes the first with the largest score."""
         scores = self.decision_function(X)
         return self.classes_[(scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)]
+
+    # ---- what was solved ------------------------------------------------------------------------------------------
+
+    @property
+    def problem_(self) -> Any:
+        """The program that was solved; with one for each class a tuple."""
+        return self._each(lambda solution: solution.problem, "problem_")
+
+    def _each(self, read: Callable[[Solution], Any], name: str) -> Any:
+        """What is read of the solution, or of each of several; a pickle left behind the data that it takes."""
+        check_is_fitted(self)
+        if not all(isinstance(solution, Solution) for solution in self._solutions):
+            raise left_behind(f"its {name}")
+        return read(self.solution_) if isinstance(self.solution_, Solution) else tuple(map(read, self.solution_))
+
+    # ---- pickles --------------------------------------------------------------------------------------------------
+
+    def __getstate__(self) -> dict[str, Any]:
+        state: dict[str, Any] = super().__getstate__()
+        if self.keep_data or "solution_" not in state:
+            return state
+        return without_data({**state, **self._kept()})
+
+    def _kept(self) -> dict[str, Any]:
+        """What a pickle without the training data holds in place of what needs them."""
+        return {}
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        """A copy in the same process keeps everything."""
+        other = type(self).__new__(type(self))
+        other.__dict__.update(deepcopy(vars(self), memo))
+        return other
+
+    def __copy__(self) -> Self:
+        other = type(self).__new__(type(self))
+        other.__dict__.update(vars(self))
+        return other
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -46,6 +46,7 @@ class FisherClassifier(CoefficientScores, ClassNamePrefixFeaturesOutMixin, Trans
     n_components: int | None = None
 
     _several = True
+    _pickled: ClassVar[Any]  # the directions, in what comes out of a pickle
 
     def _declare(self, X: Named, y: Any, weights: Any) -> Model:
         return FisherLDA(X, y)
@@ -75,7 +76,17 @@ class FisherClassifier(CoefficientScores, ClassNamePrefixFeaturesOutMixin, Trans
     def _directions(self) -> Array:
         """All directions, one a row, scaled to variance one within classes. Of two classes nobody may ask for them, and
         that they are the best is a proof of its own: it is made when they are asked for."""
-        return np.asarray(np.sqrt(self.solution_.data.n) * self.solution_.estimates.directions)
+        return self._discriminants()[0]
+
+    def _discriminants(self) -> tuple[Array, Array]:
+        """The directions in this scale, and their Rayleigh quotients; out of a pickle as they went into it."""
+        if "_pickled" in vars(self):
+            return self._pickled
+        found = self.solution_.estimates
+        return np.asarray(np.sqrt(self.solution_.data.n) * found.directions), np.asarray(found.ratios)
+
+    def _kept(self) -> dict[str, Any]:
+        return {"_pickled": self._discriminants()}
 
     @property
     def scalings_(self) -> Array:
@@ -87,7 +98,7 @@ class FisherClassifier(CoefficientScores, ClassNamePrefixFeaturesOutMixin, Trans
     def explained_variance_ratio_(self) -> Array:
         """The share of each direction in the scatter between classes."""
         check_is_fitted(self)
-        ratios = self.solution_.estimates.ratios
+        ratios = self._discriminants()[1]
         return np.asarray((ratios / ratios.sum())[: self._n_features_out])
 
     def transform(self, X: Any) -> Array:

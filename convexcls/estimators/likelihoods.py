@@ -21,7 +21,7 @@ from convexcls.estimators.base import (
 )
 from convexcls.estimators.training import TrainingSamples, given
 from convexcls.models import LogisticMLE, Model, SoftmaxMLE
-from convexcls.models.base import check_choice, check_positive, is_infinite
+from convexcls.models.base import check_choice, check_positive, class_probabilities, is_infinite
 from convexcls.problem import NoAnswer
 from convexcls.solution import Solution
 from convexcls.solvers import Callback
@@ -35,10 +35,9 @@ class Probabilities:
     def _probabilities(self, scores: Array) -> Array:
         """One column a class. With one program for each class the probabilities of "this class" are made to add up to
         one, as scikit-learn does."""
-        problems: Any = self.problem_  # type: ignore[attr-defined]
-        if not isinstance(problems, tuple):
-            return np.asarray(problems.probabilities(scores))
-        own = np.column_stack([p.probabilities(column)[:, 1] for p, column in zip(problems, scores.T, strict=True)])
+        if not isinstance(self.solution_, tuple):  # type: ignore[attr-defined]
+            return class_probabilities(scores)
+        own = np.column_stack([class_probabilities(column)[:, 1] for column in scores.T])
         total = own.sum(axis=1, keepdims=True)
         return np.divide(own, total, out=np.full_like(own, 1.0 / own.shape[1]), where=total > 0)
 

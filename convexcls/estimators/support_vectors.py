@@ -8,7 +8,6 @@ from typing import Any, Literal
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils.validation import check_is_fitted
 
 from convexcls.arrays import Array, Indices
 from convexcls.data import Named
@@ -35,8 +34,8 @@ class SupportVectors:
     They are read from the solution when they are asked for: to say who supports it takes a pass over the samples.
     """
 
-    solution_: Any
     _rows: Indices | None
+    _each: Callable[[Callable[[Solution], Any], str], Any]
 
     def _read(self, samples: TrainingSamples, solutions: tuple[Solution, ...]) -> None:
         super()._read(samples, solutions)  # type: ignore[misc]
@@ -45,29 +44,27 @@ class SupportVectors:
     @property
     def support_(self) -> Any:
         """The rows of X that hold the answer in place."""
-        return self._each(lambda s: _supporting(s) if self._rows is None else self._rows[_supporting(s)])
+        return self._each(lambda s: _supporting(s) if self._rows is None else self._rows[_supporting(s)], "support_")
 
     @property
     def support_vectors_(self) -> Any:
         """The samples in these rows; none where X was a kernel matrix."""
         if getattr(self, "kernel", None) == "precomputed":
-            return self._each(lambda _: np.empty((0, 0)))
-        return self._each(lambda solution: solution.data.matrix[_supporting(solution)])
+            return self._each(lambda _: np.empty((0, 0)), "support_vectors_")
+        return self._each(lambda solution: solution.data.matrix[_supporting(solution)], "support_vectors_")
 
     @property
     def dual_coef_(self) -> Any:
         """y_i alpha_i of these rows."""
-        return self._each(lambda solution: _coefficients(solution)[_supporting(solution)][None, :])
+        return self._each(lambda solution: _coefficients(solution)[_supporting(solution)][None, :], "dual_coef_")
 
     @property
     def n_support_(self) -> Any:
         """How many of these rows are of the first class, and how many of the second."""
-        return self._each(lambda solution: np.bincount(_classes(solution), minlength=2).astype(np.int32))
+        return self._each(lambda solution: np.bincount(_classes(solution), minlength=2).astype(np.int32), "n_support_")
 
-    def _each(self, read: Callable[[Solution], Any]) -> Any:
-        check_is_fitted(self)
-        found = self.solution_
-        return tuple(map(read, found)) if isinstance(found, tuple) else read(found)
+    def _kept(self) -> dict[str, Any]:
+        return {"_rows": None}
 
 
 def _supporting(solution: Solution) -> Indices:

@@ -150,13 +150,19 @@ def solutions_of(estimator: Any) -> tuple[Solution, ...]:
     if found is None:
         name = type(estimator).__name__
         raise TypeError(f"{name} has no solution_: fit it first, and give an estimator of convexcls")
+    solutions = tuple(found) if isinstance(found, (tuple, list)) else (found,)
+    if not all(isinstance(solution, Solution) for solution in solutions):
+        raise ValueError(
+            f"this {type(estimator).__name__} comes from a pickle without its training data, which a picture shows: "
+            "fit with keep_data=True before pickling, or fit again"
+        )
     if getattr(estimator, "priors", None) is not None:
         raise ValueError(
             f"the priors given to this {type(estimator).__name__} move its boundary away from that of its solution, "
             "whose priors are the shares of the classes: draw it with scikit-learn's DecisionBoundaryDisplay, or give "
             "no priors"
         )
-    return tuple(found) if isinstance(found, (tuple, list)) else (found,)
+    return solutions
 
 
 def one_solution(estimator: Any, display: str) -> Solution:

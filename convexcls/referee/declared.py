@@ -11,7 +11,7 @@ import numpy as np
 from convexcls.arrays import Array
 from convexcls.data import DataError, finite_doubles
 from convexcls.models import by_kind
-from convexcls.problem import Problem
+from convexcls.problem import NoAnswer, Problem
 from convexcls.referee.claim import Claim, Fit, completed, stated
 from convexcls.solution import Solution
 
@@ -105,9 +105,24 @@ def certified(fit: Fit) -> list[Claim]:
     return [_claim(fit, *part) for part in zip(problems, solutions, subjects, strict=True)]
 
 
-def _claim(fit: Fit, problem: Problem, solution: Solution, subject: str) -> Claim:
+def _claim(fit: Fit, problem: Problem, solution: Any, subject: str) -> Claim:
+    if not isinstance(solution, Solution):  # out of a pickle that left the data and the multipliers behind
+        return _claim_of_scores(fit, problem, solution, subject)
     if solution.x is None or solution.x.size != problem.size:
         raise ValueError(f"X and y have other shapes than those that this {fit.name} was fitted on")
     named, by_dual = f"{fit.name} solves the {stated(problem)}", problem.kind == "kernel"
     kept = np.array(solution.x), solution.multipliers, "that it keeps"
     return Claim(problem, named, *kept, subject=subject, by_dual=by_dual, usual=solution.certificate.tol)
+
+
+def _claim_of_scores(fit: Fit, problem: Problem, kept: Any, subject: str) -> Claim:
+    """The claim of what is left of a solution: its coefficients."""
+    try:
+        coef, intercept = kept.coef, np.atleast_1d(kept.intercept + problem.threshold)
+    except NoAnswer as error:
+        lost = f"this {fit.name} comes from a pickle that left its solution behind, and {error}"
+        raise ValueError(f"{lost}: fit it with keep_data=True, or certify it before it is pickled") from None
+    values, remarks = _values(problem, coef, intercept)
+    named = f"{fit.name} solves the {stated(problem)}"
+    tol = kept.proof["tolerance"]
+    return Claim(problem, named, completed(problem, values), subject=subject, usual=tol, remarks=remarks)

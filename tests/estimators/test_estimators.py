@@ -210,7 +210,7 @@ def test_class_weights_multiply_sample_weights(name):
 @pytest.mark.parametrize("name", NAMES)
 def test_clone_copy_pickle_and_joblib(name, tmp_path):
     X, y = data(name)
-    fitted = make(name, tol=1e-7).fit(X, y)
+    fitted = make(name, tol=1e-7, keep_data=True).fit(X, y)
     assert clone(fitted).get_params() == fitted.get_params()
     assert not hasattr(clone(fitted), "solution_")
     joblib.dump(fitted, tmp_path / "fitted")
@@ -224,9 +224,87 @@ def test_clone_copy_pickle_and_joblib(name, tmp_path):
 
 
 @pytest.mark.parametrize("name", NAMES)
+def test_copies_in_the_same_process_keep_the_data(name):
+    X, y = data(name)
+    fitted = make(name).fit(X, y)
+    for other in (copy.copy(fitted), copy.deepcopy(fitted)):
+        assert other.solution_.certify().status == "optimal"
+        assert other.problem_.data.n == len(X)
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_a_pickle_has_the_data_a_few_times_at_most(name):
     X, y = data(name, n=600, d=20)
-    assert len(pickle.dumps(make(name).fit(X, y))) < 6 * X.nbytes
+    assert len(pickle.dumps(make(name, keep_data=True).fit(X, y))) < 6 * X.nbytes
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_pickle_predicts_and_explains_without_the_data(name):
+    X, y = data(name, n=400, d=20)
+    fitted = make(name).fit(X, y)
+    text = pickle.dumps(fitted)
+    other = pickle.loads(text)
+    kernel = name == "KernelSVC"
+    assert len(text) < (X.nbytes + 20_000 if kernel else 20_000)
+    if not kernel:  # no row of X is in it
+        assert not any(row.tobytes() in text for row in X)
+    for method in ("predict", "decision_function", "predict_proba", "transform"):
+        if hasattr(fitted, method):
+            np.testing.assert_array_equal(getattr(other, method)(X), getattr(fitted, method)(X))
+    kept, whole = other.certificate_, fitted.certificate_
+    assert kept.explain() == whole.explain()
+    assert kept.summary() == whole.summary()
+    assert (kept.status, kept.level, kept.objective) == (whole.status, whole.level, whole.objective)
+    assert kept.holds()
+    assert pickle.dumps(pickle.loads(pickle.dumps(other))) == pickle.dumps(other)
+
+
+def test_what_a_pickle_left_behind_says_so():
+    X, y = data("SoftMarginSVC")
+    other = pickle.loads(pickle.dumps(cc.SoftMarginSVC(warm_start=True).fit(X, y)))
+    lost = r"a pickled estimator is without its {}, which needs the training data: fit with keep_data=True"
+    for name in ("problem_", "support_", "support_vectors_", "dual_coef_", "n_support_"):
+        assert not hasattr(other, name)
+        with pytest.raises(AttributeError, match=lost.format(name)):
+            getattr(other, name)
+    with pytest.raises(AttributeError, match="without 'kkt' of its certificate"):
+        _ = other.certificate_.kkt
+    with pytest.raises(AttributeError, match="without its training data has no 'margins', which a solution has"):
+        _ = other.solution_.margins
+    with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
+        _ = other.nothing
+    with pytest.raises(ValueError, match="keep_data=True"):
+        cc.plots.BoundaryDisplay.from_estimator(other)
+    assert other.fit(X, y).certificate_.kkt.holds(1e-8)  # a warm start of it is a cold one
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name not in ("KernelSVC", "GaussianClassifier")])
+def test_a_pickled_estimator_is_still_judged_on_its_data(name):
+    X, y = data(name)
+    fitted = make(name).fit(X, y)
+    other = pickle.loads(pickle.dumps(fitted))
+    found = cc.certify(other, X, y)
+    assert found.relative_suboptimality < 1e-8
+    other.solution_.coef.flat[0] += np.abs(other.solution_.coef).max()
+    if name != "PerceptronClassifier":  # whose optimum is 0 on a cone of hyperplanes
+        assert not cc.certify(other, X, y).relative_suboptimality < 1e-3  # nan where it leaves a hard margin
+
+
+@pytest.mark.parametrize("name", ["KernelSVC", "GaussianClassifier"])
+def test_a_pickled_estimator_without_coefficients_is_certified_before(name):
+    X, y = data(name)
+    other = pickle.loads(pickle.dumps(make(name).fit(X, y)))
+    with pytest.raises(ValueError, match="comes from a pickle that left its solution behind"):
+        cc.certify(other, X, y)
+
+
+def test_a_pickle_of_one_program_for_each_class():
+    X, y = load_iris(return_X_y=True)
+    fitted = cc.LogisticClassifier(multi_class="ovr").fit(X, y)
+    other = pickle.loads(pickle.dumps(fitted))
+    np.testing.assert_array_equal(other.predict_proba(X), fitted.predict_proba(X))
+    assert [c.explain() for c in other.certificate_] == [c.explain() for c in fitted.certificate_]
+    assert all(one.relative_suboptimality < 1e-8 for one in cc.certify(other, X, y))
 
 
 def test_grid_search_in_a_pipeline_with_frames():
