@@ -148,14 +148,15 @@ class _Attempts:
             objective = self.objective
             start = [v.mid() for v in objective.scaled([self.point[j] for j in objective.kept])]
             try:
-                found = box_around(objective, minimise(objective, start, bits, self.first_bits), bits)
+                near = minimise(objective, start, bits, self.first_bits)
             except Singular as error:
                 if self.problem.quadratic:  # the steps lead to a minimiser, if only far out: more bits go on from there
-                    for j, v, e in zip(objective.kept, error.point, objective.exponents, strict=True):
-                        self.point[j] = sum(ends(v)) / Fraction(2) ** (e + 1)
+                    self._go_on_from(objective, error.point)
                 return None
-        if found is None:
-            return None
+            found = box_around(objective, near, bits)
+            if found is None:
+                self._go_on_from(objective, near)
+                return None
         box, proof = found
         whole = [(Fraction(0), Fraction(0))] * self.problem.size
         for j, (low, high) in zip(objective.kept, box, strict=True):
@@ -165,6 +166,11 @@ class _Attempts:
         reached = _reached(self.problem, optimum, box, proof.units, self.digits)
         out = Enclosure(*optimum, coefficients, self.digits, reached, bits, _pinned(self.problem, objective.kept))
         return replace(out, proof=proof_words(self.problem, out))
+
+    def _go_on_from(self, objective: Objective, z: Sequence[Any]) -> None:
+        """Let the next attempt begin where this one ended."""
+        for j, v, exponent in zip(objective.kept, z, objective.exponents, strict=True):
+            self.point[j] = sum(ends(v)) / Fraction(2) ** (exponent + 1)
 
 
 def _reached(

@@ -155,14 +155,16 @@ def _claim(certificate: Certificate) -> dict[str, str]:
         raise NoAnswer("this certificate has no finite bounds to state")
     low, high = float(lower), float(upper)
     if certificate.level == "rigorous":  # room for others, who add up in another order or repair the numbers otherwise
-        allowed = _tolerance(certificate) * max(abs(low), abs(high), certificate.problem.unit)
-        repair = (
-            REPAIRED * (0.0 if certificate.kkt is None else max(certificate.kkt.measures().values())) / certificate.tol
-        )
+        problem, kkt = certificate.problem, certificate.kkt
+        worst = 0.0 if kkt is None else max(kkt.measures().values())
+        allowed = _tolerance(certificate) * max(abs(low), abs(high), problem.unit)
+        repair = REPAIRED * worst / certificate.tol
         widening = min(
             max(high - low, max(WIDENED, repair) * allowed), (MAX_SHARE_OF_TOLERANCE * allowed - (high - low)) / 2
         )
-        low, high = low - max(widening, 0.0), high + max(widening, 0.0)
+        widening = max(widening, 0.0)
+        below = min(widening, low) if problem.sense == "min" and low >= 0 else widening  # 0 is a bound for everyone
+        low, high = low - below, high + (2 * widening - below)
     return {"lower": write_number(float(low)), "upper": write_number(float(high))}
 
 

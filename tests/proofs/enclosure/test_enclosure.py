@@ -425,6 +425,19 @@ def test_far_minimisers_take_few_steps(monkeypatch):
         assert check_enclosure(problem, found)
 
 
+def test_more_bits_go_on_from_where_fewer_ended(monkeypatch):
+    """The walk to a minimiser that takes more bits to prove is long, and is walked once."""
+    steps = []
+    count = import_module("convexcls.proofs.enclosure.newton")._newton_step
+    monkeypatch.setattr("convexcls.proofs.enclosure.newton._newton_step", lambda *a: steps.append(1) or count(*a))
+    X = np.array([[-3.0], [2.0], [-4.0], [-2.0], [3.0], [-1.0]]) * 1e300
+    problem = cc.SoftmaxMLE(X, [2, 0, 3, 2, 0, 1], l2=1.0, intercept=False)
+    found = enclose(problem, digits=20)
+    assert found.reached >= 20
+    assert check_enclosure(problem, found)
+    assert 30 < len(steps) < 80
+
+
 def test_an_enclosure_that_few_more_bits_do_not_prove_again_is_proved_by_more():
     X = [
         [4e290, -1e-310, 1e290],

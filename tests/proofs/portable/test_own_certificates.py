@@ -43,6 +43,7 @@ CASES: dict[str, list[tuple[str, str, str]]] = {
     ],
     "an optimum of ten times the least double": [("31337002:3179", "auto", "rigorous")],
     "an optimum near the largest double": [("777000111:16346", "auto", "float")],
+    "an optimum of 0, which is known from below": [("20261120:21716", "auto", "rigorous")],
     "a claim wider than the tolerance": [("4242:999", "auto", "rigorous"), ("4242:1568", "auto", "rigorous")],
     "a minimum that is enclosed": [("4242:3585", "cvxpy:SCS", "rigorous"), ("4242:737", "newton", "rigorous")],
     "multipliers of light samples": [
