@@ -392,13 +392,8 @@ def _scorer(found: Any, labels: Any) -> Scorer:
     count = 0 if labels is None else len(labels)
     form = found["form"]
     if form == "linear":
-        several = count > 2 or (
-            count == 2
-            and isinstance(found["coef"], list)
-            and isinstance(found["coef"][:1], list)
-            and bool(found["coef"])
-            and isinstance(found["coef"][0], list)
-        )
+        rows = isinstance(found["coef"], list) and any(isinstance(row, list) for row in found["coef"][:1])
+        several = count > 2 or (count == 2 and rows)
         coef = _array(found["coef"], 2 if several else 1, "scores.coef")
         shift = np.asarray(_array(found["shift"], 1 if isinstance(found["shift"], list) else 0, "scores.shift"))
         _check(not several or (len(coef) == count and shift.shape in ((), (count,))), "scores.coef: one row a class")
@@ -415,11 +410,8 @@ def _scorer(found: Any, labels: Any) -> Scorer:
         _check(fits and precisions.shape in ((0, d, d), (count, d, d)), "the arrays of scores have different sizes")
         return QuadraticScorer(centre, eta, constants, sizes, precisions)
     if form == "nearest":
-        directions, origin = (
-            _array(found["directions"], 2, "scores.directions"),
-            _array(found["origin"], 1, "scores.origin"),
-        )
-        means = _array(found["means"], 2, "scores.means")
+        directions, means = (_array(found[name], 2, f"scores.{name}") for name in ("directions", "means"))
+        origin = _array(found["origin"], 1, "scores.origin")
         fits = directions.shape[1] == origin.size and means.shape == (count, len(directions))
         _check(fits, "the arrays of scores have different sizes")
         return NearestScorer(directions, origin, means)
@@ -436,10 +428,8 @@ def _kernel_scorer(found: dict[str, Any]) -> KernelScorer:
     except ValueError as error:
         raise ModelFileError(f"scores.kernel: {error}") from None
     samples = _array(found["samples"], 2, "scores.samples")
-    weights, intercept = (
-        _array(found["weights"], 1, "scores.weights"),
-        _array(found["intercept"], 0, "scores.intercept"),
-    )
+    weights = _array(found["weights"], 1, "scores.weights")
+    intercept = _array(found["intercept"], 0, "scores.intercept")
     _check(len(samples) == weights.size, "scores: one weight a support point")
     columns = None
     if found["columns"] is not None:
