@@ -79,8 +79,8 @@ def test_ctrl_c_ends_a_comparison_with_the_rows_so_far():
 def test_the_callback_sees_the_point_in_the_units_of_the_problem_and_the_trace_does_not_keep_it():
     points = []
     problem = cc.LogisticMLE(X * 2.0**20, Y)
-    s = problem.solve("gradient", callback=lambda line: points.append((line.point, line.objective)))
-    for point, objective in points[::7]:
+    s = problem.solve("newton", callback=lambda line: points.append((line.point, line.objective)))
+    for point, objective in points:
         assert problem.minimised(point) == pytest.approx(objective, rel=1e-12)
     assert all(line.point is None for line in s.trace)
 

@@ -20,8 +20,8 @@ from convexcls.compilation import compiled
 
 Indices = NDArray[np.int64]
 
-#: The losses that ``descent_pass`` knows.
-HALF_SQUARE, LOGISTIC, EXPONENTIAL = 0, 1, 2
+#: The losses that ``descent_pass`` knows: u^2/2, log(1 + e^-u), e^-u, max(0, u), max(0, u)^2/2.
+HALF_SQUARE, LOGISTIC, EXPONENTIAL, POSITIVE_PART, HALF_SQUARED_PART = 0, 1, 2, 3, 4
 
 
 @compiled
@@ -93,9 +93,13 @@ def perceptron_pass_sparse(
 
 @compiled
 def slope(loss: int, u: float) -> float:
-    """The derivative of the loss at u."""
+    """The derivative of the loss at u; on a kink, that on its steep side."""
     if loss == HALF_SQUARE:
         return u
+    if loss == POSITIVE_PART:
+        return 1.0 if u >= 0.0 else 0.0
+    if loss == HALF_SQUARED_PART:
+        return u if u > 0.0 else 0.0
     if loss == EXPONENTIAL:
         return -math.exp(min(-u, 709.0))  # larger ones overflow
     small = math.exp(-abs(u))  # -1/(1 + e^u) without overflow
