@@ -6,7 +6,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -23,6 +23,8 @@ from convexcls.solvers import Answer, Callback, Iteration, Solver, Standing, Sta
 
 #: How the arithmetic of a solver ends where it cannot go on.
 FAILURES = (np.linalg.LinAlgError, ArithmeticError)
+#: What a trace keeps besides its numbers: where the solver stood.
+Keep = Literal["points"]
 #: Before a solver's name: give it the dual of the problem.
 DUAL = "dual:"
 
@@ -82,25 +84,53 @@ class Forms:
 
 
 class Watcher:
-    """Passes each line of a trace on, in the units of the problem, and remembers the last one that had a point."""
+    """Passes each line of a trace on, in the units of the problem, and remembers the last one that had a point; with
+    ``keeps`` all lines, their points worked out."""
 
-    def __init__(self, job: Job, callback: Callback | None) -> None:
+    def __init__(self, job: Job, callback: Callback | None, keeps: bool = False) -> None:
         self.job, self.callback = job, callback
         self.last: Iteration | None = None
         self.count = 0
+        self.kept: list[Iteration] | None = [] if keeps else None
 
     def __call__(self, line: Iteration) -> None:
         self.count = line.iteration
         if line.standing is not None:
             self.last = line
+        if self.callback is not None or self.kept is not None:
+            line = self.job.in_original_units(line)
+        if self.kept is not None:
+            self.kept.append(_standing_still(line))
         if self.callback is not None:
-            self.callback(self.job.in_original_units(line))
+            self.callback(line)
+
+    def trace(self, answer: Answer) -> tuple[Iteration, ...]:
+        """The lines of an answer, in the units of the problem; those that are kept have their points, and the last one
+        stands at the answer where the solver told no other."""
+        if self.kept is None:
+            return tuple(map(self.job.in_original_units, answer.trace))
+        lines = self.kept or [_standing_still(self.job.in_original_units(line)) for line in answer.trace]
+        if lines and lines[-1].standing is None and answer.x is not None:
+            at_end = replace(answer.trace[-1], standing=partial(_stand, (np.array(answer.x), answer.multipliers)))
+            lines[-1] = _standing_still(self.job.in_original_units(at_end))
+        return tuple(lines)
 
     def stopped(self, message: str) -> Answer:
         """Where the solver stood last, if it told, as its answer."""
         if self.last is None:
             return Answer(None, {}, message, self.count)
         return Answer(self.last.point, self.last.multipliers or {}, message, self.count)
+
+
+def _stand(where: Standing) -> Standing:
+    return where
+
+
+def _standing_still(line: Iteration) -> Iteration:
+    """The line with its point worked out, whatever the solver does afterwards."""
+    if line.standing is None or line.point is None:
+        return line
+    return replace(line, standing=partial(_stand, (np.array(line.point), line.multipliers)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,11 +166,12 @@ class Job:
         callback: Callback | None,
         start: Solution | Mapping[str, Any] | None = None,
         chosen: str = "",
+        keep: Keep | None = None,
     ) -> Solution:
-        """The solver's answer, judged on the problem as stated; ``chosen`` is why this solver was taken. Ctrl-C while
-        it works leaves its last point, undecided."""
+        """The solver's answer, judged on the problem as stated; ``chosen`` is why this solver was taken; the trace has
+        points where these are to be kept. Ctrl-C while it works leaves its last point, undecided."""
         begun = time.perf_counter()
-        watcher, stopped_at = Watcher(self, callback), None
+        watcher, stopped_at = Watcher(self, callback, keep == "points"), None
         begin = None if start is None or (isinstance(start, Solution) and start.x is None) else self._start(start)
         try:
             answer = self._answer(begin, tol, watcher)
@@ -148,7 +179,7 @@ class Job:
             if watcher.last is None:  # nothing to show yet
                 raise
             answer, stopped_at = watcher.stopped(INTERRUPTED), watcher.last.iteration
-        seconds = time.perf_counter() - begun
+        seconds, trace = time.perf_counter() - begun, watcher.trace(answer)
         answer = self._restored(answer, tol)
         certificate = self._judged(answer, tol, stopped_at)
         x, multipliers = certificate.x, certificate.multipliers
@@ -161,7 +192,7 @@ class Job:
             answer.message,
             answer.iterations,
             seconds,
-            tuple(map(self.in_original_units, answer.trace)),
+            trace,
             answer.report,
             chosen,
         )

@@ -10,7 +10,7 @@ import numpy as np
 
 from convexcls.arrays import Array
 from convexcls.choice import choices
-from convexcls.job import DUAL, Forms, beyond_memory
+from convexcls.job import DUAL, Forms, Keep, beyond_memory
 from convexcls.problem import Problem
 from convexcls.proofs.certificate import Level
 from convexcls.proofs.levels import DIGITS, check_level
@@ -56,6 +56,7 @@ def solve(
     start: Solution | Mapping[str, Any] | None = None,
     level: Level = "float",
     digits: int = DIGITS,
+    keep: Keep | None = None,
     **options: Any,
 ) -> Solution:
     """Solve the problem with the named solver and judge the answer on the problem as stated, at the given ``level`` of
@@ -67,7 +68,9 @@ def solve(
     other. ``dual:NAME`` gives the dual to the solver and maps its answer back. ``start`` is where to
     begin, for solvers that can: a solution of a similar problem, or values by variable (0 for those left out).
 
-    ``callback`` is called with every line of the solver's trace; ``options`` are the solver's own.
+    ``callback`` is called with every line of the solver's trace; with ``keep="points"`` the lines of ``trace`` have
+    the ``point`` where the solver stood (that of the dual for ``dual:NAME``; None where it worked on a part of the
+    problem). ``options`` are the solver's own.
 
     >>> import convexcls as cc
     >>> s = cc.solve(cc.LeastSquares([[0], [1], [2]], [0, 0, 3], coding="real", l2=2.0), level="exact")
@@ -77,7 +80,9 @@ def solve(
     if not (isinstance(tol, (int, float)) and 0 < tol < 1):
         raise ValueError(f"tol is {tol!r}: it must be a number between 0 and 1")
     check_level(level)
-    found = _solve(problem, solver, tol, callback, start, options)
+    if keep not in (None, "points"):
+        raise ValueError(f"keep is {keep!r}: it must be 'points' or None")
+    found = _solve(problem, solver, tol, callback, start, options, keep)
     shown = level == "float" and (solver != "auto" or LIMIT in options)  # for what it is, proved or not
     return found if shown or found.interrupted else found.at_level(level, digits)
 
@@ -98,13 +103,14 @@ def _solve(
     callback: Callback | None,
     start: Solution | Mapping[str, Any] | None,
     options: Mapping[str, Any],
+    keep: Keep | None = None,
 ) -> Solution:
     if solver == "auto":
         if other := options.keys() - {LIMIT}:
             raise TypeError(
                 f"solver 'auto' has no options but {LIMIT} ({', '.join(sorted(other))} given): name a solver for them"
             )
-        return _first_proved(problem, tol, callback, start, options.get(LIMIT))
+        return _first_proved(problem, tol, callback, start, options.get(LIMIT), keep)
     job = Forms(problem).job(solver, **options)
     if reason := job.refuses():
         able = [info.name for info in accepting(problem, rules=True)]
@@ -114,7 +120,7 @@ def _solve(
     if start is not None and not job.worker.warm:
         starters = ", ".join(name for name in solver_names() if solver_class(name).warm)
         raise TypeError(f"solver {solver!r} does not take a start; these do: {starters}")
-    return job.run(tol, callback, start)
+    return job.run(tol, callback, start, keep=keep)
 
 
 def _first_proved(
@@ -123,6 +129,7 @@ def _first_proved(
     callback: Callback | None,
     start: Solution | Mapping[str, Any] | None,
     limit: int | None,
+    keep: Keep | None,
 ) -> Solution:
     """The answer of the first solver that suits the problem and whose answer is proved; the nearest to a proof where
     none is. With a limit of iterations the first one has the last word, for each of the others would run anew."""
@@ -136,7 +143,7 @@ def _first_proved(
             continue
         begin = best or start if job.worker.finishes else start
         why = choice.why if best is None else f"{choice.why}; {best.solver} gave no proof"
-        found = job.run(tol, callback, begin if job.takes_start else None, why)
+        found = job.run(tol, callback, begin if job.takes_start else None, why, keep)
         if found.status != "undecided" or found.interrupted or limit is not None:
             return found
         if best is None or _worst(found) < _worst(best):

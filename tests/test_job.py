@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import pickle
 import warnings
 
 import numpy as np
 import pytest
-from datasets import overlapping
+from datasets import every_model, overlapping
 
 import convexcls as cc
 from convexcls.choice import choices
 from convexcls.job import Job
+from convexcls.solve import accepting
 from convexcls.solvers import REGISTRY
 from convexcls.solvers.rows.reduction import RowReduction
 
@@ -79,10 +81,49 @@ def test_ctrl_c_ends_a_comparison_with_the_rows_so_far():
 def test_the_callback_sees_the_point_in_the_units_of_the_problem_and_the_trace_does_not_keep_it():
     points = []
     problem = cc.LogisticMLE(X * 2.0**20, Y)
-    s = problem.solve("gradient", callback=lambda line: points.append((line.point, line.objective)))
-    for point, objective in points[::7]:
+    s = problem.solve("newton", callback=lambda line: points.append((line.point, line.objective)))
+    for point, objective in points:
         assert problem.minimised(point) == pytest.approx(objective, rel=1e-12)
     assert all(line.point is None for line in s.trace)
+
+
+@pytest.mark.parametrize("name", sorted(every_model()))
+def test_a_trace_keeps_points_where_asked(name):
+    """Of every solver that takes the problem; the last of a proved answer is the answer, to the tolerance."""
+    problem = every_model()[name]
+    for info in accepting(problem):
+        s = problem.solve(info.name, keep="points")
+        points = [line.point for line in s.trace]
+        assert all(point is not None and point.shape == (problem.size,) for point in points), info.name
+        if s.status == "optimal" and points and not problem.gauge:
+            at_end = problem.minimised(points[-1])
+            assert at_end == pytest.approx(problem.minimised(s.x), rel=1e-4, abs=1e-6), info.name
+        assert [line.objective for line in s.trace] == [line.objective for line in problem.solve(info.name).trace]
+
+
+def test_points_are_in_the_units_of_the_problem_and_of_the_dual():
+    problem = cc.LogisticMLE(X * 2.0**20 + 1e3, Y)
+    s = problem.solve("newton", keep="points")
+    for line in s.trace:
+        assert problem.minimised(line.point) == pytest.approx(line.objective, rel=1e-12)
+    again = pickle.loads(pickle.dumps(s))
+    np.testing.assert_array_equal(again.trace[2].point, s.trace[2].point)
+    through = problem.solve("dual:newton-kkt", keep="points")
+    assert {line.point.size for line in through.trace} == {len(Y)}
+    assert all(line.point is None for line in problem.solve("newton").trace)
+    auto = problem.solve(keep="points")
+    np.testing.assert_array_equal(auto.trace[-1].point, s.trace[-1].point)
+    with pytest.raises(ValueError, match="keep is 'all': it must be 'points' or None"):
+        problem.solve(keep="all")
+
+
+def test_points_of_a_descent_are_those_of_the_formula():
+    rows, signs = np.column_stack([X, np.ones(len(Y))]), np.where(Y == 1, 1.0, -1.0)
+    s = cc.LeastSquares(X, Y).solve("gradient", step="fixed", eta0=0.01, max_iter=5, keep="points")
+    w = np.zeros(4)
+    for line in s.trace:
+        np.testing.assert_allclose(line.point, w, rtol=1e-12, atol=1e-15)
+        w = w - 0.01 * rows.T @ (rows @ w - signs)
 
 
 def test_points_of_a_trace_are_worked_out_when_they_are_looked_at(monkeypatch):

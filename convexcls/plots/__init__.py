@@ -16,6 +16,7 @@ from convexcls.plots.display import Display, Picture
 from convexcls.plots.hulls import HullsDisplay
 from convexcls.plots.losses import LossesDisplay, LossSliceDisplay
 from convexcls.plots.multipliers import MultipliersDisplay, SlacknessDisplay
+from convexcls.plots.norms import NormsDisplay
 from convexcls.plots.path import PathDisplay
 from convexcls.plots.probability import ProbabilityDisplay
 from convexcls.plots.projection import ProjectionDisplay
@@ -35,6 +36,7 @@ __all__ = [
     "LossSliceDisplay",
     "LossesDisplay",
     "MultipliersDisplay",
+    "NormsDisplay",
     "PathDisplay",
     "Picture",
     "ProbabilityDisplay",

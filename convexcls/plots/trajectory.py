@@ -15,24 +15,21 @@ from convexcls.plots.plane import Frame, View, choose_view, frame_of
 from convexcls.plots.points import NOBODY, Points, thinned
 from convexcls.problem import NoAnswer
 from convexcls.solution import Solution
-from convexcls.solvers.rules import orders, step_size
 from convexcls.solvers.rules.perceptron_report import PerceptronReport
 
 #: So many of the lines are drawn, ever further apart.
 MAX_LINES = 10
 
 
-#: So many updates are replayed, and so many products spent on them.
-MAX_UPDATES, BUDGET = 5000, 2e8
-#: More entries than this are not written out.
-MAX_WRITTEN_ENTRIES = 5e7
+#: So many updates are shown.
+MAX_UPDATES = 5000
 
 
 @dataclass(eq=False, repr=False)
 class TrajectoryDisplay(Display):
     """``weights`` has a row for the start and one after each update: coef of the two features ``names``, then the
     intercept where there is one. ``chosen`` are the updates whose lines are drawn, of ``updates`` in all; ``complete``
-    says whether these were all replayed.
+    says whether these are all shown.
 
     ``separated`` says whether it ended without mistakes. ``space`` is "samples" (lines among them) or "weights".
 
@@ -80,7 +77,7 @@ class TrajectoryDisplay(Display):
             raise NoAnswer("the way of a perceptron is drawn of two features or more, and there is one")
         if space == "samples" and not plane:
             raise NoAnswer(f"lines among the samples need two features, these have {data.d}: take space='weights'")
-        weights, (classes, labels) = replay(report), data.grouping
+        (weights, _), (classes, labels) = report.way(MAX_UPDATES), data.grouping
         last = len(weights) - 1
         steps = np.unique(np.round(np.geomspace(1, max(last, 1), MAX_LINES)).astype(np.intp)) if last else NOBODY
         rows = thinned(classes)
@@ -143,48 +140,3 @@ class TrajectoryDisplay(Display):
             f"The perceptron's way from the weights ({start}) to ({w}) in {style.counted(self.updates, 'update')}; "
             f"{end}. {self.points.describe()}."
         )
-
-
-# ---- the perceptron once more, update by update: a report keeps what came of it, not the way ------------
-
-
-def replay(report: PerceptronReport) -> Array:
-    """The weights before the first update and after each, one row each: those of the first updates where there are
-    very many. Where all were replayed, the last row is the report's weights."""
-    n, width = report.rows.shape
-    if n * width > MAX_WRITTEN_ENTRIES:
-        raise NoAnswer(f"{n:,} samples of {width - 1:,} features are too many to replay the perceptron on")
-    rows = -report.rows.to_dense()  # v_i = y_i (x_i, 1)
-    most = int(min(report.updates, MAX_UPDATES, max(BUDGET / rows.size, 10)))
-    out = [np.array(report.start)]
-    visits = orders("random" if report.order == "random" else "cyclic", len(rows), report.seed)
-    for tau in range(1, report.passes + 1):
-        rate = step_size(report.step, report.rate, tau)
-        if report.rule == "batch":
-            _batch(rows, out, rate)
-        else:
-            _one_by_one(rows[next(visits)], out, rate, most)
-        if len(out) > most:
-            break
-    if most == report.updates and not np.allclose(out[-1], report.weights, rtol=1e-9, atol=0.0):
-        raise NoAnswer("the run could not be replayed: its updates lead to other weights than the report has")
-    return np.array(out[: most + 1])
-
-
-def _one_by_one(rows: Array, out: list[Array], rate: float, most: int) -> None:
-    """One pass: from each mistake on to the next, all margins at once."""
-    at = 0
-    while at < len(rows) and len(out) <= most:
-        wrong = rows[at:] @ out[-1] <= 0
-        if not wrong.any():
-            return
-        at += int(wrong.argmax())
-        out.append(out[-1] + rate * rows[at])
-        at += 1
-
-
-def _batch(rows: Array, out: list[Array], rate: float) -> None:
-    """One pass: all mistakes together."""
-    wrong = rows @ out[-1] <= 0
-    if wrong.any():
-        out.append(out[-1] + rate * rows[wrong].sum(axis=0))

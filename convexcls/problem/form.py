@@ -481,13 +481,14 @@ class Problem(AsClassifier, InNotebooks):
         callback: Callable[[Any], None] | None = None,
         start: Any = None,
         level: Literal["float", "rigorous", "exact"] = "float",
+        keep: Literal["points"] | None = None,
         **options: Any,
     ) -> Solution:
         """Solve with the named solver, from ``start`` where it can, and prove the answer on the original data, at the
         given ``level``: residuals, bounds that hold despite rounding, or exact arithmetic.
 
         ``tol`` is the relative tolerance of the proof, ``callback`` is called with every line of the solver's trace,
-        the options are the solver's own: see ``convexcls.solve``.
+        which has the points on the way with ``keep="points"``. The options are the solver's own: ``convexcls.solve``.
 
         >>> import convexcls as cc
         >>> problem = cc.SoftMarginSVM([[0], [2], [4]], [0, 1, 1], C=10.0)
@@ -495,10 +496,12 @@ class Problem(AsClassifier, InNotebooks):
         ('optimal', 'optimal')
         >>> str(problem.solve(level="exact").certificate.optimum)
         '1/2'
+        >>> [line.point.round(6).tolist() for line in problem.solve("clarabel", keep="points").trace]
+        [[1.0, -1.0, 0.0, 0.0, 0.0]]
         """
         from convexcls.solve import solve
 
-        return solve(self, solver, tol, callback, start, level, **options)
+        return solve(self, solver, tol, callback, start, level, keep=keep, **options)
 
     def check(self, *, level: Literal["float", "rigorous", "exact"] = "float", **values: Any) -> Appraisal:
         """Judge a point that somebody worked out: the KKT conditions in a table, bounds on the optimum, and how far the

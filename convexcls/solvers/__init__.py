@@ -15,6 +15,7 @@ REGISTRY: dict[str, str] = {
     "closed-form": "convexcls.solvers.direct.closed_form:ClosedFormSolver",
     "moments": "convexcls.solvers.direct.moments:MomentsSolver",
     "newton": "convexcls.solvers.smooth.newton:NewtonSolver",
+    "irls": "convexcls.solvers.smooth.irls:IRLSSolver",
     "newton-kkt": "convexcls.solvers.smooth.newton_kkt:NewtonKKTSolver",
     "gradient": "convexcls.solvers.smooth.gradient:GradientSolver",
     "smo": "convexcls.solvers.kernel.smo:SMOSolver",
@@ -28,6 +29,7 @@ REGISTRY: dict[str, str] = {
     "perceptron": "convexcls.solvers.rules.perceptron:PerceptronSolver",
     "perceptron-batch": "convexcls.solvers.rules.perceptron:PerceptronBatchSolver",
     "lms": "convexcls.solvers.rules.lms:LMSSolver",
+    "subgradient": "convexcls.solvers.rules.subgradient:SubgradientSolver",
     "sgd": "convexcls.solvers.rules.sgd:SGDSolver",
 }
 CVXPY = "cvxpy:"

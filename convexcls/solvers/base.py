@@ -43,7 +43,7 @@ Standing = tuple[Array, Mapping[str, Array] | None]
 @dataclass(frozen=True)
 class Iteration:
     """One line of a trace. ``detail`` holds what a particular solver can show besides; ``point`` and ``multipliers``
-    are where it stands, worked out when they are looked at, and told to callbacks only: a trace does not keep them.
+    are where it stands, worked out when they are looked at; a trace keeps them with ``keep="points"`` only.
     ``seconds`` have passed since the solver began."""
 
     iteration: int

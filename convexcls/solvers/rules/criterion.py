@@ -7,12 +7,13 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from convexcls.arrays import Array, Indices
+from convexcls.arrays import Array, Indices, Mask
 from convexcls.problem import Constraint, Problem, with_lowest_slacks
 from convexcls.proofs.claims.farkas import Farkas, check_farkas, find_farkas
 from convexcls.proofs.separability import strictly
 from convexcls.proofs.separability.problems import MAX_DIMENSION, MAX_ENTRIES
 from convexcls.rows import Rows
+from convexcls.solvers.rules import samples_of
 
 SLACK, MARGIN, SIGN, NORMALIZATION = "slack", "margin", "slack_sign", "normalization"
 
@@ -62,6 +63,19 @@ class Criterion:
         margin = Constraint(MARGIN, entries, self.margin.symbol, "samples", labels, rhs=-1.0)
         quadratic = {v.name: 1.0 for v in variables}
         return Problem("hard margin through the origin", variables, quadratic=quadratic, constraints=[margin], unit=0.0)
+
+    @cached_property
+    def positive(self) -> Mask | None:
+        """Which of the samples have the label +1; None where the rows do not tell."""
+        samples = samples_of(self.problem, self.margin)
+        return None if samples is None else -samples.factor[self.used] > 0
+
+    def errors_of(self, samples: Indices) -> dict[str, int]:
+        """How many of the samples that were mistaken are negative ones, and how many positive ones."""
+        if self.positive is None:
+            return {}
+        positive = int(self.positive[np.searchsorted(self.used, samples)].sum())
+        return {"false_positives": samples.size - positive, "false_negatives": positive}
 
     def _weighted(self, rows: Rows) -> Rows:
         if np.any(self.cost != 1.0):

@@ -20,8 +20,8 @@ from convexcls.compilation import compiled
 
 Indices = NDArray[np.int64]
 
-#: The losses that ``descent_pass`` knows.
-HALF_SQUARE, LOGISTIC, EXPONENTIAL = 0, 1, 2
+#: The losses that ``descent_pass`` knows: u^2/2, log(1 + e^-u), e^-u, max(0, u), max(0, u)^2/2.
+HALF_SQUARE, LOGISTIC, EXPONENTIAL, POSITIVE_PART, HALF_SQUARED_PART = 0, 1, 2, 3, 4
 
 
 @compiled
@@ -41,15 +41,30 @@ def dot(x: Array, w: Array) -> float:
 
 @compiled
 def perceptron_pass(
-    X: Array, factor: Array, bias: float, order: Indices, rate: float, w: Array, counts: Indices
+    X: Array,
+    factor: Array,
+    bias: float,
+    order: Indices,
+    rate: float,
+    w: Array,
+    counts: Indices,
+    zero_is_positive: bool = False,
+    made: Any = None,
 ) -> tuple[int, float]:
-    """Visit the samples in the given order; where v_i'w <= 0, add rate v_i to w and 1 to the count of i (ESL 4.44).
-    Returns the updates and the sum of max(0, -v_i'w) as met on the way."""
+    """Visit the samples in the given order; where v_i'w <= 0, add rate v_i to w and 1 to the count of i (ESL 4.44);
+    with ``zero_is_positive`` not where a positive sample has v_i'w = 0. Returns the updates and the sum of
+    max(0, -v_i'w) as met on the way. ``made`` has a column an update: the sample and the number of its visit."""
     d = X.shape[1]
-    updates, loss = 0, 0.0
+    updates, visits, loss = 0, 0, 0.0
     for i in order:
+        if factor[i] == 0.0:
+            continue
+        visits += 1
         margin = factor[i] * (dot(X[i], w) + bias * w[d])
-        if not margin > 0.0 and factor[i] != 0.0:  # what is not a number is no success
+        right = margin > 0.0 or (zero_is_positive and margin == 0.0 and factor[i] > 0.0)
+        if not right:  # what is not a number is no success
+            if made is not None:
+                made[0, updates], made[1, updates] = i, visits
             step = rate * factor[i]
             for j in range(d):
                 w[j] += step * X[i, j]
@@ -71,16 +86,24 @@ def perceptron_pass_sparse(
     rate: float,
     w: Array,
     counts: Indices,
+    zero_is_positive: bool = False,
+    made: Any = None,
 ) -> tuple[int, float]:
     """The same on the rows of a sparse matrix in compressed form (CSR)."""
     d = w.size - 1
-    updates, loss = 0, 0.0
+    updates, visits, loss = 0, 0, 0.0
     for i in order:
+        if factor[i] == 0.0:
+            continue
+        visits += 1
         inner = bias * w[d]
         for k in range(ends[i], ends[i + 1]):
             inner += data[k] * w[columns[k]]
         margin = factor[i] * inner
-        if not margin > 0.0 and factor[i] != 0.0:
+        right = margin > 0.0 or (zero_is_positive and margin == 0.0 and factor[i] > 0.0)
+        if not right:
+            if made is not None:
+                made[0, updates], made[1, updates] = i, visits
             step = rate * factor[i]
             for k in range(ends[i], ends[i + 1]):
                 w[columns[k]] += step * data[k]
@@ -93,9 +116,13 @@ def perceptron_pass_sparse(
 
 @compiled
 def slope(loss: int, u: float) -> float:
-    """The derivative of the loss at u."""
+    """The derivative of the loss at u; on a kink, that on its steep side."""
     if loss == HALF_SQUARE:
         return u
+    if loss == POSITIVE_PART:
+        return 1.0 if u >= 0.0 else 0.0
+    if loss == HALF_SQUARED_PART:
+        return u if u > 0.0 else 0.0
     if loss == EXPONENTIAL:
         return -math.exp(min(-u, 709.0))  # larger ones overflow
     small = math.exp(-abs(u))  # -1/(1 + e^u) without overflow

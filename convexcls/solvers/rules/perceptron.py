@@ -6,19 +6,35 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import ClassVar
+from functools import partial
+from typing import ClassVar, Literal
 
 import numpy as np
 
-from convexcls.arrays import Array
+from convexcls.arrays import Array, Indices
 from convexcls.problem import Problem
-from convexcls.solvers.base import Answer, Callback, Solver, Start, Tracer, check_choice, check_rate, check_whole
+from convexcls.solvers.base import (
+    Answer,
+    Callback,
+    Solver,
+    Standing,
+    Start,
+    Tracer,
+    check_choice,
+    check_rate,
+    check_whole,
+)
 from convexcls.solvers.rules import ORDERS, STEPS, Order, Step, orders, random_start, samples_of, step_size
 from convexcls.solvers.rules.criterion import Criterion, refuse_unless_criterion
+from convexcls.solvers.rules.history import UpdateLog
 from convexcls.solvers.rules.perceptron_report import Counts, Cycle, PerceptronReport
 
-#: One pass: it changes the weights and the counts in place; returns the updates and the loss met.
-Pass = Callable[[Array, Counts, float], tuple[int, float]]
+#: One pass: it changes the weights and the counts in place; returns the loss met, the samples that made updates, in
+#: order, and the numbers of their visits.
+Pass = Callable[[Array, Counts, float], tuple[float, Indices, Indices]]
+#: What a sample on the hyperplane is, f(x) = 0: a mistake, or predicted as positive.
+Ties = Literal["mistake", "positive"]
+TIES: tuple[Ties, ...] = ("mistake", "positive")
 
 #: After so many passes a linear program is asked whether the classes can be separated at all.
 PASSES_TO_ASK = (100, 1000, 10_000)
@@ -30,7 +46,10 @@ MAX_SAMPLES_TO_ASK_EARLY = 5000
 class PerceptronRule(Solver):
     """A perceptron rule. Where a pass makes no mistake, the weights solve the criterion, and that is proved. Where
     classes cannot be separated the rule would run on for ever: it stops with a proof of that, and with its cycle if
-    one shows within ``cycle_visits`` further visits of samples."""
+    one shows within ``cycle_visits`` further visits of samples; with ``run_on`` it goes on to ``max_passes``.
+
+    With ``ties="mistake"`` a sample with f(x) = 0 is a mistake, whatever its class; with ``"positive"`` it is predicted
+    as positive, and a mistake only of the negative class."""
 
     rule: ClassVar[bool] = True
     as_stated: ClassVar[bool] = True
@@ -43,10 +62,13 @@ class PerceptronRule(Solver):
     cycle_visits: int = 200_000
     random_start: bool = False
     seed: int = 0
+    ties: Ties = "mistake"
+    run_on: bool = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
         check_rate(self.name, "rate", self.rate)
+        check_choice(self.name, "ties", self.ties, TIES)
         check_choice(self.name, "step", self.step, STEPS)
         for option in ("max_passes", "cycle_visits", "seed"):
             check_whole(self.name, option, getattr(self, option))
@@ -61,7 +83,11 @@ class PerceptronRule(Solver):
         return "cyclic"
 
     def refuses(self, problem: Problem) -> str:
-        return refuse_unless_criterion(problem)
+        if reason := refuse_unless_criterion(problem):
+            return reason
+        if self.ties == "positive" and Criterion(problem).positive is None:
+            return 'ties="positive" needs samples y_i (x_i, 1), and these rows are made otherwise'
+        return ""
 
     def solve(self, problem: Problem, tol: float, callback: Callback | None = None) -> Answer:
         criterion = Criterion(problem)
@@ -78,7 +104,7 @@ class PerceptronRule(Solver):
     def _learn(self, criterion: Criterion, begin: Array, tracer: Tracer) -> Answer:
         n = criterion.used.size
         w, counts = begin.copy(), np.zeros(criterion.margin.size, dtype=np.int64)
-        one_pass, watch = self.passes(criterion), CycleWatch()
+        one_pass, watch, log = self.passes(criterion), CycleWatch(), UpdateLog()
         repeats = self.visits == "cyclic" and self.step == "fixed"
         cycle, proof, asked = None, None, False
         passes, updates, last_pass = 0, 0, self.max_passes
@@ -86,18 +112,21 @@ class PerceptronRule(Solver):
             passes += 1
             rate = step_size(self.step, self.rate, passes)
             with np.errstate(over="ignore", invalid="ignore"):
-                mistakes, loss = one_pass(w, counts, rate)
+                loss, samples, visits = one_pass(w, counts, rate)
+            log.add(passes, samples, visits)
+            mistakes = samples.size
             updates += mistakes
             if _is_shown(passes) or not mistakes:
-                tracer.record(loss, mistakes / n, rate, {"pass": passes, "updates": updates})
+                detail = {"pass": passes, "updates": updates, "mistakes": criterion.errors_of(samples)}
+                tracer.record(loss, mistakes / n, rate, detail, standing=partial(_standing, criterion, w.copy()))
             if not mistakes or not np.all(np.isfinite(w)) or passes >= last_pass:
                 break
-            if repeats and (cycle := watch.look(w, counts, passes, updates)) is not None:
+            if repeats and cycle is None and (cycle := watch.look(w, counts, passes, updates)) and not self.run_on:
                 break
             if passes in PASSES_TO_ASK and not asked:
                 proof = criterion.refute(counts, everywhere=n <= MAX_SAMPLES_TO_ASK_EARLY)
                 asked = n <= MAX_SAMPLES_TO_ASK_EARLY or proof is not None
-                if proof is not None:
+                if proof is not None and not self.run_on:
                     last_pass = min(last_pass, passes + (-(-self.cycle_visits // n) if repeats else 0))
                     if passes >= last_pass:
                         break
@@ -119,10 +148,17 @@ class PerceptronRule(Solver):
             cycle=cycle,
             proof=proof,
             seed=self.seed,
+            ties=self.ties,
+            positive=criterion.positive,
+            updates_made=log.closed(),
         )
         with np.errstate(over="ignore", invalid="ignore"):
             x, multipliers = criterion.point_of(w)
         return Answer(x, multipliers, _message(report), passes, tuple(tracer.lines), report=report)
+
+
+def _standing(criterion: Criterion, w: Array) -> Standing:
+    return criterion.point_of(w)
 
 
 @dataclass
@@ -170,7 +206,8 @@ class PerceptronSolver(PerceptronRule):
         w <- w + rate y_i x_i.
 
     From start 0 it separates separable classes with at most R²/γ² updates. ``step="decay"`` divides the rate by the
-    number of the pass. Samples with weight c_i take the step rate c_i.
+    number of the pass; ``ties="positive"`` takes f(x) = 0 for the positive class, and no mistake there. Samples with
+    weight c_i take the step rate c_i.
     """
 
     name: ClassVar[str] = "perceptron"
@@ -202,18 +239,18 @@ class PerceptronSolver(PerceptronRule):
         factor = -samples.factor * criterion.cost  # the margin rows are -y_i (x_i, 1)
         turns = orders(self.order, factor.size, self.seed)
         matrix, bias = samples.matrix, samples.bias
-        padded = np.zeros(samples.width)
+        padded, made = np.zeros(samples.width), np.zeros((2, factor.size), dtype=np.int64)
+        positive = self.ties == "positive"
 
-        def one_pass(w: Array, counts: Counts, rate: float) -> tuple[int, float]:
+        def one_pass(w: Array, counts: Counts, rate: float) -> tuple[float, Indices, Indices]:
             padded[: w.size] = w
+            rest = (factor, bias, next(turns), rate, padded, counts, positive, made)
             if samples.sparse:
-                found = loops.perceptron_pass_sparse(
-                    matrix.data, matrix.indices, matrix.indptr, factor, bias, next(turns), rate, padded, counts
-                )
+                updates, loss = loops.perceptron_pass_sparse(matrix.data, matrix.indices, matrix.indptr, *rest)
             else:
-                found = loops.perceptron_pass(matrix, factor, bias, next(turns), rate, padded, counts)
+                updates, loss = loops.perceptron_pass(matrix, *rest)
             w[:] = padded[: w.size]
-            return found
+            return loss, made[0, :updates].copy(), made[1, :updates].copy()
 
         return one_pass
 
@@ -233,13 +270,15 @@ class PerceptronBatchSolver(PerceptronRule):
     kind: ClassVar[str] = "batch"
 
     def passes(self, criterion: Criterion) -> Pass:
-        rows, used = criterion.rows, criterion.used
+        rows, used, positive = criterion.rows, criterion.used, criterion.positive
 
-        def one_pass(w: Array, counts: Counts, rate: float) -> tuple[int, float]:
+        def one_pass(w: Array, counts: Counts, rate: float) -> tuple[float, Indices, Indices]:
             opposite = rows @ w
             wrong = ~(opposite < 0)  # what is not a number is no success
+            if self.ties == "positive":
+                wrong &= ~((opposite == 0) & positive)
             w -= rate * (rows.T @ wrong.astype(float))
             counts[used] += wrong
-            return int(wrong.sum()), float(opposite[wrong].sum())
+            return float(opposite[wrong].sum()), used[wrong], np.ones(int(wrong.sum()), dtype=np.intp)
 
         return one_pass

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -10,17 +10,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from convexcls.arrays import UNIT_ROUNDOFF, Array, Indices
+from convexcls.arrays import UNIT_ROUNDOFF, Array, Indices, Mask
 from convexcls.problem import NoAnswer, Problem
 from convexcls.proofs.claims.farkas import Farkas, check_farkas
 from convexcls.rows import Rows
-from convexcls.solvers.rules import squared_norms
+from convexcls.solvers.rules import squared_norms, step_size
+from convexcls.solvers.rules.history import Convergence, Errors, Pocket, UpdateLog, Updates
 from convexcls.wording import count, listed
 
 Counts = NDArray[np.int64]
 MACHINE_EPSILON = 2 * UNIT_ROUNDOFF
 #: Above this many entries a report does not solve for the margin unless it is asked to.
 MAX_ENTRIES_UNASKED = 200_000
+#: More weights than this are not written out; so many are judged at a time.
+MAX_WRITTEN_ENTRIES, POCKET_BLOCK = 50_000_000, 1000
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +65,8 @@ class MistakeBound:
 class PerceptronReport:
     """A run of the perceptron rule on the rows v_i = y_i (x_i, 1), times their weights where samples have any.
 
-    ``separated`` says whether the last pass made no mistake. ``counts`` is how often each sample caused an update.
+    ``separated`` says whether the last pass made no mistake. ``counts`` is how often each sample caused an update,
+    ``updates_made`` which sample made which update; ``way()`` has all weights on the way.
     ``proof`` shows ``separation`` infeasible: no hyperplane has all samples strictly on their right side.
     """
 
@@ -81,6 +85,9 @@ class PerceptronReport:
     cycle: Cycle | None = None
     proof: Farkas | None = None
     seed: int = 0
+    ties: str = "mistake"
+    positive: Mask | None = None
+    updates_made: Updates = field(default_factory=lambda: UpdateLog(complete=False).closed())
 
     @property
     def made(self) -> str:
@@ -119,6 +126,89 @@ class PerceptronReport:
         largest = max((abs(exact) for exact, _ in pairs), default=Fraction(0))
         worst = max((abs(exact - Fraction(found)) for exact, found in pairs), default=Fraction(0))
         return float(worst / largest) if largest else float(worst)
+
+    # ---- the way there ------------------------------------------------------------------------------
+
+    def way(self, most: int | None = None) -> tuple[Array, Indices]:
+        """The weights w_0, w_1, ... (the start, then after each update; of the batch rule, after each pass), one row
+        each, and how many updates had been made; the first ``most`` of the updates where that is given."""
+        made = self.updates_made
+        if most is None and not made.complete:
+            raise NoAnswer(f"there were {self.updates} updates: only the first {made.samples.size} of them are kept")
+        chosen = slice(0, most)
+        if self.rule == "batch" and most is not None and most < made.passes.size:
+            chosen = slice(0, int(np.searchsorted(made.passes, made.passes[most])))  # whole passes
+        samples, passes = made.samples[chosen], made.passes[chosen]
+        if samples.size * self.start.size > MAX_WRITTEN_ENTRIES:
+            raise NoAnswer(f"the weights after {samples.size} updates are too many to be written out")
+        rate = np.array([step_size(self.step, self.rate, tau) for tau in passes.tolist()])
+        steps = rate[:, None] * -self.rows[np.searchsorted(self.used, samples)].to_dense()
+        count = np.arange(1, samples.size + 1)
+        if self.rule == "batch" and samples.size:
+            first = np.flatnonzero(np.diff(passes, prepend=0))
+            steps, count = np.add.reduceat(steps, first, axis=0), np.append(first[1:], samples.size)
+        return np.cumsum(np.vstack([self.start, steps]), axis=0), np.append(0, count)
+
+    def errors(self, weights: Array | None = None) -> Errors:
+        """The training samples that some weights, by default those at the end, mistake, ties counted as the rule counts
+        them."""
+        positive = self._positive()
+        margins = -(self.rows @ (self.weights if weights is None else np.asarray(weights, dtype=float)))
+        wrong = ~((margins > 0) | (margins == 0) & positive) if self.ties == "positive" else ~(margins > 0)
+        return Errors(int((wrong & ~positive).sum()), int((wrong & positive).sum()))
+
+    @cached_property
+    def pocket(self) -> Pocket:
+        """The pocket algorithm's weights: the best that the rule passed through, for classes that overlap."""
+        weights, count = self.way()
+        rows, positive, best = self.rows, self._positive(), np.zeros(len(weights), dtype=int)
+        for k in range(0, len(weights), POCKET_BLOCK):
+            margins = -np.column_stack([rows @ w for w in weights[k : k + POCKET_BLOCK]])
+            right = margins > 0
+            if self.ties == "positive":
+                right |= (margins == 0) & positive[:, None]
+            best[k : k + POCKET_BLOCK] = (~right).sum(axis=0)
+        at = int(best.argmin())
+        return Pocket(weights[at], int(count[at]), self.errors(weights[at]))
+
+    @cached_property
+    def averaged(self) -> Array:
+        """The average of the weights after every visit of a sample (of the batch rule, after every pass): the averaged
+        perceptron. An update counts for every visit from its own on."""
+        made = self.updates_made
+        if not made.complete:
+            raise NoAnswer(f"there were {self.updates} updates: only the first {made.samples.size} of them are kept")
+        a_pass = 1 if self.rule == "batch" else self.used.size
+        total = a_pass * self.passes
+        rate = np.array([step_size(self.step, self.rate, tau) for tau in made.passes.tolist()])
+        counted = rate * (total - (a_pass * (made.passes - 1) + made.visits) + 1) / total
+        coefficients = np.zeros(self.used.size)
+        np.add.at(coefficients, np.searchsorted(self.used, made.samples), counted)
+        return np.asarray(self.start - self.rows.T @ coefficients)
+
+    def convergence(self) -> Convergence:
+        """‖w_t‖² and w_t'w* after every update beside what the convergence proof says of them."""
+        bound = self.mistake_bound()
+        separator = np.asarray(self.separation.solve().x)
+        separator = separator / np.linalg.norm(separator)
+        weights, t = self.way()
+        grown = t.astype(float)
+        times = self.used.size if self.rule == "batch" else 1
+        return Convergence(
+            updates=t,
+            squared_norms=np.sum(weights * weights, axis=1),
+            at_most=times * grown * (self.rate * bound.radius) ** 2,
+            along=weights @ separator,
+            at_least=grown * self.rate * bound.margin,
+            separator=separator,
+            radius=bound.radius,
+            margin=bound.margin,
+        )
+
+    def _positive(self) -> Mask:
+        if self.positive is None:
+            raise NoAnswer("the rows of this problem do not tell which samples are positive")
+        return self.positive
 
     # ---- the bound ----------------------------------------------------------------------------------
 
@@ -168,11 +258,14 @@ class PerceptronReport:
         begun = "at 0" if not np.any(self.start) else f"at ({listed((f'{v:g}' for v in self.start), 6)})"
         rate = f"rate {self.rate:g}" if self.step == "fixed" else f"rate {self.rate:g}/pass"
         order = f", {self.order} order" if self.rule == "on-line" else ""
+        ties = ", f = 0 taken for positive" if self.ties == "positive" else ""
         lines = [
-            f"perceptron, {self.rule}{order}, {rate}, started {begun}:",
+            f"perceptron, {self.rule}{order}, {rate}{ties}, started {begun}:",
             f"  {self.made}, by {np.count_nonzero(self.counts)} of the samples",
             f"  {self._outcome()}",
         ]
+        if self.positive is not None and not self.separated:
+            lines.append(f"  at the end {self.errors()}")
         if self.step == "fixed":
             lines.append(f"  {self._counts_in_words()}")
         if bound is None:
@@ -223,6 +316,7 @@ class PerceptronReport:
             "start": self.start.tolist(),
             "weights": self.weights.tolist(),
             "separated": self.separated,
+            "errors": None if self.positive is None else vars(self.errors()),
             "updates": self.updates,
             "passes": self.passes,
             "counts": {str(i): int(self.counts[i]) for i in np.flatnonzero(self.counts)},

@@ -58,7 +58,10 @@ class NewtonSolver(Solver):
     ``subsampled`` (from a share of the samples, once, corrected by L-BFGS), ``free`` (nothing larger than the data) or
     ``auto``, by size. Where a stand-in makes no progress, the exact Hessian takes over. ``max_iter`` counts exact
     steps; of the others, which are as much cheaper, there may be thirty times as many. ``adjusted_response`` keeps the
-    adjusted response and the weights of every iteration in the trace (by default up to 10000 samples)."""
+    adjusted response and the weights of every iteration in the trace (by default up to 10000 samples).
+
+    ``guard=False`` is the plain method: every step is taken whole, with the exact Hessian, wherever it leads. It may
+    diverge, and says so."""
 
     name: ClassVar[str] = "newton"
     accepts: ClassVar[str] = "smooth losses and quadratics without constraints"
@@ -68,6 +71,7 @@ class NewtonSolver(Solver):
     max_iter: int = 100
     adjusted_response: bool | None = None
     hessian: Hessian = "auto"
+    guard: bool = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -75,6 +79,8 @@ class NewtonSolver(Solver):
             raise ValueError(
                 f"option hessian of solver 'newton' is {self.hessian!r}: it must be auto, exact, subsampled or free"
             )
+        if not self.guard and self.hessian not in ("auto", "exact"):
+            raise ValueError("solver 'newton' without guard takes the exact Hessian: leave out hessian, or guard=False")
 
     def refuses(self, problem: Problem) -> str:
         return refuse_unless_smooth(problem)
@@ -82,7 +88,9 @@ class NewtonSolver(Solver):
     def solve_from(self, start: Start, problem: Problem, tol: float, callback: Callback | None = None) -> Answer:
         function, tracer = SmoothObjective(problem), Tracer(callback)
         approximation = self._approximation(function)
-        if approximation == "exact":
+        if not self.guard:
+            outcome = plain_newton(function.at(start.x), tol, self.max_iter, Progress(problem, tracer, self._detail))
+        elif approximation == "exact":
             outcome = newton(function.at(start.x), tol, self.max_iter, Progress(problem, tracer, self._detail))
         else:
             iterate, stand_in = prepared(function, start.x, approximation == "subsampled")
@@ -153,6 +161,23 @@ def newton(iterate: Iterate, tol: float, max_iter: int, progress: Progress) -> D
         if progress.iterations > MAX_STEPS_BEFORE_RUNAWAY and iterate.moved_most(step) > 0.5:
             return DescentOutcome(iterate, "margins keep growing: the classes look separated", True)
     return DescentOutcome(iterate, f"stopped after {max_iter} iterations", False)
+
+
+def plain_newton(iterate: Iterate, tol: float, max_iter: int, progress: Progress) -> DescentOutcome:
+    """x <- x - H^-1 g, whatever that does to the objective."""
+    for _ in range(max_iter):
+        residual = progress.residual(iterate, 1.0)
+        if residual <= ROUNDED_RESIDUAL or (residual <= RESIDUAL_SHARE * tol and progress.stalled >= 1):
+            return DescentOutcome(iterate, CONVERGED, True)
+        if not (np.all(np.isfinite(iterate.gradient)) and np.any(iterate.hessian())):
+            break
+        step = newton_step(iterate)[0]
+        if not np.all(np.isfinite(step)):
+            break
+        iterate = iterate.function.at(iterate.x + step)
+    else:
+        return DescentOutcome(iterate, f"stopped after {max_iter} iterations", True)
+    return DescentOutcome(iterate, f"diverged: after {progress.iterations - 1} steps the Hessian vanishes", True)
 
 
 def _is_converged(residual: float, progress: Progress, tol: float, well_conditioned: bool, last: bool) -> bool:

@@ -22,7 +22,7 @@ from convexcls.solve import accepting
 from convexcls.solvers import solver_class
 from convexcls.solvers.rules import loops, perceptron
 
-RULES = ("perceptron", "perceptron-batch", "lms", "sgd")
+RULES = ("perceptron", "perceptron-batch", "lms", "sgd", "subgradient", "irls")
 
 
 # ---- oracles ----------------------------------------------------------------------------------------------
