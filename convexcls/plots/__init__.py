@@ -12,14 +12,20 @@ import numpy as np
 
 from convexcls.plots.boundary import BoundaryDisplay
 from convexcls.plots.convergence import AnswersDisplay, ConvergenceDisplay
+from convexcls.plots.descent import DescentDisplay
 from convexcls.plots.display import Display, Picture
+from convexcls.plots.ellipses import EllipsesDisplay
 from convexcls.plots.hulls import HullsDisplay
+from convexcls.plots.hyperplane import HyperplaneDisplay
 from convexcls.plots.losses import LossesDisplay, LossSliceDisplay
+from convexcls.plots.mistakes import MistakesDisplay
 from convexcls.plots.multipliers import MultipliersDisplay, SlacknessDisplay
 from convexcls.plots.path import PathDisplay
 from convexcls.plots.probability import ProbabilityDisplay
 from convexcls.plots.projection import ProjectionDisplay
 from convexcls.plots.scoring import CalibrationDisplay, RocDisplay
+from convexcls.plots.sigmoid import SigmoidDisplay
+from convexcls.plots.surface import SurfaceDisplay
 from convexcls.plots.trajectory import TrajectoryDisplay
 from convexcls.problem import NoAnswer
 from convexcls.solution import Solution
@@ -30,28 +36,36 @@ __all__ = [
     "BoundaryDisplay",
     "CalibrationDisplay",
     "ConvergenceDisplay",
+    "DescentDisplay",
     "Display",
+    "EllipsesDisplay",
     "HullsDisplay",
+    "HyperplaneDisplay",
     "LossSliceDisplay",
     "LossesDisplay",
+    "MistakesDisplay",
     "MultipliersDisplay",
     "PathDisplay",
     "Picture",
     "ProbabilityDisplay",
     "ProjectionDisplay",
     "RocDisplay",
+    "SigmoidDisplay",
     "SlacknessDisplay",
+    "SurfaceDisplay",
     "TrajectoryDisplay",
     "pictures",
 ]
 
-#: The displays of a solution by name, in the order in which a report shows them.
+#: The displays of a solution by name, in the order in which a report shows them; then those shown on request only.
 KINDS: dict[str, type[Display]] = {
     display.kind: display
     for display in (
         BoundaryDisplay,
         HullsDisplay,
         ProbabilityDisplay,
+        EllipsesDisplay,
+        SigmoidDisplay,
         TrajectoryDisplay,
         RocDisplay,
         CalibrationDisplay,
@@ -61,6 +75,10 @@ KINDS: dict[str, type[Display]] = {
         LossesDisplay,
         LossSliceDisplay,
         ConvergenceDisplay,
+        HyperplaneDisplay,
+        SurfaceDisplay,
+        MistakesDisplay,
+        DescentDisplay,
     )
 }
 
@@ -71,12 +89,12 @@ def pictures(solution: Solution) -> list[Picture]:
     >>> import convexcls as cc
     >>> s = cc.LogisticMLE([[0, 0], [1, 3], [2, 0], [3, 1]], [0, 1, 0, 1], l2=1.0).solve()
     >>> [picture.name for picture in cc.plots.pictures(s)]
-    ['boundary', 'probability', 'calibration', 'projection', 'losses', 'slice', 'convergence']
+    ['boundary', 'probability', 'sigmoid', 'calibration', 'projection', 'losses', 'slice', 'convergence']
     """
     problem, found = solution.problem, []
     on_separability = problem.kind == "max-margin" or problem.separation_rows() is not None  # its verdict depends on it
     for display in KINDS.values():
-        if display is HullsDisplay and not on_separability:
+        if display.on_request or (display is HullsDisplay and not on_separability):
             continue
         try:
             with np.errstate(all="ignore"):  # what overflows is not drawn

@@ -103,6 +103,8 @@ class Points:
         many = self.rows.size > style.MAX_VECTOR_MARKERS
         for k, label in enumerate(self.labels):
             chosen = self.classes == k
+            if not chosen.any():
+                continue
             x, y = self.places[chosen].T
             edge: style.Look = {"edgecolors": style.EDGE, "linewidths": 0.5, "zorder": 3, "rasterized": many}
             ax.scatter(x, y, s=area, **style.class_style(k), **edge, label=f"{style.plain(label)} ({self.counts[k]:,})")
