@@ -13,6 +13,7 @@ from convexcls.plots import style
 from convexcls.plots.display import Axes, Display
 from convexcls.plots.losses import held, scored
 from convexcls.plots.plane import Frame, frame_of
+from convexcls.plots.points import set_scale
 from convexcls.problem import NoAnswer, Problem
 from convexcls.solution import Solution
 
@@ -154,6 +155,7 @@ class DescentDisplay(Display):
         ax.plot(*self.end, **style.LOWEST, label=f"lowest, {self.optimum:.5g}")
         ax.set_xlim(self.u[0], self.u[-1])
         ax.set_ylim(self.v[0], self.v[-1])
+        set_scale(ax, (self.u[0], self.u[-1], self.v[0], self.v[-1]))
         held_still = "" if self.whole else "\n(contours: all else as at the lowest)"
         ax.set_xlabel(style.plain(self.names[0]) + held_still)
         ax.set_ylabel(style.plain(self.names[1]))

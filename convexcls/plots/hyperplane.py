@@ -134,25 +134,15 @@ class HyperplaneDisplay(Display):
         self.points.plot_in(ax, self.view, self.frame)
 
     def _draw_distances(self, ax: Axes, normal: Array) -> None:
+        way = normal if normal[0] >= 0 else -normal  # texts run to the right
+        angle, up = float(np.degrees(np.arctan2(way[1], way[0]))), _turned(way)
         for k, (row, foot) in enumerate(zip(self.rows, self.feet, strict=True)):
             place = self.points.at(np.array([row]))[0]
             name = "signed distance f(x)/‖β‖" if k == 0 else None
             ax.plot(*np.array([foot, place]).T, **style.DISTANCE, label=name)
             ax.plot(*foot, **style.FOOT, label="foot x₀ on the hyperplane" if k == 0 else None)
             words = f"row {row}: y f = {self.functional[k]:.3g}\ny f/‖β‖ = {self.geometric[k]:.3g}"
-            ax.annotate(words, place, **self._beside(place, normal, self.distances[k]), **style.BESIDE, bbox=style.BOX)
-
-    def _beside(self, place: Array, normal: Array, distance: float) -> dict[str, Any]:
-        """Where a text stands: beside the way to the hyperplane, each class on another side, and within the picture."""
-        size = np.array([self.frame[1] - self.frame[0], self.frame[3] - self.frame[2]])
-        share = (place - [self.frame[0], self.frame[2]]) / size
-        along = _turned(normal) * (-1.0 if distance > 0 else 1.0)
-        if not np.all((share + 0.3 * along > 0.0) & (share + 0.3 * along < 1.0)):
-            along = -along
-        across, up = along
-        ha = "center" if abs(across) < 0.3 else "left" if across > 0 else "right"
-        va = "center" if abs(up) < 0.3 else "bottom" if up > 0 else "top"
-        return {"xytext": tuple(11.0 * along), "ha": ha, "va": va}
+            ax.annotate(words, (foot + place) / 2, xytext=tuple(16.0 * up), rotation=angle, **style.ALONG)
 
     def _draw_normal(self, ax: Axes, normal: Array, centre: Array) -> None:
         left, right, low, high = self.frame
@@ -182,10 +172,13 @@ class HyperplaneDisplay(Display):
         steps = np.linspace(-1.0, 1.0, 401)[:, None] * np.hypot(right - left, high - low)
         line = foot + steps * _turned(normal)
         lowest, highest = np.array([left, low]), np.array([right, high])
-        room = 0.04 * (highest - lowest)
+        room = np.array([0.07, 0.04]) * (highest - lowest)
         inside = line[np.all((line > lowest + room) & (line < highest - room), axis=1)]
-        if len(inside):
-            ax.annotate(words, inside[-1], fontsize=8, ha="center", va="center", bbox=style.BOX, zorder=2.6)
+        if len(inside):  # at the end that is farther from the samples
+            ends = inside[[0, -1]]
+            free = [float(np.linalg.norm(self.points.places - end, axis=1).min(initial=np.inf)) for end in ends]
+            at = ends[0] if free[0] > 2.0 * free[1] else ends[1]
+            ax.annotate(words, at, fontsize=8, ha="center", va="center", bbox=style.BOX, zorder=2.6)
 
     def describe(self) -> str:
         normal = ", ".join(f"{v:.4g}" for v in (self.coef / np.linalg.norm(self.coef))[:6])

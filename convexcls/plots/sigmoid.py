@@ -92,6 +92,7 @@ class SigmoidDisplay(Display):
             ax.scatter(self.scores[self.rows[seen]], places[seen], **look, label=name)
         ax.set_xlim(-reach, reach)
         ax.set_ylim(min(-0.08, float(places.min(initial=0.0)) - 0.05), max(1.08, float(places.max(initial=0.0)) + 0.05))
+        ax.set_yticks([0.0, 0.25, 0.5, 0.75, 1.0])
         ax.set_xlabel("score f(x), the log-odds")
         ax.set_ylabel(f"p, the probability of {second}")
 

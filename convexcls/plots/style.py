@@ -95,6 +95,15 @@ ANSWER: Look = {"s": 60, "edgecolors": "black", "linewidths": 0.7, "zorder": 3}
 BESIDE: Look = {"textcoords": "offset points", "zorder": 7, "fontsize": 9}
 BESIDE_AXES: Look = {"loc": "upper left", "bbox_to_anchor": (1.01, 1.0), "borderaxespad": 0.0, "handlelength": 2.6}
 BOX: Look = {"boxstyle": "round,pad=0.15", "facecolor": "white", "edgecolor": "none", "alpha": 0.8}
+ALONG: Look = {
+    **BESIDE,
+    "fontsize": 8,
+    "ha": "center",
+    "va": "center",
+    "rotation_mode": "anchor",
+    "transform_rotates_text": True,
+    "bbox": BOX,
+}
 STATUS: Look = {"rotation": 90, "ha": "right", "va": "top", "fontsize": 9, "color": "0.2"}
 #: Names are cut to this many letters.
 MAX_NAME_CHARACTERS = 36
