@@ -35,11 +35,10 @@ NO_PICTURE = 1
 #: Those that draw the features come first.
 OF_FEATURES = ("boundary", "hulls", "probability", "ellipses", "surface", "trajectory")
 OF_SCORES = ("sigmoid", "roc", "calibration", "projection")
-OF_A_SOLUTION = (*OF_FEATURES, *OF_SCORES, "multipliers", "slackness", "losses", "slice", "convergence")
-#: Pictures of a lecture, which no report shows.
 OF_LECTURES = ("hyperplane", "mistakes", "descent")
+OF_A_SOLUTION = (*OF_FEATURES, *OF_SCORES, "multipliers", "slackness", "losses", "slice", "convergence", *OF_LECTURES)
 OF_A_COMPARISON = ("answers",)
-KIND = click.Choice([*OF_A_SOLUTION, *OF_LECTURES, *OF_A_COMPARISON])
+KIND = click.Choice([*OF_A_SOLUTION, *OF_A_COMPARISON])
 #: Whose ways down are drawn where no solver is named.
 DESCENDING = ("newton", "gradient", "sgd")
 #: The perceptron's way is that of its rule: other solvers have none to show.

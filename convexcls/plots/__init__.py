@@ -57,7 +57,7 @@ __all__ = [
     "pictures",
 ]
 
-#: The displays of a solution by name, in the order in which a report shows them; then those shown on request only.
+#: The displays of a solution by name, in the order in which a report shows them, but for those drawn on request only.
 KINDS: dict[str, type[Display]] = {
     display.kind: display
     for display in (
@@ -65,8 +65,9 @@ KINDS: dict[str, type[Display]] = {
         HullsDisplay,
         ProbabilityDisplay,
         EllipsesDisplay,
-        SigmoidDisplay,
+        SurfaceDisplay,
         TrajectoryDisplay,
+        SigmoidDisplay,
         RocDisplay,
         CalibrationDisplay,
         ProjectionDisplay,
@@ -76,7 +77,6 @@ KINDS: dict[str, type[Display]] = {
         LossSliceDisplay,
         ConvergenceDisplay,
         HyperplaneDisplay,
-        SurfaceDisplay,
         MistakesDisplay,
         DescentDisplay,
     )
