@@ -2,9 +2,10 @@
 Fisher's discriminant as a projection
 =====================================
 
-Project the samples onto a line and look at the histograms. On the line between the class means they overlap more than
-they need to, because the classes are long and slanted. Fisher's direction makes the means far apart compared with the
-spread within the classes. The threshold is the one with the fewest errors, found by trying all.
+Project the samples onto a line and look at the histograms of the two classes. On the first feature, and on the line
+between the class means, they overlap more than they need to, because the classes are long and slanted. Fisher's
+direction, on the right, makes the means as far apart as possible compared with the spread within the classes: the
+ratio J below each picture. The dashed threshold is the one with the fewest errors, found by trying all.
 """
 
 import matplotlib.pyplot as plt
@@ -19,10 +20,7 @@ X = np.vstack([random.normal(size=(80, 2)) @ spread, random.normal(size=(80, 2))
 y = ["first"] * 80 + ["second"] * 80
 
 fisher = cc.FisherLDA(X, y).solve()
-print("direction", fisher.coef, "ratio", 1 / (2 * fisher.objective))
-between = X[80:].mean(axis=0) - X[:80].mean(axis=0)
-
-figure, axes = plt.subplots(1, 2, figsize=(12, 4.2), layout="constrained")
-axes[0].hist([X[:80] @ between, X[80:] @ between], bins=24, label=["first", "second"], histtype="stepfilled", alpha=0.5)
-axes[0].set(title="Projected onto the line between the means", xlabel="(mean₂ - mean₁)'x", ylabel="samples")
-ProjectionDisplay.from_solution(fisher, ax=axes[1])
+figure, axes = plt.subplots(1, 3, figsize=(17, 4.2), layout="constrained")
+for ax, direction in zip(axes, ([1.0, 0.0], "means", 0), strict=True):
+    display = ProjectionDisplay.from_solution(fisher, direction=direction, ax=ax)
+    print(f"{display.title:<45} J = {display.ratio:.4f}, {display.errors} errors")

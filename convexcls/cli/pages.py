@@ -33,11 +33,14 @@ PICTURE_ENDINGS = (".png", ".pdf", ".svg")
 NO_PICTURE = 1
 #: Of one solution; and of a comparison of solvers.
 #: Those that draw the features come first.
-OF_FEATURES = ("boundary", "hulls", "probability", "trajectory")
-OF_SCORES = ("roc", "calibration", "projection")
-OF_A_SOLUTION = (*OF_FEATURES, *OF_SCORES, "multipliers", "slackness", "losses", "slice", "convergence")
+OF_FEATURES = ("boundary", "hulls", "probability", "ellipses", "surface", "trajectory")
+OF_SCORES = ("sigmoid", "roc", "calibration", "projection")
+OF_LECTURES = ("hyperplane", "mistakes", "descent")
+OF_A_SOLUTION = (*OF_FEATURES, *OF_SCORES, "multipliers", "slackness", "losses", "slice", "convergence", *OF_LECTURES)
 OF_A_COMPARISON = ("answers",)
 KIND = click.Choice([*OF_A_SOLUTION, *OF_A_COMPARISON])
+#: Whose ways down are drawn where no solver is named.
+DESCENDING = ("newton", "gradient", "sgd")
 #: The perceptron's way is that of its rule: other solvers have none to show.
 RULE = {"trajectory": "perceptron"}
 
@@ -130,9 +133,11 @@ def plot(request: Request, kind: str | None, output: Path, solver: str | None, a
     """Solve the problem and draw it: boundary and margins, hulls, multipliers, ...
 
     Kinds: 'boundary' with margins and support points; 'hulls' of the classes with their shortest distance, or the point
-    where they meet; 'probability'; the perceptron's 'trajectory'; 'roc', the curve of found and mistaken; 'calibration'
-    of probabilities; 'projection' on coef; 'multipliers' by sample; 'slackness'; 'losses' of the margin; the
-    objective's 'slice'; 'convergence' of the solver; 'answers' of all solvers.
+    where they meet; 'probability'; 'ellipses' of Gaussian classes; 'surface', the loss over the plane; the perceptron's
+    'trajectory'; the 'sigmoid' with the samples; 'roc', the curve of found and mistaken; 'calibration' of
+    probabilities; 'projection' on coef; 'multipliers' by sample; 'slackness'; 'losses' of the margin; the objective's
+    'slice'; 'convergence' of the solver; 'hyperplane', its normal and distances; 'mistakes', why their count is not
+    minimised; 'descent', the ways of solvers over the contours of the objective; 'answers' of all solvers.
 
     {SOURCE}
 
@@ -157,7 +162,7 @@ def plot(request: Request, kind: str | None, output: Path, solver: str | None, a
 
 
 def _display(problem: Model, kind: str | None, solver: str | None, pair: tuple[str, str] | None, tol: float) -> Display:
-    from convexcls.plots import KINDS, AnswersDisplay
+    from convexcls.plots import KINDS, AnswersDisplay, DescentDisplay
 
     if pair is not None and kind not in (None, *OF_FEATURES):
         raise click.UsageError(f"--axes has no say in the picture {kind!r}: it does not draw features")
@@ -168,6 +173,8 @@ def _display(problem: Model, kind: str | None, solver: str | None, pair: tuple[s
             from convexcls.studies.compare import compare
 
             return AnswersDisplay.of(compare(problem, tol=tol, callback=report))
+        if kind == "descent":
+            return DescentDisplay.of_solvers(problem, [solver] if solver else _descending(problem), tol=tol)
         solution = problem.solve(solver or RULE.get(kind or "", "auto"), tol=tol, callback=report).unless_interrupted()
     chosen: dict[str, Any] = {} if pair is None else {"features": pair}
     if kind is not None:
@@ -178,6 +185,16 @@ def _display(problem: Model, kind: str | None, solver: str | None, pair: tuple[s
         except NoAnswer:
             continue
     raise NoAnswer(f"the {problem.name} is {solution.status} and has neither boundary nor hulls; choose a --kind")
+
+
+def _descending(problem: Model) -> list[str]:
+    """The solvers whose ways down are drawn."""
+    from convexcls.solve import accepting
+
+    able = {info.name for info in accepting(problem, rules=True)}
+    if found := [name for name in DESCENDING if name in able]:
+        return found
+    raise NoAnswer(f"none of {', '.join(DESCENDING)} takes the {problem.name}: name a --solver that walks down it")
 
 
 def _pair(axes: str | None) -> tuple[str, str] | None:

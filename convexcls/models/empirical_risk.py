@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from convexcls.data import check_data
-from convexcls.losses import BY_NAME, Loss
-from convexcls.models.base import Model, check_choice, check_nonnegative
-from convexcls.models.risk import risk_blocks
+from convexcls.losses import BY_NAME, Loss, ZeroOne
+from convexcls.models.base import Model, check_nonnegative
+from convexcls.models.risk import check_loss, risk_blocks
 from convexcls.problem import Constraint, Variable
 from convexcls.rows import DiagonalRows
 
@@ -50,11 +50,8 @@ class EmpiricalRisk(Model):
         intercept: bool = True,
         sample_weight: Any = None,
     ) -> None:
-        if isinstance(loss, str):
-            check_choice("loss", loss, tuple(BY_NAME))
-            loss = BY_NAME[loss]
-        if not isinstance(loss, Loss):
-            raise ValueError(f"loss is {loss!r}: give a Loss or one of the names {', '.join(BY_NAME)}")
+        if not isinstance(loss, Loss) or isinstance(loss, ZeroOne):
+            loss = check_loss(loss, tuple(BY_NAME))
         if isinstance(constraints, Constraint):
             constraints = [constraints]
         l2, l1 = check_nonnegative("l2", l2), check_nonnegative("l1", l1)

@@ -9,7 +9,7 @@ so that the KKT conditions stay one formula.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -19,10 +19,25 @@ from numpy.typing import NDArray
 
 from convexcls.arrays import Array
 from convexcls.data import Data
-from convexcls.losses import HalfSquare, Loss
-from convexcls.models.base import margin_rows, score_rows, score_variables
-from convexcls.problem import UNIT_SHARE, Constraint, Label, Term, Variable
+from convexcls.losses import BY_NAME, HalfSquare, Loss, ZeroOne
+from convexcls.models.base import check_choice, margin_rows, score_rows, score_variables
+from convexcls.problem import UNIT_SHARE, Constraint, Label, ProblemError, Term, Variable
 from convexcls.rows import DiagonalRows, Rows
+
+#: What people call the count of mistakes.
+ZERO_ONE = ("zero-one", "zero_one", "zero one", "zeroone", "0-1", "0_1", "0/1", "01", "misclassification", "errors")
+
+
+def check_loss(loss: Any, choices: Sequence[str]) -> Loss:
+    """The convex loss of one of these names."""
+    if isinstance(loss, ZeroOne) or (isinstance(loss, str) and loss.lower() in ZERO_ONE):
+        raise ProblemError(
+            "the zero-one loss is not convex: it counts mistakes, is flat between its steps, and no multipliers can "
+            f"prove a minimum of it. Minimise a convex loss in its place ({', '.join(choices)}); "
+            "plots.MistakesDisplay (--kind mistakes) shows both along a line"
+        )
+    check_choice("loss", loss, choices)
+    return BY_NAME[loss]
 
 
 def risk_blocks(

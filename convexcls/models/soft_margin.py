@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from convexcls.data import check_data
-from convexcls.losses import BY_NAME
-from convexcls.models.base import Model, check_choice, check_positive
-from convexcls.models.risk import risk_blocks
+from convexcls.models.base import Model, check_positive
+from convexcls.models.risk import check_loss, risk_blocks
 
 
 class SoftMarginSVM(Model):
@@ -46,9 +45,9 @@ class SoftMarginSVM(Model):
         sample_weight: Any = None,
     ) -> None:
         C = check_positive("C", C)
-        check_choice("loss", loss, ("hinge", "squared_hinge"))
+        surrogate = check_loss(loss, ("hinge", "squared_hinge"))
         data = check_data(X, y, sample_weight)
-        blocks = risk_blocks(BY_NAME[loss], data, intercept, C * data.weights)
+        blocks = risk_blocks(surrogate, data, intercept, C * data.weights)
         quadratic = {"coef": 1.0, **blocks.pop("quadratic", {})}
         super().__init__(
             data=data,

@@ -12,15 +12,21 @@ import numpy as np
 
 from convexcls.plots.boundary import BoundaryDisplay
 from convexcls.plots.convergence import AnswersDisplay, ConvergenceDisplay
+from convexcls.plots.descent import DescentDisplay
 from convexcls.plots.display import Display, Picture
+from convexcls.plots.ellipses import EllipsesDisplay
 from convexcls.plots.hulls import HullsDisplay
+from convexcls.plots.hyperplane import HyperplaneDisplay
 from convexcls.plots.losses import LossesDisplay, LossSliceDisplay
+from convexcls.plots.mistakes import MistakesDisplay
 from convexcls.plots.multipliers import MultipliersDisplay, SlacknessDisplay
 from convexcls.plots.norms import NormsDisplay
 from convexcls.plots.path import PathDisplay
 from convexcls.plots.probability import ProbabilityDisplay
 from convexcls.plots.projection import ProjectionDisplay
 from convexcls.plots.scoring import CalibrationDisplay, RocDisplay
+from convexcls.plots.sigmoid import SigmoidDisplay
+from convexcls.plots.surface import SurfaceDisplay
 from convexcls.plots.trajectory import TrajectoryDisplay
 from convexcls.problem import NoAnswer
 from convexcls.solution import Solution
@@ -31,10 +37,14 @@ __all__ = [
     "BoundaryDisplay",
     "CalibrationDisplay",
     "ConvergenceDisplay",
+    "DescentDisplay",
     "Display",
+    "EllipsesDisplay",
     "HullsDisplay",
+    "HyperplaneDisplay",
     "LossSliceDisplay",
     "LossesDisplay",
+    "MistakesDisplay",
     "MultipliersDisplay",
     "NormsDisplay",
     "PathDisplay",
@@ -42,19 +52,24 @@ __all__ = [
     "ProbabilityDisplay",
     "ProjectionDisplay",
     "RocDisplay",
+    "SigmoidDisplay",
     "SlacknessDisplay",
+    "SurfaceDisplay",
     "TrajectoryDisplay",
     "pictures",
 ]
 
-#: The displays of a solution by name, in the order in which a report shows them.
+#: The displays of a solution by name, in the order in which a report shows them, but for those drawn on request only.
 KINDS: dict[str, type[Display]] = {
     display.kind: display
     for display in (
         BoundaryDisplay,
         HullsDisplay,
         ProbabilityDisplay,
+        EllipsesDisplay,
+        SurfaceDisplay,
         TrajectoryDisplay,
+        SigmoidDisplay,
         RocDisplay,
         CalibrationDisplay,
         ProjectionDisplay,
@@ -63,6 +78,9 @@ KINDS: dict[str, type[Display]] = {
         LossesDisplay,
         LossSliceDisplay,
         ConvergenceDisplay,
+        HyperplaneDisplay,
+        MistakesDisplay,
+        DescentDisplay,
     )
 }
 
@@ -73,12 +91,12 @@ def pictures(solution: Solution) -> list[Picture]:
     >>> import convexcls as cc
     >>> s = cc.LogisticMLE([[0, 0], [1, 3], [2, 0], [3, 1]], [0, 1, 0, 1], l2=1.0).solve()
     >>> [picture.name for picture in cc.plots.pictures(s)]
-    ['boundary', 'probability', 'calibration', 'projection', 'losses', 'slice', 'convergence']
+    ['boundary', 'probability', 'sigmoid', 'calibration', 'projection', 'losses', 'slice', 'convergence']
     """
     problem, found = solution.problem, []
     on_separability = problem.kind == "max-margin" or problem.separation_rows() is not None  # its verdict depends on it
     for display in KINDS.values():
-        if display is HullsDisplay and not on_separability:
+        if display.on_request or (display is HullsDisplay and not on_separability):
             continue
         try:
             with np.errstate(all="ignore"):  # what overflows is not drawn

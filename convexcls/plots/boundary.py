@@ -25,6 +25,7 @@ from convexcls.plots.from_solution import (
     training_samples,
     verdict_words,
 )
+from convexcls.plots.pipeline import Steps
 from convexcls.plots.plane import Field, Frame, View, choose_view, feet, field_of, frame_of, score_of
 from convexcls.plots.points import NOBODY, Points, evenly, thinned
 from convexcls.solution import Solution
@@ -144,6 +145,41 @@ class BoundaryDisplay(Display):
         return cls(points, view, frame, (name,), (scores,), (scores.borders(),), (SEVERAL_BORDERS,))
 
     @classmethod
+    def of_pipeline(
+        cls, pipeline: Any, X: Any, y: Any = None, *, features: tuple[Any, Any] | None = None, name: str = ""
+    ) -> Self:
+        """The boundary of a fitted Pipeline on the axes of the samples ``X`` that it takes, with their labels ``y`` (by
+        default those predicted): what comes before its last step bends or stretches the plane of that step."""
+        steps = Steps.of(pipeline, X, cls.__name__)
+        solution, shown, support = steps.solution, steps.shown(y), NOBODY
+        score = steps.score
+        scores = score(shown.samples)
+        wrong = misclassified(scores, shown.classes)
+        if solution.data.signs is not None and slab(solution) is not None and steps.are_training_samples(y):
+            support = solution.support
+        rows = thinned(shown.classes, wrong, support)
+        view = choose_view(shown.samples, shown.names, None, features, rows)
+        alpha = sample_multipliers(solution)[support] if support.size else np.empty(0)
+        marks = {"mistakes": wrong, "rings": "support points, size by α"}
+        points = Points.of(shown, rows, view, support=support, alpha=alpha, **marks)
+        frame = frame_of(points.places, view.is_line)
+        over = field_of(solution, view, frame, lambda places: score(view.lift(places)))
+        lines = over.lines(0.0) if over.values.ndim == 2 else over.borders()
+        called = name or f"{solution.problem.name} after {steps.before}"
+        out = cls(
+            points,
+            view,
+            frame,
+            (called,),
+            (over,),
+            (lines,),
+            (f"drawn on the axes as they were before {steps.before}",),
+        )
+        if solution.data.signs is not None and (held := slab(solution)) is not None:
+            out.slab, out.margins = held, (over.lines(-held), over.lines(held))
+        return out
+
+    @classmethod
     def from_solutions(
         cls,
         solutions: Sequence[Solution],
@@ -158,7 +194,9 @@ class BoundaryDisplay(Display):
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any = None, *, ax: Axes | None = None, **options: Any) -> Self:
         """The boundary of a fitted estimator. Where it is made of several problems, each is taken for one class of
-        ``classes_`` against the rest."""
+        ``classes_`` against the rest. A Pipeline is drawn among samples ``X`` as they were before its first step."""
+        if hasattr(estimator, "steps"):
+            return cls.of_pipeline(estimator, X, **options).plot(ax)
         solutions = solutions_of(estimator)
         if len(solutions) == 1:
             return cls.of(solutions[0], X, **options).plot(ax)

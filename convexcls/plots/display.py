@@ -37,6 +37,8 @@ class Display(ABC):
     #: The title, with places for attributes.
     heading: ClassVar[str] = ""
     size: ClassVar[tuple[float, float]] = (7.0, 4.4)
+    #: Whether it is drawn where it is asked for only, and not among the pictures that suit a solution.
+    on_request: ClassVar[bool] = False
 
     ax_: Axes
     figure_: Figure

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
@@ -54,7 +54,7 @@ class LossesDisplay(Display):
     @classmethod
     def of(cls, solution: Solution) -> Self:
         """All losses, with that of the solution's model drawn boldly and the margins of its samples below."""
-        own = _loss_of(solution)
+        own = loss_of(solution)
         if solution.data.signs is None:
             raise NoAnswer(f"the {solution.problem.name} has no margins y_i f(x_i): these need two classes")
         check_point(solution, "margins")
@@ -95,7 +95,7 @@ class LossesDisplay(Display):
                 m, v = np.insert(m, at, np.nan), np.insert(v, at, np.nan)
             look = style.line_style(k) | style.marked(k, 5) | {"markevery": (15 + 8 * k, 90)}
             width, height = (3.2, 3) if name == self.own else (1.6, 2)
-            ax.plot(m, v, **look, linewidth=width, zorder=height, label=f"{_called(name)}{formula}")
+            ax.plot(m, v, **look, linewidth=width, zorder=height, label=f"{called(name)}{formula}")
         ax.axvline(0.0, **style.ZERO)
         ax.set_ylim(-0.25 if self.samples.size else -0.1, 4.2)
         ax.set_xlim(self.margins[0], self.margins[-1])
@@ -120,7 +120,7 @@ class LossesDisplay(Display):
         return out
 
 
-def _loss_of(solution: Solution) -> str:
+def loss_of(solution: Solution) -> str:
     """The loss that the model minimises, by name."""
     problem = solution.problem
     settings = problem.parameters
@@ -133,7 +133,8 @@ def _loss_of(solution: Solution) -> str:
     return name
 
 
-def _called(name: str) -> str:
+def called(name: str) -> str:
+    """A loss by its name, in words."""
     return "softmax, 3 classes" if name == "softmax" else style.plain(name).replace("_", " ")
 
 
@@ -176,7 +177,7 @@ class LossSliceDisplay(Display):
         and of more along coef itself. t goes from -reach to +reach times the length of the solution."""
         check_point(solution, "objective")
         assert solution.x is not None
-        problem, size = solution.problem, _scored(solution.problem)
+        problem, size = solution.problem, scored(solution.problem)
         lines = _directions(solution, size, directions)
         cost = solution.data.n * (solution.data.d + 40) * len(lines)  # what comes besides the products counts, too
         side = int(np.clip(BUDGET / cost, COARSEST, FINEST)) // 2 * 2 + 1
@@ -245,7 +246,13 @@ class _Held:
         return value if np.isfinite(value) else float("nan")
 
 
-def _scored(problem: Problem) -> int:
+def held(problem: Problem) -> Callable[[Array], float]:
+    """The objective as a function of coef and intercept alone, NaN where a constraint is violated: slacks follow."""
+    at, rest = _Held(problem), np.zeros(problem.size)
+    return lambda step: at.value(rest, step)
+
+
+def scored(problem: Problem) -> int:
     """How many of the first unknowns are coef and intercept."""
     names = [v.name for v in problem.variables]
     if not names or names[0] != "coef" or "distance" in names:

@@ -103,6 +103,8 @@ class Points:
         many = self.rows.size > style.MAX_VECTOR_MARKERS
         for k, label in enumerate(self.labels):
             chosen = self.classes == k
+            if not chosen.any():
+                continue
             x, y = self.places[chosen].T
             edge: style.Look = {"edgecolors": style.EDGE, "linewidths": 0.5, "zorder": 3, "rasterized": many}
             ax.scatter(x, y, s=area, **style.class_style(k), **edge, label=f"{style.plain(label)} ({self.counts[k]:,})")
@@ -152,6 +154,11 @@ def set_frame(ax: Axes, view: View, frame: Frame, labels: tuple[Any, ...], thinn
     if view.is_line:
         ax.set_yticks(range(len(labels)), [style.plain(label, 16) for label in labels])
         return
+    set_scale(ax, frame)
+
+
+def set_scale(ax: Axes, frame: Frame) -> None:
+    """The same scale on both axes, so that right angles are right, unless the picture would be a strip."""
     ratio = (frame[1] - frame[0]) / (frame[3] - frame[2])
     if 1 / MAX_ASPECT_RATIO <= ratio <= MAX_ASPECT_RATIO:
         ax.set_aspect("equal", adjustable="box")

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from convexcls.arrays import Array
+from convexcls.models import FisherLDA
 from convexcls.plots import style
 from convexcls.plots.display import Axes, Display
 from convexcls.plots.from_solution import check_point
@@ -22,7 +23,9 @@ class ProjectionDisplay(Display):
     """``projected[k]`` are coef'x_i of the samples of class k, ``counts[k]`` how many fall between the ``edges``;
     ``threshold`` is where the classifier changes its answer, None of several classes.
 
-    ``errors`` is how many samples lie on the wrong side of the threshold, ``direction`` which row of coef is shown.
+    ``errors`` is how many samples lie on the wrong side of the threshold, ``direction`` which row of coef is shown; of
+    a direction that was given, its name. ``ratio`` is Fisher's J of two classes, (w'(m_2 - m_1))^2 / w'S_W w (ESL
+    4.15): the larger, the farther apart are the means beside the spread within.
 
     >>> import convexcls as cc
     >>> s = cc.FisherLDA([[0, 0], [2, 0], [1, 1], [4, 0], [6, 0], [5, 1]], [0, 0, 0, 1, 1, 1]).solve()
@@ -39,24 +42,26 @@ class ProjectionDisplay(Display):
     threshold: float | None
     errors: int
     labels: tuple[Any, ...]
-    direction: int
+    direction: int | str
+    ratio: float
     model: str
 
     @classmethod
-    def of(cls, solution: Solution, *, direction: int = 0, bins: int | None = None) -> Self:
-        """``direction`` says which row of coef, of several classes."""
+    def of(cls, solution: Solution, *, direction: Any = 0, bins: int | None = None) -> Self:
+        """``direction`` says which row of coef, of several classes; or it is a direction of its own: a number for each
+        feature, or "means", from the first class mean to the second. Its threshold is the one with the fewest errors.
+        """
         check_point(solution, "direction")
-        data, coef = solution.data, np.atleast_2d(solution.coef)
+        data = solution.data
         if data.labels is None:
             raise NoAnswer(f"the {solution.problem.name} has real targets: there are no classes to tell apart")
-        if not 0 <= direction < len(coef):
-            raise ValueError(f"direction is {direction}: coef has rows 0 to {len(coef) - 1}")
-        if not np.any(coef[direction]):
-            raise NoAnswer("coef is zero: there is no direction to project on")
+        w, threshold, shown = _direction(solution, direction)
+        if not np.any(w):
+            raise NoAnswer(
+                f"{'coef' if isinstance(shown, int) else shown} is zero: there is no direction to project on"
+            )
         classes, labels = data.grouping
-        along = np.asarray(data.matrix @ coef[direction], dtype=float)
-        two = np.ndim(solution.coef) == 1
-        threshold = solution.problem.threshold - float(solution.intercept) if two else None
+        along = np.asarray(data.matrix @ w, dtype=float)
         errors = int(np.sum((along > threshold) != (classes == 1))) if threshold is not None else 0
         if bins is None:
             bins = int(np.clip(np.sqrt(data.n), MIN_BINS, MAX_BINS))
@@ -66,10 +71,13 @@ class ProjectionDisplay(Display):
         edges = _edges(low, high, bins, threshold)
         projected = tuple(along[classes == k] for k in range(len(labels)))
         counts = tuple(np.histogram(part, edges)[0] for part in projected)
-        return cls(projected, edges, counts, threshold, errors, labels, direction, solution.problem.name)
+        ratio = _ratio(projected)
+        return cls(projected, edges, counts, threshold, errors, labels, shown, ratio, solution.problem.name)
 
     @property
     def title(self) -> str:
+        if isinstance(self.direction, str):
+            return f"Samples along {style.plain(self.direction, 60)}"
         which = "" if self.threshold is not None else f", direction {self.direction}"
         return style.plain(f"Samples along the coef of {self.model}{which}", 80)
 
@@ -85,7 +93,9 @@ class ProjectionDisplay(Display):
         if self.threshold is not None:
             name = f"threshold {self.threshold:.4g} ({style.counted(self.errors, 'error')})"
             ax.axvline(self.threshold, **style.THRESHOLD, label=name)
-        ax.set_xlabel("projection x·coef")
+        along = "x·w" if isinstance(self.direction, str) else "x·coef"
+        ratio = f"\nFisher's ratio J = {self.ratio:.4g}" if np.isfinite(self.ratio) else ""
+        ax.set_xlabel(f"projection {along}{ratio}")
         ax.set_ylabel("samples")
         ax.yaxis.set_major_locator(MaxNLocator(integer=True))
 
@@ -97,7 +107,47 @@ class ProjectionDisplay(Display):
         cut = ""
         if self.threshold is not None:
             cut = f" The threshold {self.threshold:.4g} leaves {style.counted(self.errors, 'error')}."
-        return f"Histograms of the samples' projections on the coef of the {self.model}. {'; '.join(described)}.{cut}"
+        if np.isfinite(self.ratio):
+            cut += f" Fisher's ratio J is {self.ratio:.4g}."
+        on = self.direction if isinstance(self.direction, str) else f"the coef of the {self.model}"
+        return f"Histograms of the samples' projections on {on}. {'; '.join(described)}.{cut}"
+
+
+def _direction(solution: Solution, given: Any) -> tuple[Array, float | None, int | str]:
+    """The direction, its threshold, and which row of coef it is or what it is called."""
+    data = solution.data
+    if isinstance(given, (int, np.integer)):
+        coef = np.atleast_2d(solution.coef)
+        if not 0 <= given < len(coef):
+            raise ValueError(f"direction is {given}: coef has rows 0 to {len(coef) - 1}")
+        threshold = solution.problem.threshold - float(solution.intercept) if np.ndim(solution.coef) == 1 else None
+        return coef[given], threshold, int(given)
+    classes, labels = data.grouping
+    if isinstance(given, str):
+        if given != "means":
+            raise ValueError(f"direction is {given!r}: give a row of coef, a number for each feature, or 'means'")
+        first, second = (data.matrix[np.flatnonzero(classes == k)].mean(axis=0) for k in (0, 1))
+        w, name = np.asarray(second - first, dtype=float).ravel(), "the line between the class means"
+    else:
+        w = np.asarray(given, dtype=float)
+        if w.shape != (data.d,) or not np.all(np.isfinite(w)):
+            raise ValueError(f"direction has the shape {w.shape}: give {data.d} finite numbers, one a feature")
+        name = f"w = ({', '.join(f'{v:.3g}' for v in w[:4])}{', ...' if w.size > 4 else ''})"
+    if len(labels) != 2 or not np.any(w):
+        return w, None, name
+    along = np.asarray(data.matrix @ w, dtype=float)
+    if along[classes == 1].mean() < along[classes == 0].mean():
+        w = -w  # the second class above the threshold
+    return w, -FisherLDA(data.samples, data.given).intercept_from({"coef": w}, {}), name
+
+
+def _ratio(projected: tuple[Array, ...]) -> float:
+    """J of two classes; NaN of several, and where nothing varies within the classes."""
+    if len(projected) != 2:
+        return float("nan")
+    within = sum(float(((part - part.mean()) ** 2).sum()) for part in projected)
+    between = float(projected[1].mean() - projected[0].mean()) ** 2
+    return between / within if within > 0 else float("nan")
 
 
 def _edges(low: float, high: float, bins: int, threshold: float | None) -> Array:

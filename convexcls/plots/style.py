@@ -54,6 +54,38 @@ SLACK: Look = {"colors": "0.35", "linewidths": 0.9, "zorder": 2}
 MARGIN: Look = {"colors": "0.25", "linestyles": [SHORT_DASH], "linewidths": 1.3, "zorder": 2.4}
 NEAREST: Look = {"color": "black", "linewidth": 2.2, "marker": "d", "markersize": 6, "zorder": 6}
 HYPERPLANE: Look = {"color": "0.25", "linestyle": DASH_DOT, "linewidth": 1.3, "zorder": 2}
+DISTANCE: Look = {"color": GREEN, "linewidth": 2.2, "zorder": 2.8}
+FOOT: Look = {"color": GREEN, "marker": "d", "markersize": 6, "linewidth": 0, "zorder": 6}
+PLANE: Look = {"color": "black", "linewidth": 2.0, "zorder": 2.5, "label": "hyperplane f(x) = 0"}
+LEVEL: Look = {"color": "0.45", "linestyle": SHORT_DASH, "linewidth": 0.9, "zorder": 2}
+ARROW: Look = {"arrowstyle": "-|>", "color": VERMILION, "linewidth": 2.2, "shrinkA": 0, "shrinkB": 0}
+CONTOUR: Look = {"colors": "0.6", "linewidths": 0.9, "linestyles": "solid", "zorder": 1}
+START: Look = {
+    "color": "white",
+    "marker": "s",
+    "markeredgecolor": "black",
+    "markersize": 8,
+    "linestyle": "",
+    "zorder": 4,
+}
+LOWEST: Look = {
+    "color": YELLOW,
+    "marker": "*",
+    "markeredgecolor": "black",
+    "markersize": 15,
+    "linestyle": "",
+    "zorder": 5,
+}
+CHORD: Look = {
+    "color": VERMILION,
+    "linewidth": 1.6,
+    "linestyle": LOOSE_DASH,
+    "marker": "d",
+    "markersize": 7,
+    "zorder": 4,
+}
+EXCESS: Look = {"color": VERMILION, "linewidth": 3.0, "zorder": 4}
+MEAN: Look = {"markersize": 13, "markeredgecolor": "black", "markeredgewidth": 1.4, "linestyle": "", "zorder": 6}
 MEETING: Look = {"color": VERMILION, "marker": "*", "markersize": 15, "markeredgecolor": "black", "linestyle": ":"}
 SOLUTION: Look = {"color": VERMILION, "markeredgecolor": "black", "markersize": 7, "zorder": 4}
 THRESHOLD: Look = {"color": "black", "linewidth": 2.0, "linestyle": LOOSE_DASH, "zorder": 4}
@@ -63,6 +95,15 @@ ANSWER: Look = {"s": 60, "edgecolors": "black", "linewidths": 0.7, "zorder": 3}
 BESIDE: Look = {"textcoords": "offset points", "zorder": 7, "fontsize": 9}
 BESIDE_AXES: Look = {"loc": "upper left", "bbox_to_anchor": (1.01, 1.0), "borderaxespad": 0.0, "handlelength": 2.6}
 BOX: Look = {"boxstyle": "round,pad=0.15", "facecolor": "white", "edgecolor": "none", "alpha": 0.8}
+ALONG: Look = {
+    **BESIDE,
+    "fontsize": 8,
+    "ha": "center",
+    "va": "center",
+    "rotation_mode": "anchor",
+    "transform_rotates_text": True,
+    "bbox": BOX,
+}
 STATUS: Look = {"rotation": 90, "ha": "right", "va": "top", "fontsize": 9, "color": "0.2"}
 #: Names are cut to this many letters.
 MAX_NAME_CHARACTERS = 36

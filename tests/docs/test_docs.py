@@ -134,6 +134,18 @@ def test_a_page_states_the_problem_as_the_program_does(page, problem, symbols):
     assert formula in (DOCS / "classifiers" / f"{page}.md").read_text(encoding="utf-8")
 
 
+def test_every_call_in_the_index_of_the_lectures_computes():
+    page = DOCS / "lectures.md"
+    names = {}
+    executed.run(executed.python_blocks(page)[0], names)
+    index = page.read_text(encoding="utf-8").split("## ESL by number")[1]
+    rows = "\n".join(re.findall(r"^\| .* \|$", index, flags=re.MULTILINE))
+    calls = re.findall(r"`([^`]+)`", rows)
+    assert len(calls) >= 40
+    for call in calls:
+        assert eval(call, dict(names)) is not None, call
+
+
 # ---- nothing is missing ----------------------------------------------------------------------------------
 
 

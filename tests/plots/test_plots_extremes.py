@@ -72,17 +72,21 @@ def many():
         "overlapping": cc.SoftMarginSVM(X, y, C=0.1).solve(),
         "apart": cc.HardMarginSVM(X + 20.0 * (y == "rare")[:, None], y).solve(),
         "likelihood": cc.LogisticMLE(X, y).solve(),
+        "gaussian": cc.GaussianMLE(X, y).solve(),
         "rule": cc.PerceptronCriterion(X + 20.0 * (y == "rare")[:, None], y).solve("perceptron"),
     }
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_many_samples_are_thinned_and_drawn_soon(many, kind):
-    which = {"hulls": "apart", "probability": "likelihood", "calibration": "likelihood", "trajectory": "rule"}.get(
-        kind, "overlapping"
-    )
+    of_likelihoods = dict.fromkeys(("probability", "sigmoid", "calibration"), "likelihood")
+    which = {"hulls": "apart", "trajectory": "rule", "ellipses": "gaussian", **of_likelihoods}.get(kind, "overlapping")
     begun = time.process_time()
-    figure = Picture.of(KINDS[kind].of(many[which])).figure()
+    if kind == "descent":
+        display = KINDS[kind].of_solvers(many["likelihood"].problem, ["newton"])
+    else:
+        display = KINDS[kind].of(many[which])
+    figure = Picture.of(display).figure()
     file = io.BytesIO()
     figure.savefig(file, format="svg")
     assert time.process_time() - begun < 4.0  # measured: up to one second

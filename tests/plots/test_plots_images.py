@@ -58,6 +58,25 @@ def path():
     return plots.PathDisplay.of(cc.path(cc.SoftMarginSVM, data.matrix, data.given, C=[0.001, 0.01, 0.1, 1.0]))
 
 
+def ways():
+    """Newton's method and gradient descent, worked out here: a picture must not hang on the steps of a solver."""
+    problem = cc.LogisticMLE(*clouds(), intercept=False)
+    newton = [[-2.0, 2.0], [1.0, -1.0], [0.5, 0.5], [0.93, 0.8]]
+    gradient = [[-2.0, 2.0], [0.0, 2.5], [1.5, 1.5], [0.93, 0.8]]
+    return plots.DescentDisplay.of_paths(
+        problem, {"Newton": newton, "gradient": gradient}, frame=(-3.0, 3.0, -2.0, 3.5)
+    )
+
+
+def scaled():
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    X, y = clouds()
+    fitted = make_pipeline(StandardScaler(), cc.SoftMarginSVC(C=1.0)).fit(X * [1.0, 10.0], y)
+    return plots.BoundaryDisplay.of_pipeline(fitted, X * [1.0, 10.0], y)
+
+
 def without(name, value):
     def mutate(display):
         setattr(display, name, value(display) if callable(value) else value)
@@ -163,6 +182,55 @@ PICTURES = {
         [
             without("field", lambda d: type(d.field)(d.field.u, d.field.v, 1 - d.field.values)),
         ],
+    ),
+    "sigmoid": (
+        lambda: plots.SigmoidDisplay.of(cc.LogisticMLE(*clouds()).solve(), threshold=0.7),
+        [without("cut", 0.0), without("threshold", 0.3), without("scores", lambda d: -d.scores)],
+    ),
+    "hyperplane": (
+        lambda: plots.HyperplaneDisplay.of(twenty()),
+        [
+            without("intercept", lambda d: d.intercept + 1.0),
+            without("feet", lambda d: d.feet - 2.0),
+            without("coef", lambda d: 2.0 * d.coef),
+        ],
+    ),
+    "surface_margin": (
+        lambda: plots.SurfaceDisplay.of(soft(), show="margin", label="a"),
+        [without("boundary", []), fewer_points],
+    ),
+    "surface_hinge": (
+        lambda: plots.SurfaceDisplay.of(soft()),
+        [without("field", lambda d: type(d.field)(d.field.u, d.field.v, d.field.values[::-1]))],
+    ),
+    "ellipses": (
+        lambda: plots.EllipsesDisplay.of(cc.GaussianMLE(*clouds(), covariance="by-class").solve()),
+        [
+            without("ellipses", lambda d: (d.ellipses[0], d.ellipses[1][:1])),
+            without("means", lambda d: d.means + 1.0),
+            without("boundaries", []),
+        ],
+    ),
+    "mistakes": (
+        lambda: plots.MistakesDisplay.of(soft(), direction=[1.0, 0.0, 0.0]),
+        [
+            without("excess", 0.0),
+            without("losses", lambda d: d.losses + 9.0),
+            without("counts", lambda d: d.counts - 9),
+        ],
+    ),
+    "descent": (
+        ways,
+        [
+            without("paths", lambda d: {"Newton": d.paths["Newton"]}),
+            without("heights", lambda d: d.heights[::-1]),
+            without("end", lambda d: d.end - 1.0),
+        ],
+    ),
+    "pipeline": (scaled, [without("boundaries", ([],)), without("margins", ([], [])), fewer_points]),
+    "projection_means": (
+        lambda: plots.ProjectionDisplay.of(cc.FisherLDA(*clouds()).solve(), direction="means"),
+        [without("threshold", None)],
     ),
     "answers": (comparison, [without("distances", lambda d: d.distances + 1e-6), without("tol", 1e-17)]),
 }
