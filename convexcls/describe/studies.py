@@ -24,7 +24,7 @@ from convexcls.studies.paths import PATH_COLUMNS, Path
 def comparison_table(comparison: Comparison) -> Table:
     """A row a solver, all judged by the same check."""
     columns = [
-        Column(name, "text" if name in ("solver", "verdict") else "number", begins=name == "gap")
+        Column(name, "text" if name in ("solver", "status") else "number", begins=name == "gap")
         for name in COMPARED_COLUMNS
     ]
     rows = [_with_mark(row) for row in comparison.table()]
@@ -55,7 +55,7 @@ def _with_mark(row: list[str]) -> tuple[Any, ...]:
 
 def path_table(path: Path) -> Table:
     """One line a value, then what the table cannot show."""
-    columns = [Column(name, "text" if name == "verdict" else "number") for name in (path.parameter, *PATH_COLUMNS)]
+    columns = [Column(name, "text" if name == "status" else "number") for name in (path.parameter, *PATH_COLUMNS)]
     caption = f"{path.model} along {path.parameter}"
     rows = tuple(map(_with_mark, path.table()))
     return Table("path", caption, tuple(columns), rows, remarks=tuple(path.remarks()), values=path.to_dict())
