@@ -25,6 +25,7 @@ from convexcls.cli.sources import (
     refuse_output,
     told_as_flags,
 )
+from convexcls.cli.typed import typed
 from convexcls.files import write_file
 from convexcls.tables.coding import labels_of
 from convexcls.tables.files import table_of
@@ -84,7 +85,7 @@ def fit(
     try:
         found.values  # noqa: B018  # there may be none
     except NoAnswer as refusal:
-        say(f"No model: {clean(str(refusal))}")
+        say(f"No model: {typed(str(refusal))}")
         return NOT_PROVED
     if certificate is not None:
         write_file(certificate, found.certificate.to_json() + "\n")
@@ -94,7 +95,7 @@ def fit(
     except NoAnswer as refusal:
         if certified(found):
             raise
-        say(f"without a certificate: {clean(str(refusal))}")
+        say(f"without a certificate: {typed(str(refusal))}")
         model = saved(found, certificate=False)
     model.save(output)
     if model.labels is not None:

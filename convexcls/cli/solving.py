@@ -67,7 +67,7 @@ def show(request: Request, dual: bool, latex: bool, standalone: bool, markdown: 
 @click.command()
 @arguments.source_arguments
 @arguments.solver_option
-@click.option("-o", "--option", "options", metavar="NAME=VALUE", multiple=True, help=OPTION)
+@click.option("--option", "options", metavar="NAME=VALUE", multiple=True, help=OPTION)
 @arguments.tolerance
 @arguments.proof_level
 @click.option("--all", "everything", is_flag=True, help="All coefficients and support rows, however many.")
