@@ -283,7 +283,8 @@ def evaluation_parts(found: Evaluation) -> list[Any]:
 
 @click.command()
 @click.argument("name", required=False)
-def models(name: str | None) -> int:
+@arguments.json_option("The list as JSON.")
+def models(name: str | None, as_json: bool) -> int:
     """List the models with their parameters.
 
     With a NAME, what that model is.
@@ -296,23 +297,26 @@ def models(name: str | None) -> int:
     import inspect
 
     from convexcls.cli.settings import describe, model_parameters, takes
-    from convexcls.describe import Column, Prose
+    from convexcls.describe import Column
     from convexcls.describe import Table as Shown
-    from convexcls.describe.terminal import to_rich, write
+    from convexcls.describe.terminal import write
     from convexcls.models import by_kind
-    from convexcls.wording import did_you_mean
+    from convexcls.wording import did_you_mean, plain_values
 
     kinds = by_kind()
     if name is not None and name not in kinds:
         raise click.UsageError(f"there is no model {name!r}{did_you_mean(name, kinds)}; there are {', '.join(kinds)}")
-    if name is not None:
+    if name is not None and not as_json:
         write(screen(), inspect.cleandoc(kinds[name].__doc__ or "").partition("\n>>>")[0].rstrip() + "\n")
-    rows = []
+    rows, values = [], []
     for kind, cls in kinds.items():
         if name in (None, kind):
-            set_by = [f"{p.name}={p.default} ({describe(p.hint)})" for p in model_parameters(cls).values()]
-            set_by += ["class_weight=balanced"] if takes(cls, "sample_weight") else []
+            weights, known = takes(cls, "sample_weight"), model_parameters(cls)
+            defaults = {p.name: plain_values(p.default) for p in known.values()}
+            values.append({"name": kind, "class": cls.__name__, "parameters": defaults, "weights": weights})
+            set_by = [f"{p.name}={p.default} ({describe(p.hint)})" for p in known.values()]
+            set_by += ["class_weight=balanced"] if weights else []
             rows.append((kind, cls.__name__, "; ".join(set_by) or "-"))
     columns = (Column("model"), Column("in Python"), Column("parameters (-p NAME=VALUE)", "words"))
-    to_rich(screen(), Shown("models", "Models", columns, tuple(rows)), Prose(""))
+    put("convexcls-models/1", [Shown("models", "Models", columns, tuple(rows), values={"models": values})], as_json)
     return 0

@@ -39,6 +39,7 @@ def _rules() -> list[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]
 def typed(message: str) -> str:
     """A message as the command line says it.
 
+    >>> from convexcls.cli.typed import typed
     >>> typed("use a model for several classes (SoftmaxMLE, FisherLDA), or try l2=0.1")
     'use a model for several classes (softmax, fisher), or try --param l2=0.1'
     """

@@ -11,6 +11,7 @@ import numpy as np
 from convexcls.describe.parts import Column, Fact, Facts, Mark, Part, Prose, Table
 from convexcls.describe.problem import some_of, title
 from convexcls.describe.solution import MAX_ROWS_LISTED
+from convexcls.proofs.portable import Verification
 from convexcls.proofs.separability import Separability
 from convexcls.referee import Appraisal, Appraisals
 from convexcls.studies.compare import COMPARED_COLUMNS, Comparison
@@ -19,6 +20,7 @@ from convexcls.studies.inference.summary import cells, head, heading, titles
 from convexcls.studies.leave_one_out import LeaveOneOut
 from convexcls.studies.leave_one_out.result import facts, how
 from convexcls.studies.paths import PATH_COLUMNS, Path
+from convexcls.wording import MAX_FILE_DIGITS, rational_text
 
 
 def comparison_table(comparison: Comparison) -> Table:
@@ -145,6 +147,20 @@ def separability_prose(found: Separability) -> Prose:
         "hull": None if hull is None else {"point": _texts(hull.point), "weights": weights},
         "weights": {str(row): str(value) for row, value in found.weights.items()},
         "pairs": [{"labels": pair, "verdict": one.verdict} for pair, one in found.pairs.items()],
+    }
+    return Prose(found.explain(), data=data)
+
+
+def verification_prose(found: Verification) -> Prose:
+    """The outcome of checking a certificate; for programs what it speaks of and the bounds as text."""
+    parsed = found.parsed if found.accepted else None
+    bounds = {"lower": found.lower, "upper": found.upper}
+    data = {
+        "accepted": found.accepted,
+        **{name: getattr(parsed, name, None) for name in ("verdict", "level", "model", "samples")},
+        **{name: None if value is None else rational_text(value, MAX_FILE_DIGITS) for name, value in bounds.items()},
+        "rounded": found.rounded,
+        "reasons": found.reasons,
     }
     return Prose(found.explain(), data=data)
 
