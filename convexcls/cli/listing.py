@@ -48,16 +48,16 @@ def solvers(name: str | None, as_json: bool) -> int:
         return 0
     rows = tuple((info.name, info.accepts, f"{info.promise:.0e}") for info in known())
     columns = (Column("solver"), Column("takes", "words"), Column("promises", "number"))
-    chosen = [info for info in known() if name in (None, info.name)] or [known_solver(str(name))]
-    values = {"solvers": [_solver_values(info) for info in chosen]}
+    chosen = [known_solver(name)] if name is not None else [known_solver(info.name) for info in known()]
+    values = {"solvers": list(map(_solver_values, chosen))}
     put("convexcls-solvers/1", [Table("solvers", "Solvers", columns, rows, values=values), Prose(PROMISE)], as_json)
     return 0
 
 
-def _solver_values(info: Any) -> dict[str, Any]:
+def _solver_values(cls: type) -> dict[str, Any]:
     """A solver for programs."""
-    options = {o.name: plain_values(o.default) for o in solver_options(known_solver(info.name)).values()}
-    return {**{name: getattr(info, name) for name in ("name", "accepts", "promise", "rule")}, "options": options}
+    options = {o.name: plain_values(o.default) for o in solver_options(cls).values()}
+    return {**{name: getattr(cls, name) for name in ("name", "accepts", "promise", "rule")}, "options": options}
 
 
 def _show_solver(cls: type) -> None:

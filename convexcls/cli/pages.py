@@ -219,9 +219,14 @@ def check_picture(picture: Path, flag: str, request: Request) -> None:
 def write_picture(display: Display, picture: Path) -> None:
     """Draw into a file."""
     from convexcls.plots import Picture
+    from convexcls.plots.tooltips import svg
 
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph")  # a letter that the font lacks is drawn as a box
-        Picture.of(display).figure().savefig(drawn := BytesIO(), format=picture.suffix[1:].lower(), dpi=150)
+        drawn, figure, form = BytesIO(), Picture.of(display).figure(), picture.suffix[1:].lower()
+        if form == "svg":
+            drawn.write(svg(figure).encode())
+        else:
+            figure.savefig(drawn, format=form, dpi=150)
     write_file(picture, drawn.getvalue())
     say(f"picture written to {clean(str(picture))}")
