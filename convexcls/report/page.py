@@ -114,7 +114,8 @@ def _gallery(name: str, heading: str, shown: list[Html]) -> Html:
 
 def figure(picture: Picture) -> Html:
     """A picture with its title and, for who cannot see it, its description."""
-    return tag("figure", drawing(picture), tag("figcaption", tag("b", picture.title), " ", picture.alt))
+    drawn = tag("div", drawing(picture), class_="drawn")  # on a small screen it is moved, not shrunk
+    return tag("figure", drawn, tag("figcaption", tag("b", picture.title), " ", picture.alt))
 
 
 def drawing(picture: Picture) -> Html:
