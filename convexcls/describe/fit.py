@@ -43,8 +43,8 @@ def fit(s: Solution) -> Chapter | None:
     else:
         note = f"Leave-one-out: {without}."
     warning = f"This classifier {own.warning}. {ALIKE}" if own.warning else ""
-    parts = (Prose(warning), _shares(found), *(_matrix(*each) for each in found), Prose(note))
-    return Chapter("fit", "How well it fits", parts)
+    matrices = [_matrix(*each) for each in found]
+    return Chapter("fit", "How well it fits", (Prose(warning), _shares(found), *matrices, Prose(note)))
 
 
 def _evaluation(data: Data, scores: Array) -> Evaluation:
