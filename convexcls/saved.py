@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from convexcls.arrays import Array
+from convexcls.arrays import Array, Mask
 from convexcls.basis import Basis, Polynomial, Quadratic
 from convexcls.basis.radial import Radial
 from convexcls.data import Named, check_matrix
@@ -86,6 +86,12 @@ class SavedModel:
     proof: Mapping[str, Any] = field(default_factory=dict)
 
     # ---- predictions ----------------------------------------------------------------------------------------------
+
+    def whole(self, table: Table) -> Mask:
+        """Which rows of a table can be predicted: those without missing cells but where the model takes them."""
+        if self.coding is not None:
+            return self.coding.whole(table)
+        return ~np.any([table.column(name).missing for name in self.features], axis=0)
 
     def matrix(self, X: Any) -> Any:
         """New samples as the scores take them: through the coding, where they are columns, and the basis."""

@@ -15,7 +15,7 @@ from convexcls.problem import Problem
 from convexcls.proofs.certificate import Level
 from convexcls.proofs.levels import DIGITS, check_level
 from convexcls.solution import Solution
-from convexcls.solvers import Callback, SolverRefused, solver_class, solver_names
+from convexcls.solvers import Callback, SolverRefused, printing, solver_class, solver_names
 
 #: The option that ``auto`` takes and hands on.
 LIMIT = "max_iter"
@@ -57,6 +57,7 @@ def solve(
     level: Level = "float",
     digits: int = DIGITS,
     keep: Keep | None = None,
+    verbose: bool = False,
     **options: Any,
 ) -> Solution:
     """Solve the problem with the named solver and judge the answer on the problem as stated, at the given ``level`` of
@@ -68,9 +69,9 @@ def solve(
     other. ``dual:NAME`` gives the dual to the solver and maps its answer back. ``start`` is where to
     begin, for solvers that can: a solution of a similar problem, or values by variable (0 for those left out).
 
-    ``callback`` is called with every line of the solver's trace; with ``keep="points"`` the lines of ``trace`` have
-    the ``point`` where the solver stood (that of the dual for ``dual:NAME``; None where it worked on a part of the
-    problem). ``options`` are the solver's own.
+    ``callback`` is called with every line of the solver's trace, and ``verbose`` prints them; with ``keep="points"``
+    the lines of ``trace`` have the ``point`` where the solver stood (that of the dual for ``dual:NAME``; None where it
+    worked on a part of the problem). ``options`` are the solver's own.
 
     >>> import convexcls as cc
     >>> s = cc.solve(cc.LeastSquares([[0], [1], [2]], [0, 0, 3], coding="real", l2=2.0), level="exact")
@@ -82,6 +83,8 @@ def solve(
     check_level(level)
     if keep not in (None, "points"):
         raise ValueError(f"keep is {keep!r}: it must be 'points' or None")
+    if verbose:
+        callback = printing(problem.name, callback)
     found = _solve(problem, solver, tol, callback, start, options, keep)
     shown = level == "float" and (solver != "auto" or LIMIT in options)  # for what it is, proved or not
     return found if shown or found.interrupted else found.at_level(level, digits)

@@ -24,6 +24,7 @@ from convexcls.cli.predictions import evaluate, fit, models, predict
 from convexcls.cli.screen import BROKEN_PIPE, drop_stdout, say
 from convexcls.cli.solving import check, show, solve, verify
 from convexcls.cli.studies import compare, path, separability, summary, validate
+from convexcls.cli.typed import typed
 from convexcls.wording import clean
 
 BAD_INPUT, BUG, INTERRUPTED = 2, 3, 130
@@ -96,7 +97,7 @@ def _judge(error: Exception) -> int:
         name = f"{clean(str(error.filename))}: " if error.filename else ""
         say(f"Error: {name}{error.strerror or text}")
     elif isinstance(error, ValueError) and is_refusal(error):
-        say(f"Error: {text}")
+        say(f"Error: {typed(str(error))}")
     else:
         first = text.splitlines()[0][:300]
         say(f"Internal error ({type(error).__name__}: {first}); please report it, with CONVEXCLS_DEBUG=1 set")

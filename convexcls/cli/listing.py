@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import inspect
 from fractions import Fraction
+from typing import Any
 
 import click
 from click.shell_completion import get_completion_class
 
 from convexcls import gallery
-from convexcls.cli.arguments import known_solver, solver_names
-from convexcls.cli.screen import emit, say, screen
+from convexcls.cli.arguments import json_option, known_solver, solver_names
+from convexcls.cli.screen import emit, put, say, screen
 from convexcls.cli.settings import describe, solver_options
 from convexcls.cli.sources import SourceError
 from convexcls.describe import Column, Mark, Prose, Table
 from convexcls.describe.terminal import to_rich, write
-from convexcls.wording import clean
+from convexcls.wording import clean, plain_values
 
 PROGRAM = "convexcls"
 SHELLS = ("bash", "zsh", "fish")
@@ -29,7 +30,8 @@ A learning rule is shown for what it does: it is compared with others only where
 
 @click.command()
 @click.argument("name", required=False, shell_complete=solver_names)
-def solvers(name: str | None) -> int:
+@json_option("The list as JSON, with the options of each.")
+def solvers(name: str | None, as_json: bool) -> int:
     """List the solvers: what each takes and the relative accuracy it promises.
 
     With a NAME, that solver and its options.
@@ -41,13 +43,21 @@ def solvers(name: str | None) -> int:
     """
     from convexcls.solve import solvers as known
 
-    if name is not None:
+    if name is not None and not as_json:
         _show_solver(known_solver(name))
         return 0
     rows = tuple((info.name, info.accepts, f"{info.promise:.0e}") for info in known())
     columns = (Column("solver"), Column("takes", "words"), Column("promises", "number"))
-    to_rich(screen(), Table("solvers", "Solvers", columns, rows), Prose(PROMISE))
+    chosen = [known_solver(name)] if name is not None else [known_solver(info.name) for info in known()]
+    values = {"solvers": list(map(_solver_values, chosen))}
+    put("convexcls-solvers/1", [Table("solvers", "Solvers", columns, rows, values=values), Prose(PROMISE)], as_json)
     return 0
+
+
+def _solver_values(cls: type) -> dict[str, Any]:
+    """A solver for programs."""
+    options = {o.name: plain_values(o.default) for o in solver_options(cls).values()}
+    return {**{name: getattr(cls, name) for name in ("name", "accepts", "promise", "rule")}, "options": options}
 
 
 def _show_solver(cls: type) -> None:
@@ -62,7 +72,8 @@ def _show_solver(cls: type) -> None:
 
 
 @click.command()
-def problems() -> int:
+@json_option("The list as JSON.")
+def problems(as_json: bool) -> int:
     """List the gallery: problems with known answers.
 
     \b
@@ -70,7 +81,7 @@ def problems() -> int:
       convexcls problems
       convexcls solve two_points
     """
-    rows, broken = [], 0
+    rows, values, broken = [], [], 0
     for name in gallery.entries():
         try:
             e = gallery.entry(name)
@@ -80,12 +91,16 @@ def problems() -> int:
             continue
         data, optimum = e.problem.data, _optimum(e.known.optimum)
         rows.append((name, e.problem.kind, data.n, data.d, Mark(e.known.verdict, "word"), optimum, e.title))
+        about = {"name": name, "title": e.title, "model": e.problem.kind, "samples": data.n, "features": data.d}
+        exact = None if e.known.optimum is None else str(e.known.optimum)
+        values.append({**about, "verdict": e.known.verdict, "optimum": exact})
     titles = (
         Column(title, "count" if title in ("n", "d") else "text")
         for title in ["name", "model", "n", "d", "verdict", "optimum"]
     )
     columns = (*titles, Column("title", "words", begins=True))
-    to_rich(screen(), Table("problems", "The gallery", columns, tuple(rows)))
+    listed = Table("problems", "The gallery", columns, tuple(rows), values={"problems": values})
+    put("convexcls-problems/1", [listed], as_json)
     if broken:
         raise SourceError(f"{broken} of the gallery's problems cannot be read")
     return 0

@@ -16,6 +16,7 @@ import click
 from convexcls.cli import arguments
 from convexcls.cli.screen import Working, say
 from convexcls.cli.sources import Request, check_output, gallery_title, read_problem
+from convexcls.cli.typed import typed
 from convexcls.files import write_file
 from convexcls.problem import NoAnswer
 from convexcls.wording import capitalized, clean
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from convexcls.models import Model
     from convexcls.plots import Display
     from convexcls.proofs.certificate import Level
+    from convexcls.solution import Solution
 
 PAGE_ENDINGS = (".html", ".htm")
 COMPARED = "A solver to compare with; may be repeated (default: all, unless the data are large)."
@@ -155,7 +157,7 @@ def plot(request: Request, kind: str | None, output: Path, solver: str | None, a
     try:
         display = _display(problem, kind, solver, _pair(axes), tol)
     except NoAnswer as refusal:
-        say(f"No picture: {clean(str(refusal))}")
+        say(f"No picture: {typed(str(refusal))}")
         return NO_PICTURE
     write_picture(display, output)
     return 0
@@ -175,7 +177,7 @@ def _display(problem: Model, kind: str | None, solver: str | None, pair: tuple[s
             return AnswersDisplay.of(compare(problem, tol=tol, callback=report))
         if kind == "descent":
             return DescentDisplay.of_solvers(problem, [solver] if solver else _descending(problem), tol=tol)
-        solution = problem.solve(solver or RULE.get(kind or "", "auto"), tol=tol, callback=report).unless_interrupted()
+        solution = _drawn(problem, kind, solver, tol, report)
     chosen: dict[str, Any] = {} if pair is None else {"features": pair}
     if kind is not None:
         return KINDS[kind].of(solution, **chosen)
@@ -195,6 +197,19 @@ def _descending(problem: Model) -> list[str]:
     if found := [name for name in DESCENDING if name in able]:
         return found
     raise NoAnswer(f"none of {', '.join(DESCENDING)} takes the {problem.name}: name a --solver that walks down it")
+
+
+def _drawn(problem: Model, kind: str | None, solver: str | None, tol: float, report: Working | None) -> Solution:
+    """The solution to draw. A problem that the picture's own rule does not take has no such picture."""
+    from convexcls.solvers import SolverRefused
+
+    rule = None if solver else RULE.get(kind or "")
+    try:
+        return problem.solve(solver or rule or "auto", tol=tol, callback=report).unless_interrupted()
+    except SolverRefused as refusal:
+        if rule is None:
+            raise
+        raise NoAnswer(f"the {problem.name} has no {kind}: {refusal}") from None
 
 
 def _pair(axes: str | None) -> tuple[str, str] | None:
@@ -221,9 +236,14 @@ def check_picture(picture: Path, flag: str, request: Request) -> None:
 def write_picture(display: Display, picture: Path) -> None:
     """Draw into a file."""
     from convexcls.plots import Picture
+    from convexcls.plots.tooltips import svg
 
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph")  # a letter that the font lacks is drawn as a box
-        Picture.of(display).figure().savefig(drawn := BytesIO(), format=picture.suffix[1:].lower(), dpi=150)
+        drawn, figure, form = BytesIO(), Picture.of(display).figure(), picture.suffix[1:].lower()
+        if form == "svg":
+            drawn.write(svg(figure).encode())
+        else:
+            figure.savefig(drawn, format=form, dpi=150)
     write_file(picture, drawn.getvalue())
     say(f"picture written to {clean(str(picture))}")

@@ -25,10 +25,12 @@ from convexcls.cli.sources import (
     refuse_output,
     told_as_flags,
 )
+from convexcls.cli.typed import typed
 from convexcls.files import write_file
-from convexcls.tables.coding import labels_of
+from convexcls.tables import Coding, Table, TableError
+from convexcls.tables.coding import ColumnCoding, labels_of
 from convexcls.tables.files import table_of
-from convexcls.wording import clean, shorten
+from convexcls.wording import clean, count, shorten
 
 if TYPE_CHECKING:
     from convexcls.proofs.certificate import Level
@@ -36,6 +38,10 @@ if TYPE_CHECKING:
     from convexcls.studies.evaluation import Evaluation
 
 NOT_PROVED = 1
+GAPS = "Rows with missing cells that the model does not take: an error, or skipped."
+gaps_option = click.option(
+    "--missing", type=click.Choice(["fail", "skip"]), default="fail", show_default=True, help=GAPS
+)
 
 
 @click.command()
@@ -84,7 +90,7 @@ def fit(
     try:
         found.values  # noqa: B018  # there may be none
     except NoAnswer as refusal:
-        say(f"No model: {clean(str(refusal))}")
+        say(f"No model: {typed(str(refusal))}")
         return NOT_PROVED
     if certificate is not None:
         write_file(certificate, found.certificate.to_json() + "\n")
@@ -94,7 +100,7 @@ def fit(
     except NoAnswer as refusal:
         if certified(found):
             raise
-        say(f"without a certificate: {clean(str(refusal))}")
+        say(f"without a certificate: {typed(str(refusal))}")
         model = saved(found, certificate=False)
     model.save(output)
     if model.labels is not None:
@@ -110,13 +116,16 @@ def fit(
 @click.argument("data")
 @arguments.file_option("-o", "--output", help="The CSV file to write (default: the screen).")
 @click.option("--threshold", type=float, help="Predict the second label where its probability is above this.")
+@gaps_option
 @arguments.format_option
-def predict(model: Path, data: str, output: Path | None, threshold: float | None, **how: Any) -> int:
+def predict(model: Path, data: str, output: Path | None, threshold: float | None, missing: str, **how: Any) -> int:
     """Predict the rows of a table by a model that 'convexcls fit' wrote.
 
     Writes a row for each row of DATA: the class, the score (above 0 for the second label; of several classes one
     each), the probabilities where the model has them, and the signed distance from the hyperplane where there is one.
-    --threshold is a probability, for models that have no probabilities a score.
+    --threshold is a probability, for models that have no probabilities a score. A model that was fitted with --missing
+    indicator takes missing cells in the columns that had some; elsewhere they are an error, or with --missing skip the
+    row's prediction is left blank.
 
     Exit codes: 0 written, 2 bad input.
 
@@ -129,13 +138,15 @@ def predict(model: Path, data: str, output: Path | None, threshold: float | None
     request = Request(data, "", **arguments.table_options(how))
     if output is not None:
         refuse_output(output, "--output", (model, *input_files(request)))
-    matrix, _ = _samples(loaded, request, None)
-    text = _as_csv(loaded, matrix, threshold)
+    matrix, _, rows = _samples(loaded, request, None, missing)
+    text = _as_csv(loaded, matrix, threshold, rows)
     if output is None:
         emit(text.rstrip("\n"))
     else:
         write_file(output, text)
         say(f"{matrix.shape[0]} predictions written to {clean(str(output))}")
+    if blank := int(np.sum(~rows)):
+        say(f"note: {count(blank, 'row')} with missing cells left blank")
     return 0
 
 
@@ -144,8 +155,9 @@ def predict(model: Path, data: str, output: Path | None, threshold: float | None
 @click.argument("data")
 @click.option("-t", "--target", metavar="COLUMN", help="The column with the labels (default: as in the fit).")
 @arguments.json_option("The measures as JSON.")
+@gaps_option
 @arguments.format_option
-def evaluate(model: Path, data: str, target: str | None, as_json: bool, **how: Any) -> int:
+def evaluate(model: Path, data: str, target: str | None, as_json: bool, missing: str, **how: Any) -> int:
     """Measure how well a model predicts the labels of a table.
 
     Prints the confusion matrix, accuracy, balanced accuracy, recall and precision by class and, for models with
@@ -164,7 +176,9 @@ def evaluate(model: Path, data: str, target: str | None, as_json: bool, **how: A
     if loaded.labels is None:
         raise click.UsageError("the model has real targets: there are no labels to count")
     request = Request(data, "", **arguments.table_options(how))
-    matrix, labels = _samples(loaded, request, target, labelled=True)
+    matrix, labels, rows = _samples(loaded, request, target, missing, labelled=True)
+    if skipped := int(np.sum(~rows)):
+        say(f"note: {count(skipped, 'row')} with missing cells left out")
     scores = loaded.scorer.scores(matrix)
     probabilities = loaded.probabilities(scores) if loaded.has_probabilities else None
     found = judged(loaded.labels, labels, scores, probabilities)
@@ -185,17 +199,25 @@ def _loaded(path: Path) -> SavedModel:
         raise SourceError(f"{path}: {error.strerror}") from None
 
 
-def _samples(model: SavedModel, request: Request, target: str | None, labelled: bool = False) -> tuple[Any, Any]:
-    """The matrix of a table's rows as the model takes them and, where asked for, their labels."""
+def _samples(
+    model: SavedModel, request: Request, target: str | None, missing: str, labelled: bool = False
+) -> tuple[Any, Any, Any]:
+    """The matrix of a table's rows as the model takes them, where asked for their labels, and which rows they are:
+    all, unless those with missing cells are to be skipped."""
     with Working(f"reading {Path(request.source).name}"), told_as_flags():
         files = opened_files(request)
         if files[0].form == "svmlight":
             contents = read_svmlight(files[0])
-            return model.matrix(_widened(contents.X, len(model.features))), contents.y
+            rows = np.ones(contents.X.shape[0], dtype=bool)
+            return model.matrix(_widened(contents.X, len(model.features))), contents.y, rows
         table = table_of(files, request.dialect)
+        rows = model.whole(table)
+        if not rows.any() or (missing == "fail" and not rows.all()):
+            _refuse(model, table, bool(rows.any()))
+        table = table if rows.all() else table.take(np.flatnonzero(rows))
         matrix = model.matrix(table)
         if not labelled:
-            return matrix, None
+            return matrix, None, rows
         name = target or (None if model.coding is None else model.coding.target) or table.names[-1]
         column = table.column(name, "target")
         if column.missing.any():
@@ -205,7 +227,17 @@ def _samples(model: SavedModel, request: Request, target: str | None, labelled: 
         positive = None if model.coding is None else model.coding.positive
         if positive is not None and f"not {positive}" in (model.labels or ()):
             labels = np.array([positive if str(label) == positive else f"not {positive}" for label in labels.tolist()])
-        return matrix, labels
+        return matrix, labels, rows
+
+
+def _refuse(model: SavedModel, table: Table, some: bool) -> None:
+    """Refuse a table with missing cells, with what can be done about them."""
+    try:
+        (model.coding or Coding(tuple(map(ColumnCoding, model.features)))).code(table)
+    except TableError as error:
+        if not some:
+            raise
+        raise TableError(f"{error.plain}, or leave their predictions out", missing="skip") from None
 
 
 def _widened(X: Any, width: int) -> Any:
@@ -216,8 +248,8 @@ def _widened(X: Any, width: int) -> Any:
     return X
 
 
-def _as_csv(model: SavedModel, matrix: Any, threshold: float | None) -> str:
-    """A line for each row, with a header."""
+def _as_csv(model: SavedModel, matrix: Any, threshold: float | None, rows: Any) -> str:
+    """A line for each row, with a header; a blank one for each that is not among the ``rows``."""
     from convexcls.problem import NoAnswer
 
     scores = model.scorer.scores(matrix)
@@ -241,7 +273,9 @@ def _as_csv(model: SavedModel, matrix: Any, threshold: float | None) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(columns)
-    writer.writerows(zip(*(np.asarray(values).tolist() for values in columns.values()), strict=True))
+    lines = zip(*(np.asarray(values).tolist() for values in columns.values()), strict=True)
+    blank = ("",) * len(columns)
+    writer.writerows(next(lines) if there else blank for there in rows.tolist())
     return text.getvalue()
 
 
@@ -282,7 +316,8 @@ def evaluation_parts(found: Evaluation) -> list[Any]:
 
 @click.command()
 @click.argument("name", required=False)
-def models(name: str | None) -> int:
+@arguments.json_option("The list as JSON.")
+def models(name: str | None, as_json: bool) -> int:
     """List the models with their parameters.
 
     With a NAME, what that model is.
@@ -295,23 +330,26 @@ def models(name: str | None) -> int:
     import inspect
 
     from convexcls.cli.settings import describe, model_parameters, takes
-    from convexcls.describe import Column, Prose
+    from convexcls.describe import Column
     from convexcls.describe import Table as Shown
-    from convexcls.describe.terminal import to_rich, write
+    from convexcls.describe.terminal import write
     from convexcls.models import by_kind
-    from convexcls.wording import did_you_mean
+    from convexcls.wording import did_you_mean, plain_values
 
     kinds = by_kind()
     if name is not None and name not in kinds:
         raise click.UsageError(f"there is no model {name!r}{did_you_mean(name, kinds)}; there are {', '.join(kinds)}")
-    if name is not None:
+    if name is not None and not as_json:
         write(screen(), inspect.cleandoc(kinds[name].__doc__ or "").partition("\n>>>")[0].rstrip() + "\n")
-    rows = []
+    rows, values = [], []
     for kind, cls in kinds.items():
         if name in (None, kind):
-            set_by = [f"{p.name}={p.default} ({describe(p.hint)})" for p in model_parameters(cls).values()]
-            set_by += ["class_weight=balanced"] if takes(cls, "sample_weight") else []
+            weights, known = takes(cls, "sample_weight"), model_parameters(cls)
+            defaults = {p.name: plain_values(p.default) for p in known.values()}
+            values.append({"name": kind, "class": cls.__name__, "parameters": defaults, "weights": weights})
+            set_by = [f"{p.name}={p.default} ({describe(p.hint)})" for p in known.values()]
+            set_by += ["class_weight=balanced"] if weights else []
             rows.append((kind, cls.__name__, "; ".join(set_by) or "-"))
     columns = (Column("model"), Column("in Python"), Column("parameters (-p NAME=VALUE)", "words"))
-    to_rich(screen(), Shown("models", "Models", columns, tuple(rows)), Prose(""))
+    put("convexcls-models/1", [Shown("models", "Models", columns, tuple(rows), values={"models": values})], as_json)
     return 0

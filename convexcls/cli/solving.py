@@ -67,7 +67,7 @@ def show(request: Request, dual: bool, latex: bool, standalone: bool, markdown: 
 @click.command()
 @arguments.source_arguments
 @arguments.solver_option
-@click.option("-o", "--option", "options", metavar="NAME=VALUE", multiple=True, help=OPTION)
+@click.option("--option", "options", metavar="NAME=VALUE", multiple=True, help=OPTION)
 @arguments.tolerance
 @arguments.proof_level
 @click.option("--all", "everything", is_flag=True, help="All coefficients and support rows, however many.")
@@ -123,7 +123,8 @@ def solve(
 @arguments.column_options
 @click.option("-b", "--basis", metavar="BASIS", help=BASIS)
 @arguments.format_option
-def verify(certificate: Path, data: str, basis: str | None, **how: Any) -> int:
+@arguments.json_option("The outcome as JSON.")
+def verify(certificate: Path, data: str, basis: str | None, as_json: bool, **how: Any) -> int:
     """Check a certificate from nothing but the file and the data.
 
     CERTIFICATE is a file that 'convexcls solve --certificate' or certificate.to_json() wrote, DATA the file with the
@@ -139,6 +140,7 @@ def verify(certificate: Path, data: str, basis: str | None, **how: Any) -> int:
       convexcls verify proof.json data.csv
       convexcls verify proof.json data.csv --target label --weight count
     """
+    from convexcls.describe.studies import verification_prose
     from convexcls.proofs.portable.verification import verify_parsed
 
     parsed = _parsed(certificate)
@@ -149,7 +151,10 @@ def verify(certificate: Path, data: str, basis: str | None, **how: Any) -> int:
         samples = read_coded(request, parsed.coding, parsed.labels is None)
     X, y = _spoken_of(parsed, samples, basis)
     found = verify_parsed(parsed, X, y, samples.weights)
-    write(screen(), found.explain())
+    if as_json:
+        put("convexcls-verification/1", [verification_prose(found)], as_json)
+    else:
+        write(screen(), found.explain())
     return 0 if found.accepted else 1
 
 

@@ -14,6 +14,7 @@ from convexcls.cli.pages import check_picture, write_picture
 from convexcls.cli.screen import Working, emit, put, say
 from convexcls.cli.settings import NUMBER
 from convexcls.cli.sources import Request, read_problem, read_samples
+from convexcls.cli.typed import typed
 from convexcls.problem import NoAnswer
 from convexcls.wording import clean
 
@@ -78,7 +79,7 @@ def compare(request: Request, solvers: tuple[str, ...], tol: float, as_json: boo
     problem = read_problem(request)
     with Working(f"comparing solvers on the {problem.name}") as report:
         comparison = run(problem, list(solvers) or None, tol=tol, callback=report)
-    put("convexcls-comparison/1", comparison_parts(comparison), as_json)
+    put("convexcls-comparison/2", comparison_parts(comparison), as_json)
     return 0 if any(row.status != "undecided" for row in comparison.rows) else 1
 
 
@@ -146,7 +147,7 @@ def summary(request: Request, confidence: float, tol: float, as_json: bool) -> i
     try:
         found = solution.summary(confidence)
     except NoAnswer as refusal:
-        say(f"No summary: {clean(str(refusal))}")
+        say(f"No summary: {typed(str(refusal))}")
         return NOT_PROVED
     emit(strict_json(found.to_dict()) if as_json else clean(str(found), keep="\n"))
     return 0
@@ -190,7 +191,7 @@ def path(request: Request, over: str, points: int, tol: float, picture: Path | N
     with Working(f"following the {problem.name}") as report:
         settings[name] = values
         found = follow(type(problem), problem.data.samples, problem.data.given, tol=tol, progress=report, **settings)
-    put("convexcls-path/1", [path_table(found)], as_json)
+    put("convexcls-path/2", [path_table(found)], as_json)
     if picture is not None:
         write_picture(PathDisplay.of(found), picture)
     return 0 if found.proved else NOT_PROVED

@@ -16,12 +16,14 @@ from convexcls.studies.evaluation import Evaluation, confusion
 from convexcls.studies.inference import Summary
 from convexcls.studies.leave_one_out import leave_one_out
 from convexcls.studies.leave_one_out.newton import takes_newton
-from convexcls.wording import shorten
+from convexcls.wording import count, shorten
 
 MAX_LABELS = 12
 #: Leaving out each sample in turn is asked for unasked up to so many entries where it needs no fit of its own, and up
 #: to so many samples where it does.
-MAX_ENTRIES, MAX_REFITS = 200_000, 60
+MAX_ENTRIES, MAX_REFITS = 200_000, 100
+#: What helps where a class is never predicted.
+ALIKE = "Weights that make all classes count alike may change that: class_weight=balanced."
 LIKELIHOODS = ("logistic", "softmax")
 
 
@@ -35,10 +37,14 @@ def fit(s: Solution) -> Chapter | None:
         return None
     own = _evaluation(data, s.decision_function(data.samples))
     found = [("On the samples that it was fitted to", own)]
-    if (without := _left_out(problem)) is not None:
+    without, note = _left_out(problem), ""
+    if isinstance(without, Evaluation):
         found.append(("Each sample by the fit to all others (leave-one-out)", without))
-    warning = f"This classifier {own.warning}." if own.warning else ""
-    return Chapter("fit", "How well it fits", (Prose(warning), _shares(found), *(_matrix(*each) for each in found)))
+    else:
+        note = f"Leave-one-out: {without}."
+    warning = f"This classifier {own.warning}. {ALIKE}" if own.warning else ""
+    matrices = [_matrix(*each) for each in found]
+    return Chapter("fit", "How well it fits", (Prose(warning), _shares(found), *matrices, Prose(note)))
 
 
 def _evaluation(data: Data, scores: Array) -> Evaluation:
@@ -46,17 +52,22 @@ def _evaluation(data: Data, scores: Array) -> Evaluation:
     return Evaluation(labels, confusion(classes, scores, len(labels)))
 
 
-def _left_out(problem: Model) -> Evaluation | None:
-    """The same by leave-one-out, where that is quick and every sample has a prediction."""
+def _left_out(problem: Model) -> Evaluation | str:
+    """The same by leave-one-out, where that is quick and every sample has a prediction; or why it is not there."""
     data = problem.data
     quick = takes_newton(problem) or problem.kind == "least-squares"
     if data.sparse or (data.n * data.d > MAX_ENTRIES if quick else data.n > MAX_REFITS):
-        return None
+        return f"not unasked with {data.n} samples, for it takes long (convexcls validate, cc.leave_one_out)"
     try:
         found = leave_one_out(problem)
-    except NoAnswer:
-        return None
-    return None if found.undetermined else _evaluation(data, found.scores)
+    except NoAnswer as refusal:
+        return f"there is none: {refusal}"
+    if found.undetermined:
+        row, reason = next(iter(found.undetermined.items()))
+        return (
+            f"{count(len(found.undetermined), 'sample')} cannot be predicted by the others, such as row {row}: {reason}"
+        )
+    return _evaluation(data, found.scores)
 
 
 def _shares(found: list[tuple[str, Evaluation]]) -> Facts:

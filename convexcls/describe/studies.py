@@ -11,6 +11,7 @@ import numpy as np
 from convexcls.describe.parts import Column, Fact, Facts, Mark, Part, Prose, Table
 from convexcls.describe.problem import some_of, title
 from convexcls.describe.solution import MAX_ROWS_LISTED
+from convexcls.proofs.portable import Verification
 from convexcls.proofs.separability import Separability
 from convexcls.referee import Appraisal, Appraisals
 from convexcls.studies.compare import COMPARED_COLUMNS, Comparison
@@ -19,12 +20,13 @@ from convexcls.studies.inference.summary import cells, head, heading, titles
 from convexcls.studies.leave_one_out import LeaveOneOut
 from convexcls.studies.leave_one_out.result import facts, how
 from convexcls.studies.paths import PATH_COLUMNS, Path
+from convexcls.wording import MAX_FILE_DIGITS, rational_text
 
 
 def comparison_table(comparison: Comparison) -> Table:
     """A row a solver, all judged by the same check."""
     columns = [
-        Column(name, "text" if name in ("solver", "verdict") else "number", begins=name == "gap")
+        Column(name, "text" if name in ("solver", "status") else "number", begins=name == "gap")
         for name in COMPARED_COLUMNS
     ]
     rows = [_with_mark(row) for row in comparison.table()]
@@ -55,7 +57,7 @@ def _with_mark(row: list[str]) -> tuple[Any, ...]:
 
 def path_table(path: Path) -> Table:
     """One line a value, then what the table cannot show."""
-    columns = [Column(name, "text" if name == "verdict" else "number") for name in (path.parameter, *PATH_COLUMNS)]
+    columns = [Column(name, "text" if name == "status" else "number") for name in (path.parameter, *PATH_COLUMNS)]
     caption = f"{path.model} along {path.parameter}"
     rows = tuple(map(_with_mark, path.table()))
     return Table("path", caption, tuple(columns), rows, remarks=tuple(path.remarks()), values=path.to_dict())
@@ -145,6 +147,20 @@ def separability_prose(found: Separability) -> Prose:
         "hull": None if hull is None else {"point": _texts(hull.point), "weights": weights},
         "weights": {str(row): str(value) for row, value in found.weights.items()},
         "pairs": [{"labels": pair, "verdict": one.verdict} for pair, one in found.pairs.items()],
+    }
+    return Prose(found.explain(), data=data)
+
+
+def verification_prose(found: Verification) -> Prose:
+    """The outcome of checking a certificate; for programs what it speaks of and the bounds as text."""
+    parsed = found.parsed if found.accepted else None
+    bounds = {"lower": found.lower, "upper": found.upper}
+    data = {
+        "accepted": found.accepted,
+        **{name: getattr(parsed, name, None) for name in ("verdict", "level", "model", "samples")},
+        **{name: None if value is None else rational_text(value, MAX_FILE_DIGITS) for name, value in bounds.items()},
+        "rounded": found.rounded,
+        "reasons": found.reasons,
     }
     return Prose(found.explain(), data=data)
 

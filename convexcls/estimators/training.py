@@ -141,7 +141,7 @@ class FitTasks:
 
         def listen(line: Iteration) -> None:
             if self.estimator.verbose:
-                print(f"[{who}] {line.iteration:5d}  objective {line.objective:.10g}  residual {line.residual:.1e}")
+                print(f"[{who}] {line}")
             if task is not None:
                 step = task.subcontext(task_name="iteration")
                 step.call_on_fit_task_begin(estimator=self.estimator)

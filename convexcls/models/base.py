@@ -46,6 +46,7 @@ class Model(Problem):
             _KINDS[kind] = cls
 
     data: Data
+    shown = ("kind", "data", "parameters", "notes")
 
     def __init__(
         self,

@@ -47,7 +47,7 @@ class HardMarginSVM(Model):
         )
 
     def remedy(self, status: str) -> str:
-        return "A soft margin has one: the model soft-margin, SoftMarginSVM" if status == "infeasible" else ""
+        return "A soft margin has one: SoftMarginSVM" if status == "infeasible" else ""
 
     def separating(self) -> SeparatingMargin:
         """Feasible iff the classes are strictly separable: some direction moves all rows to one side."""

@@ -8,9 +8,10 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from convexcls.arrays import Array
+from convexcls.arrays import Array, Indices
 from convexcls.data import DataError
 from convexcls.plots import style
+from convexcls.plots.density import FEWEST
 from convexcls.plots.display import Axes, Display, solutions_of
 from convexcls.plots.from_solution import (
     SEVERAL_BORDERS,
@@ -100,9 +101,8 @@ class BoundaryDisplay(Display):
             view = view.as_section()
         alpha = np.empty(0) if held is None else sample_multipliers(held)[support]
         by = f" by {', '.join(who)}" if len(solutions) > 1 else ""
-        marks = {"mistakes": wrong, "mistakes_of": by, "rings": "support points, size by α"}
-        points = Points.of(shown, rows, view, support=support, alpha=alpha, **marks)
-        frame = frame_of(points.places, view.is_line)
+        marks = {"support": support, "mistakes": wrong, "alpha": alpha, "mistakes_of": by}
+        points, frame = seen(shown, rows, view, rings="support points, size by α", **marks)
         fields = tuple(field_of(s, view, frame) for s in solutions)
         lines = tuple(f.lines(0.0) if f.values.ndim == 2 else f.borders() for f in fields)
         out = cls(points, view, frame, called, fields, lines, tuple(equation(s) for s in solutions))
@@ -138,8 +138,7 @@ class BoundaryDisplay(Display):
         coefs = [linear_coef(s) for s in solutions]
         coef = None if any(c is None for c in coefs) else np.array(coefs)
         view = choose_view(shown.samples, shown.names, coef, features, rows)
-        points = Points.of(shown, rows, view, mistakes=wrong)
-        frame = frame_of(points.places, view.is_line)
+        points, frame = seen(shown, rows, view, support=NOBODY, mistakes=wrong)
         scores = field_of(solutions[0], view, frame, lambda places: score(view.lift(places)))
         name = f"{solutions[0].problem.name}, one against the rest"
         return cls(points, view, frame, (name,), (scores,), (scores.borders(),), (SEVERAL_BORDERS,))
@@ -213,7 +212,7 @@ class BoundaryDisplay(Display):
         assert signs is not None
         short = np.flatnonzero(excess < -ON_THE_MARGIN * max(self.slab, 1.0))
         self.slack_rows = int(short.size)
-        if short.size:
+        if short.size and self.points.density is None:
             chosen = evenly(np.intersect1d(short, self.points.rows), MAX_SLACK_LINES)
             begin = self.points.at(chosen)
             end = feet(score_of(held, self.view), begin, signs[chosen] * self.slab, self.frame)
@@ -268,6 +267,15 @@ class BoundaryDisplay(Display):
         if self.slack_rows:
             lines.append(f"{style.counted(self.slack_rows, 'sample')} fall short of their margin.")
         return " ".join(lines)
+
+
+def seen(shown: Shown, rows: Indices, view: View, **marks: Any) -> tuple[Points, Frame]:
+    """The samples as they are drawn, ``rows`` of them one by one or all by their density, and what frames them."""
+    if shown.n < FEWEST:
+        points = Points.of(shown, rows, view, **marks)
+        return points, frame_of(points.places, view.is_line)
+    frame = frame_of(view.places(shown.samples, shown.classes), view.is_line)
+    return Points.dense(shown, view, frame, **marks), frame
 
 
 # ---- several solutions on one picture -------------------------------------------------------------------

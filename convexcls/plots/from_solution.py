@@ -89,7 +89,7 @@ def check_point(solution: Solution, what: str) -> None:
         return
     name = solution.problem.name
     if solution.status == "infeasible" and "margin" in (c.name for c in solution.problem.constraints):
-        raise NoAnswer(f"the {name} is infeasible: it has no {what}; HullsDisplay (--kind hulls) shows why")
+        raise NoAnswer(f"the {name} is infeasible: it has no {what}; HullsDisplay shows why")
     raise NoAnswer(f"the {name} is {solution.status}: it has no {what} to draw")
 
 

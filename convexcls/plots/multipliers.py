@@ -14,6 +14,7 @@ from convexcls.plots import style
 from convexcls.plots.display import Axes, Display
 from convexcls.plots.from_solution import box, check_point, sample_multipliers
 from convexcls.plots.points import evenly
+from convexcls.plots.tooltips import tell
 from convexcls.problem import NoAnswer
 from convexcls.solution import Solution
 
@@ -75,7 +76,9 @@ class MultipliersDisplay(Display):
             name = f"α of {style.plain(self.labels[k])}" if self.labels else "α"
             look: style.Look = {"color": style.class_style(k)["color"], "hatch": style.HATCHES[k % 8] if k else ""}
             edge: style.Look = {"edgecolor": style.EDGE, "linewidth": 0.6, "zorder": 2}
-            ax.bar(places[chosen], self.alpha[chosen], width=0.75, **look, **edge, label=name)
+            bars = ax.bar(places[chosen], self.alpha[chosen], width=0.75, **look, **edge, label=name)
+            for bar, row, alpha in zip(bars, self.rows[chosen], self.alpha[chosen], strict=True):
+                tell(bar, [f"row {row}: α = {alpha:.4g}"])
         if self.box is not None:
             for sign in (1, -1) if np.any(self.alpha < 0) else (1,):
                 name = f"upper bound ({self.at_bound:,} at it)" if sign > 0 else ""
@@ -151,7 +154,9 @@ class SlacknessDisplay(Display):
             largest = self.products[name]
             label = f"{style.plain(name)}: products {f'up to {largest:.0e}' if largest else 'all 0'}"
             x, y = self.slack[name][rows], self.multiplier[name][rows]
-            ax.scatter(x, y, marker=marker, **look, zorder=3, clip_on=False, label=label)
+            marks = ax.scatter(x, y, marker=marker, **look, zorder=3, clip_on=False, label=label)
+            said = zip(rows.tolist(), x.tolist(), y.tolist(), strict=True)
+            tell(marks, [f"{name} row {row}: multiplier {b:.4g}, slack {a:.4g}" for row, a, b in said])
         for line in (ax.axhline, ax.axvline):
             line(0.0, color="black", linewidth=1.0, zorder=1)
         ax.margins(0.06)

@@ -9,9 +9,11 @@ import numpy as np
 
 from convexcls.arrays import Array, Indices, Mask
 from convexcls.plots import style
+from convexcls.plots.density import RARE, Density
 from convexcls.plots.from_solution import Shown
 from convexcls.plots.plane import Frame, View
 from convexcls.plots.style import Axes
+from convexcls.plots.tooltips import tell
 
 #: So many samples are shown besides those that matter.
 MAX_SAMPLES_SHOWN = 2000
@@ -60,7 +62,7 @@ def evenly(rows: Indices, most: int) -> Indices:
 @dataclass(frozen=True, eq=False)
 class Points:
     """The samples shown: their ``rows`` among all ``n``, ``places`` and ``classes``. ``support`` and ``mistakes`` are
-    rows, too; ``alpha`` belongs to ``support``."""
+    rows, too; ``alpha`` belongs to ``support``. Of many samples there is the ``density``, with few of them on it."""
 
     n: int
     rows: Indices
@@ -73,6 +75,7 @@ class Points:
     mistakes: Indices = field(default_factory=lambda: NOBODY)
     mistakes_of: str = ""
     rings: str = "support points"
+    density: Density | None = None
 
     @classmethod
     def of(cls, shown: Shown, rows: Indices, view: View, **marks: Any) -> Points:
@@ -90,10 +93,21 @@ class Points:
         """The places of some of the rows shown."""
         return self.places[np.searchsorted(self.rows, rows)]
 
+    @classmethod
+    def dense(cls, shown: Shown, view: View, frame: Frame, support: Indices, mistakes: Indices, **marks: Any) -> Points:
+        """The density of all samples; besides one by one rare classes, and those that matter where these are few."""
+        places, labels = view.places(shown.samples, shown.classes), len(shown.labels)
+        rare = np.flatnonzero(np.bincount(shown.classes, minlength=labels) <= RARE)
+        few = [rows for rows in (support, mistakes) if rows.size <= MAX_LARGE_MARKS]
+        rows = np.unique(np.concatenate([np.flatnonzero(np.isin(shown.classes, rare)), *few]))
+        density = Density.of(places, shown.classes, labels, frame, view.is_line)
+        return cls.of(shown, rows, view, support=support, mistakes=mistakes, density=density, **marks)
+
     @property
     def thinned(self) -> str:
         """How many samples are shown, where not all are."""
-        return "" if self.rows.size == self.n else f"{self.rows.size:,} of {self.n:,} samples shown"
+        whole = self.rows.size == self.n or self.density is not None
+        return "" if whole else f"{self.rows.size:,} of {self.n:,} samples shown"
 
     # ---- drawing ----------------------------------------------------------------------------------
 
@@ -101,24 +115,33 @@ class Points:
         """Classes, rings around support points, crosses on mistakes."""
         area = float(np.clip(3600.0 / max(self.rows.size, 1), 7.0, 34.0))
         many = self.rows.size > style.MAX_VECTOR_MARKERS
+        names = {k: f"{style.plain(label)} ({self.counts[k]:,})" for k, label in enumerate(self.labels)}
+        if self.density is not None:
+            self.density.draw(ax, names)
         for k, label in enumerate(self.labels):
             chosen = self.classes == k
             if not chosen.any():
                 continue
             x, y = self.places[chosen].T
             edge: style.Look = {"edgecolors": style.EDGE, "linewidths": 0.5, "zorder": 3, "rasterized": many}
-            ax.scatter(x, y, s=area, **style.class_style(k), **edge, label=f"{style.plain(label)} ({self.counts[k]:,})")
+            marks = ax.scatter(x, y, s=area, **style.class_style(k), **edge, label=None if self.density else names[k])
+            tell(marks, self._words(self.rows[chosen], str(label)))
         if self.support.size:
             self._draw_rings(ax, many)
+        if self._too_many(ax, self.mistakes, f"misclassified{self.mistakes_of}"):
+            return
         if self.mistakes.size:  # below the samples: their arms show, and the class of the sample, too
             seen = np.isin(self.mistakes, self.rows)
             x, y = self.at(self.mistakes[seen]).T
             few = seen.sum() < MAX_LARGE_MARKS
             size, width = float(np.clip(6.0 * area, 60.0 if few else 16.0, 160.0)), 1.6 if few else 0.8
             name = f"misclassified{self.mistakes_of} ({_of(seen)})"
-            ax.scatter(x, y, s=size, linewidths=width, **style.MISTAKE, rasterized=many, label=name)
+            marks = ax.scatter(x, y, s=size, linewidths=width, **style.MISTAKE, rasterized=many, label=name)
+            tell(marks, self._words(self.mistakes[seen], name.partition(" (")[0]))
 
     def _draw_rings(self, ax: Axes, many: bool) -> None:
+        if self._too_many(ax, self.support, self.rings.split(",")[0]):
+            return
         seen = np.isin(self.support, self.rows)
         x, y = self.at(self.support[seen]).T
         sizes = SMALLEST_RING + (LARGEST_RING - SMALLEST_RING) * np.abs(self.alpha) / (np.abs(self.alpha).max() or 1.0)
@@ -126,12 +149,28 @@ class Points:
         few = seen.sum() < MAX_LARGE_MARKS
         areas, width = sizes[seen] * max(crowded, 0.25 if few else 0.0), 1.1 if few else 0.6
         name = f"{self.rings} ({_of(seen)})"
-        ax.scatter(x, y, s=areas, linewidths=width, **style.SUPPORT, rasterized=many, label=name)
+        marks = ax.scatter(x, y, s=areas, linewidths=width, **style.SUPPORT, rasterized=many, label=name)
+        tell(marks, self._words(self.support[seen], self.rings.split(",")[0].removesuffix("s")))
+
+    def _words(self, rows: Indices, what: str) -> list[str]:
+        """What a mark on each of these rows says."""
+        alpha = dict(zip(self.support.tolist(), self.alpha.tolist(), strict=False))
+        measure = "α =" if self.rings.startswith("support") else "weight"
+        return [f"row {i}: {what}" + (f", {measure} {alpha[i]:.4g}" if i in alpha else "") for i in rows.tolist()]
+
+    def _too_many(self, ax: Axes, rows: Indices, name: str) -> bool:
+        """Whether these are not marked on the density: then the legend has their number."""
+        if self.density is None or rows.size <= MAX_LARGE_MARKS:
+            return False
+        ax.plot([], [], " ", label=f"{name}: {rows.size:,}")
+        return True
 
     def describe(self) -> str:
         """The samples in words."""
         parts = [f"{self.counts[k]:,} {label}" for k, label in enumerate(self.labels)]
         out = f"{style.counted(self.n, 'sample')} ({', '.join(parts)})"
+        if self.density is not None:
+            out += ", drawn by their density"
         if self.thinned:
             out += f", {self.rows.size:,} of them shown"
         if self.support.size:

@@ -133,10 +133,14 @@ def marked(k: int, size: float) -> Look:
     return {"marker": MARKERS[k % 8], "markersize": size}
 
 
+def rgb(k: int) -> tuple[float, float, float]:
+    """The colour of class k: its shares of red, green and blue."""
+    return tuple(int(CLASS_COLOURS[k % 8][at : at + 2], 16) / 255 for at in (1, 3, 5))  # type: ignore[return-value]
+
+
 def pale(k: int, amount: float = 0.85) -> tuple[float, float, float]:
     """The colour of class k, mixed with white: the ground on which its samples lie."""
-    red, green, blue = (int(CLASS_COLOURS[k % 8][at : at + 2], 16) / 255 for at in (1, 3, 5))
-    return tuple(amount + (1 - amount) * part for part in (red, green, blue))  # type: ignore[return-value]
+    return tuple(amount + (1 - amount) * part for part in rgb(k))  # type: ignore[return-value]
 
 
 def plain(text: object, longest: int = MAX_NAME_CHARACTERS) -> str:

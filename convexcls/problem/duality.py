@@ -103,6 +103,8 @@ class Dual(Problem):
     ('1/2', '1/2')
     """
 
+    shown = ("primal", "steps", "recover")
+
     primal: Problem
     steps: tuple[Step, ...]
     _back: Callable[[Values, Values], tuple[Array, dict[str, Array]]]

@@ -82,6 +82,12 @@ class Problem(AsClassifier, InNotebooks):
 
     #: The name under which the command line and files know a model; empty for a user's own problem.
     kind: ClassVar[str] = ""
+    #: What the Tab key shows: what users call. The rest is for solvers and proofs.
+    shown: ClassVar[tuple[str, ...]] = (
+        *("name", "sense", "variables", "quadratic", "linear", "terms", "constraints", "norm_bounds", "constant"),
+        *("size", "layout", "split", "objective", "gradient", "hessian", "lagrangian", "multiplier_sizes"),
+        *("explain", "latex", "dual", "to_cvxpy", "check", "solve"),
+    )
 
     name: str
     variables: tuple[Variable, ...]
@@ -168,6 +174,12 @@ class Problem(AsClassifier, InNotebooks):
 
     def __getstate__(self) -> dict[str, Any]:
         return without_cache(self)
+
+    def __dir__(self) -> list[str]:
+        found: set[str] = set()
+        for cls in type(self).__mro__:  # of a class of the user's, and of Python itself, everything
+            found.update(vars(cls).get("shown", ()) if cls.__module__.startswith("convexcls.") else vars(cls))
+        return sorted(found)
 
     # ---- layout -------------------------------------------------------------------------------
 
@@ -482,13 +494,15 @@ class Problem(AsClassifier, InNotebooks):
         start: Any = None,
         level: Literal["float", "rigorous", "exact"] = "float",
         keep: Literal["points"] | None = None,
+        verbose: bool = False,
         **options: Any,
     ) -> Solution:
         """Solve with the named solver, from ``start`` where it can, and prove the answer on the original data, at the
         given ``level``: residuals, bounds that hold despite rounding, or exact arithmetic.
 
         ``tol`` is the relative tolerance of the proof, ``callback`` is called with every line of the solver's trace,
-        which has the points on the way with ``keep="points"``. The options are the solver's own: ``convexcls.solve``.
+        which has the points on the way with ``keep="points"``, and ``verbose`` prints them. The options are the
+        solver's own: see ``convexcls.solve``.
 
         >>> import convexcls as cc
         >>> problem = cc.SoftMarginSVM([[0], [2], [4]], [0, 1, 1], C=10.0)
@@ -501,7 +515,7 @@ class Problem(AsClassifier, InNotebooks):
         """
         from convexcls.solve import solve
 
-        return solve(self, solver, tol, callback, start, level, keep=keep, **options)
+        return solve(self, solver, tol, callback, start, level, keep=keep, verbose=verbose, **options)
 
     def check(self, *, level: Literal["float", "rigorous", "exact"] = "float", **values: Any) -> Appraisal:
         """Judge a point that somebody worked out: the KKT conditions in a table, bounds on the optimum, and how far the

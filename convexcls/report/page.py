@@ -114,22 +114,24 @@ def _gallery(name: str, heading: str, shown: list[Html]) -> Html:
 
 def figure(picture: Picture) -> Html:
     """A picture with its title and, for who cannot see it, its description."""
-    return tag("figure", drawing(picture), tag("figcaption", tag("b", picture.title), " ", picture.alt))
+    drawn = tag("div", drawing(picture), class_="drawn")  # on a small screen it is moved, not shrunk
+    return tag("figure", drawn, tag("figcaption", tag("b", picture.title), " ", picture.alt))
 
 
 def drawing(picture: Picture) -> Html:
     """As SVG, its text as outlines: it looks the same everywhere, and no name in it is markup."""
     from matplotlib import rc_context
 
+    from convexcls.plots.tooltips import svg
+
     plain = {"svg.fonttype": "path", "svg.hashsalt": picture.name, "savefig.facecolor": "white"}
     with rc_context(plain), np.errstate(all="ignore"):  # where numbers end, so do the ticks of an axis
         sheet = picture.figure()
         sheet.axes[0].set_title("")  # it stands in the caption
-        text = io.StringIO()
-        sheet.savefig(text, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
-        if len(text.getvalue()) > MAX_SVG_CHARACTERS:
+        text = svg(sheet)
+        if len(text) > MAX_SVG_CHARACTERS:
             return _pixels(sheet, picture)
-    return inline(text.getvalue(), picture)
+    return inline(text, picture)
 
 
 def inline(svg: str, picture: Picture) -> Html:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 from importlib import import_module
 
-from convexcls.solvers.base import Answer, Callback, Iteration, Solver, SolverRefused, Standing, Start, Tracer
+from convexcls.solvers.base import Answer, Callback, Iteration, Solver, SolverRefused, Standing, Start, Tracer, printing
 from convexcls.wording import did_you_mean
 
 REGISTRY: dict[str, str] = {
@@ -70,6 +70,7 @@ __all__ = [
     "Standing",
     "Start",
     "Tracer",
+    "printing",
     "solver_class",
     "solver_names",
 ]

@@ -68,6 +68,20 @@ class Iteration:
         """The multipliers there; None where it does not tell."""
         return self._stands[1]
 
+    def __str__(self) -> str:
+        return f"{self.iteration:5d}  objective {self.objective:.10g}  residual {self.residual:.1e}"
+
+
+def printing(who: str, callback: Callback | None = None) -> Callback:
+    """A callback that prints every line as one of ``who``'s before the other hears of it."""
+
+    def told(line: Iteration) -> None:
+        print(f"[{who}] {line}")
+        if callback is not None:
+            callback(line)
+
+    return told
+
 
 class WhenLookedAt(Mapping[str, Any]):
     """Details of an iteration that are worked out when somebody looks at them, and once."""

@@ -13,14 +13,18 @@ from convexcls.solution import Solution
 from convexcls.solve import accepting, solve
 from convexcls.wording import columns, count, number, plain_values, seconds, small
 
-CONDITIONS = ("stationarity", "primal_feasibility", "dual_feasibility", "complementary_slackness")
+#: The relative measures of a row, each with what it measures.
+MEASURES = {
+    "gap": "relative_gap",
+    "stationarity": "stationarity",
+    "primal": "primal_feasibility",
+    "dual": "dual_feasibility",
+    "slackness": "complementary_slackness",
+}
 #: What a row has of its solution as it is.
-COPIED_FIELDS = ("solver", "status", "objective", "dual_objective", "gap", "iterations", "seconds", "message")
-#: The last five are relative.
-COMPARED_COLUMNS = (
-    *("solver", "verdict", "objective", "support", "steps", "seconds"),
-    *("gap", "stationarity", "primal", "dual", "slackness"),
-)
+COPIED_FIELDS = ("solver", "status", "objective", "dual_objective", "iterations", "seconds", "message")
+#: The fields of a row that tables show.
+COMPARED_COLUMNS = ("solver", "status", "objective", "support", "iterations", "seconds", *MEASURES)
 
 
 def support_size(s: Solution) -> int | None:
@@ -31,39 +35,40 @@ def support_size(s: Solution) -> int | None:
 
 @dataclass(frozen=True)
 class Row:
-    """One solver's answer, as measured by us: the four residuals are relative."""
+    """One solver's answer, as measured by us: the gap, stationarity, ``primal`` and ``dual`` feasibility and
+    complementary ``slackness`` are relative, NaN where the verdict does not rest on them. Tables have its fields as
+    columns."""
 
     solver: str
     status: str
     objective: float
     dual_objective: float
-    gap: float
-    stationarity: float
-    primal_feasibility: float
-    dual_feasibility: float
-    complementary_slackness: float
     support: int | None
     iterations: int
     seconds: float
+    gap: float
+    stationarity: float
+    primal: float
+    dual: float
+    slackness: float
     message: str
     solution: Solution
 
     @classmethod
     def of(cls, s: Solution) -> Row:
         """The row of a solution."""
-        kkt = s.certificate.kkt if s.x is not None else None
-        found: dict[str, Any] = {name: math.nan if kkt is None else getattr(kkt, name).relative for name in CONDITIONS}
-        found |= {name: getattr(s, name) for name in COPIED_FIELDS}
+        kkt = s.certificate.kkt if s.x is not None and s.status in ("optimal", "undecided") else None
+        found: dict[str, Any] = {name: getattr(s, name) for name in COPIED_FIELDS}
+        for name, measured in MEASURES.items():
+            value = math.nan if kkt is None else getattr(kkt, measured)
+            found[name] = getattr(value, "relative", value)
         return cls(**found, support=support_size(s) if s.multipliers else None, solution=s)
 
     def cells(self) -> list[str]:
-        """The row as text, in the order of ``COMPARED_COLUMNS``; residuals only where the verdict rests on them."""
-        kkt = self.solution.certificate.kkt if self.status in ("optimal", "undecided") else None
-        relative = math.nan if kkt is None or self.solution.x is None else kkt.relative_gap
-        measures = (getattr(self, name) if kkt is not None else math.nan for name in CONDITIONS)
+        """The row as text, in the order of ``COMPARED_COLUMNS``."""
         support = "-" if self.support is None else str(self.support)
         first = [self.solver, self.status, number(self.objective), support, str(self.iterations), seconds(self.seconds)]
-        return [*first, *map(small, (relative, *measures))]
+        return [*first, *(small(getattr(self, name)) for name in MEASURES)]
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from convexcls.plots import PathDisplay
 
 
-PATH_COLUMNS = ("verdict", "objective", "gap", "‖coef‖", "intercept", "support", "steps", "seconds")
+PATH_COLUMNS = ("status", "objective", "gap", "‖coef‖", "intercept", "support", "iterations", "seconds")
 
 
 #: What a remark says of a proved verdict other than an optimum.
@@ -131,7 +131,7 @@ class Path(InNotebooks):
                 "status": s.status,
                 "reason": s.certificate.reason or None,
                 "objective": objective,
-                "relative_gap": gap,
+                "gap": gap,
                 "coef": _coef(s),
                 "intercept": s.intercept if has_solution(s) else None,
                 "support": _support(s),
@@ -139,7 +139,7 @@ class Path(InNotebooks):
             }
             for value, s, objective, gap in zip(self.values, self.solutions, self.objective, self.gap, strict=True)
         ]
-        about = {"schema": "convexcls-path/1", "model": self.model, "parameter": self.parameter}
+        about = {"schema": "convexcls-path/2", "model": self.model, "parameter": self.parameter}
         return {**about, "points": plain_values(rows)}
 
     def table(self) -> list[list[str]]:
@@ -165,7 +165,7 @@ class Path(InNotebooks):
 
     def __str__(self) -> str:
         titles = [self.parameter, *PATH_COLUMNS]
-        right = [k for k, title in enumerate(titles) if title != "verdict"]
+        right = [k for k, title in enumerate(titles) if title != "status"]
         return "\n".join([*columns(titles, self.table(), right), *self.remarks()])
 
     def remarks(self) -> list[str]:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from convexcls.arrays import Array, Indices
+from convexcls.arrays import Array, Indices, Mask
 from convexcls.data import GivenCells, Labels, Named
 from convexcls.rational.numbers import exactly, read_exactly
 from convexcls.tables.columns import Column, is_number
@@ -150,13 +150,28 @@ class Coding:
 
     # ---- tables through it --------------------------------------------------------------------------------------
 
-    def code(self, rows: Any) -> Named:
-        """The matrix of a table's rows. A level that is not known is an error that names the row."""
+    def whole(self, rows: Any) -> Mask:
+        """Which rows have no missing cell but where one is taken.
+
+        >>> import convexcls as cc
+        >>> coding = cc.Table({"dose": [1, 2, 3], "sick": [0, 0, 1]}).samples("sick").coding
+        >>> coding.whole({"dose": [5.0, None]}).tolist()
+        [True, False]
+        """
+        from convexcls.tables.table import Table
+
+        table = Table.of(rows)
+        gaps = [table.column(c.name).missing for c in self.columns if not c.gaps]
+        return ~np.any([np.zeros(len(table), bool), *gaps], axis=0)
+
+    def code(self, rows: Any, fitting: bool = False) -> Named:
+        """The matrix of a table's rows, new ones or those of the fit. A level that is not known, and a missing cell in
+        a column that had none, is an error that names the row."""
         from convexcls.tables.table import Table
 
         table = Table.of(rows)
         places = {c.name: self._places(table, c) for c in self.columns}
-        self.refuse_missing(table, [c.name for c in self.columns if not c.gaps])
+        self.refuse_missing(table, [c.name for c in self.columns if not c.gaps], fitting)
         products = list(self._products())
         matrix = np.empty((len(table), len(products)))
         for k, product in enumerate(products):
@@ -188,7 +203,7 @@ class Coding:
             )
         return places
 
-    def refuse_missing(self, table: Table, names: Sequence[str]) -> None:
+    def refuse_missing(self, table: Table, names: Sequence[str], fitting: bool = True) -> None:
         """Refuse rows with missing cells in these columns, with counts."""
         gaps = {name: table.column(name).missing for name in names}
         total = {name: int(found.sum()) for name, found in gaps.items() if found.any()}
@@ -201,6 +216,11 @@ class Coding:
         told = f"{table.place(row, name)} is {table.cell(row, name)}"
         if len(total) > 1 or rows.sum() > 1:
             told += f"; {count(int(rows.sum()), 'row')} of {len(table)} have missing cells ({each})"
+        if not fitting:
+            raise TableError(
+                f"{told}: fill in or leave out these rows (a classifier fitted with missing cells in the same columns, "
+                "each marked by an indicator, takes them)"
+            )
         raise TableError(
             f"{told}: fill in, drop these rows, or mark them by an indicator", missing=("drop", "indicator")
         )

@@ -389,7 +389,7 @@ def coded_samples(table: Table, coding: Coding, real_target: bool = False) -> Sa
         )
     if target.kind in ("date", "other"):
         raise TableError(f"the target {target.name!r} holds {target.kind}s: it must be text or numbers")
-    X = coding.code(table)
+    X = coding.code(table, fitting=True)
     y = labels_of(target, coding.positive)
     if real_target and target.given is not None:
         from convexcls.rational.numbers import exactly

@@ -85,7 +85,8 @@ def test_a_weight_that_is_no_weight(tmp_path):
 
 
 def test_text_where_real_targets_are_meant(good):
-    assert "y" in refused("solve", good, "-m", "least-squares", "-p", "coding=real", "-t", "label")
+    said = refused("solve", good, "-m", "least-squares", "-p", "coding=real", "-t", "label")
+    assert "the target, row 0 is 'no'" in said
 
 
 # ---- arguments --------------------------------------------------------------------------------------------
@@ -118,12 +119,15 @@ ARGUMENTS = {
     "unknown solver": (("-m", "hard-margin", "-s", "clarbel"), ["did you mean 'clarabel'?", "osqp"]),
     "unknown backend": (("-m", "hard-margin", "-s", "cvxpy:NOPE"), ["cvxpy:CLARABEL"]),
     "solver that refuses": (("-m", "hard-margin", "-s", "newton"), ["does not take", "clarabel"]),
-    "unknown option": (("-m", "hard-margin", "-s", "osqp", "-o", "maxiter=3"), ["did you mean 'max_iter'?", "rho=0.1"]),
-    "option without solver": (("-m", "hard-margin", "-o", "rho=1"), ["--solver"]),
-    "option of a wrong type": (("-m", "hard-margin", "-s", "osqp", "-o", "max_iter=1.5"), ["a whole number"]),
-    "option that the solver refuses": (("-m", "hard-margin", "-s", "clarabel", "-o", "max_iter=-1"), ["max_iter=-1"]),
-    "a whole mapping": (("-m", "hard-margin", "-s", "cvxpy:SCS", "-o", "raw=1"), ["raw.KEY=VALUE"]),
-    "backend's own option": (("-m", "hard-margin", "-s", "cvxpy:SCS", "-o", "raw.nope=1"), ["nope"]),
+    "unknown option": (
+        ("-m", "hard-margin", "-s", "osqp", "--option", "maxiter=3"),
+        ["you mean 'max_iter'?", "rho=0.1"],
+    ),
+    "option without solver": (("-m", "hard-margin", "--option", "rho=1"), ["--solver"]),
+    "option of a wrong type": (("-m", "hard-margin", "-s", "osqp", "--option", "max_iter=1.5"), ["a whole number"]),
+    "option that the solver refuses": (("-m", "hard-margin", "-s", "clarabel", "--option", "max_iter=-1"), ["iter=-1"]),
+    "a whole mapping": (("-m", "hard-margin", "-s", "cvxpy:SCS", "--option", "raw=1"), ["raw.KEY=VALUE"]),
+    "backend's own option": (("-m", "hard-margin", "-s", "cvxpy:SCS", "--option", "raw.nope=1"), ["nope"]),
     "tolerance 0": (("-m", "hard-margin", "--tol", "0"), ["between 0 and 1"]),
     "tolerance nan": (("-m", "hard-margin", "--tol", "nan"), ["between 0 and 1"]),
     "tolerance as a word": (("-m", "hard-margin", "--tol", "small"), ["small"]),

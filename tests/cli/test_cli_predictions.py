@@ -172,3 +172,59 @@ def test_a_file_that_is_no_model_is_refused():
     Path("model.json").write_text("{}")
     assert "not a model file" in run("predict", "model.json", "heart.csv", code=2).stderr
     assert "No such file" in run("predict", "nope.json", "heart.csv", code=2).stderr
+
+
+def with_gaps(column, rows, text):
+    """The table with empty cells in these rows of a column."""
+    lines = text.splitlines()
+    place = lines[0].split(",").index(column)
+    for row in rows:
+        cells = lines[row + 1].split(",")
+        cells[place] = ""
+        lines[row + 1] = ",".join(cells)
+    return "\n".join(lines) + "\n"
+
+
+def test_a_gap_in_new_rows_is_refused_by_its_place_or_its_prediction_left_blank():
+    run("fit", "heart.csv", "-m", "logistic", "-t", "chd", "-o", "model.json")
+    whole = predictions(run("predict", "model.json", "heart.csv").stdout)
+    Path("new.csv").write_text(with_gaps("age", (2, 7), as_csv(HEART)))
+    said = run("predict", "model.json", "new.csv", code=2).stderr
+    assert "line 4 (row 2), column 'age'" in said
+    assert "2 rows of 80" in said
+    assert "--missing skip" in said
+    assert "--missing drop" not in said
+    done = run("predict", "model.json", "new.csv", "--missing", "skip")
+    found = predictions(done.stdout)
+    assert "2 rows with missing cells left blank" in done.stderr
+    for name, values in found.items():
+        assert values == ["" if row in (2, 7) else value for row, value in enumerate(whole[name])]
+    assert "--missing skip" in run("evaluate", "model.json", "new.csv", code=2).stderr
+    measured = json.loads(run("evaluate", "model.json", "new.csv", "--missing", "skip", "--json").stdout)
+    assert measured["samples"] == 78
+
+
+def test_a_model_fitted_with_indicators_takes_gaps_where_there_were_some():
+    Path("a.csv").write_text(with_gaps("age", range(3, 80, 9), as_csv(HEART)))
+    run("fit", "a.csv", "-m", "logistic", "-t", "chd", "-p", "l2=1", "--missing", "indicator", "-o", "model.json")
+    Path("new.csv").write_text(with_gaps("age", (0,), as_csv(HEART)))
+    chances = predictions(run("predict", "model.json", "new.csv").stdout)["probability 1"]
+    model = cc.load_model("model.json")
+    coding = {c.name: c for c in model.coding.columns}
+    by_name = dict(zip(model.features, model.coef.tolist(), strict=True))
+    score = float(model.intercept) + by_name["age"] * float(coding["age"].fill) + by_name["age missing"]
+    score += by_name["tobacco"] * float(HEART["tobacco"][0])
+    level = f"famhist={HEART['famhist'][0]}"
+    score += by_name.get(level, 0.0)
+    assert float(chances[0]) == pytest.approx(1 / (1 + np.exp(-score)))
+    Path("new.csv").write_text(with_gaps("tobacco", (5,), as_csv(HEART)))  # which had none in the fit
+    assert "line 7 (row 5), column 'tobacco'" in run("predict", "model.json", "new.csv", code=2).stderr
+
+
+def test_a_model_without_a_coding_and_a_table_of_gaps():
+    cc.LogisticMLE(np.arange(12.0).reshape(6, 2), [0, 1, 0, 1, 0, 1], l2=1.0).solve().save("model.json")
+    Path("new.csv").write_text("x1,x2\n1,\n,2\n")
+    assert "line 2 (row 0), column 'x2'" in run("predict", "model.json", "new.csv", code=2).stderr
+    assert "line 2 (row 0)" in run("predict", "model.json", "new.csv", "--missing", "skip", code=2).stderr
+    Path("new.csv").write_text("x1,x2\n1,\n3,2\n")
+    assert predictions(run("predict", "model.json", "new.csv", "--missing", "skip").stdout)["class"][0] == ""

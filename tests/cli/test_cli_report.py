@@ -3,6 +3,7 @@
 import shutil
 import subprocess
 
+import numpy as np
 import pytest
 from click.shell_completion import get_completion_class
 from click.testing import CliRunner
@@ -168,3 +169,63 @@ def test_the_script_is_printed_and_a_shell_can_read_it(shell, tmp_path):
 
 def test_an_unknown_shell_is_refused():
     assert run("completion", "cmd").exit_code == 2
+
+
+# ---- what analysts look for, on ordinary tables ---------------------------------------------------------------------
+
+
+def ordinary(n, labels, seed=3):
+    """A table with text and numbers: its lines, and how many there are of each label."""
+    rng = np.random.default_rng(seed)
+    chosen = rng.choice(list(labels), n, p=list(labels.values()))
+    moved = np.array([list(labels).index(label) for label in chosen])
+    X = (rng.normal(size=(n, 2)) + 0.8 * moved[:, None]).round(2)
+    sex = rng.choice(["f", "m"], n)
+    lines = [f"{a},{b},{s},{label}" for (a, b), s, label in zip(X.tolist(), sex, chosen, strict=True)]
+    return "\n".join(["age,dose,sex,kind", *lines, ""]), {k: int(np.sum(chosen == k)) for k in labels}
+
+
+def made(folder, text, *arguments):
+    (folder / "clinic.csv").write_text(text, encoding="utf-8")
+    done = run("report", folder / "clinic.csv", "-t", "kind", "-o", folder / "r.html", "--no-compare", *arguments)
+    assert done.exit_code == 0, done.output
+    return assert_sound((folder / "r.html").read_text(encoding="utf-8"), written=str(folder))
+
+
+def test_three_classes_have_everything_that_is_told_of_a_fit(tmp_path):
+    text, counts = ordinary(90, {"low": 0.4, "mid": 0.3, "top": 0.3})
+    page = made(tmp_path, text, "-m", "softmax")
+    assert "clinic.csv" in page.text.partition("OPTIMAL")[0]  # the file's name in the title
+    for caption in ("On the samples that it was fitted to", "Each sample by the fit"):
+        rows = {row[0]: list(map(int, row[1:4])) for row in page.table(caption)[1:]}
+        assert {label: sum(row) for label, row in rows.items()} == counts
+    assert page.table("Coefficients by class")[0][0] == "coef"
+    odds = page.table("Odds ratios")
+    assert [row[1] for row in odds[1:]] == ["mid"] * 3 + ["top"] * 3
+    assert "std err" in page.text
+    assert "P>|z|" in page.text
+    assert "never predicts" not in page.text
+
+
+def test_imbalanced_classes_have_the_sentence_the_curves_and_the_odds(tmp_path):
+    text, counts = ordinary(150, {"no": 0.93, "yes": 0.07})
+    page = made(tmp_path, text, "-m", "logistic")
+    assert sum(counts.values()) == 150
+    assert "ROC curve of logistic regression" in page.text
+    assert "Calibration of logistic regression" in page.text
+    assert len(page.table("Each sample by the fit")) == 3
+    assert len(page.table("Odds ratios")) == 4
+    svm = made(tmp_path, text, "-m", "soft-margin", "-p", "C=0.01")
+    assert "This classifier always predicts 'no'" in svm.text
+    assert "class_weight=balanced" in svm.text
+    assert "Leave-one-out: not unasked with 150 samples" in svm.text
+    assert "ROC curve" in svm.text
+    assert "row 0: " in svm.text  # marks say their row
+
+
+def test_separated_classes_have_the_refusal_with_its_proof_in_place_of_standard_errors(tmp_path):
+    text = "age,kind\n" + "".join(f"{k},{'no' if k < 6 else 'yes'}\n" for k in range(12))
+    page = made(tmp_path, text, "-m", "logistic")
+    assert "UNATTAINED" in page.text
+    assert "There are none: " in page.text
+    assert "separated" in page.text

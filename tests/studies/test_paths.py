@@ -401,7 +401,7 @@ def test_progress_hears_of_every_point():
 def test_text_has_a_line_a_point(path):
     lines = str(path).splitlines()
     assert len(lines) == 2 + 3
-    assert lines[0].split()[:2] == ["C", "verdict"]
+    assert lines[0].split()[:2] == ["C", "status"]
     assert [line.split()[:2] for line in lines[2:]] == [["0.1", "optimal"], ["1", "optimal"], ["10", "optimal"]]
 
 
