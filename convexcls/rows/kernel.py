@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,26 @@ from convexcls.rows.row_store import MatrixStore, MatrixTooLarge, Store
 SUMMED_ROWS = 64
 
 
+class Blur(NamedTuple):
+    """How far the values of a kernel may be off: k(x_i, x_j) by at most s_i s_j sqrt(k(x_i, x_i) k(x_j, x_j)) + e^2,
+    with s = ``relative`` and e = ``absolute``; and, where ``heights`` are given, by at most
+
+        flat + (least + tilt (height_i + height_j)) k(x_i, x_j)
+
+    which is less where most samples are far from each other, or some from all others.
+    """
+
+    relative: Array | float = 0.0
+    absolute: float = 0.0
+    heights: Array | None = None
+    flat: float = 0.0
+    least: float = 0.0
+    tilt: float = 0.0
+
+
+NO_BLUR = Blur()
+
+
 class KernelRows(Rows):
     """Q = weight diag(factor) K diag(factor), K the kernel matrix in ``store``, positive semidefinite by construction
     or by an earlier check.
@@ -24,8 +44,7 @@ class KernelRows(Rows):
     Of the linear kernel ``root`` is R with Q = R'R. Multiplying out halves the digits, so where Q d = 0 has to be told
     from a small number, R d = 0 is asked instead.
 
-    ``blur`` says how far the values in the store may be from those of the kernel of the samples as they were given:
-    see ``spread``.
+    ``blur`` says how far the values in the store may be from those of the kernel of the samples as they were given.
 
     A product with Q is made from the rows of K where the vector is not 0, and the last one is remembered.
     """
@@ -41,12 +60,12 @@ class KernelRows(Rows):
         root: Rows | None = None,
         absolute: bool = False,
         memory: _KernelProducts | None = None,
-        blur: tuple[Array | float, float] = (0.0, 0.0),
+        blur: Blur = NO_BLUR,
     ) -> None:
         self.store, self.factor, self.weight, self.root, self.absolute = store, factor, weight, root, absolute
         self.blur = blur
         self.shape = (store.size, store.size)
-        self.memory = _KernelProducts(store) if memory is None else memory
+        self.memory = _KernelProducts(store, blur.heights) if memory is None else memory
 
     def __matmul__(self, v: Array) -> Array:
         factor = column_by_column(self.factor, v)
@@ -100,13 +119,22 @@ class KernelRows(Rows):
         return self
 
     def spread(self) -> Array | None:
-        """A value k(x_i, x_j) is known to s_i s_j sqrt(k(x_i, x_i) k(x_j, x_j)), and to e^2 where that underflows, with
-        s, e = ``blur``. None where the values are what was given."""
-        relative, absolute = self.blur
+        """s with which Q_ij is known to s_i s_j. None where the values are what was given."""
+        relative, absolute = self.blur[:2]
         if not absolute and not np.any(relative):
             return None
         sizes = relative * np.sqrt(np.abs(self.store.diagonal())) + absolute
         return np.asarray(math.sqrt(abs(self.weight)) * np.abs(self.factor) * sizes)
+
+    def spread_of_product(self, x: Array) -> Array:
+        """The same as of any rows or, where that is less, what the heights of the samples say."""
+        error, blur = super().spread_of_product(x), self.blur
+        if blur.heights is None or not np.all(np.isfinite(x)):
+            return error
+        v = np.abs(self.factor * x)
+        sums, tilted = self.memory.product(v, True), self.memory.tilted(v)
+        own = blur.flat * float(v.sum()) + (blur.least + blur.tilt * blur.heights) * sums + blur.tilt * tilted
+        return np.fmin(error, abs(self.weight) * np.abs(self.factor) * own)
 
     @property
     def beyond_memory(self) -> str:
@@ -135,15 +163,16 @@ class KernelRows(Rows):
 
 
 class _KernelProducts:
-    """Products with K and with |K|, the last one remembered: a solver's last gradient is what the check asks for.
+    """Products with K and with |K|, the last one remembered: a solver's last gradient is what the check asks for. With
+    ``heights`` of the samples, K (heights |v|) is worked out beside them.
 
     Vectors that differ by a power of two have products that do, so one that was scaled is known again.
     """
 
-    def __init__(self, store: Store) -> None:
-        self.store = store
+    def __init__(self, store: Store, heights: Array | None = None) -> None:
+        self.store, self.heights = store, heights
         self._vector: Array | None = None
-        self._plain = self._absolute = np.zeros(0)
+        self._plain = self._absolute = self._tilted = np.zeros(0)
 
     def product(self, v: Array, absolute: bool) -> Array:
         """K v, or |K| v."""
@@ -160,11 +189,18 @@ class _KernelProducts:
             self._remember(unit)
         return np.ldexp(self._absolute if sizes else self._plain, shift)
 
+    def tilted(self, v: Array) -> Array:
+        """K (heights v), of v >= 0 whose product was asked for just now."""
+        shift = math.frexp(float(v.max(initial=0.0)))[1]
+        return np.ldexp(self._tilted, shift)
+
     def _remember(self, unit: Array) -> None:
-        """Work out K u and, where no entry of K is negative, |K| |u| beside it, at hardly more cost."""
+        """Work out K u and, where no entry of K is negative, the others beside it, at hardly more cost."""
         if self.store.nonnegative:
-            both = self._compute(np.column_stack([unit, np.abs(unit)]), False)
-            self._plain, self._absolute = both[:, 0].copy(), both[:, 1].copy()
+            size = np.abs(unit)
+            columns = [unit, size] if self.heights is None else [unit, size, self.heights * size]
+            products = self._compute(np.column_stack(columns), False).T.copy()
+            self._plain, self._absolute, self._tilted = products[0], products[1], products[-1]
         else:
             self._plain = self._compute(unit, False)
         self._vector = unit
