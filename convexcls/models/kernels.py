@@ -286,6 +286,10 @@ class KernelValues:
         """The same kernel of other samples."""
         return kernel_values(self.kernel, samples)
 
+    def of_some(self, index: Indices) -> KernelValues:
+        """The same kernel of some of the samples."""
+        return self.on(self.X[index])
+
     def fill(self, index: Indices, out: Array, columns: Indices | None = None) -> None:
         """Write k(x_i, x_j) for the samples i of ``index`` and all samples j, or those of ``columns``, into ``out``."""
         step = max(ENTRIES_PER_BLOCK // max(index.size, 1), 64)

@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from convexcls.arrays import Array
+from convexcls.arrays import Array, Indices
 from convexcls.rows.base import Rows, column_by_column
 from convexcls.rows.in_memory import DenseRows
-from convexcls.rows.row_store import MatrixStore, MatrixTooLarge, Store
+from convexcls.rows.row_store import MatrixStore, MatrixTooLarge, RowStore, Store
 
 #: So many rows are added up at a time, and so many of these sums: that keeps the rounding of a product small.
 SUMMED_ROWS = 64
@@ -75,7 +75,9 @@ class KernelRows(Rows):
     def additions(self, v: Array) -> int:
         if isinstance(self.store, MatrixStore):
             return self.shape[0]
-        return 2 * SUMMED_ROWS + int(np.count_nonzero(v)) // (SUMMED_ROWS * SUMMED_ROWS) + 1
+        group = SUMMED_ROWS * SUMMED_ROWS
+        sums = SUMMED_ROWS + 2 + group // self.store.batch  # of a group: some at the end of a batch are of fewer rows
+        return SUMMED_ROWS + sums + int(np.count_nonzero(v)) // group + 1
 
     def transposed_matmul(self, u: Array) -> Array:
         return self @ u
@@ -207,20 +209,27 @@ class _KernelProducts:
 
     def _compute(self, v: Array, absolute: bool) -> Array:
         used: NDArray[np.intp] = np.flatnonzero(v if v.ndim == 1 else v.any(axis=1))
-        out = np.zeros(v.shape)
-        if not absolute and isinstance(self.store, MatrixStore):
-            self.store.add_product(used, v[used], out)
-            return out
-        if not absolute:
-            for group in range(0, used.size, SUMMED_ROWS * SUMMED_ROWS):
-                added = np.zeros(v.shape)
-                for start in range(group, min(group + SUMMED_ROWS * SUMMED_ROWS, used.size), SUMMED_ROWS):
-                    some, part = used[start : min(start + SUMMED_ROWS, used.size)], np.zeros(v.shape)
-                    self.store.add_product(some, v[some], part)
-                    added += part
-                out += added
-            return out
-        for start in range(0, used.size, 64):
-            some = used[start : start + 64]
-            out += np.abs(self.store.rows(some)).T @ v[some]
+        out, store = np.zeros(v.shape), self.store
+        if absolute:
+            for start in range(0, used.size, SUMMED_ROWS):
+                some = used[start : start + SUMMED_ROWS]
+                out += np.abs(store.rows(some)).T @ v[some]
+        elif isinstance(store, MatrixStore):
+            store.add_product(used, v[used], out)
+        else:
+            for start in range(0, used.size, SUMMED_ROWS * SUMMED_ROWS):
+                out += _sum(store, used[start : start + SUMMED_ROWS * SUMMED_ROWS], v)
         return out
+
+
+def _sum(store: RowStore, index: Indices, v: Array) -> Array:
+    """K[index]' v[index], the sums of ``SUMMED_ROWS`` rows added up."""
+    from convexcls.rows.kernel_loops import add_rows
+
+    out = np.zeros(v.shape)
+    for places, array, slots in store.batches(index):
+        for start in range(0, slots.size, SUMMED_ROWS):
+            some, part = slice(start, start + SUMMED_ROWS), np.zeros(v.shape)
+            add_rows(array, slots[some], v[index[places[some]]], part)
+            out += part
+    return out
