@@ -172,7 +172,7 @@ class Kernel:
             return Blur(math.sqrt(A), beside)
         with np.errstate(over="ignore"):
             heights = self.gamma * squared_norms(X if sparse.issparse(X) else X - X.mean(axis=0))
-        B = UNIT_ROUNDOFF * (3 * d + 16)
+        B = _tilt(d)
         A = max(A, B * float(heights.mean()))
         if not math.isfinite(A):
             return Blur(math.inf, beside)
@@ -220,6 +220,11 @@ class Kernel:
         return K
 
 
+def _tilt(d: int) -> float:
+    """B of ``Kernel.blur``: an exponent that is made from products of d features is off by less than B (h_i + h_j)."""
+    return UNIT_ROUNDOFF * (3 * d + 16)
+
+
 def _squared_distances(A: Array, B: Array) -> Array:
     """‖a - b‖^2 for all pairs: by differences where they are few, else by products of centred rows. Only differences
     count: far from zero their squares would lose the digits."""
@@ -254,8 +259,8 @@ def _scikit_learn(kernel: str) -> Any:
 
 #: Blocks have about this many entries: a megabyte.
 ENTRIES_PER_BLOCK = 131072
-#: Up to this size of gamma ‖x - c‖^2 the product keeps all but three digits of the exponent.
-MAX_EXPONENT_BY_PRODUCT = 1e3
+#: The product may put exponents off by this much.
+MAX_OFF_BY_PRODUCT = 2.5e-10
 
 
 def kernel_values(kernel: Kernel, X: Any) -> KernelValues:
@@ -263,7 +268,7 @@ def kernel_values(kernel: Kernel, X: Any) -> KernelValues:
     if kernel.kind != "rbf" or sparse.issparse(X):
         return KernelValues(kernel, X)
     radial = RadialValues(kernel, X)
-    return radial if radial.exponent <= MAX_EXPONENT_BY_PRODUCT else DistanceValues(kernel, X)
+    return radial if radial.off <= MAX_OFF_BY_PRODUCT else DistanceValues(kernel, X)
 
 
 class KernelValues:
@@ -329,8 +334,8 @@ class RadialValues(KernelValues):
                 squares[rows] = squared_norms(X[rows] - self.centre)
             self.heights = kernel.gamma * squares
         largest = float(self.heights.max(initial=0.0))
-        #: The largest gamma ‖x - c‖^2.
-        self.exponent = largest if np.isfinite(largest) else np.inf
+        #: How far an exponent may be off, for each of its two samples.
+        self.off = _tilt(X.shape[1]) * largest if np.isfinite(largest) else np.inf
 
     def fill(self, index: Indices, out: Array, columns: Indices | None = None) -> None:
         from convexcls.rows.kernel_loops import exponentiate
