@@ -179,7 +179,7 @@ class _Run:
         """The optimum of the point's program, as far as it goes."""
         program, most = point.program, self.solver.max_iter
         accuracy, self.message = FIRST_ACCURACY * program.side, f"stopped after {most} rounds"
-        for _ in range(most):
+        for _ in range(most - len(self.tracer.lines)):
             gap = point.gap / (abs(point.objective) or 1.0)
             self.tracer.record(point.objective, gap, 1.0, point.facts(), standing=point.standing)
             if point.is_optimal(self.tol) or point.is_rounded:
