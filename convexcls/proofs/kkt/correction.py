@@ -20,6 +20,7 @@ sample count, and a side that is ``tilt`` times as steep as the other that many 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -291,6 +292,15 @@ class GroupRows:
         if self.basis is None or (self.basis.others.size and not self.is_exact):
             return Correction(float("inf"), False)
         return self._on_basis(self.basis, Ball(r, off), enough)
+
+    def bounded_change(self, size: Array) -> float:
+        """At least the change that removes any residual of at most this size, by all rows at once; infinite where their
+        columns nearly repeat each other, or rows are many."""
+        if self.squares is not None:
+            return _column_by_column(self.squares, self.largest, size, size).size if self.squares.all() else math.inf
+        if self.few is not None or self.whole is None:
+            return math.inf
+        return self.whole.largest_change(size)
 
     @property
     def _near_dependence(self) -> bool:

@@ -152,6 +152,11 @@ class KKT(InNotebooks):
         """The size of the gap relative to the objective or the problem's unit."""
         return ratio(abs(self.gap), self.scale)
 
+    @property
+    def violation(self) -> float:
+        """At most by how much a constraint is violated, in its own units."""
+        return self.primal_feasibility.max
+
     def measures(self) -> dict[str, float]:
         """The five relative measures, by name."""
         return {
