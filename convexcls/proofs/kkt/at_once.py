@@ -43,10 +43,11 @@ SLOPE_ROUNDING = 8
 
 
 class AtOnce(NamedTuple):
-    """Bounds of the relative measures; multipliers have the right signs. ``violation`` bounds the absolute violation,
-    ``gradient`` is that of the Lagrangian."""
+    """Bounds of the relative measures, stationarity by its two; multipliers have the right signs. ``violation`` bounds
+    the absolute violation, ``gradient`` is that of the Lagrangian."""
 
     stationarity: float
+    change: float
     primal_feasibility: float
     complementary_slackness: float
     relative_gap: float
@@ -56,8 +57,7 @@ class AtOnce(NamedTuple):
 
     def holds(self, tol: float) -> bool:
         """Whether all of them are at most ``tol``."""
-        worst = (self.stationarity, self.primal_feasibility, self.complementary_slackness, self.relative_gap)
-        return all([value <= tol for value in worst])
+        return all([value <= tol for value in self[:5]])  # also of what is not a number: then it does not
 
 
 class MeasuredLater(KKT):
@@ -84,6 +84,7 @@ class MeasuredLater(KKT):
         return self.known.holds(tol) or super().holds(tol)
 
 
+@np.errstate(all="ignore")  # what overflows is not a number in the end, and then nothing is said
 def bounded_at_once(problem: Problem, x: Array, multipliers: Mapping[str, Array]) -> AtOnce | None:
     """Bounds of the measures at a finite point; None where there are none to be had by norms."""
     if problem.norm_bounds or problem.matrices or problem.size > MAX_SMALL_UNKNOWNS or not problem.blocks:
@@ -132,12 +133,11 @@ class _Bounds:
             self._add_constraint(c, multipliers[c.name])
         rad = (1.02 * UNIT_ROUNDOFF * self.additions) * self.size + self.off
         residual = np.abs(self.pull) + rad + self.inherited
-        stationarity = max(self._stationarity(residual), self._change(residual))
         gap = (self._cost(residual) + self.cost) * RAISE + self.lost
-        slack = self.slackness / self.scale
-        return AtOnce(
-            stationarity, self.infeasible, slack, gap / self.scale, self.violation, self.objective, self.pull
-        )
+        if not math.isfinite(gap):  # nor is some residual a number, or some product
+            return None
+        measures = self._stationarity(residual), self._change(residual), self.infeasible, self.slackness / self.scale
+        return AtOnce(*measures, gap / self.scale, self.violation, self.objective, self.pull)
 
     # ---- the gradient ---------------------------------------------------------------------------------------------
 
