@@ -106,7 +106,7 @@ class _Bounds:
         self.curved = bool(problem.diagonals)
         self.moved = moved = problem.apply_quadratic(x)
         self.pull, self.size = moved + problem.q, np.abs(moved) + np.abs(problem.q)
-        self.additions, self.off = float(ROUNDINGS_BESIDE_SUM), ETA * 64.0
+        self.additions, self.off = float(ROUNDINGS_BESIDE_SUM), 0.0
         self.inherited: Array | float = 0.0
         self.largest, self.lost, self.losses = 0.0, 0.0, 0.0
         self.found = self._found(multipliers)
@@ -131,7 +131,7 @@ class _Bounds:
         self.sides = max([0.0, *[max(c.unit, top(np.abs(c.rhs))) for c in problem.constraints]])
         for c in problem.constraints:
             self._add_constraint(c, multipliers[c.name])
-        rad = (1.02 * UNIT_ROUNDOFF * self.additions) * self.size + self.off
+        rad = (1.02 * UNIT_ROUNDOFF * self.additions) * self.size + self.off + 64 * ETA * (self.size > 0.0)
         residual = np.abs(self.pull) + rad + self.inherited
         gap = (self._cost(residual) + self.cost) * RAISE + self.lost
         if not math.isfinite(gap):  # nor is some residual a number, or some product
@@ -178,7 +178,7 @@ class _Bounds:
         if self.curved:
             root = np.sqrt((2.0 * self.scale) * self.diagonal)
             reference = np.where(self.diagonal > 0, np.minimum(self.size, root), reference)
-        return float((residual / reference).max())
+        return top(np.divide(residual, reference, out=np.zeros(residual.size), where=residual > 0.0))
 
     @property
     def _costly(self) -> float:
@@ -193,7 +193,7 @@ class _Bounds:
             return 0.0
         unit = self.largest if self.problem.terms else min(self.largest, self._costly)
         most = max([kind.bounded_change(residual[where]) for kind in free.kinds for where in kind.places])
-        return most / unit if unit > 0.0 else math.inf
+        return ratio(most, unit)
 
     def _cost(self, residual: Array) -> float:
         """What the residuals of all unknowns cost."""

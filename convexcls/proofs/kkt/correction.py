@@ -29,7 +29,7 @@ from typing import NamedTuple
 from weakref import ref
 
 import numpy as np
-from scipy.linalg.lapack import dpotrf, dpotri, dpotrs
+from scipy.linalg.lapack import dpotrf, dpotri, dpotrs, dtrtri
 
 from convexcls.arrays import Array, Indices, top
 from convexcls.problem import BY_SAMPLE, Problem
@@ -300,7 +300,7 @@ class GroupRows:
             return _column_by_column(self.squares, self.largest, size, size).size if self.squares.all() else math.inf
         if self.few is not None or self.whole is None:
             return math.inf
-        return self.whole.largest_change(size)
+        return self.whole.bounded_change(size)
 
     @property
     def _near_dependence(self) -> bool:
@@ -381,7 +381,7 @@ class _Factored:
         diagonal[~(diagonal > 0)] = 1.0
         scaled /= diagonal[:, None] * diagonal
         unit = size * diagonal
-        factor, info = dpotrf(problem.fill_null_directions(scaled, unit, where), lower=1, clean=0)
+        factor, info = dpotrf(problem.fill_null_directions(scaled, unit, where), lower=1)
         if info != 0 or not factor.diagonal().min() >= SMALLEST_PIVOT:
             return None
         return cls(maps, factor, unit, all((c == 1.0).all() for c in costs))
@@ -403,6 +403,14 @@ class _Factored:
         if self.even:
             return float(np.sqrt(INVERTED * (off @ step)))
         return INVERTED * self._longest * float(np.linalg.norm(step))
+
+    def bounded_change(self, size: Array) -> float:
+        """The same where all costs are one, by norms alone: with K'K = LL', ‖L^-1 r‖ <= ‖L^-1‖ ‖r‖."""
+        if not self.even:
+            return math.inf
+        inverse, _ = dtrtri(self.factor, lower=1)
+        flat, off = inverse.ravel(), size / self.unit
+        return INVERTED * math.sqrt(float(flat @ flat) * float(off @ off))
 
     @cached_property
     def _inverse(self) -> Array:
