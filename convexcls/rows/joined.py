@@ -43,6 +43,11 @@ class JoinedRows(Rows):
         n, d = self.shape
         return DenseRows(self._filled()) if n * d <= WRITTEN_OUT else None
 
+    @property
+    def written(self) -> Array | None:
+        """The rows as one array, where they are few."""
+        return None if self._written_out is None else self._written_out.array
+
     @cached_property
     def _sizes(self) -> DenseRows:
         return DenseRows(np.abs(self.to_dense()))

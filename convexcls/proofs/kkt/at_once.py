@@ -25,14 +25,15 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.linalg.lapack import dpotrf, dtrtri
 
 from convexcls.arrays import ETA, UNIT_ROUNDOFF, Array, top
-from convexcls.problem import Constraint, Problem, Term
+from convexcls.problem import BY_SAMPLE, Constraint, Problem, Term
 from convexcls.problem.centring import centre
-from convexcls.proofs.kkt.correction import FreeRows
-from convexcls.proofs.kkt.products import facts, plain_values
+from convexcls.proofs.kkt.correction import INVERTED, SMALLEST_PIVOT, FreeRows
+from convexcls.proofs.kkt.products import facts
 from convexcls.proofs.kkt.residuals import KKT, ratio
-from convexcls.proofs.rigorous.rounding import RAISE, ROUNDINGS_BESIDE_SUM, gamma
+from convexcls.proofs.rigorous.rounding import RAISE, ROUNDINGS_BESIDE_SUM, gamma, raised_number
 from convexcls.proofs.rigorous.structure import Structure
 from convexcls.rows import JoinedRows
 
@@ -89,95 +90,194 @@ def bounded_at_once(problem: Problem, x: Array, multipliers: Mapping[str, Array]
     """Bounds of the measures at a finite point; None where there are none to be had by norms."""
     if problem.norm_bounds or problem.matrices or problem.size > MAX_SMALL_UNKNOWNS or not problem.blocks:
         return None
-    if sum([problem.rows(b).entries for b in problem.blocks]) > MAX_SMALL_ENTRIES:
+    blocks = [_Block.of(problem, b) for b in problem.blocks]
+    if sum([b.rows.entries for b in blocks]) > MAX_SMALL_ENTRIES or problem.remembered(centre) is not None:
         return None
-    structure = problem.remembered(Structure)
-    if structure.distances or problem.remembered(centre) is not None:
-        return None
-    return _Bounds(problem, structure, x, multipliers).found
+    return _Bounds(problem, blocks, x).found(multipliers)
+
+
+class _Block(NamedTuple):
+    """The rows of a term or a constraint, as one array where they are few."""
+
+    stated: Term | Constraint
+    rows: JoinedRows
+    array: Array | None
+    #: How far entries may be from those that were given: see ``facts``.
+    relative: float
+    absolute: Array | float
+    plain: bool
+
+    @classmethod
+    def of(cls, problem: Problem, stated: Any) -> _Block:
+        rows = problem.rows(stated)
+        plain = all([part.diagonal() is None for _, part in rows.parts])
+        return cls(stated, rows, rows.written, *facts(rows, False), plain)
+
+    @property
+    def picks(self) -> bool:
+        """Whether rows may have one entry each, and there are many columns."""
+        return self.plain and self.rows.entries <= self.rows.shape[0] and self.rows.shape[1] > 1
+
+    def sums(self, variable: str) -> bool:
+        """Whether its rows add up entries of a variable."""
+        entries = self.stated.entries.get(variable)
+        return entries is not None and entries.diagonal() is None
+
+    def columns(self, problem: Problem, names: list[str], where: Any) -> Array:
+        """The columns of some variables that are added up."""
+        if self.array is not None and all([self.sums(v) for v in names]):
+            return self.array[:, where]
+        rows = problem.narrow_rows({v: self.stated.entries[v] for v in names if self.sums(v)}, names)
+        assert rows is not None
+        return rows.to_dense()
+
+    def values(self, x: Array, reach: Array, side: Array) -> tuple[Array, float, float]:
+        """R x, a bound on the rounding of R x - side, and the largest side."""
+        rows, most = self.rows, top(np.abs(side))
+        mid = rows @ x if self.array is None else self.array @ x
+        k = rows.row_length + ROUNDINGS_BESIDE_SUM
+        off = 0.0 if isinstance(self.absolute, float) else float(self.absolute @ reach)
+        rad = (gamma(k) + self.relative) * (float(rows.column_max() @ reach) + most) + off
+        return mid, raised_number(rad) + 8 * k * ETA, most
+
+    def gathered(self, z: Array, size: Array) -> tuple[Array, Array]:
+        """R'z and |R|'size."""
+        if self.array is None:
+            return self.rows.transposed_matmul(z), abs(self.rows).transposed_matmul(size)
+        return z @ self.array, size @ np.abs(self.array)
 
 
 class _Bounds:
-    """The Lagrangian's gradient and what every block adds to the measures; ``found`` is None where norms say nothing."""
+    """The Lagrangian's gradient and what every block adds to the measures."""
 
-    def __init__(self, problem: Problem, structure: Structure, x: Array, multipliers: Mapping[str, Array]) -> None:
-        self.problem, self.structure, self.x = problem, structure, x
-        self.reach, self.diagonal = np.abs(x), structure.diagonal
-        self.curved = bool(problem.diagonals)
-        self.moved = moved = problem.apply_quadratic(x)
-        self.pull, self.size = moved + problem.q, np.abs(moved) + np.abs(problem.q)
+    def __init__(self, problem: Problem, blocks: list[_Block], x: Array) -> None:
+        self.problem, self.blocks, self.x, self.reach = problem, blocks, x, np.abs(x)
+        self.diagonals = [(problem.layout[v], p) for v, p in problem.quadratic.items()]
+        self.pull = np.zeros(x.size)
+        for where, p in self.diagonals:
+            self.pull[where] = p * x[where]
+        self.curvature = sum([0.5 * float(x[where] @ self.pull[where]) for where, _ in self.diagonals])
+        self.size, self.linear, self.price = np.abs(self.pull), 0.0, 0.0
+        if problem.linear:
+            self.pull += problem.q
+            size = np.abs(problem.q)
+            self.size += size
+            self.price = top(size)
         self.additions, self.off = float(ROUNDINGS_BESIDE_SUM), 0.0
         self.inherited: Array | float = 0.0
-        self.largest, self.lost, self.losses = 0.0, 0.0, 0.0
-        self.found = self._found(multipliers)
+        self.largest = self.lost = self.losses = 0.0
+        self.violation = self.infeasible = self.slackness = self.cost = self.sides = 0.0
+        slacks = any([not b.plain for b in blocks if isinstance(b.stated, Constraint)])
+        self.structure = problem.remembered(Structure) if slacks else None
 
-    def _found(self, multipliers: Mapping[str, Array]) -> AtOnce | None:
-        problem, x = self.problem, self.x
-        for t in problem.terms:
-            if t.counted.size < t.size:
+    def found(self, multipliers: Mapping[str, Array]) -> AtOnce | None:
+        """The bounds; None where norms say nothing."""
+        problem = self.problem
+        if self.structure is not None and self.structure.distances:
+            return None
+        for b in self.blocks:
+            if isinstance(b.stated, Term):
+                if not float(b.stated.weights.min()) > 0.0:
+                    return None
+                self._add_term(b, b.stated)
+                continue
+            z = multipliers[b.stated.name]
+            if b.stated.relation == "<=" and z.size and not float(z.min()) >= 0.0:
                 return None
-            self._add_term(t)
-        for c in problem.constraints:
-            z = multipliers[c.name]
-            if c.relation == "<=" and z.size and not float(z.min()) >= 0.0:
-                return None
-            self._add(problem.rows(c), z, np.abs(z) if c.relation == "==" else z)
-        curvature = sum([0.5 * float(x[where] @ self.moved[where]) for where in [problem.layout[v] for v in problem.P]])
-        self.objective = curvature + float(problem.q @ x) + problem.constant + self.losses
+            self._add(b, z, np.abs(z) if b.stated.relation == "==" else z)
+        self.objective = self.curvature + float(problem.q @ self.x) + problem.constant + self.losses
         self.scale = max(problem.unit, abs(self.objective))
         if not 0.0 < self.scale < math.inf:
             return None
-        self.violation = self.infeasible = self.slackness = self.cost = 0.0
-        self.sides = max([0.0, *[max(c.unit, top(np.abs(c.rhs))) for c in problem.constraints]])
-        for c in problem.constraints:
-            self._add_constraint(c, multipliers[c.name])
-        rad = (1.02 * UNIT_ROUNDOFF * self.additions) * self.size + self.off + 64 * ETA * (self.size > 0.0)
-        residual = np.abs(self.pull) + rad + self.inherited
+        for b in self.blocks:
+            if isinstance(b.stated, Constraint):
+                self._add_constraint(b, b.stated, multipliers[b.stated.name])
+        rad = (1.02 * UNIT_ROUNDOFF * self.additions) * self.size + (64 * ETA * (self.size > 0.0) + self.off)
+        residual = np.abs(self.pull) + (rad + self.inherited)
         gap = (self._cost(residual) + self.cost) * RAISE + self.lost
         if not math.isfinite(gap):  # nor is some residual a number, or some product
             return None
         measures = self._stationarity(residual), self._change(residual), self.infeasible, self.slackness / self.scale
         return AtOnce(*measures, gap / self.scale, self.violation, self.objective, self.pull)
 
-    # ---- the gradient ---------------------------------------------------------------------------------------------
+    # ---- what blocks add ------------------------------------------------------------------------------------------
 
-    def _add(self, rows: JoinedRows, z: Array, size: Array) -> float:
-        """Add R'z, whose sizes are known; the largest of these."""
-        self.pull += rows.transposed_matmul(z)
-        added = abs(rows).transposed_matmul(size)
+    def _add(self, block: _Block, z: Array, size: Array) -> None:
+        """Add R'z, whose sizes are known."""
+        pull, added = block.gathered(z, size)
+        self.pull += pull
         self.size += added
-        self.additions += rows.shape[0] + 2.0
-        known, largest = facts(rows, False), top(size)
-        if known.relative or not isinstance(known.absolute, float):
-            self.off = self.off + known.relative * added + known.absolute * float(size.sum())
-        self.largest = max(self.largest, largest)
-        return largest
+        self.additions += z.size + 2.0
+        if block.relative or not isinstance(block.absolute, float):
+            self.off = self.off + block.relative * added + block.absolute * float(size.sum())
+        self.largest = max(self.largest, top(size))
 
-    def _add_term(self, t: Term) -> None:
-        rows, weights = self.problem.rows(t), t.row_weights
-        u, rad = plain_values(rows, self.x, t, "offset")
-        slopes = t.loss.slope(u)
-        size = weights * t.loss.slope_size(u, slopes)
-        self._add(rows, weights * slopes, size)
-        error = float((weights * (rad if t.is_half_square else 2.0 * t.loss.slope_change(u, rad))).sum())
+    def _add_term(self, block: _Block, t: Term) -> None:
+        loss, weights = t.loss, t.row_weights
+        u, rad, _ = block.values(self.x, self.reach, t.offset)
+        u += t.offset
+        slopes = loss.slope(u)
+        sizes = weights * loss.slope_size(u, slopes)
+        self._add(block, weights * slopes, sizes)
+        if t.is_half_square:
+            own, error = 1, rad * float(weights.sum())
+        else:
+            own, error = SLOPE_ROUNDING, 2.0 * float(weights @ loss.slope_change(u, rad))
         self.lost += 0.5 * error * rad
-        if self.curved:
-            own = 1 if t.is_half_square else SLOPE_ROUNDING
-            off = own * UNIT_ROUNDOFF * float(size.sum()) + error
-            self.inherited = self.inherited + rows.column_max() * (off * RAISE)
+        if self.diagonals:
+            off = own * UNIT_ROUNDOFF * float(sizes.sum()) + error
+            self.inherited = self.inherited + block.rows.column_max() * (off * RAISE)
         self.losses += t.value(u)
+
+    def _add_constraint(self, block: _Block, c: Constraint, z: Array) -> None:
+        mid, rad, side = block.values(self.x, self.reach, c.rhs)
+        mid -= c.rhs
+        equal, unit = c.relation == "==", max(c.unit, side)
+        self.sides = max(self.sides, unit)
+        over = np.abs(mid) if equal else np.maximum(mid, 0.0)
+        near = c.size if equal else int(np.count_nonzero(mid > -rad))
+        size, products = (np.abs(z) if equal else z), np.abs(z * mid)
+        if near:
+            most, together = top(over) + rad, float(over.sum()) + near * rad
+            price = max(self.largest, self.price, self._bend * most)
+            self.violation = max(self.violation, most)
+            self.infeasible = max(
+                self.infeasible, ratio(most, self._unit(block, c, unit)), price * together / self.scale
+            )
+        if not equal:
+            self.slackness = max(self.slackness, top(products) + top(size) * rad)
+        self.cost += float(products.sum()) + rad * float(size.sum())
+
+    @property
+    def _bend(self) -> float:
+        """The largest curvature of a slack."""
+        slacks = () if self.structure is None else self.structure.slacks.values()
+        return max([0.0, *[top(e.curvature) for e in slacks]])
+
+    def _unit(self, block: _Block, c: Constraint, unit: float) -> float:
+        """What a violation is surely measured against: the right-hand side, of a homogeneous row its own left-hand side,
+        and no more than an unknown has room for."""
+        bounds = () if self.structure is None else self.structure.bounds
+        bound = any([c is b for b in bounds])
+        if not unit:
+            sizes = abs(block.rows) @ self.reach
+            unit = top(sizes) if not block.plain and len(c.entries) == 1 else float(sizes.min(initial=math.inf))
+        if bound and self.structure is not None:
+            low, high = self.structure.limits
+            unit = min(unit, float(np.where(high > low, high - low, math.inf).min()))
+        return unit
 
     # ---- the measures ---------------------------------------------------------------------------------------------
 
     def _stationarity(self, residual: Array) -> float:
         """The residual by the least that it may be measured against."""
         reference = np.minimum(self.size, self.scale / self.reach)  # infinite where x is 0
-        for v in self.structure.slacks:
+        for v in () if self.structure is None else self.structure.slacks:
             where = self.problem.layout[v]
             np.minimum(reference[where], self._costly, out=reference[where])
-        if self.curved:
-            root = np.sqrt((2.0 * self.scale) * self.diagonal)
-            reference = np.where(self.diagonal > 0, np.minimum(self.size, root), reference)
+        for where, p in self.diagonals:
+            root = np.minimum(self.size[where], np.sqrt((2.0 * self.scale) * p))
+            reference[where] = np.where(p > 0.0, root, reference[where])
         return top(np.divide(residual, reference, out=np.zeros(residual.size), where=residual > 0.0))
 
     @property
@@ -188,48 +288,46 @@ class _Bounds:
     def _change(self, residual: Array) -> float:
         """At least the change of multipliers, relative to the largest, that removes the residual of unknowns without
         curvature in sums over samples; infinite where their columns nearly depend on each other."""
-        free = self.problem.remembered(FreeRows)
-        if not free.kinds:
-            return 0.0
         unit = self.largest if self.problem.terms else min(self.largest, self._costly)
-        most = max([kind.bounded_change(residual[where]) for kind in free.kinds for where in kind.places])
-        return ratio(most, unit)
+        if any([b.picks for b in self.blocks]):
+            kinds = self.problem.remembered(FreeRows).kinds
+            changes = [kind.bounded_change(residual[where]) for kind in kinds for where in kind.places]
+        else:
+            changes = [self._change_of(residual, names, blocks) for names, blocks in self._groups()]
+        return ratio(max(changes, default=0.0), unit)
+
+    def _groups(self) -> list[tuple[list[str], list[_Block]]]:
+        """The unknowns without curvature in sums over samples, with the blocks that add them up: all together, or
+        variable by variable where no block has two."""
+        variables = [v.name for v in self.problem.variables if v.kind not in BY_SAMPLE]
+        free = [v for v in variables if v not in self.problem.quadratic]
+        summed = [(b, own) for b in self.blocks if (own := [v for v in free if b.sums(v)])]
+        if self.problem.gauge or max([len(own) for _, own in summed], default=0) > 1:
+            return [([v for v in free if any([v in own for _, own in summed])], [b for b, _ in summed])]
+        return [([v], blocks) for v in free if (blocks := [b for b, own in summed if v in own])]
+
+    def _change_of(self, residual: Array, names: list[str], blocks: list[_Block]) -> float:
+        where = self.problem.layout[names[0]] if len(names) == 1 else self.problem.places(names)
+        columns = [b.columns(self.problem, names, where) for b in blocks]
+        if len(names) == 1 and columns[0].shape[1] == 1:
+            largest = max([top(np.abs(K)) for K in columns])
+            return ratio(largest * float(residual[where][0]), float(sum([np.vdot(K, K) for K in columns])))
+        gram = sum([K.T @ K for K in columns], np.zeros(()))
+        size = np.sqrt(gram.diagonal())
+        scaled = self.problem.fill_null_directions(gram / size / size[:, None], size, where)
+        lower, info = dpotrf(scaled, lower=1)
+        if info != 0 or not lower.diagonal().min() >= SMALLEST_PIVOT:
+            return math.inf
+        inverse = dtrtri(lower, lower=1)[0].ravel()
+        off = residual[where] / size
+        return INVERTED * math.sqrt(float(inverse @ inverse) * float(off @ off))
 
     def _cost(self, residual: Array) -> float:
         """What the residuals of all unknowns cost."""
-        reach, curved = self.reach, self.diagonal > 0
-        if self.structure.bounds:
+        costs = residual * self.reach
+        if self.structure is not None and self.structure.bounds:
             low, high = self.structure.limits
-            reach = np.where(np.isfinite(high - low), high - low, reach)
-        if not self.curved:
-            return float(residual @ reach)
-        squares = residual[curved]
-        return float(residual @ np.where(curved, 0.0, reach)) + float((squares**2 / self.diagonal[curved]).sum())
-
-    def _add_constraint(self, c: Constraint, z: Array) -> None:
-        rows, price, equal = self.problem.rows(c), max(self.largest, top(np.abs(self.problem.q))), c.relation == "=="
-        mid, rad = plain_values(rows, self.x, c, "rhs")
-        over = np.abs(mid) if equal else np.maximum(mid, 0.0)
-        near = c.size if equal else np.count_nonzero(mid > -rad)
-        size, products = (np.abs(z) if equal else z), np.abs(z * mid)
-        if near:
-            most, together = top(over) + rad, float(over.sum()) + near * rad
-            if bend := max([0.0, *[top(e.curvature) for e in self.structure.slacks.values()]]):
-                price = max(price, bend * most)
-            self.violation = max(self.violation, most)
-            self.infeasible = max(self.infeasible, ratio(most, self._unit(c)), price * together / self.scale)
-        if not equal:
-            self.slackness = max(self.slackness, top(products) + top(size) * rad)
-        self.cost += float(products.sum()) + rad * float(size.sum())
-
-    def _unit(self, c: Constraint) -> float:
-        """What a violation is surely measured against: the right-hand side, of a homogeneous row its own left-hand side,
-        and no more than an unknown has room for."""
-        unit = max(c.unit, top(np.abs(c.rhs)))
-        if not unit:
-            sizes = abs(self.problem.rows(c)) @ self.reach
-            unit = top(sizes) if c in self.structure.bounds else float(sizes.min(initial=math.inf))
-        if c in self.structure.bounds:
-            low, high = self.structure.limits
-            unit = min(unit, float(np.where(high > low, high - low, math.inf).min()))
-        return unit
+            costs = np.where(np.isfinite(high - low), residual * (high - low), costs)
+        for where, p in self.diagonals:
+            costs[where] = np.where(p > 0.0, residual[where] ** 2 / p, costs[where])
+        return float(costs.sum())

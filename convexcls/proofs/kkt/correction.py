@@ -29,7 +29,7 @@ from typing import NamedTuple
 from weakref import ref
 
 import numpy as np
-from scipy.linalg.lapack import dpotrf, dpotri, dpotrs, dtrtri
+from scipy.linalg.lapack import dpotrf, dpotri, dpotrs
 
 from convexcls.arrays import Array, Indices, top
 from convexcls.problem import BY_SAMPLE, Problem
@@ -294,13 +294,11 @@ class GroupRows:
         return self._on_basis(self.basis, Ball(r, off), enough)
 
     def bounded_change(self, size: Array) -> float:
-        """At least the change that removes any residual of at most this size, by all rows at once; infinite where their
-        columns nearly repeat each other, or rows are many."""
-        if self.squares is not None:
-            return _column_by_column(self.squares, self.largest, size, size).size if self.squares.all() else math.inf
-        if self.few is not None or self.whole is None:
+        """At least the change that removes any residual of at most this size, where no row has more than one entry;
+        infinite where some have."""
+        if self.squares is None or not self.squares.all():
             return math.inf
-        return self.whole.bounded_change(size)
+        return _column_by_column(self.squares, self.largest, size, size).size
 
     @property
     def _near_dependence(self) -> bool:
@@ -381,7 +379,7 @@ class _Factored:
         diagonal[~(diagonal > 0)] = 1.0
         scaled /= diagonal[:, None] * diagonal
         unit = size * diagonal
-        factor, info = dpotrf(problem.fill_null_directions(scaled, unit, where), lower=1)
+        factor, info = dpotrf(problem.fill_null_directions(scaled, unit, where), lower=1, clean=0)
         if info != 0 or not factor.diagonal().min() >= SMALLEST_PIVOT:
             return None
         return cls(maps, factor, unit, all((c == 1.0).all() for c in costs))
@@ -403,14 +401,6 @@ class _Factored:
         if self.even:
             return float(np.sqrt(INVERTED * (off @ step)))
         return INVERTED * self._longest * float(np.linalg.norm(step))
-
-    def bounded_change(self, size: Array) -> float:
-        """The same where all costs are one, by norms alone: with K'K = LL', ‖L^-1 r‖ <= ‖L^-1‖ ‖r‖."""
-        if not self.even:
-            return math.inf
-        inverse, _ = dtrtri(self.factor, lower=1)
-        flat, off = inverse.ravel(), size / self.unit
-        return INVERTED * math.sqrt(float(flat @ flat) * float(off @ off))
 
     @cached_property
     def _inverse(self) -> Array:
