@@ -383,9 +383,9 @@ class Problem(AsClassifier, InNotebooks):
     def in_gauge(self, x: Array) -> Array:
         """The point without what it has along the directions of the gauge, where these share no unknown; as it is where
         that may be rounding: to take it off would round again."""
-        if x.shape != (self.size,) or not np.all(np.isfinite(x)):
+        if not self.gauge or x.shape != (self.size,) or not np.all(np.isfinite(x)):
             return x
-        out = x.copy() if self.gauge else x
+        out = x.copy()
         for v, directions in self.gauge.items():
             where = self.layout[v]
             along, sizes = directions @ x[where], abs(directions) @ np.abs(x[where])

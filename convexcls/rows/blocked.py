@@ -125,7 +125,16 @@ class CentredRows(BlockedRows):
 
     def span(self) -> Array:
         """At least |x_i - origin|, by column."""
+        return self._span
+
+    @cached_property
+    def _span(self) -> Array:
         return np.asarray(1.01 * (self.whole.column_max() + np.abs(self.means).max(axis=0, initial=0.0)))
+
+    def __abs__(self) -> Rows:
+        if self._centred is None or self._centred.size > IN_CACHE:
+            return super().__abs__()
+        return DenseRows(np.abs(self._centred))
 
     @property
     def as_centred(self) -> CentredRows:  # type: ignore[override]

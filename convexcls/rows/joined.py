@@ -43,6 +43,11 @@ class JoinedRows(Rows):
         n, d = self.shape
         return DenseRows(self._filled()) if n * d <= WRITTEN_OUT else None
 
+    @cached_property
+    def one_entry_each(self) -> bool:
+        """Whether every row has one entry, and every column at most one: then the rows pick out unknowns one by one."""
+        return self.entries <= self.shape[0] and one_entry_each(self)
+
     @property
     def written(self) -> Array | None:
         """The rows as one array, where they are few."""

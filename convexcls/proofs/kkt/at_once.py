@@ -30,7 +30,7 @@ from scipy.linalg.lapack import dpotrf, dtrtri
 from convexcls.arrays import ETA, UNIT_ROUNDOFF, Array, top
 from convexcls.problem import BY_SAMPLE, Constraint, Problem, Term
 from convexcls.problem.centring import centre
-from convexcls.proofs.kkt.correction import INVERTED, SMALLEST_PIVOT, FreeRows
+from convexcls.proofs.kkt.correction import INVERTED, SMALLEST_PIVOT
 from convexcls.proofs.kkt.products import facts
 from convexcls.proofs.kkt.residuals import KKT, ratio
 from convexcls.proofs.rigorous.rounding import RAISE, ROUNDINGS_BESIDE_SUM, gamma, raised_number
@@ -44,28 +44,29 @@ SLOPE_ROUNDING = 8
 
 
 class AtOnce(NamedTuple):
-    """Bounds of the relative measures, stationarity by its two; multipliers have the right signs. ``violation`` bounds
-    the absolute violation, ``gradient`` is that of the Lagrangian."""
+    """Bounds of the relative measures; multipliers have the right signs. ``violation`` bounds the absolute violation,
+    ``scale`` is what the gap is measured against, ``gradient`` that of the Lagrangian."""
 
     stationarity: float
-    change: float
     primal_feasibility: float
     complementary_slackness: float
     relative_gap: float
     violation: float
     objective: float
+    scale: float
     gradient: Array
 
     def holds(self, tol: float) -> bool:
         """Whether all of them are at most ``tol``."""
-        return all([value <= tol for value in self[:5]])  # also of what is not a number: then it does not
+        return all([value <= tol for value in self[:4]])  # also of what is not a number: then it does not
 
 
 class MeasuredLater(KKT):
     """The measures of a point whose bounds say that the conditions hold: each worked out when somebody looks at it."""
 
     def __init__(self, known: AtOnce, measure: Callable[[], KKT]) -> None:
-        self.__dict__.update(known=known, measure=measure, objective=known.objective, dependent=())
+        self.__dict__.update(known=known, measure=measure, dependent=())
+        self.__dict__.update(objective=known.objective, scale=known.scale)
 
     def __getattr__(self, name: str) -> Any:
         """What ``check.py`` measures: asked for where it is not there yet."""
@@ -80,6 +81,10 @@ class MeasuredLater(KKT):
     @property
     def violation(self) -> float:
         return self.known.violation
+
+    @property
+    def lower(self) -> float:
+        return self.objective - self.known.relative_gap * self.scale
 
     def holds(self, tol: float) -> bool:
         return self.known.holds(tol) or super().holds(tol)
@@ -112,11 +117,6 @@ class _Block(NamedTuple):
         rows = problem.rows(stated)
         plain = all([part.diagonal() is None for _, part in rows.parts])
         return cls(stated, rows, rows.written, *facts(rows, False), plain)
-
-    @property
-    def picks(self) -> bool:
-        """Whether rows may have one entry each, and there are many columns."""
-        return self.plain and self.rows.entries <= self.rows.shape[0] and self.rows.shape[1] > 1
 
     def sums(self, variable: str) -> bool:
         """Whether its rows add up entries of a variable."""
@@ -193,12 +193,16 @@ class _Bounds:
             if isinstance(b.stated, Constraint):
                 self._add_constraint(b, b.stated, multipliers[b.stated.name])
         rad = (1.02 * UNIT_ROUNDOFF * self.additions) * self.size + (64 * ETA * (self.size > 0.0) + self.off)
-        residual = np.abs(self.pull) + (rad + self.inherited)
+        rad = rad + self.inherited
+        measured = np.abs(self.pull)
+        residual = measured + rad
         gap = (self._cost(residual) + self.cost) * RAISE + self.lost
         if not math.isfinite(gap):  # nor is some residual a number, or some product
             return None
-        measures = self._stationarity(residual), self._change(residual), self.infeasible, self.slackness / self.scale
-        return AtOnce(*measures, gap / self.scale, self.violation, self.objective, self.pull)
+        # a measure and its rounding may come of two unknowns, or of two yardsticks: what each gives is added up
+        stationarity = self._relative(measured, rad) + self._change(residual)
+        measures = stationarity, self.infeasible, self.slackness / self.scale, gap / self.scale
+        return AtOnce(*measures, self.violation, self.objective, self.scale, self.pull)
 
     # ---- what blocks add ------------------------------------------------------------------------------------------
 
@@ -221,6 +225,8 @@ class _Bounds:
         self._add(block, weights * slopes, sizes)
         if t.is_half_square:
             own, error = 1, rad * float(weights.sum())
+        elif loss.steepest < math.inf:
+            own, error = SLOPE_ROUNDING, 2.0 * loss.steepest * rad * float(weights.sum())
         else:
             own, error = SLOPE_ROUNDING, 2.0 * float(weights @ loss.slope_change(u, rad))
         self.lost += 0.5 * error * rad
@@ -241,9 +247,8 @@ class _Bounds:
             most, together = top(over) + rad, float(over.sum()) + near * rad
             price = max(self.largest, self.price, self._bend * most)
             self.violation = max(self.violation, most)
-            self.infeasible = max(
-                self.infeasible, ratio(most, self._unit(block, c, unit)), price * together / self.scale
-            )
+            violated = ratio(most, self._unit(block, c, unit)) + price * together / self.scale
+            self.infeasible = max(self.infeasible, violated)
         if not equal:
             self.slackness = max(self.slackness, top(products) + top(size) * rad)
         self.cost += float(products.sum()) + rad * float(size.sum())
@@ -269,8 +274,8 @@ class _Bounds:
 
     # ---- the measures ---------------------------------------------------------------------------------------------
 
-    def _stationarity(self, residual: Array) -> float:
-        """The residual by the least that it may be measured against."""
+    def _relative(self, measured: Array, rad: Array) -> float:
+        """Residuals and their rounding by the least that they may be measured against."""
         reference = np.minimum(self.size, self.scale / self.reach)  # infinite where x is 0
         for v in () if self.structure is None else self.structure.slacks:
             where = self.problem.layout[v]
@@ -278,7 +283,10 @@ class _Bounds:
         for where, p in self.diagonals:
             root = np.minimum(self.size[where], np.sqrt((2.0 * self.scale) * p))
             reference[where] = np.where(p > 0.0, root, reference[where])
-        return top(np.divide(residual, reference, out=np.zeros(residual.size), where=residual > 0.0))
+        if not reference.all():  # where nothing was added up, nothing is left
+            kept = self.size > 0.0
+            measured, rad, reference = measured[kept], rad[kept], reference[kept]
+        return top(measured / reference) + top(rad / reference)
 
     @property
     def _costly(self) -> float:
@@ -289,12 +297,7 @@ class _Bounds:
         """At least the change of multipliers, relative to the largest, that removes the residual of unknowns without
         curvature in sums over samples; infinite where their columns nearly depend on each other."""
         unit = self.largest if self.problem.terms else min(self.largest, self._costly)
-        if any([b.picks for b in self.blocks]):
-            kinds = self.problem.remembered(FreeRows).kinds
-            changes = [kind.bounded_change(residual[where]) for kind in kinds for where in kind.places]
-        else:
-            changes = [self._change_of(residual, names, blocks) for names, blocks in self._groups()]
-        return ratio(max(changes, default=0.0), unit)
+        return ratio(max([self._change_of(residual, *group) for group in self._groups()], default=0.0), unit)
 
     def _groups(self) -> list[tuple[list[str], list[_Block]]]:
         """The unknowns without curvature in sums over samples, with the blocks that add them up: all together, or
@@ -308,6 +311,9 @@ class _Bounds:
 
     def _change_of(self, residual: Array, names: list[str], blocks: list[_Block]) -> float:
         where = self.problem.layout[names[0]] if len(names) == 1 else self.problem.places(names)
+        if all([b.rows.one_entry_each for b in blocks]):  # a row is its entry's change
+            largest = np.max([b.rows.column_max()[where] for b in blocks], axis=0)
+            return top(residual[where] / largest) if largest.all() else math.inf
         columns = [b.columns(self.problem, names, where) for b in blocks]
         if len(names) == 1 and columns[0].shape[1] == 1:
             largest = max([top(np.abs(K)) for K in columns])
@@ -327,7 +333,8 @@ class _Bounds:
         costs = residual * self.reach
         if self.structure is not None and self.structure.bounds:
             low, high = self.structure.limits
-            costs = np.where(np.isfinite(high - low), residual * (high - low), costs)
+            way = np.maximum(high - low, np.maximum(self.x - low, high - self.x))
+            costs = np.where(np.isfinite(high - low), residual * way, costs)
         for where, p in self.diagonals:
             costs[where] = np.where(p > 0.0, residual[where] ** 2 / p, costs[where])
         return float(costs.sum())

@@ -30,7 +30,7 @@ from convexcls.problem import Problem, Term
 from convexcls.problem.centring import in_centred_form
 from convexcls.proofs.kkt.correction import FreeRows
 from convexcls.rational.doubles import rank
-from convexcls.rows import DenseRows, Rows
+from convexcls.rows import DenseRows, JoinedRows, Rows
 from convexcls.rows.column_basis import ColumnBasis
 
 #: What ``attainment`` has to reach: at a minimiser it is 1, along a separated likelihood it is 0 or less.
@@ -168,10 +168,10 @@ class _Correction:
                 self.hessian[start:stop, start:stop] += p.to_dense()
             start = stop
         for t in terms:
-            rows = problem.narrow_rows(t.entries, names)
-            assert rows is not None
-            whole = any(t is own for own in problem.terms)  # then its rows are known
-            u = (problem.rows(t) if whole else problem.joined(t.entries, t.size)) @ x + t.offset
+            whole = any([t is own for own in problem.terms])  # then its rows are known
+            all_columns = problem.rows(t) if whole else problem.joined(t.entries, t.size)
+            rows = _columns(problem, t, all_columns, names, where)
+            u = all_columns @ x + t.offset
             self.hessian += t.gram(rows, u)
             self.terms.append((t, rows, u))
 
@@ -266,6 +266,17 @@ class _Correction:
             return True
         rows = np.vstack([part.to_dense() for part in parts])
         return rank(np.vstack([rows, q])) > rank(rows)
+
+
+def _columns(problem: Problem, t: Term, rows: JoinedRows, names: list[str], where: Indices) -> Rows:
+    """The columns of some variables, in one array where that is there."""
+    if where.size == rows.shape[1]:
+        return rows
+    if rows.written is not None and rows.rounding == 0.0:
+        return DenseRows(rows.written[:, where])
+    narrow = problem.narrow_rows(t.entries, names)
+    assert narrow is not None
+    return narrow
 
 
 def _by_cholesky(scaled: Array, gradient: Array) -> Array | None:

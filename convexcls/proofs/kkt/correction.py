@@ -20,7 +20,6 @@ sample count, and a side that is ``tilt`` times as steep as the other that many 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -292,13 +291,6 @@ class GroupRows:
         if self.basis is None or (self.basis.others.size and not self.is_exact):
             return Correction(float("inf"), False)
         return self._on_basis(self.basis, Ball(r, off), enough)
-
-    def bounded_change(self, size: Array) -> float:
-        """At least the change that removes any residual of at most this size, where no row has more than one entry;
-        infinite where some have."""
-        if self.squares is None or not self.squares.all():
-            return math.inf
-        return _column_by_column(self.squares, self.largest, size, size).size
 
     @property
     def _near_dependence(self) -> bool:

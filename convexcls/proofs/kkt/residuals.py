@@ -157,6 +157,11 @@ class KKT(InNotebooks):
         """At most by how much a constraint is violated, in its own units."""
         return self.primal_feasibility.max
 
+    @property
+    def lower(self) -> float:
+        """What the multipliers prove of the optimum, at least, as far as doubles show it."""
+        return self.dual_objective
+
     def measures(self) -> dict[str, float]:
         """The five relative measures, by name."""
         return {

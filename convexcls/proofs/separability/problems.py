@@ -159,7 +159,7 @@ class SeparatingPerceptron(Separating):
         if self._sums_cancel():
             return False
         size = self.problem.unit
-        if kkt.objective <= 1e-6 * size or (kkt.dual_objective > 1e-6 * size and self._rounding(x) < 1e-9):
+        if kkt.objective <= 1e-6 * size or (kkt.lower > 1e-6 * size and self._rounding(x) < 1e-9):
             return True
         return self.separation.kind == "overlapping"
 

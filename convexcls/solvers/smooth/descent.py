@@ -222,7 +222,7 @@ def backtrack(iterate: Iterate, step: Array) -> tuple[Iterate, float]:
     while shrink > SHORTEST_STEP:
         new = function.at(iterate.x + shrink * step)
         rise = new.objective - iterate.objective
-        if np.isfinite(new.objective) and rise <= ARMIJO * shrink * slope + noise:
+        if math.isfinite(new.objective) and rise <= ARMIJO * shrink * slope + noise:
             return new, shrink
         if rise <= hidden and abs(float(new.gradient @ step)) <= 0.5 * abs(slope):
             return new, shrink

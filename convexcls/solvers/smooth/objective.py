@@ -141,7 +141,7 @@ class Iterate:
         if self.function.has_matrix:
             for v, P in self.problem.matrices.items():
                 out[self.problem.layout[v], self.problem.layout[v]] += P.to_dense()
-        if self.problem.diagonals:
+        if self.problem.quadratic:
             out.flat[:: size + 1] += self.function.diagonal_part
         return out
 
