@@ -5,12 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
 
 from convexcls.arrays import Array
+from convexcls.caching import cached_property
 from convexcls.problem import Problem, Term
 from convexcls.problem.centring import Centred, centre
 from convexcls.problem.duality import Dual

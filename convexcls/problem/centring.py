@@ -170,7 +170,7 @@ def _pair(problem: Problem) -> tuple[str, str, Rows] | None:
     and stands beside the features wherever it stands."""
     for variable in problem.variables:
         c = variable.name
-        if not any([_may_be_ones(b.entries[c]) for b in problem.blocks if c in b.entries]):
+        if not any(_may_be_ones(b.entries[c]) for b in problem.blocks if c in b.entries):
             continue
         bounds = any(c in b.bound_entries for b in problem.norm_bounds)
         if c in problem.quadratic or bounds or (c in problem.linear and np.any(problem.linear[c])):

@@ -9,12 +9,12 @@ x is made of named variables; every constraint is a named block with its multipl
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 
 import numpy as np
 
 from convexcls.arrays import Array, Indices, negative_eigenvalue
+from convexcls.caching import cached_property
 from convexcls.in_notebooks import InNotebooks
 from convexcls.pickling import frozen, without_cache
 from convexcls.problem.as_classifier import AsClassifier, Values

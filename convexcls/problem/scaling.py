@@ -10,13 +10,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from convexcls.arrays import Array, top
+from convexcls.caching import cached_property
 from convexcls.problem import Block, Problem, ProblemError, Term
 from convexcls.rows import Rows
 
@@ -145,10 +145,7 @@ def _balance(problem: Problem) -> tuple[Exponents, dict[str, int]] | None:
 
 def _all_near_one(sizes: Iterable[Array]) -> bool:
     """Whether all entries but zeros are near one as they are: then neither columns nor blocks are moved."""
-    for size in sizes:
-        if not ((size < NEAR_ONE) & ((size > 1.0 / NEAR_ONE) | (size == 0.0))).all():
-            return False
-    return True
+    return all(((size < NEAR_ONE) & ((size > 1.0 / NEAR_ONE) | (size == 0.0))).all() for size in sizes)
 
 
 def _balance_blocks(
@@ -185,7 +182,7 @@ def _times(values: Array, e: Any) -> Array:
 def _unknowns(problem: Problem, columns: Exponents | None = None, blocks: Mapping[str, int] | None = None) -> int:
     """The size of the unknowns: linear cost over curvature where a variable has both, or what the right-hand sides
     leave them."""
-    if any([not t.is_half_square for t in problem.terms]):
+    if any(not t.is_half_square for t in problem.terms):
         return 0
     curvature, pull = _largest_curvature(problem, columns, blocks), 0.0
     if problem.linear and curvature > 0:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from convexcls.arrays import ETA, UNIT_ROUNDOFF, Array
+from convexcls.caching import cached_property
 from convexcls.rows.base import Rows, Visit
 from convexcls.rows.doubled import Doubled
 from convexcls.rows.in_memory import DenseRows

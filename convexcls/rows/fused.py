@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from convexcls.arrays import Array, Indices
+from convexcls.caching import cached_property
 from convexcls.rows.base import Factors, Rows, Visit
 from convexcls.rows.summation import SWEPT_ENTRIES, outer_products, sweep_blocks
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from functools import cached_property, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from convexcls.arrays import Array, Indices
+from convexcls.caching import cached_property
 from convexcls.rows.base import Counts, Rows, Visit, rows_selected
 from convexcls.rows.doubled import Doubled
 from convexcls.rows.fused import FusedRows

@@ -58,7 +58,7 @@ class AtOnce(NamedTuple):
 
     def holds(self, tol: float) -> bool:
         """Whether all of them are at most ``tol``."""
-        return all([value <= tol for value in self[:4]])  # also of what is not a number: then it does not
+        return all(value <= tol for value in self[:4])  # also of what is not a number: then it does not
 
 
 class MeasuredLater(KKT):
@@ -115,7 +115,7 @@ class _Block(NamedTuple):
     @classmethod
     def of(cls, problem: Problem, stated: Any) -> _Block:
         rows = problem.rows(stated)
-        plain = all([part.diagonal() is None for _, part in rows.parts])
+        plain = all(part.diagonal() is None for _, part in rows.parts)
         return cls(stated, rows, rows.written, *facts(rows, False), plain)
 
     def sums(self, variable: str) -> bool:
@@ -125,7 +125,7 @@ class _Block(NamedTuple):
 
     def columns(self, problem: Problem, names: list[str], where: Any) -> Array:
         """The columns of some variables that are added up."""
-        if self.array is not None and all([self.sums(v) for v in names]):
+        if self.array is not None and all(self.sums(v) for v in names):
             return self.array[:, where]
         rows = problem.narrow_rows({v: self.stated.entries[v] for v in names if self.sums(v)}, names)
         assert rows is not None
@@ -167,7 +167,7 @@ class _Bounds:
         self.inherited: Array | float = 0.0
         self.largest = self.lost = self.losses = 0.0
         self.violation = self.infeasible = self.slackness = self.cost = self.sides = 0.0
-        slacks = any([not b.plain for b in blocks if isinstance(b.stated, Constraint)])
+        slacks = any(not b.plain for b in blocks if isinstance(b.stated, Constraint))
         self.structure = problem.remembered(Structure) if slacks else None
 
     def found(self, multipliers: Mapping[str, Array]) -> AtOnce | None:
@@ -260,10 +260,10 @@ class _Bounds:
         return max([0.0, *[top(e.curvature) for e in slacks]])
 
     def _unit(self, block: _Block, c: Constraint, unit: float) -> float:
-        """What a violation is surely measured against: the right-hand side, of a homogeneous row its own left-hand side,
-        and no more than an unknown has room for."""
+        """What a violation is surely measured against: the right-hand side, of a homogeneous row its own left-hand
+        side, and no more than an unknown has room for."""
         bounds = () if self.structure is None else self.structure.bounds
-        bound = any([c is b for b in bounds])
+        bound = any(c is b for b in bounds)
         if not unit:
             sizes = abs(block.rows) @ self.reach
             unit = top(sizes) if not block.plain and len(c.entries) == 1 else float(sizes.min(initial=math.inf))
@@ -306,12 +306,12 @@ class _Bounds:
         free = [v for v in variables if v not in self.problem.quadratic]
         summed = [(b, own) for b in self.blocks if (own := [v for v in free if b.sums(v)])]
         if self.problem.gauge or max([len(own) for _, own in summed], default=0) > 1:
-            return [([v for v in free if any([v in own for _, own in summed])], [b for b, _ in summed])]
+            return [([v for v in free if any(v in own for _, own in summed)], [b for b, _ in summed])]
         return [([v], blocks) for v in free if (blocks := [b for b, own in summed if v in own])]
 
     def _change_of(self, residual: Array, names: list[str], blocks: list[_Block]) -> float:
         where = self.problem.layout[names[0]] if len(names) == 1 else self.problem.places(names)
-        if all([b.rows.one_entry_each for b in blocks]):  # a row is its entry's change
+        if all(b.rows.one_entry_each for b in blocks):  # a row is its entry's change
             largest = np.max([b.rows.column_max()[where] for b in blocks], axis=0)
             return top(residual[where] / largest) if largest.all() else math.inf
         columns = [b.columns(self.problem, names, where) for b in blocks]

@@ -168,7 +168,7 @@ class _Correction:
                 self.hessian[start:stop, start:stop] += p.to_dense()
             start = stop
         for t in terms:
-            whole = any([t is own for own in problem.terms])  # then its rows are known
+            whole = any(t is own for own in problem.terms)  # then its rows are known
             all_columns = problem.rows(t) if whole else problem.joined(t.entries, t.size)
             rows = _columns(problem, t, all_columns, names, where)
             u = all_columns @ x + t.offset

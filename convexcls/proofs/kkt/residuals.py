@@ -6,13 +6,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from convexcls.arrays import Array, Indices, top
+from convexcls.caching import cached_property
 from convexcls.in_notebooks import InNotebooks
 from convexcls.problem import UNIT_SHARE, Block, Problem, Term
 from convexcls.problem.epigraph import Epigraph

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
 from convexcls.arrays import UNIT_ROUNDOFF, Array, Indices, top
+from convexcls.caching import cached_property
 from convexcls.problem import Problem
 from convexcls.rows import DenseRows, Rows
 from convexcls.rows.column_basis import ColumnBasis

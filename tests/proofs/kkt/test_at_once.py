@@ -20,7 +20,9 @@ def samples(seed: int, n: int = 40, d: int = 3, classes: int = 2, apart: float =
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, d)) * 2.0 ** rng.integers(-2, 3, d) + rng.integers(-1, 2, d)
     score = X @ rng.normal(size=d)
-    y = np.digitize(score + (apart == 0.0) * rng.normal(size=n), np.quantile(score, np.linspace(0, 1, classes + 1)[1:-1]))
+    y = np.digitize(
+        score + (apart == 0.0) * rng.normal(size=n), np.quantile(score, np.linspace(0, 1, classes + 1)[1:-1])
+    )
     if apart:
         X = X + apart * (2 * y - 1)[:, None] * rng.normal(size=d)
     return X, y
@@ -88,7 +90,10 @@ def test_no_measure_is_above_its_bound(name):
         rng = np.random.default_rng(seed)
         for size in (0.0, 1e-12, 1e-8, 1e-4, 1e-2, 1.0):
             x = s.x * (1.0 + size * rng.normal(size=s.x.size)) + size * rng.normal(size=s.x.size)
-            z = {k: np.abs(v * (1.0 + size * rng.normal(size=v.size))) if v.size > 2 else v for k, v in s.multipliers.items()}
+            z = {
+                k: np.abs(v * (1.0 + size * rng.normal(size=v.size))) if v.size > 2 else v
+                for k, v in s.multipliers.items()
+            }
             assert exceeds(problem, x, z) == []
             assert exceeds(problem, s.x, z) == []
             assert exceeds(problem, x, s.multipliers) == []
@@ -101,13 +106,20 @@ def test_what_is_measured_later_says_the_same(name):
     known = bounded_at_once(problem, s.x, s.multipliers)
     if name == "perceptron" and known is None:
         return
-    assert known is not None and known.holds(TOL)
+    assert known is not None
+    assert known.holds(TOL)
     kkt = certify(problem, s.x, s.multipliers, TOL).kkt
-    assert isinstance(kkt, MeasuredLater) and kkt.holds(TOL) and "stationarity" not in vars(kkt)
+    assert isinstance(kkt, MeasuredLater)
+    assert kkt.holds(TOL)
+    assert "stationarity" not in vars(kkt)
     plain = check_kkt(problem, s.x, s.multipliers, TOL)
-    assert kkt.objective == plain.objective and kkt.scale == plain.scale and kkt.dependent == plain.dependent == ()
-    assert kkt.bounds() == plain.bounds() and kkt.violation >= plain.violation
-    assert kkt.dual_objective == plain.dual_objective and repr(kkt) == repr(plain)
+    assert kkt.objective == plain.objective
+    assert kkt.scale == plain.scale
+    assert kkt.dependent == plain.dependent == ()
+    assert kkt.bounds() == plain.bounds()
+    assert kkt.violation >= plain.violation
+    assert kkt.dual_objective == plain.dual_objective
+    assert repr(kkt) == repr(plain)
 
 
 def test_a_later_measure_is_of_the_point_as_it_was():
@@ -118,7 +130,8 @@ def test_a_later_measure_is_of_the_point_as_it_was():
     x[:] = 0.0
     assert judged.kkt.stationarity.max == plain.stationarity.max
     copy = pickle.loads(pickle.dumps(certify(problem, problem.solve().x, {}, TOL).kkt))
-    assert copy.bounds() == plain.bounds() and type(copy) is type(plain)
+    assert copy.bounds() == plain.bounds()
+    assert type(copy) is type(plain)
 
 
 def test_nothing_is_said_where_norms_do_not_decide():
