@@ -18,6 +18,7 @@ do: those in which the columns are orthogonal (``rows/column_basis.py``).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from copy import copy
 from typing import NamedTuple
@@ -203,11 +204,11 @@ class _Correction:
 
     def remaining(self, gradient: Array, quickly: bool) -> float | None:
         """What is left of the slopes; None where the step cannot be found, ``quickly`` by a Cholesky factor alone."""
-        if not np.all(np.isfinite(self.hessian)):
+        if not np.isfinite(self.hessian).all():
             return None
-        size = np.sqrt(np.diag(self.hessian))
+        size = np.sqrt(self.hessian.diagonal())
         size = np.where(size > 0, size, 1.0)
-        scaled = self.problem.fill_null_directions(self.hessian / np.outer(size, size), size, self.where)
+        scaled = self.problem.fill_null_directions(self.hessian / size / size[:, None], size, self.where)
         step = _by_cholesky(scaled, gradient / size)
         if step is None:
             step = None if quickly else self._by_eigenvectors(scaled, size, gradient)
@@ -215,10 +216,13 @@ class _Correction:
             return None
         worst = 1.0
         for t, rows, u in self.terms:
-            left = t.loss.remaining(u[t.counted], (rows @ (step / size))[t.counted])
-            if np.any(np.isnan(left)):
+            moved = rows @ (step / size)
+            if t.counted.size < t.size:
+                u, moved = u[t.counted], moved[t.counted]
+            least = float(t.loss.remaining(u, moved).min(initial=1.0))
+            if math.isnan(least):
                 return None
-            worst = float(left.min(initial=worst))
+            worst = min(worst, least)
         return worst
 
     def _by_eigenvectors(self, scaled: Array, size: Array, gradient: Array) -> Array | None:
