@@ -29,7 +29,7 @@ from convexcls.solvers.smooth.objective import Iterate
 ARMIJO = 1e-4
 SHORTEST_STEP = 1e-10
 #: A step that leaves such a share of the slope, or more, was too short.
-MUCH_LEFT = 0.1
+MUCH_LEFT = 0.2
 #: An objective is lower by this fraction of it.
 LOWER = 1e-5
 #: A margin counts as positive above this fraction of what it may be at most: rounding has no say in it.

@@ -90,8 +90,11 @@ class SmoothObjective:
         with np.errstate(over="ignore", invalid="ignore"):
             problem, curved = self.problem, self.curved(x)
             readings = tuple([t.read(x) for t in self.terms])
-            value = 0.5 * float(x @ curved) + float(problem.q @ x) + problem.constant
-            gradient = curved + problem.q
+            value = 0.5 * float(x @ curved) + problem.constant
+            gradient = curved.copy()
+            if problem.linear:
+                value += float(problem.q @ x)
+                gradient += problem.q
             for reading in readings:
                 value += reading.value
                 gradient += reading.gradient
