@@ -162,8 +162,8 @@ def block_gram(left: Rows, blocks: Array, right: Rows) -> Array:
     as many rows, and they stand together."""
     n, width = blocks.shape[:2]
     if isinstance(left, DenseRows) and left is right:
-        mine = left.array.reshape(n, width, left.shape[1])
-        return np.asarray(left.array.T @ (blocks @ mine).reshape(left.shape))
+        grouped = left.array.reshape(n, width, left.shape[1])
+        return np.asarray(left.array.T @ (blocks @ grouped).reshape(left.shape))
     if isinstance(left, ScaledRows):
         inner = block_gram(left.base, blocks * left.left.reshape(n, width)[:, :, None], right)
         return inner * left.right[:, None]
