@@ -82,6 +82,8 @@ def equilibrate(problem: Problem) -> Scaled:
     """The problem with all columns, blocks of rows, unknowns and the objective near one."""
     with np.errstate(over="ignore", under="ignore"):
         balanced = _balance(problem)
+        if balanced is not None and not balanced[0].any() and not any(balanced[1].values()):
+            balanced = None
         if balanced is None and not _unknowns(problem) and not _objective(problem):
             return unscaled(problem)
         columns, blocks = balanced or _unmoved(problem)
@@ -210,8 +212,8 @@ def _largest_curvature(problem: Problem, columns: Exponents | None, blocks: Mapp
         e = None if columns is None else 2 * columns[problem.layout[v]]
         out = max(out, top(np.abs(_times(p.diagonal_entries(), e))))
     for t in problem.terms:
-        e = _of(blocks, t)
-        out = max(out, top(_times(t.weights, None if e is None else -2 * e)))
+        own = _of(blocks, t)
+        out = max(out, top(_times(t.weights, None if own is None else -2 * own)))
     return out
 
 

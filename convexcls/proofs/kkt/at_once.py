@@ -152,7 +152,7 @@ class _Bounds:
 
     def __init__(self, problem: Problem, blocks: list[_Block], x: Array) -> None:
         self.problem, self.blocks, self.x, self.reach = problem, blocks, x, np.abs(x)
-        self.diagonals = [(problem.layout[v], p) for v, p in problem.quadratic.items()]
+        self.diagonals = [(problem.layout[v], p) for v, p in problem.diagonals.items()]
         self.pull = np.zeros(x.size)
         for where, p in self.diagonals:
             self.pull[where] = p * x[where]
@@ -163,7 +163,8 @@ class _Bounds:
             size = np.abs(problem.q)
             self.size += size
             self.price = top(size)
-        self.additions, self.off = float(ROUNDINGS_BESIDE_SUM), 0.0
+        self.additions = float(ROUNDINGS_BESIDE_SUM)
+        self.off: Array | float = 0.0
         self.inherited: Array | float = 0.0
         self.largest = self.lost = self.losses = 0.0
         self.violation = self.infeasible = self.slackness = self.cost = self.sides = 0.0

@@ -195,12 +195,12 @@ class _Correction:
                 self.curved.append(rows)
             start = stop
         for t in terms:
-            whole = any(t is own for own in problem.terms)  # then its rows are known
+            whole = any(t is stated for stated in problem.terms)  # then its rows are known
             all_columns = problem.rows(t) if whole else problem.joined(t.entries, t.size)
-            rows = _columns(problem, t, all_columns, names, where)
+            own = _columns(problem, t, all_columns, names, where)
             u = all_columns @ x + t.offset
-            self.hessian += t.gram(rows, u)
-            self.terms.append((t, rows, u))
+            self.hessian += t.gram(own, u)
+            self.terms.append((t, own, u))
 
     def in_basis(self) -> _Correction | None:
         """The same over combinations of columns that span all of them, z with x = Tz; None where columns depend on
