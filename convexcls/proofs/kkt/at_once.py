@@ -95,10 +95,11 @@ def bounded_at_once(problem: Problem, x: Array, multipliers: Mapping[str, Array]
     """Bounds of the measures at a finite point; None where there are none to be had by norms."""
     if problem.norm_bounds or problem.matrices or problem.size > MAX_SMALL_UNKNOWNS or not problem.blocks:
         return None
-    blocks = [_Block.of(problem, b) for b in problem.blocks]
-    if sum([b.rows.entries for b in blocks]) > MAX_SMALL_ENTRIES or problem.remembered(centre) is not None:
+    if sum([problem.rows(b).entries for b in problem.blocks]) > MAX_SMALL_ENTRIES:
         return None
-    return _Bounds(problem, blocks, x).found(multipliers)
+    if problem.remembered(centre) is not None:
+        return None
+    return _Bounds(problem, [_Block.of(problem, b) for b in problem.blocks], x).found(multipliers)
 
 
 class _Block(NamedTuple):
