@@ -85,7 +85,7 @@ def equilibrate(problem: Problem) -> Scaled:
         if balanced is not None and not balanced[0].any() and not any(balanced[1].values()):
             balanced = None
         if balanced is None and not _unknowns(problem) and not _objective(problem):
-            return unscaled(problem)
+            return Scaled(problem, *_unmoved(problem), 0)
         columns, blocks = balanced or _unmoved(problem)
         size = _unknowns(problem, columns, blocks)
         columns, blocks = columns + size, {name: e - size for name, e in blocks.items()}
