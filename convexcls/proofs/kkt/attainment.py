@@ -31,7 +31,7 @@ from convexcls.problem import BY_SAMPLE, Problem, Term
 from convexcls.problem.centring import in_centred_form
 from convexcls.proofs.kkt.correction import FreeRows
 from convexcls.rational.doubles import rank
-from convexcls.rows import DenseRows, JoinedRows, Rows
+from convexcls.rows import DenseRows, Rows
 from convexcls.rows.column_basis import ColumnBasis
 
 #: What ``attainment`` has to reach: at a minimiser it is 1, along a separated likelihood it is 0 or less.
@@ -195,12 +195,12 @@ class _Correction:
                 self.curved.append(rows)
             start = stop
         for t in terms:
-            whole = any(t is stated for stated in problem.terms)  # then its rows are known
-            all_columns = problem.rows(t) if whole else problem.joined(t.entries, t.size)
-            own = _columns(problem, t, all_columns, names, where)
-            u = all_columns @ x + t.offset
-            self.hessian += t.gram(own, u)
-            self.terms.append((t, own, u))
+            whole = any(t is own for own in problem.terms)  # then its rows are known
+            u = (problem.rows(t) if whole else problem.joined(t.entries, t.size)) @ x + t.offset
+            narrow = _columns(problem, t, names, where) if whole else problem.narrow_rows(t.entries, names)
+            assert narrow is not None
+            self.hessian += t.gram(narrow, u)
+            self.terms.append((t, narrow, u))
 
     def in_basis(self) -> _Correction | None:
         """The same over combinations of columns that span all of them, z with x = Tz; None where columns depend on
@@ -254,7 +254,7 @@ class _Correction:
 
     def remaining(self, gradient: Array, quickly: bool) -> float | None:
         """What is left of the slopes; None where the step cannot be found, ``quickly`` by a Cholesky factor alone."""
-        if not np.isfinite(self.hessian).all():
+        if not np.all(np.isfinite(self.hessian)):
             return None
         size = _units(self.hessian)
         scaled = self.problem.fill_null_directions(self.hessian / np.outer(size, size), size, self.where)
@@ -324,15 +324,14 @@ class _Correction:
         return rank(np.vstack([rows, q])) > rank(rows)
 
 
-def _columns(problem: Problem, t: Term, rows: JoinedRows, names: list[str], where: Indices) -> Rows:
-    """The columns of some variables, in one array where that is there."""
+def _columns(problem: Problem, t: Term, names: list[str], where: Indices) -> Rows | None:
+    """The columns of some variables, of the array of all of them where that is there."""
+    rows = problem.rows(t)
     if where.size == rows.shape[1]:
         return rows
     if rows.written is not None and rows.rounding == 0.0:
         return DenseRows(rows.written[:, where])
-    narrow = problem.narrow_rows(t.entries, names)
-    assert narrow is not None
-    return narrow
+    return problem.narrow_rows(t.entries, names)
 
 
 def _units(hessian: Array) -> Array:
