@@ -156,6 +156,13 @@ class FreeRows:
         return [rows for kind in self.kinds for rows in kind.maps]
 
     @property
+    def known_factor(self) -> _Factored | None:
+        """Rows with their factor, by which a residual was measured, where all are in one group."""
+        if len(self.kinds) != 1 or len(self.kinds[0].places) != 1 or self.kinds[0].squares is not None:
+            return None
+        return self.kinds[0].whole if self.kinds[0].few is None else self.kinds[0].few
+
+    @property
     def basis(self) -> ColumnBasis | None:
         """Columns that span the others, where all are in one group."""
         return self.kinds[0].basis if len(self.kinds) == 1 and len(self.kinds[0].places) == 1 else None
@@ -235,12 +242,18 @@ class GroupRows:
         if max(every, default=1) == 1:
             return None
         few = [rows[::step] if step > 1 else rows for rows, step in zip(self.maps, every, strict=True)]
-        return self._factored(few, [costs[::step] for costs, step in zip(self.costs, every, strict=True)])
+        costs = [costs[::step] for costs, step in zip(self.costs, every, strict=True)]
+        return self._factored(few, costs, _gram(few, costs, self.where.size))
 
     @cached_property
     def whole(self) -> _Factored | None:
         """All rows with their factor; None where columns nearly repeat each other."""
-        return self._factored(self.maps, self.costs)
+        return self._factored(self.maps, self.costs, self.gram.copy())
+
+    @cached_property
+    def gram(self) -> Array:
+        """K'CK."""
+        return _gram(self.maps, self.costs, self.where.size)
 
     @property
     def independent(self) -> bool:
@@ -257,7 +270,9 @@ class GroupRows:
         problem = self._problem()
         assert problem is not None
         gauge = problem.null_directions[:, self.where]
-        return ColumnBasis.of([*self.maps, *([as_rows(gauge)] if gauge.size else [])])
+        if gauge.size:
+            return ColumnBasis.of([*self.maps, as_rows(gauge)])
+        return ColumnBasis.of(self.maps, None if self.unit is not None else self.gram)
 
     @cached_property
     def is_exact(self) -> bool:
@@ -267,10 +282,10 @@ class GroupRows:
             return self.basis.is_exact
         return _rank(self.maps) <= self.basis.columns.size
 
-    def _factored(self, maps: Sequence[JoinedRows], costs: Sequence[Array]) -> _Factored | None:
+    def _factored(self, maps: Sequence[JoinedRows], costs: Sequence[Array], gram: Array) -> _Factored | None:
         problem = self._problem()
         assert problem is not None
-        return _Factored.of(problem, maps, costs, self.where, self.size)
+        return _Factored.of(problem, maps, costs, gram, self.where, self.size)
 
     def correction(self, residual: Ball, enough: float = 0.0) -> Correction:
         """What removes the residual of one group. Where a change of the multipliers of a few rows is below
@@ -360,12 +375,15 @@ class _Factored:
 
     @classmethod
     def of(
-        cls, problem: Problem, maps: Sequence[JoinedRows], costs: Sequence[Array], where: Indices, size: Array
+        cls,
+        problem: Problem,
+        maps: Sequence[JoinedRows],
+        costs: Sequence[Array],
+        scaled: Array,
+        where: Indices,
+        size: Array,
     ) -> _Factored | None:
-        """None where columns nearly repeat each other."""
-        scaled = np.zeros((where.size, where.size))
-        for rows, c in zip(maps, costs, strict=True):
-            scaled += rows.gram(c)
+        """From K'CK, which is overwritten; None where columns nearly repeat each other."""
         scaled /= size[:, None] * size
         diagonal = np.sqrt(scaled.diagonal())
         diagonal[~(diagonal > 0)] = 1.0
@@ -403,6 +421,14 @@ class _Factored:
     @cached_property
     def _longest(self) -> float:
         return max(float(np.linalg.norm(rows.column_max() / self.unit)) for rows in self.maps)
+
+
+def _gram(maps: Sequence[JoinedRows], costs: Sequence[Array], width: int) -> Array:
+    """K'CK."""
+    out = np.zeros((width, width))
+    for rows, c in zip(maps, costs, strict=True):
+        out += rows.gram(c)
+    return out
 
 
 def _largest(changes: Sequence[Array]) -> float:

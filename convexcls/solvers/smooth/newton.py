@@ -98,7 +98,7 @@ class NewtonSolver(Solver):
             if not self._nearly_singular(stand_in, problem.size):
                 progress = Progress(problem, tracer, self._detail)
                 outcome = quasi_newton(iterate, stand_in, tol, CHEAP_STEPS_PER_STEP * self.max_iter, progress)
-            if outcome.direction is None and may_run_away(problem) and outcome.iterate.is_far_out(FAR_OUT):
+            if outcome.direction is None and problem.remembered(may_run_away) and outcome.iterate.is_far_out(FAR_OUT):
                 outcome = replace(outcome, finished=False)  # exact steps tell whether margins grow for ever
             if not outcome.finished and problem.size <= MAX_DENSE_UNKNOWNS:
                 outcome = newton(outcome.iterate, tol, self.max_iter, Progress(problem, tracer, self._detail))

@@ -97,6 +97,13 @@ class SmoothObjective:
                 gradient += reading.gradient
         return Iterate(self, x, value, gradient, curved, readings)
 
+    def quadratic_times(self, v: Array) -> Array:
+        """The Hessian of a quadratic times a vector: P v + sum_k M_k' (weights_k M_k v)."""
+        out = self.curved(v)
+        for t in self.terms:
+            out = out + t.rows.sweep(v, lambda block, u, weights=t.weights: weights[block] * u)  # type: ignore[misc]
+        return out
+
     def share(self, samples: int, seed: int = 0) -> SmoothObjective:
         """The objective estimated from about so many of the samples of each term: one at random from each of as many
         runs of samples."""

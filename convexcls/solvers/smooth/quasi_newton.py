@@ -34,8 +34,8 @@ SMALLEST_SINGLE_PIVOT = 1e-3
 #: The ridge, relative to the diagonal, on a Hessian from fewer samples than that.
 RIDGE_ON_FEW_SAMPLES = 0.1
 #: The residual aimed at, relative to the tolerance, by how far the Hessian is from singular; and that of penalised
-#: unknowns.
-MIN_RESIDUAL_SHARE, MAX_RESIDUAL_SHARE, PENALISED_SHARE = 1e-4, 1e-2, 0.1
+#: unknowns. So few without a penalty, such as intercepts, do not nearly repeat each other.
+MIN_RESIDUAL_SHARE, MAX_RESIDUAL_SHARE, PENALISED_SHARE, MAX_FREE_AT_EASE = 1e-4, 1e-2, 0.3, 50
 #: Iterations without half the residual, after which the descent gives up; by class it goes up and down.
 MAX_STEPS_WITHOUT_GAIN, MAX_ROUGH_STEPS_WITHOUT_GAIN = 15, 50
 #: The residual at which a stand-in that was made far away is made again, or the steps after which it is.
@@ -86,15 +86,21 @@ class FactorOfSome:
 
 @dataclass(frozen=True, eq=False)
 class FactorsByClass:
-    """The inverse of the Hessian without what the classes share: one factor a class."""
+    """The inverse of the Hessian without what the classes share: one factor a class. A step that all classes make alike
+    moves no score against another: along it nothing curves but the penalty, whose ``inverse`` stands for it. So the
+    factors have a say in what differs between classes alone."""
 
-    factors: Sequence[tuple[Indices, CholeskyFactor]]
+    places: Indices
+    factors: Sequence[CholeskyFactor]
+    inverse: Array
     smallest: float = 0.1
 
     def solve(self, right: Array) -> Array:
-        out = right.copy()
-        for where, factor in self.factors:
-            out[where] = factor.solve(right[where])
+        by_class = right[self.places]
+        alike = by_class.mean(axis=0)
+        steps = np.array([f.solve(r) for f, r in zip(self.factors, by_class - alike, strict=True)])
+        out = np.empty_like(right)
+        out[self.places] = steps - steps.mean(axis=0) + alike * self.inverse
         return out
 
 
@@ -151,7 +157,9 @@ def quasi_newton(iterate: Iterate, stand_in: StandIn, tol: float, max_iter: int,
     pairs, length, again = SecantPairs(stand_in.first, stand_in.rough), 1.0, stand_in.again
     progress.by_objective = stand_in.often  # far from the minimum the relative residual says little
     age, patience = 0, MAX_ROUGH_STEPS_WITHOUT_GAIN if stand_in.often else MAX_STEPS_WITHOUT_GAIN
-    target = tol * max(MIN_RESIDUAL_SHARE, MAX_RESIDUAL_SHARE * min(1.0, stand_in.first.smallest))
+    few_free = np.count_nonzero(iterate.function.diagonal == 0.0) <= MAX_FREE_AT_EASE
+    smallest = 1.0 if few_free else min(1.0, stand_in.first.smallest)
+    target = tol * max(MIN_RESIDUAL_SHARE, MAX_RESIDUAL_SHARE * smallest)
     for _ in range(max_iter):
         residual = progress.residual(iterate, length)
         if (separated := progress.separated(iterate)) is not None:
@@ -260,7 +268,7 @@ def factors_by_class(iterate: Iterate) -> FactorsByClass | None:
         return None
     if iterate.x.size > MAX_UNKNOWNS_BY_CLASS * term.scores.columns:
         return None
-    factors = []
+    places, factors = [], []
     for k in range(term.scores.columns):
         where, hessian = term.class_hessian(reading, k, SAMPLES_BY_CLASS * iterate.x.size // term.scores.columns)
         hessian[np.diag_indices(where.size)] += iterate.function.diagonal[where]
@@ -269,8 +277,13 @@ def factors_by_class(iterate: Iterate) -> FactorsByClass | None:
         factor = CholeskyFactor.of(scaled, size)
         if factor is None:
             return None
-        factors.append((where, factor))
-    return FactorsByClass(factors)
+        places.append(where)
+        factors.append(factor)
+    penalty = iterate.function.diagonal[np.array(places)]
+    if np.ptp(penalty, axis=0).any():
+        return None
+    inverse = np.divide(1.0, penalty[0], out=np.zeros(penalty.shape[1]), where=penalty[0] > 0)
+    return FactorsByClass(np.array(places), factors, inverse)
 
 
 def diagonal_at(iterate: Iterate) -> Preconditioner:
