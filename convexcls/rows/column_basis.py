@@ -241,8 +241,8 @@ class ColumnBasis:
         return (self._by_whole_numbers(part_of) or self._by_rank(involved)) and self._as_given(involved)
 
     def _by_whole_numbers(self, part_of: Mask) -> bool:
-        """Whether null vectors rounded to whole numbers, or to parts of them, move no row, in whole numbers that doubles
-        hold: entries and coefficients times powers of two, which round nothing."""
+        """Whether null vectors rounded to whole numbers, or to parts of them, move no row, in whole numbers that
+        doubles hold: entries and coefficients times powers of two, which round nothing."""
         times, exact = 1.0, np.where(part_of, self.null_vectors, 0.0)
         while np.any(np.abs(np.rint(times * exact) - times * exact) > NO_PART * times):
             if (times := 2.0 * times) > MOST_PARTS:

@@ -44,8 +44,8 @@ RESIDUAL_SHARE, PENALISED_SHARE, UNPENALISED_SHARE, MAX_STEPS_PER_UNKNOWN = 1e-3
 @dataclass(frozen=True)
 class ClosedFormSolver(Solver):
     """Least squares and ridge by QR (SVD where columns depend on each other), for large data by refined normal
-    equations or, where they are sparse and wide, conjugate gradients; equality-constrained quadratics by their linear KKT system.
-    ``rank_tol`` is the relative size at which a column counts as dependent."""
+    equations or, where they are sparse and wide, conjugate gradients; equality-constrained quadratics by their linear
+    KKT system. ``rank_tol`` is the relative size at which a column counts as dependent."""
 
     name: ClassVar[str] = "closed-form"
     accepts: ClassVar[str] = "least squares, ridge, quadratics under linear equations"
@@ -248,8 +248,8 @@ def by_samples(function: SmoothObjective) -> tuple[Array, str] | None:
 
 
 def by_conjugate_gradients(function: SmoothObjective, tol: float) -> Array:
-    """The minimiser by conjugate gradients with the Hessian's diagonal as preconditioner, until the gradient is small by
-    the measures of the check; begun again where rounding has put it off."""
+    """The minimiser by conjugate gradients with the Hessian's diagonal as preconditioner, until the gradient is small
+    by the measures of the check; begun again where rounding has put it off."""
     iterate, best = function.at(np.zeros(function.problem.size)), np.inf
     diagonal = iterate.diagonal_curvature()
     diagonal = np.where(diagonal > 0, diagonal, 1.0)
