@@ -61,15 +61,15 @@ class DescentOutcome:
 
 class Progress:
     """What a descent has come to: the residual of every iterate is recorded, with ``detail`` of it, and the steps
-    without half the best residual are counted as ``stalled``; with ``by_objective``, those with a lower objective to
-    speak of are not."""
+    since the residual was last halved are counted as ``stalled``; with ``by_objective``, those with a lower objective
+    to speak of are not."""
 
     by_objective = False
 
     def __init__(self, problem: Problem, tracer: Tracer, detail: Callable[[Iterate], Mapping[str, Any]]) -> None:
         self.tracer, self.detail, self.begun = tracer, detail, len(tracer.lines)
         self.may_run_away = problem.remembered(may_run_away)
-        self.best, self.stalled, self.lowest = math.inf, 0, sys.float_info.max
+        self.best, self.halved, self.stalled, self.lowest = math.inf, math.inf, 0, sys.float_info.max
         self.slow, self.gained, self.looked = True, 1.0, False
 
     @property
@@ -84,8 +84,10 @@ class Progress:
         self.gained = self.best / residual if residual > 0.0 else math.inf
         self.tracer.record(iterate.objective, residual, step, self.detail(iterate), point=iterate.x)
         lower = self.by_objective and iterate.objective < self.lowest - LOWER * abs(self.lowest)
-        self.stalled = 0 if residual <= 0.5 * self.best or lower else self.stalled + 1
-        self.best, self.lowest = min(self.best, residual), iterate.objective if lower else self.lowest
+        gain = residual <= 0.5 * self.halved
+        self.stalled = 0 if gain or lower else self.stalled + 1
+        self.best, self.halved = min(self.best, residual), residual if gain else self.halved
+        self.lowest = iterate.objective if lower else self.lowest
         return residual
 
     def growing(self, iterate: Iterate, step: Array) -> DescentOutcome | None:

@@ -24,7 +24,7 @@ from convexcls.solvers.smooth.descent import FAR_OUT, DescentOutcome, Progress, 
 from convexcls.solvers.smooth.hessian import newton_step
 from convexcls.solvers.smooth.objective import Iterate, SmoothObjective
 from convexcls.solvers.smooth.quasi_newton import StandIn, prepared, quasi_newton
-from convexcls.solvers.smooth.terms import GeneralTerm, Reading, SmoothTerm, SweptTerm
+from convexcls.solvers.smooth.terms import GeneralTerm, Reading, ScoredTerm, SmoothTerm, SweptTerm
 
 Hessian = Literal["auto", "exact", "subsampled", "free"]
 MAX_ROWS_SHOWN = 10_000
@@ -112,6 +112,11 @@ class NewtonSolver(Solver):
         size, samples = function.problem.size, sum(t.samples for t in function.terms)
         if size > MAX_DENSE_UNKNOWNS:
             return "free"
+        if (
+            any(isinstance(t, ScoredTerm) and not t.scores.is_dense for t in function.terms)
+            and size > MAX_EASY_UNKNOWNS
+        ):
+            return "free"  # a Gram matrix for every pair of classes
         if function.problem.is_quadratic_program or samples * size * size <= MAX_EASY_PRODUCTS or function.has_matrix:
             return "exact"
         return "subsampled"
