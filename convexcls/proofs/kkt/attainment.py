@@ -173,9 +173,9 @@ def _by_known_factor(problem: Problem, terms: list[Term], names: list[str], x: A
         return None
     if (known := rows.known_factor) is None:
         return None
-    step, worst = known.solve(pull), 1.0
-    for t, some in zip(terms, known.maps, strict=True):
-        every = t.size // some.shape[0]
+    factor, spacings = known
+    step, worst = factor.solve(pull), 1.0
+    for t, some, every in zip(terms, factor.maps, spacings, strict=True):
         weights = t.weights[::every]
         if t.loss.width > 1 or weights.size != some.shape[0] or not np.all(weights > 0):
             return None

@@ -156,11 +156,14 @@ class FreeRows:
         return [rows for kind in self.kinds for rows in kind.maps]
 
     @property
-    def known_factor(self) -> _Factored | None:
-        """Rows with their factor, by which a residual was measured, where all are in one group."""
-        if len(self.kinds) != 1 or len(self.kinds[0].places) != 1 or self.kinds[0].squares is not None:
+    def known_factor(self) -> tuple[_Factored, list[int]] | None:
+        """Rows with their factor, by which a residual was measured, and how far apart they are among those of each
+        block; None where not all are in one group."""
+        if len(self.kinds) != 1 or len(self.kinds[0].places) != 1 or (kind := self.kinds[0]).squares is not None:
             return None
-        return self.kinds[0].whole if self.kinds[0].few is None else self.kinds[0].few
+        if kind.few is not None:
+            return kind.few, kind.spacings
+        return None if kind.whole is None else (kind.whole, [1] * len(kind.maps))
 
     @property
     def basis(self) -> ColumnBasis | None:
@@ -235,10 +238,15 @@ class GroupRows:
         return self.largest if (self.largest > 0).all() else np.where(self.largest > 0, self.largest, 1.0)
 
     @cached_property
+    def spacings(self) -> list[int]:
+        """How far apart the rows are that are looked at first."""
+        return [_spacing(rows.shape[0], self.where.size) for rows in self.maps]
+
+    @cached_property
     def few(self) -> _Factored | None:
         """Some of the rows with their factor; None where all are taken, or where their columns nearly repeat each
         other."""
-        every = [_spacing(rows.shape[0], self.where.size) for rows in self.maps]
+        every = self.spacings
         if max(every, default=1) == 1:
             return None
         few = [rows[::step] if step > 1 else rows for rows, step in zip(self.maps, every, strict=True)]

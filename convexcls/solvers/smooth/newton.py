@@ -112,11 +112,9 @@ class NewtonSolver(Solver):
         size, samples = function.problem.size, sum(t.samples for t in function.terms)
         if size > MAX_DENSE_UNKNOWNS:
             return "free"
-        if (
-            any(isinstance(t, ScoredTerm) and not t.scores.is_dense for t in function.terms)
-            and size > MAX_EASY_UNKNOWNS
-        ):
-            return "free"  # a Gram matrix for every pair of classes
+        by_pairs = any(isinstance(t, ScoredTerm) and not t.scores.is_dense for t in function.terms)
+        if by_pairs and size > MAX_EASY_UNKNOWNS:  # a sparse Gram matrix for every pair of classes
+            return "free"
         if function.problem.is_quadratic_program or samples * size * size <= MAX_EASY_PRODUCTS or function.has_matrix:
             return "exact"
         return "subsampled"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -101,7 +101,7 @@ class SmoothObjective:
         """The Hessian of a quadratic times a vector: P v + sum_k M_k' (weights_k M_k v)."""
         out = self.curved(v)
         for t in self.terms:
-            out = out + t.rows.sweep(v, lambda block, u, weights=t.weights: weights[block] * u)  # type: ignore[misc]
+            out += t.rows.sweep(v, partial(_weighed, t.weights))
         return out
 
     def share(self, samples: int, seed: int = 0) -> SmoothObjective:
@@ -114,6 +114,10 @@ class SmoothObjective:
             return np.floor((np.arange(count) + rng.random(count)) * (t.samples / count)).astype(np.intp)
 
         return SmoothObjective(self.problem, tuple(t.share(chosen(t)) for t in self.terms))
+
+
+def _weighed(weights: Array, block: slice, u: Array) -> Array:
+    return np.asarray(weights[block] * u)
 
 
 @dataclass(eq=False)

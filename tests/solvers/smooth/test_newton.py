@@ -2,6 +2,7 @@
 
 import pickle
 import warnings
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -14,8 +15,11 @@ from convexcls.losses import BY_NAME, Logistic
 from convexcls.problem.scaling import equilibrate
 from convexcls.proofs.verdict import certify
 from convexcls.solvers import solver_class
+from convexcls.solvers.base import Tracer
 from convexcls.solvers.smooth import terms
+from convexcls.solvers.smooth.descent import Progress, may_run_away
 from convexcls.solvers.smooth.objective import Iterate, SmoothObjective
+from convexcls.solvers.smooth.quasi_newton import factors_by_class
 from convexcls.solvers.smooth.terms import GeneralTerm, ScoredTerm, SweptTerm, smooth_term
 
 WAYS = ("exact", "subsampled", "free")
@@ -330,3 +334,53 @@ def test_margins_that_grow_for_ever_are_found_though_other_columns_converge_firs
     solution = cc.LogisticMLE(X, y).solve("newton")
     assert solution.status == "unattained"
     assert len(solution.trace) < 15
+
+
+def test_what_classes_share_is_left_to_the_penalty():
+    """A step that all classes make alike moves no score against another: there the Hessian is the penalty's."""
+    X, y = several()
+    iterate = SmoothObjective(cc.SoftmaxMLE(X, y, l2=0.5)).at(np.zeros(16))
+    v = np.zeros(16)
+    v[:12] = np.tile([1.0, -2.0, 3.0], 4)
+    np.testing.assert_allclose(iterate.hessian() @ v, 0.5 * v, atol=1e-12)
+    np.testing.assert_allclose(factors_by_class(iterate).solve(0.5 * v), v, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_pull_sizes_are_sums_of_absolute_values(name):
+    problem = PROBLEMS[name]()
+    iterate = SmoothObjective(problem).at(np.linspace(-0.3, 0.4, problem.size))
+    (term,), (own,), (reading,) = problem.terms, iterate.function.terms, iterate.readings
+    rows = problem.rows(term).to_dense()
+    slopes = term.row_weights * term.loss.slope(rows @ iterate.x + term.offset)
+    np.testing.assert_allclose(own.pull_sizes(reading), np.abs(rows).T @ np.abs(slopes), rtol=1e-12)
+    assert iterate.penalised_gradient() <= iterate.penalised_gradient(closely=True)
+
+
+def test_an_intercept_beside_penalties_runs_away_only_for_one_class():
+    X, y = drawn()
+    assert not may_run_away(cc.LogisticMLE(X, y, l2=1.0))
+    assert may_run_away(cc.LogisticMLE(X, y))
+    assert may_run_away(cc.LogisticMLE(X, y, l2=1.0, sample_weight=y))
+
+
+def test_a_gradual_descent_is_no_stall():
+    """A residual that falls by a tenth at each step is halved every seven steps, though never at once."""
+    problem = PROBLEMS["logistic-ridge"]()
+    iterate, progress = SmoothObjective(problem).at(np.zeros(4)), Progress(problem, Tracer(), lambda _: {})
+    for k in range(40):
+        shrunk = replace(iterate, gradient=iterate.gradient * 0.9**k)
+        progress.residual(shrunk, 1.0)
+        assert progress.stalled <= 7
+    for k in range(10):
+        progress.residual(shrunk, 1.0)
+        assert progress.stalled >= k
+
+
+def test_sparse_classes_make_no_gram_matrix_of_pairs(monkeypatch):
+    rng = np.random.default_rng(6)
+    X = sparse.random(900, 60, density=0.1, format="csr", random_state=7)
+    y = np.argmax(X @ rng.normal(size=(60, 6)) * 3 + rng.gumbel(size=(900, 6)), axis=1)
+    problem = cc.SoftmaxMLE(X, y, l2=0.1)
+    monkeypatch.setattr(ScoredTerm, "hessian", lambda *_: pytest.fail("pairs of classes"))
+    cc.testing.assert_optimal(problem.solve("newton"))
