@@ -249,8 +249,9 @@ class GroupRows:
         every = self.spacings
         if max(every, default=1) == 1:
             return None
-        few = [rows[::step] if step > 1 else rows for rows, step in zip(self.maps, every, strict=True)]
-        costs = [costs[::step] for costs, step in zip(self.costs, every, strict=True)]
+        places = [_spread_out(rows, step) for rows, step in zip(self.maps, every, strict=True)]
+        few = [rows[some] if step > 1 else rows for rows, some, step in zip(self.maps, places, every, strict=True)]
+        costs = [costs[some] for costs, some in zip(self.costs, places, strict=True)]
         return self._factored(few, costs, _gram(few, costs, self.where.size))
 
     @cached_property
@@ -371,6 +372,16 @@ def _spacing(n: int, unknowns: int) -> int:
     """How far apart some of n rows are, several for each unknown; 1 where there are not many more."""
     count = min(MORE_ROWS * unknowns, max(FEW_ROWS * unknowns, n // 8))
     return max(n // count, 1) if n > MAX_ROWS_TAKEN_ALL else 1
+
+
+def _spread_out(rows: JoinedRows, step: int) -> slice | Indices:
+    """Every so many rows; of samples with several margins, all of those of every so many."""
+    margins = [part.factors().core.as_class_margins for _, part in rows.parts]
+    width = max((m.count - 1 for m in margins if m is not None), default=1)
+    if width == 1 or step == 1:
+        return slice(None, None, step)
+    samples = np.arange(0, rows.shape[0] // width, step)
+    return np.asarray((samples[:, None] * width + np.arange(width)).ravel())
 
 
 @dataclass(frozen=True, eq=False)
