@@ -580,11 +580,6 @@ def test_what_is_lost_between_pieces_counts(monkeypatch):
     assert_within(found, {0: Fraction(1, 2**120)}, [0])
 
 
-def test_centred_zeros_are_off_by_nothing():
-    rows = CentredRows.by_group(as_rows(np.zeros((3, 2))), np.array([0, 0, 1]), 2)
-    assert np.all(np.equal(facts(JoinedRows(3, 2, [(slice(0, 2), rows)]), True).absolute, 0.0))
-
-
 def test_unknowns_of_one_are_multiplied_like_others():
     """2^30 + 1 + 2^-30 - 2^30, in doubt."""
     rows, stated = rows_and_block([[BIG, 1.0, 1.0 / BIG, -BIG, 5.0]])
