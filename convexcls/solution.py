@@ -63,6 +63,8 @@ class Solution(InNotebooks):
     chosen: str = field(default="", repr=False)
     #: Whether it is read at the last point whatever the verdict, for pictures that say so.
     at_last_point: bool = field(default=False, repr=False)
+    #: Where columns depend on others up to rounding: the solution without these, which the certificate speaks of.
+    fewer: Solution | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         for array in (*self.multipliers.values(), *(() if self.x is None else (self.x,))):
@@ -340,6 +342,9 @@ class Solution(InNotebooks):
     def _certified(self, level: Level, tol: float | None, digits: int, stand_in: bool = False) -> Certificate:
         """The same; with ``stand_in`` the exact solution may take the place of a point that is not proved."""
         check_level(level)
+        if self.fewer is not None:
+            proved = self.fewer._certified(level, tol, digits, stand_in)
+            return replace(proved, notes=tuple(dict.fromkeys((*proved.notes, *self.certificate.notes))))
         known = self.certificate
         if known.level != "float" or (tol is not None and tol != known.tol):
             tol = known.tol if tol is None else tol
@@ -362,6 +367,8 @@ class Solution(InNotebooks):
         proved = self._certified(level, None, digits, stand_in=True)
         if proved is self.certificate:
             return self
+        if self.fewer is not None:  # the point has all columns
+            return replace(self, certificate=proved)
         multipliers = self.multipliers if proved.multipliers is None else proved.multipliers
         gone = proved.status == "infeasible"
         return replace(self, certificate=proved, x=None if gone else proved.x, multipliers={} if gone else multipliers)

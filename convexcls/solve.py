@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,11 +12,14 @@ import numpy as np
 from convexcls.arrays import Array
 from convexcls.choice import choices
 from convexcls.job import DUAL, Forms, Keep, beyond_memory
+from convexcls.models import Model
+from convexcls.models.dependent import Dependence, dependence, lifted, reach, without
 from convexcls.problem import Problem
 from convexcls.proofs.certificate import Level
 from convexcls.proofs.levels import DIGITS, check_level
 from convexcls.solution import Solution
 from convexcls.solvers import Callback, SolverRefused, printing, solver_class, solver_names
+from convexcls.wording import listed
 
 #: The option that ``auto`` takes and hands on.
 LIMIT = "max_iter"
@@ -87,7 +91,36 @@ def solve(
         callback = printing(problem.name, callback)
     found = _solve(problem, solver, tol, callback, start, options, keep)
     shown = level == "float" and (solver != "auto" or LIMIT in options)  # for what it is, proved or not
-    return found if shown or found.interrupted else found.at_level(level, digits)
+    if not shown and not found.interrupted:
+        found = found.at_level(level, digits)
+    if found.status != "undecided" or found.interrupted or (columns := problem.remembered(dependence)) is None:
+        return found
+    return _without_dependent(found, columns, partial(solve, level=level, digits=digits, keep=keep, **options)) or found
+
+
+def _without_dependent(found: Solution, columns: Dependence, again: Callable[..., Solution]) -> Solution | None:
+    """The solution without columns that depend on others up to rounding, as one of all columns; None where it is not
+    proved, and of a learning rule, which is shown for what it does."""
+    model, tol = found.problem, found.certificate.tol
+    assert isinstance(model, Model)
+    solver = found.solver if not found.chosen else "auto"
+    if not solver.startswith(DUAL) and solver != "auto" and solver_class(solver).rule:
+        return None
+    fewer = again(without(model, columns), solver=solver, tol=tol)
+    if fewer.status != "optimal" or fewer.x is None:
+        return None
+    x = lifted(model, fewer.problem, fewer.x, columns)
+    if not (far := reach(model, x, fewer.multipliers, columns, tol)):
+        return None
+    left_out = listed((model.data.features[j] for j in columns.others), 8)
+    note = (
+        f"columns depend on each other up to rounding ({columns.told}), so that the coefficients are not unique: those "
+        f"of the solution are the shortest; this proof is of the problem without {left_out}; with all columns no "
+        f"coefficients lower the objective by more than the tolerance while those of {left_out} add up to less than "
+        f"{far:.1e} in size, and larger ones fit what rounding left of the columns"
+    )
+    proof = replace(fewer.certificate, notes=(*fewer.certificate.notes, note))
+    return replace(fewer, problem=model, x=x, certificate=proof, fewer=replace(fewer, certificate=proof), chosen=found.chosen)
 
 
 @np.errstate(all="ignore")
