@@ -120,7 +120,9 @@ def _without_dependent(found: Solution, columns: Dependence, again: Callable[...
         f"{far:.1e} in size, and larger ones fit what rounding left of the columns"
     )
     proof = replace(fewer.certificate, notes=(*fewer.certificate.notes, note))
-    return replace(fewer, problem=model, x=x, certificate=proof, fewer=replace(fewer, certificate=proof), chosen=found.chosen)
+    return replace(
+        fewer, problem=model, x=x, certificate=proof, fewer=replace(fewer, certificate=proof), chosen=found.chosen
+    )
 
 
 @np.errstate(all="ignore")

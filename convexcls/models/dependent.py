@@ -1,12 +1,12 @@
 """Columns that are combinations of others up to rounding, such as a sum of two: the same model without them.
 
-With K_o = K_b y + e, e as small as rounding, the scores of all columns are those of the columns b at theta = w_b + y w_o
-plus e w_o. Multipliers lambda that prove f* without the columns o prove of all columns (weak duality)
+With K_o = K_b y + e, e as small as rounding, the scores of all columns are those of the columns b at w_b + y w_o plus
+e w_o. Multipliers lambda that prove f* without the columns o prove of all columns (weak duality)
 
     f(w)  >=  f* - |lambda'e| |w_o|:
 
-only coefficients as large as 1/e can do better, and what they fit is rounding. So the solution without them, given as the
-shortest of the coefficients with the same theta, is the best up to a ``reach`` that can be told.
+only coefficients as large as 1/e can do better, and what they fit is rounding. So the solution without them, given by
+the shortest coefficients that have the same scores, is the best up to a ``reach`` that can be told.
 """
 
 from __future__ import annotations
@@ -35,8 +35,9 @@ INTERCEPT = "intercept"
 
 @dataclass(frozen=True, eq=False)
 class Dependence:
-    """The features ``others`` are combinations of those ``kept``: no score moves along the ``null`` vectors (one a column,
-    over the features and, last, the intercept), but by rounding. Along vector k the others are the k-th unit."""
+    """The features ``others`` are combinations of those ``kept``: no score moves along the ``null`` vectors (one a
+    column, over the features and, last, the intercept), but by rounding. Along vector k the others are the k-th unit.
+    """
 
     features: tuple[str, ...]
     kept: Indices
@@ -72,8 +73,10 @@ def dependence(problem: Problem) -> Dependence | None:
     if penalised or data.n * data.d > MAX_ENTRIES:
         return None
     rows: Rows = sample_rows(data)
-    if problem.parameters.get(INTERCEPT, True):  # a discriminant's columns are centred, which is as good as one
-        rows = JoinedRows(data.n, data.d + 1, [(slice(0, data.d), rows), (slice(data.d, None), ConstantRows(data.n))])
+    if problem.parameters.get(INTERCEPT, True):  # a discriminant's columns are centred: as good as an intercept
+        rows = JoinedRows(
+            data.n, data.d + 1, [(slice(0, data.d), rows), (slice(data.d, data.d + 1), ConstantRows(data.n))]
+        )
     basis = ColumnBasis.of([rows])
     if basis is None or not basis.others.size or basis.is_exact:
         return None
@@ -119,8 +122,8 @@ def lifted(model: Model, fewer: Problem, x: Array, found: Dependence) -> Array:
 
 
 def reach(model: Model, x: Array, multipliers: Mapping[str, Array], found: Dependence, tol: float) -> float:
-    """The sum of |coefficients of the dependent columns| below which no point has an objective that is lower by more than
-    the tolerance; 0 where the solution is not well within it. ``x`` has all columns."""
+    """The sum of |coefficients of the dependent columns| below which no point has an objective that is lower by more
+    than the tolerance; 0 where the solution is not well within it. ``x`` has all columns."""
     lost = 0.0
     for v in _coefficients(model):
         for k in range(model.variable(v).size // (len(found.null) - 1)):
