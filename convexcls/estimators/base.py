@@ -307,8 +307,8 @@ class LinearClassifier(CertifiedClassifier):
 @dataclass(eq=False, repr=False, kw_only=True)
 class BinaryLinearClassifier(LinearClassifier):
     """A classifier of two classes; of several on request, by one program for each class against the rest
-    (``multi_class="ovr"``) or for each two of them ("ovo"). ``class_weight`` multiplies the weights of the samples, as in
-    scikit-learn."""
+    (``multi_class="ovr"``) or for each two of them ("ovo"). ``class_weight`` multiplies the weights of the samples,
+    as in scikit-learn."""
 
     class_weight: dict[object, float] | Literal["balanced"] | None = None
     multi_class: Literal["ovr", "ovo"] | None = None

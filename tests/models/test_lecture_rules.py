@@ -23,19 +23,19 @@ Y = np.array(["a"] * 25 + ["b"] * 15)
 
 def test_targets_by_counts_are_those_of_the_exercise():
     s = cc.LeastSquares(X, Y, coding="counts").solve()
-    t = np.where(Y == LABELS[0], -40 / 25, 40 / 15)
+    t = np.where(LABELS[0] == Y, -40 / 25, 40 / 15)
     *coef, intercept = np.linalg.lstsq(np.column_stack([X, np.ones(40)]), t, rcond=None)[0]
     np.testing.assert_allclose(s.coef, coef)
     assert s.intercept == pytest.approx(intercept)
     np.testing.assert_allclose(s.fitted_values(X), X @ coef + intercept)
-    means = [X[Y == k].mean(0) for k in LABELS]
-    scatter = sum((X[Y == k] - m).T @ (X[Y == k] - m) for k, m in zip(LABELS, means, strict=True))
+    means = [X[k == Y].mean(0) for k in LABELS]
+    scatter = sum((X[k == Y] - m).T @ (X[k == Y] - m) for k, m in zip(LABELS, means, strict=True))
     ratio = s.coef / np.linalg.solve(scatter, means[1] - means[0])
     assert ratio[0] == pytest.approx(ratio[1])  # parallel to Fisher's
 
 
 def test_counts_are_weights_and_exact_thirds():
-    weights = np.where(Y == LABELS[0], 2.0, 1.0)
+    weights = np.where(LABELS[0] == Y, 2.0, 1.0)
     s = cc.LeastSquares(X, Y, coding="counts", sample_weight=weights).solve()
     twice = cc.LeastSquares(np.vstack([X, X[:25]]), np.append(Y, Y[:25]), coding="counts").solve()
     np.testing.assert_allclose(s.coef, twice.coef)
