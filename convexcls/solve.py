@@ -112,7 +112,7 @@ def _without_dependent(found: Solution, columns: Dependence, again: Callable[...
     x = lifted(model, fewer.problem, fewer.x, columns)
     if not (far := reach(model, x, fewer.multipliers, columns, tol)):
         return None
-    left_out = listed((model.data.features[j] for j in columns.others), 8)
+    left_out = listed(columns.left_out, 8)
     note = (
         f"columns depend on each other up to rounding ({columns.told}), so that the coefficients are not unique: those "
         f"of the solution are the shortest; this proof is of the problem without {left_out}; with all columns no "

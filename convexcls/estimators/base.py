@@ -122,7 +122,7 @@ class CertifiedClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         self.n_iter_ = int(steps[0]) if single else steps
         for kept in ("coef_", "intercept_"):  # of the last fit: this one may have none, as with another kernel
             self.__dict__.pop(kept, None)
-        self._rows_by_pair = tuple(part.rows for part in parts) if parts[0] is not samples else None
+        self._rows_by_pair: Any = tuple(part.rows for part in parts) if parts[0] is not samples else None
         self._read(samples, solutions)
         return self
 
@@ -222,6 +222,8 @@ class CertifiedClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         state: dict[str, Any] = super().__getstate__()
         if self.keep_data or "solution_" not in state:
             return state
+        if state.get("_rows_by_pair") is not None:
+            state["_rows_by_pair"] = ()  # that there were pairs, not who was in them
         return without_data({**state, **self._kept()})
 
     def _kept(self) -> dict[str, Any]:

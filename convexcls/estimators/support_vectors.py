@@ -35,7 +35,7 @@ class SupportVectors:
     """
 
     _rows: Indices | None
-    _rows_by_pair: tuple[Indices, ...] | None
+    _rows_by_pair: Any
     _each: Callable[[Callable[[Solution], Any], str], Any]
 
     def _read(self, samples: TrainingSamples, solutions: tuple[Solution, ...]) -> None:

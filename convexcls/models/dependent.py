@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -56,6 +56,11 @@ class Dependence:
             term = factor or "1" if not names[j] else f"{factor} {names[j]}".strip()
             told += f" {sign} {term}" if told else f"{'-' if sign == '-' else ''}{term}"
         return f"{names[self.others[k]]} is {told or '0'}"
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """The names of the others."""
+        return tuple(self.features[j] for j in self.others)
 
     @property
     def told(self) -> str:
@@ -102,7 +107,11 @@ def without(model: Model, found: Dependence) -> Model:
     given = None if data.exact_matrix is None else data.exact_matrix.columns(found.kept)
     names = tuple(data.features[j] for j in found.kept)
     declare: Any = type(model)
-    return declare(Named(data.matrix[:, found.kept], names, given=given), data.given, **arguments)
+    coding = None if data.coding is None or data.expanded is not None else data.coding.without(found.left_out)
+    fewer = declare(Named(data.matrix[:, found.kept], names, given=given, coding=coding), data.given, **arguments)
+    left_out = listed(map(shorten, found.left_out), MAX_TOLD, " and {} more")
+    vars(fewer)["name"] = f"{model.name} without {left_out}"  # which its proof tells; a problem's parts are fixed
+    return cast(Model, fewer)
 
 
 def lifted(model: Model, fewer: Problem, x: Array, found: Dependence) -> Array:

@@ -45,7 +45,7 @@ def explain_certificate(certificate: Certificate) -> str:
         lines += ["Note: this certificate speaks of the data rounded to doubles."]
     if certificate.level == "exact" and has_rounded_kernel(certificate.problem):
         lines += ["Note: this certificate speaks of the kernel's values rounded to doubles."]
-    lines += [f"Note: {note}." for note in certificate.notes]
+    lines += [line for note in certificate.notes for line in paragraph(f"Note: {note}.")]
     coding = getattr(certificate.problem.data, "coding", None)
     if coding is not None and not coding.plain:
         lines += ["The samples are coded so:", *indented(coding.lines())]

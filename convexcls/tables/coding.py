@@ -6,8 +6,8 @@ prints itself, goes to plain values and back, and holds nothing that is executed
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
 from math import prod
@@ -124,6 +124,14 @@ class Coding:
         """Whether the samples are the numbers of their columns, as they are."""
         changed = (self.positive, self.class_weight, self.terms) != (None, None, None)
         return not changed and self.missing != "drop" and all(c.plain for c in self.columns)
+
+    def without(self, features: Collection[str]) -> Coding | None:
+        """The same without these columns of numbers; None where they are not all of them columns as they are."""
+        kept = tuple(c for c in self.columns if c.name not in features)
+        plain = all(c.plain for c in self.columns if c.name in features)
+        if self.terms is not None or not plain or len(self.columns) - len(kept) != len(features):
+            return None
+        return replace(self, columns=kept, usual=False)
 
     @property
     def needless(self) -> bool:

@@ -37,6 +37,7 @@ def test_a_column_that_is_a_sum_up_to_rounding_is_decided(name):
     told = s.certificate.explain().replace("\n", " ")
     assert "x3 is x1 + x2" in told
     assert "not unique" in told
+    assert "without x3) is" in told  # the optimum of what
     coef = np.atleast_2d(s.coef) if name != "fisher-3" else np.array([s.values["coef_1"], s.values["coef_2"]])
     np.testing.assert_allclose(coef @ [1.0, 1.0, -1.0], 0.0, atol=1e-12 * np.abs(coef).max())  # the shortest
 
@@ -136,3 +137,13 @@ def test_the_certificate_verifies_without_the_column():
     proof = cc.LeastSquares(SUM[:12], Y[:12]).solve().certificate.to_json()
     assert cc.verify(proof, SUM[:12, :2], Y[:12]).accepted
     assert not cc.verify(proof, SUM[:12], Y[:12]).accepted
+
+
+def test_the_certificate_of_a_file_verifies_against_it(tmp_path):
+    path = tmp_path / "sums.csv"
+    rows = ["a,b,c,y", *(",".join([*map(repr, row.tolist()), str(label)]) for row, label in zip(SUM, Y, strict=True))]
+    path.write_text("\n".join(rows) + "\n")
+    s = cc.read_table(path, exact=True).samples("y").declare(cc.LogisticMLE).solve()
+    assert s.status == "optimal"
+    assert cc.verify(s.certificate.to_json(), path).accepted
+    assert s.predict({"a": [2.0], "b": [0.0], "c": [2.0]}).tolist() == [1]

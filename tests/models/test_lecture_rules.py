@@ -178,3 +178,13 @@ def test_a_rescaled_pair_is_not_the_given_one():
     told = cc.certify((s.coef / 2, s.intercept / 2), p.data.matrix, p.data.signs, model="hard-margin").explain()
     assert "violate the constraints" in told
     assert "not the fit itself" in told
+
+
+def test_a_pickle_votes_without_the_samples():
+    import pickle
+
+    table = np.vstack([X] * 50)
+    own = cc.SoftMarginSVC(multi_class="ovo").fit(table, np.tile(SEVERAL, 50))
+    text = pickle.dumps(own)
+    assert len(text) < 50_000
+    assert pickle.loads(text).predict(X).tolist() == own.predict(X).tolist()
