@@ -27,7 +27,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from fractions import Fraction
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -35,6 +34,7 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from convexcls.arrays import Array, Indices
+from convexcls.caching import cached_property
 from convexcls.data import Given
 from convexcls.rows.doubled import Doubled
 from convexcls.rows.summation import largest_size, row_blocks
