@@ -12,7 +12,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from convexcls import losses
+from convexcls import losses, solvers
 from convexcls.basis import Basis, Functions, Polynomial, Quadratic, Radial
 from convexcls.data import DataError
 from convexcls.models import (
@@ -35,8 +35,9 @@ from convexcls.proofs.kkt.residuals import KKT, Residual
 from convexcls.proofs.separability import Separability, separability
 from convexcls.rows import MatrixTooLarge
 from convexcls.solution import Solution
-from convexcls.solve import solve, solvers
+from convexcls.solve import list_solvers, solve
 from convexcls.solvers import SolverRefused
+from convexcls.solvers.functions import solver
 from convexcls.studies.compare import Comparison, compare
 from convexcls.studies.conic import Conic, conic
 
@@ -196,6 +197,7 @@ __all__ = [
     "inference",
     "latex",
     "leave_one_out",
+    "list_solvers",
     "load",
     "load_model",
     "losses",
@@ -204,6 +206,7 @@ __all__ = [
     "read_table",
     "separability",
     "solve",
+    "solver",
     "solvers",
     "testing",
     "verify",

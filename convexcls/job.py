@@ -19,7 +19,7 @@ from convexcls.proofs.certificate import Certificate
 from convexcls.proofs.kkt.settling import settled, shortest
 from convexcls.proofs.verdict import certify, interrupted
 from convexcls.solution import INTERRUPTED, Solution
-from convexcls.solvers import Answer, Callback, Iteration, Solver, Standing, Start, solver_class
+from convexcls.solvers import Answer, Callback, Iteration, Solver, SolverLike, Standing, Start, made
 
 #: How the arithmetic of a solver ends where it cannot go on.
 FAILURES = (np.linalg.LinAlgError, ArithmeticError)
@@ -71,10 +71,10 @@ class Forms:
     def scaled_dual(self) -> Scaled:
         return equilibrate(self.dual)
 
-    def job(self, name: str, **options: Any) -> Job:
-        """The solver of that name with its form of the problem."""
-        through_dual = name.startswith(DUAL)
-        worker = solver_class(name.removeprefix(DUAL)).with_options(**options)
+    def job(self, solver: SolverLike, **options: Any) -> Job:
+        """The solver, or the one of that name, with its form of the problem."""
+        through_dual = isinstance(solver, str) and solver.startswith(DUAL)
+        worker = made(solver.removeprefix(DUAL) if isinstance(solver, str) else solver, **options)
         name = (DUAL if through_dual else "") + worker.name
         if worker.as_stated:
             form = self.problem.dual() if through_dual else self.problem
@@ -205,7 +205,7 @@ class Job:
                 return self.worker.solve(self.scaled.problem, tol, watcher)
             return self.worker.solve_from(begin, self.scaled.problem, tol, watcher)
         except Exception as error:
-            foreign = bool(self.worker.package) and self.worker == type(self.worker)()  # with its own options
+            foreign = bool(self.worker.package) and self.worker.has_its_own_options
             if not foreign and not isinstance(error, FAILURES):
                 raise
             return watcher.stopped(f"{self.worker.name} failed ({type(error).__name__}: {error})")

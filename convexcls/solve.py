@@ -15,7 +15,7 @@ from convexcls.problem import Problem
 from convexcls.proofs.certificate import Level
 from convexcls.proofs.levels import DIGITS, check_level
 from convexcls.solution import Solution
-from convexcls.solvers import Callback, SolverRefused, printing, solver_class, solver_names
+from convexcls.solvers import Callback, SolverLike, SolverRefused, made, printing, solver_class, solver_names
 
 #: The option that ``auto`` takes and hands on.
 LIMIT = "max_iter"
@@ -33,11 +33,11 @@ class SolverInfo:
     rule: bool = False
 
 
-def solvers() -> list[SolverInfo]:
+def list_solvers() -> list[SolverInfo]:
     """All solvers that can be named, what each accepts and what relative accuracy it promises.
 
     >>> import convexcls as cc
-    >>> {info.name: info.accepts for info in cc.solvers()}["highs"]
+    >>> {info.name: info.accepts for info in cc.list_solvers()}["highs"]
     'linear programs'
     """
     out = []
@@ -50,7 +50,7 @@ def solvers() -> list[SolverInfo]:
 @np.errstate(all="ignore")  # what overflows is not a number in the end, and then there is no proof
 def solve(
     problem: Problem,
-    solver: str = "auto",
+    solver: SolverLike = "auto",
     tol: float = 1e-8,
     callback: Callback | None = None,
     start: Solution | Mapping[str, Any] | None = None,
@@ -66,7 +66,8 @@ def solve(
     ``tol`` is the relative tolerance of the verdict, and what the solver is asked to aim at. ``auto`` takes
     the solvers that suit the problem in turn, until an answer is proved; what residuals in doubles leave open is proved
     at a higher level where that is possible. With ``max_iter`` it takes the first of them, with that limit, and no
-    other. ``dual:NAME`` gives the dual to the solver and maps its answer back. ``start`` is where to
+    other. ``dual:NAME`` gives the dual to the solver and maps its answer back. A solver of your own is given as an
+    object, as its class or as ``"package.module:Name"`` (see ``convexcls.solvers.Solver`` and ``solver``). ``start`` is where to
     begin, for solvers that can: a solution of a similar problem, or values by variable (0 for those left out).
 
     ``callback`` is called with every line of the solver's trace, and ``verbose`` prints them; with ``keep="points"``
@@ -101,7 +102,7 @@ def guess(problem: Problem) -> tuple[Array | None, Mapping[str, Array]]:
 
 def _solve(
     problem: Problem,
-    solver: str,
+    solver: SolverLike,
     tol: float,
     callback: Callback | None,
     start: Solution | Mapping[str, Any] | None,
@@ -118,11 +119,11 @@ def _solve(
     if reason := job.refuses():
         able = [info.name for info in accepting(problem, rules=True)]
         raise SolverRefused(
-            f"solver {solver!r} does not take the {problem.name}: {reason}. These do: {', '.join(able)}"
+            f"solver {job.name!r} does not take the {problem.name}: {reason}. These do: {', '.join(able)}"
         )
     if start is not None and not job.worker.warm:
         starters = ", ".join(name for name in solver_names() if solver_class(name).warm)
-        raise TypeError(f"solver {solver!r} does not take a start; these do: {starters}")
+        raise TypeError(f"solver {job.name!r} does not take a start; these do: {starters}")
     return job.run(tol, callback, start, keep=keep)
 
 
@@ -170,7 +171,7 @@ def _limited(name: str, limit: int | None) -> dict[str, Any]:
 def accepting(problem: Problem, rules: bool = False) -> list[SolverInfo]:
     """The installed solvers that take the problem; learning rules only where asked for."""
     forms = Forms(problem)
-    return [info for info in solvers() if (rules or not info.rule) and not forms.job(info.name).refuses()]
+    return [info for info in list_solvers() if (rules or not info.rule) and not forms.job(info.name).refuses()]
 
 
 def _hopeless(solution: Solution) -> bool:

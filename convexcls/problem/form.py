@@ -488,7 +488,7 @@ class Problem(AsClassifier, InNotebooks):
 
     def solve(
         self,
-        solver: str = "auto",
+        solver: Any = "auto",
         tol: float = 1e-8,
         callback: Callable[[Any], None] | None = None,
         start: Any = None,
@@ -497,7 +497,7 @@ class Problem(AsClassifier, InNotebooks):
         verbose: bool = False,
         **options: Any,
     ) -> Solution:
-        """Solve with the named solver, from ``start`` where it can, and prove the answer on the original data, at the
+        """Solve with the named solver, or with one of your own, from ``start`` where it can, and prove the answer on the original data, at the
         given ``level``: residuals, bounds that hold despite rounding, or exact arithmetic.
 
         ``tol`` is the relative tolerance of the proof, ``callback`` is called with every line of the solver's trace,

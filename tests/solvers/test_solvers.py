@@ -20,7 +20,7 @@ def test_at_least_five_solvers_of_different_kinds():
     names = set(solver_names())
     assert {"closed-form", "newton", "gradient", "highs", "clarabel", "osqp"} <= names
     assert {"cvxpy:CLARABEL", "cvxpy:OSQP", "cvxpy:SCS", "cvxpy:HIGHS"} <= names
-    infos = cc.solvers()
+    infos = cc.list_solvers()
     assert [i.name for i in infos] == solver_names()
     assert all(i.accepts and 0 < i.promise < 1 for i in infos)
 
