@@ -15,7 +15,7 @@ from convexcls.problem import Problem
 from convexcls.proofs.certificate import Level
 from convexcls.proofs.levels import DIGITS, check_level
 from convexcls.solution import Solution
-from convexcls.solvers import Callback, SolverLike, SolverRefused, made, printing, solver_class, solver_names
+from convexcls.solvers import Callback, SolverLike, SolverRefused, printing, solver_class, solver_names
 
 #: The option that ``auto`` takes and hands on.
 LIMIT = "max_iter"
@@ -67,8 +67,8 @@ def solve(
     the solvers that suit the problem in turn, until an answer is proved; what residuals in doubles leave open is proved
     at a higher level where that is possible. With ``max_iter`` it takes the first of them, with that limit, and no
     other. ``dual:NAME`` gives the dual to the solver and maps its answer back. A solver of your own is given as an
-    object, as its class or as ``"package.module:Name"`` (see ``convexcls.solvers.Solver`` and ``solver``). ``start`` is where to
-    begin, for solvers that can: a solution of a similar problem, or values by variable (0 for those left out).
+    object, as its class or as ``"package.module:Name"`` (see ``convexcls.solvers.Solver`` and ``solver``). ``start`` is
+    where to begin, for solvers that can: a solution of a similar problem, or values by variable (0 for those left out).
 
     ``callback`` is called with every line of the solver's trace, and ``verbose`` prints them; with ``keep="points"``
     the lines of ``trace`` have the ``point`` where the solver stood (that of the dual for ``dual:NAME``; None where it

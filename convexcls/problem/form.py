@@ -497,8 +497,8 @@ class Problem(AsClassifier, InNotebooks):
         verbose: bool = False,
         **options: Any,
     ) -> Solution:
-        """Solve with the named solver, or with one of your own, from ``start`` where it can, and prove the answer on the original data, at the
-        given ``level``: residuals, bounds that hold despite rounding, or exact arithmetic.
+        """Solve with the named solver, or one of your own, from ``start`` where it can, and prove the answer on the
+        original data, at the given ``level``: residuals, bounds that hold despite rounding, or exact arithmetic.
 
         ``tol`` is the relative tolerance of the proof, ``callback`` is called with every line of the solver's trace,
         which has the points on the way with ``keep="points"``, and ``verbose`` prints them. The options are the

@@ -3,6 +3,10 @@ is made of.
 
 A registry line is ``name: "module:Class"``; the module is imported when the solver is asked for. Installed packages
 bring more (``outside.py``).
+
+>>> from convexcls.solvers import Answer, Solver, solver_class
+>>> issubclass(solver_class("newton"), Solver)
+True
 """
 
 from __future__ import annotations
@@ -49,7 +53,7 @@ def solver_class(name: str) -> type[Solver]:
 
     >>> from convexcls.solvers import solver_class
     >>> solver_class("newton").accepts
-    'smooth losses without constraints'
+    'smooth losses and quadratics without constraints'
     >>> solver_class("convexcls.solvers.foreign.osqp:OSQPSolver").name
     'osqp'
     """
@@ -81,11 +85,8 @@ def solver_names() -> list[str]:
     """
     from convexcls.solvers.foreign.cvxpy import backends
 
-    return [
-        *REGISTRY,
-        *(name for name in of_packages() if name not in REGISTRY),
-        *(CVXPY + name for name in backends()),
-    ]
+    names = dict.fromkeys([*REGISTRY, *of_packages()])
+    return [*names, *(CVXPY + backend for backend in backends())]
 
 
 def made(given: SolverLike, **options: Any) -> Solver:

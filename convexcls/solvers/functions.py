@@ -31,7 +31,6 @@ WORDS = {
 }
 #: Larger matrices are handed over only where the function takes sparse ones.
 MAX_DENSE_ENTRIES = 50_000_000
-OWN = ("function", "takes", "sparse")
 
 
 @dataclass(frozen=True)
@@ -44,6 +43,9 @@ class FunctionSolver(Solver):
     takes: ClassVar[Accepts]
     sparse: ClassVar[bool] = False
 
+    def __post_init__(self) -> None:
+        """Its options are the function's own affair."""
+
     def refuses(self, problem: Problem) -> str:
         if self.takes == "smooth":
             return refuse_unless_smooth(problem)
@@ -51,9 +53,7 @@ class FunctionSolver(Solver):
         if not reason and self.takes == "lp" and not problem.is_linear_program:
             reason = "it solves linear programs, and the objective or a constraint is not linear"
         if not reason and not self.sparse and (entries := _entries(problem)) > MAX_DENSE_ENTRIES:
-            reason = (
-                f"its matrices would have {entries:.0e} entries: a function that takes sparse ones needs sparse=True"
-            )
+            reason = f"its matrices would have {entries:.0e} entries: let the function take sparse ones, by sparse=True"
         return reason
 
     def solve(self, problem: Problem, tol: float, callback: Callback | None = None) -> Answer:
@@ -112,7 +112,7 @@ def solver(
 ) -> Any:
     """Make a solver of a plain function, to be given wherever a solver can be named; also as a decorator.
 
-    What it ``accepts`` says what it is called with: a quadratic program as ``f(P, q, A, b, G, h)``, which is to minimise
+    What it ``accepts`` says what it is called with: a quadratic program ("qp") as ``f(P, q, A, b, G, h)``, to minimise
     1/2 x'Px + q'x subject to Ax = b and Gx <= h; a linear program ("lp") without P; or, of a problem that is "smooth"
     without constraints, ``f(value, gradient, x)`` to begin at x. The matrices are NumPy arrays, or with ``sparse`` of
     SciPy's. It returns the point x, or (x, multipliers), those of A's rows and then of G's, the latter at least 0; or
@@ -151,8 +151,8 @@ def solver(
         "__doc__": inspect.getdoc(function) or f"The function {named}.",
         "__module__": getattr(function, "__module__", __name__),
     }
-    return make_dataclass(named.title().replace("-", "").replace("_", "") + "Solver", _options(function),
-                          bases=(FunctionSolver,), namespace=about, frozen=True)  # fmt: skip
+    title = "".join(filter(str.isalnum, named.title())) + "Solver"
+    return make_dataclass(title, _options(function), bases=(FunctionSolver,), namespace=about, frozen=True)
 
 
 def _options(function: Callable[..., Any]) -> list[Any]:
