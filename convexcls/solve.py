@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -16,9 +17,12 @@ from convexcls.proofs.certificate import Level
 from convexcls.proofs.levels import DIGITS, check_level
 from convexcls.solution import Solution
 from convexcls.solvers import Callback, SolverLike, SolverRefused, printing, solver_class, solver_names
+from convexcls.solvers.time_limit import check_time_limit
 
 #: The option that ``auto`` takes and hands on.
 LIMIT = "max_iter"
+#: What is left of a limit of time at least, for a solver that begins.
+LEAST_SECONDS = 1e-3
 
 
 @dataclass(frozen=True)
@@ -58,6 +62,7 @@ def solve(
     digits: int = DIGITS,
     keep: Keep | None = None,
     verbose: bool = False,
+    time_limit: float | None = None,
     **options: Any,
 ) -> Solution:
     """Solve the problem with the named solver and judge the answer on the problem as stated, at the given ``level`` of
@@ -72,7 +77,8 @@ def solve(
 
     ``callback`` is called with every line of the solver's trace, and ``verbose`` prints them; with ``keep="points"``
     the lines of ``trace`` have the ``point`` where the solver stood (that of the dual for ``dual:NAME``; None where it
-    worked on a part of the problem). ``options`` are the solver's own.
+    worked on a part of the problem). When the solver has worked for ``time_limit`` seconds it is stopped, whoever wrote
+    it: then the answer is the point that it had reached, if it has told any. ``options`` are the solver's own.
 
     >>> import convexcls as cc
     >>> s = cc.solve(cc.LeastSquares([[0], [1], [2]], [0, 0, 3], coding="real", l2=2.0), level="exact")
@@ -82,13 +88,14 @@ def solve(
     if not (isinstance(tol, (int, float)) and 0 < tol < 1):
         raise ValueError(f"tol is {tol!r}: it must be a number between 0 and 1")
     check_level(level)
+    check_time_limit(time_limit)
     if keep not in (None, "points"):
         raise ValueError(f"keep is {keep!r}: it must be 'points' or None")
     if verbose:
         callback = printing(problem.name, callback)
-    found = _solve(problem, solver, tol, callback, start, options, keep)
+    found = _solve(problem, solver, tol, callback, start, options, keep, time_limit)
     shown = level == "float" and (solver != "auto" or LIMIT in options)  # for what it is, proved or not
-    return found if shown or found.interrupted else found.at_level(level, digits)
+    return found if shown or found.interrupted or found.cut_off else found.at_level(level, digits)
 
 
 @np.errstate(all="ignore")
@@ -108,13 +115,14 @@ def _solve(
     start: Solution | Mapping[str, Any] | None,
     options: Mapping[str, Any],
     keep: Keep | None = None,
+    seconds: float | None = None,
 ) -> Solution:
     if solver == "auto":
         if other := options.keys() - {LIMIT}:
             raise TypeError(
                 f"solver 'auto' has no options but {LIMIT} ({', '.join(sorted(other))} given): name a solver for them"
             )
-        return _first_proved(problem, tol, callback, start, options.get(LIMIT), keep)
+        return _first_proved(problem, tol, callback, start, options.get(LIMIT), keep, seconds)
     job = Forms(problem).job(solver, **options)
     if reason := job.refuses():
         able = [info.name for info in accepting(problem, rules=True)]
@@ -124,7 +132,7 @@ def _solve(
     if start is not None and not job.worker.warm:
         starters = ", ".join(name for name in solver_names() if solver_class(name).warm)
         raise TypeError(f"solver {job.name!r} does not take a start; these do: {starters}")
-    return job.run(tol, callback, start, keep=keep)
+    return job.run(tol, callback, start, keep=keep, seconds=seconds)
 
 
 def _first_proved(
@@ -134,10 +142,11 @@ def _first_proved(
     start: Solution | Mapping[str, Any] | None,
     limit: int | None,
     keep: Keep | None,
+    seconds: float | None,
 ) -> Solution:
     """The answer of the first solver that suits the problem and whose answer is proved; the nearest to a proof where
     none is. With a limit of iterations the first one has the last word, for each of the others would run anew."""
-    forms = Forms(problem)
+    forms, begun = Forms(problem), time.perf_counter()
     best: Solution | None = None
     for choice in choices(problem):
         if choice.solver.startswith(DUAL) and beyond_memory(problem):  # a matrix has to be factored for it
@@ -147,11 +156,14 @@ def _first_proved(
             continue
         begin = best or start if job.worker.finishes else start
         why = choice.why if best is None else f"{choice.why}; {best.solver} gave no proof"
-        found = job.run(tol, callback, begin if job.takes_start else None, why, keep)
+        left = None if seconds is None else max(begun + seconds - time.perf_counter(), LEAST_SECONDS)
+        found = job.run(tol, callback, begin if job.takes_start else None, why, keep, left)
         if found.status != "undecided" or found.interrupted or limit is not None:
             return found
         if best is None or _worst(found) < _worst(best):
             best = found
+        if found.cut_off:
+            return replace(best, cut_off=True)
         if job.worker.final or _hopeless(found):
             break
     if best is None:

@@ -495,14 +495,15 @@ class Problem(AsClassifier, InNotebooks):
         level: Literal["float", "rigorous", "exact"] = "float",
         keep: Literal["points"] | None = None,
         verbose: bool = False,
+        time_limit: float | None = None,
         **options: Any,
     ) -> Solution:
         """Solve with the named solver, or one of your own, from ``start`` where it can, and prove the answer on the
         original data, at the given ``level``: residuals, bounds that hold despite rounding, or exact arithmetic.
 
         ``tol`` is the relative tolerance of the proof, ``callback`` is called with every line of the solver's trace,
-        which has the points on the way with ``keep="points"``, and ``verbose`` prints them. The options are the
-        solver's own: see ``convexcls.solve``.
+        which has the points on the way with ``keep="points"``, and ``verbose`` prints them. After ``time_limit``
+        seconds the solver is stopped where it stands. The options are the solver's own: see ``convexcls.solve``.
 
         >>> import convexcls as cc
         >>> problem = cc.SoftMarginSVM([[0], [2], [4]], [0, 1, 1], C=10.0)
@@ -515,7 +516,8 @@ class Problem(AsClassifier, InNotebooks):
         """
         from convexcls.solve import solve
 
-        return solve(self, solver, tol, callback, start, level, keep=keep, verbose=verbose, **options)
+        more: Any = {"keep": keep, "verbose": verbose, "time_limit": time_limit, **options}
+        return solve(self, solver, tol, callback, start, level, **more)
 
     def check(self, *, level: Literal["float", "rigorous", "exact"] = "float", **values: Any) -> Appraisal:
         """Judge a point that somebody worked out: the KKT conditions in a table, bounds on the optimum, and how far the

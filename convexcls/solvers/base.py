@@ -202,6 +202,8 @@ class Solver(ABC):
     final: ClassVar[bool] = False
     #: Whether the solver is a rule whose steps matter, to be run in the units of the caller's data.
     as_stated: ClassVar[bool] = False
+    #: Whether the solver has an option ``time_limit`` and stops by itself when the time is up.
+    keeps_time: ClassVar[bool] = False
     #: Whether the solver is a learning rule, shown for what it does: its answer need not be proved, so it takes part
     #: in comparisons only where it is named.
     rule: ClassVar[bool] = False

@@ -64,14 +64,15 @@ class FunctionSolver(Solver):
         from convexcls.solvers.foreign.quadratic_program import quadratic_program
 
         qp = quadratic_program(problem)
-        made = (lambda m: m) if self.sparse else (lambda m: m.toarray())
-        matrices = (made(qp.P), qp.q, made(qp.A), qp.b, made(qp.G), qp.h)
+        P, A, G = (m if self.sparse else m.toarray() for m in (qp.P, qp.A, qp.G))
+        matrices = (P, qp.q, A, qp.b, G, qp.h)
         found = type(self).function(*(matrices if self.takes == "qp" else matrices[1:]), **options)
 
         def multipliers(given: Any) -> dict[str, Array]:
             joined = np.concatenate([np.ravel(part) for part in given]) if isinstance(given, (tuple, list)) else given
             both = np.asarray(joined, dtype=float).ravel()
-            return qp.multipliers(*np.split(both, [qp.b.size])) if both.size == qp.b.size + qp.h.size else {}
+            m = qp.b.size
+            return qp.multipliers(both[:m], both[m:]) if both.size == m + qp.h.size else {}
 
         answer = _answer(found, multipliers)
         return answer if answer.x is None else Answer(qp.point(answer.x), answer.multipliers, answer.message)
@@ -85,7 +86,9 @@ def _entries(problem: Problem) -> int:
 
 def _answer(found: Any, multipliers: Callable[[Any], dict[str, Array]]) -> Answer:
     """What a function returned: x, (x, multipliers) or (x, multipliers, message)."""
-    x, given, message = found, None, ""
+    x: Any = found
+    given: Any = None
+    message: Any = ""
     if isinstance(found, tuple) and len(found) in (2, 3):
         x, given, message = (*found, "")[:3]
     if isinstance(given, str):
