@@ -35,6 +35,8 @@ class SolverInfo:
     installed: bool = True
     #: A learning rule: it is shown for what it does, and its answer need not be proved.
     rule: bool = False
+    #: Whether the work is done by somebody else's code.
+    foreign: bool = False
 
 
 def list_solvers() -> list[SolverInfo]:
@@ -47,7 +49,7 @@ def list_solvers() -> list[SolverInfo]:
     out = []
     for name in solver_names():
         cls = solver_class(name)
-        out.append(SolverInfo(name, cls.accepts, cls.promise, rule=cls.rule))
+        out.append(SolverInfo(name, cls.accepts, cls.promise, rule=cls.rule, foreign=cls.is_foreign()))
     return out
 
 

@@ -174,6 +174,9 @@ solver_option = click.option(
     "-s", "--solver", default="auto", show_default=True, shell_complete=solver_names, help=_NAME
 )
 tolerance = click.option("--tol", type=float, default=1e-8, show_default=True, callback=_between_0_and_1, help=_TOL)
+time_limit = click.option(
+    "--time-limit", metavar="SECONDS", type=click.FloatRange(0, min_open=True), help="Stop each solver after so long."
+)
 level_option = click.option(
     "--level", type=_LEVELS, default="float", show_default=True, help="How much the proof shows."
 )
@@ -229,13 +232,21 @@ def known_solver(name: str) -> type:
         raise click.UsageError(str(error)) from None
 
 
-def solved(problem: Model, solver: str, tol: float, settings: dict[str, Any], level: Level, digits: int) -> Solution:
+def solved(
+    problem: Model,
+    solver: str,
+    tol: float,
+    settings: dict[str, Any],
+    level: Level,
+    digits: int,
+    limit: float | None = None,
+) -> Solution:
     """The answer at the level asked for; of an interrupted solver, where it stopped."""
     from convexcls.solvers import SolverRefused
 
     with Working(f"solving the {problem.name}", goal=tol) as report:
         try:
-            found = problem.solve(solver, tol=tol, callback=report, **settings)
+            found = problem.solve(solver, tol=tol, callback=report, **{"time_limit": limit, **settings})
         except Exception as error:  # with options of the user's, each solver fails in a way of its own
             if not settings or isinstance(error, SolverRefused):
                 raise
@@ -243,7 +254,7 @@ def solved(problem: Model, solver: str, tol: float, settings: dict[str, Any], le
             raise click.UsageError(
                 f"the solver {solver!r} does not take {given} ({type(error).__name__}: {error})"
             ) from error
-    if level == "float" or found.interrupted:
+    if level == "float" or found.interrupted or found.cut_off:
         return found
     with Working(f"proving the answer, level {level}"):
         return found.at_level(level, digits)

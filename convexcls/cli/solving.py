@@ -69,6 +69,7 @@ def show(request: Request, dual: bool, latex: bool, standalone: bool, markdown: 
 @arguments.solver_option
 @click.option("--option", "options", metavar="NAME=VALUE", multiple=True, help=OPTION)
 @arguments.tolerance
+@arguments.time_limit
 @arguments.proof_level
 @click.option("--all", "everything", is_flag=True, help="All coefficients and support rows, however many.")
 @arguments.json_option("The result as JSON.")
@@ -78,6 +79,7 @@ def solve(
     solver: str,
     options: tuple[str, ...],
     tol: float,
+    time_limit: float | None,
     level: Level,
     digits: int,
     everything: bool,
@@ -108,7 +110,8 @@ def solve(
     if certificate is not None:
         check_output(certificate, "--certificate", request)
     exact = level == "exact" or certificate is not None
-    found = arguments.solved(read_problem(replace(request, exact=exact)), solver, tol, settings, level, digits)
+    problem = read_problem(replace(request, exact=exact))
+    found = arguments.solved(problem, solver, tol, settings, level, digits, time_limit)
     parts = answer(found, None if everything or as_json else MAX_ROWS_LISTED)
     put("convexcls-solution/1", parts if as_json else [*parts, *likelihood_prose(found)], as_json)
     if certificate is not None:

@@ -47,6 +47,8 @@ def comparison_parts(comparison: Comparison) -> list[Part]:
     for row in comparison.rows:
         if row.status == "undecided":
             lines.append(f"  {row.solver} is not proved: {row.solution.certificate.reason or row.message}")
+    if comparison.not_run:
+        lines.append(comparison.remarks()[-1])
     return [comparison_table(comparison), Prose("\n".join(lines))]
 
 

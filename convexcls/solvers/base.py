@@ -235,6 +235,11 @@ class Solver(ABC):
         """The solver without options: frozen, so that one serves all."""
         return cls()
 
+    @classmethod
+    def is_foreign(cls) -> bool:
+        """Whether the work is done by somebody else's code."""
+        return bool(cls.package) or not cls.__module__.startswith("convexcls.solvers.")
+
     @property
     def has_its_own_options(self) -> bool:
         """Whether nobody has set any of its options."""

@@ -51,14 +51,10 @@ def within(seconds: float, worker: Solver, work: Work, tell: Callback) -> Answer
     if worker.keeps_time:
         told: Any = worker
         worker, end = replace(told, **{OPTION: seconds}), seconds * (1 + GRACE_SHARE) + GRACE_SECONDS
-    if _is_ours(worker) or not _may_fork():
+    if not worker.is_foreign() or not _may_fork():
         with _alarm(end):
             return work(worker, _until(time.perf_counter() + end, tell))
     return _in_child(end, worker, work, tell)
-
-
-def _is_ours(worker: Solver) -> bool:
-    return type(worker).__module__.startswith("convexcls.solvers.") and not worker.package
 
 
 def _until(end: float, tell: Callback) -> Callback:
@@ -88,7 +84,7 @@ def _alarm(seconds: float) -> Iterator[None]:
 
     before = signal.signal(signal.SIGALRM, ring)
     try:
-        signal.setitimer(signal.ITIMER_REAL, seconds)
+        signal.setitimer(signal.ITIMER_REAL, max(seconds, 1e-6))  # 0 would be none
         yield
     finally:
         armed = False
