@@ -43,10 +43,11 @@ from convexcls.studies.conic import Conic, conic
 
 if TYPE_CHECKING:
     from convexcls import estimators, plots, testing
+    from convexcls.bench import Judgement, Standing, Trial, referee
     from convexcls.estimators import NoMaximumError, NoMaximumWarning, NotSeparableError, UncertifiedWarning
+    from convexcls.fits import Appraisal, Appraisals, certify
     from convexcls.problem import cvxpy_form, duality, explain, latex
     from convexcls.proofs.portable import Verification, verify
-    from convexcls.referee import Appraisal, Appraisals, certify
     from convexcls.report import Report
     from convexcls.saved import ModelFileError, SavedModel, load_model
     from convexcls.studies import inference
@@ -64,7 +65,8 @@ __version__ = "0.1.0"
 _LATER = {
     "estimators": ("NoMaximumError", "NoMaximumWarning", "NotSeparableError", "UncertifiedWarning"),
     "proofs.portable": ("Verification", "verify"),
-    "referee": ("Appraisal", "Appraisals", "certify"),
+    "bench": ("Judgement", "Standing", "Trial", "referee"),
+    "fits": ("Appraisal", "Appraisals", "certify"),
     "report": ("Report",),
     "saved": ("ModelFileError", "SavedModel", "load_model"),
     "studies.evaluation": ("Evaluation", "evaluate"),
@@ -138,6 +140,7 @@ __all__ = [
     "GaussianMLE",
     "HardMarginSVC",
     "HardMarginSVM",
+    "Judgement",
     "KernelSVC",
     "KernelSVM",
     "Label",
@@ -175,11 +178,13 @@ __all__ = [
     "SoftmaxMLE",
     "Solution",
     "SolverRefused",
+    "Standing",
     "Summary",
     "Table",
     "TableError",
     "TableWarning",
     "Term",
+    "Trial",
     "UncertifiedWarning",
     "Variable",
     "Verification",
@@ -204,6 +209,7 @@ __all__ = [
     "path",
     "plots",
     "read_table",
+    "referee",
     "separability",
     "solve",
     "solver",

@@ -184,7 +184,7 @@ def check(request: Request, point: Path, level: Level, as_json: bool) -> int:
       convexcls check twenty_points --point point.json --level exact
     """
     from convexcls.describe.studies import appraisal_prose
-    from convexcls.referee.by_hand import check_by_hand
+    from convexcls.fits.by_hand import check_by_hand
 
     problem = read_problem(replace(request, exact=level == "exact"))
     found = check_by_hand(problem, read_point(point), level)

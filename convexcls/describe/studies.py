@@ -11,9 +11,9 @@ import numpy as np
 from convexcls.describe.parts import Column, Fact, Facts, Mark, Part, Prose, Table
 from convexcls.describe.problem import some_of, title
 from convexcls.describe.solution import MAX_ROWS_LISTED
+from convexcls.fits import Appraisal, Appraisals
 from convexcls.proofs.portable import Verification
 from convexcls.proofs.separability import Separability
-from convexcls.referee import Appraisal, Appraisals
 from convexcls.studies.compare import COMPARED_COLUMNS, Comparison
 from convexcls.studies.inference import Existence, Summary
 from convexcls.studies.inference.summary import cells, head, heading, titles

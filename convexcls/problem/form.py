@@ -33,8 +33,8 @@ from convexcls.problem.values import gradient, hessian, joined_point, lagrangian
 from convexcls.rows import DiagonalRows, JoinedRows, Rows, as_rows
 
 if TYPE_CHECKING:
+    from convexcls.fits import Appraisal
     from convexcls.problem.duality import Dual
-    from convexcls.referee import Appraisal
     from convexcls.solution import Solution
 
 
@@ -536,7 +536,7 @@ class Problem(AsClassifier, InNotebooks):
         >>> wrong.certificate.status, wrong.source, round(wrong.objective - wrong.lower, 6)
         ('undecided', 'worked out from the point', 0.045)
         """
-        from convexcls.referee.by_hand import check_by_hand
+        from convexcls.fits.by_hand import check_by_hand
 
         return check_by_hand(self, values, level)
 

@@ -27,9 +27,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from convexcls.arrays import Array, Indices
+from convexcls.fits.claim import Claim, Fit, altered, fitted_point
 from convexcls.models import KernelSVM, SoftMarginSVM
 from convexcls.problem import UNIT_SHARE, Constraint, Label, Problem
-from convexcls.referee.claim import Claim, Fit, altered, fitted_point
 from convexcls.rows import ConstantRows
 
 #: A multiplier may pass its bound by this fraction from rounding alone.

@@ -14,15 +14,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from convexcls.arrays import Array
+from convexcls.fits.appraisal import Appraisal, relative, verdict_on
+from convexcls.fits.bounds import Interval, bounds, exact_optimum
+from convexcls.fits.claim import Claim
+from convexcls.fits.rebuilding import rebuilt
 from convexcls.problem import Problem
 from convexcls.proofs.certificate import Certificate, Status
 from convexcls.proofs.kkt.attainment import PROOF, attainment, needs_attainment_proof
 from convexcls.proofs.kkt.check import check_kkt
 from convexcls.proofs.kkt.residuals import KKT
-from convexcls.referee.appraisal import Appraisal, relative, verdict_on
-from convexcls.referee.bounds import Interval, bounds, exact_optimum
-from convexcls.referee.claim import Claim
-from convexcls.referee.rebuilding import rebuilt
 from convexcls.solution import Solution
 from convexcls.solve import solve
 from convexcls.solvers import SolverRefused

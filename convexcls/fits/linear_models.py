@@ -29,9 +29,9 @@ from scipy import sparse
 
 from convexcls.arrays import Array
 from convexcls.data import DataError, finite_doubles
+from convexcls.fits.claim import Claim, Fit, altered, completed, fitted_point
 from convexcls.models import EmpiricalRisk, LeastSquares, LogisticMLE, SoftMarginSVM, SoftmaxMLE
 from convexcls.problem import Constraint, Problem, Variable
-from convexcls.referee.claim import Claim, Fit, altered, completed, fitted_point
 from convexcls.rows import DiagonalRows
 
 LOSSES = {"hinge": "hinge", "squared_hinge": "squared-hinge"}

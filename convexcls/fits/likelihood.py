@@ -14,9 +14,9 @@ import numpy as np
 
 from convexcls.arrays import Array
 from convexcls.data import DataError, as_vector, check_matrix, finite_doubles
+from convexcls.fits.claim import Claim, completed
 from convexcls.models import EmpiricalRisk, LogisticMLE
 from convexcls.problem import Problem
-from convexcls.referee.claim import Claim, completed
 
 
 def logit_result(result: Any, X: Any, y: Any, sample_weight: Any) -> list[Claim]:

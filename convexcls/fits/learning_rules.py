@@ -24,10 +24,10 @@ from typing import Any
 import numpy as np
 
 from convexcls.arrays import Array
+from convexcls.fits.claim import Claim, Fit, fitted_point
+from convexcls.fits.judging import own_solution
 from convexcls.models import EmpiricalRisk, LogisticMLE, PerceptronCriterion, SoftMarginSVM
 from convexcls.problem import Problem
-from convexcls.referee.claim import Claim, Fit, fitted_point
-from convexcls.referee.judging import own_solution
 from convexcls.solution import Solution
 from convexcls.wording import listed
 

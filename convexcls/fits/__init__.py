@@ -9,10 +9,10 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
+from convexcls.fits.appraisal import Appraisal, Appraisals
+from convexcls.fits.claim import Claim, Fit
+from convexcls.fits.judging import judge
 from convexcls.proofs.levels import check_level
-from convexcls.referee.appraisal import Appraisal, Appraisals
-from convexcls.referee.claim import Claim, Fit
-from convexcls.referee.judging import judge
 
 __all__ = ["Appraisal", "Appraisals", "certify"]
 
@@ -86,7 +86,7 @@ def _claims(estimator: Any, X: Any, y: Any, sample_weight: Any, declared: dict[s
 
 
 def _reader(module: str, function: str) -> Callable[..., list[Claim]]:
-    found: Callable[..., list[Claim]] = getattr(import_module(f"convexcls.referee.{module}"), function)
+    found: Callable[..., list[Claim]] = getattr(import_module(f"convexcls.fits.{module}"), function)
     return found
 
 

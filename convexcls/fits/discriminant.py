@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 from convexcls.arrays import Array
+from convexcls.fits.claim import Claim, Fit, altered, completed
 from convexcls.models import FisherLDA
 from convexcls.problem import UNIT_SHARE, Constraint, Label, Problem, Variable
 from convexcls.problem.values import gradient
-from convexcls.referee.claim import Claim, Fit, altered, completed
 from convexcls.rows import DenseRows
 
 

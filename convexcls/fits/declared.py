@@ -10,9 +10,9 @@ import numpy as np
 
 from convexcls.arrays import Array
 from convexcls.data import DataError, finite_doubles
+from convexcls.fits.claim import Claim, Fit, completed, stated
 from convexcls.models import by_kind
 from convexcls.problem import NoAnswer, Problem
-from convexcls.referee.claim import Claim, Fit, completed, stated
 from convexcls.solution import Solution
 
 #: The models that can be named: those whose unknowns are coefficients and an intercept.

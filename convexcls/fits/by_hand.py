@@ -17,6 +17,10 @@ import numpy as np
 
 from convexcls.arrays import Array
 from convexcls.data import finite_doubles
+from convexcls.fits.appraisal import Appraisal
+from convexcls.fits.claim import Claim, completed, stated
+from convexcls.fits.judging import judge
+from convexcls.fits.rebuilding import rebuilt
 from convexcls.problem import Problem, ProblemError
 from convexcls.proofs.claims.farkas import Multipliers
 from convexcls.proofs.claims.optimum import ExactProof, check
@@ -25,10 +29,6 @@ from convexcls.proofs.claims.statement import NoProof, Statement, state
 from convexcls.proofs.exact.prove import prove
 from convexcls.proofs.levels.raising import proved
 from convexcls.rational.numbers import exactly, to_double
-from convexcls.referee.appraisal import Appraisal
-from convexcls.referee.claim import Claim, completed, stated
-from convexcls.referee.judging import judge
-from convexcls.referee.rebuilding import rebuilt
 from convexcls.wording import listed
 
 #: How the point is called in words.
