@@ -86,7 +86,7 @@ class Problem(AsClassifier, InNotebooks):
     shown: ClassVar[tuple[str, ...]] = (
         *("name", "sense", "variables", "quadratic", "linear", "terms", "constraints", "norm_bounds", "constant"),
         *("size", "layout", "split", "objective", "gradient", "hessian", "lagrangian", "multiplier_sizes"),
-        *("explain", "latex", "dual", "to_cvxpy", "check", "solve"),
+        *("explain", "latex", "dual", "to_cvxpy", "from_cvxpy", "from_qp", "check", "solve"),
     )
 
     name: str
@@ -472,6 +472,49 @@ class Problem(AsClassifier, InNotebooks):
         from convexcls.describe.problem import written
 
         return written(self, form)
+
+    @staticmethod
+    def from_cvxpy(problem: Any) -> Problem:
+        """A ``cvxpy.Problem`` in the one form: linear and quadratic parts, logistic losses, absolute values, positive
+        parts, maxima, norms. What does not fit is refused by its name.
+
+        Variables keep their names; a constraint has its label as name, or ``c0``, ``c1``, ... in their order, with
+        multipliers of the sign of cvxpy's ``dual_value``. Of a norm bound the last one is that value.
+
+        >>> import convexcls as cc
+        >>> import cvxpy as cp
+        >>> x = cp.Variable(2, name="x")
+        >>> theirs = cp.Problem(cp.Minimize(cp.sum_squares(x - [2.0, 1.0])), [x[0] + x[1] <= 1])
+        >>> s = cc.Problem.from_cvxpy(theirs).solve()
+        >>> s.status, s.values["x"].round(6).tolist(), s.multipliers["c0"].round(6).tolist()
+        ('optimal', [1.0, 0.0], [2.0])
+        """
+        from convexcls.problem.from_cvxpy import from_cvxpy
+
+        return from_cvxpy(problem)
+
+    @staticmethod
+    def from_qp(
+        P: Any,
+        q: Any,
+        G: Any = None,
+        h: Any = None,
+        A: Any = None,
+        b: Any = None,
+        lb: Any = None,
+        ub: Any = None,
+    ) -> Problem:
+        """The quadratic program minimise 1/2 x'Px + q'x subject to Gx <= h, Ax = b, lb <= x <= ub, by its matrices, as
+        qpsolvers takes them. The blocks are ``inequalities``, ``equalities``, ``lower`` and ``upper``.
+
+        >>> import convexcls as cc
+        >>> s = cc.Problem.from_qp([[2.0, 0.0], [0.0, 2.0]], [-4.0, -2.0], G=[[1.0, 1.0]], h=[1.0], lb=[0, 0]).solve()
+        >>> s.status, s.values["x"].round(6).tolist(), s.multipliers["inequalities"].round(6).tolist()
+        ('optimal', [1.0, 0.0], [2.0])
+        """
+        from convexcls.problem.from_matrices import from_qp
+
+        return from_qp(P, q, G, h, A, b, lb, ub)
 
     def to_cvxpy(self) -> Any:
         """The problem as a ``cvxpy.Problem``, its constraints in the order of the blocks.
