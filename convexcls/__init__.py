@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from convexcls.report import Report
     from convexcls.saved import ModelFileError, SavedModel, load_model
     from convexcls.studies import inference
+    from convexcls.studies.conflict import Conflict
     from convexcls.studies.evaluation import Evaluation, evaluate
     from convexcls.studies.inference import Existence, Summary
     from convexcls.studies.inference.existence import existence
@@ -69,6 +70,7 @@ _LATER = {
     "fits": ("Appraisal", "Appraisals", "certify"),
     "report": ("Report",),
     "saved": ("ModelFileError", "SavedModel", "load_model"),
+    "studies.conflict": ("Conflict",),
     "studies.evaluation": ("Evaluation", "evaluate"),
     "studies.inference": ("Existence", "Summary", "existence"),
     "studies.leave_one_out": ("LeaveOneOut", "leave_one_out"),
@@ -127,6 +129,7 @@ __all__ = [
     "Certificate",
     "Coding",
     "Comparison",
+    "Conflict",
     "Conic",
     "Constraint",
     "DataError",

@@ -15,6 +15,7 @@ from convexcls.fits import Appraisal, Appraisals
 from convexcls.proofs.portable import Verification
 from convexcls.proofs.separability import Separability
 from convexcls.studies.compare import COMPARED_COLUMNS, Comparison
+from convexcls.studies.conflict import Conflict
 from convexcls.studies.inference import Existence, Summary
 from convexcls.studies.inference.summary import cells, head, heading, titles
 from convexcls.studies.leave_one_out import LeaveOneOut
@@ -111,7 +112,7 @@ def leave_one_out_facts(found: LeaveOneOut, most: int | None = MAX_ROWS_LISTED) 
 # ---- verdicts in words ----------------------------------------------------------------------------------
 
 
-def verdict_parts(found: Separability | Existence | Appraisal | Appraisals) -> list[Part]:
+def verdict_parts(found: Separability | Existence | Appraisal | Appraisals | Conflict) -> list[Part]:
     """The verdict as a badge, then its proof."""
     return [Prose((Mark(found.verdict, "badge"),)), Prose(found.explain())]
 

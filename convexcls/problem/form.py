@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from convexcls.fits import Appraisal
     from convexcls.problem.duality import Dual
     from convexcls.solution import Solution
+    from convexcls.studies.conflict import Conflict
 
 
 #: Where an optimum may be 0, as in a perfect fit, this fraction of the objective at x = 0 counts as one: small enough
@@ -86,7 +87,7 @@ class Problem(AsClassifier, InNotebooks):
     shown: ClassVar[tuple[str, ...]] = (
         *("name", "sense", "variables", "quadratic", "linear", "terms", "constraints", "norm_bounds", "constant"),
         *("size", "layout", "split", "objective", "gradient", "hessian", "lagrangian", "multiplier_sizes"),
-        *("explain", "latex", "dual", "to_cvxpy", "from_cvxpy", "from_qp", "check", "solve"),
+        *("explain", "latex", "dual", "to_cvxpy", "from_cvxpy", "from_qp", "check", "solve", "why_infeasible"),
     )
 
     name: str
@@ -582,6 +583,28 @@ class Problem(AsClassifier, InNotebooks):
         from convexcls.fits.by_hand import check_by_hand
 
         return check_by_hand(self, values, level)
+
+    def why_infeasible(self) -> Conflict:
+        """Constraints that contradict each other, as few as possible, by their names: with the proof in rationals, and
+        for each of them a point that satisfies the others. ``NoAnswer`` where the linear constraints do not.
+
+        >>> import convexcls as cc
+        >>> hours = cc.Variable("hours", 1, "h", "scalar")
+        >>> blocks = [
+        ...     cc.Constraint("at least", {"hours": [[-1.0]]}, rhs=-9.0),
+        ...     cc.Constraint("at most", {"hours": [[1.0]]}, rhs=8.0),
+        ... ]
+        >>> print(cc.Problem("week", [hours], constraints=blocks).why_infeasible().explain())
+        These 2 constraints contradict each other, and no fewer of them do:
+          1 times at least   -hours <= -9
+          1 times at most    hours <= 8
+        Added up they say 0 <= -1, which is false.
+        Without at least the others hold at hours = 8.
+        Without at most the others hold at hours = 9.
+        """
+        from convexcls.studies.conflict import why_infeasible
+
+        return why_infeasible(self)
 
     def _repr_latex_(self) -> str:
         return f"$${self.latex()}$$"

@@ -39,6 +39,7 @@ from convexcls.report.page import document, pictures_sections, provenance_sectio
 from convexcls.solution import Solution
 from convexcls.solve import accepting
 from convexcls.studies.compare import Comparison, Row, compare
+from convexcls.studies.conflict import Conflict
 from convexcls.studies.inference import Existence, Summary
 from convexcls.studies.leave_one_out import LeaveOneOut
 from convexcls.studies.paths import Path as SolutionPath
@@ -185,7 +186,7 @@ notebook_parts.register(Comparison, lambda comparison: [comparison_table(compari
 notebook_parts.register(SolutionPath, lambda path: [path_table(path)])
 notebook_parts.register(Summary, summary_parts)
 notebook_parts.register(Judgement, judgement_parts)
-for judged in (Separability, Existence, Appraisal, Appraisals):
+for judged in (Separability, Existence, Appraisal, Appraisals, Conflict):
     notebook_parts.register(judged, verdict_parts)
 
 __all__ = ["Report", "report"]
