@@ -238,7 +238,7 @@ class Solver(ABC):
     @classmethod
     def is_foreign(cls) -> bool:
         """Whether the work is done by somebody else's code."""
-        return bool(cls.package) or not cls.__module__.startswith("convexcls.solvers.")
+        return bool(cls.package) or not str(cls.__module__).startswith("convexcls.solvers.")
 
     @property
     def has_its_own_options(self) -> bool:

@@ -152,7 +152,7 @@ def solver(
         "as_stated": as_stated,
         "function": staticmethod(function),
         "__doc__": inspect.getdoc(function) or f"The function {named}.",
-        "__module__": getattr(function, "__module__", __name__),
+        "__module__": getattr(function, "__module__", None) or "__main__",
     }
     title = "".join(filter(str.isalnum, named.title())) + "Solver"
     return make_dataclass(title, _options(function), bases=(FunctionSolver,), namespace=about, frozen=True)

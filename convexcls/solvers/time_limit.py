@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -101,6 +102,8 @@ def _may_fork() -> bool:
 
 
 def _in_child(seconds: float, worker: Solver, work: Work, tell: Callback) -> Answer:
+    with suppress(ImportError):  # once here, not anew in every child
+        import_module(worker.package or __name__)
     fork: Any = multiprocessing.get_context("fork")
     receiver, sender = fork.Pipe(duplex=False)
     process = fork.Process(target=_child, args=(sender, worker, work), daemon=True)

@@ -123,11 +123,10 @@ def why_infeasible(problem: Problem) -> Conflict:
     members = []
     for k, ((block, row), (_, side, relation)) in enumerate(zip(places, rows, strict=True)):
         others = [j for j in range(len(rows)) if j != k]
-        x = (
-            solve([rows[j][0] for j in others], [rows[j][1] for j in others])
-            if others
-            else [Fraction(0)] * problem.size
-        )
+        x: Vector | None = [Fraction(0)] * problem.size
+        if others:
+            x = solve([rows[j][0] for j in others], [rows[j][1] for j in others])
+        assert x is not None, "rows of a proof with fewest members are independent when one is left out"
         point = {name: tuple(x[where]) for name, where in problem.layout.items()}
         text = _row_text(problem, rows[k][0], side, relation)
         members.append(Member(block, row, _member_name(problem, block, row), text, z[k], point))
