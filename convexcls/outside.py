@@ -5,13 +5,17 @@ from __future__ import annotations
 
 from functools import cache
 from importlib import import_module
-from importlib.metadata import EntryPoint, entry_points
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 
 @cache
 def brought(group: str) -> dict[str, EntryPoint]:
     """What installed packages bring, by name."""
+    from importlib.metadata import entry_points  # not at import: it costs as much as all of ours
+
     return {point.name: point for point in entry_points(group=group)}
 
 

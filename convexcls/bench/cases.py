@@ -34,8 +34,8 @@ def cases(problems: str | Iterable[Any] = GALLERY) -> list[Case]:
     latter, or names of both kinds.
 
     >>> from convexcls.bench.cases import cases
-    >>> [(case.name, case.verdict, str(case.optimum)) for case in cases(["two_points", "close/hard-margin/1e-06"])]
-    [('two_points', 'optimal', '1/2'), ('close/hard-margin/1e-06', 'optimal', '2000000000000')]
+    >>> [(case.name, case.verdict, str(case.optimum)) for case in cases(["two_points", "scaled/hard-margin/1e3"])]
+    [('two_points', 'optimal', '1/2'), ('scaled/hard-margin/1e3', 'optimal', '1/2000000')]
     """
     made = {case.name: case for case in map(_generated, generated())}
     if isinstance(problems, str):

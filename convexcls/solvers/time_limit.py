@@ -7,8 +7,6 @@ that has a limit of its own is told it, and has a moment more to say where it st
 
 from __future__ import annotations
 
-import multiprocessing
-import pickle
 import signal
 import threading
 import time
@@ -98,10 +96,14 @@ def _alarm(seconds: float) -> Iterator[None]:
 
 def _may_fork() -> bool:
     """Whether there can be a child that has all that its parent has."""
+    import multiprocessing  # not at import: few ask for it
+
     return "fork" in multiprocessing.get_all_start_methods() and not multiprocessing.current_process().daemon
 
 
 def _in_child(seconds: float, worker: Solver, work: Work, tell: Callback) -> Answer:
+    import multiprocessing
+
     with suppress(ImportError):  # once here, not anew in every child
         import_module(worker.package or __name__)
     fork: Any = multiprocessing.get_context("fork")
@@ -167,6 +169,8 @@ def _stand(where: Standing) -> Standing:
 
 def _pickled(found: Any, otherwise: Any) -> Any:
     """What was found where it can be sent and read again."""
+    import pickle
+
     try:
         pickle.loads(pickle.dumps(found))
     except Exception:

@@ -1,8 +1,8 @@
 """Why there is no feasible point, in names: constraints that contradict each other, and no fewer of them do.
 
 Multipliers z (at least 0 for inequalities) with sum z_i row_i = 0 and sum z_i rhs_i < 0 prove that rows contradict each
-other: added up, they say 0 <= something below 0. The rows of a proof with as few as possible depend on each other in one
-way only; any one left out, the others are independent, and a point attains them all. Everything is worked out in
+other: added up, they say 0 <= something below 0. The rows of a proof with as few as possible depend on each other in
+one way only; any one left out, the others are independent, and a point attains them all. Everything is worked out in
 rationals.
 """
 
