@@ -1,4 +1,4 @@
-"""The referee: other people's fitted models, judged as answers to the convex programs that they really solved.
+"""Fits: other people's fitted models, judged as answers to the convex programs that they really solved.
 
 Which estimator is judged by which file is decided by the name of its class, so that nothing is imported for it.
 """

@@ -1,4 +1,4 @@
-"""What the referee has to say of a fitted estimator."""
+"""What there is to say of a fitted estimator."""
 
 from __future__ import annotations
 

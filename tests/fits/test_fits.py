@@ -1,4 +1,4 @@
-"""The referee: every estimator is judged by the program that it really solved, written out here by hand."""
+"""Fits of others: every estimator is judged by the program that it really solved, written out here by hand."""
 
 from __future__ import annotations
 

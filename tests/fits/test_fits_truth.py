@@ -1,4 +1,4 @@
-"""What the referee proves is true: the optimum lies between its lower bound and the objective of the fit.
+"""What is proved of fits of others is true: the optimum lies between its lower bound and the objective of the fit.
 
 The optimum is known exactly, or to 40 digits, from ``exact.py``, which shares nothing with the package, or to some
 digits from a program written by hand in cvxpy."""
