@@ -25,7 +25,6 @@ SHIFT_SECONDS = 0.01
 #: How many of the worst are listed.
 MAX_WORST = 12
 COLUMNS = ("solver", "taken", "solved", "wrong", "short", "silent", "failed", "late", "digits", "seconds")
-SCHEMA = "convexcls-referee/1"
 
 
 @dataclass(frozen=True)
