@@ -1,8 +1,8 @@
 """The KKT conditions of a small problem, bounded by a few norms.
 
 To measure every condition row by row, each against its own size, takes far longer than to solve a problem of a few
-hundred samples. A good answer satisfies them by orders: then norms tell as much. Each number here is at least what
-``check.py`` measures from afar, with the same bounds on rounding,
+hundred samples. A good answer satisfies them by orders: then norms tell as much. Each number here is at least half of
+what ``check.py`` measures from afar, and mostly more than that, with the same bounds on rounding,
 
 stationarity         by what it is surely measured against: the sum of absolute values or, of unknowns with curvature,
                      the root of 2 f p where that is less; and the change of multipliers that removes a residual r,
@@ -14,7 +14,7 @@ dual feasibility     every sign, exactly
 complementarity      the largest product, by the objective
 gap                  the sum of what the residuals cost, each with its absolute value
 
-so that where these are below a tolerance, the conditions hold to that tolerance. What norms do not decide, or problems
+so that where these are below a quarter of a tolerance, the conditions hold to that tolerance. What norms do not decide, or problems
 of another kind, are left to ``check.py``, which also works out the measures themselves where somebody looks at them.
 """
 
@@ -39,6 +39,9 @@ from convexcls.rows import JoinedRows
 
 #: Of problems with more entries, or more unknowns, the passes over the data count, and not the calls.
 MAX_SMALL_ENTRIES, MAX_SMALL_UNKNOWNS = 50_000, 1_500
+#: Bounds below such a share of the tolerance tell: where the largest residual and the least yardstick are of different
+#: rows, what is measured may be more than its bound here, though never twice as much.
+SHARE = 0.25
 #: The relative rounding of a slope, in units of 2^-53.
 SLOPE_ROUNDING = 8
 

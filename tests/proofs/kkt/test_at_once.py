@@ -12,6 +12,7 @@ from convexcls.problem import Problem
 from convexcls.proofs.kkt.at_once import MeasuredLater, bounded_at_once
 from convexcls.proofs.kkt.check import check_kkt
 from convexcls.proofs.verdict import certify
+from tests.hunt.draw import draw
 
 TOL = 1e-8
 
@@ -65,8 +66,9 @@ def _bounded(seed: int) -> Problem:
     return cc.Problem("box", [w], terms=[fit], constraints=[high, low])
 
 
-def exceeds(problem: Problem, x, multipliers) -> list[str]:
-    """The measures that the check finds larger than the bounds."""
+@np.errstate(all="ignore")
+def exceeds(problem: Problem, x, multipliers, factor: float = 1.0) -> list[str]:
+    """The measures that the check finds larger than the bounds, or so many times larger."""
     known = bounded_at_once(problem, x, multipliers)
     if known is None:
         return []
@@ -78,7 +80,7 @@ def exceeds(problem: Problem, x, multipliers) -> list[str]:
         "complementary slackness": known.complementary_slackness,
         "duality gap": known.relative_gap,
     }
-    return [f"{k}: {first[k]:.3e} > {bounds[k]:.3e}" for k in bounds if first[k] > bounds[k] * (1 + 1e-9)]
+    return [f"{k}: {first[k]:.3e} > {bounds[k]:.3e}" for k in bounds if first[k] > factor * bounds[k] * (1 + 1e-9)]
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -148,3 +150,31 @@ def test_nothing_is_said_where_norms_do_not_decide():
     assert bounded_at_once(far, np.zeros(4), {}) is None
     light = cc.LogisticMLE(X, y, l2=1.0, sample_weight=np.r_[0.0, np.ones(39)])
     assert bounded_at_once(light, np.zeros(4), {}) is None
+
+
+@pytest.mark.parametrize("start", range(0, 160, 20))
+def test_what_is_said_of_drawn_problems_holds(start):
+    """Of all families, models and scales of the hunt: whatever is moved, a verdict by norms is that of the check, and no
+    measure is twice its bound."""
+    seen = 0
+    for index in range(start, start + 20):
+        case = draw(20261, index)
+        try:
+            problem = getattr(cc, case.model)(case.X, case.y, **case.arguments)
+        except cc.DataError:  # numbers whose squares overflow
+            continue
+        certificate = problem.solve().certificate
+        if certificate.x is None or certificate.multipliers is None:
+            continue
+        rng = np.random.default_rng(index)
+        for size in (0.0, 1e-14, 1e-10, 1e-7):
+            x = certificate.x * (1.0 + size * rng.normal(size=certificate.x.size))
+            z = {k: v * (1.0 + size * rng.uniform(-1, 1, v.size)) for k, v in certificate.multipliers.items()}
+            known = bounded_at_once(problem, x, z)
+            if known is None:
+                break
+            assert exceeds(problem, x, z, 2.0) == []
+            if known.holds(TOL):
+                seen += 1
+                assert check_kkt(problem, x, z, TOL).holds(TOL)
+    assert seen > 5
