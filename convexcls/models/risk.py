@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from convexcls.arrays import Array
 from convexcls.data import Data
+from convexcls.data.numbers import times
 from convexcls.losses import BY_NAME, HalfSquare, Loss, ZeroOne
 from convexcls.models.base import check_choice, margin_rows, score_rows, score_variables
 from convexcls.problem import UNIT_SHARE, Constraint, Label, ProblemError, Term, Variable
@@ -44,7 +44,7 @@ def risk_blocks(
     loss: Loss,
     data: Data,
     intercept: bool,
-    weights: Array,
+    weights: NDArray[Any],
     *,
     target: NDArray[Any] | None = None,
     name: str = "margin",
@@ -66,7 +66,7 @@ def risk_blocks(
     if loss.half_square is not None:
         scale, shift = loss.half_square
         loss, offset = HalfSquare(), _line(1.0, shift, offset)
-    term = Term(name, u.rows, symbol, "samples", u.labels, loss, offset, scale * weights, u.offset_label)
+    term = Term(name, u.rows, symbol, "samples", u.labels, loss, offset, times(scale, weights), u.offset_label)
     return {"variables": scores, "terms": [term], "unit": _unit(term)}
 
 
@@ -96,7 +96,9 @@ def _unit(term: Term) -> float:
     return unit if np.isfinite(unit) else 0.0
 
 
-def _slack_blocks(loss: Loss, u: _Arguments, weights: Array, name: str, symbol: str, unit: float) -> dict[str, Any]:
+def _slack_blocks(
+    loss: Loss, u: _Arguments, weights: NDArray[Any], name: str, symbol: str, unit: float
+) -> dict[str, Any]:
     n = u.offset.size
     heights = [np.abs(a * u.offset.astype(float) + b).max(initial=0.0) for a, b in loss.pieces]
     unit = unit or float(max(heights)) or 1.0
@@ -109,7 +111,7 @@ def _slack_blocks(loss: Loss, u: _Arguments, weights: Array, name: str, symbol: 
         constraints.append(
             Constraint(piece_name, entries, piece_symbol, "samples", labels, rhs, unit=unit, rhs_label=rhs_label)
         )
-    cost = {"linear": {"slack": weights}} if loss.power == 1 else {"quadratic": {"slack": 2.0 * weights}}
+    cost = {"linear": {"slack": weights}} if loss.power == 1 else {"quadratic": {"slack": times(2.0, weights)}}
     return {"variables": [Variable("slack", n, r"\xi", "samples")], "constraints": constraints, **cost}
 
 
