@@ -132,7 +132,7 @@ def digest(rows, targets, weights):
     lines = [f"convexcls-data/1 {len(rows)} {len(rows[0])} {'weighted' if weighted else 'plain'}"]
     for row, target, weight in zip(rows, targets, weights, strict=True):
         entries = [f"{j}:{canonical(value)}" for j, value in enumerate(row) if value]
-        lines.append(" ".join([canonical(target), *([canonical(weight)] if weighted else []), *entries]))
+        lines.append(" ".join([canonical(target), *([canonical(Fraction(weight))] if weighted else []), *entries]))
     return hashlib.sha256("\n".join([*lines, ""]).encode()).hexdigest()
 
 
@@ -140,19 +140,16 @@ def same_data(data, rows, labels, weights):
     """Samples, targets (classes: -1, 1) and weights: the cells as they are written or as doubles, whichever have the
     digest; in older files weights alone are doubles."""
     known, names = data["labels"], [*map(canonical, labels)] if data["labels"] is not None else []
-    ways = []
-    for rounded, weighed in ((False, False), (False, True), (True, True)):
-        fits = [exactly(t, rounded) for t in labels] if known is None else labels
-        ways.append(
-            ([[exactly(c, rounded) for c in row] for row in rows], fits, [exactly(w, weighed) for w in weights])
-        )
+    tables = ([[exactly(c, rounded) for c in row] for row in rows] for rounded in (False, False, True))
+    fits = ([exactly(t, rounded) for t in labels] if known is None else labels for rounded in (False, False, True))
+    shares = ([exactly(w, rounded) for w in weights] for rounded in (False, True, True))
+    ways = zip(tables, fits, shares, strict=True)
     found = next((way for way in ways if digest(*way) == data["sha256"]), None)
     demand(found, "the data are not those that the certificate speaks of: their digests differ", 1)
     told = (data["features"], data["weighted"]) == (str(len(rows[0])), any(w != 1 for w in found[2]))
     named = known is None or len(known) == len({*known, *names}) == 2 == len(set(known))
     demand(told and named, "the certificate describes the data wrongly", 1)
-    targets = found[1] if known is None else [Fraction(2 * (name == known[1]) - 1) for name in names]
-    return found[0], targets, found[2]
+    return found[0], found[1] if known is None else [Fraction(2 * (name == known[1]) - 1) for name in names], found[2]
 
 
 def dot(u, v):
@@ -243,8 +240,7 @@ def kink_bounds(rows, weights, targets, point, low, z, nu, total):
 def bounds(found, table, targets, weights):
     """What counts as one where the optimum may be 0, then the bounds of the model."""
     model, parameters, point, given, d = *map(found.get, ("model", "parameters", "point", "multipliers")), len(table[0])
-    last = [Fraction(1)] * parameters["intercept"]
-    rows = [[*row, *last] for row in table]
+    rows = [[*row, *[Fraction(1)] * parameters["intercept"]] for row in table]
     signed = [[s * v for v in row] for s, row in zip(targets, rows, strict=True)]
     if found["verdict"] == "infeasible":  # multiplied by z and added up, the left sides cancel, the right ones do not
         z = {"hard-margin": given.get("margin"), "perceptron": weights}.get(model, [])

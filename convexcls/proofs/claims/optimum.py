@@ -213,7 +213,7 @@ def _quadratic_costs(
         if any(sums[i] != slope for i, slope in zip(loaded.tolist(), slopes, strict=True)):
             return None
         alone = np.array([used[i] == sums[i] for i in loaded.tolist()], dtype=bool)
-        gram = line.gram(loaded[alone], samples.curvature[loaded[alone]])
+        gram = line.gram(loaded[alone], samples.weights_at("curvature", loaded[alone]))
         pull = [dot(row, point) for row in gram]
         shared = line.combined({i: used[i] for i in loaded[~alone].tolist()})  # slacks that rest on several lines
         totals += [pull, shared]
