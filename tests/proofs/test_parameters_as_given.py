@@ -158,7 +158,19 @@ def test_decimal_text_in_files_and_on_the_command_line(tmp_path):
     table = tmp_path / "points.csv"
     lines = [f"{a},{b},{w},{c}" for (a, b), w, c in zip(X, (0.1, 0.7, 1, 2, 0.3), Y, strict=True)]
     table.write_text("a,b,w,label\n" + "\n".join(lines) + "\n")
-    arguments = ["solve", str(table), "--model", "soft-margin", "--param", "C=0.1", "--weight", "w", "--level", "exact", "--json"]
+    arguments = [
+        "solve",
+        str(table),
+        "--model",
+        "soft-margin",
+        "--param",
+        "C=0.1",
+        "--weight",
+        "w",
+        "--level",
+        "exact",
+        "--json",
+    ]
     run = CliRunner().invoke(main, arguments)
     weights = [D(w) for w in ("0.1", "0.7", "1", "2", "0.3")]
     exact = cc.SoftMarginSVM(X, Y, C=F(1, 10), sample_weight=weights).solve(level="exact").certificate.optimum
