@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from convexcls.studies.leave_one_out import LeaveOneOut, leave_one_out
     from convexcls.studies.paths import Path, path
     from convexcls.studies.sampling import draw_labels, draw_samples
+    from convexcls.studies.sensitivity import Change, Influence, OneSided, Sensitivity
     from convexcls.tables import Coding, Samples, Table, TableError, TableWarning, read_table
 
 __version__ = "0.1.0"
@@ -70,6 +71,7 @@ _LATER = {
     "studies.inference": ("Existence", "Summary", "existence"),
     "studies.leave_one_out": ("LeaveOneOut", "leave_one_out"),
     "studies.paths": ("Path", "path"),
+    "studies.sensitivity": ("Change", "Influence", "OneSided", "Sensitivity"),
     "studies.sampling": ("draw_labels", "draw_samples"),
     "tables": ("Coding", "Samples", "Table", "TableError", "TableWarning", "read_table"),
 }
@@ -122,6 +124,7 @@ __all__ = [
     "Appraisals",
     "Basis",
     "Certificate",
+    "Change",
     "Coding",
     "Comparison",
     "Conic",
@@ -137,6 +140,7 @@ __all__ = [
     "GaussianMLE",
     "HardMarginSVC",
     "HardMarginSVM",
+    "Influence",
     "KernelSVC",
     "KernelSVM",
     "Label",
@@ -155,6 +159,7 @@ __all__ = [
     "NoMaximumWarning",
     "NormBound",
     "NotSeparableError",
+    "OneSided",
     "Path",
     "PerceptronClassifier",
     "PerceptronCriterion",
@@ -167,6 +172,7 @@ __all__ = [
     "Residual",
     "Samples",
     "SavedModel",
+    "Sensitivity",
     "Separability",
     "SoftMarginSVC",
     "SoftMarginSVM",

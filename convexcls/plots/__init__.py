@@ -24,6 +24,7 @@ from convexcls.plots.norms import NormsDisplay
 from convexcls.plots.path import PathDisplay
 from convexcls.plots.probability import ProbabilityDisplay
 from convexcls.plots.projection import ProjectionDisplay
+from convexcls.plots.radius import RadiusDisplay
 from convexcls.plots.scoring import CalibrationDisplay, RocDisplay
 from convexcls.plots.sigmoid import SigmoidDisplay
 from convexcls.plots.surface import SurfaceDisplay
@@ -51,6 +52,7 @@ __all__ = [
     "Picture",
     "ProbabilityDisplay",
     "ProjectionDisplay",
+    "RadiusDisplay",
     "RocDisplay",
     "SigmoidDisplay",
     "SlacknessDisplay",
@@ -81,6 +83,7 @@ KINDS: dict[str, type[Display]] = {
         HyperplaneDisplay,
         MistakesDisplay,
         DescentDisplay,
+        RadiusDisplay,
     )
 }
 

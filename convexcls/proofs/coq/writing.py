@@ -133,14 +133,15 @@ def _unattained(certificate: Certificate) -> list[str]:
     from convexcls.proofs.portable.writing import direction_of
 
     problem = certificate.problem
-    plain = isinstance(problem, Model) and not (problem.quadratic or problem.constraints or any(problem.q))
-    if not plain or len(problem.terms) != 1 or problem.terms[0].loss.name not in FALLING:
+    penalised = bool(problem.quadratic or problem.constraints or any(problem.q) or len(problem.terms) != 1)
+    if not isinstance(problem, Model) or penalised or problem.terms[0].loss.name not in FALLING:
         raise NoAnswer(
             f"that the {problem.name} has no minimum is proved in Coq only for sums of logistic or exponential losses "
             "of two classes"
         )
     direction = [value for v in problem.variables for value in direction_of(certificate)[v.name]]
     kept = problem.terms[0].counted.tolist()
+    assert problem.data.signs is not None
     lines, d = _samples(problem, [int(s) for s in problem.data.signs.tolist()], kept)
     rows = f"(margins {d} {_intercept(problem)} samples)"
     numbers = [_list(_reduced(whole(direction, denominator(direction))))]
