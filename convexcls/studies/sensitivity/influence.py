@@ -29,7 +29,13 @@ if TYPE_CHECKING:
 class Influence:
     """One row a sample. ``dfbetas`` has one column a coefficient, the intercept last: how many standard errors it moves
     when the sample is left out. ``bounds`` says how far ``dfbetas`` may be off: 0 of least squares, infinite where
-    nothing is known."""
+    nothing is known.
+
+    >>> import convexcls as cc
+    >>> found = cc.LogisticMLE([[0], [1], [2], [3]], [0, 1, 0, 1], l2=1.0).solve().influence()
+    >>> found.leverage.round(3).tolist(), bool(found.bounds.max() < 0.2)
+    ([0.473, 0.292, 0.292, 0.473], True)
+    """
 
     leverage: Array
     cooks_distance: Array

@@ -33,7 +33,13 @@ ZERO = Fraction(0)
 @dataclass(frozen=True)
 class OneSided:
     """What holds on one side of the present value, up to a ``distance`` from it (None: for ever), which is ``exact`` or
-    told from below to 30 digits. The slopes are derivatives by the number itself. ``event`` says what ends it."""
+    told from below to 30 digits. The slopes are derivatives by the number itself. ``event`` says what ends it.
+
+    >>> import convexcls as cc
+    >>> side = cc.HardMarginSVM([[0], [2], [4]], [0, 1, 1]).solve().sensitivity().feature(2, 0).below
+    >>> str(side.distance), side.event, [str(v) for v in side.margins]
+    ('2', 'sample 2 joins the support', ['0', '0', '1'])
+    """
 
     distance: Fraction | None
     exact: bool
@@ -48,7 +54,15 @@ class OneSided:
 @dataclass(frozen=True)
 class Change:
     """How the solution changes with one number. ``below`` and ``above`` are None where no formula holds on that side:
-    there the solution is not unique, or the number may not go."""
+    there the solution is not unique, or the number may not go.
+
+    >>> import convexcls as cc
+    >>> change = cc.HardMarginSVM([[0], [2]], [0, 1]).solve().sensitivity().feature(1, 0)
+    >>> str(change.value), str(change.low), change.high, str(change.above.coef[0])
+    ('2', '0', None, '-1/2')
+    >>> change.smooth
+    True
+    """
 
     name: str
     value: Fraction
@@ -178,11 +192,11 @@ def _told(
     name: str,
 ) -> OneSided:
     ends = [] if room is None else [(room, True, f"{name} is at its least")]
+    if (root := first_root(found.determinant)) is not None:
+        ends.append((*root, "the solution is no longer unique"))
     for k, p in enumerate(found.validity):
         if (root := first_root(p)) is not None:
             ends.append((*root, event(changed(ZERO), sides[k // 2], k // 2, k % 2)))
-    if (root := first_root(found.determinant)) is not None:
-        ends.append((*root, "the solution is no longer unique"))
     distance, exact, what = min(ends, default=(None, True, ""), key=lambda end: end[0])
     D, D1 = found.now.determinant, value(derivative(found.determinant), ZERO)
 

@@ -38,12 +38,15 @@ class Sensitivity(InNotebooks):
     differ.
 
     >>> import convexcls as cc
-    >>> found = cc.SoftMarginSVM([[0], [1], [2], [4]], [0, 0, 1, 1], C=1).solve().sensitivity()
+    >>> X, y = [[1, 0], [1, 2], [0, 3], [3, 4], [2, 4]], [0, 0, 1, 1, 1]
+    >>> found = cc.SoftMarginSVM(X, y, C=1).solve().sensitivity()
+    >>> found.sides
+    ('low', 'high', 'free', 'free', 'low')
     >>> change = found.parameter("C")
-    >>> str(change.low), change.high, str(change.above.optimum)
-    ('2/3', None, '1/3')
+    >>> str(change.low), str(change.high), str(change.above.optimum)
+    ('1/2', '5/4', '2/5')
     >>> found.radius.round(6).tolist()
-    [1.0, 0.0, 0.0, 2.0]
+    [1.581139, 0.0, 0.0, 0.0, 0.316228]
     """
 
     solution: Solution
