@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from convexcls.saved import ModelFileError, SavedModel, load_model
     from convexcls.studies import inference
     from convexcls.studies.evaluation import Evaluation, evaluate
+    from convexcls.studies.exact_path import ExactPath, Segment
     from convexcls.studies.inference import Existence, Summary
     from convexcls.studies.inference.existence import existence
     from convexcls.studies.leave_one_out import LeaveOneOut, leave_one_out
@@ -70,6 +71,7 @@ _LATER = {
     "studies.evaluation": ("Evaluation", "evaluate"),
     "studies.inference": ("Existence", "Summary", "existence"),
     "studies.leave_one_out": ("LeaveOneOut", "leave_one_out"),
+    "studies.exact_path": ("ExactPath", "Segment"),
     "studies.paths": ("Path", "path"),
     "studies.sensitivity": ("Change", "Influence", "OneSided", "Sensitivity"),
     "studies.sampling": ("draw_labels", "draw_samples"),
@@ -132,6 +134,7 @@ __all__ = [
     "DataError",
     "EmpiricalRisk",
     "Evaluation",
+    "ExactPath",
     "Existence",
     "FisherClassifier",
     "FisherLDA",
@@ -172,6 +175,7 @@ __all__ = [
     "Residual",
     "Samples",
     "SavedModel",
+    "Segment",
     "Sensitivity",
     "Separability",
     "SoftMarginSVC",

@@ -187,7 +187,7 @@ def path(request: Request, over: str, points: int, tol: float, picture: Path | N
     if name not in settings:
         raise click.UsageError(f"--over: the {problem.name} has no parameter {name!r}")
     if problem.data.weighted:
-        settings["sample_weight"] = problem.data.weights
+        settings["sample_weight"] = problem.data.given_weights
     with Working(f"following the {problem.name}") as report:
         settings[name] = values
         found = follow(type(problem), problem.data.samples, problem.data.given, tol=tol, progress=report, **settings)

@@ -124,7 +124,12 @@ def test_ranges_end_where_the_active_set_changes(part):
         what = rng.choice(numbers_of(case, rng))
         change = read(found, what)
         for sign, side in ((1, change.above), (-1, change.below)):
-            if side is None or side.distance is None or not side.distance or re.search("at its least|unique", side.event):
+            if (
+                side is None
+                or side.distance is None
+                or not side.distance
+                or re.search("at its least|unique", side.event)
+            ):
                 continue
             near = side.distance * (1 - F(1, 10**9))
             inside = solve(*changed(case, what, sign * near))

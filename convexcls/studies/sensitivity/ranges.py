@@ -49,6 +49,8 @@ class OneSided:
     optimum: Fraction
     margins: Vector
     multipliers: Vector
+    #: Where each row stands there.
+    sides: tuple[Side, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -214,6 +216,7 @@ def _told(
         sign * envelope(changed, sign, sides, found.now),
         [slope(p) for p in found.margins],
         [slope(p) for p in found.a],
+        tuple(sides),
     )
 
 
