@@ -17,12 +17,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from convexcls.data import Data
+from convexcls.data import Data, GivenCells
 from convexcls.data.numbers import times
 from convexcls.losses import BY_NAME, HalfSquare, Loss, ZeroOne
 from convexcls.models.base import check_choice, margin_rows, score_rows, score_variables
 from convexcls.problem import UNIT_SHARE, Constraint, Label, ProblemError, Term, Variable
-from convexcls.rows import DiagonalRows, Rows
+from convexcls.rational.numbers import GivenNumber
+from convexcls.rows import DiagonalRows, Rows, as_rows
 
 #: What people call the count of mistakes.
 ZERO_ONE = ("zero-one", "zero_one", "zero one", "zeroone", "0-1", "0_1", "0/1", "01", "misclassification", "errors")
@@ -80,10 +81,18 @@ class _Arguments:
     offset_label: str = ""
 
 
+def _multiple(rows: Rows, factor: float) -> Rows:
+    """Rows times a number, which may have been given as one that doubles round: then so are the entries."""
+    if not isinstance(factor, GivenNumber):
+        return rows.scaled(factor) if factor != 1 else rows
+    cells = np.array([[factor.given * v for v in row] for row in rows.rational()], dtype=object)
+    return as_rows(cells.astype(float), GivenCells(cells))
+
+
 def _line(a: float, b: float, offset: NDArray[Any]) -> NDArray[Any]:
-    """``a offset + b``, without rounding where the offset is of rationals."""
-    if offset.dtype == object:
-        return np.array([Fraction(a) * value + Fraction(b) for value in offset], dtype=object)
+    """``a offset + b``, without rounding where any of them is rational."""
+    if offset.dtype == object or isinstance(a, GivenNumber) or isinstance(b, GivenNumber):
+        return np.array([Fraction(a) * Fraction(value) + Fraction(b) for value in offset.tolist()], dtype=object)
     return a * offset + b
 
 
@@ -104,10 +113,10 @@ def _slack_blocks(
     unit = unit or float(max(heights)) or 1.0
     constraints = []
     for (a, b), piece_name, piece_symbol in _named_pieces(loss, name, symbol):
-        entries = {v: r.scaled(a) if a != 1 else r for v, r in u.rows.items()} if a else {}
+        entries = {v: _multiple(r, a) for v, r in u.rows.items()} if a else {}
         entries["slack"] = DiagonalRows.identity(n, -1.0)
         labels = {v: label.times(a) for v, label in u.labels.items()} if a else {}
-        rhs, rhs_label = _line(-a, -b, u.offset), _rhs_label(a, b, u.offset_label)
+        rhs, rhs_label = 0 - _line(a, b, u.offset), _rhs_label(a, b, u.offset_label)
         constraints.append(
             Constraint(piece_name, entries, piece_symbol, "samples", labels, rhs, unit=unit, rhs_label=rhs_label)
         )

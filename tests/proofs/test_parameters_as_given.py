@@ -130,6 +130,35 @@ def test_a_problem_of_ones_own_keeps_rationals():
     )
 
 
+@pytest.mark.parametrize("more", [F(0), F(1, 10**30)])
+def test_costs_that_are_next_to_a_combination_of_rows_have_no_minimum(more):
+    """1/2 (x + 3 y)^2 + x/2 + 3 y/2 has one; with a little more of y in its costs, which no double sees, none."""
+    x = cc.Variable("x", 2, "x")
+    term = cc.Term("square", {"x": [[1.0, 3.0]]})
+    problem = cc.Problem("own", [x], terms=[term], linear={"x": [F(1, 2), F(3, 2) + more]})
+    for level in ("float", "rigorous", "exact"):
+        assert (problem.solve(level=level).status == "optimal") is not bool(more)
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+def test_slopes_of_a_loss_are_kept(intercept):
+    """The tilted absolute loss with tau = 1/10 of y f(x) - 1."""
+    tau = F(1, 10)
+    tilted = cc.losses.PiecewiseLinear(((-tau, tau), (1 - tau, tau - 1)))
+    found = cc.EmpiricalRisk(X, Y, loss=tilted, intercept=intercept, l2=F(1, 3)).solve(level="exact").certificate
+    rows = oracle.signed_rows(ROWS, SIGNS, intercept)
+    point = [*found.coef, *([found.intercept] if intercept else [])]
+    value = sum((max(-tau * u, (1 - tau) * u) for u in (oracle.dot(r, point) - 1 for r in rows)), F(0))
+    assert found.optimum == value + F(1, 6) * oracle.dot(found.coef, found.coef)
+    rounded = cc.losses.PiecewiseLinear(((-0.1, 0.1), (0.9, -0.9)))
+    other = cc.EmpiricalRisk(X, Y, loss=rounded, intercept=intercept, l2=F(1, 3)).solve(level="exact").certificate
+    assert other.optimum != found.optimum
+    assert abs(other.optimum - found.optimum) < F(1, 10**12)
+    for level in ("float", "rigorous"):
+        problem = cc.EmpiricalRisk(X, Y, loss=tilted, intercept=intercept, l2=F(1, 3))
+        assert problem.solve(level=level).status == "optimal"
+
+
 def test_a_given_number_is_a_double_that_remembers():
     tenth = pickle.loads(pickle.dumps(cc.SoftMarginSVM(X, Y, C=F(1, 10)))).parameters["C"]
     assert tenth == 0.1
