@@ -195,7 +195,7 @@ def _told(
 ) -> OneSided:
     ends = [] if room is None else [(room, True, f"{name} is at its least")]
     if (root := first_root(found.determinant)) is not None:
-        ends.append((*root, "the solution is no longer unique"))
+        ends.append((*root, "there the solution is not unique, or there is none"))
     for k, p in enumerate(found.validity):
         if (root := first_root(p)) is not None:
             ends.append((*root, event(changed(ZERO), sides[k // 2], k // 2, k % 2)))
