@@ -13,8 +13,9 @@ from convexcls.cli.arguments import check_solvers, file_option, json_option, sol
 from convexcls.cli.pages import check_picture, write_picture
 from convexcls.cli.screen import Working, emit, put, say
 from convexcls.cli.settings import NUMBER
-from convexcls.cli.sources import Request, read_problem, read_samples
+from convexcls.cli.sources import Request, check_output, read_problem, read_samples
 from convexcls.cli.typed import typed
+from convexcls.files import write_file
 from convexcls.problem import NoAnswer
 from convexcls.wording import clean
 
@@ -28,7 +29,8 @@ OVER = "What varies: C=0.01..100 (evenly on a logarithmic scale) or l2=0,0.1,1 (
 @click.command()
 @source_arguments
 @json_option("The verdict and its proof as JSON, numbers as p/q.")
-def separability(request: Request, as_json: bool) -> int:
+@file_option("--coq", help="Write the verdict as a theorem of the proof assistant Coq, with its proof, to this file.")
+def separability(request: Request, as_json: bool, coq: Path | None) -> int:
     """Say whether hyperplanes separate the classes, and prove it.
 
     Strictly separable: a hyperplane has every sample on its side. Weakly separable: none is on the wrong side, but some
@@ -47,10 +49,15 @@ def separability(request: Request, as_json: bool) -> int:
     from convexcls.describe.studies import separability_prose
     from convexcls.proofs.separability import separability as run
 
+    if coq is not None:
+        check_output(coq, "--coq", request)
     X, y = read_samples(replace(request, exact=True))
     with Working("looking for a hyperplane, or a proof that there is none"):
         found = run(X, y, intercept=request.intercept)
     put("convexcls-separability/1", [separability_prose(found)], as_json)
+    if coq is not None:
+        write_file(coq, found.to_coq())
+        say(f"theorem written to {clean(str(coq))}; check it with: coqc {clean(coq.name)}")
     return 0
 
 

@@ -166,6 +166,9 @@ def test_the_command_writes_a_theorem(tmp_path):
     assert run.exit_code == 0
     assert "coqc proof.v" in run.output
     assert "minimum problem ((4) # 9)" in target.read_text()
+    run = CliRunner().invoke(main, ["separability", "xor_hard_margin", "--coq", str(target)])
+    assert run.exit_code == 0
+    assert "Theorem kind : overlapping rows." in target.read_text()
     run = CliRunner().invoke(main, ["prove", "logistic_table", "--coq", str(target)])
     assert run.exit_code == 1
     assert "No theorem: there is no rational optimum" in run.output
