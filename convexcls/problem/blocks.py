@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from fractions import Fraction
-from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
 
 from convexcls.arrays import Array, Indices
+from convexcls.caching import cached_property
 from convexcls.data.numbers import given_vector
 from convexcls.losses import HalfSquare, Loss
 from convexcls.pickling import frozen

@@ -17,12 +17,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from convexcls.arrays import Array, Indices
+from convexcls.caching import cached_property
 from convexcls.problem.blocks import Constraint
 
 if TYPE_CHECKING:
