@@ -117,7 +117,7 @@ def frozen_vector(values: Any, size: int, name: str) -> Array:
 
 def as_given(values: Any, size: int, name: str) -> tuple[Fraction, ...] | None:
     """One number for each of ``size`` entries as it was given; None where the doubles are exact."""
-    if isinstance(values, np.ndarray) and values.dtype != object:
+    if type(values) is float or (isinstance(values, np.ndarray) and values.dtype != object):
         return None
     if isinstance(values, (float, int, Fraction, Decimal)):
         exact = exactly(values)

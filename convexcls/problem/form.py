@@ -32,7 +32,7 @@ from convexcls.problem.blocks import (
 )
 from convexcls.problem.epigraph import Epigraph, find_epigraphs
 from convexcls.problem.values import gradient, hessian, joined_point, lagrangian
-from convexcls.rational.numbers import exactly, nearest_double, remembered_number
+from convexcls.rational.numbers import GivenNumber, exactly, remembered_number
 from convexcls.rows import DiagonalRows, JoinedRows, Rows, as_rows
 
 if TYPE_CHECKING:
@@ -323,7 +323,7 @@ class Problem(AsClassifier, InNotebooks):
     def rounds_costs(self) -> bool:
         """Whether some cost or some weight was given as a number that doubles round."""
         weighed = any(t.given_rationals("weights") is not None for t in self.terms)
-        return weighed or bool(self.costs_given) or nearest_double(Fraction(self.constant)) is None
+        return weighed or bool(self.costs_given) or isinstance(self.constant, GivenNumber)
 
     @cached_property
     def P(self) -> Mapping[str, Rows]:
