@@ -236,7 +236,7 @@ def given_vector(values: Any, name: str) -> tuple[Fraction, ...] | None:
 def times(number: float, values: NDArray[Any]) -> NDArray[Any]:
     """A number times each of several: doubles where these are exact, else rationals, one for all where all are alike.
     Rationals among the values are what was given."""
-    if values.dtype != object and (number == 1.0 or _is_power_of_two(number)):
+    if values.dtype != object and _is_power_of_two(number):
         return number * values
     factor, known = Fraction(number), np.atleast_1d(values).tolist()
     products = {value: factor * Fraction(value) for value in set(known)}

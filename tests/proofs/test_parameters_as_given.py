@@ -38,6 +38,17 @@ def test_the_optimum_is_that_of_the_rational(C, loss):
     assert rounded.optimum == oracle.soft_margin(ROWS, SIGNS, F(0.1), loss, True)[0] != found.optimum
 
 
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+def test_a_rational_next_to_one_is_not_one(loss):
+    """Its double is."""
+    C = 1 + F(1, 10**30)
+    found = cc.SoftMarginSVM(X, Y, C=C, loss=loss).solve(level="exact").certificate
+    assert found.optimum == oracle.soft_margin(ROWS, SIGNS, C, loss, True)[0]
+    plain = cc.SoftMarginSVM(X, Y, C=1, loss=loss).solve(level="exact").certificate
+    assert found.optimum != plain.optimum
+    assert not cc.verify(plain.to_json().replace('"C": "1.0"', f'"C": "{C}"'), X, Y).accepted
+
+
 def test_a_penalty_is_that_of_the_rational():
     found = cc.LeastSquares(X, Y, l2=F(1, 3)).solve(level="exact").certificate
     assert found.optimum == oracle.least_squares(ROWS, SIGNS, F(1, 3), True)[0]
