@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from convexcls.report import Report
     from convexcls.saved import ModelFileError, SavedModel, load_model
     from convexcls.studies import inference
+    from convexcls.studies.eigen import eigenproblem
     from convexcls.studies.evaluation import Evaluation, evaluate
     from convexcls.studies.exact_path import ExactPath, Segment
     from convexcls.studies.inference import Existence, Summary
@@ -73,6 +74,7 @@ _LATER = {
     "studies.leave_one_out": ("LeaveOneOut", "leave_one_out"),
     "studies.exact_path": ("ExactPath", "Segment"),
     "studies.paths": ("Path", "path"),
+    "studies.eigen": ("eigenproblem",),
     "studies.sensitivity": ("Change", "Influence", "OneSided", "Sensitivity"),
     "studies.sampling": ("draw_labels", "draw_samples"),
     "tables": ("Coding", "Samples", "Table", "TableError", "TableWarning", "read_table"),
@@ -199,6 +201,7 @@ __all__ = [
     "draw_labels",
     "draw_samples",
     "duality",
+    "eigenproblem",
     "estimators",
     "evaluate",
     "existence",
