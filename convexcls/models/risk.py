@@ -116,7 +116,7 @@ def _slack_blocks(
         entries = {v: _multiple(r, a) for v, r in u.rows.items()} if a else {}
         entries["slack"] = DiagonalRows.identity(n, -1.0)
         labels = {v: label.times(a) for v, label in u.labels.items()} if a else {}
-        rhs, rhs_label = 0 - _line(a, b, u.offset), _rhs_label(a, b, u.offset_label)
+        rhs, rhs_label = -_line(a, b, u.offset), _rhs_label(a, b, u.offset_label)
         constraints.append(
             Constraint(piece_name, entries, piece_symbol, "samples", labels, rhs, unit=unit, rhs_label=rhs_label)
         )
