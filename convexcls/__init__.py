@@ -54,11 +54,13 @@ if TYPE_CHECKING:
     from convexcls.studies.conflict import Conflict
     from convexcls.studies.eigen import eigenproblem
     from convexcls.studies.evaluation import Evaluation, evaluate
+    from convexcls.studies.exact_path import ExactPath, Segment
     from convexcls.studies.inference import Existence, Summary
     from convexcls.studies.inference.existence import existence
     from convexcls.studies.leave_one_out import LeaveOneOut, leave_one_out
     from convexcls.studies.paths import Path, path
     from convexcls.studies.sampling import draw_labels, draw_samples
+    from convexcls.studies.sensitivity import Change, Influence, OneSided, Sensitivity
     from convexcls.tables import Coding, Samples, Table, TableError, TableWarning, read_table
 
 __version__ = "0.1.0"
@@ -75,8 +77,10 @@ _LATER = {
     "studies.evaluation": ("Evaluation", "evaluate"),
     "studies.inference": ("Existence", "Summary", "existence"),
     "studies.leave_one_out": ("LeaveOneOut", "leave_one_out"),
+    "studies.exact_path": ("ExactPath", "Segment"),
     "studies.paths": ("Path", "path"),
     "studies.eigen": ("eigenproblem",),
+    "studies.sensitivity": ("Change", "Influence", "OneSided", "Sensitivity"),
     "studies.sampling": ("draw_labels", "draw_samples"),
     "tables": ("Coding", "Samples", "Table", "TableError", "TableWarning", "read_table"),
 }
@@ -129,6 +133,7 @@ __all__ = [
     "Appraisals",
     "Basis",
     "Certificate",
+    "Change",
     "Coding",
     "Comparison",
     "Conflict",
@@ -137,6 +142,7 @@ __all__ = [
     "DataError",
     "EmpiricalRisk",
     "Evaluation",
+    "ExactPath",
     "Existence",
     "FisherClassifier",
     "FisherLDA",
@@ -145,6 +151,7 @@ __all__ = [
     "GaussianMLE",
     "HardMarginSVC",
     "HardMarginSVM",
+    "Influence",
     "Judgement",
     "KernelSVC",
     "KernelSVM",
@@ -164,6 +171,7 @@ __all__ = [
     "NoMaximumWarning",
     "NormBound",
     "NotSeparableError",
+    "OneSided",
     "Path",
     "PerceptronClassifier",
     "PerceptronCriterion",
@@ -176,6 +184,8 @@ __all__ = [
     "Residual",
     "Samples",
     "SavedModel",
+    "Segment",
+    "Sensitivity",
     "Separability",
     "SoftMarginSVC",
     "SoftMarginSVM",

@@ -25,6 +25,7 @@ from convexcls.arrays import Array
 from convexcls.basis import read_basis
 from convexcls.data import GivenCells, Named
 from convexcls.models import Model, by_kind
+from convexcls.rational.numbers import read_exactly, remembered_number
 from convexcls.wording import did_you_mean
 
 MAX_FILE_BYTES = 16_000_000
@@ -137,7 +138,7 @@ def entry(name_or_path: str | Path) -> GalleryEntry:
     path = _find(name_or_path)
     text = _read(path)
     try:
-        raw = tomllib.loads(text)
+        raw = tomllib.loads(text, parse_float=_as_written)
     except (ValueError, RecursionError) as error:
         raise GalleryError(f"{path}: not TOML: {error}") from None
     top = _fields(path, "", raw, _TOP)
@@ -153,6 +154,14 @@ def files(name_or_path: str | Path) -> tuple[Path, ...]:
         return path, path.parent / str(tomllib.loads(_read(path)).get("data", f"{path.stem}.csv"))
     except (ValueError, RecursionError):
         return (path,)
+
+
+def _as_written(text: str) -> float:
+    """A number of TOML, which remembers what is written; infinities and NaN are doubles."""
+    try:
+        return remembered_number(read_exactly(text.replace("_", "")))
+    except ValueError:
+        return float(text)
 
 
 def _find(name_or_path: str | Path) -> Path:
@@ -223,7 +232,7 @@ def _model(path: Path, top: Mapping[str, Any]) -> Model:
     return model
 
 
-def _data(path: Path, top: Mapping[str, Any]) -> tuple[Named, list[Any], Array | None]:
+def _data(path: Path, top: Mapping[str, Any]) -> tuple[Named, list[Any], list[Decimal] | None]:
     """Features, labels and weights; labels stay text unless all of them are numbers."""
     name = top.get("data", f"{path.stem}.csv")
     if Path(name).name != name or not name.endswith(".csv"):
@@ -248,7 +257,10 @@ def _data(path: Path, top: Mapping[str, Any]) -> tuple[Named, list[Any], Array |
     labels = _labels(cells[target], real=top["model"].get("parameters", {}).get("coding") == "real")
     text = GivenCells(np.array([cells[f] for f in features], dtype=object).T)
     table = Named(np.column_stack([floats(f) for f in features]), tuple(features), given=text)
-    return table, labels, None if weight is None else floats(weight)
+    if weight is None:
+        return table, labels, None
+    floats(weight)  # refuses what is no number
+    return table, labels, [Decimal(cell) for cell in cells[weight]]
 
 
 def _labels(cells: list[str], real: bool) -> list[Any]:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from convexcls.report import Report
     from convexcls.saved import SavedModel
     from convexcls.studies.inference import Existence, Summary
+    from convexcls.studies.sensitivity import Influence, Sensitivity
 
 #: What stands in place of the solver's message when Ctrl-C stopped it.
 INTERRUPTED = "interrupted"
@@ -401,6 +402,37 @@ class Solution(InNotebooks):
         from convexcls.studies.inference.existence import existence
 
         return existence(self.problem)
+
+    def sensitivity(self) -> Sensitivity:
+        """How the answer changes with C or l2 and with each sample's features, weight and right-hand side, with the
+        ranges in which that holds, without rounding: of hard and soft margins, least squares and least absolute
+        deviations.
+
+        >>> import convexcls as cc
+        >>> found = cc.HardMarginSVM([[0], [1], [3], [5]], [0, 0, 1, 1]).solve().sensitivity()
+        >>> change = found.requirement(1)  # of more than a margin of one: the optimum's derivative is the multiplier
+        >>> str(change.above.optimum), str(change.above.coef[0])
+        ('1/2', '1/2')
+        >>> change = found.feature(3, 0)  # the last sample may move from 5 to 3 without any effect
+        >>> str(change.low), change.high, str(change.above.optimum)
+        ('3', None, '0')
+        """
+        from convexcls.studies.sensitivity import sensitivity
+
+        return sensitivity(self)
+
+    def influence(self) -> Influence:
+        """What each sample weighs in a fit by least squares or logistic regression: leverage, Cook's distance, DFBETAS;
+        of a likelihood with a bound on what one Newton step leaves open.
+
+        >>> import convexcls as cc
+        >>> found = cc.LeastSquares([[0], [1], [2], [9]], [0, 1, 2, 12], coding="real").solve().influence()
+        >>> found.leverage.round(3).tolist()
+        [0.43, 0.33, 0.27, 0.97]
+        """
+        from convexcls.studies.sensitivity import influence
+
+        return influence(self)
 
     # ---- keeping ----------------------------------------------------------------------------------
 

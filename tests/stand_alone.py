@@ -71,13 +71,13 @@ def worked_out(model, p, X, signs) -> Fraction | None:
         found = oracle.hard_margin(X, signs, intercept)
         return None if found is None else found[0]
     if model == "soft-margin":
-        return oracle.soft_margin(X, signs, Fraction(float(p["C"])), p["loss"], intercept)[0]
+        return oracle.soft_margin(X, signs, alone.numbers([p["C"]])[0], p["loss"], intercept)[0]
     if model == "perceptron":
         return oracle.perceptron(X, signs, intercept) if p["normalization"] else Fraction(0)
     target = [Fraction(s + 1, 2) for s in signs] if p["coding"] == "01" else signs
     if model == "least-absolute":
         return oracle.least_absolute(X, target, intercept)
-    return oracle.least_squares(X, target, Fraction(float(p["l2"])), intercept)[0]
+    return oracle.least_squares(X, target, alone.numbers([p["l2"]])[0], intercept)[0]
 
 
 def is_true(inner, X, signs) -> bool:

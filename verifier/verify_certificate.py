@@ -100,9 +100,8 @@ def read_certificate(text, samples):
     demand(plain, "the columns of the table are coded: this verifier takes numbers as they are, convexcls verify all")
     demand(found["data"]["samples"] == str(samples), "the certificate speaks of another number of samples", 1)
     for name in {"C", "l2"} & set(known):
-        decimal, (value,) = DECIMAL.fullmatch(parameters[name]), numbers([parameters[name]])
-        demand(decimal and float(decimal[0]) == value >= 0 and (value or name == "l2"), f"{name} is out of range")
-        parameters[name] = value
+        (parameters[name],) = numbers([parameters[name]])
+        demand(0 <= parameters[name] < 2**1023 and (parameters[name] or name == "l2"), f"{name} is out of range")
     found["tolerance"], *values = numbers([found["tolerance"], *(found["claim"][name] for name in claim)])
     found["claim"], sizes = dict(zip(claim, values, strict=True)), {"coef": found["data"]["features"], "intercept": "1"}
     demand(not optimal or all(str(len(found["point"][v])) == sizes[v] for v in point), "the point has a wrong size")
@@ -133,21 +132,24 @@ def digest(rows, targets, weights):
     lines = [f"convexcls-data/1 {len(rows)} {len(rows[0])} {'weighted' if weighted else 'plain'}"]
     for row, target, weight in zip(rows, targets, weights, strict=True):
         entries = [f"{j}:{canonical(value)}" for j, value in enumerate(row) if value]
-        lines.append(" ".join([canonical(target), *([weight.hex()] if weighted else []), *entries]))
+        lines.append(" ".join([canonical(target), *([canonical(Fraction(weight))] if weighted else []), *entries]))
     return hashlib.sha256("\n".join([*lines, ""]).encode()).hexdigest()
 
 
 def same_data(data, rows, labels, weights):
-    """Samples and targets (classes: -1, 1): the cells as they are written or as doubles, whichever have the digest."""
+    """Samples, targets (classes: -1, 1) and weights: the cells as they are written or as doubles, whichever have the
+    digest; in older files weights alone are doubles."""
     known, names = data["labels"], [*map(canonical, labels)] if data["labels"] is not None else []
-    tables = ([[exactly(c, rounded) for c in row] for row in rows] for rounded in (False, True))
-    fits = ([exactly(t, rounded) for t in labels] if known is None else labels for rounded in (False, True))
-    found = next((pair for pair in zip(tables, fits, strict=True) if digest(*pair, weights) == data["sha256"]), None)
+    tables = ([[exactly(c, rounded) for c in row] for row in rows] for rounded in (False, False, True))
+    fits = ([exactly(t, rounded) for t in labels] if known is None else labels for rounded in (False, False, True))
+    shares = ([exactly(w, rounded) for w in weights] for rounded in (False, True, True))
+    ways = zip(tables, fits, shares, strict=True)
+    found = next((way for way in ways if digest(*way) == data["sha256"]), None)
     demand(found, "the data are not those that the certificate speaks of: their digests differ", 1)
-    told = (data["features"], data["weighted"]) == (str(len(rows[0])), any(w != 1 for w in weights))
+    told = (data["features"], data["weighted"]) == (str(len(rows[0])), any(w != 1 for w in found[2]))
     named = known is None or len(known) == len({*known, *names}) == 2 == len(set(known))
     demand(told and named, "the certificate describes the data wrongly", 1)
-    return found[0], found[1] if known is None else [Fraction(2 * (name == known[1]) - 1) for name in names]
+    return found[0], found[1] if known is None else [Fraction(2 * (name == known[1]) - 1) for name in names], found[2]
 
 
 def dot(u, v):
@@ -235,21 +237,20 @@ def kink_bounds(rows, weights, targets, point, low, z, nu, total):
     return max(lower), upper, value, kept == z and not any(excess) and reach == total
 
 
-def bounds(found, table, targets, doubles):
+def bounds(found, table, targets, weights):
     """What counts as one where the optimum may be 0, then the bounds of the model."""
     model, parameters, point, given, d = *map(found.get, ("model", "parameters", "point", "multipliers")), len(table[0])
-    weights, last = [Fraction(w) for w in doubles], [Fraction(1)] * parameters["intercept"]
-    rows = [[*row, *last] for row in table]
+    rows = [[*row, *[Fraction(1)] * parameters["intercept"]] for row in table]
     signed = [[s * v for v in row] for s, row in zip(targets, rows, strict=True)]
     if found["verdict"] == "infeasible":  # multiplied by z and added up, the left sides cancel, the right ones do not
         z = {"hard-margin": given.get("margin"), "perceptron": weights}.get(model, [])
         proved = any(z) and min(z) >= 0 and not any(pull(signed, z)) and parameters.get("normalization", "") is not None
         return demand(proved, "the multipliers contradict nothing: the proof of infeasibility fails", 1)
     if model in ("hard-margin", "soft-margin"):
-        caps = numbers([repr(float(parameters["C"]) * w) for w in doubles]) if "C" in parameters else None  # not inf
+        caps = [parameters["C"] * w for w in weights] if "C" in parameters else None
         return ZERO, *margin_bounds(signed, targets, d, point, given["margin"], caps, parameters, found["tolerance"])
     if model == "perceptron":
-        total = Fraction(math.fsum(doubles)) if parameters["normalization"] else ZERO
+        total = sum(weights) if parameters["normalization"] else ZERO
         turned, nothing = [[-v for v in row] for row in signed], [ZERO] * len(rows)
         z, (nu,) = given["margin"], given["normalization"] if total else [ZERO]
         return sum(weights), *kink_bounds(turned, weights, nothing, point, nothing, z, nu, total)
@@ -267,11 +268,11 @@ def bounds(found, table, targets, doubles):
 def verify(text, rows, labels, weights=None):
     """What is proved, in words, with the lower and the upper bound; ``Refused`` where it is not."""
     found = read_certificate(text, len(rows))
-    doubles = [float(exactly(w)) for w in weights or [1] * len(rows)]
-    ragged = {*map(len, rows)} != {len(rows[0])} or not len(rows) == len(labels) == len(doubles)
-    demand(not ragged and min(doubles) >= 0 < max(doubles), "a ragged table, a negative weight, or all weights 0")
-    table, targets = same_data(found["data"], rows, labels, doubles)
-    unit, lower, upper, value, untouched = bounds(found, table, targets, doubles) or [None] * 5
+    known = [exactly(w) for w in weights or [1] * len(rows)]
+    ragged = {*map(len, rows)} != {len(rows[0])} or not len(rows) == len(labels) == len(known)
+    demand(not ragged and min(known) >= 0 < max(known), "a ragged table, a negative weight, or all weights 0")
+    own = same_data(found["data"], rows, labels, weights or known)
+    unit, lower, upper, value, untouched = bounds(found, *own) or [None] * 5
     if found["verdict"] == "infeasible":
         return "infeasible: multiplied and added up as stated, the constraints contradict each other", None, None
     demand(upper is not None and upper < 2**1023, "the point is not feasible, and no multiple of it is", 1)

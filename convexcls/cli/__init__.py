@@ -23,7 +23,7 @@ from convexcls.cli.listing import completion, demo, problems, solvers
 from convexcls.cli.pages import plot, report
 from convexcls.cli.predictions import evaluate, fit, models, predict
 from convexcls.cli.screen import BROKEN_PIPE, drop_stdout, say
-from convexcls.cli.solving import check, show, solve, verify
+from convexcls.cli.solving import check, prove, show, solve, verify
 from convexcls.cli.studies import compare, path, separability, summary, validate
 from convexcls.cli.typed import typed
 from convexcls.wording import clean
@@ -142,7 +142,7 @@ def main(ctx: click.Context) -> int:
 STUDIES = (separability, compare, referee, validate, summary, path)
 PREDICTIONS = (fit, predict, evaluate)
 for command in (
-    *(show, solve, report, *PREDICTIONS, *STUDIES, plot, check, verify),
+    *(show, solve, prove, report, *PREDICTIONS, *STUDIES, plot, check, verify),
     *(models, solvers, problems, gallery, demo, completion),
 ):
     main.add_command(command)

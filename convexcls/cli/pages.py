@@ -37,7 +37,7 @@ NO_PICTURE = 1
 #: Those that draw the features come first.
 OF_FEATURES = ("boundary", "hulls", "probability", "ellipses", "surface", "trajectory")
 OF_SCORES = ("sigmoid", "roc", "calibration", "projection")
-OF_LECTURES = ("hyperplane", "mistakes", "descent")
+OF_LECTURES = ("hyperplane", "mistakes", "descent", "radius")
 OF_A_SOLUTION = (*OF_FEATURES, *OF_SCORES, "multipliers", "slackness", "losses", "slice", "convergence", *OF_LECTURES)
 OF_A_COMPARISON = ("answers",)
 KIND = click.Choice([*OF_A_SOLUTION, *OF_A_COMPARISON])
@@ -139,7 +139,8 @@ def plot(request: Request, kind: str | None, output: Path, solver: str | None, a
     'trajectory'; the 'sigmoid' with the samples; 'roc', the curve of found and mistaken; 'calibration' of
     probabilities; 'projection' on coef; 'multipliers' by sample; 'slackness'; 'losses' of the margin; the objective's
     'slice'; 'convergence' of the solver; 'hyperplane', its normal and distances; 'mistakes', why their count is not
-    minimised; 'descent', the ways of solvers over the contours of the objective; 'answers' of all solvers.
+    minimised; 'descent', the ways of solvers over the contours of the objective; 'radius', how far samples may move
+    without any effect; 'answers' of all solvers.
 
     {SOURCE}
 

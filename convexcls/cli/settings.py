@@ -13,6 +13,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import click
 
+from convexcls.rational.numbers import read_exactly, remembered_number
 from convexcls.solvers.base import default_of
 from convexcls.wording import did_you_mean
 
@@ -152,7 +153,7 @@ def _convert(text: str, hint: Any) -> Any:
     number = read_number(text)
     if hint is int and (number != int(number) or abs(number) > 2**53):
         raise ValueError(text)
-    return int(number) if hint is int else number
+    return int(number) if hint is int else remembered_number(read_exactly(text))
 
 
 def read_number(text: str) -> float:

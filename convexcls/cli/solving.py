@@ -1,5 +1,5 @@
-"""The commands ``show``, ``solve``, ``check`` and ``verify``: state the problem, prove an answer, judge a point that is
-given, check a proof again.
+"""The commands ``show``, ``solve``, ``prove``, ``check`` and ``verify``: state the problem, prove an answer (without
+rounding, for others), judge a point that is given, check a proof again.
 
 Each command imports what it needs when it runs, so that help and errors come at once.
 """
@@ -20,6 +20,7 @@ from convexcls.cli.sources import FileContents, Request, SourceError, check_outp
 from convexcls.data import Named
 from convexcls.describe.terminal import write
 from convexcls.files import write_file
+from convexcls.problem import NoAnswer
 from convexcls.rational.numbers import read_exactly
 from convexcls.wording import clean
 
@@ -117,6 +118,47 @@ def solve(
     if certificate is not None:
         write_file(certificate, found.certificate.to_json() + "\n")
         say(f"certificate written to {clean(str(certificate))}")
+    return 0 if certified(found) else 1
+
+
+@click.command()
+@arguments.source_arguments
+@arguments.file_option("--coq", help="Write the theorem and its proof for the proof assistant Coq to this file.")
+@arguments.file_option("--certificate", help="Write the certificate to this file, for 'convexcls verify'.")
+def prove(request: Request, coq: Path | None, certificate: Path | None) -> int:
+    """Prove the answer without any rounding, and write the proof down for others.
+
+    What is printed is the certificate of the level exact, in words. With --coq the optimum, the contradiction or the
+    missing minimum is stated as a theorem, with the data as integers; 'coqc FILE' (Coq 8.16 or later) checks it.
+
+    {SOURCE}
+
+    Exit codes: 0 the verdict (optimal, infeasible or unattained) is proved, 1 it is not, 2 bad input.
+
+    \b
+    Examples:
+      convexcls prove twenty_points --coq proof.v
+      convexcls prove data.csv --model soft-margin --param C=0.1 --coq proof.v --certificate proof.json
+    """
+    from convexcls.describe.solution import certified
+
+    outputs = {"--coq": coq, "--certificate": certificate}
+    for flag, target in outputs.items():
+        if target is not None:
+            check_output(target, flag, request)
+    found = arguments.solved(read_problem(replace(request, exact=True)), "auto", 1e-8, {}, "exact", 30)
+    write(screen(), found.certificate.explain())
+    if certificate is not None:
+        write_file(certificate, found.certificate.to_json() + "\n")
+        say(f"certificate written to {clean(str(certificate))}")
+    if coq is not None:
+        try:
+            text = found.certificate.to_coq()
+        except NoAnswer as refusal:
+            say(f"No theorem: {clean(str(refusal))}")
+            return 1
+        write_file(coq, text)
+        say(f"theorem written to {clean(str(coq))}; check it with: coqc {clean(coq.name)}")
     return 0 if certified(found) else 1
 
 

@@ -14,8 +14,9 @@ from convexcls.cli.arguments import time_limit as time_limit_option
 from convexcls.cli.pages import check_picture, write_picture
 from convexcls.cli.screen import Told, Working, emit, put, say
 from convexcls.cli.settings import NUMBER
-from convexcls.cli.sources import Request, read_problem, read_samples
+from convexcls.cli.sources import Request, check_output, read_problem, read_samples
 from convexcls.cli.typed import typed
+from convexcls.files import write_file
 from convexcls.problem import NoAnswer
 from convexcls.wording import clean
 
@@ -29,7 +30,8 @@ OVER = "What varies: C=0.01..100 (evenly on a logarithmic scale) or l2=0,0.1,1 (
 @click.command()
 @source_arguments
 @json_option("The verdict and its proof as JSON, numbers as p/q.")
-def separability(request: Request, as_json: bool) -> int:
+@file_option("--coq", help="Write the verdict as a theorem of the proof assistant Coq, with its proof, to this file.")
+def separability(request: Request, as_json: bool, coq: Path | None) -> int:
     """Say whether hyperplanes separate the classes, and prove it.
 
     Strictly separable: a hyperplane has every sample on its side. Weakly separable: none is on the wrong side, but some
@@ -48,10 +50,15 @@ def separability(request: Request, as_json: bool) -> int:
     from convexcls.describe.studies import separability_prose
     from convexcls.proofs.separability import separability as run
 
+    if coq is not None:
+        check_output(coq, "--coq", request)
     X, y = read_samples(replace(request, exact=True))
     with Working("looking for a hyperplane, or a proof that there is none"):
         found = run(X, y, intercept=request.intercept)
     put("convexcls-separability/1", [separability_prose(found)], as_json)
+    if coq is not None:
+        write_file(coq, found.to_coq())
+        say(f"theorem written to {clean(str(coq))}; check it with: coqc {clean(coq.name)}")
     return 0
 
 
@@ -193,7 +200,7 @@ def path(request: Request, over: str, points: int, tol: float, picture: Path | N
     if name not in settings:
         raise click.UsageError(f"--over: the {problem.name} has no parameter {name!r}")
     if problem.data.weighted:
-        settings["sample_weight"] = problem.data.weights
+        settings["sample_weight"] = problem.data.given_weights
     with Working(f"following the {problem.name}") as report:
         settings[name] = values
         found = follow(type(problem), problem.data.samples, problem.data.given, tol=tol, progress=report, **settings)

@@ -3,6 +3,7 @@ to do about it."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
@@ -13,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from convexcls.arrays import LARGEST_EXACT_INTEGER, Array
-from convexcls.rational.numbers import exactly
+from convexcls.rational.numbers import exactly, nearest_double
 
 #: How the place of an entry is told.
 Where = Callable[[Sequence[int]], str]
@@ -230,6 +231,24 @@ def given_vector(values: Any, name: str) -> tuple[Fraction, ...] | None:
     if cells is None or _all_doubles(cells := cells.ravel(), name):
         return None
     return tuple(exactly(cell) for cell in cells)
+
+
+def times(number: float, values: NDArray[Any]) -> NDArray[Any]:
+    """A number times each of several: doubles where these are exact, else rationals, one for all where all are alike.
+    Rationals among the values are what was given."""
+    if values.dtype != object and _is_power_of_two(number):
+        return number * values
+    factor, known = Fraction(number), np.atleast_1d(values).tolist()
+    products = {value: factor * Fraction(value) for value in set(known)}
+    if all(nearest_double(product) is not None for product in products.values()):
+        return np.array([float(products[value]) for value in known])
+    if len(products) == 1:
+        return np.array(products[known[0]], dtype=object)
+    return np.array([products[value] for value in known], dtype=object)
+
+
+def _is_power_of_two(number: float) -> bool:
+    return type(number) is float and abs(math.frexp(number)[0]) == 0.5
 
 
 def _objects(values: Any) -> NDArray[Any] | None:

@@ -44,6 +44,8 @@ class Data:
     expanded: Expanded | None = None
     exact_matrix: Given | None = None
     exact_reals: tuple[Fraction, ...] | None = None
+    #: The weights as they were given; None where the doubles are exact.
+    exact_weights: tuple[Fraction, ...] | None = None
     #: How the samples were made of a table, where they were.
     coding: Coding | None = None
 
@@ -60,7 +62,7 @@ class Data:
     @property
     def weighted(self) -> bool:
         """Whether any weight differs from one."""
-        return bool(np.any(self.weights != 1.0))
+        return self.exact_weights is not None or bool(np.any(self.weights != 1.0))
 
     @property
     def sparse(self) -> bool:
@@ -78,7 +80,12 @@ class Data:
     def rounded(self) -> Data:
         """The same data with every entry the double nearest to it."""
         expanded = None if self.expanded is None else replace(self.expanded, given=None)
-        return replace(self, exact_matrix=None, exact_reals=None, expanded=expanded)
+        return replace(self, exact_matrix=None, exact_reals=None, exact_weights=None, expanded=expanded)
+
+    @property
+    def given_weights(self) -> NDArray[Any]:
+        """The weights; rationals where doubles would round what was given."""
+        return self.weights if self.exact_weights is None else np.array(self.exact_weights, dtype=object)
 
     @property
     def basis(self) -> Any:
@@ -197,10 +204,12 @@ def check_data(X: Any, y: Any, sample_weight: Any = None, real_target: bool = Fa
         raise DataError("X has no rows: give at least one sample of each class")
     target = as_vector(y, "y", n)
     weights = check_weights(sample_weight, n)
+    own = None if sample_weight is None else given_vector(as_vector(sample_weight, "sample_weight", n), "sample_weight")
     coding = getattr(X, "coding", None)
     if real_target:
         numbers, reals = finite_doubles(target, "y"), given_vector(target, "y")
-        return Data(matrix, numbers, None, None, weights, feature_names(X, d), None, expanded, exact, reals, coding)
+        names = feature_names(X, d)
+        return Data(matrix, numbers, None, None, weights, names, None, expanded, exact, reals, own, coding)
     classes, labels = class_numbers(target)
     check_label_count(labels, n, several)
     if isinstance(y, Labels) and set(y.names) == set(labels):
@@ -209,7 +218,8 @@ def check_data(X: Any, y: Any, sample_weight: Any = None, real_target: bool = Fa
     signs = None
     if len(labels) == 2:
         coded = signs = 2.0 * coded - 1.0
-    return Data(matrix, coded, signs, labels, weights, feature_names(X, d), classes, expanded, exact, None, coding)
+    names = feature_names(X, d)
+    return Data(matrix, coded, signs, labels, weights, names, classes, expanded, exact, None, own, coding)
 
 
 def check_weights(sample_weight: Any, n: int) -> Array:

@@ -11,6 +11,7 @@ import numpy as np
 
 from convexcls.arrays import Array, Mask
 from convexcls.losses import writing
+from convexcls.rational.numbers import exactly, remembered_number
 
 INFINITY = math.inf
 
@@ -211,6 +212,8 @@ class PiecewiseLinear(Polyhedral):
         lines = tuple((float(slope), float(height)) for slope, height in self.lines)
         if not lines or not np.all(np.isfinite(lines)):
             raise ValueError(f"a piecewise-linear loss needs finite (slope, height) pairs, got {self.lines!r}")
+        # numbers that doubles round are remembered as they were given
+        lines = tuple((remembered_number(exactly(a)), remembered_number(exactly(b))) for a, b in self.lines)
         object.__setattr__(self, "lines", lines)
 
     @property

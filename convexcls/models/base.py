@@ -10,10 +10,12 @@ import numpy as np
 
 from convexcls.arrays import Array
 from convexcls.data import Data
+from convexcls.data.numbers import LEAST_NORMAL
 from convexcls.models.scorers import LinearScorer, Scorer
 from convexcls.pickling import frozen
 from convexcls.problem import Label, Problem, Variable
 from convexcls.problem.as_classifier import Values
+from convexcls.rational.numbers import exactly, remembered_number
 from convexcls.rows import ConstantRows, Rows, as_rows
 from convexcls.wording import did_you_mean
 
@@ -70,7 +72,7 @@ class Model(Problem):
         """The same model declared on some of its samples, with their weights, names and basis."""
         arguments = self.declared_with()
         if self.data.weighted:
-            arguments["sample_weight"] = self.data.weights[rows]
+            arguments["sample_weight"] = self.data.given_weights[rows]
         declare: Any = type(self)
         return declare(self.data.samples.take(rows), self.data.given[rows], **arguments)
 
@@ -195,10 +197,18 @@ def check_choice(name: str, value: Any, choices: Sequence[Any]) -> None:
 
 
 def _number(name: str, value: Any) -> float:
+    """The nearest double, which remembers what was given where that is another number."""
     try:
         number = float(value)
+    except OverflowError:
+        number = math.inf
     except (TypeError, ValueError):
         raise ValueError(f"{name} is {value!r}: it must be a number") from None
     if not math.isfinite(number):
         raise ValueError(f"{name} is {value!r}: it must be finite")
-    return number
+    if type(value) in (float, int) and number == value:
+        return number
+    exact = exactly(value)
+    if exact and abs(number) < LEAST_NORMAL:
+        raise ValueError(f"{name} is {value!r}: it is below the range of doubles")
+    return remembered_number(exact)

@@ -56,7 +56,7 @@ class EmpiricalRisk(Model):
             constraints = [constraints]
         l2, l1 = check_nonnegative("l2", l2), check_nonnegative("l1", l1)
         data = check_data(X, y, sample_weight)
-        blocks = risk_blocks(loss, data, intercept, data.weights)
+        blocks = risk_blocks(loss, data, intercept, data.given_weights)
         blocks.setdefault("quadratic", {}).update({"coef": l2} if l2 else {})
         blocks["constraints"] = [*blocks.get("constraints", []), *constraints]
         if l1:

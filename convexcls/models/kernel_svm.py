@@ -8,6 +8,7 @@ import numpy as np
 
 from convexcls.arrays import Array, Indices
 from convexcls.data import Data, DataError, check_data, check_matrix
+from convexcls.data.numbers import times
 from convexcls.models.base import Model, check_positive, sample_rows
 from convexcls.models.kernels import Kernel, KernelFunction, kernel_values
 from convexcls.models.scorers import KernelScorer, Scorer
@@ -112,7 +113,7 @@ class KernelSVM(Model):
         """The same model on some of its samples; of a precomputed kernel both rows and columns."""
         if not self._precomputed:
             return super().on(rows)
-        weights = {"sample_weight": self.data.weights[rows]} if self.data.weighted else {}
+        weights = {"sample_weight": self.data.given_weights[rows]} if self.data.weighted else {}
         declare: Any = type(self)
         return declare(self.data.matrix[rows][:, rows], self.data.given[rows], **self.declared_with(), **weights)
 
@@ -232,6 +233,6 @@ def _constraints(data: Data, C: float | None, intercept: bool) -> list[Constrain
         out.append(Constraint("intercept", {"margin": balance}, r"\beta_0", "scalar", labels, relation="=="))
     if C is not None:
         upper = {"margin": DiagonalRows.identity(data.n)}
-        out.append(Constraint("slack", upper, r"\xi", "samples", rhs=C * data.weights, rhs_label="c_i"))
+        out.append(Constraint("slack", upper, r"\xi", "samples", rhs=times(C, data.given_weights), rhs_label="c_i"))
     out.append(Constraint("margin_sign", {"margin": DiagonalRows.identity(data.n, -1.0)}, "s", "samples"))
     return out

@@ -42,7 +42,7 @@ class LeastAbsolute(Model):
             parameters={"coding": coding, "intercept": intercept},
             name="least absolute deviations",
             unit=float(data.weights @ abs(data.coded(coding))),
-            **risk_blocks(Modulus(), data, intercept, data.weights, target=target, name="residual"),
+            **risk_blocks(Modulus(), data, intercept, data.given_weights, target=target, name="residual"),
         )
 
     @property

@@ -49,7 +49,9 @@ class LeastSquares(Model):
         check_choice("coding", coding, CODINGS)
         data = check_data(X, y, sample_weight, real_target=coding == "real")
         target = data.coded_as_given(coding)
-        blocks = risk_blocks(HalfSquare(), data, intercept, data.weights, target=target, name="residual", symbol="r")
+        blocks = risk_blocks(
+            HalfSquare(), data, intercept, data.given_weights, target=target, name="residual", symbol="r"
+        )
         super().__init__(
             data=data,
             parameters={"l2": l2, "coding": coding, "intercept": intercept},

@@ -43,7 +43,7 @@ class LogisticMLE(Model):
             parameters={"l2": l2, "intercept": intercept},
             name="logistic regression" + (" with ridge penalty" if l2 else ""),
             quadratic={"coef": l2} if l2 else {},
-            **risk_blocks(Logistic(), data, intercept, data.weights, name="likelihood", symbol=r"\lambda"),
+            **risk_blocks(Logistic(), data, intercept, data.given_weights, name="likelihood", symbol=r"\lambda"),
         )
 
     def separating(self) -> SeparatingLikelihood | None:

@@ -110,10 +110,12 @@ class NaturalParameters:
 
         weights, d = self.data.weights[self.rows], self.d
         index, width = np.flatnonzero(weights > 0), d + self.K
+        given = self.data.exact_weights
+        own = None if given is None else [given[i] for i in self.rows[index].tolist()]
         members = (self.data.grouping[0][self.rows][:, None] == np.array(self.classes)).astype(float)
         samples = as_rows(self.data.matrix, self.data.exact_matrix)[self.rows]
         z = JoinedRows(weights.size, width, [(slice(0, d), samples), (slice(d, width), as_rows(members))])
-        sums = AffineRows(Term("moments", {"z": z}, "z"), z, width).gram(index, weights[index])
+        sums = AffineRows(Term("moments", {"z": z}, "z"), z, width).gram(index, weights[index] if own is None else own)
         S = _measured_from(self.centre, [row[:width] for row in sums[:width]])
         divisor = sum((S[k][k] for k in range(d, width)), Fraction(0)) - (self.K if self.unbiased else 0)
         precision, mean, corner = (f"{block}{self.suffix}" for block in ("precision", "natural_mean", "corner"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+from fractions import Fraction
 from typing import Any, Literal
 
 import numpy as np
@@ -55,7 +55,7 @@ class PerceptronCriterion(Model):
     ) -> None:
         check_choice("normalization", normalization, ("mean-margin", None))
         data = check_data(X, y, sample_weight)
-        blocks = risk_blocks(Perceptron(), data, intercept, data.weights, unit=1.0)
+        blocks = risk_blocks(Perceptron(), data, intercept, data.given_weights, unit=1.0)
         notes: tuple[str, ...] = ()
         if normalization is None:
             notes = ("without a normalization the minimum 0 is always attained at coef = 0, intercept = 0",)
@@ -63,14 +63,15 @@ class PerceptronCriterion(Model):
             margin = blocks["constraints"][0]  # slack_i >= -y_i f(x_i)
             labels = margin.labels
             with np.errstate(over="ignore", invalid="ignore"):
-                sums = {v: summed(-margin.entries[v], data.weights) for v in labels}
+                sums = {v: summed(-margin.entries[v], data.weights, data.exact_weights) for v in labels}
             if not all(np.all(np.isfinite(total.array)) for total in sums.values()):
                 raise DataError("the sums of the features overflow: divide X by its largest value")
+            total_weight = sum(map(Fraction, data.given_weights.tolist()), Fraction(0))
             total = {
                 v: Label("", rf"\sum_i {'c_i ' if data.weighted else ''}y_i {labels[v].vector}".strip()) for v in sums
             }
             blocks["constraints"].append(
-                Constraint("normalization", sums, r"\nu", "scalar", total, math.fsum(data.weights), relation="==")
+                Constraint("normalization", sums, r"\nu", "scalar", total, total_weight, relation="==")
             )
         super().__init__(
             data=data,

@@ -17,12 +17,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from convexcls.arrays import Array
-from convexcls.data import Data
+from convexcls.data import Data, GivenCells
+from convexcls.data.numbers import times
 from convexcls.losses import BY_NAME, HalfSquare, Loss, ZeroOne
 from convexcls.models.base import check_choice, margin_rows, score_rows, score_variables
 from convexcls.problem import UNIT_SHARE, Constraint, Label, ProblemError, Term, Variable
-from convexcls.rows import DiagonalRows, Rows
+from convexcls.rational.numbers import GivenNumber
+from convexcls.rows import DiagonalRows, Rows, as_rows
 
 #: What people call the count of mistakes.
 ZERO_ONE = ("zero-one", "zero_one", "zero one", "zeroone", "0-1", "0_1", "0/1", "01", "misclassification", "errors")
@@ -44,7 +45,7 @@ def risk_blocks(
     loss: Loss,
     data: Data,
     intercept: bool,
-    weights: Array,
+    weights: NDArray[Any],
     *,
     target: NDArray[Any] | None = None,
     name: str = "margin",
@@ -66,7 +67,7 @@ def risk_blocks(
     if loss.half_square is not None:
         scale, shift = loss.half_square
         loss, offset = HalfSquare(), _line(1.0, shift, offset)
-    term = Term(name, u.rows, symbol, "samples", u.labels, loss, offset, scale * weights, u.offset_label)
+    term = Term(name, u.rows, symbol, "samples", u.labels, loss, offset, times(scale, weights), u.offset_label)
     return {"variables": scores, "terms": [term], "unit": _unit(term)}
 
 
@@ -80,10 +81,18 @@ class _Arguments:
     offset_label: str = ""
 
 
+def _multiple(rows: Rows, factor: float) -> Rows:
+    """Rows times a number, which may have been given as one that doubles round: then so are the entries."""
+    if not isinstance(factor, GivenNumber):
+        return rows.scaled(factor) if factor != 1 else rows
+    cells = np.array([[factor.given * v for v in row] for row in rows.rational()], dtype=object)
+    return as_rows(cells.astype(float), GivenCells(cells))
+
+
 def _line(a: float, b: float, offset: NDArray[Any]) -> NDArray[Any]:
-    """``a offset + b``, without rounding where the offset is of rationals."""
-    if offset.dtype == object:
-        return np.array([Fraction(a) * value + Fraction(b) for value in offset], dtype=object)
+    """``a offset + b``, without rounding where any of them is rational."""
+    if offset.dtype == object or isinstance(a, GivenNumber) or isinstance(b, GivenNumber):
+        return np.array([Fraction(a) * Fraction(value) + Fraction(b) for value in offset.tolist()], dtype=object)
     return a * offset + b
 
 
@@ -96,20 +105,22 @@ def _unit(term: Term) -> float:
     return unit if np.isfinite(unit) else 0.0
 
 
-def _slack_blocks(loss: Loss, u: _Arguments, weights: Array, name: str, symbol: str, unit: float) -> dict[str, Any]:
+def _slack_blocks(
+    loss: Loss, u: _Arguments, weights: NDArray[Any], name: str, symbol: str, unit: float
+) -> dict[str, Any]:
     n = u.offset.size
     heights = [np.abs(a * u.offset.astype(float) + b).max(initial=0.0) for a, b in loss.pieces]
     unit = unit or float(max(heights)) or 1.0
     constraints = []
     for (a, b), piece_name, piece_symbol in _named_pieces(loss, name, symbol):
-        entries = {v: r.scaled(a) if a != 1 else r for v, r in u.rows.items()} if a else {}
+        entries = {v: _multiple(r, a) for v, r in u.rows.items()} if a else {}
         entries["slack"] = DiagonalRows.identity(n, -1.0)
         labels = {v: label.times(a) for v, label in u.labels.items()} if a else {}
-        rhs, rhs_label = _line(-a, -b, u.offset), _rhs_label(a, b, u.offset_label)
+        rhs, rhs_label = -_line(a, b, u.offset), _rhs_label(a, b, u.offset_label)
         constraints.append(
             Constraint(piece_name, entries, piece_symbol, "samples", labels, rhs, unit=unit, rhs_label=rhs_label)
         )
-    cost = {"linear": {"slack": weights}} if loss.power == 1 else {"quadratic": {"slack": 2.0 * weights}}
+    cost = {"linear": {"slack": weights}} if loss.power == 1 else {"quadratic": {"slack": times(2.0, weights)}}
     return {"variables": [Variable("slack", n, r"\xi", "samples")], "constraints": constraints, **cost}
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from convexcls.data import check_data
+from convexcls.data.numbers import times
 from convexcls.models.base import Model, check_positive
 from convexcls.models.risk import check_loss, risk_blocks
 
@@ -47,7 +48,7 @@ class SoftMarginSVM(Model):
         C = check_positive("C", C)
         surrogate = check_loss(loss, ("hinge", "squared_hinge"))
         data = check_data(X, y, sample_weight)
-        blocks = risk_blocks(surrogate, data, intercept, C * data.weights)
+        blocks = risk_blocks(surrogate, data, intercept, times(C, data.given_weights))
         quadratic = {"coef": 1.0, **blocks.pop("quadratic", {})}
         super().__init__(
             data=data,

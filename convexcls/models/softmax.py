@@ -63,7 +63,7 @@ class SoftmaxMLE(Model):
         if intercept:
             variables.append(Variable("intercept", count, r"b"))
         written, loss = {v: LABELS[v] for v in rows}, SoftmaxMargins(count - 1)
-        term = Term("likelihood", rows, r"\lambda", "margins", written, loss, weights=data.weights)
+        term = Term("likelihood", rows, r"\lambda", "margins", written, loss, weights=data.given_weights)
         free = ["intercept"] * intercept if l2 else [v.name for v in variables]
         shown = "coefficients and intercepts" if not l2 else "intercepts"
         super().__init__(

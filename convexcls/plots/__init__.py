@@ -25,6 +25,7 @@ from convexcls.plots.path import PathDisplay
 from convexcls.plots.probability import ProbabilityDisplay
 from convexcls.plots.profiles import ProfilesDisplay
 from convexcls.plots.projection import ProjectionDisplay
+from convexcls.plots.radius import RadiusDisplay
 from convexcls.plots.scoring import CalibrationDisplay, RocDisplay
 from convexcls.plots.sigmoid import SigmoidDisplay
 from convexcls.plots.surface import SurfaceDisplay
@@ -53,6 +54,7 @@ __all__ = [
     "ProbabilityDisplay",
     "ProfilesDisplay",
     "ProjectionDisplay",
+    "RadiusDisplay",
     "RocDisplay",
     "SigmoidDisplay",
     "SlacknessDisplay",
@@ -83,6 +85,7 @@ KINDS: dict[str, type[Display]] = {
         HyperplaneDisplay,
         MistakesDisplay,
         DescentDisplay,
+        RadiusDisplay,
     )
 }
 

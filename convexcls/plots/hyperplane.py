@@ -126,9 +126,9 @@ class HyperplaneDisplay(Display):
         step = max(1, int(np.ceil(reach / MAX_LEVELS)))
         for level in sorted({-1, 1, *range(-MAX_LEVELS * step, 0, step), *range(step, MAX_LEVELS * step + 1, step)}):
             foot = centre + level / length * normal
-            _draw_line(ax, foot, normal, style.LEVEL)
+            draw_line(ax, foot, normal, style.LEVEL)
             self._write_level(ax, foot, normal, f"f = {level}")
-        _draw_line(ax, centre, normal, style.PLANE)
+        draw_line(ax, centre, normal, style.PLANE)
         self._draw_distances(ax, normal)
         self._draw_normal(ax, normal, centre)
         self.points.plot_in(ax, self.view, self.frame)
@@ -194,7 +194,8 @@ class HyperplaneDisplay(Display):
         )
 
 
-def _draw_line(ax: Axes, at: Array, normal: Array, look: style.Look) -> None:
+def draw_line(ax: Axes, at: Array, normal: Array, look: style.Look) -> None:
+    """The line through a point with this normal."""
     (x, y), (across, up) = at, _turned(normal)
     ax.axline((float(x), float(y)), (float(x + across), float(y + up)), **look)
 

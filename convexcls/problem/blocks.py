@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any, Literal
 
@@ -11,9 +12,10 @@ import numpy as np
 
 from convexcls.arrays import Array, Indices
 from convexcls.caching import cached_property
+from convexcls.data.numbers import given_vector
 from convexcls.losses import HalfSquare, Loss
 from convexcls.pickling import frozen
-from convexcls.rational.numbers import exactly
+from convexcls.rational.numbers import exactly, nearest_double
 from convexcls.rows import Rows, as_rows, block_gram
 
 #: How a block is written: one entry a sample (``alpha_i``), one for each sample and each class that is not its own
@@ -113,6 +115,17 @@ def frozen_vector(values: Any, size: int, name: str) -> Array:
     return out
 
 
+def as_given(values: Any, size: int, name: str) -> tuple[Fraction, ...] | None:
+    """One number for each of ``size`` entries as it was given; None where the doubles are exact."""
+    if type(values) is float or (isinstance(values, np.ndarray) and values.dtype != object):
+        return None
+    if isinstance(values, (float, int, Fraction, Decimal)):
+        exact = exactly(values)
+        return None if nearest_double(exact) is not None else (exact,) * size
+    found = given_vector(values, name)
+    return found * size if found is not None and len(found) == 1 else found
+
+
 def frozen_rows(entries: Mapping[str, Any], name: str) -> Mapping[str, Rows]:
     """Coefficients by variable, as rows objects of the same height, in a mapping that cannot be changed."""
     rows = {v: as_rows(r) for v, r in entries.items()}
@@ -140,26 +153,26 @@ class Block:
         object.__setattr__(self, "entries", frozen_rows(self.entries, self.name))
         object.__setattr__(self, "labels", frozen(self.labels))
 
-    def _freeze(self, field_name: str) -> None:
-        values = getattr(self, field_name)
-        vector = frozen_vector(values, self.size, f"the {field_name} of block {self.name!r}")
-        if isinstance(values, np.ndarray) and values.dtype == object and values.shape == (self.size,):
-            exact = tuple(exactly(value) for value in values)
+    def _freeze(self, field_name: str, size: int | None = None) -> None:
+        values, size = getattr(self, field_name), self.size if size is None else size
+        name = f"the {field_name} of block {self.name!r}"
+        vector = frozen_vector(values, size, name)
+        if (exact := as_given(values, size, name)) is not None:
             object.__setattr__(self, "_exactly", {**getattr(self, "_exactly", {}), field_name: exact})
         object.__setattr__(self, field_name, vector)
 
     def given_rationals(self, field_name: str) -> tuple[Fraction, ...] | None:
-        """A right-hand side or an offset that was given in rationals; None where doubles were."""
+        """A right-hand side, an offset or weights that were given in rationals; None where doubles were."""
         exact: tuple[Fraction, ...] | None = getattr(self, "_exactly", {}).get(field_name)
         return exact
 
     def rational_vector(self, field_name: str, index: Any = None) -> list[Fraction]:
-        """Some entries (all where none are named) of a right-hand side or an offset, as the data were given."""
-        exact = self.given_rationals(field_name)
-        chosen = np.arange(self.size) if index is None else np.arange(self.size)[index]
+        """Some entries (all where none are named) of a right-hand side, an offset or weights, as they were given."""
+        exact, values = self.given_rationals(field_name), getattr(self, field_name)
+        chosen = np.arange(values.size) if index is None else np.arange(values.size)[index]
         if exact is not None:
             return [exact[i] for i in chosen.tolist()]
-        return [Fraction(value) for value in getattr(self, field_name)[chosen].tolist()]
+        return [Fraction(value) for value in values[chosen].tolist()]
 
     @property
     def size(self) -> int:
@@ -205,7 +218,7 @@ class Term(Block):
                 f"term {self.name!r} has {self.size} rows: the {self.loss.name} loss takes {self.loss.width} at a time"
             )
         groups = self.size // self.loss.width
-        object.__setattr__(self, "weights", frozen_vector(self.weights, groups, f"the weights of block {self.name!r}"))
+        self._freeze("weights", groups)
         if not self.loss.smooth:
             raise ProblemError(f"term {self.name!r}: the {self.loss.name} loss has kinks, state it with slack rows")
         if (self.weights < 0).any():

@@ -16,11 +16,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from fractions import Fraction
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from convexcls.arrays import Array
+from convexcls.arrays import Array, Indices
 from convexcls.caching import cached_property
 from convexcls.problem.blocks import Constraint
 
@@ -37,6 +38,19 @@ class Epigraph:
     cost: Array
     curvature: Array
     pieces: tuple[Constraint, ...]
+    #: The costs as they were given, where doubles round them.
+    given_cost: tuple[Fraction, ...] | None = None
+    given_curvature: tuple[Fraction, ...] | None = None
+
+    def rational(self, costs: Literal["cost", "curvature"], index: Indices | None = None) -> list[Fraction]:
+        """Some of the costs c or p (all where none are named), as they were given."""
+        given: tuple[Fraction, ...] | None = getattr(self, f"given_{costs}")
+        if given is not None:
+            return list(given) if index is None else [given[i] for i in index.tolist()]
+        values = getattr(self, costs)
+        values = (values if index is None else values[index]).tolist()
+        known = {value: Fraction(value) for value in set(values)}
+        return [known[value] for value in values]
 
     @property
     def size(self) -> int:
@@ -131,7 +145,8 @@ def _epigraph(problem: Problem, name: str) -> Epigraph | None:
     cost, curvature = problem.linear.get(name, nothing), problem.diagonals.get(name, nothing)
     if name in problem.matrices or not np.all(np.where(curvature > 0, cost == 0, cost >= 0)):
         return None
-    return Epigraph(name, cost, curvature, pieces)
+    given = (problem.costs_given.get((kind, name)) for kind in ("linear", "quadratic"))
+    return Epigraph(name, cost, curvature, pieces, *given)
 
 
 def _is_piece(c: Constraint, name: str) -> bool:

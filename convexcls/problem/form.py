@@ -9,6 +9,7 @@ x is made of named variables; every constraint is a named block with its multipl
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 
 import numpy as np
@@ -26,10 +27,12 @@ from convexcls.problem.blocks import (
     ProblemError,
     Term,
     Variable,
+    as_given,
     frozen_vector,
 )
 from convexcls.problem.epigraph import Epigraph, find_epigraphs
 from convexcls.problem.values import gradient, hessian, joined_point, lagrangian
+from convexcls.rational.numbers import GivenNumber, exactly, remembered_number
 from convexcls.rows import DiagonalRows, JoinedRows, Rows, as_rows
 
 if TYPE_CHECKING:
@@ -100,6 +103,8 @@ class Problem(AsClassifier, InNotebooks):
     constraints: tuple[Constraint, ...]
     norm_bounds: tuple[NormBound, ...]
     constant: float
+    #: The diagonals of the quadratic part and the linear costs that doubles round, as they were given.
+    costs_given: Mapping[tuple[str, str], tuple[Fraction, ...]]
     sense: Literal["min", "max"]
     unit: float
     gauge: Mapping[str, Rows]
@@ -133,7 +138,8 @@ class Problem(AsClassifier, InNotebooks):
             "terms": tuple(terms),
             "constraints": tuple(constraints),
             "norm_bounds": tuple(norm_bounds),
-            "constant": float(constant),
+            "constant": _remembered(constant),
+            "costs_given": frozen(_given_costs(quadratic or {}, linear or {}, sizes)),
             "sense": sense,
             "unit": float(unit),
             "gauge": frozen_gauge(gauge or {}, sizes),
@@ -144,7 +150,11 @@ class Problem(AsClassifier, InNotebooks):
 
     def restated(self, **changes: Any) -> Problem:
         """The same problem with some parts of its form changed, without what a model remembers besides."""
-        return Problem(**{part: getattr(self, part) for part in PARTS} | changes)
+        costs = {kind: {**getattr(self, kind)} for kind in ("quadratic", "linear")}
+        for (kind, variable), given in self.costs_given.items():
+            alike = all(value is given[0] for value in given)
+            costs[kind][variable] = given[0] if alike else np.array(given, dtype=object)
+        return Problem(**{part: getattr(self, part) for part in PARTS} | costs | changes)
 
     def _check(self) -> None:
         names = [v.name for v in self.variables]
@@ -296,6 +306,25 @@ class Problem(AsClassifier, InNotebooks):
             out[self.layout[v]] = q
         out.setflags(write=False)
         return out
+
+    def rational_costs(self, kind: Literal["quadratic", "linear"], variable: str) -> list[Fraction]:
+        """A diagonal of the quadratic part, or a linear cost, as it was given."""
+        if (given := self.costs_given.get((kind, variable))) is not None:
+            return list(given)
+        nothing = np.zeros(self.variable(variable).size)
+        costs = self.diagonals if kind == "quadratic" else self.linear
+        return [Fraction(value) for value in costs.get(variable, nothing).tolist()]
+
+    @property
+    def rational_q(self) -> list[Fraction]:
+        """The linear cost over all of x, as it was given."""
+        return [value for v in self.variables for value in self.rational_costs("linear", v.name)]
+
+    @cached_property
+    def rounds_costs(self) -> bool:
+        """Whether some cost or some weight was given as a number that doubles round."""
+        weighed = any(t.given_rationals("weights") is not None for t in self.terms)
+        return weighed or bool(self.costs_given) or isinstance(self.constant, GivenNumber)
 
     @cached_property
     def P(self) -> Mapping[str, Rows]:
@@ -621,6 +650,7 @@ class Problem(AsClassifier, InNotebooks):
             and self.terms == other.terms
             and {c.name: c for c in self.constraints} == {c.name: c for c in other.constraints}
             and self.norm_bounds == other.norm_bounds
+            and self.costs_given == other.costs_given
             and (self.constant, self.sense) == (other.constant, other.sense)
         )
 
@@ -630,6 +660,23 @@ class Problem(AsClassifier, InNotebooks):
         shape = ", ".join(f"{v.name}[{v.size}]" for v in self.variables)
         rows = ", ".join(f"{c.name}[{c.size}]" for c in (*self.constraints, *self.norm_bounds))
         return f"<{self.name}: {self.sense}imise over {shape}" + (f" subject to {rows}>" if rows else ">")
+
+
+def _remembered(constant: Any) -> float:
+    return constant if type(constant) is float else remembered_number(exactly(constant))
+
+
+def _given_costs(
+    quadratic: Mapping[str, Any], linear: Mapping[str, Any], sizes: Mapping[str, int]
+) -> dict[tuple[str, str], tuple[Fraction, ...]]:
+    """What was given of the costs in rationals, by kind and variable."""
+    out = {}
+    for kind, costs in (("quadratic", quadratic), ("linear", linear)):
+        for v, values in costs.items():
+            plain = isinstance(values, Rows) or np.ndim(values) > 1
+            if not plain and (given := as_given(values, sizes[v], f"the {kind} part of {v!r}")) is not None:
+                out[kind, v] = given
+    return out
 
 
 def _quadratic(variable: str, p: Any, sizes: Mapping[str, int]) -> Array | Rows:

@@ -249,6 +249,20 @@ class Certificate(InNotebooks):
 
         return certificate_json(self)
 
+    def to_coq(self, library: bool = True) -> str:
+        """What is proved as a theorem of the proof assistant Coq, with the data as integers, and its proof by
+        computation: ``coqc proof.v`` checks it. Without ``library`` the file is to be compiled beside
+        ``convexcls.proofs.coq.library_text()``, in a file library.v.
+
+        >>> import convexcls as cc
+        >>> text = cc.HardMarginSVM([[0, 0], [3, 1]], [0, 1]).solve(level="exact").certificate.to_coq()
+        >>> [line for line in text.splitlines() if line.startswith("Theorem optimum")]
+        ['Theorem optimum : minimum problem ((1) # 5).']
+        """
+        from convexcls.proofs.coq import certificate_coq
+
+        return certificate_coq(self, library)
+
     def summary(self) -> dict[str, Any]:
         """The verdict and its measures as plain values; what is not finite is null.
 

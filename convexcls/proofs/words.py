@@ -89,7 +89,9 @@ def _rounds(problem: Problem) -> bool:
     those that were given; numbers that were worked out of them, such as the moments of classes, as the doubles that
     they are."""
     judged = any(rows.rounding for b in problem.blocks for rows in b.entries.values()) or has_blurred_kernel(problem)
-    return _given_exactly(problem) and not judged
+    data = problem.data
+    weighed = data is not None and data.exact_weights is not None
+    return (_given_exactly(problem) or weighed) and not (judged or problem.rounds_costs)
 
 
 def _given_exactly(problem: Problem) -> bool:

@@ -38,6 +38,37 @@ def exactly(value: Any) -> Fraction:
     return Fraction(int(numerator), int(denominator))
 
 
+class GivenNumber(float):
+    """A double that remembers the rational it was given as: arithmetic takes it for the double, ``Fraction`` and
+    ``exactly`` for the rational.
+
+    >>> from fractions import Fraction
+    >>> from convexcls.rational.numbers import GivenNumber, exactly
+    >>> tenth = GivenNumber(Fraction(1, 10))
+    >>> tenth + 0.2, str(exactly(tenth)), str(Fraction(tenth))
+    (0.30000000000000004, '1/10', '1/10')
+    """
+
+    given: Fraction
+
+    def __new__(cls, given: Fraction) -> GivenNumber:
+        out = super().__new__(cls, to_double(given))
+        out.given = given
+        return out
+
+    def as_integer_ratio(self) -> tuple[int, int]:
+        return self.given.numerator, self.given.denominator
+
+    def __reduce__(self) -> tuple[type[GivenNumber], tuple[Fraction]]:
+        return GivenNumber, (self.given,)
+
+
+def remembered_number(value: Fraction) -> float:
+    """The double nearest to a rational, which remembers the rational where it is another number."""
+    double = nearest_double(value)
+    return GivenNumber(value) if double is None else double
+
+
 def read_exactly(text: str) -> Fraction:
     """Decimal text, such as -12.5e-3, as a rational; ``ValueError`` where it is none, or beyond all measure."""
     text = text.strip()

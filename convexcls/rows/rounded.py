@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import partial
 from typing import Any
@@ -106,9 +106,12 @@ class RoundedRows(DenseRows):
         return float("inf")  # a sum may cancel
 
 
-def summed(rows: Rows, weights: Array) -> RoundedRows:
-    """One row, R' weights: rounded, until it is asked for without rounding."""
+def summed(rows: Rows, weights: Array, given: Sequence[Fraction] | None = None) -> RoundedRows:
+    """One row, R' weights: rounded, until it is asked for without rounding. ``given`` are the weights as they were
+    given, where doubles round them."""
     afar = partial(_sum_error, rows, weights) if np.isfinite(rows.rounding) else None
+    if given is not None:
+        return RoundedRows(_added_up(rows, weights)[None, :], partial(_weighted_row, rows, tuple(given)), None, afar)
     return RoundedRows(_added_up(rows, weights)[None, :], partial(_exact_row, rows, weights), (rows, weights), afar)
 
 
@@ -116,7 +119,7 @@ def _sum_error(rows: Rows, weights: Array) -> Array:
     """How far ``_added_up`` may be off: of each product by its own rounding and that of the entry, and those of the
     sum; of sparse rows no blocks are made."""
     n = rows.shape[0]
-    k = (n if _is_sparse(rows) else additions(n)) + rows.rounding + 4
+    k = (n if _is_sparse(rows) else additions(n)) + rows.rounding + 5  # one for weights as given
     return np.asarray(1.02 * k * UNIT_ROUNDOFF * rows.column_max() * np.abs(weights).sum() + 8 * n * ETA)
 
 
@@ -129,6 +132,13 @@ def _added_up(rows: Rows, weights: Array) -> Array:
     for block in row_blocks(rows.shape[0]):
         out += np.add.reduce(rows[block].to_dense() * weights[block, None], axis=0)
     return out
+
+
+def _weighted_row(rows: Rows, weights: Sequence[Fraction]) -> list[list[Fraction]]:
+    used = [i for i, weight in enumerate(weights) if weight]
+    chosen = rows.rational(np.array(used, dtype=np.intp))
+    columns = zip(*chosen, strict=True)
+    return [[sum((weights[i] * v for i, v in zip(used, column, strict=True)), Fraction(0)) for column in columns]]
 
 
 def _is_sparse(rows: Rows) -> bool:

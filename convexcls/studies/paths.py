@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from convexcls.plots import PathDisplay
+    from convexcls.studies.exact_path import ExactPath
 
 
 PATH_COLUMNS = ("status", "objective", "gap", "‖coef‖", "intercept", "support", "iterations", "seconds")
@@ -217,6 +218,11 @@ def _support(s: Solution) -> int | None:
 # ---- from one value to the next -------------------------------------------------------------------------
 
 
+@overload
+def path(model: type[Model], X: Any, y: Any, *, exact: Literal[True], **settings: Any) -> ExactPath: ...
+
+
+@overload
 def path(
     model: type[Model],
     X: Any,
@@ -225,8 +231,22 @@ def path(
     solver: str = "auto",
     tol: float = 1e-8,
     progress: Callable[[Solution], None] | None = None,
+    exact: Literal[False] = False,
     **settings: Any,
-) -> Path:
+) -> Path: ...
+
+
+def path(
+    model: type[Model],
+    X: Any,
+    y: Any,
+    *,
+    solver: str = "auto",
+    tol: float = 1e-8,
+    progress: Callable[[Solution], None] | None = None,
+    exact: bool = False,
+    **settings: Any,
+) -> Path | ExactPath:
     """Solve the model for each value of one parameter, each point from the one before and each with its proof:
 
         cc.path(cc.SoftMarginSVM, X, y, C=np.geomspace(1e-3, 1e3, 25))
@@ -235,7 +255,9 @@ def path(
     The parameter that varies (C, l2 or l1) is given as a sequence of values, in any order; all other settings are the
     model's own. ``progress`` is called with each solution, in the order in which they are found.
 
-    ``solver`` and ``tol`` are those of ``solve``.
+    ``solver`` and ``tol`` are those of ``solve``. With ``exact=True`` no values are given: the answer is an
+    ``ExactPath``, all of the path as rationals, of ``SoftMarginSVM`` in C and of ``EmpiricalRisk`` with squared loss in
+    l1.
 
     >>> import convexcls as cc
     >>> path = cc.path(cc.LogisticMLE, [[0], [1], [2], [3]], [0, 0, 1, 1], l2=[1.0, 0.1, 0.0])
@@ -246,6 +268,10 @@ def path(
     """
     if not (isinstance(model, type) and issubclass(model, Model)):
         raise TypeError(f"{model!r} is not a model: give the class, such as cc.SoftMarginSVM, then X and y")
+    if exact:
+        from convexcls.studies.exact_path import exact_path
+
+        return exact_path(model, X, y, **settings)
     name, values = _varied(settings)
     fixed = {key: value for key, value in settings.items() if key != name}
     declare: Callable[..., Model] = model

@@ -8,9 +8,11 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from convexcls.arrays import Array, Indices
 from convexcls.data import Named
+from convexcls.rational.numbers import exactly
 from convexcls.tables.coding import MAX_LEVELS, Coding, ColumnCoding, Missing, labels_of, number_text
 from convexcls.tables.columns import Column, array_column, arrow_column, is_infinite, is_number
 from convexcls.tables.delimited import NAMELESS
@@ -37,7 +39,7 @@ class Samples:
 
     X: Named
     y: Any
-    weights: Array | None
+    weights: NDArray[Any] | None
     coding: Coding
     rows: Indices | None = None
     notes: tuple[str, ...] = ()
@@ -392,8 +394,6 @@ def coded_samples(table: Table, coding: Coding, real_target: bool = False) -> Sa
     X = coding.code(table, fitting=True)
     y = labels_of(target, coding.positive)
     if real_target and target.given is not None:
-        from convexcls.rational.numbers import exactly
-
         y = np.array([exactly(cell) for cell in target.given], dtype=object)
     weights = None
     if coding.weights is not None:
@@ -403,15 +403,17 @@ def coded_samples(table: Table, coding: Coding, real_target: bool = False) -> Sa
             raise TableError(f"{table.place(row, column.name)} is {table.cell(row, column.name)}, not a weight")
         coding.refuse_missing(table, [coding.weights])
         weights = column.values
+        if column.given is not None:
+            weights = np.array([exactly(cell) for cell in column.given], dtype=object)
     if coding.class_weight == "balanced" and not real_target:
         weights = balanced(y, weights)
     return Samples(X, y, weights, coding, rows, tuple(notes))
 
 
-def balanced(y: Any, weights: Array | None) -> Array:
+def balanced(y: Any, weights: NDArray[Any] | None) -> Array:
     """Weights multiplied so that every class has the same sum: by n / (K n_k), as in scikit-learn."""
     _, numbers = np.unique(np.asarray(y).astype(str), return_inverse=True)
-    own = np.ones(numbers.size) if weights is None else weights
+    own = np.ones(numbers.size) if weights is None else np.asarray(weights, dtype=float)
     totals = np.bincount(numbers, own)
     return np.asarray(own * (own.sum() / (totals.size * totals))[numbers])
 

@@ -51,6 +51,9 @@ WRITERS = [
     (("fit",), "--output", ".csv"),
     (("fit", "-o", "model.json"), "--certificate", ".csv"),
     (("predict", "model.json"), "--output", ".csv"),
+    (("prove",), "--certificate", ".csv"),
+    (("prove",), "--coq", ".csv"),
+    (("separability",), "--coq", ".csv"),
     (("plot",), "--output", ".svg"),
     (("path", "--over", "C=1..2", "--points", "2"), "--plot", ".png"),
 ]

@@ -361,20 +361,20 @@ def test_what_does_not_enter_the_bounds_is_not_looked_at():
     assert judged(free, certificate(free, 0, {"coef": [0], "intercept": [0]}, rows))[0]
 
 
-def test_costs_are_rounded_to_doubles_as_the_model_rounds_them():
-    """C w_i = 0.1 * 3 = 0.30000000000000004, which is not 3/10."""
+def test_costs_are_the_products_of_what_is_stated():
+    """Of the double 0.1: C w_i is no double."""
     problem = cc.SoftMarginSVM([[-1.0], [1.0]], [0, 1], C=0.1, intercept=False, sample_weight=[3.0, 1.0])
-    cost = [F(0.1 * 3.0), F(0.1)]
+    cost = [F(0.1) * 3, F(0.1)]
     coef = sum(cost)
     optimum = sum(cost) - coef * coef / 2
     assert judged(problem, certificate(problem, optimum, {"coef": [coef]}, {"margin": dict(enumerate(cost))}))[0]
 
 
-def test_the_normalization_is_rounded_to_a_double_as_the_model_rounds_it():
+def test_the_normalization_is_the_sum_of_the_weights():
     weights = [0.1, 0.2, 0.3]
     assert F(math.fsum(weights)) != sum(map(F, weights))
     problem = cc.PerceptronCriterion([[-1.0], [1.0], [2.0]], [0, 1, 1], intercept=False, sample_weight=weights)
-    coef = F(math.fsum(weights)) / dot(list(map(F, weights)), [F(1), F(1), F(2)])
+    coef = sum(map(F, weights)) / dot(list(map(F, weights)), [F(1), F(1), F(2)])
     inner = certificate(problem, 0, {"coef": [coef]}, {"margin": {}, "normalization": {}})
     assert judged(problem, inner)[0]
 

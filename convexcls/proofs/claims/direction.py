@@ -102,7 +102,7 @@ def falls_exactly(problem: Problem, direction: Rates) -> str:
         signs = exact_signs(problem.rows(c), d)
         if np.any(signs > 0) or (c.relation == "==" and np.any(signs)):
             return f"the direction leaves the constraint {c.name!r} at row {int(np.flatnonzero(signs)[0])}"
-    rate = sum((Fraction(q) * value for q, value in zip(problem.q.tolist(), d, strict=True)), Fraction(0))
+    rate = sum((q * value for q, value in zip(problem.rational_q, d, strict=True)), Fraction(0))
     falling = False
     for t in problem.terms:
         moves = _keeps_falling(problem, t, d)

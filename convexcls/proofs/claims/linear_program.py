@@ -231,7 +231,7 @@ def doubtful_at_origin(problem: Problem, x: Array, multipliers: Mapping[str, Arr
 
 def _stationary(problem: Problem, columns: Any, z: Array, target: Array, equal: Mask) -> bool:
     """Whether columns'z is the target down to rounding and, where z uses few rows, whether these reach it exactly."""
-    if not reached_exactly(problem, by_block(problem.constraints, z), [-Fraction(q) for q in problem.q]):
+    if not reached_exactly(problem, by_block(problem.constraints, z), [-q for q in problem.rational_q]):
         return False
     left_over = np.abs(columns.T @ z - target)
     within = left_over <= ROUNDED_ZERO * (abs(columns).T @ np.abs(z) + np.abs(target))

@@ -187,9 +187,8 @@ def _resting(samples: Samples, z: list[Fraction], shares: Sequence[Used]) -> tup
     for used in shares:
         for i, value in used.items():
             sums[i] = sums[i] + value if i in sums else value
-    costs = samples.cost.tolist()
-    known = {c: Fraction(c) for c in set(costs)}
-    if any(sums.get(i, 0) != known[costs[i]] for i in np.flatnonzero(~curved).tolist()):
+    costs = samples.rational("cost")
+    if any(sums.get(i, 0) != costs[i] for i in np.flatnonzero(~curved).tolist()):
         return None
     if not curved.any():
         return _added([line.combined(used) for line, used in zip(lines, shares, strict=True)]), Fraction(0)
@@ -210,11 +209,11 @@ def _quadratic_costs(
             return None
         totals.append(line.combined({i: value for i, value in used.items() if not curved[i]}))
         loaded = np.array([i for i in sorted(used) if curved[i] and used[i]], dtype=np.intp)
-        slopes = line.exact_values(loaded, z, samples.curvature[loaded])
+        slopes = line.exact_values(loaded, z, samples.rational("curvature", loaded))
         if any(sums[i] != slope for i, slope in zip(loaded.tolist(), slopes, strict=True)):
             return None
         alone = np.array([used[i] == sums[i] for i in loaded.tolist()], dtype=bool)
-        gram = line.gram(loaded[alone], samples.curvature[loaded[alone]])
+        gram = line.gram(loaded[alone], samples.weights_at("curvature", loaded[alone]))
         pull = [dot(row, point) for row in gram]
         shared = line.combined({i: used[i] for i in loaded[~alone].tolist()})  # slacks that rest on several lines
         totals += [pull, shared]

@@ -190,7 +190,7 @@ def _diagonal(quadratic: Sequence[Sequence[Fraction]]) -> bool:
 
 def costs(samples: Samples) -> tuple[Vector, Vector]:
     """The costs c and p of each sample."""
-    return [Fraction(c) for c in samples.cost.tolist()], [Fraction(p) for p in samples.curvature.tolist()]
+    return samples.rational("cost"), samples.rational("curvature")
 
 
 End = Fraction | None

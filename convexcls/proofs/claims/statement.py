@@ -16,10 +16,11 @@ and lines with their shifts are ``AffineRows``, which are added up over many sam
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from fractions import Fraction
 from functools import cached_property
 from math import lcm
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +39,8 @@ from convexcls.rows.signs import exact_signs
 MAX_RATIONAL_ROWS = 64
 #: Samples with so many different weights are multiplied as rationals; fewer are added up weight by weight.
 MAX_DISTINCT_WEIGHTS = 32
+#: Doubles or, where these would round them, rationals.
+Weights = Array | list[Fraction]
 #: More unknowns besides slacks are beyond exact arithmetic.
 MAX_EXACT_UNKNOWNS = 1500
 
@@ -50,7 +53,13 @@ class NoProof(ValueError):
 class Samples(Epigraph):
     """A slack variable, one entry a sample, with the ``lines`` that it stays above: its pieces without the slack."""
 
-    lines: tuple[AffineRows, ...]
+    lines: tuple[AffineRows, ...] = ()
+
+    def weights_at(self, costs: Literal["cost", "curvature"], index: Indices) -> Weights:
+        """Some of the costs: doubles where these are exact."""
+        if getattr(self, f"given_{costs}") is not None:
+            return self.rational(costs, index)
+        return np.asarray(getattr(self, costs)[index])
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,7 +114,7 @@ def state(problem: Problem) -> Statement:
         tuple(blocks[c.name] for c in plain if c.relation == "=="),
         tuple(blocks[c.name] for c in plain if c.relation == "<="),
         tuple(
-            Samples(e.variable, e.cost, e.curvature, e.pieces, tuple(blocks[piece.name] for piece in e.pieces))
+            Samples(**{f.name: getattr(e, f.name) for f in fields(e)}, lines=tuple(blocks[p.name] for p in e.pieces))
             for e in epigraphs
         ),
     )
@@ -127,7 +136,7 @@ def _objective(problem: Problem, kept: tuple[str, ...], size: int) -> tuple[Matr
     augmented = [[Fraction(0)] * (size + 1) for _ in range(size + 1)]
     for term in problem.terms:
         measured = AffineRows(term, problem.narrow_rows(term.entries, kept), size)
-        augmented = added(augmented, measured.gram(term.counted, term.weights[term.counted]))
+        augmented = added(augmented, measured.gram(term.counted, weights_of(term)))
     linear = [augmented[j][size] for j in range(size)]
     quadratic = [row[:size] for row in augmented[:size]]
     start = 0
@@ -137,19 +146,27 @@ def _objective(problem: Problem, kept: tuple[str, ...], size: int) -> tuple[Matr
         if P is not None and P.as_kernel is not None and (matrix := exact_kernel(problem)) is not None:
             _add_matrix(quadratic, matrix, start)
         elif P is not None:
-            _add_quadratic(quadratic, P, start, name)
-        for j, q in enumerate(np.asarray(problem.linear.get(name, np.zeros(n))).tolist()):
-            linear[start + j] += Fraction(q)
+            _add_quadratic(quadratic, problem, start, name)
+        for j, q in enumerate(problem.rational_costs("linear", name)):
+            linear[start + j] += q
         start += n
     return quadratic, linear, augmented[size][size] / 2 + Fraction(problem.constant)
 
 
-def _add_quadratic(quadratic: Matrix, P: Rows, start: int, name: str) -> None:
-    if (diagonal := P.diagonal()) is not None:
-        for j, value in enumerate(diagonal.tolist()):
-            quadratic[start + j][start + j] += Fraction(value)
+def weights_of(term: Term) -> Weights:
+    """The weights of the rows that have one: doubles where these are exact."""
+    if term.given_rationals("weights") is None:
+        return np.asarray(term.row_weights[term.counted])
+    width = term.loss.width
+    return term.rational_vector("weights", term.counted // width)
+
+
+def _add_quadratic(quadratic: Matrix, problem: Problem, start: int, name: str) -> None:
+    if name in problem.diagonals:
+        for j, value in enumerate(problem.rational_costs("quadratic", name)):
+            quadratic[start + j][start + j] += value
         return
-    matrix = P.rational()
+    matrix = problem.P[name].rational()
     if not is_semidefinite(matrix):
         raise NoProof(f"the quadratic part of {name!r} is not positive semidefinite once nothing is rounded any more")
     _add_matrix(quadratic, matrix, start)
@@ -244,11 +261,13 @@ class AffineRows:
         """R z + s in doubles."""
         return self._shift if self.rows is None else np.asarray(self.rows @ z + self._shift)
 
-    def exact_values(self, index: Indices, z: Sequence[Fraction], factors: Array | None = None) -> list[Fraction]:
+    def exact_values(
+        self, index: Indices, z: Sequence[Fraction], factors: Sequence[Fraction] | None = None
+    ) -> list[Fraction]:
         """R z + s of some rows, times factors, over common denominators: the sums are of whole numbers."""
         scale = lcm(*(value.denominator for value in z))
         whole = [value.numerator * (scale // value.denominator) for value in (*z, Fraction(1))]
-        times = [(1, 1)] * index.size if factors is None else [f.as_integer_ratio() for f in factors.tolist()]
+        times = [(1, 1)] * index.size if factors is None else [f.as_integer_ratio() for f in factors]
         out = []
         for (top, bottom), (unit, row) in zip(times, self._whole_rows(index), strict=True):
             total = sum(v * w for v, w in zip(row, whole, strict=True) if v)
@@ -267,12 +286,12 @@ class AffineRows:
             unit = lcm(*(bottom for _, bottom in row))
             yield unit, [top * (unit // bottom) for top, bottom in row]
 
-    def total(self, index: Indices, weights: Array) -> list[Fraction]:
+    def total(self, index: Indices, weights: Weights) -> list[Fraction]:
         """sum_i weights_i (R_i, s_i) over some rows."""
-        doubles = self.doubles(index)
-        if doubles is not None:
+        doubles = None if isinstance(weights, list) else self.doubles(index)
+        if doubles is not None and not isinstance(weights, list):
             return [row[0] for row in product(doubles, weights[:, None])]
-        sums = rational_product(self.rational(index), [[Fraction(w)] for w in weights.tolist()])
+        sums = rational_product(self.rational(index), [[Fraction(w)] for w in _listed(weights)])
         return [row[0] for row in sums] or [Fraction(0)] * (self.width + 1)
 
     def combined(self, used: Mapping[int, Fraction]) -> list[Fraction]:
@@ -291,21 +310,26 @@ class AffineRows:
             total = [t + other for t, (other,) in zip(total, others, strict=True)]
         return total
 
-    def gram(self, index: Indices, weights: Array) -> Matrix:
+    def gram(self, index: Indices, weights: Weights) -> Matrix:
         """sum_i weights_i (R_i, s_i)'(R_i, s_i) over some rows."""
+        if isinstance(weights, list):
+            return self._weighted_gram(index, weights)
         if (centred := self._centred(index, weights)) is not None:
             return centred
         total = [[Fraction(0)] * (self.width + 1) for _ in range(self.width + 1)]
         different = np.unique(weights)
         doubles = self.doubles(index) if different.size <= MAX_DISTINCT_WEIGHTS else None
         if doubles is None:
-            rows = self.rational(index)
-            weighed = [[Fraction(w) * v for v in row] for w, row in zip(weights.tolist(), rows, strict=True)]
-            return rational_product(rows, weighed) or total
+            return self._weighted_gram(index, weights)
         for weight in different.tolist():
             chosen = doubles if different.size == 1 else doubles[weights == weight]
             total = added(total, product(chosen, chosen), Fraction(weight))
         return total
+
+    def _weighted_gram(self, index: Indices, weights: Weights) -> Matrix:
+        rows = self.rational(index)
+        weighed = [[Fraction(w) * v for v in row] for w, row in zip(_listed(weights), rows, strict=True)]
+        return rational_product(rows, weighed) or [[Fraction(0)] * (self.width + 1) for _ in range(self.width + 1)]
 
     def _centred(self, index: Indices, weights: Array) -> Matrix | None:
         """The same for rows minus the means of their groups: sum_i x_i x_i' less what the means add up to. None where
@@ -338,6 +362,10 @@ def compared(first: AffineRows, second: AffineRows, z: Sequence[Fraction], movin
     m = first.width + 1
     both = JoinedRows(first.size, 2 * m, [(slice(0, m), first.whole), (slice(m, 2 * m), second.whole)])
     return exact_signs(both, point)
+
+
+def _listed(weights: Weights) -> list[Any]:
+    return weights if isinstance(weights, list) else weights.tolist()
 
 
 def _sign_array(values: Iterable[Fraction]) -> NDArray[np.int8]:

@@ -65,7 +65,8 @@ class Objective:
         self.columns = self._in_units(entries)
         self.sums = [part for term in problem.terms for part in self._read(term)]
         self.quadratic = self._quadratic()
-        self.linear = column(self._in_units(problem.q))
+        q = problem.rational_q
+        self.linear = column([ball(q[j], -e) for j, e in zip(self.kept, self.exponents, strict=True)])
         directions = [v for row in problem.null_directions for v in self._in_units(row, to_one=True)]
         self.gauge = arb_mat(len(problem.null_directions), self.size, directions)
 
@@ -124,6 +125,11 @@ class Objective:
         for v, p in self.problem.P.items():
             first = self.problem.layout[v].start
             inside = [(k, j - first) for k, j in enumerate(self.kept) if first <= j < self.problem.layout[v].stop]
+            own = self.problem.rational_costs("quadratic", v) if v in self.problem.diagonals else None
+            if own is not None:
+                for k, place in inside:
+                    out[k, k] = ball(own[place], -2 * self.exponents[k])
+                continue
             table = p.rational()
             for k, row in inside:
                 for other, place in inside:
@@ -150,7 +156,9 @@ class Objective:
         across = point.transpose()
         value = (across * curved)[0, 0] / 2 + (across * self.linear)[0, 0] + (along.transpose() * along)[0, 0] / 2
         gradient = curved + self.linear + turned * along
-        out = Derivatives(value + ball(self.problem.constant), gradient, self.quadratic + turned * self.gauge, arb(0))
+        out = Derivatives(
+            value + ball(Fraction(self.problem.constant)), gradient, self.quadratic + turned * self.gauge, arb(0)
+        )
         for part in self.sums:
             out = part.add_to(out, point)
         return out
@@ -165,7 +173,7 @@ class Objective:
 
 
 def _weights(term: Term, groups: Indices) -> list[arb]:
-    return [ball(float(w)) for w in term.weights[groups]]
+    return [ball(w) for w in term.rational_vector("weights", groups)]
 
 
 def _root_costs(problem: Problem) -> Array:
@@ -203,7 +211,7 @@ def _cost_rows(problem: Problem) -> Iterator[list[Fraction]]:
         before, after = [Fraction(0)] * where.start, [Fraction(0)] * (problem.size - where.stop)
         for row in p.rational():
             yield [*before, *row, *after]
-    yield [Fraction(v) for v in problem.q.tolist()]
+    yield problem.rational_q
 
 
 def _gauge(problem: Problem) -> list[list[Fraction]]:

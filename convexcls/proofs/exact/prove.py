@@ -101,14 +101,12 @@ def _multipliers(statement: Statement, found: SolvedProgram, tight: Tight) -> di
     z = tight.x[: statement.size]
     for part in found.search.sides:
         samples = part.samples
-        known = {c: Fraction(c) for c in set(samples.cost.tolist())}
         for k, line in enumerate(samples.lines):
             block = out[line.block.name]
             resting = np.flatnonzero((part.side == k) & (samples.cost > 0))
-            costs = samples.cost[resting].tolist()
-            block |= {i: known[c] for i, c in zip(resting.tolist(), costs, strict=True)}
+            block |= dict(zip(resting.tolist(), samples.rational("cost", resting), strict=True))
             curved = np.flatnonzero((part.side == k) & (samples.curvature > 0))
-            pulls = line.exact_values(curved, z, samples.curvature[curved])
+            pulls = line.exact_values(curved, z, samples.rational("curvature", curved))
             block |= {i: pull for i, pull in zip(curved.tolist(), pulls, strict=True) if pull}
     return out
 

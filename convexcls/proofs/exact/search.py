@@ -102,9 +102,9 @@ class ActiveSetSearch:
         for g, i in self.opened:
             place[g, i] = len(linear)
             samples = self.statement.samples[g]
-            p = Fraction(float(samples.curvature[i]))
+            (p,) = samples.rational("curvature", np.array([i]))
             curved.append({len(linear): p} if p else {})
-            linear.append(Fraction(float(samples.cost[i])))
+            linear += samples.rational("cost", np.array([i]))
         equalities = [(sparse_row(row[:-1]), -row[-1]) for b in self.statement.equalities for row in b.rational()]
         inequalities = []
         for key in self.rows:
@@ -201,11 +201,12 @@ class ActivePieces:
                 index = np.flatnonzero((self.side == k) & (costs > 0))
                 if not index.size:
                     continue
+                own = self.samples.weights_at("curvature" if curved else "cost", index)
                 if curved:
-                    part = line.gram(index, costs[index])
+                    part = line.gram(index, own)
                     self.gram = part if self.gram is None else added(self.gram, part)
                 else:
-                    self.total = [a + b for a, b in zip(self.total, line.total(index, costs[index]), strict=True)]
+                    self.total = [a + b for a, b in zip(self.total, line.total(index, own), strict=True)]
 
     def open(self, i: int) -> int:
         """Make the slack of a sample an unknown, and take its cost out of the sums; the side it was on."""
@@ -213,7 +214,7 @@ class ActivePieces:
         self.side[i] = OPEN
         if k >= 0:
             (row,) = self.samples.lines[k].rational(np.array([i]))
-            c, p = Fraction(float(self.samples.cost[i])), Fraction(float(self.samples.curvature[i]))
+            (c,), (p,) = (self.samples.rational(costs, np.array([i])) for costs in ("cost", "curvature"))
             if c:
                 self.total = [a - c * b for a, b in zip(self.total, row, strict=True)]
             if p and self.gram is not None:

@@ -14,8 +14,9 @@ dual feasibility     every sign, exactly
 complementarity      the largest product, by the objective
 gap                  the sum of what the residuals cost, each with its absolute value
 
-so that where these are below a quarter of a tolerance, the conditions hold to that tolerance. What norms do not decide, or problems
-of another kind, are left to ``check.py``, which also works out the measures themselves where somebody looks at them.
+so that where these are below a quarter of a tolerance, the conditions hold to that tolerance. What norms do not decide,
+or problems of another kind, are left to ``check.py``, which also works out the measures themselves where somebody looks
+at them.
 """
 
 from __future__ import annotations
@@ -105,7 +106,7 @@ def bounded_at_once(problem: Problem, x: Array, multipliers: Mapping[str, Array]
     """Bounds of the measures at a finite point; None where there are none to be had by norms."""
     if problem.norm_bounds or problem.matrices or not problem.blocks or not is_small(problem):
         return None
-    if problem.remembered(centre) is not None:
+    if problem.rounds_costs or problem.remembered(centre) is not None:
         return None
     return _Bounds(problem, [_Block.of(problem, b) for b in problem.blocks], x).found(multipliers)
 

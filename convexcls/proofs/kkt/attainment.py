@@ -343,6 +343,8 @@ class _Correction:
             along = along + moved @ change
         if not np.all(np.abs(along) <= LEFT_BY_ROUNDING):
             return True
+        if any(("linear", v) in self.problem.costs_given for v in self.names):  # doubles do not tell
+            return True
         seen = [rows[t.counted] for t, rows, _ in self.terms]
         parts = [*seen, *self.curved, *(rows for rows, _, _ in self.holding)]
         if any(part.rounding for part in parts) or sum(part.shape[0] for part in parts) * q.size > MAX_RANKED_ENTRIES:

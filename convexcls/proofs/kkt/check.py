@@ -64,15 +64,16 @@ def check_kkt_with_gradient(
 ) -> tuple[KKT, Array]:
     """The same, with the gradient of the Lagrangian, which is half of what it took. Features far from zero are measured
     from near their middle, and so is the gradient: that changes nothing but the digits that are lost."""
+    given = problem.rounds_costs
     problem, x, multipliers = in_centred_form(problem, np.asarray(x, dtype=float), multipliers)
     with np.errstate(all="ignore"):
-        check = _Check(problem, x, multipliers, tol, False, problem.unit)
+        check = _Check(problem, x, multipliers, tol, False, problem.unit, given=given)
         kkt = check.run()
         for doubled in (False, True):
             if kkt.holds(tol) or not kkt.may_hold(tol) or not np.all(np.isfinite(x)):
                 break
             if doubled or any(not t.is_half_square for t in problem.terms):  # rounding decides
-                check = _Check(problem, x, multipliers, tol, True, check.scale, doubled)
+                check = _Check(problem, x, multipliers, tol, True, check.scale, doubled, given)
                 kkt = check.run()
         return kkt, check.residual.mid
 
@@ -91,9 +92,10 @@ class _Check:
         closely: bool,
         scale: float,
         doubled: bool = False,
+        given: bool = False,
     ) -> None:
         self.problem, self.x, self.multipliers, self.tol = problem, x, multipliers, tol
-        self.closely, self.doubled = closely, doubled
+        self.closely, self.doubled, self.given = closely, doubled, given
         self.sizes, self.free = problem.remembered(Sizes), problem.remembered(FreeRows)
         self.gradient, self.scale = Gradient(problem, x, closely), scale
         self.largest_multiplier = self.sizes.multiplier
@@ -108,7 +110,10 @@ class _Check:
             both = multipliers[b.name]
             self._add(problem.rows(b), -both[:-1])
             self._add(problem.bound_rows(b), -both[-1:])
-        self.residual = Ball(self.gradient.value, self.gradient.rounding)
+        #: What comes of costs that were given as numbers which doubles round.
+        own = np.abs(problem.q) + np.abs(self.gradient.curved)
+        self.costs_off = 1.01 * UNIT_ROUNDOFF * own if given else np.zeros(problem.size)
+        self.residual = Ball(self.gradient.value, self.gradient.rounding + self.costs_off)
 
     def _add(self, rows: JoinedRows, multiplier: Array, size: Array | None = None) -> None:
         self.largest_multiplier = max(self.largest_multiplier, top(np.abs(multiplier)))
@@ -127,6 +132,7 @@ class _Check:
         self.losses_rounding += 0.5 * float((error * rad).sum())
         if self.sizes.curved.size:  # to the others, the rounding of slopes is a change of multipliers as small
             own = 1 if term.is_half_square else SLOPE_ROUNDING  # of a square the slope is the argument
+            own += self.given  # weights are costs, too
             off = own * UNIT_ROUNDOFF * sizes + error
             self.gradient.inherit(rows, off if self.closely else float(off.sum()))
         return term.value(u)
@@ -188,6 +194,7 @@ class _Check:
         places = np.flatnonzero(columns)
         if places.size:
             better = self.gradient.refined(places)
+            better = Ball(better.mid, better.rad + self.costs_off[places])
             mid, rad = self.residual.mid.copy(), self.residual.rad.copy()
             closer = better.rad < rad[places]
             mid[places[closer]], rad[places[closer]] = better.mid[closer], better.rad[closer]

@@ -153,7 +153,7 @@ def _weighed(
 
 def _sampled(samples: Samples, z: Vector, allowed: Fraction) -> Iterator[tuple[Vector, Fraction]]:
     lines = [line.rational() for line in samples.lines]
-    every = zip(zip(*lines, strict=True), samples.cost.tolist(), samples.curvature.tolist(), strict=True)
+    every = zip(zip(*lines, strict=True), samples.rational("cost"), samples.rational("curvature"), strict=True)
     for rows, c, p in every:
         ranked = sorted(rows, key=lambda row: _value(row, z), reverse=True)
         if p and _value(ranked[0], z) >= 0:

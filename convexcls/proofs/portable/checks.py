@@ -312,7 +312,7 @@ def with_flat_lines(problem: Problem, multipliers: Multipliers) -> dict[str, dic
     """The multipliers with those that follow: what is left of a slack's cost, where anything is."""
     out = {name: dict(rows) for name, rows in multipliers.items()}
     for e in _with_sign(problem):
-        rest = [Fraction(c) for c in e.cost.tolist()]
+        rest = e.rational("cost")
         for other in e.others:
             for i, value in out.get(other.name, {}).items():
                 rest[i] -= value

@@ -73,8 +73,11 @@ def _heads(data: Data, start: int, stop: int) -> list[str]:
         targets = [(value + 0.0).hex() for value in data.target[start:stop].tolist()]
     if not data.weighted:
         return targets
-    weights = (data.weights[start:stop] + 0.0).tolist()
-    return [f"{target} {weight.hex()}" for target, weight in zip(targets, weights, strict=True)]
+    if data.exact_weights is not None:
+        weights = [entry_text(value) for value in data.exact_weights[start:stop]]
+    else:
+        weights = [weight.hex() for weight in (data.weights[start:stop] + 0.0).tolist()]
+    return [f"{target} {weight}" for target, weight in zip(targets, weights, strict=True)]
 
 
 def _entries(data: Data, start: int, stop: int) -> Iterator[str]:

@@ -15,7 +15,8 @@ from __future__ import annotations
 
 import inspect
 import types
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, Union, get_args, get_origin, get_type_hints
@@ -30,7 +31,7 @@ from convexcls.proofs.portable.checks import check_claim
 from convexcls.proofs.portable.digest import data_digest, label_texts
 from convexcls.proofs.portable.numbers import CertificateError, read_number, write_number
 from convexcls.proofs.portable.parsing import MAX_FILE_CHARACTERS, Parsed, parse
-from convexcls.rational.numbers import nearest_double, to_double
+from convexcls.rational.numbers import GivenNumber, remembered_number, to_double
 from convexcls.tables import Table, coded_samples, read_table
 from convexcls.wording import short_rational
 
@@ -121,7 +122,8 @@ def verify_parsed(parsed: Parsed, X: Any, y: Any, sample_weight: Any = None) -> 
         data = _spoken_of(parsed, given)
         y = y if given.labels is None else given.given
         if rounded := data is not given:
-            X, y = data.samples, y if data.labels is not None else data.target
+            X, y = data.samples, y if data.labels is not None else data.given
+            sample_weight = None if sample_weight is None else data.given_weights
         lower, upper = check_claim(parsed, rebuilt(parsed, X, y, sample_weight))
     except CertificateError as error:
         return Verification(False, (str(error),), parsed=parsed)
@@ -139,15 +141,15 @@ def speaks_of(parsed: Parsed, X: Any, y: Any, sample_weight: Any = None) -> bool
 
 def _spoken_of(parsed: Parsed, given: Data) -> Data:
     """The data as they were given or as doubles, whichever the certificate speaks of."""
-    try:
-        _compare(parsed, given)
-        return given
-    except CertificateError:
-        if given.exact_matrix is None and given.exact_reals is None:
-            raise
-    rounded = given.rounded
-    _compare(parsed, rounded)
-    return rounded
+    others = [replace(given, exact_weights=None)] if given.exact_weights is not None else []  # of older files
+    if given.exact_matrix is not None or given.exact_reals is not None:
+        others.append(given.rounded)
+    for data in (given, *others):
+        with suppress(CertificateError):
+            _compare(parsed, data)
+            return data
+    _compare(parsed, given)
+    return given
 
 
 def _compare(parsed: Parsed, data: Data) -> None:
@@ -207,7 +209,7 @@ def model_class(parsed: Parsed) -> type[Model]:
 
 
 def parameters_of(parsed: Parsed) -> dict[str, Any]:
-    """The parameters, numbers as the doubles that they are: exactly those that the model has, no more."""
+    """The parameters, numbers as they are stated: exactly those that the model has, no more."""
     cls = model_class(parsed)
     hints = get_type_hints(cls.__init__)
     known = [p.name for p in inspect.signature(cls).parameters.values() if p.kind is p.KEYWORD_ONLY]
@@ -217,9 +219,7 @@ def parameters_of(parsed: Parsed) -> dict[str, Any]:
             raise CertificateError(f"the model {parsed.model!r} has no parameter {name!r}")
         out[name] = value
         if isinstance(value, str) and float in _alternatives(hints[name]):
-            out[name] = nearest_double(read_number(value, f"the parameter {name}"))
-            if out[name] is None:
-                raise CertificateError(f"the parameter {name} is not a double")
+            out[name] = remembered_number(read_number(value, f"the parameter {name}"))
     return out
 
 
@@ -264,4 +264,8 @@ def written_parameter(value: Any) -> str | bool | None:
     """A parameter as a file states it."""
     if value is None or isinstance(value, (str, bool)):
         return value
-    return bool(value) if isinstance(value, np.bool_) else write_number(float(value))
+    return (
+        bool(value)
+        if isinstance(value, np.bool_)
+        else write_number(value.given if isinstance(value, GivenNumber) else float(value))
+    )

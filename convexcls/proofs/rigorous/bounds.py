@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -33,6 +33,9 @@ from convexcls.proofs.rigorous.losses import loss_at
 from convexcls.proofs.rigorous.lower import Lower, lower_bound, nonnegative_bound, ray_bound
 from convexcls.proofs.rigorous.rounding import Ball, raised
 from convexcls.proofs.rigorous.structure import Structure, stated
+
+#: The rounding of a cost, and of the bounds that it widens.
+COSTS_ROUNDED = 2.0**-51
 
 
 @dataclass(frozen=True)
@@ -96,7 +99,26 @@ def _bounds(problem: Problem, x: Array, given: Mapping[str, Array]) -> Bounds:
     below = max(below, nonnegative_bound(e))
     found = tuple(reason for reason in (*reasons, *upper.reasons) if reason)
     far = _distance(e, lower, upper, x, below)
-    return Bounds(below, upper.value, far, e.products.passes, found, upper.at_nearest, upper.nearest, own)
+    out = Bounds(below, upper.value, far, e.products.passes, found, upper.at_nearest, upper.nearest, own)
+    return _of_given_costs(e, out) if problem.rounds_costs else out
+
+
+def _of_given_costs(e: Evaluation, found: Bounds) -> Bounds:
+    """The same for costs as they were given, which doubles round: where the objective is a sum of parts that are not
+    negative, each times a cost, it is off by no more than costs are, relatively, and so is its infimum. The minimiser
+    moves by at most sqrt(2 off / p), p the least curvature of coef."""
+    if nonnegative_bound(e) < 0:
+        reason = "costs or weights were given as rationals that doubles round, in an objective that may be negative"
+        return Bounds(-math.inf, math.inf, None, found.passes, (*found.reasons, reason))
+    off, far = COSTS_ROUNDED * abs(found.upper), None
+    if found.distance is not None:
+        curvature = float(e.structure.diagonal[e.problem.layout["coef"]].min(initial=math.inf))
+        if curvature > 0 and math.isfinite(off):
+            far = float(raised(found.distance + math.sqrt(4.0 * off / curvature)))
+    at_point = None if found.at_point is None else found.at_point * (1.0 + COSTS_ROUNDED)
+    own = None if found.by_multipliers is None else found.by_multipliers * (1.0 - COSTS_ROUNDED)
+    below = max(found.lower * (1.0 - COSTS_ROUNDED), 0.0)
+    return replace(found, lower=below, upper=found.upper + off, distance=far, at_point=at_point, by_multipliers=own)
 
 
 def _minus(value: Ball, gap: float) -> float:

@@ -122,6 +122,12 @@ class Separability(InNotebooks):
         """The verdict and its proof in words."""
         return explain(self)
 
+    def to_coq(self, library: bool = True) -> str:
+        """The verdict as a theorem of the proof assistant Coq, with its proof: see ``Certificate.to_coq``."""
+        from convexcls.proofs.coq import separability_coq
+
+        return separability_coq(self, library)
+
     def __repr__(self) -> str:
         shown = " and ".join(map(repr, self.labels)) if len(self.labels) == 2 else f"{len(self.labels)} classes"
         more = f", margin {self.margin:.6g}" if self.separable else ""

@@ -154,8 +154,8 @@ def test_nothing_is_said_where_norms_do_not_decide():
 
 @pytest.mark.parametrize("start", range(0, 160, 20))
 def test_what_is_said_of_drawn_problems_holds(start):
-    """Of all families, models and scales of the hunt: whatever is moved, a verdict by norms is that of the check, and no
-    measure is twice its bound."""
+    """Of all families, models and scales of the hunt: whatever is moved, a verdict by norms is that of the check, and
+    no measure is twice its bound."""
     seen = 0
     for index in range(start, start + 20):
         case = draw(20261, index)

@@ -233,8 +233,7 @@ UNREADABLE = {
     "C that is true": ("soft", {("parameters", "C"): True}, ("must be", "")),
     "C of 0": ("soft", {("parameters", "C"): "0.0"}, ("C is out of range", "")),
     "C below 0": ("soft", {("parameters", "C"): "-0.75"}, ("C is out of range", "")),
-    "C that is no double": ("soft", {("parameters", "C"): "1/3"}, ("C is out of range", "not a double")),
-    "C that is an integer beyond doubles": ("soft", {("parameters", "C"): str(2**53 + 1)}, ("C", "not a double")),
+    "C that is no number": ("soft", {("parameters", "C"): "1/0"}, NUMBER),
     "l2 below 0": ("ridge", {("parameters", "l2"): "-0.5"}, ("l2 is out of range", "")),
     "weights that are text": ("hard", {("data", "weighted"): "False"}, ("must be", "must be true or false")),
     "samples that are a list": ("hard", {("data", "samples"): ["3"]}, ("must be", "must be a whole number")),
@@ -302,11 +301,9 @@ def test_fields_of_a_wrong_kind_are_refused(name):
 
 
 @pytest.mark.parametrize(("base", "name", "text"), [("soft", "C", "3/4"), ("ridge", "l2", "1/2")])
-def test_parameters_are_written_as_decimals(base, name, text):
-    """The stand-alone verifier is stricter here: a double as p/q is what the package never writes."""
+def test_parameters_may_be_written_as_fractions(base, name, text):
     rows, labels, weights = plain(BASES[base][0])
-    found = stand_alone(json.dumps(altered(base, {("parameters", name): text})), rows, labels, weights)
-    assert found == (False, f"{name} is out of range", 2)
+    assert stand_alone(json.dumps(altered(base, {("parameters", name): text})), rows, labels, weights)[0]
 
 
 def test_a_row_behind_the_last_is_refused_by_the_stand_alone_verifier_whatever_it_holds():

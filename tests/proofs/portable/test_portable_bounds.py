@@ -32,11 +32,14 @@ def block(name, rows):
     return Plain(block=Plain(name=name), size=len(rows), rational=rational)
 
 
+def _samples(c, p, lines):
+    known = {"cost": list(map(F, c)), "curvature": list(map(F, p))}
+    return Plain(cost=np.array(c, dtype=float), curvature=np.array(p, dtype=float), lines=lines, rational=known.get)
+
+
 def statement(quadratic, linear, constant=0, equalities=(), inequalities=(), samples=()):
     """minimise 1/2 z'Hz + g'z + constant + the costs of samples; rows are (R_i, s_i) with R_i z + s_i = 0 or <= 0."""
-    one = [
-        Plain(cost=np.array(c, dtype=float), curvature=np.array(p, dtype=float), lines=lines) for c, p, lines in samples
-    ]
+    one = [_samples(c, p, lines) for c, p, lines in samples]
     return Plain(
         size=len(linear),
         quadratic=[list(map(F, row)) for row in quadratic],

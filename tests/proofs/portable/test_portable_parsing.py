@@ -312,7 +312,6 @@ def test_a_model_that_cannot_be_declared_is_refused(monkeypatch, error):
 @pytest.mark.parametrize(
     ("base", "changes", "said"),
     [
-        ("soft", {("parameters", "C"): "1/3"}, "the parameter C is not a double"),
         ("soft", {("parameters", "C"): "much"}, "the parameter C is 'much'"),
         ("soft", {("parameters", "C"): ...}, "does not state the parameter 'C'"),
         ("soft", {("parameters", "C"): "-1.0"}, "cannot be declared so"),
