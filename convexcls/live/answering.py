@@ -15,7 +15,7 @@ from convexcls.describe.problem import title
 from convexcls.live import drawing, keeping, telling
 from convexcls.live.state import Asked, State, read_state
 from convexcls.live.way import limits, way
-from convexcls.plots.from_solution import equation
+from convexcls.plots.from_solution import SEVERAL_BORDERS, equation
 from convexcls.problem import NoAnswer, ProblemError
 from convexcls.solution import Solution
 from convexcls.solvers import SolverRefused
@@ -75,7 +75,8 @@ def _picture(state: State, solution: Solution) -> dict[str, Any]:
     at_point = replace(solution, at_last_point=True)
     try:
         out["drawn"] = drawing.drawn(state, at_point)
-        out["equation"] = equation(at_point)
+        found = equation(at_point)
+        out["equation"] = "" if found == SEVERAL_BORDERS else found
     except NoAnswer:
         return out
     if solution.status != "unattained":

@@ -12,7 +12,7 @@ import numpy as np
 
 from convexcls.describe.certificate import contradiction, direction, kkt_table
 from convexcls.describe.html import SIGNS, formula
-from convexcls.describe.parts import Column, Formula, Mark, Table, in_letters
+from convexcls.describe.parts import TINY, Column, Formula, Mark, Table, in_letters
 from convexcls.describe.slackness import slackness
 from convexcls.describe.solution import VERDICT_MEANING, certified
 from convexcls.problem import NoAnswer, Problem
@@ -20,8 +20,10 @@ from convexcls.problem.explain import conditions
 from convexcls.solution import Solution
 from convexcls.wording import number
 
-#: A condition, with the relative residual, of which the page draws the logarithm.
+#: Of many unknowns so many are written.
 MAX_VALUES_WRITTEN = 6
+#: Digits in tables.
+DIGITS = 4
 
 
 def verdict(solution: Solution) -> dict[str, Any]:
@@ -102,7 +104,13 @@ def _table(table: Table, title: Any) -> dict[str, Any]:
 
 
 def _texts(columns: Iterable[Column], cells: Iterable[Any]) -> list[str]:
-    return [column.text(value) for column, value in zip(columns, cells, strict=True)]
+    return [_text(column, value) for column, value in zip(columns, cells, strict=True)]
+
+
+def _text(column: Column, value: Any) -> str:
+    """A cell as the column writes it, with fewer digits: there is little room beside a picture."""
+    large = isinstance(value, float) and column.format in ("slack", "digits", "number") and abs(value) >= TINY
+    return number(value, DIGITS) if large else column.text(value)
 
 
 def _pieces(column: Column) -> list[Any]:
