@@ -83,7 +83,7 @@ def _first(request: Request | None) -> dict[str, Any]:
     is_file = Path(request.source).suffix.lower() != ".toml" and request.source not in gallery.entries()
     problem = read_problem(replace(request, model=request.model or "soft-margin") if is_file else request)
     names = tuple(problem.data.features)
-    if len(names) <= 2:
+    if len(names) <= 2 or not is_file:
         return state_of(problem)
     say(f"features: {quoted(names[0])} and {quoted(names[1])}, the first two (others: --features A,B)")
     return state_of(problem, (names[0], names[1]))

@@ -446,7 +446,7 @@ function residualBars(shown, step) {
 
 function sampleTable(samples, hands) {
   const title = (pieces) => pieces.map((piece) => (piece.small ? html("small", {}, written(piece)) : html("span", {}, written(piece))));
-  const head = html("tr", {}, ...samples.columns.map((c) => html("th", { scope: "col", class: c.right ? "number" : null }, ...title(c.title))));
+  const head = html("tr", {}, ...samples.columns.map((c) => html("th", { scope: "col", class: c.right ? "number" : null, "data-name": c.title.filter((piece) => !piece.small).map((piece) => piece.text).join("") }, ...title(c.title))));
   const body = samples.rows.map(({ row, cells }) => html("tr", row === null ? {} : {
     "data-row": row, pointerenter: () => hands?.hover(row), click: () => hands?.select(row),
   }, ...cells.map((cell, k) => html("td", { class: samples.columns[k].right ? "number" : null }, cell.replace(/^-/, "−")))));
@@ -532,6 +532,7 @@ class Panel {
   show(state, shown, selected) {
     const before = this.shown;
     if (state.moving && before && !shown.refused) shown = { ...shown, formulas: shown.formulas ?? before.formulas, infinity: shown.infinity ?? null };
+    if (shown.exact && !before?.exact) this.tab = "exact";
     this.state = state;
     this.shown = shown;
     const steps = shown.way?.steps ?? [];
@@ -870,7 +871,6 @@ export class App {
   exactly() {
     const points = this.state.points.map(([x, y, k]) => [...this.grid([x, y]), k]);
     if (!same(points, this.state.points)) { this.keep(); this.state = { ...this.state, points }; }
-    for (const panel of this.panels) panel.tab = "exact";
     this.exactButton.setAttribute("aria-busy", "true");
     this.redraw();
     this.ask(false, null, "exact");
