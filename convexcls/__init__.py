@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from convexcls import losses
 from convexcls.basis import Basis, Functions, Polynomial, Quadratic, Radial
 from convexcls.data import DataError
+from convexcls.live import live
 from convexcls.models import (
     EmpiricalRisk,
     FisherLDA,
@@ -196,6 +197,7 @@ __all__ = [
     "inference",
     "latex",
     "leave_one_out",
+    "live",
     "load",
     "load_model",
     "losses",

@@ -8,9 +8,12 @@ it is drawn (``live.js``), and its homes: a server on this machine, a widget of 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-__all__ = ["answer"]
+if TYPE_CHECKING:
+    from convexcls.live.widget import Widget
+
+__all__ = ["answer", "live"]
 
 
 def answer(state: Mapping[str, Any]) -> dict[str, Any]:
@@ -27,3 +30,17 @@ def answer(state: Mapping[str, Any]) -> dict[str, Any]:
     from convexcls.live.answering import answer
 
     return answer(state)
+
+
+def live(problem: Any = None, features: tuple[str, str] | None = None) -> Widget:
+    """A widget of a notebook on which points are dragged, and margins, multipliers and the proof follow (extra
+    ``live``): on a problem in the plane, on the name of one in the gallery, or on two classes of its own. Of a problem
+    with more than two ``features`` two are named, and the widget's problem is another one, on these alone.
+
+    >>> import convexcls as cc
+    >>> cc.live("xor_hard_margin").problem.solve().status
+    'infeasible'
+    """
+    from convexcls.live.widget import Widget
+
+    return Widget.of(problem, features)

@@ -994,7 +994,7 @@ export class App {
 
   /** The points rest: the address and the screen reader are told. */
   rest() {
-    if (this.home.address && !this.dragging) this.home.address.write(this.state);
+    if (!this.dragging) this.home.rest(this.state);
     const told = this.panels.map(({ shown }) => {
       if (!shown || shown.refused) return shown?.refused ?? "";
       const held = shown.discs?.symbol === "α" ? shown.discs.values.filter((value) => value > 0).length : 0;
@@ -1138,7 +1138,7 @@ export function page(element) {
     else app.complain("The connection to the server is lost; trying again …");
   };
   const server = new Server(socket.href, greeted, changed);
-  const home = { ask: (state) => server.ask(state), load: (what) => server.load(what), address, get lost() { return server.lost; } };
+  const home = { ask: (state) => server.ask(state), load: (what) => server.load(what), address, rest: address.write, get lost() { return server.lost; } };
   addEventListener("hashchange", () => {
     const state = address.read();
     if (app && state && !same(plain(state), app.state)) app.take(state);
@@ -1185,12 +1185,10 @@ function render({ model, el }) {
   });
   const place = html("div", {});
   el.replaceChildren(place);
-  const home = { ask: (state) => send({ state }), load: (what) => send({ load: what }), lost: false };
-  const keep = (state) => { model.set("state", state); model.save_changes(); };
-  home.address = null;
-  const app = new App(place, model.get("menu"), model.get("state"), home);
-  const rest = app.rest.bind(app);
-  app.rest = () => { rest(); keep(app.state); };
+  // The state rests where the kernel reads it, as it rests in the address of a page.
+  const rest = (state) => { model.set("state", state); model.save_changes(); };
+  const home = { ask: (state) => send({ state }), load: (what) => send({ load: what }), rest, lost: false };
+  new App(place, model.get("menu"), model.get("state"), home);
   return () => model.off("msg:custom", heard);
 }
 

@@ -1,13 +1,30 @@
-"""The server as a process of its own, for everything that talks to it."""
+"""The server as a process of its own, and a browser, for everything that needs them."""
 
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
 
 import pytest
+
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "chrome"))), None)
+ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """Headless Chromium; for a module only, for two may not run side by side in a process."""
+    reason = "playwright is not installed: no page can be opened"
+    playwright = pytest.importorskip("playwright.sync_api", reason=reason)
+    if CHROMIUM is None:
+        pytest.skip("no Chromium on the path: no page is opened")
+    with playwright.sync_playwright() as driver:
+        found = driver.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS, timeout=60_000)
+        yield found
+        found.close()
 
 
 @pytest.fixture(scope="session")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import json
-import shutil
 
 import numpy as np
 import pytest
@@ -13,21 +12,9 @@ import convexcls as cc
 from convexcls.live.loading import FIRST_FRAME, FIRST_POINTS, first_state, from_gallery
 from convexcls.live.state import new_state
 
-playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: no page can be opened")
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "chrome"))), None)
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on the path: the page is not opened in a browser")
-ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
 PATIENCE = 30_000  # milliseconds
 #: Two classes with room between them, and one point far behind its margin.
 APART = [[-2, 0, 0], [-3, 1.5, 0], [-2.5, -2, 0], [2, 0, 1], [3, 1.5, 1], [5, -2, 1]]
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with playwright.sync_playwright() as driver:
-        found = driver.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS, timeout=60_000)
-        yield found
-        found.close()
 
 
 def packed(state):
