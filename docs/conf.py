@@ -31,6 +31,7 @@ extensions = [
     "offline",
     "public_names",
     "repository_links",
+    "walks",
 ]
 exclude_patterns = ["_build", "_ext", "examples/*.ipynb", "examples/*.py", "examples/*.json"]
 highlight_language = "none"  # indented formulas are no code

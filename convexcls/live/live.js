@@ -622,7 +622,7 @@ class Panel {
     for (const button of this.buttons) {
       button.setAttribute("aria-selected", button.dataset.tab === this.tab);
       button.setAttribute("tabindex", button.dataset.tab === this.tab ? 0 : -1);
-      button.hidden = button.dataset.tab === "exact" && !told?.exact;
+      button.hidden = (button.dataset.tab === "exact" && !told?.exact) || (button.dataset.tab === "formulas" && !this.hands);
     }
     const before = this.details.querySelector(".scroll")?.scrollTop ?? 0;
     this.details.replaceChildren(...parts[this.tab]());
