@@ -416,7 +416,7 @@ function valueLine(shown, step) {
   node.append(svg("line", { class: "axis", x1: 12, x2: 348, y1: 30, y2: 30 }), svg("line", { class: "axis", x1: 180, x2: 180, y1: 25, y2: 35 }));
   const { objective, dual_objective: bound } = values;
   if (objective !== null && bound !== null) node.append(svg("line", { class: "gap", x1: x(bound), x2: x(objective), y1: 30, y2: 30 }));
-  const side = (value, other) => (value !== null && other !== null && x(value) !== x(other) ? (x(value) < x(other) ? "end" : "start") : "middle");
+  const side = (value, other) => (value !== null && other !== null && Math.abs(x(value) - x(other)) > 4 ? (x(value) < x(other) ? "end" : "start") : "middle");
   const label = (value, other, up, name) => {
     const anchor = side(value, other), place = Math.min(340, Math.max(20, x(value)));
     const kept = place < 110 ? "start" : place > 250 ? "end" : anchor === "middle" ? "middle" : anchor;
@@ -574,7 +574,7 @@ class Panel {
     const badge = html("strong", { class: `badge ${shown.status}` }, html("span", { "aria-hidden": "true" }, `${shown.sign} `), shown.status);
     const gap = shown.gap === null ? "" : `gap ${residual(shown.relative_gap)}`;
     const margin = shown.hulls && !shown.hulls.meet ? `width of the slab ${short(shown.hulls.distance, 5)}` : shown.hulls ? "the hulls share the star" : "";
-    const facts = [shown.equation.replaceAll("- ", "− ").replace(/^-/, "−"), margin, infinite.join(", "), gap, `${shown.solver}, ${(1000 * shown.seconds).toFixed(0)} ms`].filter(Boolean);
+    const facts = [shown.equation.replaceAll("- ", "− ").replace(/^-/, "−"), margin, infinite.join(", "), gap, shown.seconds ? `${shown.solver}, ${(1000 * shown.seconds).toFixed(0)} ms` : shown.solver].filter(Boolean);
     this.verdict.replaceChildren(html("p", {}, badge, html("span", { class: "meaning" }, shown.meaning)), html("p", { class: "facts" }, facts.join(" · ")));
   }
 
