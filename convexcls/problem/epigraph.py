@@ -75,8 +75,9 @@ class Epigraph:
         first, second = (dict(piece.entries) for piece in self.pieces)
         ratios = [1.0]
         for v in (first.keys() & second.keys()) - {self.variable}:
-            a, b = first[v].column_max(), second[v].column_max()
-            ratios += (np.maximum(a, b) / np.minimum(a, b))[(a > 0) & (b > 0)].tolist()
+            sides = np.stack([first[v].column_max(), second[v].column_max()])
+            sides = sides[:, sides.all(axis=0)]
+            ratios += (sides.max(axis=0) / sides.min(axis=0)).tolist()
         return max(ratios)
 
     @property

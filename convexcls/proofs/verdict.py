@@ -22,7 +22,7 @@ from convexcls.proofs.claims.direction import Direction, check_direction, find_d
 from convexcls.proofs.claims.farkas import find_farkas
 from convexcls.proofs.claims.linear_program import doubtful_at_origin, find_origin_multipliers, too_large
 from convexcls.proofs.enclosure.moments import falling_direction, has_moments, least_value, moments, value_at
-from convexcls.proofs.kkt.attainment import PROOF, attainment, needs_attainment_proof
+from convexcls.proofs.kkt.attainment import PROOF, attainment, linear_costs_are_held, needs_attainment_proof
 from convexcls.proofs.kkt.check import HOPELESS, MAX_EASY_ENTRIES, check_kkt, check_kkt_with_gradient
 from convexcls.proofs.kkt.residuals import KKT
 from convexcls.proofs.separability import Separating, separation_of
@@ -95,6 +95,8 @@ def _objection(
         return "x = 0 satisfies the conditions to rounding, not exactly: the optimum may be a little away from it"
     if problem.terms and any(check_direction(problem, way) for way in problem.candidate_directions()):
         return "the conditions hold to rounding, but along a direction the objective falls for ever"
+    if not linear_costs_are_held(problem, x, multipliers):
+        return "the conditions hold to rounding, but a linear cost may fall for ever where nothing else changes"
     if _misses_as_given(problem, x, kkt, tol):
         return "the conditions hold for the data rounded to doubles, not for the data as given"
     if separating is not None and not separating.agrees(x, kkt, tol):

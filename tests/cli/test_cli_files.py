@@ -96,10 +96,10 @@ def test_reading_does_not_take_long(tmp_path):
     with (tmp_path / "long.csv").open("w") as file:
         file.write(",".join([*(f"v{j}" for j in range(20)), "y"]) + "\n")
         file.writelines(f"{line},{k % 2}\n" for k in range(30_000))
-    start = time.perf_counter()
+    start = time.process_time()
     result = CliRunner().invoke(main, ["show", str(tmp_path / "long.csv"), "-m", "logistic"])
     assert "30000 samples" in result.stdout
-    assert time.perf_counter() - start < 10
+    assert time.process_time() - start < 10
 
 
 # ---- svmlight and Parquet ---------------------------------------------------------------------------------

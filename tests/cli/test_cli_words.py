@@ -18,7 +18,7 @@ from convexcls.models import by_kind
 
 
 def run(*args: str):
-    return CliRunner().invoke(main, list(args))
+    return CliRunner(env={"COLUMNS": "160"}).invoke(main, list(args))
 
 
 def test_o_means_output_everywhere():

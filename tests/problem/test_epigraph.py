@@ -203,3 +203,51 @@ def test_own_slacks_are_proved_at_every_level():
         assert s.status == "optimal"
         assert s.certificate.level == level
         assert s.objective == pytest.approx(0.5 + 1.5, rel=1e-8)
+
+
+def pieces_over(first, second, *more, linear=1.0, **also):
+    """The largest of two lines over x and perhaps y, with further pieces."""
+    names = sorted({*first, *second})
+    blocks = [
+        cc.Constraint(name, {**{v: np.array(rows) for v, rows in entries.items()}, "s": DiagonalRows.identity(2, -1.0)})
+        for name, entries in (("first", first), ("second", second), *more)
+    ]
+    variables = [*(cc.Variable(v, 2, v) for v in names), cc.Variable("s", 2, "s")]
+    problem = cc.Problem("pieces", variables, constraints=blocks, linear={"s": np.full(2, linear)}, **also)
+    (found,) = problem.epigraphs
+    return found
+
+
+EYE = np.eye(2)
+
+
+def test_a_distance_has_two_sides_that_slope_and_a_linear_cost():
+    two = {"x": EYE}, {"x": -EYE}
+    assert pieces_over(*two).is_two_sided
+    assert not pieces_over(*two, ("third", {"x": 2 * EYE})).is_two_sided
+    assert not pieces_over({"x": EYE}, {}).is_two_sided  # the other is a constant
+    assert not pieces_over(*two, linear=0.0, quadratic={"s": np.ones(2)}).is_two_sided
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "tilt"),
+    [
+        ({"x": EYE}, {"x": -EYE}, 1.0),
+        ({"x": 3 * EYE}, {"x": -EYE}, 3.0),
+        ({"x": 0.25 * EYE}, {"x": -0.5 * EYE}, 2.0),
+        ({"x": 0.25 * EYE}, {"x": -0.125 * EYE}, 2.0),
+        ({"x": [[1.0, 0.0], [0.0, 2.0]]}, {"x": [[-1.0, 0.0], [0.0, -8.0]]}, 4.0),
+        (
+            {"x": [[1.0, 0.0], [2.0, 0.0]]},
+            {"x": [[-1.0, 0.0], [0.0, -8.0]]},
+            2.0,
+        ),  # what one side has alone has no ratio
+        ({"x": [[1.0, 0.0], [0.0, 8.0]]}, {"x": [[-1.0, 0.0], [-2.0, 0.0]]}, 2.0),
+        ({"x": [[1.0, 0.0], [0.0, 2.0]]}, {"x": [[-8.0, 0.0], [0.0, -2.0]]}, 8.0),
+        ({"x": EYE}, {"y": EYE}, 1.0),
+        ({"x": EYE, "y": 5 * EYE}, {"x": -2 * EYE}, 2.0),
+        ({"x": EYE}, {"x": -2 * EYE, "y": 5 * EYE}, 2.0),
+    ],
+)
+def test_the_steeper_side_of_a_distance(first, second, tilt):
+    assert pieces_over(first, second).tilt == tilt

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import sys
 from fractions import Fraction
 
 import numpy as np
+import pytest
 
 import convexcls as cc
 from convexcls.losses import Exponential
 from convexcls.proofs.verdict import certify
 from tests.small_problems import a, block, over
 
+VERDICT = sys.modules[certify.__module__]
 #: min 1/2 ‖x‖^2 with ten x_i >= 1; at 1 + e each, with multipliers 1 + e, only the gap is not 0: 2 e of the objective.
 TEN = over(10, block("least", -np.eye(10), -1.0), quadratic={"x": np.ones(10)})
 #: min x_1 + 2 x_2 with x >= 0.
@@ -163,3 +166,23 @@ def test_a_penalty_holds_no_intercept_of_one_class():
             assert cc.verify(certificate.to_json(), X, y, w).accepted
         held = model(X, y, l2=1.0, sample_weight=[2.5, 0.5, 1.0, 1.0]).solve(level="exact")
         assert held.status == "optimal"
+
+
+def test_multipliers_that_stand_in_are_checked_like_others(monkeypatch):
+    monkeypatch.setattr(VERDICT, "find_origin_multipliers", lambda problem: {"sign": a(1, 1)})
+    assert certify(FLAT, a(1, 1), {"sign": a(0, 0)}).status == "undecided"
+    monkeypatch.setattr(VERDICT, "find_origin_multipliers", lambda problem: {"sign": a(1, 2)})
+    assert certify(FLAT, a(1, 1), {"sign": a(0, 0)}).status == "optimal"
+
+
+@pytest.mark.parametrize(("limit", "asked"), [(4, True), (3, False)])
+def test_whether_a_minimum_exists_is_not_asked_far_from_it_in_large_problems(limit, asked, monkeypatch):
+    """But where there is none, that is proved, and a minimum is accepted."""
+    seen = []
+    own = VERDICT.attainment
+    monkeypatch.setattr(VERDICT, "MAX_EASY_ENTRIES", limit)
+    monkeypatch.setattr(VERDICT, "attainment", lambda *given: seen.append(1) or own(*given))
+    assert certify(HALF, a(1), {}).status == "undecided"
+    assert bool(seen) is asked
+    assert certify(HALF, a(0.5 * np.log(3)), {}).status == "optimal"
+    assert certify(FALLING, a(1, 1), {}).status == "unattained"

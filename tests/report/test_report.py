@@ -256,9 +256,9 @@ def test_a_hundred_thousand_rows_stay_small_and_quick(capsys):
     X = rng.normal(size=(100_000, 4))
     y = (X @ rng.normal(size=4) + rng.normal(size=100_000) > 0).astype(int)
     solution = cc.LogisticMLE(X, y).solve()
-    begun = time.perf_counter()
+    begun = time.process_time()
     html = solution.report(pictures=False).html  # compares nothing unasked: the problem is large
-    took = time.perf_counter() - begun
+    took = time.process_time() - begun
     page = assert_sound(html)
     assert len(html) < 300_000
     assert took < 20

@@ -176,7 +176,7 @@ def test_compare_is_one_honest_table():
     assert all(row.status == "optimal" for row in table.rows)
     text = table.to_text().splitlines()
     assert len(text) == 2 + len(table.rows)
-    assert text[0].split()[:2] == ["solver", "verdict"]
+    assert text[0].split()[:2] == ["solver", "status"]
     support = {row.support for row in table.rows}
     assert len(support) == 1
     plain = table.to_dict()

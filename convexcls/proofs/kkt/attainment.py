@@ -26,7 +26,7 @@ import numpy as np
 from scipy.linalg.lapack import dpotrf, dpotrs
 
 from convexcls.arrays import Array, Indices, least_squares
-from convexcls.problem import Problem, Term
+from convexcls.problem import BY_SAMPLE, Problem, Term
 from convexcls.problem.centring import in_centred_form
 from convexcls.proofs.kkt.correction import FreeRows
 from convexcls.rational.doubles import rank
@@ -47,6 +47,10 @@ MAX_MULTIPLIED_ENTRIES = 100_000_000
 MAX_RANKED_ENTRIES = 10_000_000
 #: A Cholesky factor with smaller pivots is not relied on.
 SMALLEST_PIVOT = 1e-5
+#: Directions without curvature are not looked for among more unknowns.
+MAX_UNKNOWNS_OF_EIGENVECTORS = 1000
+#: Eigenvalues below this fraction of the largest are taken to be 0.
+FLAT = 1e-13
 #: What rounding may leave of a linear cost along a direction where it is 0.
 LEFT_BY_ROUNDING = 1e-12
 #: So far may a multiplier that has to stay above 0 change, relative to itself.
@@ -87,6 +91,27 @@ def attainment(problem: Problem, x: Array, multipliers: Mapping[str, Array], gra
         if found is None:
             found = whole.remaining(pull, quickly=False)
         return -np.inf if found is None else found
+
+
+def linear_costs_are_held(problem: Problem, x: Array, multipliers: Mapping[str, Array]) -> bool:
+    """Whether the linear costs of a quadratic program fall along no direction that neither squares nor the rows with
+    multipliers see, however slowly: a residual that is small beside the other costs does not tell. Unknowns of one
+    sample each, such as slacks, have rows of their own; what norm bounds and other losses leave open is told by other
+    proofs."""
+    if problem.norm_bounds or not all(t.is_half_square for t in problem.terms):
+        return True
+    names = [v.name for v in problem.variables if v.kind not in BY_SAMPLE and not _curved_itself(problem, v.name)]
+    where = problem.places(names) if names else np.empty(0, dtype=np.intp)
+    if not np.any(problem.q[where]):
+        return True
+    if where.size > MAX_FACTORED_UNKNOWNS:
+        return False
+    terms = [t for t in problem.terms if any(v in t.entries for v in names)]
+    held, holding = _held(problem, multipliers), _holding(problem, multipliers, names)
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        return _Correction(problem, terms, names, where, x, held, holding).holds_costs(
+            _gradient(problem, x, held)[where]
+        )
 
 
 def _curved_itself(problem: Problem, variable: str) -> bool:
@@ -160,12 +185,13 @@ class _Correction:
         self.problem, self.names, self.where, self.held, self.holding = problem, names, where, held, holding
         self.terms: list[tuple[Term, Rows, Array]] = []
         self.hessian = np.zeros((where.size, where.size))
+        self.curved: list[Rows] = []
         start = 0
         for v in names:
             stop = start + problem.variable(v).size
-            p = problem.P.get(v)
-            if p is not None:
-                self.hessian[start:stop, start:stop] += p.to_dense()
+            if (p := problem.P.get(v)) is not None and (rows := problem.narrow_rows({v: p}, names)) is not None:
+                self.hessian[start:stop] += rows.to_dense()
+                self.curved.append(rows)
             start = stop
         for t in terms:
             rows = problem.narrow_rows(t.entries, names)
@@ -177,13 +203,14 @@ class _Correction:
 
     def in_basis(self) -> _Correction | None:
         """The same over combinations of columns that span all of them, z with x = Tz; None where columns depend on
-        others by rounding alone, where some curve of themselves, and where there would be too much to multiply out."""
+        others by rounding alone, where a variable curves of itself (and is not free), and where there would be too
+        much to multiply out."""
         rows = self.problem.remembered(FreeRows)
-        if rows.names != self.names or self.problem.gauge or any(v in self.problem.P for v in self.names):
+        if rows.names != self.names or self.problem.gauge:
             return None
         if sum(t.size for t, _, _ in self.terms) * self.where.size > MAX_MULTIPLIED_ENTRIES:
             return None
-        if (basis := rows.basis) is None or (basis.others.size and not rows.is_exact):
+        if (basis := rows.basis) is None or not rows.is_exact:
             return None
         if self._costs_along(basis.null_vectors):
             return None
@@ -201,12 +228,34 @@ class _Correction:
         along = along - flat @ least_squares(flat, along)
         return np.asarray(self.basis.orthogonal.T @ (along * unit)[self.basis.columns])
 
+    def holds_costs(self, gradient: Array) -> bool:
+        """Whether the linear costs stay the same along all directions without curvature: there are none, or a change
+        of the multipliers removes the whole gradient, or the costs do not change along any of them."""
+        if self._step(self.hessian, gradient) is not None:
+            return True
+        held = sum((rows.gram(size * size) for rows, size, _ in self.holding), self.hessian)
+        if (step := self._step(held, gradient)) is not None:
+            changes = [size * (rows @ step) for rows, size, signed in self.holding if signed]
+            if all(np.all(np.abs(change) <= MAX_MULTIPLIER_CHANGE) for change in changes):
+                return True
+        if self.where.size > MAX_UNKNOWNS_OF_EIGENVECTORS or not np.all(np.isfinite(self.hessian)):
+            return False
+        unit = _units(self.hessian)
+        values, vectors = np.linalg.eigh(self.hessian / np.outer(unit, unit))
+        return not self._costs_along(vectors[:, values <= FLAT * values[-1]] / unit[:, None])
+
+    def _step(self, hessian: Array, gradient: Array) -> Array | None:
+        """That of Newton, by a Cholesky factor; None where columns nearly repeat each other."""
+        unit = _units(hessian)
+        scaled = hessian / np.outer(unit, unit)
+        step = _by_cholesky(scaled, gradient / unit) if np.all(np.isfinite(scaled)) else None
+        return None if step is None else step / unit
+
     def remaining(self, gradient: Array, quickly: bool) -> float | None:
         """What is left of the slopes; None where the step cannot be found, ``quickly`` by a Cholesky factor alone."""
         if not np.all(np.isfinite(self.hessian)):
             return None
-        size = np.sqrt(np.diag(self.hessian))
-        size = np.where(size > 0, size, 1.0)
+        size = _units(self.hessian)
         scaled = self.problem.fill_null_directions(self.hessian / np.outer(size, size), size, self.where)
         step = _by_cholesky(scaled, gradient / size)
         if step is None:
@@ -225,7 +274,7 @@ class _Correction:
         """The step where columns repeat each other; None where the Hessian is too flat to tell a repeated column from
         a loss that has run off to infinity."""
         values, vectors = np.linalg.eigh(scaled)
-        flat = values <= 1e-13 * values[-1]
+        flat = values <= FLAT * values[-1]
         directions = vectors[:, flat] / size[:, None]
         for t, rows, _ in self.terms:
             counted = rows[t.counted]
@@ -240,32 +289,41 @@ class _Correction:
     def _costs_along(self, directions: Array) -> bool:
         """Whether the linear costs, less what the multipliers of constraints hold, change along directions D that move
         no loss: then nothing shows that the objective does not fall for ever along one of them, however slowly. That
-        they do not is proved where the costs are a combination, without rounding, of the rows of losses and the rows H
-        of ``holding``, and the change e of the latter's multipliers with
+        they do not is proved where the costs are a combination, without rounding, of the rows of losses, of P, and of
+        the rows H of ``holding``, and the change e of the latter's multipliers with
 
             D'(q + held + H' diag(size) e) = 0
 
-        leaves those of inequalities above 0."""
+        leaves those of inequalities above 0. Multipliers of norm bounds are no numbers that rank can speak of."""
         q, held = self.problem.q[self.where], self.held[self.where]
         if not np.any(q):
             return False
-        along, sizes = directions.T @ (q + held), np.abs(directions.T) @ np.abs(q)
+        if self.problem.norm_bounds:
+            return True
+        sizes = np.abs(directions.T) @ np.abs(q)
+        directions = directions / np.where(sizes > 0, sizes, 1.0)
+        along = directions.T @ (q + held)
         if self.holding:
             moved = np.hstack([(rows @ directions).T * size for rows, size, _ in self.holding])
-            change = least_squares(
-                moved / np.where(sizes > 0, sizes, 1.0)[:, None], -along / np.where(sizes > 0, sizes, 1.0)
-            )
+            change = least_squares(moved, -along)
             signed = np.concatenate([np.full(rows.shape[0], signed) for rows, _, signed in self.holding])
             if not np.all(np.abs(change[signed]) <= MAX_MULTIPLIER_CHANGE):
                 return True
             along = along + moved @ change
-        if not np.all(np.abs(along) <= LEFT_BY_ROUNDING * sizes):
+        if not np.all(np.abs(along) <= LEFT_BY_ROUNDING):
             return True
-        parts = [*(rows[t.counted] for t, rows, _ in self.terms), *(rows for rows, _, _ in self.holding)]
+        seen = [rows[t.counted] for t, rows, _ in self.terms]
+        parts = [*seen, *self.curved, *(rows for rows, _, _ in self.holding)]
         if any(part.rounding for part in parts) or sum(part.shape[0] for part in parts) * q.size > MAX_RANKED_ENTRIES:
             return True
-        rows = np.vstack([part.to_dense() for part in parts])
+        rows = np.vstack([np.zeros((1, q.size)), *(part.to_dense() for part in parts)])
         return rank(np.vstack([rows, q])) > rank(rows)
+
+
+def _units(hessian: Array) -> Array:
+    """Those in which it has a diagonal of ones."""
+    size = np.sqrt(np.diag(hessian))
+    return np.where(size > 0, size, 1.0)
 
 
 def _by_cholesky(scaled: Array, gradient: Array) -> Array | None:

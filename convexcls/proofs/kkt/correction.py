@@ -261,8 +261,10 @@ class GroupRows:
 
     @cached_property
     def is_exact(self) -> bool:
-        """Whether the other columns are combinations of those of the basis, without rounding."""
+        """Whether the other columns, if there are any, are combinations of those of the basis, without rounding."""
         assert self.basis is not None
+        if not self.basis.others.size:
+            return True
         if all(np.isfinite(rows.rounding) for rows in self.maps):
             return self.basis.is_exact
         return _rank(self.maps) <= self.basis.columns.size
@@ -288,7 +290,7 @@ class GroupRows:
             return Correction(self.whole.change(r), True, self.whole.largest_change(off))
         if sum(rows.shape[0] for rows in self.maps) * self.where.size <= MAX_RANKED_ENTRIES and self._near_dependence:
             return _by_rationals(self.maps, self.costs, r, off)
-        if self.basis is None or (self.basis.others.size and not self.is_exact):
+        if self.basis is None or not self.is_exact:
             return Correction(float("inf"), False)
         return self._on_basis(self.basis, Ball(r, off), enough)
 

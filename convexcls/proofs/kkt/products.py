@@ -86,7 +86,7 @@ def _entry_errors(rows: JoinedRows, closely: bool) -> tuple[float, Array | float
         error = _error_of(f.core if f.core.as_centred is None else f.core.as_centred.whole, closely)
         largest = 1.0 if f.left is None else float(np.abs(f.left).max(initial=0.0))
         absolute[where] = largest * error.absolute * (1.0 if f.right is None else np.abs(f.right)) * 1.01
-    return relative, absolute if np.any(absolute) else 0.0
+    return relative, absolute
 
 
 def _error_of(core: Rows, closely: bool) -> EntryError:

@@ -6,6 +6,7 @@ With the loss e^-u, whose slopes end at 0, a step that moves the argument by v l
 from __future__ import annotations
 
 import sys
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from scipy import sparse
 
 import convexcls as cc
 from convexcls.losses import Exponential, HalfSquare, Logistic
-from convexcls.proofs.kkt.attainment import attainment
+from convexcls.proofs.kkt.attainment import attainment, linear_costs_are_held
 from convexcls.proofs.verdict import certify
 from convexcls.rows import as_rows
 from tests.small_problems import a, block, over
@@ -378,3 +379,223 @@ def test_only_rows_with_a_multiplier_hold_a_cost():
     assert attainment(problem, np.zeros(4), {"held": a(0, 1)}) == -np.inf
     equal = over(4, block("held", rows, 0.0, "=="), terms=[term], linear={"x": q})
     assert attainment(equal, np.zeros(4), {"held": a(2.0**-30, 1)}) > 0.9
+
+
+PAIR = [[1.0, 1.0], [-1.0, -1.0]]
+
+
+@pytest.mark.parametrize(("share", "proved"), [(1.25, True), (0.75, True), (2.5, False), (0.4, False)])
+def test_a_multiplier_may_change_by_half_of_itself(share, proved):
+    """x1 - x2 costs 1/4, held by a multiplier that should be 1/4: 1.25 times that has to fall by a fifth of itself."""
+    held = over(2, block("held", [[-1.0, 1.0]], 0.0), terms=[exponentials(PAIR)], linear={"x": a(0.25, -0.25)})
+    assert (attainment(held, a(0, 0), {"held": a(share * 0.25)}, a(0, 0)) > 0.9) is proved
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_the_multiplier_of_an_equation_may_change_as_it_likes(sign):
+    equal = over(2, block("equal", [[-1.0, 1.0]], 0.0, "=="), terms=[exponentials(PAIR)], linear={"x": a(sign, -sign)})
+    assert attainment(equal, a(0, 0), {"equal": a(0)}, a(0, 0)) > 0.9
+
+
+def test_a_row_without_a_multiplier_holds_no_cost_however_small():
+    """x2 costs the last digit of 1 more than x1: the row over x1 - x2 would hold that, but nothing pays it."""
+    loose = block("loose", [[1.0, -1.0]], 5.0)
+    problem = over(2, loose, terms=[exponentials(PAIR)], linear={"x": a(1.0, 1.0 + 2.0**-52)})
+    assert attainment(problem, a(0, 0), {"loose": a(0)}, a(0, 0)) == -np.inf
+    assert attainment(problem, a(0, 0), {"loose": a(2.0**-52)}, a(0, 0)) > 0.9
+
+
+def test_a_cost_of_some_unknowns_alone():
+    """x1 and x2 repeat each other. Their difference costs, beside a third that does not; then the third costs, which is
+    nothing along their difference."""
+    rows = [[1.0, 1.0, 0.0], [-1.0, -1.0, 0.0], [0.0, 0.0, 1.0], [0.0, 0.0, -1.0]]
+    falls = over(3, terms=[exponentials(rows)], linear={"x": a(1e-9, -1e-9, 0)})
+    assert attainment(falls, np.zeros(3), {}, np.zeros(3)) == -np.inf
+    third = over(3, terms=[exponentials(rows)], linear={"x": a(0, 0, 0.5)})
+    assert attainment(third, np.zeros(3), {}, np.zeros(3)) > 0.9
+
+
+@pytest.mark.parametrize("cost", [2.0**-10, -(2.0**-10), 2.0**-45])
+@pytest.mark.parametrize("also", [0, 1])
+def test_rows_that_hardly_differ_hold_no_cost_across_them(cost, also):
+    """Only x3 is in the losses. x2 costs; of x1 and x1 + 2^-52 cost x2 that is a combination, of 2^52 times each: more
+    than a multiplier may change, and more than least squares finds. A fourth unknown costs nothing."""
+    seen = np.hstack([[[0.0, 0.0, 1.0], [0.0, 0.0, -1.0]], np.zeros((2, also))])
+    nearly = np.hstack([[[1.0, 0.0, 0.0], [1.0, 2.0**-52 * cost, 0.0], [-1.0, 0.0, 0.0]], np.zeros((3, also))])
+    q = np.append(cost * a(0, 1, 0), np.zeros(also))
+    problem = over(q.size, block("held", nearly, 0.0), terms=[exponentials(seen)], linear={"x": q})
+    assert attainment(problem, np.zeros(q.size), {"held": abs(cost) * a(1, 1, 2)}, np.zeros(q.size)) == -np.inf
+
+
+def test_rows_that_doubles_round_hold_no_cost():
+    """Entries of 1/10: where nothing costs there is nothing to hold; what does is no combination of their doubles."""
+    tenth = Fraction(1, 10)
+    tenths = cc.EmpiricalRisk([[tenth, tenth], [tenth, tenth]], [0, 1], loss="exponential", intercept=False)
+    assert attainment(tenths, a(0, 0), {}, a(0, 0)) > 0.9
+    variables, q = [cc.Variable("coef", 2, "x")], {"coef": a(0.5, 0.5)}
+    for rows, proved in ((tenths.terms[0].entries["coef"], False), (np.array(PAIR), True)):
+        term = cc.Term("rows", {"coef": rows}, loss=Exponential())
+        hold = cc.Constraint("hold", {"coef": np.array([[1.0, 1.0]])}, rhs=0.0, relation="<=")
+        for constraints in ([], [hold]):
+            problem = cc.Problem("small", variables, constraints=constraints, terms=[term], linear=q)
+            assert (attainment(problem, a(0, 0), {"hold": a(1)}, a(0, 0)) > 0.9) is proved
+
+
+@pytest.mark.parametrize(("limit", "proved"), [(6, True), (5, False)])
+def test_costs_are_ranked_with_few_entries_alone(limit, proved, monkeypatch):
+    monkeypatch.setattr(LIMITS, "MAX_RANKED_ENTRIES", limit)
+    problem = over(2, terms=[exponentials([*PAIR, [2.0, 2.0]])], linear={"x": a(0.5, 0.5)})
+    assert (attainment(problem, a(0, 0), {}, a(0, 0)) > 0.9) is proved
+
+
+LAST = a(1, -1, -1, 1)
+
+
+@pytest.mark.parametrize(("limit", "proved"), [(12, True), (11, False)])
+def test_few_entries_alone_are_multiplied_out_for_a_basis(limit, proved, monkeypatch):
+    monkeypatch.setattr(LIMITS, "MAX_MULTIPLIED_ENTRIES", limit)
+    rows = np.column_stack([SIGNS, SIGNS + 2.0**-25 * OTHER, THIRD])
+    assert (attainment(over(3, terms=[exponentials(rows)]), np.zeros(3), {}, np.zeros(3)) > 0.9) is proved
+
+
+@pytest.mark.parametrize(("second", "proved"), [(SIGNS, True), (SIGNS + 2.0**-45 * OTHER, False)])
+def test_columns_are_left_out_of_a_basis_only_where_they_repeat_others_exactly(second, proved):
+    """Beside two that are too near for eigenvectors."""
+    rows = np.column_stack([SIGNS, second, THIRD, THIRD + 2.0**-25 * LAST])
+    assert (attainment(over(4, terms=[exponentials(rows)]), np.zeros(4), {}, np.zeros(4)) > 0.9) is proved
+
+
+def test_units_of_columns_do_not_matter_to_eigenvectors():
+    rows = np.column_stack([SIGNS, 1e-9 * OTHER, THIRD])
+    assert attainment(over(3, terms=[exponentials(rows)], quadratic=FLAT), np.zeros(3), {}, np.zeros(3)) > 0.9
+
+
+def test_rows_of_zeros_have_nothing_that_moves():
+    problem = over(1, terms=[exponentials([[0.0], [0.0]])], quadratic={"x": as_rows(np.zeros((1, 1)))})
+    assert attainment(problem, a(0), {}, a(0)) == 1.0
+
+
+def test_a_gauge_beside_columns_that_repeat_each_other():
+    X = np.column_stack([SIGNS, SIGNS])
+    problem = cc.SoftmaxMLE(X, [0, 1, 1, 0])
+    s = problem.solve()
+    assert s.status == "optimal"
+    assert attainment(problem, s.x, s.multipliers) > 0.9
+
+
+def test_a_norm_bound_pulls_by_its_multiplier():
+    """‖(x1 + 2 x2, 3 x2)‖ <= 5 + x1 / 2 - x2 / 4 with the multiplier (u, mu) adds -E'u - mu f to the gradient."""
+    E, f, z = np.array([[1.0, 2.0], [0.0, 3.0]]), a(0.5, -0.25), a(0.25, -0.125, 0.5)
+    bound = cc.NormBound("bound", {"x": E}, bound_entries={"x": f[None]}, bound=5.0)
+    problem = over(2, terms=[exponentials(M, OFFSET, WEIGHTS)], norm_bounds=[bound])
+    expected = by_formula(M, SLOPE - E.T @ z[:2] - f * z[2], CURVATURE, WEIGHTS)
+    assert attainment(problem, X, {"bound": z}) == pytest.approx(expected)
+
+
+def test_a_norm_bound_holds_no_linear_cost():
+    """‖x‖ <= 1 keeps x1 - x2 from falling, but by a multiplier that is no rational."""
+    disc = cc.NormBound("disc", {"x": np.eye(2)}, bound=1.0)
+    problem = over(2, terms=[exponentials(PAIR)], linear={"x": a(0.25, -0.25)}, norm_bounds=[disc])
+    z = a(0.25, -0.25, np.sqrt(0.125))
+    assert attainment(problem, np.sqrt(0.5) * a(-1, 1), {"disc": z}, a(0, 0)) == -np.inf
+    across = over(2, terms=[exponentials(PAIR)], linear={"x": a(0.5, 0.5)}, norm_bounds=[disc])
+    assert attainment(across, a(0, 0), {"disc": a(2.0**-52, -(2.0**-52), 2.0**-51)}, a(0, 0)) == -np.inf
+
+
+@pytest.mark.parametrize("cost", [1e9, -1e9])
+@pytest.mark.parametrize("quadratic", [{}, FLAT])
+def test_large_costs_leave_much_by_rounding(cost, quadratic):
+    """The third column is the first and twice the second, and so are the costs: of 1e9 rounding leaves along their
+    difference more than 1e-12."""
+    rows = [[1.0, 2.0, 5.0], [-1.0, -2.0, -5.0], [3.0, 1.0, 5.0], [-3.0, -1.0, -5.0]]
+    problem = over(3, terms=[exponentials(rows)], linear={"x": cost * a(1, 2, 5)}, quadratic=quadratic)
+    assert attainment(problem, np.zeros(3), {}, np.zeros(3)) > 0.9
+
+
+def test_a_basis_is_taken_of_the_unknowns_in_question():
+    """y is in the radius of a norm bound, so that its rows are not among those that are measured by columns."""
+    term = exponentials({"x": np.array([*PAIR, [0, 0], [0, 0]]), "y": np.array([[0.0], [0.0], [1.0], [-1.0]])})
+    cone = cc.NormBound("cone", {"x": np.eye(2)}, bound_entries={"y": [[1.0]]}, bound=5.0)
+    variables = [cc.Variable("x", 2, "x"), cc.Variable("y", 1, "y")]
+    problem = cc.Problem("small", variables, terms=[term], norm_bounds=[cone])
+    assert attainment(problem, np.zeros(3), {"cone": np.zeros(3)}, np.zeros(3)) > 0.9
+
+
+# ---- linear costs of quadratic programs -----------------------------------------------------------------------------
+
+SQUARES = [cc.Term("squares", {"x": [[1.0, 1.0], [2.0, 2.0]]}, loss=HalfSquare())]
+SUM, BOTH = [[-1.0, -1.0]], [[-1.0, 0.0], [0.0, -1.0]]
+#: What holds a cost of (1, 1 + fall), or of -fall where only x1 is held: a point and multipliers for fall = 0.
+HELD_BY = {
+    "squares": (lambda q: over(2, terms=SQUARES, linear={"x": q}), a(-0.1, -0.1), {}),
+    "matrix": (lambda q: over(2, quadratic={"x": np.ones((2, 2))}, linear={"x": q}), a(-0.5, -0.5), {}),
+    "equation": (lambda q: over(2, block("total", SUM, -1.0, "=="), linear={"x": q}), a(0.5, 0.5), {"total": a(1)}),
+    "row": (lambda q: over(2, block("total", SUM, -1.0), linear={"x": q}), a(0.5, 0.5), {"total": a(1)}),
+    "rows": (
+        lambda q: over(2, block("least", [*SUM, [-2.0, -2.0]], [-1.0, -2.0]), linear={"x": q}),
+        a(0.5, 0.5),
+        {"least": a(0.5, 0.25)},
+    ),
+}
+
+
+@pytest.mark.parametrize("fall", [1e-9, 2.0**-40, 2.0**-52])
+@pytest.mark.parametrize("by", HELD_BY)
+def test_a_linear_cost_that_falls_slowly_is_no_optimum(by, fall):
+    """Whatever holds x1 + x2 does not hold x1 - x2; where each has a row of its own, both are."""
+    build, x, z = HELD_BY[by]
+    assert certify(build(a(1, 1)), x, z).status == "optimal"
+    certificate = certify(build(a(1, 1 + fall)), x, z)
+    assert certificate.kkt.holds(1e-8)
+    assert certificate.status != "optimal"
+    assert build(a(1, 1 + fall)).solve().status == "unattained"
+
+
+@pytest.mark.parametrize("fall", [1e-9, 2.0**-52])
+def test_costs_that_other_rows_hold(fall):
+    apart = over(2, block("each", BOTH, -1.0), linear={"x": a(1, 1 + fall)})
+    assert certify(apart, a(1, 1), {"each": a(1, 1)}).status == "optimal"
+    free = over(2, block("each", BOTH, -1.0), linear={"x": a(1, -fall)})
+    assert certify(free, a(1, 1), {"each": a(1, 0)}).status != "optimal"  # x2 is held from below
+    curved = over(2, quadratic={"x": a(1, 1)}, linear={"x": a(1, fall)})
+    assert certify(curved, a(-1, -fall), {}).status == "optimal"
+    empty = over(2, quadratic={"x": a(1, 0)}, linear={"x": a(1, fall)})
+    assert certify(empty, a(-1, 0), {}).status != "optimal"
+
+
+@pytest.mark.parametrize("share", [1.25, 2.5])
+def test_a_row_holds_what_its_multiplier_can_pay(share):
+    """Of a multiplier that should be 1; at 2.5 more than half of it would have to go."""
+    problem = over(1, block("least", [[-1.0]], -1.0), linear={"x": a(1)})
+    assert linear_costs_are_held(problem, a(1), {"least": a(share)}) is (share < 2)
+
+
+def test_programs_that_are_too_large_are_left_open(monkeypatch):
+    build, x, z = HELD_BY["row"]
+    problem = build(a(1, 1))
+    assert linear_costs_are_held(problem, x, z)
+    with monkeypatch.context() as patch:
+        patch.setattr(LIMITS, "MAX_UNKNOWNS_OF_EIGENVECTORS", 1)
+        assert not linear_costs_are_held(problem, x, z)
+    monkeypatch.setattr(LIMITS, "MAX_FACTORED_UNKNOWNS", 1)
+    assert not linear_costs_are_held(problem, x, z)
+    assert linear_costs_are_held(build(a(0, 0)), x, {"total": a(0)})  # without costs there is nothing to hold
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_programs_of_whole_numbers_keep_their_optima(seed):
+    """min q'x + 1/2 x'Px with Ax <= b and q = -A'z - Px for chosen x and z >= 0: optimal whatever depends on what; and
+    with a cost more that is no combination of the rows in use, x being free, without end."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(3, 7))
+    B, A = rng.integers(-2, 3, (n // 2 - 1, n)), rng.integers(-3, 4, (int(rng.integers(1, 9)), n))
+    x, z = rng.integers(-2, 3, n), rng.integers(0, 3, len(A))
+    P, b, free = B.T @ B, A @ x + (z == 0), {"x": (B.T @ B).astype(float)}
+    q = -A.T @ z - P @ x
+    problem = over(n, block("rows", A, b), linear={"x": q}, quadratic=free)
+    assert certify(problem, x.astype(float), {"rows": z.astype(float)}).status == "optimal"
+    used = np.vstack([A[z > 0], B])
+    flat = [e for e in np.eye(n) if np.linalg.matrix_rank(np.vstack([used, e])) > np.linalg.matrix_rank(used)]
+    for e in flat[:1]:
+        tilted = over(n, block("rows", A, b), linear={"x": q + 2.0**-40 * e}, quadratic=free)
+        assert certify(tilted, x.astype(float), {"rows": z.astype(float)}).status != "optimal"

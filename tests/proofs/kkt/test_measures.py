@@ -5,17 +5,20 @@ Every problem is made so that one number decides: another unit, price or size gi
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 import pytest
 
 import convexcls as cc
 from convexcls.losses import Exponential
-from convexcls.proofs.kkt.check import check_kkt
+from convexcls.proofs.kkt.check import _pull_error, check_kkt
 from convexcls.proofs.kkt.residuals import Sizes
 from convexcls.proofs.verdict import certify
 from convexcls.rows import DiagonalRows
 from tests.small_problems import a, block, over
 
+LIMITS = sys.modules[check_kkt.__module__]
 CURVED = {"quadratic": {"x": [1.0, 1.0]}}
 EYE = np.eye(2)
 
@@ -733,3 +736,50 @@ def test_samples_without_weight_have_no_say_in_how_others_are_measured():
     solution = cc.LeastAbsolute(X, y, coding="real", intercept=False, sample_weight=weights).solve()
     assert solution.status == "optimal"
     assert solution.objective == pytest.approx(1.0)
+
+
+# ---- residuals of large problems ------------------------------------------------------------------------------------
+
+ALTERNATING, CROSSED, LEVEL = a(1, -1, 1, -1), a(1, 1, -1, -1), a(1, 1, 1, 1)
+#: Two columns that differ by 1e-6; what is left, 1000 everywhere, is at right angles to both.
+NEAR = over(
+    2,
+    terms=[
+        cc.Term("fit", {"x": np.column_stack([ALTERNATING, ALTERNATING + 2.0**-20 * CROSSED])}, offset=1000 * LEVEL)
+    ],
+)
+#: Two columns at right angles, each with targets of 1000 that cancel.
+APART = over(2, terms=[cc.Term("fit", {"x": [[1.0, 0], [1, 0], [0, 1], [0, 1]]}, offset=1000 * ALTERNATING)])
+
+
+@pytest.mark.parametrize("limit", [20_000, 7, 0])
+def test_what_is_near_is_measured_by_columns_however_large_the_problem_is(limit, monkeypatch):
+    """A point far away along the difference: the residual is 1e-11 of what was added up, a change of 1e-5 in the
+    multipliers."""
+    monkeypatch.setattr(LIMITS, "MAX_EASY_ENTRIES", limit)
+    kkt = check_kkt(NEAR, a(1e4, -1e4), {}, 1e-8)
+    assert kkt.stationarity.relative == pytest.approx(1e4 * 2.0**-20 / 1000, rel=0.01)
+    assert check_kkt(NEAR, a(0, 0), {}, 1e-8).holds(1e-8)
+
+
+@pytest.mark.parametrize(("limit", "asked"), [(8, True), (7, False)])
+@pytest.mark.parametrize("x", [a(1, 0), a(-1, 0), a(0, 1)])
+def test_what_is_far_off_is_not_measured_by_columns_in_large_problems(limit, asked, x, monkeypatch):
+    """One residual of 2 beside 2000 is far above 1e-8 as it stands."""
+    monkeypatch.setattr(LIMITS, "MAX_EASY_ENTRIES", limit)
+    seen = []
+    own = LIMITS.FreeRows.correction
+    monkeypatch.setattr(LIMITS.FreeRows, "correction", lambda *given: seen.append(1) or own(*given))
+    kkt = check_kkt(APART, x, {}, 1e-8)
+    assert kkt.stationarity.relative >= 0.99e-3
+    assert bool(seen) is asked
+
+
+def test_the_rounding_of_light_samples_counts_beside_those_without_weight():
+    term = cc.Term("fit", {"x": [[1.0], [1.0], [1.0]]}, weights=a(0, 0.5, 2), loss=Exponential())
+    u, rad = a(np.inf, 0, 0), a(np.inf, 1e-3, 1e-3)
+    with np.errstate(all="ignore"):  # as in the check
+        error = _pull_error(term, u, rad)
+    assert error[0] == 0
+    assert error[2] == pytest.approx(4 * error[1])
+    assert error[1] >= 0.5e-3

@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 
 import convexcls as cc
-from convexcls.proofs.kkt.products import Gradient, facts, plain_values, quadratic_value, row_values
+from convexcls.proofs.kkt.products import Gradient, _gather, facts, plain_values, quadratic_value, row_values
 from convexcls.proofs.rigorous.products import entry_error, error_from_afar
 from convexcls.rows import CentredRows, JoinedRows, as_rows
+from convexcls.rows.doubled import FOLDED_ERROR, Doubled, product_error, two_product
 from convexcls.rows.kernel import KernelRows
 from tests.small_problems import a, block, over
 
@@ -567,3 +568,54 @@ def test_rationals_do_not_help_where_a_kernel_is_blurred():
         gradient = Gradient(problem, np.ones(5))
         gradient.add(problem.rows(row), a(1 / 3))
         assert np.isfinite(gradient.refined(np.array([0, 2])).rad).tolist() == [True, known]
+
+
+def test_what_is_lost_between_pieces_counts(monkeypatch):
+    """1 + 2^-60 + 2^-120 - 1 - 2^-60, a row at a time: two doubles lose the third number."""
+    monkeypatch.setattr(LIMITS, "BLOCK_ENTRIES", 1)
+    problem = over(1, block("row", [[1.0], [2.0**-60], [2.0**-120], [-1.0], [-(2.0**-60)]], 0.0))
+    gradient = Gradient(problem, a(0))
+    gradient.add(problem.rows(problem.constraints[0]), np.ones(5))
+    found = gradient.refined(np.array([0]))
+    assert_within(found, {0: Fraction(1, 2**120)}, [0])
+
+
+def test_unknowns_of_one_are_multiplied_like_others():
+    """2^30 + 1 + 2^-30 - 2^30, in doubt."""
+    rows, stated = rows_and_block([[BIG, 1.0, 1.0 / BIG, -BIG, 5.0]])
+    found = row_values(rows, a(1, 1, 1, 1, 0), stated, "rhs", 1e-18)
+    assert found.mid[0] == 1.0 + 2.0**-30
+
+
+# ---- many products --------------------------------------------------------------------------------------------------
+
+
+def test_many_products_are_added_up_in_turn_within_their_bound():
+    """Rows of 1200 products of very different sizes, one of zeros: the sum of what is kept is the true one within the
+    bound, which is that of the products and what folding them loses."""
+    rng = np.random.default_rng(3)
+    high = np.vstack([rng.normal(size=1200) * 10.0 ** rng.integers(-8, 9, 1200), rng.normal(size=1200), np.zeros(1200)])
+    z = rng.normal(size=1200)
+    for low in (np.zeros_like(high), 2.0**-54 * high * rng.choice([-1.0, 1.0], high.shape)):
+        entries, parts = Doubled(high, low), [[], [], []]
+        off = _gather(parts, np.arange(3), entries, z)
+        assert all(len(part) <= 2 for part in parts)
+        product, error = two_product(high, z)
+        several = np.abs(np.hstack([product, error, low * z])).sum(axis=1)
+        np.testing.assert_allclose(off, product_error(entries, z, product) + FOLDED_ERROR * several, rtol=1e-9)
+        for k, part in enumerate(parts):
+            rows = zip(high[k].tolist(), low[k].tolist(), z.tolist(), strict=True)
+            true = sum((Fraction(h) + Fraction(b)) * Fraction(v) for h, b, v in rows)
+            assert abs(sum(map(Fraction, part)) - true) <= Fraction(off[k])
+    few = [[], [], []]
+    assert np.all(_gather(few, np.arange(3), Doubled(high[:, :1000], low[:, :1000]), z[:1000]) < off + 1e-300)
+    assert [len(part) for part in few] == [3000, 3000, 3000]  # so few are kept as they are
+
+
+def test_products_that_overflow_are_not_folded():
+    entries, parts = Doubled(np.full((2, 1200), [[1e300], [1.0]]), np.zeros((2, 1200))), [[], []]
+    with np.errstate(all="ignore"):
+        off = _gather(parts, np.arange(2), entries, np.full(1200, 1e10))
+    assert not np.isfinite(off[0])
+    assert np.isfinite(off[1])
+    assert [len(part) for part in parts] == [3600, 3600]

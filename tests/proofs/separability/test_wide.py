@@ -49,25 +49,25 @@ VERDICTS = {
 
 @pytest.mark.parametrize("kind", VERDICTS)
 def test_separability_of_wide_tables(kind):
-    start = time.perf_counter()
+    start = time.process_time()
     found = cc.separability(table(kind), labels())
     assert found.verdict == VERDICTS[kind]
     assert found.complaints() == []
-    assert time.perf_counter() - start < PATIENCE
+    assert time.process_time() - start < PATIENCE
 
 
 @pytest.mark.parametrize(("kind", "status"), [("normal", "unattained"), ("meeting", "unattained")])
 def test_likelihoods_of_wide_tables(kind, status):
-    start = time.perf_counter()
+    start = time.process_time()
     assert cc.LogisticMLE(table(kind), labels()).solve().status == status
-    assert time.perf_counter() - start < PATIENCE
+    assert time.process_time() - start < PATIENCE
 
 
 @pytest.mark.parametrize(("kind", "status"), [("normal", "optimal"), ("sparse", "optimal"), ("meeting", "infeasible")])
 def test_hard_margins_of_wide_tables(kind, status):
-    start = time.perf_counter()
+    start = time.process_time()
     assert cc.HardMarginSVM(table(kind), labels()).solve().status == status
-    assert time.perf_counter() - start < PATIENCE
+    assert time.process_time() - start < PATIENCE
 
 
 def test_the_verdict_is_that_of_all_columns():
@@ -135,12 +135,12 @@ def test_wide_files(tmp_path):
     head = ",".join(f"x{j}" for j in range(COLUMNS)) + ",label\n"
     body = "".join(",".join(map(str, row)) + f",{i % 2}\n" for i, row in enumerate(X))
     (tmp_path / "wide.csv").write_text(head + body)
-    start = time.perf_counter()
+    start = time.process_time()
     for command, said in ((["separability"], "STRICTLY SEPARABLE"), (["solve", "-m", "logistic"], "UNATTAINED")):
         done = CliRunner().invoke(main, [*command, str(tmp_path / "wide.csv")])
         assert done.exit_code == 0, done.output
         assert said in done.output
-    assert time.perf_counter() - start < PATIENCE
+    assert time.process_time() - start < PATIENCE
     with pytest.raises(cc.NoAnswer, match="20001 coefficients would take too long"):
         cc.existence(cc.LogisticMLE(X, labels(6)))
     with pytest.raises(cc.estimators.NoMaximumError, match="no maximum"):
