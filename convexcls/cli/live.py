@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import webbrowser
 from dataclasses import replace
 from importlib.util import find_spec
@@ -12,7 +13,7 @@ import click
 
 from convexcls import gallery
 from convexcls.cli import arguments
-from convexcls.cli.screen import Working, emit, quoted, say
+from convexcls.cli.screen import emit, quoted, say
 from convexcls.cli.sources import Request, read_problem
 from convexcls.models import by_kind
 
@@ -21,6 +22,16 @@ LOOPBACK = "127.0.0.1"
 _SOURCE = arguments.completer(lambda _: gallery.entries(), files=True)
 _MODEL = "The classifier, for a data file (default: soft-margin)."
 _KINDS = arguments.completer(lambda _: by_kind())
+#: A token has at least so many letters: nobody guesses it.
+MIN_TOKEN_LETTERS = 16
+
+
+def _checked(ctx: click.Context, parameter: click.Parameter, token: str | None) -> str | None:
+    """A token that can stand in an address."""
+    if token is None or (len(token) >= MIN_TOKEN_LETTERS and re.fullmatch(r"[A-Za-z0-9_-]+", token)):
+        return token
+    wanted = f"give {MIN_TOKEN_LETTERS} letters or more, of A-Z, a-z, 0-9, _ and -"
+    raise click.BadParameter(f"{quoted(token)} can be guessed, or cannot stand in an address: {wanted}", ctx, parameter)
 
 
 @click.command()
@@ -33,8 +44,9 @@ _KINDS = arguments.completer(lambda _: by_kind())
 @click.option(
     "--host", default=LOOPBACK, show_default=True, metavar="ADDRESS", help="Another address lets other machines in."
 )
+@click.option("--token", callback=_checked, help="The token of an address that was open before, to serve it again.")
 @click.option("--no-browser", is_flag=True, help="Only print the address of the page.")
-def live(source: str | None, port: int, host: str, no_browser: bool, **given: Any) -> int:
+def live(source: str | None, port: int, host: str, token: str | None, no_browser: bool, **given: Any) -> int:
     """Open a page on which points are dragged, and margins, multipliers and the proof follow.
 
     SOURCE is a problem of the gallery with two features (a name from 'convexcls problems'), or a data file of which two
@@ -66,9 +78,9 @@ def live(source: str | None, port: int, host: str, no_browser: bool, **given: An
         if not no_browser:
             webbrowser.open(url)
 
+    say("Starting; this takes a few seconds.")
     try:
-        with Working("starting"):
-            serve(state, host, port, ready)
+        serve(state, host, port, ready, token)
     except OSError as error:
         raise click.UsageError(f"--host {host} --port {port}: {error.strerror or error}") from None
     return 0

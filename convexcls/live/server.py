@@ -211,8 +211,11 @@ class Talk:
                 await self.page.send_text(text)
 
 
-def serve(state: Mapping[str, Any], host: str, port: int, ready: Callable[[str], None]) -> None:
-    """Serve the page until Ctrl-C; ``ready`` hears the address once it answers. Port 0 takes one that is free."""
+def serve(
+    state: Mapping[str, Any], host: str, port: int, ready: Callable[[str], None], token: str | None = None
+) -> None:
+    """Serve the page until Ctrl-C; ``ready`` hears the address once it answers. Port 0 takes one that is free; without
+    a token there is a new one."""
     import uvicorn
 
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
@@ -220,19 +223,19 @@ def serve(state: Mapping[str, Any], host: str, port: int, ready: Callable[[str],
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     with listening:
         listening.bind((host, port))
-        place = Place(host, int(listening.getsockname()[1]), secrets.token_urlsafe(18))
+        place = Place(host, int(listening.getsockname()[1]), token or secrets.token_urlsafe(18))
         pool = Pool()
         app = application(lambda: place, state, pool)
         settings: dict[str, Any] = {"log_level": "error", "access_log": False, "server_header": False}
         config = uvicorn.Config(app, ws="websockets-sansio", ws_max_size=MAX_MESSAGE_BYTES, lifespan="on", **settings)
-        server = _Server(config, lambda: ready(place.url))
+        server = _telling(config, lambda: ready(place.url))
         try:
             server.run(sockets=[listening])
         finally:
             pool.end()
 
 
-def _Server(config: Any, ready: Callable[[], None]) -> Any:
+def _telling(config: Any, ready: Callable[[], None]) -> Any:
     """A server that says when it answers."""
     import uvicorn
 

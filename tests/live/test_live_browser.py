@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import base64
 import json
+import socket
+import subprocess
+import sys
+from contextlib import closing
 
 import numpy as np
 import pytest
@@ -379,6 +383,40 @@ def contrast(first, second):
 
     low, high = sorted((light(first), light(second)))
     return (high + 0.05) / (low + 0.05)
+
+
+# ---- a server that ends ---------------------------------------------------------------------------------
+
+
+def test_a_killed_server_is_noticed_and_found_again(browser):
+    with closing(socket.socket()) as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [sys.executable, "-m", "convexcls", "live", "--no-browser", "--port", str(port), "--token", "t" * 20]
+
+    def started():
+        server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        return server, server.stdout.readline().strip()
+
+    server, url = started()
+    try:
+        seen = Visit(browser, url, state(APART))
+        server.kill()
+        server.communicate()
+        trouble = seen.page.locator(".trouble")
+        trouble.wait_for(state="visible")
+        assert "lost" in trouble.inner_text()
+        seen.drag(5, -4.2, 1.8)  # meanwhile the picture can be changed
+        seen.page.mouse.up()
+        server, _ = started()
+        trouble.wait_for(state="hidden")
+        seen.page.wait_for_function(
+            "() => document.getElementById('live').convexcls.panels[0].shown.discs.values[5] > 0"
+        )
+        seen.context.close()
+    finally:
+        server.kill()
+        server.communicate()
 
 
 # ---- how fast -------------------------------------------------------------------------------------------

@@ -251,6 +251,8 @@ def test_bad_input_is_told_before_anything_is_served(monkeypatch):
         ("--model", "logistic"): "name one",
         ("twenty_points", "--port", "99999"): "--port",
         ("--host", "203.0.113.77"): "--host",
+        ("--token", "short"): "can be guessed",
+        ("--token", "a/b" * 9): "cannot stand in an address",
     }.items():
         found = run(*args)
         assert found.exit_code != 0, args
