@@ -252,7 +252,7 @@ class Plot {
       ...across.map((t) => svg("text", { class: "tick", x: s.x(t), y: box.y + box.height + 14, "text-anchor": "middle" }, t.replace("-", "−"))),
       ...up.map((t) => svg("text", { class: "tick", x: box.x - 6, y: s.y(t) + 4, "text-anchor": "end" }, t.replace("-", "−"))),
       svg("text", { class: "name", x: box.x + box.width, y: box.y + box.height + 29, "text-anchor": "end" }, first),
-      svg("text", { class: "name", x: 4, y: box.y + 2, "text-anchor": "end", transform: "rotate(-90 8 14)" }, second));
+      svg("text", { class: "name", x: 12, y: box.y, "text-anchor": "end", transform: `rotate(-90 12 ${box.y})` }, second));
   }
 
   drawAnswer(shown, step) {
@@ -381,7 +381,7 @@ class Plot {
 function legend(shown, step) {
   if (!shown) return [];
   const { discs, drawn, hulls, runaway } = shown, slab = drawn?.slab, out = [];
-  if (discs) out.push(`discs: ${discs.name} ${discs.symbol}, by area${discs.bound === null ? "" : `, the largest at ${discs.symbol} = C`}`);
+  if (discs) out.push(`discs: ${discs.name} ${discs.symbol}, by area${discs.bound === null ? "" : `, at most ${short(discs.bound, 3)}`}`);
   else if (hulls?.meet) out.push("star: the point of both hulls", "discs: its weights, which add up to 1 in each class");
   if (slab) out.push(`dashed: margins, f = ±${short(slab.level, 3)}`);
   if (slab?.slack.length) out.push("short lines: slack");
@@ -981,7 +981,7 @@ export class App {
   }
 
   answered({ state, time }, answer) {
-    this.complain("");
+    if (time !== null || this.answer) this.complain("");
     if (state.points.length !== this.state.points.length || state.panels.length !== this.panels.length) return;
     answer.panels.forEach((shown, k) => {
       if (shown.model === this.state.panels[k].model) this.panels[k].show({ ...this.state, moving: state.moving }, shown, this.selected);
@@ -1069,6 +1069,21 @@ export function unpacked(text) {
   return { schema: SCHEMA, ...JSON.parse(new TextDecoder().decode(bytes)) };
 }
 
+/** A state whose panels say everything. */
+function complete(state) {
+  return { ...state, panels: state.panels.map((asked) => ({ model: asked.model, parameters: asked.parameters ?? {}, solver: asked.solver ?? "auto", path: asked.path ?? false })) };
+}
+
+/** Whether what an address held can be shown at all; the server checks the rest. */
+function isState(state, menu) {
+  const finite = (values, length) => Array.isArray(values) && values.length === length && values.every(Number.isFinite);
+  const names = (values, least, most) => Array.isArray(values) && values.length >= least && values.length <= most && values.every((name) => typeof name === "string");
+  const { points, classes, features, frame, panels } = state;
+  return names(classes, 2, 3) && names(features, 2, 2) && finite(frame, 4) && frame[0] < frame[1] && frame[2] < frame[3]
+    && Array.isArray(points) && points.length <= MAX_POINTS && points.every((point) => finite(point, 3) && point[2] in classes)
+    && Array.isArray(panels) && [1, 2].includes(panels.length) && panels.every((asked) => asked && Object.hasOwn(menu.models, asked.model));
+}
+
 /** The server at the other end of a socket: questions with numbers, answers to them, and a new try when it is gone. */
 class Server {
   constructor(address, greeted, changed) {
@@ -1129,8 +1144,12 @@ export function page(element) {
   const socket = new URL("socket", location.href);
   socket.protocol = socket.protocol.replace("http", "ws");
   socket.hash = socket.search = "";
+  const refused = "The address holds no picture that can be shown.";
   const greeted = ({ menu, state }) => {
-    app ??= new App(element, menu, address.read() ?? state, home);
+    if (app) return;
+    const kept = address.read(), fits = kept !== null && isState(kept, menu);
+    app = new App(element, menu, fits ? complete(kept) : state, home);
+    if (location.hash.length > 1 && !fits) app.complain(refused);
   };
   const changed = (back) => {
     if (!app) element.textContent = "The server does not answer; trying again …";
@@ -1141,7 +1160,9 @@ export function page(element) {
   const home = { ask: (state) => server.ask(state), load: (what) => server.load(what), address, rest: address.write, get lost() { return server.lost; } };
   addEventListener("hashchange", () => {
     const state = address.read();
-    if (app && state && !same(plain(state), app.state)) app.take(state);
+    if (!app) return;
+    if (state === null || !isState(state, app.menu)) app.complain(refused);
+    else if (!same(plain(complete(state)), app.state)) app.take(complete(state));
   });
 }
 

@@ -57,7 +57,7 @@ class Offer:
 INTERCEPT = {"intercept": (True, False)}
 C = Slider("C", "C", 1.0, 0.01, 1000.0)
 C_OR_HARD = Slider("C", "C", 1.0, 0.01, 1000.0, unbounded=True)
-L2 = Slider("l2", "λ", 0.0, 0.001, 100.0, left=0.0)
+L2 = Slider("l2", "l2", 0.0, 0.001, 100.0, left=0.0)
 GAMMA = Slider("gamma", "γ", 0.5, 0.01, 10.0)
 DEGREE = Slider("degree", "degree", 2, 1, 6, whole=True)
 COEF0 = Slider("coef0", "coef0", 1.0, 0.01, 10.0, left=0.0)

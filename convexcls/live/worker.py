@@ -52,6 +52,9 @@ def _warmed() -> dict[str, Any]:
 
     for model in OFFERS:
         answer(first_state(model))
+    rule = first_state("perceptron")  # its loop is compiled
+    rule["panels"][0] |= {"solver": "perceptron", "path": True}
+    answer(rule)
     return {}
 
 

@@ -118,7 +118,7 @@ WALKS = {
         12,
     ),
     "a-penalty-holds-it": Walk(
-        "A penalty λ gives separated classes a maximum again. As λ falls, the coefficients grow without end.",
+        "A penalty l2 gives separated classes a maximum again. As it falls, the coefficients grow without end.",
         slid(TWO, "logistic", "l2", (10.0, 0.001)),
     ),
     "a-kernel-follows": Walk(

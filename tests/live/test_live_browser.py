@@ -198,6 +198,23 @@ def test_the_address_gives_the_same_picture(visit, browser):
     context.close()
 
 
+@pytest.mark.parametrize(
+    "fragment", ["nonsense", packed({"points": 3}), packed({**first_state(), "frame": [1, 0, 0, 1]})]
+)
+def test_an_address_without_a_picture_begins_anew(browser, served, fragment):
+    context = browser.new_context()
+    page, errors = context.new_page(), []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.goto(f"{served}#{fragment}")
+    page.wait_for_selector(".badge")
+    assert "holds no picture" in page.locator(".trouble").inner_text()
+    assert page.locator(".point").count() == len(FIRST_POINTS)
+    page.evaluate("location.hash = '#more-nonsense'")
+    page.wait_for_selector(".trouble:not([hidden])")
+    assert errors == []
+    context.close()
+
+
 def test_undo_and_redo(visit):
     seen = visit(state(APART))
     before = seen.state
