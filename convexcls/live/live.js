@@ -444,14 +444,32 @@ function residualBars(shown, step) {
   return [list, html("p", { class: "scale" }, `relative residuals, 1e${LEAST_POWER} to 1e${LARGEST_POWER}; the mark is the tolerance ${shown.tolerance.toExponential(0)}`.replaceAll("e-", "e−"))];
 }
 
-function sampleTable(samples, hands) {
-  const title = (pieces) => pieces.map((piece) => (piece.small ? html("small", {}, written(piece)) : html("span", {}, written(piece))));
-  const head = html("tr", {}, ...samples.columns.map((c) => html("th", { scope: "col", class: c.right ? "number" : null, "data-name": c.title.filter((piece) => !piece.small).map((piece) => piece.text).join("") }, ...title(c.title))));
-  const body = samples.rows.map(({ row, cells }) => html("tr", row === null ? {} : {
-    "data-row": row, pointerenter: () => hands?.hover(row), click: () => hands?.select(row),
-  }, ...cells.map((cell, k) => html("td", { class: samples.columns[k].right ? "number" : null }, cell.replace(/^-/, "−")))));
-  return html("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": samples.title },
-    html("table", { pointerleave: () => hands?.hover(null) }, html("caption", {}, samples.cut ? `${samples.title}. ${samples.cut}` : samples.title), html("thead", {}, head), html("tbody", {}, ...body)));
+const signed = (text) => text.replace(/(^|[ ,(])-(?=[\d.])/g, "$1−");
+
+/** The table of samples. Its cells are written anew while its rows stay what they are: that is a few milliseconds. */
+class SampleTable {
+  static key = ({ title, cut, columns, rows }) => JSON.stringify([title, cut, columns.map((c) => c.title.map((piece) => piece.text)), rows.map(({ row }) => row)]);
+
+  constructor(samples, hands) {
+    this.key = SampleTable.key(samples);
+    const title = (pieces) => pieces.map((piece) => (piece.small ? html("small", {}, written(piece)) : html("span", {}, written(piece))));
+    const name = (pieces) => pieces.filter((piece) => !piece.small).map((piece) => piece.text).join("");
+    const head = html("tr", {}, ...samples.columns.map((c) => html("th", { scope: "col", class: c.right ? "number" : null, "data-name": name(c.title) }, ...title(c.title))));
+    this.cells = samples.rows.map(({ cells }) => cells.map((_, k) => html("td", { class: samples.columns[k].right ? "number" : null })));
+    const body = samples.rows.map(({ row }, k) => html("tr", row === null ? {} : {
+      "data-row": row, pointerenter: () => hands?.hover(row), click: () => hands?.select(row),
+    }, ...this.cells[k]));
+    this.node = html("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": samples.title },
+      html("table", { pointerleave: () => hands?.hover(null) }, html("caption", {}, samples.cut ? `${samples.title}. ${samples.cut}` : samples.title), html("thead", {}, head), html("tbody", {}, ...body)));
+    this.write(samples);
+  }
+
+  write(samples) {
+    samples.rows.forEach(({ cells }, k) => cells.forEach((cell, j) => {
+      const text = signed(cell), place = this.cells[k][j];
+      if (place.textContent !== text) place.textContent = text;
+    }));
+  }
 }
 
 function prose(lines) {
@@ -613,7 +631,7 @@ class Panel {
   drawDetails() {
     const told = this.shown && !this.shown.refused ? this.shown : null;
     const parts = {
-      samples: () => (told?.samples ? [sampleTable(told.samples, this.hands)] : []),
+      samples: () => (told?.samples ? [this.tableOf(told.samples)] : []),
       proof: () => (told ? [...prose(told.words), ...(told.infinity ? prose(told.infinity.words) : [])] : []),
       formulas: () => (told?.formulas ? formulaParts(told.formulas) : [html("p", {}, "Formulas follow when the points rest.")]),
       exact: () => (told?.exact ? this.exactParts(told.exact) : []),
@@ -624,12 +642,16 @@ class Panel {
       button.setAttribute("tabindex", button.dataset.tab === this.tab ? 0 : -1);
       button.hidden = (button.dataset.tab === "exact" && !told?.exact) || (button.dataset.tab === "formulas" && !this.hands);
     }
-    const before = this.details.querySelector(".scroll")?.scrollTop ?? 0;
-    this.details.replaceChildren(...parts[this.tab]());
+    const now = parts[this.tab](), shownAlready = this.details.childNodes;
+    if (now.length !== shownAlready.length || now.some((node, k) => node !== shownAlready[k])) this.details.replaceChildren(...now);
     this.details.dataset.tab = this.tab;
-    const scroll = this.details.querySelector(".scroll");
-    if (scroll) scroll.scrollTop = before;
     this.link(this.selected);
+  }
+
+  tableOf(samples) {
+    if (this.table?.key === SampleTable.key(samples)) this.table.write(samples);
+    else this.table = new SampleTable(samples, this.hands);
+    return this.table.node;
   }
 
   exactParts(exact) {
