@@ -5,17 +5,19 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
 
 from convexcls.arrays import Array
+from convexcls.caching import cached_property
 from convexcls.problem import Problem, Term
 from convexcls.problem.centring import Centred, centre
 from convexcls.problem.duality import Dual
 from convexcls.problem.scaling import Scaled, equilibrate, unscaled
 from convexcls.proofs.certificate import Certificate
+from convexcls.proofs.kkt.at_once import MeasuredLater
 from convexcls.proofs.kkt.settling import settled, shortest
 from convexcls.proofs.verdict import certify, interrupted
 from convexcls.solution import INTERRUPTED, Solution
@@ -222,6 +224,8 @@ class Job:
 
     def _shortest(self, certificate: Certificate, tol: float) -> Certificate:
         """The same with the shortest coefficients, where columns depend on each other and these are proved, too."""
+        if isinstance(certificate.kkt, MeasuredLater):  # none does
+            return certificate
         if certificate.x is None or (found := shortest(self.problem, certificate.x)) is None:
             return certificate
         point, note = found

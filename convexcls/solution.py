@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from convexcls.arrays import Array, Indices
+from convexcls.caching import cached_property
 from convexcls.data import Data
 from convexcls.in_notebooks import InNotebooks
 from convexcls.problem import NoAnswer, Problem

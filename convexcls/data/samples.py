@@ -247,6 +247,11 @@ def class_numbers(target: NDArray[Any]) -> tuple[Indices, tuple[Any, ...]]:
         second = target == high
         if low != high and np.all(second | (target == low)):
             return second.astype(np.intp), (plain(low), plain(high))
+        if kind in "iu" and int(high) - int(low) < target.size:  # nor are a few numbers
+            wide = target if target.dtype.itemsize == 8 else target.astype(np.int64)  # differences may not fit in less
+            places = (wide - wide.min()).astype(np.intp)
+            there = np.bincount(places) > 0
+            return (np.cumsum(there) - 1)[places], tuple(int(low) + k for k in np.flatnonzero(there).tolist())
     found, inverse = np.unique(target, return_inverse=True)
     return inverse.ravel().astype(np.intp), tuple(plain(label) for label in found)
 

@@ -50,6 +50,8 @@ class Loss(ABC):
     slopes: ClassVar[tuple[float, float]] = (-INFINITY, INFINITY)
     #: A bound on curvature / distance of the slope from an end of its range, where that distance rounds to 0.
     curvature_per_room: ClassVar[float] = INFINITY
+    #: A slope changes by no more than this where every argument of its loss moves by one at most.
+    steepest: ClassVar[float] = INFINITY
     #: Smooth losses enter a problem as a term; others as slack rows, by their pieces.
     smooth: ClassVar[bool] = True
 

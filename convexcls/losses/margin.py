@@ -269,6 +269,7 @@ class Logistic(Loss):
     dual_sign = -1
     slopes = (-1.0, 0.0)
     curvature_per_room = 1.0
+    steepest = 0.25
 
     def value(self, u: Array) -> Array:
         return np.logaddexp(0.0, -np.asarray(u))

@@ -27,6 +27,7 @@ class SoftmaxMargins(Loss):
     name: ClassVar[str] = "softmax"
     dual_sign: ClassVar[int] = -1
     slopes: ClassVar[tuple[float, float]] = (-1.0, 0.0)
+    steepest: ClassVar[float] = 0.5
 
     @property
     def width(self) -> int:  # type: ignore[override]

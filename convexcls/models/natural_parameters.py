@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
+from scipy.linalg.lapack import dpotrf, dtrtri
 
 from convexcls.arrays import Array, Mask
 from convexcls.data import Data, DataError
@@ -31,6 +32,8 @@ SMALL_DENOMINATORS = (1.0, 2.0, 3.0, 4.0, 6.0, 12.0)
 NEARLY_ZERO = 1e-9
 #: A condition of the scatter, and a ratio of all scatter to that within classes, that rounding does not reach.
 MAX_CLEAR_CONDITION = 1e6
+#: Pivots of a matrix with diagonal one that rounding is far from.
+LARGE_PIVOT = 1e-2
 
 
 class NaturalParameters:
@@ -126,11 +129,28 @@ class NaturalParameters:
     def is_clearly_regular(self) -> bool:
         """Whether the scatter within classes is regular by far more than rounding, of which that between may bring
         some."""
+        if self._has_large_pivots:
+            return True
         d, columns = self.d, self.columns
         if columns is None or columns.others.size or columns.condition > MAX_CLEAR_CONDITION:
             return False
         within = np.square(columns.lengths)
         return bool(np.all(within * MAX_CLEAR_CONDITION > self.moments[:d, :d].diagonal()))
+
+    @property
+    def _has_large_pivots(self) -> bool:
+        """Whether norms of a triangular factor show it: with S = LL' of diagonal one, the condition number of S is at
+        most d ‖L^-1‖^2."""
+        d, across = self.d, self.moments[: self.d, self.d :]
+        within = self.moments[:d, :d] - across / self.counts @ across.T
+        with np.errstate(all="ignore"):
+            size = np.sqrt(within.diagonal())
+            lower, info = dpotrf(within / size / size[:, None], lower=1)
+        if info != 0 or not lower.diagonal().min() > LARGE_PIVOT:
+            return False
+        inverse = dtrtri(lower, lower=1)[0].ravel()
+        varies = bool((size**2 * MAX_CLEAR_CONDITION > self.moments[:d, :d].diagonal()).all())
+        return varies and d * float(inverse @ inverse) <= MAX_CLEAR_CONDITION
 
     def constant_combination(self) -> Array | None:
         """v with z_i'v = 0 for all samples, found and checked in exact arithmetic; None where there is none, or where

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
 
 from convexcls.arrays import Array, Indices
+from convexcls.caching import cached_property
 from convexcls.losses import HalfSquare, Loss
 from convexcls.pickling import frozen
 from convexcls.rational.numbers import exactly

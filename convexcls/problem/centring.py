@@ -27,7 +27,7 @@ from convexcls.problem import Block, Problem, ProblemError
 from convexcls.problem.shifts import at_shift, balanced, far_columns, fitted, moved
 from convexcls.rational.numbers import to_double
 from convexcls.rows import ClassMarginRows, Rows
-from convexcls.rows.kernel import KernelRows
+from convexcls.rows.kernel import Blur, KernelRows
 from convexcls.rows.rounded import summed
 
 
@@ -170,6 +170,8 @@ def _pair(problem: Problem) -> tuple[str, str, Rows] | None:
     and stands beside the features wherever it stands."""
     for variable in problem.variables:
         c = variable.name
+        if not any(_may_be_ones(b.entries[c]) for b in problem.blocks if c in b.entries):
+            continue
         bounds = any(c in b.bound_entries for b in problem.norm_bounds)
         if c in problem.quadratic or bounds or (c in problem.linear and np.any(problem.linear[c])):
             continue
@@ -178,6 +180,12 @@ def _pair(problem: Problem) -> tuple[str, str, Rows] | None:
         if len(found) == len(blocks) > 0 and all(v == found[0][0] and data is found[0][1] for v, data in found):
             return found[0][0], c, found[0][1]
     return None
+
+
+def _may_be_ones(rows: Rows) -> bool:
+    """Whether rows may be a column of ones behind factors, margins of classes or sums."""
+    core = rows.factors().core
+    return core.is_ones or core.as_class_margins is not None or core.source is not None
 
 
 def _samples(block: Block, coef: str, intercept: str) -> Any:
@@ -233,7 +241,7 @@ def centred_kernel(problem: Problem) -> CentredKernel | None:
         return None
     data, signs = moved(seen[0], shift), seen[1]
     root = data.scaled(signs).T
-    blur = (0.0, np.inf) if root.rounding else Q.blur  # the rounding of samples is that of what they were
+    blur = Blur(0.0, np.inf) if root.rounding else Q.blur  # the rounding of samples is that of what they were
     Q = KernelRows(Q.store.on_linear(data.to_matrix()), Q.factor, root=root, blur=blur)
     return CentredKernel(problem.restated(quadratic={name: Q}), equation.name, signs, root, shift)
 

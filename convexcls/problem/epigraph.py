@@ -16,12 +16,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from convexcls.arrays import Array
+from convexcls.caching import cached_property
 from convexcls.problem.blocks import Constraint
 
 if TYPE_CHECKING:

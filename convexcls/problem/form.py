@@ -9,12 +9,12 @@ x is made of named variables; every constraint is a named block with its multipl
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 
 import numpy as np
 
 from convexcls.arrays import Array, Indices, negative_eigenvalue
+from convexcls.caching import cached_property
 from convexcls.in_notebooks import InNotebooks
 from convexcls.pickling import frozen, without_cache
 from convexcls.problem.as_classifier import AsClassifier, Values
@@ -383,9 +383,9 @@ class Problem(AsClassifier, InNotebooks):
     def in_gauge(self, x: Array) -> Array:
         """The point without what it has along the directions of the gauge, where these share no unknown; as it is where
         that may be rounding: to take it off would round again."""
-        if x.shape != (self.size,) or not np.all(np.isfinite(x)):
+        if not self.gauge or x.shape != (self.size,) or not np.all(np.isfinite(x)):
             return x
-        out = x.copy() if self.gauge else x
+        out = x.copy()
         for v, directions in self.gauge.items():
             where = self.layout[v]
             along, sizes = directions @ x[where], abs(directions) @ np.abs(x[where])

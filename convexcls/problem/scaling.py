@@ -10,13 +10,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from convexcls.arrays import Array
+from convexcls.arrays import Array, top
+from convexcls.caching import cached_property
 from convexcls.problem import Block, Problem, ProblemError, Term
 from convexcls.rows import Rows
 
@@ -81,12 +81,15 @@ def unscaled(problem: Problem) -> Scaled:
 def equilibrate(problem: Problem) -> Scaled:
     """The problem with all columns, blocks of rows, unknowns and the objective near one."""
     with np.errstate(over="ignore", under="ignore"):
-        columns, blocks = _balance(problem)
+        balanced = _balance(problem)
+        if balanced is not None and not balanced[0].any() and not any(balanced[1].values()):
+            balanced = None
+        if balanced is None and not _unknowns(problem) and not _objective(problem):
+            return Scaled(problem, *_unmoved(problem), 0)
+        columns, blocks = balanced or _unmoved(problem)
         size = _unknowns(problem, columns, blocks)
         columns, blocks = columns + size, {name: e - size for name, e in blocks.items()}
-        objective = -_exponent(max(_costs(problem, columns, blocks), default=0.0))
-        if not problem.is_constrained and abs(objective) <= MAX_UNSCALED_OBJECTIVE:
-            objective = 0  # a step of Newton's does not change with it
+        objective = _objective(problem, columns, blocks)
         if not np.any(columns) and not any(blocks.values()) and not objective:
             return Scaled(problem, columns, blocks, objective)
         try:
@@ -114,8 +117,12 @@ def _scalable(problem: Problem) -> list[Block]:
     return [*problem.constraints, *problem.norm_bounds, *squares]
 
 
-def _balance(problem: Problem) -> tuple[Exponents, dict[str, int]]:
-    """Exponents for columns and blocks that bring the entries near one.
+def _unmoved(problem: Problem) -> tuple[Exponents, dict[str, int]]:
+    return np.zeros(problem.size, dtype=np.int64), {block.name: 0 for block in _scalable(problem)}
+
+
+def _balance(problem: Problem) -> tuple[Exponents, dict[str, int]] | None:
+    """Exponents for columns and blocks that bring the entries near one; None where all are as they are.
 
     First the columns of each variable among themselves; but where a norm of the variable is part of the problem, as
     ‖coef‖ is without a loss beside it, they keep their proportions. Then variables and blocks against each other:
@@ -127,7 +134,7 @@ def _balance(problem: Problem) -> tuple[Exponents, dict[str, int]]:
     for bound in problem.norm_bounds:
         reaches[bound.name] = np.maximum(reaches[bound.name], problem.bound_rows(bound).column_max())
     if _all_near_one(reaches.values()):
-        return np.zeros(problem.size, dtype=np.int64), {block.name: 0 for block in scalable}
+        return None
     largest = np.zeros(problem.size)
     for reach in reaches.values():
         np.maximum(largest, reach, out=largest)
@@ -140,8 +147,7 @@ def _balance(problem: Problem) -> tuple[Exponents, dict[str, int]]:
 
 def _all_near_one(sizes: Iterable[Array]) -> bool:
     """Whether all entries but zeros are near one as they are: then neither columns nor blocks are moved."""
-    every = np.concatenate([np.zeros(0), *sizes])
-    return bool(((every == 0.0) | ((every > 1.0 / NEAR_ONE) & (every < NEAR_ONE))).all())
+    return all(((size < NEAR_ONE) & ((size > 1.0 / NEAR_ONE) | (size == 0.0))).all() for size in sizes)
 
 
 def _balance_blocks(
@@ -170,40 +176,53 @@ def _balance_blocks(
     return columns, blocks
 
 
-def _unknowns(problem: Problem, columns: Exponents, blocks: Mapping[str, int]) -> int:
+def _times(values: Array, e: Any) -> Array:
+    """values times 2^e; as they are where there is no e."""
+    return values if e is None else np.asarray(np.ldexp(values, e))
+
+
+def _unknowns(problem: Problem, columns: Exponents | None = None, blocks: Mapping[str, int] | None = None) -> int:
     """The size of the unknowns: linear cost over curvature where a variable has both, or what the right-hand sides
     leave them."""
     if any(not t.is_half_square for t in problem.terms):
         return 0
-    q = np.abs(np.ldexp(problem.q, columns))
-    curved = np.zeros(problem.size, dtype=bool)
-    curvature = 0.0
-    for v, p in problem.P.items():
-        curved[problem.layout[v]] = True
-        curvature = max(curvature, _curvature(problem, v, p, columns))
-    for t in problem.terms:
-        curved |= problem.rows(t).column_max() > 0
-        curvature = max(curvature, float(np.ldexp(t.weights, -2 * blocks[t.name]).max(initial=0.0)))
-    pull = float(q[curved].max(initial=0.0))
-    sides = [float(np.ldexp(np.abs(c.rhs), blocks[c.name]).max(initial=0.0)) for c in problem.constraints]
-    sides += [float(np.ldexp(abs(b.bound), blocks[b.name])) for b in problem.norm_bounds]
+    curvature, pull = _largest_curvature(problem, columns, blocks), 0.0
+    if problem.linear and curvature > 0:
+        curved = np.zeros(problem.size, dtype=bool)
+        for v in problem.quadratic:
+            curved[problem.layout[v]] = True
+        for t in problem.terms:
+            curved |= problem.rows(t).column_max() > 0
+        pull = top(_times(np.abs(problem.q), columns)[curved])
+    sides = [top(_times(np.abs(c.rhs), _of(blocks, c))) for c in problem.constraints]
+    sides += [math.ldexp(abs(b.bound), _of(blocks, b) or 0) for b in problem.norm_bounds]
     side = max(sides, default=0.0)
-    if pull > 0 and curvature > 0:
+    if pull > 0:
         return _exponent(min(pull / curvature, side or np.inf))
     return 0 if problem.terms else _exponent(side)
 
 
-def _curvature(problem: Problem, variable: str, p: Rows, columns: Exponents) -> float:
-    e = columns[problem.layout[variable]]
-    return float(np.abs(np.ldexp(p.diagonal_entries(), 2 * e)).max(initial=0.0))
+def _of(blocks: Mapping[str, int] | None, block: Block) -> int | None:
+    return None if blocks is None else blocks.get(block.name, 0)
 
 
-def _costs(problem: Problem, columns: Exponents, blocks: Mapping[str, int]) -> list[float]:
-    """The sizes that the objective is made of: curvatures where there are any, else linear costs."""
-    out = [_curvature(problem, v, p, columns) for v, p in problem.P.items()]
+def _largest_curvature(problem: Problem, columns: Exponents | None, blocks: Mapping[str, int] | None) -> float:
+    out = 0.0
+    for v, p in problem.P.items():
+        e = None if columns is None else 2 * columns[problem.layout[v]]
+        out = max(out, top(np.abs(_times(p.diagonal_entries(), e))))
     for t in problem.terms:
-        out.append(float(np.ldexp(t.weights, -2 * blocks.get(t.name, 0)).max(initial=0.0)))
-    return [*out, float(np.abs(np.ldexp(problem.q, columns)).max(initial=0.0))]
+        own = _of(blocks, t)
+        out = max(out, top(_times(t.weights, None if own is None else -2 * own)))
+    return out
+
+
+def _objective(problem: Problem, columns: Exponents | None = None, blocks: Mapping[str, int] | None = None) -> int:
+    """The exponent of the objective, by the sizes that it is made of: curvatures and linear costs."""
+    cost = top(_times(np.abs(problem.q), columns)) if problem.linear else 0.0
+    out = -_exponent(max(cost, _largest_curvature(problem, columns, blocks)))
+    free = not problem.is_constrained and abs(out) <= MAX_UNSCALED_OBJECTIVE
+    return 0 if free else out  # a step of Newton's does not change with it
 
 
 def _rebuild(problem: Problem, columns: Exponents, blocks: Mapping[str, int], objective: int) -> Problem:

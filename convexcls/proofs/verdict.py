@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from convexcls.proofs.claims.direction import Direction, check_direction, find_d
 from convexcls.proofs.claims.farkas import find_farkas
 from convexcls.proofs.claims.linear_program import doubtful_at_origin, find_origin_multipliers, too_large
 from convexcls.proofs.enclosure.moments import falling_direction, has_moments, least_value, moments, value_at
+from convexcls.proofs.kkt.at_once import MeasuredLater, bounded_at_once
 from convexcls.proofs.kkt.attainment import PROOF, attainment, linear_costs_are_held, needs_attainment_proof
 from convexcls.proofs.kkt.check import HOPELESS, MAX_EASY_ENTRIES, check_kkt, check_kkt_with_gradient
 from convexcls.proofs.kkt.residuals import KKT
@@ -167,6 +169,16 @@ def interrupted(
     return Certificate("undecided", problem, tol, kkt, reason=reason, notes=notes, x=x, multipliers=dict(multipliers))
 
 
+def _measured(problem: Problem, x: Array, multipliers: Mapping[str, Array], tol: float) -> tuple[KKT, Array]:
+    """The KKT measures of a point, with the gradient of the Lagrangian. Where a few norms bound them by the tolerance,
+    the measures themselves wait until somebody looks at them."""
+    known = bounded_at_once(problem, x, multipliers)
+    if known is None or not known.holds(tol):
+        return check_kkt_with_gradient(problem, x, multipliers, tol)
+    copies = {name: z.copy() for name, z in multipliers.items()}
+    return MeasuredLater(known, partial(check_kkt, problem, x.copy(), copies, tol)), known.gradient
+
+
 def _judge_point(
     problem: Problem, x: Array | None, multipliers: Mapping[str, Array] | None, tol: float
 ) -> tuple[KKT | None, float | None, str]:
@@ -183,11 +195,11 @@ def _judge_point(
             return None, None, f"there are no multipliers for {name!r}"
         if np.shape(given[name]) != (size,) or not np.isfinite(given[name]).all():
             return None, None, f"the multipliers of {name!r} are not {size} finite numbers"
-    kkt, gradient = check_kkt_with_gradient(problem, x, given, tol)
+    kkt, gradient = _measured(problem, x, given, tol)
     attained = None
     if needs_attainment_proof(problem):
-        entries = sum(problem.rows(t).entries for t in problem.terms)
-        far = kkt.stationarity.relative > HOPELESS * tol and entries > MAX_EASY_ENTRIES
+        entries = sum([problem.rows(t).entries for t in problem.terms])
+        far = entries > MAX_EASY_ENTRIES and kkt.stationarity.relative > HOPELESS * tol
         attained = -np.inf if far else attainment(problem, x, given, gradient)
     if kkt.holds(tol) and not kkt.dependent and (attained is None or attained >= PROOF):
         return kkt, attained, ""

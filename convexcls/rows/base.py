@@ -27,7 +27,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from fractions import Fraction
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -35,6 +34,7 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from convexcls.arrays import Array, Indices
+from convexcls.caching import cached_property
 from convexcls.data import Given
 from convexcls.rows.doubled import Doubled
 from convexcls.rows.summation import largest_size, row_blocks
@@ -165,6 +165,11 @@ class Rows(ABC):
     def spread(self) -> Array | None:
         """e with |true P_ij - P_ij| <= e_i e_j, of a matrix P whose entries are rounded; None where they are exact."""
         return None
+
+    def spread_of_product(self, x: Array) -> Array:
+        """How far P x may be off because the entries of the matrix P are rounded."""
+        e = self.spread()
+        return np.zeros(self.shape[0]) if e is None else np.asarray(e * float(e @ np.abs(x)))
 
     @property
     def beyond_memory(self) -> str:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from convexcls.arrays import ETA, UNIT_ROUNDOFF, Array
+from convexcls.caching import cached_property
 from convexcls.rows.base import Rows, Visit
 from convexcls.rows.doubled import Doubled
 from convexcls.rows.in_memory import DenseRows
@@ -125,7 +125,16 @@ class CentredRows(BlockedRows):
 
     def span(self) -> Array:
         """At least |x_i - origin|, by column."""
+        return self._span
+
+    @cached_property
+    def _span(self) -> Array:
         return np.asarray(1.01 * (self.whole.column_max() + np.abs(self.means).max(axis=0, initial=0.0)))
+
+    def __abs__(self) -> Rows:
+        if self._centred is None or self._centred.size > IN_CACHE:
+            return super().__abs__()
+        return DenseRows(np.abs(self._centred))
 
     @property
     def as_centred(self) -> CentredRows:  # type: ignore[override]

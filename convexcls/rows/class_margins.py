@@ -12,7 +12,7 @@ from scipy import sparse
 
 from convexcls.arrays import Array, Indices
 from convexcls.rows.base import Rows
-from convexcls.rows.in_memory import SparseRows, given_cells
+from convexcls.rows.in_memory import DenseRows, SparseRows, given_cells
 from convexcls.rows.joined import JoinedRows, cross_gram
 from convexcls.rows.scaled import ScaledRows
 
@@ -161,6 +161,9 @@ def block_gram(left: Rows, blocks: Array, right: Rows) -> Array:
     """``sum_i L_i' B_i R_i``, with L_i and R_i the rows of sample i and B_i = ``blocks[i]`` symmetric. Every sample has
     as many rows, and they stand together."""
     n, width = blocks.shape[:2]
+    if isinstance(left, DenseRows) and left is right:
+        grouped = left.array.reshape(n, width, left.shape[1])
+        return np.asarray(left.array.T @ (blocks @ grouped).reshape(left.shape))
     if isinstance(left, ScaledRows):
         inner = block_gram(left.base, blocks * left.left.reshape(n, width)[:, :, None], right)
         return inner * left.right[:, None]

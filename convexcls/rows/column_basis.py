@@ -141,6 +141,8 @@ class ColumnBasis:
             return None
         columns, others = (part.astype(np.intp) - 1 for part in (order[:count], order[count:]))
         upper = np.triu(factor[:count, :count])
+        if full:
+            return cls((), columns, others, np.zeros((count, 0)), upper, lengths)
         along = solve_triangular(upper, factor[:count, count:]) if others.size else np.zeros((count, 0))
         found = cls._in_units((), lengths, columns, others, along, upper)
         return replace(found, combination=_nearly_whole(found.combination))

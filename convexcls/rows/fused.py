@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from convexcls.arrays import Array, Indices
+from convexcls.caching import cached_property
 from convexcls.rows.base import Factors, Rows, Visit
 from convexcls.rows.summation import SWEPT_ENTRIES, outer_products, sweep_blocks
 
@@ -198,9 +198,9 @@ class FusedRows:
         diagonal these are sums of terms of one sign, and every row of blocks has sum zero: nothing cancels."""
         K = self.columns
         blocks = self._class_blocks(probabilities, np.sqrt(weights), single_precision and self._near_one())
-        for k in range(K):
-            blocks[k, :, k] = 0.0
-            blocks[k, :, k] = -blocks[k].sum(axis=1)
+        k = np.arange(K)
+        blocks[k, :, k] = 0.0
+        blocks[k, :, k] = -blocks.sum(axis=2)
         if (right := self._scales) is not None:
             blocks *= right[:, :, None, None]
             blocks *= right

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from convexcls.arrays import Array, Indices
+from convexcls.caching import cached_property
 from convexcls.data import Given, GivenCells, compressed
 from convexcls.rows.base import Counts, Rows, Visit
 from convexcls.rows.summation import BLOCK_ROWS, added_up_in_parts, largest_size, outer_products, sweep_blocks

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from functools import cached_property, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from convexcls.arrays import Array, Indices
+from convexcls.caching import cached_property
 from convexcls.rows.base import Counts, Rows, Visit, rows_selected
 from convexcls.rows.doubled import Doubled
 from convexcls.rows.fused import FusedRows
@@ -42,6 +43,16 @@ class JoinedRows(Rows):
     def _written_out(self) -> DenseRows | None:
         n, d = self.shape
         return DenseRows(self._filled()) if n * d <= WRITTEN_OUT else None
+
+    @cached_property
+    def one_entry_each(self) -> bool:
+        """Whether every row has one entry, and every column at most one: then the rows pick out unknowns one by one."""
+        return self.entries <= self.shape[0] and one_entry_each(self)
+
+    @property
+    def written(self) -> Array | None:
+        """The rows as one array, where they are few."""
+        return None if self._written_out is None else self._written_out.array
 
     @cached_property
     def _sizes(self) -> DenseRows:

@@ -116,19 +116,24 @@ def _sum_error(rows: Rows, weights: Array) -> Array:
     """How far ``_added_up`` may be off: of each product by its own rounding and that of the entry, and those of the
     sum; of sparse rows no blocks are made."""
     n = rows.shape[0]
-    k = (n if issparse(rows[:1].to_matrix()) else additions(n)) + rows.rounding + 4
+    k = (n if _is_sparse(rows) else additions(n)) + rows.rounding + 4
     return np.asarray(1.02 * k * UNIT_ROUNDOFF * rows.column_max() * np.abs(weights).sum() + 8 * n * ETA)
 
 
 def _added_up(rows: Rows, weights: Array) -> Array:
     """``R' weights``, every column added up in the same order: a column that is a power of two times another one keeps
     that in its sum, so that what repeats in the data repeats in the sums."""
-    if issparse(rows[:1].to_matrix()):
+    if _is_sparse(rows):
         return rows.T @ weights
     out = np.zeros(rows.shape[1])
     for block in row_blocks(rows.shape[0]):
         out += np.add.reduce(rows[block].to_dense() * weights[block, None], axis=0)
     return out
+
+
+def _is_sparse(rows: Rows) -> bool:
+    core = rows.factors().core
+    return issparse(rows[:1].to_matrix() if (matrix := core.in_memory()) is None and not core.is_ones else matrix)
 
 
 def _exact_row(rows: Rows, weights: Array) -> list[list[Fraction]]:

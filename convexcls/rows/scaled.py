@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from convexcls.arrays import Array, Indices, top
+from convexcls.caching import cached_property
 from convexcls.rows.base import Counts, Factors, Rows, Visit, as_rows, column_by_column
 from convexcls.rows.doubled import Doubled
 from convexcls.rows.in_memory import given_cells

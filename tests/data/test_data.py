@@ -601,3 +601,35 @@ def test_what_is_below_the_range_of_doubles_is_refused(tiny):
     with pytest.raises(cc.DataError, match=r"row 1, column 0 is .*below the range of doubles; rescale"):
         cc.LeastSquares([[0], [tiny], [2 * tiny], [5 * tiny]], [0, 0, 1, 1])
     assert cc.LeastSquares([[0], [Fraction(1, 2**1070)], [1], [2]], [0, 0, 1, 1]).data.n == 4  # as a double it is exact
+
+
+@pytest.mark.parametrize("kind", [np.int8, np.int64, np.uint8])
+def test_a_few_whole_numbers_are_labels_in_their_order(kind):
+    y = np.array([7, 3, 3, 100, 7, 5, 100, 3], dtype=kind)
+    for labels in (y, np.repeat(y, 40)):  # sorted, or counted
+        data = check_data(np.ones((labels.size, 1)), labels, several=True)
+        assert data.labels == (3, 5, 7, 100)
+        assert [type(label) for label in data.labels] == [int] * 4
+        np.testing.assert_array_equal(np.array(data.labels)[data.classes], labels)
+
+
+def test_labels_far_below_zero_are_told_apart():
+    y = np.array([-(2**62), -(2**62) + 1, -(2**62) + 3, -(2**62) + 1] * 5)
+    data = check_data(np.ones((20, 1)), y, several=True)
+    assert data.labels == (-(2**62), -(2**62) + 1, -(2**62) + 3)
+    assert data.classes.tolist()[:4] == [0, 1, 2, 1]
+
+
+@pytest.mark.parametrize("kind", [np.int8, np.int16, np.int64])
+def test_whole_numbers_of_few_bits_are_subtracted_in_more(kind):
+    y = np.repeat(np.array([-100, 0, 100], dtype=kind), 100)
+    data = check_data(np.ones((300, 1)), y, several=True)
+    assert data.labels == (-100, 0, 100)
+    assert np.bincount(data.classes).tolist() == [100, 100, 100]
+
+
+def test_the_largest_whole_numbers_are_labels():
+    y = np.array([2**64 - 1, 2**64 - 2, 2**64 - 4] * 4, dtype=np.uint64)
+    data = check_data(np.ones((12, 1)), y, several=True)
+    assert data.labels == (2**64 - 4, 2**64 - 2, 2**64 - 1)
+    assert data.classes.tolist()[:3] == [2, 1, 0]

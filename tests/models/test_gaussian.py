@@ -329,3 +329,17 @@ def test_features_far_from_units():
     near, far = cc.GaussianMLE(X, y).solve(), cc.GaussianMLE(X * 1e18, y).solve()
     assert near.status == far.status == "optimal"
     np.testing.assert_allclose(far.coef * 1e18, near.coef, rtol=1e-7)
+
+
+def test_large_pivots_show_what_the_basis_of_the_columns_shows():
+    rng = np.random.default_rng(4)
+    seen = set()
+    for near in (1.0, 1e-1, 1e-2, 1e-4, 1e-7, 0.0):
+        X = rng.normal(size=(30, 3))
+        X[:, 2] = X[:, 0] - X[:, 1] + near * X[:, 2]
+        (part,) = cc.GaussianMLE(X, np.arange(30) % 3).parts
+        columns = part.columns
+        condition = np.inf if columns is None or columns.others.size else columns.condition
+        assert not part._has_large_pivots or condition <= 1e6
+        seen.add(part._has_large_pivots)
+    assert seen == {True, False}

@@ -18,6 +18,7 @@ do: those in which the columns are orthogonal (``rows/column_basis.py``).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from copy import copy
 from typing import NamedTuple
@@ -98,7 +99,7 @@ def linear_costs_are_held(problem: Problem, x: Array, multipliers: Mapping[str, 
     multipliers see, however slowly: a residual that is small beside the other costs does not tell. Unknowns of one
     sample each, such as slacks, have rows of their own; what norm bounds and other losses leave open is told by other
     proofs."""
-    if problem.norm_bounds or not all(t.is_half_square for t in problem.terms):
+    if not problem.linear or problem.norm_bounds or not all(t.is_half_square for t in problem.terms):
         return True
     names = [v.name for v in problem.variables if v.kind not in BY_SAMPLE and not _curved_itself(problem, v.name)]
     where = problem.places(names) if names else np.empty(0, dtype=np.intp)
@@ -194,12 +195,12 @@ class _Correction:
                 self.curved.append(rows)
             start = stop
         for t in terms:
-            rows = problem.narrow_rows(t.entries, names)
-            assert rows is not None
             whole = any(t is own for own in problem.terms)  # then its rows are known
             u = (problem.rows(t) if whole else problem.joined(t.entries, t.size)) @ x + t.offset
-            self.hessian += t.gram(rows, u)
-            self.terms.append((t, rows, u))
+            narrow = _columns(problem, t, names, where) if whole else problem.narrow_rows(t.entries, names)
+            assert narrow is not None
+            self.hessian += t.gram(narrow, u)
+            self.terms.append((t, narrow, u))
 
     def in_basis(self) -> _Correction | None:
         """The same over combinations of columns that span all of them, z with x = Tz; None where columns depend on
@@ -264,10 +265,13 @@ class _Correction:
             return None
         worst = 1.0
         for t, rows, u in self.terms:
-            left = t.loss.remaining(u[t.counted], (rows @ (step / size))[t.counted])
-            if np.any(np.isnan(left)):
+            moved = rows @ (step / size)
+            if t.counted.size < t.size:
+                u, moved = u[t.counted], moved[t.counted]
+            least = float(t.loss.remaining(u, moved).min(initial=1.0))
+            if math.isnan(least):
                 return None
-            worst = float(left.min(initial=worst))
+            worst = min(worst, least)
         return worst
 
     def _by_eigenvectors(self, scaled: Array, size: Array, gradient: Array) -> Array | None:
@@ -318,6 +322,16 @@ class _Correction:
             return True
         rows = np.vstack([np.zeros((1, q.size)), *(part.to_dense() for part in parts)])
         return rank(np.vstack([rows, q])) > rank(rows)
+
+
+def _columns(problem: Problem, t: Term, names: list[str], where: Indices) -> Rows | None:
+    """The columns of some variables, of the array of all of them where that is there."""
+    rows = problem.rows(t)
+    if where.size == rows.shape[1]:
+        return rows
+    if rows.written is not None and rows.rounding == 0.0:
+        return DenseRows(rows.written[:, where])
+    return problem.narrow_rows(t.entries, names)
 
 
 def _units(hessian: Array) -> Array:

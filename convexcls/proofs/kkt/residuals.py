@@ -6,13 +6,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from convexcls.arrays import Array, Indices, top
+from convexcls.caching import cached_property
 from convexcls.in_notebooks import InNotebooks
 from convexcls.problem import UNIT_SHARE, Block, Problem, Term
 from convexcls.problem.epigraph import Epigraph
@@ -151,6 +151,16 @@ class KKT(InNotebooks):
     def relative_gap(self) -> float:
         """The size of the gap relative to the objective or the problem's unit."""
         return ratio(abs(self.gap), self.scale)
+
+    @property
+    def violation(self) -> float:
+        """At most by how much a constraint is violated, in its own units."""
+        return self.primal_feasibility.max
+
+    @property
+    def lower(self) -> float:
+        """What the multipliers prove of the optimum, at least, as far as doubles show it."""
+        return self.dual_objective
 
     def measures(self) -> dict[str, float]:
         """The five relative measures, by name."""

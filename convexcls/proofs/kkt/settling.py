@@ -48,6 +48,8 @@ def settled(problem: Problem, x: Array, tol: float) -> Array:
     farther from them than the tolerance leaves room for. Where slacks of a rounding cost more than that, the point is
     stretched by as much: then they are 0, and what the stretching adds is a rounding of the objective. The stretched
     point is rounded, too, so that a little more may be needed."""
+    if not any(c.relation == "<=" for c in problem.constraints):
+        return x
     structure = problem.remembered(Structure)
     slacks = structure.slacks
     if not (slacks or structure.bounds) or x.shape != (problem.size,) or not np.all(np.isfinite(x)):

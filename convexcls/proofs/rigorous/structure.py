@@ -15,13 +15,13 @@ reference, which is c less the others, known as a ball.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cached_property
 from typing import Literal
 from weakref import ref
 
 import numpy as np
 
 from convexcls.arrays import ETA, UNIT_ROUNDOFF, Array, Indices, Mask
+from convexcls.caching import cached_property
 from convexcls.problem import Constraint, Epigraph, Problem, Term
 from convexcls.proofs.rigorous.losses import is_known
 from convexcls.proofs.rigorous.rounding import Ball, raised

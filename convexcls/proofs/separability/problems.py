@@ -123,7 +123,7 @@ class SeparatingMargin(Separating):
     """The margins are constraints, at least one each."""
 
     def agrees(self, x: Array, kkt: KKT, tol: float) -> bool:
-        if kkt.primal_feasibility.max < 0.25 and self._rounding(x) < 0.25:
+        if kkt.violation < 0.25 and self._rounding(x) < 0.25:
             return True  # every margin is above 1/2: x separates the classes
         return self.strict[0] is not None
 
@@ -159,8 +159,7 @@ class SeparatingPerceptron(Separating):
         if self._sums_cancel():
             return False
         size = self.problem.unit
-        clear = kkt.dual_objective > 1e-6 * size and self._rounding(x) < 1e-9
-        if clear or kkt.objective <= 1e-6 * size:
+        if kkt.objective <= 1e-6 * size or (kkt.lower > 1e-6 * size and self._rounding(x) < 1e-9):
             return True
         return self.separation.kind == "overlapping"
 

@@ -15,7 +15,6 @@ from typing import ClassVar
 import numpy as np
 
 from convexcls.problem import Problem
-from convexcls.rows import one_entry_each
 from convexcls.solvers.base import Answer, Callback, Solver, Tracer
 
 
@@ -33,7 +32,7 @@ class MomentsSolver(Solver):
             return "it takes linear costs and log-determinants only, without constraints"
         if not problem.terms or any(t.loss.name != "log-det" for t in problem.terms):
             return "its losses are not log-determinants"
-        if not all(one_entry_each(problem.rows(t)) for t in problem.terms):
+        if not all(problem.rows(t).one_entry_each for t in problem.terms):
             return "a log-determinant does not take its unknowns one by one"
         if sum(t.size for t in problem.terms) != problem.size:
             return "some unknown is in no log-determinant"

@@ -18,6 +18,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from scipy.linalg.lapack import dtrtrs
 
 from convexcls.arrays import Array
 from convexcls.problem import Block, Problem
@@ -27,6 +28,8 @@ from convexcls.solvers.smooth.hessian import refined_steps
 
 #: Matrices with so few entries are refined in extended precision, whatever their condition.
 MAX_ENTRIES_ALWAYS_REFINED = 100_000
+#: A column is clearly no combination of those before it where so much of its length stands out from them.
+CLEAR_PIVOT = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,6 +174,8 @@ def _shortest_fit(matrix: Array, cutoff: float) -> Callable[[Array], Array]:
     """What gives the shortest z with ‖matrix z - target‖ least for a target, from one factorization."""
     if not np.isfinite(matrix).all():
         raise np.linalg.LinAlgError("the system has no finite solution")
+    if 0 < matrix.shape[1] <= matrix.shape[0] and (clearly := _by_triangle(matrix)) is not None:
+        return clearly
     left, values, right = np.linalg.svd(matrix, full_matrices=False)
     rank = int(np.count_nonzero(values > cutoff * values.max(initial=0.0)))
 
@@ -181,6 +186,16 @@ def _shortest_fit(matrix: Array, cutoff: float) -> Callable[[Array], Array]:
         return np.asarray(found)
 
     return fitted
+
+
+def _by_triangle(matrix: Array) -> Callable[[Array], Array] | None:
+    """The same by a triangular factor; None where columns may depend on each other."""
+    Q, R = np.linalg.qr(matrix)
+    pivots = np.abs(R.diagonal())
+    lengths = np.sqrt(np.einsum("ij,ij->j", R, R))
+    if not (pivots > CLEAR_PIVOT * lengths).all():
+        return None
+    return lambda target: np.asarray(dtrtrs(R, Q.T @ target)[0])
 
 
 def _by_null_space(group: _Group, rank_tol: float) -> tuple[Array, Array]:

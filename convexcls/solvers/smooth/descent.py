@@ -28,6 +28,8 @@ from convexcls.solvers.smooth.objective import Iterate
 #: The share of the slope that a step has to gain (Armijo), and how short it may become.
 ARMIJO = 1e-4
 SHORTEST_STEP = 1e-10
+#: A step that leaves such a share of the slope, or more, was too short.
+MUCH_LEFT = 0.2
 #: An objective is lower by this fraction of it.
 LOWER = 1e-5
 #: A margin counts as positive above this fraction of what it may be at most: rounding has no say in it.
@@ -222,12 +224,26 @@ def backtrack(iterate: Iterate, step: Array) -> tuple[Iterate, float]:
     while shrink > SHORTEST_STEP:
         new = function.at(iterate.x + shrink * step)
         rise = new.objective - iterate.objective
-        if np.isfinite(new.objective) and rise <= ARMIJO * shrink * slope + noise:
+        if math.isfinite(new.objective) and rise <= ARMIJO * shrink * slope + noise:
             return new, shrink
         if rise <= hidden and abs(float(new.gradient @ step)) <= 0.5 * abs(slope):
             return new, shrink
         shrink *= 0.5
     return iterate, 0.0
+
+
+def stretched(before: Iterate, step: Array, after: Iterate, length: float) -> tuple[Iterate, float]:
+    """The point of a full step, or one farther along it where it left much of the slope: where the secant of the slopes
+    is 0. Far from the solution Newton's steps for losses that flatten out are too short; one more reading of the rows
+    takes less time than one more Hessian."""
+    slope = float(before.gradient @ step)
+    if length != 1.0 or not slope < 0.0:
+        return after, length
+    left = float(after.gradient @ step) / slope
+    if not MUCH_LEFT < left < 1.0 - MUCH_LEFT:
+        return after, length
+    farther = before.function.at(before.x + step / (1.0 - left))
+    return (farther, 1.0 / (1.0 - left)) if farther.objective < after.objective else (after, length)
 
 
 def advance(iterate: Iterate, step: Array) -> tuple[Iterate, float]:

@@ -64,10 +64,11 @@ def shortest_solution(matrix: Array, target: Array, cutoff: float) -> Array:
 def scaled_hessian(problem: Problem | None, hessian: Array) -> tuple[Array, Array]:
     """The Hessian with diagonal one, curvature one along the directions of a problem's gauge, and the scales."""
     size = np.sqrt(hessian.diagonal())
-    size[~(size > 0)] = 1.0
+    if not (size > 0).all():
+        size[~(size > 0)] = 1.0
     scaled = hessian / size
     scaled /= size[:, None]
-    return scaled if problem is None else problem.fill_null_directions(scaled, size), size
+    return scaled if problem is None or not problem.gauge else problem.fill_null_directions(scaled, size), size
 
 
 def newton_step(iterate: Iterate) -> tuple[Array, CholeskyFactor | None, bool]:

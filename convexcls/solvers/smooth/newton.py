@@ -20,7 +20,7 @@ import numpy as np
 
 from convexcls.problem import Problem
 from convexcls.solvers.base import Answer, Callback, Solver, Start, Tracer, WhenLookedAt, refuse_unless_smooth
-from convexcls.solvers.smooth.descent import FAR_OUT, DescentOutcome, Progress, backtrack, may_run_away
+from convexcls.solvers.smooth.descent import FAR_OUT, DescentOutcome, Progress, backtrack, may_run_away, stretched
 from convexcls.solvers.smooth.hessian import newton_step
 from convexcls.solvers.smooth.objective import Iterate, SmoothObjective
 from convexcls.solvers.smooth.quasi_newton import StandIn, prepared, quasi_newton
@@ -155,7 +155,7 @@ def newton(iterate: Iterate, tol: float, max_iter: int, progress: Progress) -> D
             step, factor, well_conditioned = newton_step(iterate)
         if (growing := progress.growing(iterate, step)) is not None:
             return growing
-        iterate, length = backtrack(iterate, step)
+        iterate, length = stretched(iterate, step, *backtrack(iterate, step))
         if length == 0.0:
             return DescentOutcome(iterate, "no step along the Newton direction lowers the objective further", True)
         if progress.iterations > MAX_STEPS_BEFORE_RUNAWAY and iterate.moved_most(step) > 0.5:

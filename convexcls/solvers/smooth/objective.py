@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
 from convexcls.arrays import UNIT_ROUNDOFF, Array, Indices, top
+from convexcls.caching import cached_property
 from convexcls.problem import Problem
 from convexcls.rows import DenseRows, Rows
 from convexcls.rows.column_basis import ColumnBasis
@@ -90,8 +90,11 @@ class SmoothObjective:
         with np.errstate(over="ignore", invalid="ignore"):
             problem, curved = self.problem, self.curved(x)
             readings = tuple([t.read(x) for t in self.terms])
-            value = 0.5 * float(x @ curved) + float(problem.q @ x) + problem.constant
-            gradient = curved + problem.q
+            value = 0.5 * float(x @ curved) + problem.constant
+            gradient = curved.copy()
+            if problem.linear:
+                value += float(problem.q @ x)
+                gradient += problem.q
             for reading in readings:
                 value += reading.value
                 gradient += reading.gradient
@@ -141,7 +144,7 @@ class Iterate:
         if self.function.has_matrix:
             for v, P in self.problem.matrices.items():
                 out[self.problem.layout[v], self.problem.layout[v]] += P.to_dense()
-        if self.problem.diagonals:
+        if self.problem.quadratic:
             out.flat[:: size + 1] += self.function.diagonal_part
         return out
 

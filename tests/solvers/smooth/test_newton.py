@@ -328,3 +328,22 @@ def test_margins_that_grow_for_ever_are_found_though_other_columns_converge_firs
     solution = cc.LogisticMLE(X, y).solve("newton")
     assert solution.status == "unattained"
     assert len(solution.trace) < 15
+
+
+def test_steps_that_are_too_short_go_farther():
+    """Far from the solution a Newton step of a likelihood leaves much of the slope."""
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(200, 5))
+    y = X @ rng.normal(size=5) + 0.3 * rng.normal(size=200) > 0
+    s = cc.LogisticMLE(X, y, l2=0.1).solve("newton", keep="points")
+    assert s.status == "optimal"
+    assert 1.1 < max(line.step for line in s.trace) < 5.0
+    objectives = [line.objective for line in s.trace]
+    assert all(later <= before * (1 + 1e-12) for before, later in pairwise(objectives))
+    lengths = [line.step for line in s.trace if line.residual < 1e-6]
+    assert lengths == [1.0] * len(lengths)  # near it they are Newton's own
+
+
+def test_a_quadratic_needs_one_step_of_length_one():
+    problem = cc.EmpiricalRisk([[0.0], [1.0], [3.0]], [0, 1, 1], loss="squared", l2=1.0)
+    assert all(line.step == 1.0 for line in problem.solve("newton").trace)
