@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from convexcls.report import Report
     from convexcls.saved import ModelFileError, SavedModel, load_model
     from convexcls.studies import inference
+    from convexcls.studies.eigen import eigenproblem
     from convexcls.studies.evaluation import Evaluation, evaluate
     from convexcls.studies.inference import Existence, Summary
     from convexcls.studies.inference.existence import existence
@@ -71,6 +72,7 @@ _LATER = {
     "studies.inference": ("Existence", "Summary", "existence"),
     "studies.leave_one_out": ("LeaveOneOut", "leave_one_out"),
     "studies.paths": ("Path", "path"),
+    "studies.eigen": ("eigenproblem",),
     "studies.sampling": ("draw_labels", "draw_samples"),
     "tables": ("Coding", "Samples", "Table", "TableError", "TableWarning", "read_table"),
 }
@@ -190,6 +192,7 @@ __all__ = [
     "draw_labels",
     "draw_samples",
     "duality",
+    "eigenproblem",
     "estimators",
     "evaluate",
     "existence",

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,11 +12,15 @@ import numpy as np
 from convexcls.arrays import Array
 from convexcls.choice import choices
 from convexcls.job import DUAL, Forms, Keep, beyond_memory
+from convexcls.models import Model
+from convexcls.models.dependent import Dependence, dependence, lifted, reach, without
 from convexcls.problem import Problem
 from convexcls.proofs.certificate import Level
-from convexcls.proofs.levels import DIGITS, check_level
+from convexcls.proofs.levels import DIGITS, NOT_IN_DOUBLES, check_level
+from convexcls.proofs.verdict import certify
 from convexcls.solution import Solution
 from convexcls.solvers import Callback, SolverRefused, printing, solver_class, solver_names
+from convexcls.wording import listed
 
 #: The option that ``auto`` takes and hands on.
 LIMIT = "max_iter"
@@ -87,7 +92,43 @@ def solve(
         callback = printing(problem.name, callback)
     found = _solve(problem, solver, tol, callback, start, options, keep)
     shown = level == "float" and (solver != "auto" or LIMIT in options)  # for what it is, proved or not
-    return found if shown or found.interrupted else found.at_level(level, digits)
+    if not shown and not found.interrupted:
+        found = found.at_level(level, digits)
+    if found.status != "undecided" or found.interrupted or (columns := problem.remembered(dependence)) is None:
+        return found
+    return _without_dependent(found, columns, partial(solve, level=level, digits=digits, keep=keep, **options)) or found
+
+
+def _without_dependent(found: Solution, columns: Dependence, again: Callable[..., Solution]) -> Solution | None:
+    """The solution without columns that depend on others up to rounding, as an answer for all columns: undecided, since
+    coefficients that are large enough fit what rounding left, and do better. None where it is not proved, and of a
+    learning rule, which is shown for what it does."""
+    model, tol = found.problem, found.certificate.tol
+    assert isinstance(model, Model)
+    solver = found.solver if not found.chosen else "auto"
+    if not solver.startswith(DUAL) and solver != "auto" and solver_class(solver).rule:
+        return None
+    fewer = again(without(model, columns), solver=solver, tol=tol)
+    if fewer.status != "optimal" or fewer.x is None:
+        return None
+    x = lifted(model, fewer.problem, fewer.x, columns)
+    if not (far := reach(model, x, fewer.multipliers, columns, tol)):
+        return None
+    left_out = listed(columns.left_out, 8)
+    larger = "do (level='exact' proves it)" if NOT_IN_DOUBLES in found.certificate.reason else "may"
+    reason = (
+        f"columns depend on each other up to rounding ({columns.told}), so that the coefficients are not unique: those "
+        f"of the solution are the shortest. Without {left_out} the optimum {fewer.objective:.10g} is proved "
+        f"(Solution.fewer). With all columns no coefficients lower it by more than the tolerance while those of "
+        f"{left_out} add up to less than {far:.1e} in size; larger ones {larger}, by fitting what rounding left of "
+        f"the columns. Leave {left_out} out, or add a penalty"
+    )
+    judged = certify(model, x, fewer.multipliers, tol, stand_in=False)
+    if judged.status not in ("optimal", "undecided"):
+        return None
+    if judged.status == "undecided":
+        judged = replace(judged, reason=reason)
+    return replace(fewer, problem=model, x=x, certificate=judged, fewer=fewer, chosen=found.chosen)
 
 
 @np.errstate(all="ignore")

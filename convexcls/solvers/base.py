@@ -11,7 +11,7 @@ import math
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import MISSING, Field, dataclass, field, fields
 from functools import cache, cached_property, partial
 from typing import Any, ClassVar, Self
 
@@ -172,7 +172,7 @@ class Solver(ABC):
         known = {f.name: f for f in fields(cls)}
         for option in options:
             if option not in known:
-                names = ", ".join(f"{f.name}={f.default!r}" for f in known.values()) or "none"
+                names = ", ".join(map(_with_default, known.values())) or "none"
                 meant = did_you_mean(option, known)
                 raise TypeError(f"solver {cls.name!r} has no option {option!r}; its options are: {names}{meant}")
         return cls(**options)
@@ -280,3 +280,10 @@ def check_rate(solver: str, option: str, value: Any) -> None:
         return
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < np.inf:
         raise ValueError(f"option {option} of solver {solver!r} is {value!r}: it must be a finite number above 0")
+
+
+def _with_default(option: Field[Any]) -> str:
+    """An option as its solver takes it, with its default; without, where each solver has one of its own."""
+    if option.default is not MISSING:
+        return f"{option.name}={option.default!r}"
+    return option.name if option.default_factory is MISSING else f"{option.name}={option.default_factory()!r}"
