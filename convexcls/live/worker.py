@@ -9,6 +9,7 @@ import os
 import signal
 import warnings
 from collections.abc import Mapping
+from contextlib import suppress
 from multiprocessing.connection import Connection
 from typing import Any
 
@@ -99,6 +100,7 @@ class Child:
     """One process; it is ended and started anew where a question takes too long."""
 
     def __init__(self) -> None:
+        self.over = False  # whether nobody will ask any more
         self._context = multiprocessing.get_context("spawn")
         self._start()
 
@@ -131,7 +133,8 @@ class Child:
 
     def _anew(self) -> None:
         self.end()
-        self._start()
+        if not self.over:
+            self._start()
 
 
 class Pool:
@@ -153,8 +156,9 @@ class Pool:
         self.warming = asyncio.create_task(self._warm())
 
     async def _warm(self) -> None:
-        for _ in self.children:
-            await self._ask("warm", {}, PATIENCE_AT_START)
+        with suppress(Unanswered):  # the server ended meanwhile, or a page's first question loads what is missing
+            for _ in self.children:
+                await self._ask("warm", {}, PATIENCE_AT_START)
 
     async def ask(self, kind: str, question: Mapping[str, Any]) -> str:
         """The answer as JSON."""
@@ -171,4 +175,5 @@ class Pool:
     def end(self) -> None:
         """End all children."""
         for child in self.children:
+            child.over = True
             child.end()
