@@ -2,7 +2,7 @@
 it is drawn (``live.js``), and its homes: a server on this machine, a widget of notebooks, the documentation.
 
 ``answer`` knows nothing of the web. Whatever draws sends it a state and shows what comes back, by the schemas
-``convexcls-state/1`` and ``convexcls-answer/1``.
+``convexcls-state/1`` and ``convexcls-picture/1``.
 """
 
 from __future__ import annotations

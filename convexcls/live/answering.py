@@ -21,7 +21,7 @@ from convexcls.solution import Solution
 from convexcls.solvers import SolverRefused
 from convexcls.wording import plain_values
 
-ANSWER = "convexcls-answer/1"
+PICTURE = "convexcls-picture/1"
 #: What a model says of points that it does not take, such as one class alone.
 REFUSALS = (DataError, ProblemError, SolverRefused, NoAnswer, ValueError)
 
@@ -29,7 +29,7 @@ REFUSALS = (DataError, ProblemError, SolverRefused, NoAnswer, ValueError)
 def answer(given: Mapping[str, Any]) -> dict[str, Any]:
     """What a page shows of a state, a panel for each model that it asks for."""
     state = read_state(given)
-    return {"schema": ANSWER, "panels": [_panel(state, asked) for asked in state.panels]}
+    return {"schema": PICTURE, "panels": [_panel(state, asked) for asked in state.panels]}
 
 
 @np.errstate(all="ignore")  # what overflows is not drawn

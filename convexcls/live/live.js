@@ -2,7 +2,7 @@
 //
 // One module, three homes: the page of the server (`page`), a widget of notebooks (the default export), and recorded
 // walks in the documentation (`replay`). All it knows of the world is ask(state) -> Promise of an answer, by the schemas
-// convexcls-state/1 and convexcls-answer/1. Whatever comes with the data is text: no markup is ever parsed.
+// convexcls-state/1 and convexcls-picture/1. Whatever comes with the data is text: no markup is ever parsed.
 
 const SVG = "http://www.w3.org/2000/svg";
 const MATHML = "http://www.w3.org/1998/Math/MathML";

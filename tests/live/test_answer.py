@@ -53,7 +53,7 @@ def state(points, model="hard-margin", **panel):
 
 
 def shown(given):
-    return sound("answer", answer(sound("state", given)))["panels"][0]
+    return sound("picture", answer(sound("state", given)))["panels"][0]
 
 
 def scattered(n=24, apart=0.0, classes=2, seed=3):
@@ -395,7 +395,7 @@ def test_a_state_is_not_changed():
 def test_two_models_side_by_side():
     given = state(scattered())
     given["panels"] = [{"model": "logistic"}, {"model": "rbf", "parameters": {"C": 10.0, "gamma": 2.0}}]
-    panels = sound("answer", answer(sound("state", given)))["panels"]
+    panels = sound("picture", answer(sound("state", given)))["panels"]
     assert [panel["model"] for panel in panels] == ["logistic", "rbf"]
 
 
