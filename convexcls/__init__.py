@@ -12,7 +12,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from convexcls import losses
+from convexcls import losses, solvers
 from convexcls.basis import Basis, Functions, Polynomial, Quadratic, Radial
 from convexcls.data import DataError
 from convexcls.live import live
@@ -36,20 +36,23 @@ from convexcls.proofs.kkt.residuals import KKT, Residual
 from convexcls.proofs.separability import Separability, separability
 from convexcls.rows import MatrixTooLarge
 from convexcls.solution import Solution
-from convexcls.solve import solve, solvers
+from convexcls.solve import list_solvers, solve
 from convexcls.solvers import SolverRefused
+from convexcls.solvers.functions import solver
 from convexcls.studies.compare import Comparison, compare
 from convexcls.studies.conic import Conic, conic
 
 if TYPE_CHECKING:
     from convexcls import estimators, plots, testing
+    from convexcls.bench import Judgement, Standing, Trial, referee
     from convexcls.estimators import NoMaximumError, NoMaximumWarning, NotSeparableError, UncertifiedWarning
+    from convexcls.fits import Appraisal, Appraisals, certify
     from convexcls.problem import cvxpy_form, duality, explain, latex
     from convexcls.proofs.portable import Verification, verify
-    from convexcls.referee import Appraisal, Appraisals, certify
     from convexcls.report import Report
     from convexcls.saved import ModelFileError, SavedModel, load_model
     from convexcls.studies import inference
+    from convexcls.studies.conflict import Conflict
     from convexcls.studies.eigen import eigenproblem
     from convexcls.studies.evaluation import Evaluation, evaluate
     from convexcls.studies.inference import Existence, Summary
@@ -65,9 +68,11 @@ __version__ = "0.1.0"
 _LATER = {
     "estimators": ("NoMaximumError", "NoMaximumWarning", "NotSeparableError", "UncertifiedWarning"),
     "proofs.portable": ("Verification", "verify"),
-    "referee": ("Appraisal", "Appraisals", "certify"),
+    "bench": ("Judgement", "Standing", "Trial", "referee"),
+    "fits": ("Appraisal", "Appraisals", "certify"),
     "report": ("Report",),
     "saved": ("ModelFileError", "SavedModel", "load_model"),
+    "studies.conflict": ("Conflict",),
     "studies.evaluation": ("Evaluation", "evaluate"),
     "studies.inference": ("Existence", "Summary", "existence"),
     "studies.leave_one_out": ("LeaveOneOut", "leave_one_out"),
@@ -127,6 +132,7 @@ __all__ = [
     "Certificate",
     "Coding",
     "Comparison",
+    "Conflict",
     "Conic",
     "Constraint",
     "DataError",
@@ -140,6 +146,7 @@ __all__ = [
     "GaussianMLE",
     "HardMarginSVC",
     "HardMarginSVM",
+    "Judgement",
     "KernelSVC",
     "KernelSVM",
     "Label",
@@ -177,11 +184,13 @@ __all__ = [
     "SoftmaxMLE",
     "Solution",
     "SolverRefused",
+    "Standing",
     "Summary",
     "Table",
     "TableError",
     "TableWarning",
     "Term",
+    "Trial",
     "UncertifiedWarning",
     "Variable",
     "Verification",
@@ -200,6 +209,7 @@ __all__ = [
     "inference",
     "latex",
     "leave_one_out",
+    "list_solvers",
     "live",
     "load",
     "load_model",
@@ -207,8 +217,10 @@ __all__ = [
     "path",
     "plots",
     "read_table",
+    "referee",
     "separability",
     "solve",
+    "solver",
     "solvers",
     "testing",
     "verify",

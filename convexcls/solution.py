@@ -61,6 +61,8 @@ class Solution(InNotebooks):
     rule_report: Any = field(default=None, repr=False)
     #: Why ``auto`` took this solver; empty where the caller named it.
     chosen: str = field(default="", repr=False)
+    #: Whether the solver's time was up before it had a proved answer.
+    cut_off: bool = field(default=False, repr=False)
     #: Whether it is read at the last point whatever the verdict, for pictures that say so.
     at_last_point: bool = field(default=False, repr=False)
     #: Where columns depend on others up to rounding: the proved solution without these.

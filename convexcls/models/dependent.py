@@ -92,8 +92,14 @@ def dependence(problem: Problem) -> Dependence | None:
         k = int(np.flatnonzero(others == data.d)[0])
         sizes = np.abs(null[:, k])[: data.d] * basis.lengths[: data.d]
         sizes[others[others < data.d]] = 0.0
-        others[k] = int(np.argmax(sizes))
-        null = null @ np.linalg.inv(null[others])
+        others[k] = j = int(np.argmax(sizes))
+        if not sizes[j] > 0.0:
+            return None
+        own = null[:, k] / null[j, k]
+        null = null - np.outer(own, null[j])
+        null[:, k] = own
+        if not np.all(np.isfinite(null)):
+            return None
     order = np.argsort(others)
     others, null = others[order], null[:, order]
     return Dependence(data.features, np.setdiff1d(np.arange(data.d), others), others, null)

@@ -7,6 +7,7 @@ import pytest
 
 import convexcls as cc
 from convexcls.models.dependent import dependence
+from tests.hunt.draw import draw
 
 rng = np.random.default_rng(0)
 A, B = rng.normal(size=40), rng.normal(size=40)
@@ -147,3 +148,12 @@ def test_a_file_with_such_columns(tmp_path):
     assert (s.status, s.fewer.status) == ("undecided", "optimal")
     assert cc.verify(s.fewer.certificate.to_json(), path).accepted
     assert s.predict({"a": [2.0], "b": [0.0], "c": [2.0]}).tolist() == [1]
+
+
+@pytest.mark.parametrize("index", [112, 3044, 3209])
+def test_an_intercept_that_no_feature_can_take_the_place_of(index):
+    """Fractions whose doubles vary far less than they are large."""
+    case = draw(515151, index)
+    problem = getattr(cc, case.model)(case.X, case.y, **case.arguments)
+    assert dependence(problem) is None
+    assert problem.solve().status == "undecided"
