@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from convexcls import losses, solvers
 from convexcls.basis import Basis, Functions, Polynomial, Quadratic, Radial
 from convexcls.data import DataError
+from convexcls.live import live
 from convexcls.models import (
     EmpiricalRisk,
     FisherLDA,
@@ -219,6 +220,7 @@ __all__ = [
     "latex",
     "leave_one_out",
     "list_solvers",
+    "live",
     "load",
     "load_model",
     "losses",

@@ -32,6 +32,8 @@ extensions = [
     "offline",
     "public_names",
     "repository_links",
+    "walks",
+    "certificate_check",
 ]
 exclude_patterns = ["_build", "_ext", "examples/*.ipynb", "examples/*.py", "examples/*.json"]
 highlight_language = "none"  # indented formulas are no code

@@ -20,6 +20,7 @@ import click
 from convexcls import __version__
 from convexcls.cli.bench import gallery, referee
 from convexcls.cli.listing import completion, demo, problems, solvers
+from convexcls.cli.live import live
 from convexcls.cli.pages import plot, report
 from convexcls.cli.predictions import evaluate, fit, models, predict
 from convexcls.cli.screen import BROKEN_PIPE, drop_stdout, say
@@ -142,7 +143,7 @@ def main(ctx: click.Context) -> int:
 STUDIES = (separability, compare, referee, validate, summary, path)
 PREDICTIONS = (fit, predict, evaluate)
 for command in (
-    *(show, solve, prove, report, *PREDICTIONS, *STUDIES, plot, check, verify),
+    *(show, solve, prove, report, live, *PREDICTIONS, *STUDIES, plot, check, verify),
     *(models, solvers, problems, gallery, demo, completion),
 ):
     main.add_command(command)

@@ -27,7 +27,7 @@ from convexcls.plots.from_solution import (
     verdict_words,
 )
 from convexcls.plots.pipeline import Steps
-from convexcls.plots.plane import Field, Frame, View, choose_view, feet, field_of, frame_of, score_of
+from convexcls.plots.plane import Field, Frame, Score, View, choose_view, feet, field_of, frame_of, score_of
 from convexcls.plots.points import NOBODY, Points, evenly, thinned
 from convexcls.solution import Solution
 
@@ -208,16 +208,12 @@ class BoundaryDisplay(Display):
         self.margins = scores.lines(-self.slab), scores.lines(self.slab)
         if not (shown.own and (shown.d <= 2 or (self.view.faithful and linear_coef(held) is not None))):
             return  # beside the samples, not through them: a line to the margin would be wrong
-        signs, excess = held.data.signs, held.margins - self.slab
-        assert signs is not None
-        short = np.flatnonzero(excess < -ON_THE_MARGIN * max(self.slab, 1.0))
+        short = short_of(held, self.slab)
         self.slack_rows = int(short.size)
         if short.size and self.points.density is None:
             chosen = evenly(np.intersect1d(short, self.points.rows), MAX_SLACK_LINES)
             begin = self.points.at(chosen)
-            end = feet(score_of(held, self.view), begin, signs[chosen] * self.slab, self.frame)
-            found = np.all(np.isfinite(end), axis=1)
-            self.slack = np.stack([begin[found], end[found]], axis=1)
+            self.slack = slack_lines(held, self.slab, chosen, begin, score_of(held, self.view), self.frame)[1]
 
     # ---- drawing and telling ----------------------------------------------------------------------
 
@@ -276,6 +272,24 @@ def seen(shown: Shown, rows: Indices, view: View, **marks: Any) -> tuple[Points,
         return points, frame_of(points.places, view.is_line)
     frame = frame_of(view.places(shown.samples, shown.classes), view.is_line)
     return Points.dense(shown, view, frame, **marks), frame
+
+
+def short_of(solution: Solution, slab: float) -> Indices:
+    """The samples that fall short of their margin, more than by rounding."""
+    return np.flatnonzero(solution.margins - slab < -ON_THE_MARGIN * max(slab, 1.0))
+
+
+def slack_lines(
+    solution: Solution, slab: float, rows: Indices, places: Array, score: Score, frame: Frame
+) -> tuple[Indices, Array]:
+    """The segments from samples at ``places`` to their margin (m x 2 x 2), with the rows for which one was found."""
+    signs = solution.data.signs
+    assert signs is not None
+    if not rows.size:
+        return rows, np.empty((0, 2, 2))
+    end = feet(score, places, signs[rows] * slab, frame)
+    found = np.all(np.isfinite(end), axis=1)
+    return rows[found], np.stack([places[found], end[found]], axis=1)
 
 
 # ---- several solutions on one picture -------------------------------------------------------------------

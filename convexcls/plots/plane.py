@@ -168,6 +168,9 @@ Frame = tuple[float, float, float, float]
 
 Score = Callable[[Array], Array]
 
+#: A part of the plane: the corners of its outline, then of its holes.
+Area = list[Array]
+
 
 @dataclass(frozen=True, eq=False)
 class Field:
@@ -187,6 +190,20 @@ class Field:
         for k in range(self.values.shape[2] - 1):
             others = np.delete(self.values, k, axis=2).max(axis=2)
             out += _contours(self.u, self.v, self.values[:, :, k] - others, 0.0)
+        return out
+
+    def areas(self, low: float, high: float) -> list[Area]:
+        """Where the score of two classes is between two values."""
+        return _filled(self.u, self.v, self.values, low, high)
+
+    def regions(self) -> list[list[Area]]:
+        """Where each class has the largest score; of two classes where the score is below 0, and where above."""
+        if self.values.ndim == 2:
+            return [self.areas(-np.inf, 0.0), self.areas(0.0, np.inf)]
+        out = []
+        for k in range(self.values.shape[2]):
+            ahead = self.values[:, :, k] - np.delete(self.values, k, axis=2).max(axis=2)
+            out.append(_filled(self.u, self.v, ahead, 0.0, np.inf))
         return out
 
 
@@ -217,12 +234,13 @@ def score_of(solution: Solution, view: View) -> Score:
     return score
 
 
-def field_of(solution: Solution, view: View, frame: Frame, score: Score | None = None) -> Field:
-    """The score on a grid over the frame. A linear score is exact on any grid; others get as fine a one as they can."""
+def field_of(solution: Solution, view: View, frame: Frame, score: Score | None = None, finest: int = FINEST) -> Field:
+    """The score on a grid over the frame. A linear score is exact on any grid; others get as fine a one as they can, up
+    to ``finest`` places a side."""
     cost = max(view.centre.size, solution.data.d)
     if "margin" in solution.problem.layout:
         cost = max(cost, int(solution.support.size))
-    side = int(np.clip(np.sqrt(BUDGET / cost), COARSEST, FINEST))
+    side = int(np.clip(np.sqrt(BUDGET / cost), min(COARSEST, finest), finest))
     u, v = np.linspace(frame[0], frame[1], side), np.linspace(frame[2], frame[3], side)
     if view.is_line:
         v = np.array([frame[2], frame[3]])
@@ -250,9 +268,10 @@ def feet(score: Score, places: Array, levels: Array, frame: Frame) -> Array:
 
 
 def _slope(score: Score, at: Array, step: Array) -> Array:
-    """Central differences."""
-    shifts = [np.array([step[0], 0.0]), np.array([0.0, step[1]])]
-    return np.column_stack([(score(at + shift) - score(at - shift)) / (2 * shift.sum()) for shift in shifts])
+    """Central differences, all scores at once."""
+    right, up = np.array([step[0], 0.0]), np.array([0.0, step[1]])
+    ahead, behind, above, below = np.split(score(np.vstack([at + right, at - right, at + up, at - up])), 4)
+    return np.column_stack([(ahead - behind) / (2 * step[0]), (above - below) / (2 * step[1])])
 
 
 def _contours(u: Array, v: Array, values: Array, level: float) -> list[Array]:
@@ -261,3 +280,15 @@ def _contours(u: Array, v: Array, values: Array, level: float) -> list[Array]:
     if not np.all(np.isfinite(values)) or np.ptp(values) == 0:
         return []
     return [np.asarray(line) for line in contour_generator(u, v, values).lines(level)]
+
+
+def _filled(u: Array, v: Array, values: Array, low: float, high: float) -> list[Area]:
+    from contourpy import FillType, contour_generator
+
+    if not np.all(np.isfinite(values)):
+        return []
+    low, high = max(low, float(values.min()) - 1.0), min(high, float(values.max()) + 1.0)
+    if not low < high:
+        return []
+    outlines, starts = contour_generator(u, v, values, fill_type=FillType.OuterOffset).filled(low, high)
+    return [np.split(corners, at[1:-1]) for corners, at in zip(outlines, starts, strict=True)]

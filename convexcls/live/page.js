@@ -1,0 +1,3 @@
+import { page } from "./live.js";
+
+page(document.getElementById("live"));
