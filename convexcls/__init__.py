@@ -42,6 +42,8 @@ from convexcls.studies.conic import Conic, conic
 
 if TYPE_CHECKING:
     from convexcls import estimators, plots, testing
+    from convexcls.blocks import BlockSamples, Conversion, SamplesByBlock, convert_blocks, read_blocks
+    from convexcls.engines import BlocksChanged, EngineError
     from convexcls.estimators import NoMaximumError, NoMaximumWarning, NotSeparableError, UncertifiedWarning
     from convexcls.problem import cvxpy_form, duality, explain, latex
     from convexcls.proofs.portable import Verification, verify
@@ -61,6 +63,8 @@ __version__ = "0.1.0"
 
 #: What is loaded when it is asked for, by module: a solve needs none of it.
 _LATER = {
+    "blocks": ("BlockSamples", "Conversion", "SamplesByBlock", "convert_blocks", "read_blocks"),
+    "engines": ("BlocksChanged", "EngineError"),
     "estimators": ("NoMaximumError", "NoMaximumWarning", "NotSeparableError", "UncertifiedWarning"),
     "proofs.portable": ("Verification", "verify"),
     "referee": ("Appraisal", "Appraisals", "certify"),
@@ -121,13 +125,17 @@ __all__ = [
     "Appraisal",
     "Appraisals",
     "Basis",
+    "BlockSamples",
+    "BlocksChanged",
     "Certificate",
     "Coding",
     "Comparison",
     "Conic",
     "Constraint",
+    "Conversion",
     "DataError",
     "EmpiricalRisk",
+    "EngineError",
     "Evaluation",
     "Existence",
     "FisherClassifier",
@@ -166,6 +174,7 @@ __all__ = [
     "Report",
     "Residual",
     "Samples",
+    "SamplesByBlock",
     "SavedModel",
     "Separability",
     "SoftMarginSVC",
@@ -185,6 +194,7 @@ __all__ = [
     "certify",
     "compare",
     "conic",
+    "convert_blocks",
     "cvxpy_form",
     "draw_labels",
     "draw_samples",
@@ -201,6 +211,7 @@ __all__ = [
     "losses",
     "path",
     "plots",
+    "read_blocks",
     "read_table",
     "separability",
     "solve",
