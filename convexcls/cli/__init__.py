@@ -18,6 +18,7 @@ from typing import Any
 import click
 
 from convexcls import __version__
+from convexcls.cli.blocks import blocks
 from convexcls.cli.listing import completion, demo, problems, solvers
 from convexcls.cli.pages import plot, report
 from convexcls.cli.predictions import evaluate, fit, models, predict
@@ -25,6 +26,7 @@ from convexcls.cli.screen import BROKEN_PIPE, drop_stdout, say
 from convexcls.cli.solving import check, show, solve, verify
 from convexcls.cli.studies import compare, path, separability, summary, validate
 from convexcls.cli.typed import typed
+from convexcls.engines import EngineError
 from convexcls.wording import clean
 
 BAD_INPUT, BUG, INTERRUPTED = 2, 3, 130
@@ -96,7 +98,7 @@ def _judge(error: Exception) -> int:
     elif isinstance(error, OSError):
         name = f"{clean(str(error.filename))}: " if error.filename else ""
         say(f"Error: {name}{error.strerror or text}")
-    elif isinstance(error, ValueError) and is_refusal(error):
+    elif isinstance(error, EngineError) or (isinstance(error, ValueError) and is_refusal(error)):
         say(f"Error: {typed(str(error))}")
     else:
         first = text.splitlines()[0][:300]
@@ -141,7 +143,7 @@ def main(ctx: click.Context) -> int:
 STUDIES = (separability, compare, validate, summary, path)
 PREDICTIONS = (fit, predict, evaluate)
 for command in (
-    *(show, solve, report, *PREDICTIONS, *STUDIES, plot, check, verify),
+    *(show, solve, report, *PREDICTIONS, *STUDIES, plot, check, verify, blocks),
     *(models, solvers, problems, demo, completion),
 ):
     main.add_command(command)

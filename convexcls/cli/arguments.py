@@ -64,7 +64,7 @@ solver_names = completer(_solvers)
 # ---- options --------------------------------------------------------------------------------------------
 
 
-def _all_of(*options: Command) -> Command:
+def all_of(*options: Command) -> Command:
     """Several options as one decorator, listed by the help in this order."""
     return lambda command: reduce(lambda made, option: option(made), reversed(options), command)
 
@@ -85,7 +85,7 @@ _MISSING = "Rows with missing cells: an error, left out, or marked by an indicat
 _REFERENCE = "The level that the others of a column are measured against (default: the most frequent). May be repeated."
 _FORMULA = 'The features as a formula, such as "chd ~ sbp + tobacco * famhist".'
 _POSITIVE = "The label that counts as +1; of more than two, against all others."
-column_options = _all_of(
+column_options = all_of(
     click.option("-t", "--target", metavar="COLUMN", help="The column with the labels (default: the last)."),
     click.option("-f", "--features", metavar="A,B,C", help="The columns to use (default: all others)."),
     click.option("--drop", metavar="A,B,C", multiple=True, help="Columns to leave out. May be repeated."),
@@ -104,7 +104,7 @@ _MODEL = f"The classifier, for a data file: {', '.join(by_kind())}."
 _PARAM = "A parameter of the model, for example C=10; or class_weight=balanced. May be repeated."
 _PAIRS: dict[str, Any] = {"metavar": "NAME=VALUE", "multiple": True, "shell_complete": completer(_parameters)}
 _BASIS = f"Functions of the features to classify by: {', '.join(BASES)}."
-format_option = _all_of(
+format_option = all_of(
     click.option(
         "--format",
         "file_format",
@@ -119,7 +119,7 @@ format_option = _all_of(
     click.option("--encoding", metavar="NAME", help=f"The encoding of text {_FOUND}."),
     click.option("--no-header", is_flag=True, help="The first line is data, not the names of the columns."),
 )
-_source = _all_of(
+_source = all_of(
     click.argument("source", shell_complete=completer(lambda _: gallery.entries(), files=True)),
     click.option("-m", "--model", metavar="KIND", shell_complete=completer(lambda _: by_kind()), help=_MODEL),
     column_options,
@@ -175,7 +175,7 @@ tolerance = click.option("--tol", type=float, default=1e-8, show_default=True, c
 level_option = click.option(
     "--level", type=_LEVELS, default="float", show_default=True, help="How much the proof shows."
 )
-proof_level = _all_of(
+proof_level = all_of(
     level_option,
     click.option("--digits", type=click.IntRange(1, 1000), default=30, show_default=True, help=_DIGITS),
 )
@@ -224,6 +224,8 @@ def solved(problem: Model, solver: str, tol: float, settings: dict[str, Any], le
     from convexcls.solvers import SolverRefused
 
     with Working(f"solving the {problem.name}", goal=tol) as report:
+        if problem.data is not None and problem.data.by_block is not None:
+            problem.data.by_block.watch = report
         try:
             found = problem.solve(solver, tol=tol, callback=report, **settings)
         except Exception as error:  # with options of the user's, each solver fails in a way of its own
