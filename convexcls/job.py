@@ -17,7 +17,7 @@ from convexcls.problem.centring import Centred, centre
 from convexcls.problem.duality import Dual
 from convexcls.problem.scaling import Scaled, equilibrate, unscaled
 from convexcls.proofs.certificate import Certificate
-from convexcls.proofs.kkt.at_once import MeasuredLater
+from convexcls.proofs.kkt.at_once import MeasuredLater, is_small
 from convexcls.proofs.kkt.settling import settled, shortest
 from convexcls.proofs.verdict import certify, interrupted
 from convexcls.solution import INTERRUPTED, Solution
@@ -230,21 +230,23 @@ class Job:
         if stopped_at is not None:
             return interrupted(self.problem, x, multipliers, tol, stopped_at)
         proofs: dict[str, Any] = {"farkas": answer.farkas, "direction": answer.direction}
-        certificate = certify(self.problem, x, multipliers, tol, **proofs, stand_in=not rule)
-        shown = rule or certificate.status != "optimal"  # a learning rule for what it does
-        return certificate if shown else self._shortest(certificate, tol)
+        if rule or answer.farkas is not None or answer.direction is not None:  # a learning rule for what it does
+            return certify(self.problem, x, multipliers, tol, **proofs, stand_in=not rule)
+        first = certify(self.problem, x, multipliers, tol) if is_small(self.problem) else None
+        if first is not None and (first.status != "optimal" or isinstance(first.kkt, MeasuredLater)):
+            return first  # bounds by norms say that no columns depend on each other
+        return self._shortest(answer, tol) or first or certify(self.problem, x, multipliers, tol)
 
-    def _shortest(self, certificate: Certificate, tol: float) -> Certificate:
-        """The same with the shortest coefficients, where columns depend on each other and these are proved, too."""
-        if isinstance(certificate.kkt, MeasuredLater):  # none does
-            return certificate
-        if certificate.x is None or (found := shortest(self.problem, certificate.x)) is None:
-            return certificate
+    def _shortest(self, answer: Answer, tol: float) -> Certificate | None:
+        """The verdict on the shortest coefficients with the same scores, where columns depend on each other and these
+        are proved."""
+        if answer.x is None or (found := shortest(self.problem, answer.x)) is None:
+            return None
         point, note = found
-        other = certify(self.problem, point, certificate.multipliers, tol)
-        if other.status != "optimal" or other.x is None or not np.array_equal(other.x, point):
-            return certificate
-        return replace(other, notes=(*certificate.notes, note))
+        certificate = certify(self.problem, point, answer.multipliers, tol)
+        if certificate.status != "optimal" or certificate.x is None or not np.array_equal(certificate.x, point):
+            return None
+        return replace(certificate, notes=(*certificate.notes, note))
 
     def _start(self, start: Solution | Mapping[str, Any]) -> Start:
         """The start in the units of the solver; what does not fit the problem is left out, or an error where the

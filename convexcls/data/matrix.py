@@ -91,7 +91,9 @@ def check_matrix(X: Any, columns: int | None = None) -> Any:
     ``columns`` is how many it must have."""
     if isinstance(X, Named):
         X = X.matrix
-    if not isinstance(X, np.ndarray) and getattr(X, "by_block", None) is X:  # rows that are read by block, checked when they were first read
+    if (
+        not isinstance(X, np.ndarray) and getattr(X, "by_block", None) is X
+    ):  # rows that are read by block, checked when they were first read
         matrix = X
     elif sparse.issparse(X):
         matrix = _check_sparse(X)

@@ -13,6 +13,7 @@ from scipy import sparse
 from convexcls.arrays import ETA, UNIT_ROUNDOFF, Array, Indices, negative_eigenvalue
 from convexcls.data import DataError
 from convexcls.models.base import check_choice, check_positive
+from convexcls.rows.kernel import Blur
 from convexcls.rows.summation import row_blocks, squared_norms
 
 KernelFunction = Callable[[Any, Any], Any]
@@ -34,6 +35,8 @@ FORMULAS: dict[str, tuple[str, tuple[str, ...]]] = {
 SYMMETRY_TOLERANCE = 1e-10
 #: Distances between so many pairs are worked out one by one.
 MAX_PAIRS_BY_DIFFERENCES = 250_000
+#: Of an exponent, a change that changes the value by as much, relative to it, and hardly more.
+SMALL_CHANGE = 1e-3
 
 
 @dataclass(frozen=True)
@@ -135,7 +138,7 @@ class Kernel:
         small it is itself. 0 for a kernel whose entries are taken as they are."""
         return np.sqrt(self.diagonal(X)) if self.semidefinite else np.zeros(X.shape[0])
 
-    def blur(self, X: Any, rounded: bool) -> tuple[Array | float, float]:
+    def blur(self, X: Any, rounded: bool) -> Blur:
         """How far a computed k(x_i, x_j) may be off, as s_i and e: at most s_i s_j sqrt(k(x_i, x_i) k(x_j, x_j)) + e^2;
         ``rounded`` where the samples themselves were. 0 for a kernel whose values are taken as they are.
 
@@ -148,30 +151,36 @@ class Kernel:
         h_i = gamma |a_i|^2. Since 2 gamma |a_i|'|a_j| <= h_i + h_j, the d + 2 products are off by 2 (d + 3) u times
         h_i + h_j, the heights by (d + 2) u and the differences a_i by 4 u times it: altogether by less than
         B (h_i + h_j) with B = (3 d + 16) u. And A + B (h_i + h_j) <= s_i s_j with s_i = sqrt(A) (1 + B h_i / A), for
-        any A > 0. So a few samples far from the others do not make all values uncertain.
+        any A > 0. So a few samples far from the others do not make all values uncertain. Without rounded samples the
+        value is moreover off by a factor of at most exp(B (h_i + h_j) + 4 u), exp being good to 3 u.
         """
         if not self.semidefinite or self.kind == "precomputed":
-            return 0.0, 0.0
+            return Blur()
         n, d = X.shape
         if self.kind in ("poly", "polynomial", "linear"):
             power, gamma = (1.0, 1.0) if self.kind == "linear" else (self.degree, self.gamma)
             beside = ETA * (power * (1.0 + gamma) * d + 64)
-            return math.sqrt(UNIT_ROUNDOFF * power * (d + 6 + 2 * rounded)), math.sqrt(beside)
+            return Blur(math.sqrt(UNIT_ROUNDOFF * power * (d + 6 + 2 * rounded)), math.sqrt(beside))
         beside = math.sqrt(64 * ETA)
         A = UNIT_ROUNDOFF * (2.0 * d + 16 if self.kind == "cosine" else 0.4 * (d + 6) + 2)
         if self.kind != "rbf":
-            return (math.inf if rounded else math.sqrt(A)), beside
-        if rounded:
-            A += UNIT_ROUNDOFF * 4.0 * math.sqrt(self.gamma) * math.sqrt(float(squared_norms(X).max(initial=0.0)))
+            return Blur(math.inf if rounded else math.sqrt(A), beside)
+        size = math.sqrt(self.gamma * float(squared_norms(X).max(initial=0.0))) if rounded else 0.0
+        flat = UNIT_ROUNDOFF * 4.0 * size
+        A += flat
         if not sparse.issparse(X) and n * n <= MAX_PAIRS_BY_DIFFERENCES:
-            return math.sqrt(A), beside
+            return Blur(math.sqrt(A), beside)
         with np.errstate(over="ignore"):
             heights = self.gamma * squared_norms(X if sparse.issparse(X) else X - X.mean(axis=0))
-        B = UNIT_ROUNDOFF * (3 * d + 16)
+        B = _tilt(d)
         A = max(A, B * float(heights.mean()))
         if not math.isfinite(A):
-            return math.inf, beside
-        return np.asarray(math.sqrt(A) * (1.0 + B / A * heights)), beside
+            return Blur(math.inf, beside)
+        relative = np.asarray(math.sqrt(A) * (1.0 + B / A * heights))
+        if not B * float(heights.max()) <= SMALL_CHANGE:
+            return Blur(relative, beside)
+        # values that underflow are taken for 0; the sums that this is multiplied with are rounded themselves
+        return Blur(relative, beside, heights, 1.01 * flat + 1e-300, 5.0 * UNIT_ROUNDOFF, 1.02 * B)
 
     def check(self, X: Any) -> None:
         """A ``DataError`` where a kernel that is known to be semidefinite does not take the samples: no entry of its
@@ -211,6 +220,11 @@ class Kernel:
         return K
 
 
+def _tilt(d: int) -> float:
+    """B of ``Kernel.blur``: an exponent that is made from products of d features is off by less than B (h_i + h_j)."""
+    return UNIT_ROUNDOFF * (3 * d + 16)
+
+
 def _squared_distances(A: Array, B: Array) -> Array:
     """‖a - b‖^2 for all pairs: by differences where they are few, else by products of centred rows. Only differences
     count: far from zero their squares would lose the digits."""
@@ -245,8 +259,8 @@ def _scikit_learn(kernel: str) -> Any:
 
 #: Blocks have about this many entries: a megabyte.
 ENTRIES_PER_BLOCK = 131072
-#: Up to this size of gamma ‖x - c‖^2 the product keeps all but three digits of the exponent.
-MAX_EXPONENT_BY_PRODUCT = 1e3
+#: The product may put exponents off by this much.
+MAX_OFF_BY_PRODUCT = 2.5e-10
 
 
 def kernel_values(kernel: Kernel, X: Any) -> KernelValues:
@@ -254,7 +268,7 @@ def kernel_values(kernel: Kernel, X: Any) -> KernelValues:
     if kernel.kind != "rbf" or sparse.issparse(X):
         return KernelValues(kernel, X)
     radial = RadialValues(kernel, X)
-    return radial if radial.exponent <= MAX_EXPONENT_BY_PRODUCT else DistanceValues(kernel, X)
+    return radial if radial.off <= MAX_OFF_BY_PRODUCT else DistanceValues(kernel, X)
 
 
 class KernelValues:
@@ -276,6 +290,10 @@ class KernelValues:
     def on(self, samples: Any) -> KernelValues:
         """The same kernel of other samples."""
         return kernel_values(self.kernel, samples)
+
+    def of_some(self, index: Indices) -> KernelValues:
+        """The same kernel of some of the samples."""
+        return self.on(self.X[index])
 
     def fill(self, index: Indices, out: Array, columns: Indices | None = None) -> None:
         """Write k(x_i, x_j) for the samples i of ``index`` and all samples j, or those of ``columns``, into ``out``."""
@@ -316,8 +334,8 @@ class RadialValues(KernelValues):
                 squares[rows] = squared_norms(X[rows] - self.centre)
             self.heights = kernel.gamma * squares
         largest = float(self.heights.max(initial=0.0))
-        #: The largest gamma ‖x - c‖^2.
-        self.exponent = largest if np.isfinite(largest) else np.inf
+        #: How far an exponent may be off, for each of its two samples.
+        self.off = _tilt(X.shape[1]) * largest if np.isfinite(largest) else np.inf
 
     def fill(self, index: Indices, out: Array, columns: Indices | None = None) -> None:
         from convexcls.rows.kernel_loops import exponentiate

@@ -27,7 +27,7 @@ from convexcls.problem import Block, Problem, ProblemError
 from convexcls.problem.shifts import at_shift, balanced, far_columns, fitted, moved
 from convexcls.rational.numbers import to_double
 from convexcls.rows import ClassMarginRows, Rows
-from convexcls.rows.kernel import KernelRows
+from convexcls.rows.kernel import Blur, KernelRows
 from convexcls.rows.rounded import summed
 
 
@@ -242,7 +242,7 @@ def centred_kernel(problem: Problem) -> CentredKernel | None:
         return None
     data, signs = moved(seen[0], shift), seen[1]
     root = data.scaled(signs).T
-    blur = (0.0, np.inf) if root.rounding else Q.blur  # the rounding of samples is that of what they were
+    blur = Blur(0.0, np.inf) if root.rounding else Q.blur  # the rounding of samples is that of what they were
     Q = KernelRows(Q.store.on_linear(data.to_matrix()), Q.factor, root=root, blur=blur)
     return CentredKernel(problem.restated(quadratic={name: Q}), equation.name, signs, root, shift)
 

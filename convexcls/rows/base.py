@@ -192,6 +192,11 @@ class Rows(ABC):
         """e with |true P_ij - P_ij| <= e_i e_j, of a matrix P whose entries are rounded; None where they are exact."""
         return None
 
+    def spread_of_product(self, x: Array) -> Array:
+        """How far P x may be off because the entries of the matrix P are rounded."""
+        e = self.spread()
+        return np.zeros(self.shape[0]) if e is None else np.asarray(e * float(e @ np.abs(x)))
+
     @property
     def beyond_memory(self) -> str:
         """Why the rows may not be written out as one array; empty where they may."""

@@ -52,6 +52,8 @@ FAR_PART = 1e-5
 MOVES = 1e-14
 #: Smaller coefficients of a combination are rounding.
 NO_PART = 1e-9
+#: Coefficients are looked for in parts of whole numbers down to one over this, entries in parts that get so much finer.
+MOST_PARTS, FINER = 8.0, 2.0**10
 #: More entries that doubles round are not read as they were given; then they are not known to depend on each other.
 MAX_ENTRIES_AS_GIVEN = 1_000_000
 #: A block of rows that is factored at a time has so many rows for each column, and at least so many.
@@ -78,13 +80,14 @@ class ColumnBasis:
         return cls((rows,), others, empty, np.zeros((others.size, empty.size)), none.T, rows.column_max())
 
     @classmethod
-    def of(cls, rows: Sequence[Rows]) -> ColumnBasis | None:
-        """Of rows one above the other; None where numbers are out of range."""
+    def of(cls, rows: Sequence[Rows], gram: Array | None = None) -> ColumnBasis | None:
+        """Of rows one above the other, whose Gram matrix may be known; None where numbers are out of range."""
         unit = np.max([part.column_max() for part in rows], axis=0, initial=0.0)
         unit = np.where(unit > 0, unit, 1.0)
         with np.errstate(all="ignore"):
-            gram = sum(part.gram(np.ones(part.shape[0])) for part in rows) / np.outer(unit, unit)
-            found = cls._by_cholesky(tuple(rows), unit, gram)
+            if gram is None:
+                gram = np.sum([part.gram(np.ones(part.shape[0])) for part in rows], axis=0)
+            found = cls._by_cholesky(tuple(rows), unit, gram / np.outer(unit, unit))
             return found or cls._by_orthogonal_factors(tuple(rows), unit)
 
     @classmethod
@@ -102,6 +105,7 @@ class ColumnBasis:
         if np.any(scaled.diagonal()[others] - np.square(along).sum(axis=0) > ROUNDED_SQUARE):
             return None
         found = cls._in_units(rows, unit * lengths, columns, others, solve_triangular(factor, along), factor).refined()
+        found = replace(found, combination=_nearly_whole(found.combination))
         return None if found.moves_rows else found
 
     @classmethod
@@ -239,18 +243,22 @@ class ColumnBasis:
         return (self._by_whole_numbers(part_of) or self._by_rank(involved)) and self._as_given(involved)
 
     def _by_whole_numbers(self, part_of: Mask) -> bool:
-        """Whether null vectors rounded to whole numbers move no row, in whole numbers that doubles hold."""
-        near = np.where(part_of, np.rint(self.null_vectors), 0.0)
-        if np.any(np.abs(near - self.null_vectors)[part_of] > NO_PART):
-            return False
+        """Whether null vectors rounded to whole numbers, or to parts of them, move no row, in whole numbers that
+        doubles hold: entries and coefficients times powers of two, which round nothing."""
+        times, exact = 1.0, np.where(part_of, self.null_vectors, 0.0)
+        while np.any(np.abs(np.rint(times * exact) - times * exact) > NO_PART * times):
+            if (times := 2.0 * times) > MOST_PARTS:
+                return False
+        near = np.rint(times * exact)
         used = np.flatnonzero(np.any(near, axis=1))
         near, total = near[used], float(np.abs(near).sum(axis=0).max(initial=0.0))
         for part in self.rows:
-            if float(part.column_max()[used].max(initial=0.0)) * total >= LARGEST_EXACT_INTEGER:
-                return False
+            most, finer = total * float(part.column_max()[used].max(initial=0.0)), 1.0
             for block in part.own_blocks():
                 entries = part[block].to_dense()[:, used]
-                if not _are_whole(entries) or np.any(entries @ near):
+                while finer * most < LARGEST_EXACT_INTEGER and not _are_whole(finer * entries):
+                    finer *= FINER
+                if not finer * most < LARGEST_EXACT_INTEGER or np.any((finer * entries) @ near):
                     return False
         return True
 

@@ -90,6 +90,11 @@ class FusedRows:
         factor = None if self.factor is None else self.factor[index]
         return replace(self, matrix=self.matrix[index], factor=factor)
 
+    @property
+    def is_dense(self) -> bool:
+        """Whether the samples are a dense array."""
+        return self._array is not None
+
     @cached_property
     def _array(self) -> Array | None:
         """The samples as a dense array, where they are one."""
@@ -238,6 +243,12 @@ class FusedRows:
             total += (X * X).T @ weights[..., block].T
         scales = np.square(self.right), np.square(self.constant_right)
         return self._over_all(total.T.ravel(), weights.sum(axis=-1), *scales)
+
+    def pull_sizes(self, pulls: Array) -> Array:
+        """|R|' |pulls| over all unknowns; with several columns, the pulls have one row each."""
+        sizes = np.abs(pulls) if self.factor is None else np.abs(pulls * self.factor)
+        total = abs(self.matrix).T @ sizes.T
+        return self._over_all(total.T.ravel(), sizes.sum(axis=-1), np.abs(self.right), np.abs(self.constant_right))
 
     def class_gram(self, probabilities: Array, weights: Array, single_precision: bool = False) -> Array:
         """sum_i weights_i (diag(p_i) - p_i p_i') (x) [x_i, 1][x_i, 1]' over the unknowns of all columns. Off the

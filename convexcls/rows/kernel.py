@@ -3,18 +3,38 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from convexcls.arrays import Array
+from convexcls.arrays import Array, Indices
 from convexcls.rows.base import Rows, column_by_column
 from convexcls.rows.in_memory import DenseRows
-from convexcls.rows.row_store import MatrixStore, MatrixTooLarge, Store
+from convexcls.rows.row_store import MatrixStore, MatrixTooLarge, RowStore, Store
 
 #: So many rows are added up at a time, and so many of these sums: that keeps the rounding of a product small.
 SUMMED_ROWS = 64
+
+
+class Blur(NamedTuple):
+    """How far the values of a kernel may be off: k(x_i, x_j) by at most s_i s_j sqrt(k(x_i, x_i) k(x_j, x_j)) + e^2,
+    with s = ``relative`` and e = ``absolute``; and, where ``heights`` are given, by at most
+
+        flat + (least + tilt (height_i + height_j)) k(x_i, x_j)
+
+    which is less where most samples are far from each other, or some from all others.
+    """
+
+    relative: Array | float = 0.0
+    absolute: float = 0.0
+    heights: Array | None = None
+    flat: float = 0.0
+    least: float = 0.0
+    tilt: float = 0.0
+
+
+NO_BLUR = Blur()
 
 
 class KernelRows(Rows):
@@ -24,8 +44,7 @@ class KernelRows(Rows):
     Of the linear kernel ``root`` is R with Q = R'R. Multiplying out halves the digits, so where Q d = 0 has to be told
     from a small number, R d = 0 is asked instead.
 
-    ``blur`` says how far the values in the store may be from those of the kernel of the samples as they were given:
-    see ``spread``.
+    ``blur`` says how far the values in the store may be from those of the kernel of the samples as they were given.
 
     A product with Q is made from the rows of K where the vector is not 0, and the last one is remembered.
     """
@@ -41,12 +60,12 @@ class KernelRows(Rows):
         root: Rows | None = None,
         absolute: bool = False,
         memory: _KernelProducts | None = None,
-        blur: tuple[Array | float, float] = (0.0, 0.0),
+        blur: Blur = NO_BLUR,
     ) -> None:
         self.store, self.factor, self.weight, self.root, self.absolute = store, factor, weight, root, absolute
         self.blur = blur
         self.shape = (store.size, store.size)
-        self.memory = _KernelProducts(store) if memory is None else memory
+        self.memory = _KernelProducts(store, blur.heights) if memory is None else memory
 
     def __matmul__(self, v: Array) -> Array:
         factor = column_by_column(self.factor, v)
@@ -56,7 +75,9 @@ class KernelRows(Rows):
     def additions(self, v: Array) -> int:
         if isinstance(self.store, MatrixStore):
             return self.shape[0]
-        return 2 * SUMMED_ROWS + int(np.count_nonzero(v)) // (SUMMED_ROWS * SUMMED_ROWS) + 1
+        group = SUMMED_ROWS * SUMMED_ROWS
+        sums = SUMMED_ROWS + 2 + group // self.store.batch  # of a group: some at the end of a batch are of fewer rows
+        return SUMMED_ROWS + sums + int(np.count_nonzero(v)) // group + 1
 
     def transposed_matmul(self, u: Array) -> Array:
         return self @ u
@@ -100,13 +121,22 @@ class KernelRows(Rows):
         return self
 
     def spread(self) -> Array | None:
-        """A value k(x_i, x_j) is known to s_i s_j sqrt(k(x_i, x_i) k(x_j, x_j)), and to e^2 where that underflows, with
-        s, e = ``blur``. None where the values are what was given."""
-        relative, absolute = self.blur
+        """s with which Q_ij is known to s_i s_j. None where the values are what was given."""
+        relative, absolute = self.blur[:2]
         if not absolute and not np.any(relative):
             return None
         sizes = relative * np.sqrt(np.abs(self.store.diagonal())) + absolute
         return np.asarray(math.sqrt(abs(self.weight)) * np.abs(self.factor) * sizes)
+
+    def spread_of_product(self, x: Array) -> Array:
+        """The same as of any rows or, where that is less, what the heights of the samples say."""
+        error, blur = super().spread_of_product(x), self.blur
+        if blur.heights is None or not np.all(np.isfinite(x)):
+            return error
+        v = np.abs(self.factor * x)
+        sums, tilted = self.memory.product(v, True), self.memory.tilted(v)
+        own = blur.flat * float(v.sum()) + (blur.least + blur.tilt * blur.heights) * sums + blur.tilt * tilted
+        return np.fmin(error, abs(self.weight) * np.abs(self.factor) * own)
 
     @property
     def beyond_memory(self) -> str:
@@ -135,15 +165,16 @@ class KernelRows(Rows):
 
 
 class _KernelProducts:
-    """Products with K and with |K|, the last one remembered: a solver's last gradient is what the check asks for.
+    """Products with K and with |K|, the last one remembered: a solver's last gradient is what the check asks for. With
+    ``heights`` of the samples, K (heights |v|) is worked out beside them.
 
     Vectors that differ by a power of two have products that do, so one that was scaled is known again.
     """
 
-    def __init__(self, store: Store) -> None:
-        self.store = store
+    def __init__(self, store: Store, heights: Array | None = None) -> None:
+        self.store, self.heights = store, heights
         self._vector: Array | None = None
-        self._plain = self._absolute = np.zeros(0)
+        self._plain = self._absolute = self._tilted = np.zeros(0)
 
     def product(self, v: Array, absolute: bool) -> Array:
         """K v, or |K| v."""
@@ -160,31 +191,45 @@ class _KernelProducts:
             self._remember(unit)
         return np.ldexp(self._absolute if sizes else self._plain, shift)
 
+    def tilted(self, v: Array) -> Array:
+        """K (heights v), of v >= 0 whose product was asked for just now."""
+        shift = math.frexp(float(v.max(initial=0.0)))[1]
+        return np.ldexp(self._tilted, shift)
+
     def _remember(self, unit: Array) -> None:
-        """Work out K u and, where no entry of K is negative, |K| |u| beside it, at hardly more cost."""
+        """Work out K u and, where no entry of K is negative, the others beside it, at hardly more cost."""
         if self.store.nonnegative:
-            both = self._compute(np.column_stack([unit, np.abs(unit)]), False)
-            self._plain, self._absolute = both[:, 0].copy(), both[:, 1].copy()
+            size = np.abs(unit)
+            columns = [unit, size] if self.heights is None else [unit, size, self.heights * size]
+            products = self._compute(np.column_stack(columns), False).T.copy()
+            self._plain, self._absolute, self._tilted = products[0], products[1], products[-1]
         else:
             self._plain = self._compute(unit, False)
         self._vector = unit
 
     def _compute(self, v: Array, absolute: bool) -> Array:
         used: NDArray[np.intp] = np.flatnonzero(v if v.ndim == 1 else v.any(axis=1))
-        out = np.zeros(v.shape)
-        if not absolute and isinstance(self.store, MatrixStore):
-            self.store.add_product(used, v[used], out)
-            return out
-        if not absolute:
-            for group in range(0, used.size, SUMMED_ROWS * SUMMED_ROWS):
-                added = np.zeros(v.shape)
-                for start in range(group, min(group + SUMMED_ROWS * SUMMED_ROWS, used.size), SUMMED_ROWS):
-                    some, part = used[start : min(start + SUMMED_ROWS, used.size)], np.zeros(v.shape)
-                    self.store.add_product(some, v[some], part)
-                    added += part
-                out += added
-            return out
-        for start in range(0, used.size, 64):
-            some = used[start : start + 64]
-            out += np.abs(self.store.rows(some)).T @ v[some]
+        out, store = np.zeros(v.shape), self.store
+        if absolute:
+            for start in range(0, used.size, SUMMED_ROWS):
+                some = used[start : start + SUMMED_ROWS]
+                out += np.abs(store.rows(some)).T @ v[some]
+        elif isinstance(store, MatrixStore):
+            store.add_product(used, v[used], out)
+        else:
+            for start in range(0, used.size, SUMMED_ROWS * SUMMED_ROWS):
+                out += _sum(store, used[start : start + SUMMED_ROWS * SUMMED_ROWS], v)
         return out
+
+
+def _sum(store: RowStore, index: Indices, v: Array) -> Array:
+    """K[index]' v[index], the sums of ``SUMMED_ROWS`` rows added up."""
+    from convexcls.rows.kernel_loops import add_rows
+
+    out = np.zeros(v.shape)
+    for places, array, slots in store.batches(index):
+        for start in range(0, slots.size, SUMMED_ROWS):
+            some, part = slice(start, start + SUMMED_ROWS), np.zeros(v.shape)
+            add_rows(array, slots[some], v[index[places[some]]], part)
+            out += part
+    return out

@@ -18,18 +18,13 @@ BLOCK_COLUMNS = 1024
 
 
 def add_rows(slab: Array, slots: Indices, weights: Array, out: Array) -> None:
-    """Add ``slab[slots]' weights`` to ``out``; weights may be a vector or a matrix of two columns."""
+    """Add ``slab[slots]' weights`` to ``out``; weights may be a vector or a matrix of few columns."""
     if not has_numba():
         out += slab[slots].T @ weights
     elif weights.ndim == 1:
         _add_one(slab, slots, weights, out)
-    elif weights.shape[1] == 2:
-        _add_two(slab, slots, weights, out)
     else:
-        for k in range(weights.shape[1]):
-            column = np.zeros(out.shape[0])
-            _add_one(slab, slots, np.ascontiguousarray(weights[:, k]), column)
-            out[:, k] += column
+        _add_several(slab, slots, np.ascontiguousarray(weights.T), out)
 
 
 def gather(slab: Array, slots: Indices, columns: Indices, out: Array) -> None:
@@ -57,29 +52,28 @@ def _add_one(slab: Array, slots: Indices, weights: Array, out: Array) -> None:
 
 
 @compiled_fused
-def _add_two(slab: Array, slots: Indices, weights: Array, out: Array) -> None:
-    one, two = np.zeros(BLOCK_COLUMNS), np.zeros(BLOCK_COLUMNS)
+def _add_several(slab: Array, slots: Indices, weights: Array, out: Array) -> None:
+    """The rows are read once: a block of two rows stays in the cache for all weights."""
+    sums = np.zeros((weights.shape[0], BLOCK_COLUMNS))
     last = slots.size - slots.size % 2
     for start in range(0, out.shape[0], BLOCK_COLUMNS):
         width = min(BLOCK_COLUMNS, out.shape[0] - start)
-        one[:] = 0.0
-        two[:] = 0.0
+        sums[:] = 0.0
         for k in range(0, last, 2):
             a, b = slab[slots[k]][start : start + width], slab[slots[k + 1]][start : start + width]
-            p, q = weights[k, 0], weights[k + 1, 0]
-            r, s = weights[k, 1], weights[k + 1, 1]
-            for t in range(width):
-                x, y = a[t], b[t]
-                one[t] += p * x + q * y
-                two[t] += r * x + s * y
+            for c in range(weights.shape[0]):
+                own, p, q = sums[c], weights[c, k], weights[c, k + 1]
+                for t in range(width):
+                    own[t] += p * a[t] + q * b[t]
         for k in range(last, slots.size):
             a = slab[slots[k]][start : start + width]
+            for c in range(weights.shape[0]):
+                own, p = sums[c], weights[c, k]
+                for t in range(width):
+                    own[t] += p * a[t]
+        for c in range(weights.shape[0]):
             for t in range(width):
-                one[t] += weights[k, 0] * a[t]
-                two[t] += weights[k, 1] * a[t]
-        for t in range(width):
-            out[start + t, 0] += one[t]
-            out[start + t, 1] += two[t]
+                out[start + t, c] += sums[c, t]
 
 
 @compiled_fused

@@ -63,6 +63,9 @@ class SymmetricValues(Protocol):
     def on(self, samples: Any) -> SymmetricValues:
         """The same matrix for other samples."""
 
+    def of_some(self, index: Indices) -> SymmetricValues:
+        """The same matrix for some of the samples."""
+
 
 class RowStore:
     """Rows of ``values``, kept in the slots of one array within ``limit`` bytes."""
@@ -84,6 +87,10 @@ class RowStore:
     def on_linear(self, samples: Any) -> RowStore:
         """The linear kernel of other samples."""
         return RowStore(self.values.on(samples), self.limit)
+
+    def of_some(self, index: Indices) -> RowStore:
+        """The matrix of some samples, beside this one."""
+        return RowStore(self.values.of_some(index), 0.5 * self.limit)
 
     @property
     def fits(self) -> bool:
@@ -140,30 +147,37 @@ class RowStore:
 
     def _computed(self, index: Indices) -> Iterator[tuple[slice, Array]]:
         """The rows ``index``, some at a time, in memory that the next ones take again."""
-        block = np.empty((min(BATCH, self.transient_rows, index.size), self.size))
+        block = np.empty((min(self.batch, index.size), self.size))
         for start in range(0, index.size, max(block.shape[0], 1)):
             rows = index[start : start + block.shape[0]]
             self.values.fill(rows, block[: rows.size])
             yield slice(start, start + rows.size), block[: rows.size]
 
-    def add_product(self, index: Indices, weights: Array, out: Array, keep: bool = False) -> None:
-        """Add ``K[index]' weights`` to ``out``; weights may be a vector or a matrix. What is not kept is computed; it
-        is kept where there is room for all rows of the matrix, or where it is to be kept and there is room for it."""
-        from convexcls.rows.kernel_loops import add_rows
-
+    def batches(self, index: Indices, keep: bool = False) -> Iterator[tuple[Indices, Array, Indices]]:
+        """The rows ``index``, some at a time: their places in it, an array and the places in that where they stand
+        until the next ones are asked for. Those that are kept come first, all at once, then ``batch`` ones at a time
+        that are computed; these are kept where there is room for all rows of the matrix, or where they are to be kept
+        and there is room for them."""
         if self.whole or (keep and index.size <= self.capacity):
             self.place(index)
         there = self._slot[index] >= 0
         if np.any(there):
-            add_rows(self._slab, self._slot[index[there]], weights[there], out)
-        other_weights = weights[~there]
-        for some, block in self._computed(index[~there]):
-            out += block.T @ other_weights[some]
+            yield np.flatnonzero(there), self._slab, self._slot[index[there]]
+        missing = np.flatnonzero(~there)
+        for some, block in self._computed(index[missing]):
+            yield missing[some], block, np.arange(block.shape[0])
+
+    def add_product(self, index: Indices, weights: Array, out: Array, keep: bool = False) -> None:
+        """Add ``K[index]' weights`` to ``out``; weights may be a vector or a matrix, ``keep`` is as in ``batches``."""
+        from convexcls.rows.kernel_loops import add_rows
+
+        for places, array, slots in self.batches(index, keep):
+            add_rows(array, slots, weights[places], out)
 
     @property
-    def transient_rows(self) -> int:
-        """How many rows may be worked on beside those that are kept."""
-        return max(int((1.0 - KEPT_SHARE) * self.limit / (32 * max(self.size, 1))), 1)
+    def batch(self) -> int:
+        """How many rows are worked on at a time beside those that are kept."""
+        return min(BATCH, max(int((1.0 - KEPT_SHARE) * self.limit / (32 * max(self.size, 1))), 1))
 
     def fill_block(self, index: Indices, columns: Indices, out: Array) -> None:
         """Copy the entries in some rows and columns into ``out``. Where not all rows may be kept, those that are not

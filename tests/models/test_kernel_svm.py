@@ -540,14 +540,17 @@ def test_values_by_products_are_within_what_is_said_of_them(storage, gamma):
     X[0] += 40.0
     X = X if storage == "dense" else sparse.csr_array(X)
     kernel = Kernel("rbf", gamma=gamma)
-    s, e = kernel.blur(X, False)
+    blur = kernel.blur(X, False)
+    s, e, heights = blur[:3]
     values = kernel.between(X, X)
     samples = [[fmpq(*v.as_integer_ratio()) for v in row] for row in _dense(X).tolist()]
     for i, j in [(0, 0), (0, 1), (0, 519), *rng.integers(0, 520, (300, 2)).tolist()]:
         distance = sum((u - v) ** 2 for u, v in zip(samples[i], samples[j], strict=True))
         with ctx.workprec(200):
             exact = (-arb(fmpq(*gamma.as_integer_ratio()) * distance)).exp()
-            assert abs(exact - arb(values[i, j])) <= s[i] * s[j] + e * e
+            off = abs(exact - arb(values[i, j]))
+            assert off <= s[i] * s[j] + e * e
+            assert off <= blur.flat + (blur.least + blur.tilt * (heights[i] + heights[j])) * values[i, j]
     if storage == "dense":
         assert np.median(s) < 2.0 * np.median(near)
         assert s[0] > 3.0 * s[1]

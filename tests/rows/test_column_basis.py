@@ -8,7 +8,7 @@ from scipy import sparse
 
 from convexcls.rational import elimination
 from convexcls.rational.doubles import as_fractions, rank
-from convexcls.rows import as_rows
+from convexcls.rows import as_rows, column_basis
 from convexcls.rows.column_basis import ColumnBasis, exact_products, shortest_along
 from convexcls.rows.summation import distinct_rows
 
@@ -152,3 +152,35 @@ def test_the_rank_of_rows_far_apart_in_size(seed):
     assert rank(X) == rank(X[:12]) == 7
     X[:, 3] = np.nextafter(X[:, 3], np.inf)
     assert rank(X) == 8
+
+
+def test_halves_and_fixed_decimals_are_decided_by_whole_numbers(monkeypatch):
+    """Multiples of 1/1024 with a copy, a half, a sum and a mean of others: powers of two make all of them whole."""
+    rng = np.random.default_rng(8)
+    X = np.round(1024.0 * rng.standard_normal((300, 4))) / 1024.0
+    more = [X[:, 0], 0.5 * X[:, 1], X[:, 0] + X[:, 2], 0.5 * (X[:, 1] + X[:, 3])]
+    rows = as_rows(np.column_stack([X, *more]))
+    monkeypatch.setattr(column_basis, "rank", lambda *_: pytest.fail("a rank modulo primes"))
+    found = ColumnBasis.of([rows])
+    assert found.columns.size == 4
+    assert found.is_exact
+
+
+def test_what_nearly_repeats_is_no_exact_combination():
+    rng = np.random.default_rng(9)
+    X = np.round(1024.0 * rng.standard_normal((300, 3))) / 1024.0
+    other = X[:, 0] + X[:, 1]
+    other[7] += 2.0**-40
+    found = ColumnBasis.of([as_rows(np.column_stack([X, other]))])
+    assert not found.others.size or not found.is_exact
+
+
+def test_a_gram_matrix_that_is_known_is_not_made_again(monkeypatch):
+    rng = np.random.default_rng(10)
+    X = rng.integers(-3, 4, size=(200, 4)).astype(float)
+    rows = as_rows(np.column_stack([X, X[:, 0] - X[:, 2]]))
+    gram, alone = rows.gram(np.ones(200)), ColumnBasis.of([rows])
+    monkeypatch.setattr(type(rows), "gram", lambda *_: pytest.fail("made again"))
+    found = ColumnBasis.of([rows], gram)
+    np.testing.assert_array_equal(found.columns, alone.columns)
+    np.testing.assert_array_equal(found.null_vectors, alone.null_vectors)

@@ -90,12 +90,17 @@ class MeasuredLater(KKT):
         return self.known.holds(tol) or super().holds(tol)
 
 
+def is_small(problem: Problem) -> bool:
+    """Whether calls take longer than passes over the data."""
+    if problem.size > MAX_SMALL_UNKNOWNS:
+        return False
+    return sum([problem.rows(b).entries for b in problem.blocks]) <= MAX_SMALL_ENTRIES
+
+
 @np.errstate(all="ignore")  # what overflows is not a number in the end, and then nothing is said
 def bounded_at_once(problem: Problem, x: Array, multipliers: Mapping[str, Array]) -> AtOnce | None:
     """Bounds of the measures at a finite point; None where there are none to be had by norms."""
-    if problem.norm_bounds or problem.matrices or problem.size > MAX_SMALL_UNKNOWNS or not problem.blocks:
-        return None
-    if sum([problem.rows(b).entries for b in problem.blocks]) > MAX_SMALL_ENTRIES:
+    if problem.norm_bounds or problem.matrices or not problem.blocks or not is_small(problem):
         return None
     if problem.remembered(centre) is not None:
         return None

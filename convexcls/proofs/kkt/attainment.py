@@ -10,8 +10,10 @@ stay strictly inside the range of the slopes, then they satisfy the stationarity
 strictly feasible multipliers of the dual. Then no direction of recession moves any loss (Stiemke's theorem of
 the alternative; for the logistic likelihood: Albert and Anderson's overlap), and the minimum is attained.
 
-Two things keep the proof cheap. A direction of recession has no part in a variable with curvature of its own, so only
-the others have to be stationary. And any correction will do: that of a few samples is tried before that of all. Where
+Three things keep the proof cheap. A direction of recession has no part in a variable with curvature of its own, so only
+the others have to be stationary. Any correction will do: that of a few samples is tried before that of all, and of many
+unknowns before both the change of multipliers by which the gradient is measured (``correction.py``), whose factor is
+known. Where
 columns repeat each other, or nearly, only those of a basis have to be stationary, and any combinations of these will
 do: those in which the columns are orthogonal (``rows/column_basis.py``).
 """
@@ -40,6 +42,8 @@ PROOF = 0.5
 FIRST_ROWS_PER_UNKNOWN = 2
 #: Terms of at most so many samples are not thinned.
 MAX_SAMPLES_TAKEN_ALL = 2000
+#: A factor of fewer unknowns costs little, and that of the Newton step leaves more of the slopes.
+MIN_UNKNOWNS_TO_REUSE = 200
 #: A system with more unknowns is not factored: then there is no proof.
 MAX_FACTORED_UNKNOWNS = 5000
 #: Rows with more entries are not multiplied out for a basis.
@@ -79,6 +83,9 @@ def attainment(problem: Problem, x: Array, multipliers: Mapping[str, Array], gra
         pull = (_gradient(problem, x, held) if gradient is None else gradient)[where]
         if where.size > MAX_FACTORED_UNKNOWNS or not np.all(np.isfinite(pull)):
             return -np.inf
+        found = _by_known_factor(problem, terms, names, x, pull)
+        if found is not None and found >= PROOF:
+            return found
         step = FIRST_ROWS_PER_UNKNOWN * where.size
         fewer = [_few(t, step) for t in terms]
         if any(t is not all_of_it for t, all_of_it in zip(fewer, terms, strict=True)):
@@ -157,6 +164,26 @@ def _gradient(problem: Problem, x: Array, held: Array) -> Array:
         rows = problem.rows(t)
         out += rows.T @ (t.row_weights * t.loss.slope(rows @ x + t.offset))
     return out
+
+
+def _by_known_factor(problem: Problem, terms: list[Term], names: list[str], x: Array, pull: Array) -> float | None:
+    """What the change of multipliers that removes the gradient leaves of the slopes: the factor that it takes is known
+    from measuring that change. None where it is not, or not of the same rows."""
+    rows = problem.remembered(FreeRows)
+    if rows.where.size < MIN_UNKNOWNS_TO_REUSE or len(problem.blocks) != len(terms) or rows.names != names:
+        return None
+    if (known := rows.known_factor) is None:
+        return None
+    factor, spacings = known
+    step, worst = factor.solve(pull), 1.0
+    for t, some, every in zip(terms, factor.maps, spacings, strict=True):
+        weights = t.weights[::every]
+        if t.loss.width > 1 or weights.size != some.shape[0] or not np.all(weights > 0):
+            return None
+        u = problem.rows(t)[::every] @ x + t.offset[::every]
+        moved = -(some @ step) / (weights * t.loss.curvature(u).ravel())
+        worst = min(worst, float(t.loss.remaining(u, moved).min(initial=1.0)))
+    return worst
 
 
 def _few(t: Term, count: int) -> Term:

@@ -156,6 +156,16 @@ class FreeRows:
         return [rows for kind in self.kinds for rows in kind.maps]
 
     @property
+    def known_factor(self) -> tuple[_Factored, list[int]] | None:
+        """Rows with their factor, by which a residual was measured, and how far apart they are among those of each
+        block; None where not all are in one group."""
+        if len(self.kinds) != 1 or len(self.kinds[0].places) != 1 or (kind := self.kinds[0]).squares is not None:
+            return None
+        if kind.few is not None:
+            return kind.few, kind.spacings
+        return None if kind.whole is None else (kind.whole, [1] * len(kind.maps))
+
+    @property
     def basis(self) -> ColumnBasis | None:
         """Columns that span the others, where all are in one group."""
         return self.kinds[0].basis if len(self.kinds) == 1 and len(self.kinds[0].places) == 1 else None
@@ -228,19 +238,31 @@ class GroupRows:
         return self.largest if (self.largest > 0).all() else np.where(self.largest > 0, self.largest, 1.0)
 
     @cached_property
+    def spacings(self) -> list[int]:
+        """How far apart the rows are that are looked at first."""
+        return [_spacing(rows.shape[0], self.where.size) for rows in self.maps]
+
+    @cached_property
     def few(self) -> _Factored | None:
         """Some of the rows with their factor; None where all are taken, or where their columns nearly repeat each
         other."""
-        every = [_spacing(rows.shape[0], self.where.size) for rows in self.maps]
+        every = self.spacings
         if max(every, default=1) == 1:
             return None
-        few = [rows[::step] if step > 1 else rows for rows, step in zip(self.maps, every, strict=True)]
-        return self._factored(few, [costs[::step] for costs, step in zip(self.costs, every, strict=True)])
+        places = [_spread_out(rows, step) for rows, step in zip(self.maps, every, strict=True)]
+        few = [rows[some] if step > 1 else rows for rows, some, step in zip(self.maps, places, every, strict=True)]
+        costs = [costs[some] for costs, some in zip(self.costs, places, strict=True)]
+        return self._factored(few, costs, _gram(few, costs, self.where.size))
 
     @cached_property
     def whole(self) -> _Factored | None:
         """All rows with their factor; None where columns nearly repeat each other."""
-        return self._factored(self.maps, self.costs)
+        return self._factored(self.maps, self.costs, self.gram.copy())
+
+    @cached_property
+    def gram(self) -> Array:
+        """K'CK."""
+        return _gram(self.maps, self.costs, self.where.size)
 
     @property
     def independent(self) -> bool:
@@ -257,7 +279,9 @@ class GroupRows:
         problem = self._problem()
         assert problem is not None
         gauge = problem.null_directions[:, self.where]
-        return ColumnBasis.of([*self.maps, *([as_rows(gauge)] if gauge.size else [])])
+        if gauge.size:
+            return ColumnBasis.of([*self.maps, as_rows(gauge)])
+        return ColumnBasis.of(self.maps, None if self.unit is not None else self.gram)
 
     @cached_property
     def is_exact(self) -> bool:
@@ -269,10 +293,10 @@ class GroupRows:
             return self.basis.is_exact
         return _rank(self.maps) <= self.basis.columns.size
 
-    def _factored(self, maps: Sequence[JoinedRows], costs: Sequence[Array]) -> _Factored | None:
+    def _factored(self, maps: Sequence[JoinedRows], costs: Sequence[Array], gram: Array) -> _Factored | None:
         problem = self._problem()
         assert problem is not None
-        return _Factored.of(problem, maps, costs, self.where, self.size)
+        return _Factored.of(problem, maps, costs, gram, self.where, self.size)
 
     def correction(self, residual: Ball, enough: float = 0.0) -> Correction:
         """What removes the residual of one group. Where a change of the multipliers of a few rows is below
@@ -350,6 +374,16 @@ def _spacing(n: int, unknowns: int) -> int:
     return max(n // count, 1) if n > MAX_ROWS_TAKEN_ALL else 1
 
 
+def _spread_out(rows: JoinedRows, step: int) -> slice | Indices:
+    """Every so many rows; of samples with several margins, all of those of every so many."""
+    margins = [part.factors().core.as_class_margins for _, part in rows.parts]
+    width = max((m.count - 1 for m in margins if m is not None), default=1)
+    if width == 1 or step == 1:
+        return slice(None, None, step)
+    samples = np.arange(0, rows.shape[0] // width, step)
+    return np.asarray((samples[:, None] * width + np.arange(width)).ravel())
+
+
 @dataclass(frozen=True, eq=False)
 class _Factored:
     """Rows K with a Cholesky factor of K'CK, in units in which its diagonal is one."""
@@ -362,12 +396,15 @@ class _Factored:
 
     @classmethod
     def of(
-        cls, problem: Problem, maps: Sequence[JoinedRows], costs: Sequence[Array], where: Indices, size: Array
+        cls,
+        problem: Problem,
+        maps: Sequence[JoinedRows],
+        costs: Sequence[Array],
+        scaled: Array,
+        where: Indices,
+        size: Array,
     ) -> _Factored | None:
-        """None where columns nearly repeat each other."""
-        scaled = np.zeros((where.size, where.size))
-        for rows, c in zip(maps, costs, strict=True):
-            scaled += rows.gram(c)
+        """From K'CK, which is overwritten; None where columns nearly repeat each other."""
         scaled /= size[:, None] * size
         diagonal = np.sqrt(scaled.diagonal())
         diagonal[~(diagonal > 0)] = 1.0
@@ -405,6 +442,14 @@ class _Factored:
     @cached_property
     def _longest(self) -> float:
         return max(float(np.linalg.norm(rows.column_max() / self.unit)) for rows in self.maps)
+
+
+def _gram(maps: Sequence[JoinedRows], costs: Sequence[Array], width: int) -> Array:
+    """K'CK."""
+    out = np.zeros((width, width))
+    for rows, c in zip(maps, costs, strict=True):
+        out += rows.gram(c)
+    return out
 
 
 def _largest(changes: Sequence[Array]) -> float:

@@ -175,7 +175,7 @@ def quadratic_value(problem: Problem, x: Array, moved: Array, tol: float) -> flo
                 value, roundings = total((own * moved[problem.layout[v]]).tolist()), p.additions(own)
             off = gamma(roundings + ROUNDINGS_BESIDE_SUM) * float(np.abs(own) @ (abs(p) @ np.abs(own)))
             if p.shape[0] <= MAX_RATIONAL_MATRIX_ROWS:  # of more samples the values of a kernel are what doubles say
-                off += float(np.abs(own) @ _kernel_error(p, own))
+                off += float(np.abs(own) @ p.spread_of_product(own))
             little = off <= 0.1 * tol * max(abs(value), abs(float(problem.q @ x)))
             if not little and p.shape[0] <= MAX_DOUBLED_MATRIX_ROWS:
                 value = _doubled_value(problem, p, own)
@@ -196,12 +196,6 @@ def _product(rows: Doubled, x: Array) -> tuple[Array, Array]:
     """R x, rounded once, with a bound on what that is off."""
     moved, rad = dots(rows, x, Doubled(*np.zeros((2, rows.high.shape[0], 1))))
     return moved, raised(rad + UNIT_ROUNDOFF * np.abs(moved))
-
-
-def _kernel_error(p: Rows, x: Array) -> Array:
-    """How far P x may be off because the values of a kernel are."""
-    spread = p.spread()
-    return np.zeros(p.shape[0]) if spread is None else np.asarray(spread * float(spread @ np.abs(x)))
 
 
 def _exact_kernel(problem: Problem, p: Rows) -> Doubled | None:
@@ -272,7 +266,7 @@ class Gradient:
             where = self.problem.layout[v]
             out[where] = self.magnitude[where] + abs(p) @ np.abs(self.x[where])
             self.lengths[where] += p.additions(self.x[where])
-            self.errors[where] += _kernel_error(p, self.x[where])
+            self.errors[where] += p.spread_of_product(self.x[where])
         return out
 
     @property
@@ -301,7 +295,7 @@ class Gradient:
                 known, z = _exact_kernel(self.problem, p), self.x[where]
                 # P is symmetric
                 entries = p.doubled(inside) if known is None else Doubled(*(part[inside] for part in known))
-                off[mine] += _kernel_error(p, z)[inside] if known is None else 0.0
+                off[mine] += p.spread_of_product(z)[inside] if known is None else 0.0
             off[mine] += _gather(parts, mine, entries, z)
         rising = np.argsort(columns)
         for rows, z in self.parts:

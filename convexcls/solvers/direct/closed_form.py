@@ -3,12 +3,12 @@
 Least squares by a QR factorization; where the condition costs digits, with iterative refinement of the augmented
 system, the residuals in extended precision (Björck 1967): the digits that the data determine are kept. Large data of
 good condition go through the normal equations, refined on the data; data that are sparse and too wide for any matrix
-through LSMR (Fong and Saunders 2011), refined likewise.
+through conjugate gradients (Hestenes and Stiefel 1952), refined likewise.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -23,7 +23,6 @@ from convexcls.solvers.base import Answer, Callback, Solver, Tracer, refuse_unle
 from convexcls.solvers.direct.under_equations import MAX_ENTRIES_ALWAYS_REFINED, solve_under_equations
 from convexcls.solvers.smooth.hessian import (
     MAX_REFINEMENTS,
-    SMALLEST_RELATIVE_STEP,
     refined_steps,
     shortest_solution,
 )
@@ -37,13 +36,16 @@ ROOM_FOR_RATE = 1e3
 MAX_DENSE_UNKNOWNS = 2000
 #: A matrix of more samples is not made.
 MAX_DENSE_SAMPLES = 5000
+#: The residual that conjugate gradients aim at, relative to the tolerance: of all unknowns where some are penalised, of
+#: these, and where none are; so many steps may they take for each unknown.
+RESIDUAL_SHARE, PENALISED_SHARE, UNPENALISED_SHARE, MAX_STEPS_PER_UNKNOWN = 1e-3, 1e-2, 1e-5, 20
 
 
 @dataclass(frozen=True)
 class ClosedFormSolver(Solver):
     """Least squares and ridge by QR (SVD where columns depend on each other), for large data by refined normal
-    equations or, where they are sparse and wide, LSMR; equality-constrained quadratics by their linear KKT system.
-    ``rank_tol`` is the relative size at which a column counts as dependent."""
+    equations or, where they are sparse and wide, conjugate gradients; equality-constrained quadratics by their linear
+    KKT system. ``rank_tol`` is the relative size at which a column counts as dependent."""
 
     name: ClassVar[str] = "closed-form"
     accepts: ClassVar[str] = "least squares, ridge, quadratics under linear equations"
@@ -69,19 +71,19 @@ class ClosedFormSolver(Solver):
         elif problem.constraints:
             x, multipliers, message = solve_under_equations(problem, self.rank_tol)
         else:
-            (x, message), multipliers = self._least_squares(problem), {}
+            (x, message), multipliers = self._least_squares(problem, tol), {}
         tracer = Tracer(callback)
         tracer.record(problem.minimised(x), 0.0)
         return Answer(x, multipliers, message, 1, tuple(tracer.lines))
 
-    def _least_squares(self, problem: Problem) -> tuple[Array, str]:
+    def _least_squares(self, problem: Problem, tol: float) -> tuple[Array, str]:
         entries = problem.size * sum(t.size for t in problem.terms)
         if entries > MAX_ENTRIES_ALWAYS_REFINED:
             function = SmoothObjective(problem)
             if (found := by_samples(function)) is not None:
                 return found
             if problem.size > MAX_DENSE_UNKNOWNS and _is_sparse(problem):
-                return by_lsmr(function), "least squares by LSMR, refined"
+                return by_conjugate_gradients(function, tol), "least squares by conjugate gradients"
             if (found := by_normal_equations(function)) is not None:
                 return found
         matrix, target = _stack(problem)
@@ -252,38 +254,42 @@ def by_samples(function: SmoothObjective) -> tuple[Array, str] | None:
     return x, "in the span of the samples" + ("" if penalised else ": one of many minimisers, the shortest")
 
 
-def by_lsmr(function: SmoothObjective) -> Array:
-    """The minimiser by LSMR on the data, columns scaled to length one, each round on the residual of the last."""
-    from scipy.sparse.linalg import LinearOperator, lsmr  # not at import: it costs more than a small problem
-
-    problem = function.problem
-    zero = function.at(np.zeros(problem.size))
-    size = np.sqrt(zero.diagonal_curvature())
-    size = np.where(size > 0, size, 1.0)
-    ridge = np.sqrt(function.diagonal)
-    blocks = [(t.rows, np.sqrt(t.weights)) for t in function.terms]
-    ends = np.cumsum([root.size for _, root in blocks])
-
-    def times(v: Array) -> Array:
-        v = v.ravel() / size
-        return np.concatenate([*(root * (rows @ v) for rows, root in blocks), ridge * v])
-
-    def transposed(u: Array) -> Array:
-        *parts, last = np.split(u.ravel(), ends)
-        out = ridge * last
-        for (rows, root), part in zip(blocks, parts, strict=True):
-            out = out + rows.T @ (root * part)
-        return out / size
-
-    operator = LinearOperator((int(ends[-1]) + size.size, size.size), matvec=times, rmatvec=transposed, dtype=float)
-    x, best = np.zeros(problem.size), np.inf
+def by_conjugate_gradients(function: SmoothObjective, tol: float) -> Array:
+    """The minimiser by conjugate gradients with the Hessian's diagonal as preconditioner, until the gradient is small
+    by the measures of the check; begun again where rounding has put it off."""
+    iterate, best = function.at(np.zeros(function.problem.size)), np.inf
+    diagonal = iterate.diagonal_curvature()
+    diagonal = np.where(diagonal > 0, diagonal, 1.0)
     for _ in range(MAX_REFINEMENTS):
-        iterate = function.at(x)
-        residual_size = iterate.relative_gradient()
-        if not residual_size < 0.5 * best or residual_size <= SMALLEST_RELATIVE_STEP:
+        off = _residual(iterate)
+        if not off < 0.5 * best or off <= tol:
             break
-        best = residual_size
-        residual = [-root * r.arguments for (_, root), r in zip(blocks, iterate.readings, strict=True)]
-        target = np.concatenate([*residual, -ridge * x])
-        x = x + lsmr(operator, target, atol=1e-14, btol=1e-14, conlim=0.0, maxiter=20 * size.size)[0] / size
+        best = off
+        iterate = function.at(_conjugate_gradients(iterate, diagonal, 0.5 * tol))
+    return iterate.x
+
+
+def _residual(iterate: Iterate) -> float:
+    """The residual relative to what may be left of it. What curves by itself is known as well as its gradient is small;
+    all else may be nearly singular, and is worked out to the last digit."""
+    if not iterate.problem.quadratic:
+        return iterate.relative_gradient() / UNPENALISED_SHARE
+    return max(iterate.relative_gradient() / RESIDUAL_SHARE, iterate.penalised_gradient() / PENALISED_SHARE)
+
+
+def _conjugate_gradients(iterate: Iterate, diagonal: Array, tol: float) -> Array:
+    function, x, g = iterate.function, iterate.x, iterate.gradient
+    z = g / diagonal
+    p, rho = -z, float(g @ z)
+    for _ in range(MAX_STEPS_PER_UNKNOWN * x.size):
+        Hp = function.quadratic_times(p)
+        if not (bend := float(p @ Hp)) > 0.0:
+            break
+        alpha = rho / bend
+        x, g = x + alpha * p, g + alpha * Hp
+        if _residual(replace(iterate, x=x, gradient=g, curved=function.curved(x))) <= tol:
+            break
+        z = g / diagonal
+        rho, before = float(g @ z), rho
+        p = rho / before * p - z
     return x

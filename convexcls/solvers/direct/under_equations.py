@@ -85,19 +85,24 @@ def _groups(problem: Problem) -> list[_Group]:
         ones, zeros = [np.ones(r.shape[0]) for r in roots], [np.zeros((r.shape[0], 1)) for r in roots]
         added = (*whole.rows, *roots), (*whole.weights, *ones), (*whole.offsets, *zeros)
         return [_Group(whole.names, *added, whole.A, whole.b)]
-    out: list[_Group] = []
+    alike: list[list[_Group]] = []
     for v in problem.variables:
         terms = [t for t in problem.terms if v.name in t.entries]
         own = _group(problem, v.name, [t.entries[v.name] for t in terms], terms, _blocks_of(problem, v.name))
-        like = next((k for k, group in enumerate(out) if _same_rows(group, own)), None)
-        if like is None:
-            out.append(own)
-            continue
-        group = out[like]
-        offsets = tuple(np.hstack(pair) for pair in zip(group.offsets, own.offsets, strict=True))
-        b = np.hstack([group.b, own.b])
-        out[like] = _Group((*group.names, v.name), group.rows, group.weights, offsets, group.A, b)
-    return out
+        known = next((members for members in alike if _same_rows(members[0], own)), None)
+        if known is None:
+            alike.append([own])
+        else:
+            known.append(own)
+    return [_side_by_side(members) for members in alike]
+
+
+def _side_by_side(members: list[_Group]) -> _Group:
+    """Groups with the same rows as one."""
+    first = members[0]
+    offsets = tuple(np.hstack(parts) for parts in zip(*(m.offsets for m in members), strict=True))
+    names = tuple(name for m in members for name in m.names)
+    return _Group(names, first.rows, first.weights, offsets, first.A, np.hstack([m.b for m in members]))
 
 
 def _root(problem: Problem, variable: str, diagonal: Array) -> Rows:

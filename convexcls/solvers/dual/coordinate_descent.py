@@ -79,12 +79,12 @@ class DualPoint:
 
     @cached_property
     def gap(self) -> float:
-        """What the rows cost more than the multipliers say, sum_i cost_i(r_i) - a_i r_i: of a row that has to hold, as
-        much as the largest multiplier makes of it; and what c'a + total moves."""
+        """What the rows cost more than the multipliers say, sum_i cost_i(r_i) - a_i r_i, but of each row no more than
+        the largest multiplier makes of it; and what c'a + total moves."""
         p, r, a = self.program, self.r, self.a
         largest = max(float(np.abs(a).max(initial=0.0)), p.natural_multiplier)
         way = np.where(r > 0, p.high - a, a - p.low)
-        cost = np.abs(r) * np.where(np.isfinite(way), way, largest)
+        cost = np.abs(r) * np.minimum(way, largest)
         soft = p.compliance > 0
         curved = np.divide(0.5 * r * r, p.compliance, out=np.full(r.shape, np.inf), where=soft)
         return float(np.minimum(cost, curved)[~self.held].sum()) + p.beta * self.lacking**2
@@ -135,7 +135,8 @@ class CoordinateDescentSolver(Solver):
        what crosses a bound put there. Near the solution a few steps end at rounding. Where they do not yet bring the
        gap down, the descent goes on to finer slopes.
 
-    All of it is passes over the nonzero entries.
+    All of it is passes over the nonzero entries. Of fewer rows than features, which are dense, the matrix is compressed
+    first: then it takes two passes.
     """
 
     name: ClassVar[str] = "coordinate-descent"
@@ -153,24 +154,44 @@ class CoordinateDescentSolver(Solver):
         return why_no_dual_program(problem)
 
     def solve(self, problem: Problem, tol: float, callback: Callback | None = None) -> Answer:
-        program, tracer, rng = DualProgram.of(problem), Tracer(callback), np.random.default_rng(self.seed)
-        point = DualPoint.at(program, np.clip(np.zeros(program.size), program.low, program.high), 0.0)
-        accuracy, message = FIRST_ACCURACY * program.side, f"stopped after {self.max_iter} rounds"
-        for _ in range(self.max_iter):
-            tracer.record(
-                point.objective, point.gap / (abs(point.objective) or 1.0), 1.0, point.facts(), standing=point.standing
-            )
-            if point.is_optimal(tol) or point.is_rounded:
-                message = "the gap is closed" if point.is_optimal(tol) else "no further progress"
+        program, run = DualProgram.of(problem), _Run(self, tol, Tracer(callback), np.random.default_rng(self.seed))
+        small, a = program.compressed, np.clip(np.zeros(program.size), program.low, program.high)
+        point = DualPoint.at(small, a, 0.0)
+        if small is not program:
+            near = run.to_the_end(point)
+            point = newton(program, DualPoint.at(program, near.a, near.b), tol)
+        point, lines = run.to_the_end(point), run.tracer.lines
+        x, multipliers = program.restored(point.a, point.b)
+        return Answer(x, multipliers, run.message, len(lines), tuple(lines), farkas=program.farkas(point.a))
+
+
+@dataclass
+class _Run:
+    """One solve: descent and Newton steps in turn."""
+
+    solver: CoordinateDescentSolver
+    tol: float
+    tracer: Tracer
+    rng: np.random.Generator
+    message: str = ""
+
+    def to_the_end(self, point: DualPoint) -> DualPoint:
+        """The optimum of the point's program, as far as it goes."""
+        program, most = point.program, self.solver.max_iter
+        accuracy, self.message = FIRST_ACCURACY * program.side, f"stopped after {most} rounds"
+        for _ in range(most - len(self.tracer.lines)):
+            gap = point.gap / (abs(point.objective) or 1.0)
+            self.tracer.record(point.objective, gap, 1.0, point.facts(), standing=point.standing)
+            if point.is_optimal(self.tol) or point.is_rounded:
+                self.message = "the gap is closed" if point.is_optimal(self.tol) else "no further progress"
                 break
-            point = descend(program, point.with_equation_priced(), accuracy, rng)
-            point = newton(program, point, tol)
+            point = descend(program, point.with_equation_priced(), accuracy, self.rng)
+            point = newton(program, point, self.tol)
             if np.abs(point.a).max(initial=0.0) > ENDLESS * program.natural_multiplier:
-                message = "the multipliers grow without end"
+                self.message = "the multipliers grow without end"
                 break
             accuracy = ACCURACY_FACTOR * max(point.slope, accuracy)
-        x, multipliers = program.restored(point.a, point.b)
-        return Answer(x, multipliers, message, len(tracer.lines), tuple(tracer.lines), farkas=program.farkas(point.a))
+        return point
 
 
 # ---- a multiplier at a time ------------------------------------------------------------------------------------------
@@ -237,7 +258,7 @@ def newton(program: DualProgram, point: DualPoint, tol: float) -> DualPoint:
 def newton_step(program: DualProgram, point: DualPoint) -> DualPoint:
     """The solution of the equations of the face, what crosses a bound put there."""
     index = np.flatnonzero(~point.held)
-    step = Face(program, index, _damping(point)).newton(point.r[index], point.lacking, FORCING * point.slope)
+    step = Face(program.compressed, index, _damping(point)).newton(point.r[index], point.lacking, FORCING * point.slope)
     return DualPoint.at(program, _moved(program, point, index, step.d), point.b + step.db)
 
 

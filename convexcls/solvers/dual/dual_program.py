@@ -22,12 +22,18 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from scipy.linalg import LinAlgError, cholesky
 
 from convexcls.arrays import Array, Indices
 from convexcls.problem import Problem
 from convexcls.rows import JoinedRows, Rows
 from convexcls.solvers.rows.reduction import RowReduction
 from convexcls.solvers.rows.sources import Source
+
+#: The most multipliers whose K is factorized.
+MAX_FACTORIZED = 2500
+#: Added to the diagonal of M M' for each row, relative to it: its rounding is as large.
+SHIFT = 5e-16
 
 
 def why_no_dual_program(problem: Problem) -> str:
@@ -152,6 +158,22 @@ class DualProgram:
                 pull = pull + source.entries[v].T @ a
             x.append(-pull / problem.diagonals[v] + 0.0 if v in curved else np.array([b]))
         return reduction.restored(np.concatenate(x), a, np.zeros(0))
+
+    @cached_property
+    def compressed(self) -> DualProgram:
+        """Nearly the same program with a triangle L in place of a wide M: only M M' = L L' matters to the multipliers.
+        The program itself where M is not wide."""
+        wide = not sparse.issparse(self.matrix) and self.size < self.matrix.shape[1]
+        if not wide or self.size > MAX_FACTORIZED or np.any(self.u0):
+            return self
+        K = self.matrix @ self.matrix.T
+        where = np.arange(self.size)
+        K[where, where] += SHIFT * self.size * float(K[where, where].max(initial=0.0))  # centred rows add up to 0
+        try:
+            L = cholesky(K, lower=True, overwrite_a=True, check_finite=False)
+        except LinAlgError:
+            return self
+        return replace(self, matrix=np.ascontiguousarray(L), u0=np.zeros(self.size))
 
     def farkas(self, a: Array) -> Mapping[str, Array] | None:
         """The multipliers as those of a contradiction, of rows that have to hold; None where there are none."""

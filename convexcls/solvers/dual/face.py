@@ -17,10 +17,8 @@ from scipy import sparse
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from convexcls.arrays import Array, Indices
-from convexcls.solvers.dual.dual_program import DualProgram
+from convexcls.solvers.dual.dual_program import MAX_FACTORIZED, DualProgram
 
-#: The largest K_FF that is factorized.
-MAX_FACTORIZED = 2500
 #: A sparse K_FF is factorized where its products are no more than those of so many steps of conjugate gradients.
 STEPS_PER_FACTOR = 60
 #: Added to the diagonal of what is factorized, relative to it.

@@ -14,11 +14,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from convexcls.arrays import Array
+from convexcls.arrays import Array, Indices
 from convexcls.problem import Constraint, Problem
 from convexcls.rows import Rows
 from convexcls.rows.row_store import MatrixStore, Store
 from convexcls.solvers.base import Standing
+
+#: Products of some entries are added up in parts of so many: that keeps their rounding small.
+COLUMNS_AT_A_TIME = 256
 
 
 def why_not_a_box_program(problem: Problem) -> str:
@@ -95,6 +98,20 @@ class BoxProgram:
         """Kb + p, worked out afresh from the problem's own rows."""
         product = self.problem.apply_quadratic(b / self.scale)
         return np.asarray(product / self.scale / self.weight + self.p)
+
+    def gradient_of(self, b: Array) -> Array:
+        """The same from the rows of the store, of which those of b are read once."""
+        g, used = self.p.copy(), np.flatnonzero(b)
+        self.store.add_product(used, b[used], g)
+        return g
+
+    def gradient_at(self, b: Array, index: Indices) -> Array:
+        """Some entries of it, from the rows and columns that they take."""
+        g, used = self.p[index], np.flatnonzero(b)
+        for start in range(0, used.size, COLUMNS_AT_A_TIME):
+            some = used[start : start + COLUMNS_AT_A_TIME]
+            g = g + self.store.block(index, some) @ b[some]
+        return g
 
     def objective(self, b: Array, gradient: Array) -> float:
         """The objective of the problem at b, whose gradient is given."""

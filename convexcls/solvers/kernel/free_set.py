@@ -150,23 +150,23 @@ def _release(program: BoxProgram, b: Array, g: Array, free: Mask, shift: float) 
 
 
 def refined(program: BoxProgram, b: Array, shift: float, rounds: int, equations: FreeSet | None) -> Settled:
-    """The point with its gradient worked out afresh, and what rounding left of it taken out, as far as it goes."""
-    g = program.gradient(b)
-    if equations is None:
-        return Settled(b, g, shift, rounds, True)
-    for _ in range(20 if equations.singular else 3):
+    """The point with what rounding left of the equations taken out, as far as it goes, and its gradient worked out
+    afresh: first of the free unknowns alone, then once of all."""
+    if equations is not None:
         index = equations.index
-        worst = float(np.abs(g[index] + shift).max())
-        if worst <= 3e-14 * (program.unit + abs(shift)):
-            break
-        d, new_shift = equations.step(g[index], lacking(program, b))
-        moved = b.copy()
-        moved[index] = np.clip(b[index] + d, program.low[index], program.high[index])
-        fresh = program.gradient(moved)
-        if not float(np.abs(fresh[index] + new_shift).max()) < 0.5 * worst:
-            break
-        b, g, shift = moved, fresh, new_shift
-    return Settled(b, g, shift, rounds, True)
+        g = program.gradient_at(b, index)
+        for _ in range(20 if equations.singular else 3):
+            worst = float(np.abs(g + shift).max())
+            if worst <= 3e-14 * (program.unit + abs(shift)):
+                break
+            d, new_shift = equations.step(g, lacking(program, b))
+            moved = b.copy()
+            moved[index] = np.clip(b[index] + d, program.low[index], program.high[index])
+            fresh = program.gradient_at(moved, index)
+            if not float(np.abs(fresh + new_shift).max()) < 0.5 * worst:
+                break
+            b, g, shift = moved, fresh, new_shift
+    return Settled(b, program.gradient(b), shift, rounds, True)
 
 
 def walk(program: BoxProgram, b: Array, g: Array, shift: float, rounds: int) -> Settled:

@@ -39,6 +39,8 @@ GROWS, STAYS = 0.5, 0.05
 FEW_DIGITS = 2.0**10
 #: A margin as large may be one that grows for ever.
 FAR_OUT = 12.0
+#: So many samples are looked at first for one-sided columns.
+FEW_ROWS = 500
 #: The iterations after which one-sided columns are looked for.
 STEPS_BEFORE_ONE_SIDED = 5
 #: Where margins grow for ever, Newton's steps lower the residual by no more than this, at last; otherwise they do
@@ -60,15 +62,15 @@ class DescentOutcome:
 
 class Progress:
     """What a descent has come to: the residual of every iterate is recorded, with ``detail`` of it, and the steps
-    without half the best residual are counted as ``stalled``; with ``by_objective``, those with a lower objective to
-    speak of are not."""
+    since the residual was last halved are counted as ``stalled``; with ``by_objective``, those with a lower objective
+    to speak of are not."""
 
     by_objective = False
 
     def __init__(self, problem: Problem, tracer: Tracer, detail: Callable[[Iterate], Mapping[str, Any]]) -> None:
         self.tracer, self.detail, self.begun = tracer, detail, len(tracer.lines)
-        self.may_run_away = may_run_away(problem)
-        self.best, self.stalled, self.lowest = math.inf, 0, sys.float_info.max
+        self.may_run_away = problem.remembered(may_run_away)
+        self.best, self.halved, self.stalled, self.lowest = math.inf, math.inf, 0, sys.float_info.max
         self.slow, self.gained, self.looked = True, 1.0, False
 
     @property
@@ -83,8 +85,10 @@ class Progress:
         self.gained = self.best / residual if residual > 0.0 else math.inf
         self.tracer.record(iterate.objective, residual, step, self.detail(iterate), point=iterate.x)
         lower = self.by_objective and iterate.objective < self.lowest - LOWER * abs(self.lowest)
-        self.stalled = 0 if residual <= 0.5 * self.best or lower else self.stalled + 1
-        self.best, self.lowest = min(self.best, residual), iterate.objective if lower else self.lowest
+        gain = residual <= 0.5 * self.halved
+        self.stalled = 0 if gain or lower else self.stalled + 1
+        self.best, self.halved = min(self.best, residual), residual if gain else self.halved
+        self.lowest = iterate.objective if lower else self.lowest
         return residual
 
     def growing(self, iterate: Iterate, step: Array) -> DescentOutcome | None:
@@ -111,13 +115,22 @@ class Progress:
 
 
 def may_run_away(problem: Problem) -> bool:
-    """Whether there may be such a direction: all losses fall towards one side, and nothing else pulls back."""
-    return (
-        bool(problem.terms)
-        and not np.any(problem.q)
-        and all(t.loss.slopes[1] == 0.0 for t in problem.terms)
-        and not all(v.name in problem.quadratic for v in problem.variables)
-    )
+    """Whether there may be such a direction: all losses fall towards one side, and nothing else pulls back. An unknown
+    that alone is free of a penalty, as an intercept, is one if it moves no margin against the others."""
+    free = [v.name for v in problem.variables if v.name not in problem.quadratic]
+    if not problem.terms or np.any(problem.q) or not all(t.loss.slopes[1] == 0.0 for t in problem.terms) or not free:
+        return False
+    return problem.places(free).size > 1 or not _moves_both_ways(problem, free)
+
+
+def _moves_both_ways(problem: Problem, names: list[str]) -> bool:
+    """Whether a single unknown raises some margins and lowers others."""
+    low = high = 0.0
+    for t in problem.terms:
+        if (rows := problem.narrow_rows(t.entries, names)) is not None:
+            moved = (rows @ np.ones(1))[t.row_weights > 0]
+            low, high = min(low, float(moved.min(initial=0.0))), max(high, float(moved.max(initial=0.0)))
+    return low < 0.0 < high
 
 
 def separating_direction(iterate: Iterate) -> Array | None:
@@ -138,14 +151,21 @@ def separating_direction(iterate: Iterate) -> Array | None:
 def one_sided_direction(iterate: Iterate) -> Array | None:
     """A step of one along every unknown without curvature whose entries move all margins the same way; None where there
     are none. It is judged by exact signs afterwards."""
-    total, sizes = np.zeros(iterate.x.size), np.zeros(iterate.x.size)
-    for t in iterate.function.terms:
-        counted = (np.repeat(t.weights, t.loss.width) > 0).astype(float)
-        total += t.rows.T @ counted
-        sizes += abs(t.rows).T @ counted
-    one_sided = (np.abs(total) >= (1 - POSITIVE_MARGIN_SHARE) * sizes) & (sizes > 0)
+    may = np.ones(iterate.x.size, dtype=bool)
     for v in iterate.problem.quadratic:
-        one_sided[iterate.problem.layout[v]] = False
+        may[iterate.problem.layout[v]] = False
+    for most in (FEW_ROWS, None):  # few rows rule most columns out
+        total, sizes = np.zeros(iterate.x.size), np.zeros(iterate.x.size)
+        for t in iterate.function.terms:
+            rows, counted = t.rows, (np.repeat(t.weights, t.loss.width) > 0).astype(float)
+            if most is not None and t.samples > most:
+                rows, counted = rows[: most * t.loss.width], counted[: most * t.loss.width]
+            total += rows.T @ counted
+            sizes += abs(rows).T @ counted
+        may &= np.abs(total) >= (1 - POSITIVE_MARGIN_SHARE) * sizes
+        if not np.any(may):
+            return None
+    one_sided = may & (sizes > 0)
     return np.where(one_sided, np.sign(total), 0.0) if np.any(one_sided) else None
 
 
@@ -175,7 +195,7 @@ def threshold_direction(iterate: Iterate) -> Array | None:
             np.minimum(low[k], part.min(axis=0, initial=np.inf), out=low[k])
             np.maximum(high[k], part.max(axis=0, initial=-np.inf), out=high[k])
         above, below = low[0] >= high[1], high[0] <= low[1]
-        if not np.any((above | below) & own):
+        if not np.any((above | below) & own & (np.arange(size) != flat[0])):  # which is above itself
             return None
     found = np.flatnonzero((above | below) & own & (np.max(high, axis=0) > np.min(low, axis=0)))
     if not found.size or not np.all(np.isfinite(low)):

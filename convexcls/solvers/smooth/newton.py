@@ -23,8 +23,15 @@ from convexcls.solvers.base import Answer, Callback, Solver, Start, Tracer, When
 from convexcls.solvers.smooth.descent import FAR_OUT, DescentOutcome, Progress, backtrack, may_run_away, stretched
 from convexcls.solvers.smooth.hessian import newton_step
 from convexcls.solvers.smooth.objective import Iterate, SmoothObjective
-from convexcls.solvers.smooth.quasi_newton import StandIn, begun, prepared, quasi_newton
-from convexcls.solvers.smooth.terms import GeneralTerm, Reading, SmoothTerm, SweptTerm
+from convexcls.solvers.smooth.quasi_newton import (
+    MIN_SAMPLES_PER_UNKNOWN,
+    PENALISED_SHARE,
+    StandIn,
+    begun,
+    prepared,
+    quasi_newton,
+)
+from convexcls.solvers.smooth.terms import GeneralTerm, Reading, ScoredTerm, SmoothTerm, SweptTerm
 
 Hessian = Literal["auto", "exact", "subsampled", "free"]
 MAX_ROWS_SHOWN = 10_000
@@ -100,7 +107,7 @@ class NewtonSolver(Solver):
             if not self._nearly_singular(stand_in, problem.size):
                 progress = Progress(problem, tracer, self._detail)
                 outcome = quasi_newton(iterate, stand_in, tol, CHEAP_STEPS_PER_STEP * self.max_iter, progress)
-            if outcome.direction is None and may_run_away(problem) and outcome.iterate.is_far_out(FAR_OUT):
+            if outcome.direction is None and problem.remembered(may_run_away) and outcome.iterate.is_far_out(FAR_OUT):
                 outcome = replace(outcome, finished=False)  # exact steps tell whether margins grow for ever
             if not outcome.finished and problem.size <= MAX_DENSE_UNKNOWNS:
                 outcome = newton(outcome.iterate, tol, self.max_iter, Progress(problem, tracer, self._detail))
@@ -118,6 +125,8 @@ class NewtonSolver(Solver):
             return "exact"
         if function.problem.is_quadratic_program or samples * size * size <= MAX_EASY_PRODUCTS or function.has_matrix:
             return "exact"
+        if size > MAX_EASY_UNKNOWNS and any(_is_better_by_class(t, size) for t in function.terms):
+            return "free"
         return "subsampled"
 
     def _nearly_singular(self, stand_in: StandIn, size: int) -> bool:
@@ -129,6 +138,13 @@ class NewtonSolver(Solver):
         if wanted is None:
             wanted = function.height <= MAX_ROWS_SHOWN
         return WhenLookedAt(partial(_adjusted_responses, function.terms, iterate.readings)) if wanted else {}
+
+
+def _is_better_by_class(term: SmoothTerm, unknowns: int) -> bool:
+    """Whether a Hessian with a block for every pair of classes would be dear: of sparse data, or of most samples."""
+    if not isinstance(term, ScoredTerm):
+        return False
+    return not term.scores.is_dense or 2 * MIN_SAMPLES_PER_UNKNOWN * unknowns >= term.samples
 
 
 def _adjusted_responses(terms: tuple[SmoothTerm, ...], readings: tuple[Reading, ...]) -> dict[str, Any]:
@@ -150,6 +166,7 @@ def newton(iterate: Iterate, tol: float, max_iter: int, progress: Progress) -> D
         residual = progress.residual(iterate, length)
         if (separated := progress.separated(iterate)) is not None:
             return separated
+        last = last and iterate.penalised_gradient() <= PENALISED_SHARE * tol
         if _is_converged(residual, progress, tol, well_conditioned, last):
             return DescentOutcome(iterate, CONVERGED if residual <= tol else "no further progress", True)
         last = factor is not None and well_conditioned and residual <= LAST_STEP and progress.gained >= MANY_DIGITS

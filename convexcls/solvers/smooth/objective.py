@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -106,6 +107,13 @@ class SmoothObjective:
                 gradient += reading.gradient
         return Iterate(self, x, value, gradient, curved, readings)
 
+    def quadratic_times(self, v: Array) -> Array:
+        """The Hessian of a quadratic times a vector: P v + sum_k M_k' (weights_k M_k v)."""
+        out = self.curved(v)
+        for t in self.terms:
+            out += t.rows.sweep(v, partial(_weighed, t.weights))
+        return out
+
     def share(self, samples: int, seed: int = 0) -> SmoothObjective:
         """The objective estimated from about so many of the samples of each term: one at random from each of as many
         runs of samples."""
@@ -116,6 +124,10 @@ class SmoothObjective:
             return np.floor((np.arange(count) + rng.random(count)) * (t.samples / count)).astype(np.intp)
 
         return SmoothObjective(self.problem, tuple(t.share(chosen(t)) for t in self.terms))
+
+
+def _weighed(weights: Array, block: slice, u: Array) -> Array:
+    return np.asarray(weights[block] * u)
 
 
 @dataclass(eq=False)
@@ -176,16 +188,24 @@ class Iterate:
             size += t.reach * reading.size
         return size
 
+    def _summed_closely(self) -> Array:
+        """That sum itself, at the cost of a pass."""
+        size = self.function.linear_size + np.abs(self.curved)
+        for t, reading in zip(self.function.terms, self.readings, strict=True):
+            size += t.pull_sizes(reading)
+        return size
+
     def relative_gradient(self) -> float:
         """The largest entry of the gradient, relative to the sum of absolute values that it came from."""
         size, gradient = self._summed(), np.abs(self.gradient)
         counts = size > 0
         return top(gradient / size if counts.all() else gradient[counts] / size[counts])
 
-    def penalised_gradient(self) -> float:
+    def penalised_gradient(self, closely: bool = False) -> float:
         """The gradient along penalised unknowns, relative to the largest pull of their penalty, features measured in
-        units of its largest value: what the check asks of them (``kkt/check.py``), more than of the others."""
-        summed, worst = self._summed(), 0.0
+        units of its largest value: what the check asks of them (``kkt/check.py``), more than of the others. At most
+        that, unless ``closely``: of a feature that few samples have, it takes a pass to tell what was added up."""
+        summed, worst = self._summed_closely() if closely else self._summed(), 0.0
         scale = 2.0 * max(abs(self.objective), self.problem.unit)
         reach = np.zeros(self.problem.size)
         for t in self.function.terms:

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Protocol
 
 import numpy as np
@@ -34,10 +35,10 @@ SMALLEST_SINGLE_PIVOT = 1e-3
 #: The ridge, relative to the diagonal, on a Hessian from fewer samples than that.
 RIDGE_ON_FEW_SAMPLES = 0.1
 #: The residual aimed at, relative to the tolerance, by how far the Hessian is from singular; and that of penalised
-#: unknowns.
-MIN_RESIDUAL_SHARE, MAX_RESIDUAL_SHARE, PENALISED_SHARE = 1e-4, 1e-2, 0.1
-#: Iterations without half the residual, after which the descent gives up; by class it goes up and down.
-MAX_STEPS_WITHOUT_GAIN, MAX_ROUGH_STEPS_WITHOUT_GAIN = 15, 50
+#: unknowns. So few without a penalty, such as intercepts, do not nearly repeat each other.
+MIN_RESIDUAL_SHARE, MAX_RESIDUAL_SHARE, PENALISED_SHARE, MAX_FREE_AT_EASE = 1e-4, 1e-2, 0.3, 50
+#: Iterations without half the residual, after which the descent gives up, and where nothing takes over from it.
+MAX_STEPS_WITHOUT_GAIN, MAX_STEPS_WITHOUT_GAIN_ALONE = 15, 50
 #: The residual at which a stand-in that was made far away is made again, or the steps after which it is.
 RESIDUAL_TO_RENEW, STEPS_TO_RENEW = 1e-2, 25
 #: Hessians by class: the unknowns of a class at the most, the samples for each of them, and the ridge.
@@ -86,27 +87,35 @@ class FactorOfSome:
 
 @dataclass(frozen=True, eq=False)
 class FactorsByClass:
-    """The inverse of the Hessian without what the classes share: one factor a class."""
+    """The inverse of the Hessian without what the classes share: one factor a class. A step that all classes make alike
+    moves no score against another: along it nothing curves but the penalty, whose ``inverse`` stands for it. So the
+    factors have a say in what differs between classes alone."""
 
-    factors: Sequence[tuple[Indices, CholeskyFactor]]
+    places: Indices
+    factors: Sequence[CholeskyFactor]
+    inverse: Array
     smallest: float = 0.1
 
     def solve(self, right: Array) -> Array:
-        out = right.copy()
-        for where, factor in self.factors:
-            out[where] = factor.solve(right[where])
+        by_class = right[self.places]
+        alike = by_class.mean(axis=0)
+        steps = np.array([f.solve(r) for f, r in zip(self.factors, by_class - alike, strict=True)])
+        out = np.empty_like(right)
+        out[self.places] = steps - steps.mean(axis=0) + alike * self.inverse
         return out
 
 
 @dataclass(frozen=True, eq=False)
 class StandIn:
     """A preconditioner to begin with and, where it was made far from the solution, how to make it again nearer by, once
-    or ``often``. A ``rough`` one is right up to a factor that is to be learned."""
+    or ``often``. A ``rough`` one is right up to a factor that is to be learned; one ``alone`` is all that there is, for
+    no matrix of all unknowns is made."""
 
     first: Preconditioner
     rough: bool = False
     again: Callable[[Iterate], Preconditioner] | None = None
     often: bool = False
+    alone: bool = False
 
 
 @dataclass(eq=False)
@@ -149,14 +158,16 @@ def quasi_newton(iterate: Iterate, stand_in: StandIn, tol: float, max_iter: int,
     """L-BFGS around a stand-in for the Hessian, until the residual is well below the tolerance. A stand-in from far
     away is replaced once, where the end is in sight, or now and then; what the pairs have learned stays true."""
     pairs, length, again = SecantPairs(stand_in.first, stand_in.rough), 1.0, stand_in.again
-    progress.by_objective = stand_in.often  # far from the minimum the relative residual says little
-    age, patience = 0, MAX_ROUGH_STEPS_WITHOUT_GAIN if stand_in.often else MAX_STEPS_WITHOUT_GAIN
-    target = tol * max(MIN_RESIDUAL_SHARE, MAX_RESIDUAL_SHARE * min(1.0, stand_in.first.smallest))
+    progress.by_objective = stand_in.alone  # far from the minimum the relative residual says little
+    age, patience = 0, MAX_STEPS_WITHOUT_GAIN_ALONE if stand_in.alone else MAX_STEPS_WITHOUT_GAIN
+    few_free = np.count_nonzero(iterate.function.diagonal == 0.0) <= MAX_FREE_AT_EASE
+    smallest = 1.0 if few_free else min(1.0, stand_in.first.smallest)
+    target = tol * max(MIN_RESIDUAL_SHARE, MAX_RESIDUAL_SHARE * smallest)
     for _ in range(max_iter):
         residual = progress.residual(iterate, length)
         if (separated := progress.separated(iterate)) is not None:
             return separated
-        if residual <= target and iterate.penalised_gradient() <= PENALISED_SHARE * tol:
+        if residual <= target and _penalised_is_small(iterate, PENALISED_SHARE * tol):
             return DescentOutcome(iterate, "the gradient is well below the tolerance", True)
         if progress.stalled >= patience:
             return DescentOutcome(iterate, "no further progress", False)
@@ -172,6 +183,11 @@ def quasi_newton(iterate: Iterate, stand_in: StandIn, tol: float, max_iter: int,
     return DescentOutcome(iterate, f"stopped after {max_iter} iterations", False)
 
 
+def _penalised_is_small(iterate: Iterate, enough: float) -> bool:
+    """Whether the gradient along penalised unknowns is, looked at closely where it seems so."""
+    return iterate.penalised_gradient() <= enough and iterate.penalised_gradient(closely=True) <= enough
+
+
 def prepared(function: SmoothObjective, x: Array, dense: bool) -> tuple[Iterate, StandIn]:
     """Where to begin, and the stand-in for the Hessian: that of a share of the samples or, where it would not be
     ``dense``, a diagonal. A start of the caller's is kept; from zero, the minimum over a share of the samples is taken
@@ -181,8 +197,9 @@ def prepared(function: SmoothObjective, x: Array, dense: bool) -> tuple[Iterate,
         begun = function.at(x)
         by_class = factors_by_class(begun)
         if by_class is None:
-            return begun, StandIn(diagonal_at(begun), rough=True)
-        return begun, StandIn(by_class, rough=True, again=lambda y: factors_by_class(y) or by_class, often=True)
+            return begun, StandIn(diagonal_at(begun), rough=True, alone=True)
+        renewed = partial(_renewed, by_class)
+        return begun, StandIn(by_class, rough=True, again=renewed, often=True, alone=True)
     count = share_size(samples, size)
     if np.any(x) or not SAMPLES_PER_UNKNOWN_TO_START * size <= count < samples:
         share, begun = function.share(count), function.at(x)
@@ -209,6 +226,10 @@ def begun(function: SmoothObjective, x: Array) -> Iterate:
         return function.at(x)
     iterate = function.at(start_on_share(function, count).x)
     return iterate if iterate.objective < function.value_at_zero() else function.at(x)
+
+
+def _renewed(old: FactorsByClass, iterate: Iterate) -> FactorsByClass:
+    return factors_by_class(iterate) or old
 
 
 def share_size(samples: int, unknowns: int) -> int:
@@ -271,7 +292,7 @@ def factors_by_class(iterate: Iterate) -> FactorsByClass | None:
         return None
     if iterate.x.size > MAX_UNKNOWNS_BY_CLASS * term.scores.columns:
         return None
-    factors = []
+    places, factors = [], []
     for k in range(term.scores.columns):
         where, hessian = term.class_hessian(reading, k, SAMPLES_BY_CLASS * iterate.x.size // term.scores.columns)
         hessian[np.diag_indices(where.size)] += iterate.function.diagonal[where]
@@ -280,8 +301,13 @@ def factors_by_class(iterate: Iterate) -> FactorsByClass | None:
         factor = CholeskyFactor.of(scaled, size)
         if factor is None:
             return None
-        factors.append((where, factor))
-    return FactorsByClass(factors)
+        places.append(where)
+        factors.append(factor)
+    penalty = iterate.function.diagonal[np.array(places)]
+    if np.ptp(penalty, axis=0).any():
+        return None
+    inverse = np.divide(1.0, penalty[0], out=np.zeros(penalty.shape[1]), where=penalty[0] > 0)
+    return FactorsByClass(np.array(places), factors, inverse)
 
 
 def diagonal_at(iterate: Iterate) -> Preconditioner:

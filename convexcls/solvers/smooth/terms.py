@@ -83,6 +83,10 @@ class SmoothTerm(ABC):
     def diagonal(self, reading: Reading) -> Array:
         """The diagonal of the Hessian, or something of its size."""
 
+    def pull_sizes(self, reading: Reading) -> Array:
+        """The sum of absolute values that each entry of the gradient was added up from."""
+        return abs(self.rows).T @ np.abs(np.repeat(self.weights, self.loss.width) * reading.slopes)
+
     def smallest_margin(self, reading: Reading) -> float:
         """The smallest entry of M x among those with a weight."""
         margins = reading.arguments if self.offset is None else reading.arguments - self.offset
@@ -213,6 +217,9 @@ class ScoredTerm(SmoothTerm):
     def diagonal(self, reading: Reading) -> Array:
         p = reading.arguments
         return self.scores.gram_diagonal(self.weights * p * (1.0 - p))
+
+    def pull_sizes(self, reading: Reading) -> Array:
+        return self.scores.pull_sizes(reading.slopes)
 
     def smallest_margin(self, reading: Reading) -> float:
         """From the probabilities, log p_c - log p_k, as far as these have not run out of range."""

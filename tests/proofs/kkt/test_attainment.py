@@ -14,7 +14,9 @@ from scipy import sparse
 
 import convexcls as cc
 from convexcls.losses import Exponential, HalfSquare, Logistic
+from convexcls.proofs.kkt import attainment as attained
 from convexcls.proofs.kkt.attainment import attainment, linear_costs_are_held
+from convexcls.proofs.kkt.correction import FreeRows
 from convexcls.proofs.verdict import certify
 from convexcls.rows import as_rows
 from tests.small_problems import a, block, over
@@ -599,3 +601,24 @@ def test_programs_of_whole_numbers_keep_their_optima(seed):
     for e in flat[:1]:
         tilted = over(n, block("rows", A, b), linear={"x": q + 2.0**-40 * e}, quadratic=free)
         assert certify(tilted, x.astype(float), {"rows": z.astype(float)}).status != "optimal"
+
+
+def test_of_many_unknowns_the_change_that_is_measured_proves_it(monkeypatch):
+    """The change of the multipliers of a few rows that removes the gradient, worked out here, leaves as much of the
+    slopes."""
+    rng = np.random.default_rng(12)
+    X = rng.standard_normal((4000, 205))
+    y = rng.random(4000) < 0.5
+    problem = cc.LogisticMLE(X, y, intercept=False)
+    x = problem.solve().x + 1e-5 * rng.standard_normal(205)
+    (term,) = problem.terms
+    rows = problem.rows(term).to_dense()
+    slopes = term.loss.slope(rows @ x)
+    (every,) = problem.remembered(FreeRows).known_factor[1]
+    few, own = rows[::every], slopes[::every]
+    assert every > 1
+    change = -few @ np.linalg.solve(few.T @ few, rows.T @ slopes)
+    left = min(((own + change + 1.0) / (own + 1.0)).min(), ((own + change) / own).min(), 1.0)
+    monkeypatch.setattr(attained, "_Correction", lambda *_: pytest.fail("another factor"))
+    assert left > 0.5
+    assert attainment(problem, x, {}) == pytest.approx(left, rel=1e-9)

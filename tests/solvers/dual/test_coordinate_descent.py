@@ -87,6 +87,42 @@ def test_hard_margin_of_more_features_than_samples():
     assert s.objective == pytest.approx(cc.HardMarginSVM(X, y).solve("clarabel").objective, rel=1e-7)
 
 
+def wide(kind: str, n: int = 30, d: int = 90):
+    """Dense rows of more features than samples."""
+    rng = np.random.default_rng(8)
+    X, y = rng.normal(size=(n, d)) * np.geomspace(1.0, 300.0, d), np.arange(n) % 2
+    if kind == "centred":  # the rows add up to 0
+        X = X - X.mean(axis=0)
+    if kind == "repeated":
+        X[n // 2 :: 2], y[n // 2 :: 2] = X[0], y[0]
+    return X, y
+
+
+@pytest.mark.parametrize("model", ["hard", "hinge", "squared_hinge"])
+@pytest.mark.parametrize("kind", ["plain", "centred", "repeated"])
+def test_wide_dense_rows(kind, model):
+    """Against the same rows with a feature of zeros, held sparse, where nothing is compressed."""
+    X, y = wide(kind)
+    held = sparse.csr_array(np.column_stack([X, np.zeros(len(X))]))
+    dense, thin = (cc.HardMarginSVM(Z, y) if model == "hard" else cc.SoftMarginSVM(Z, y, loss=model) for Z in (X, held))
+    assert DualProgram.of(dense).compressed.matrix.shape == (30, 30)
+    assert DualProgram.of(thin).compressed.matrix.shape == (30, 91)
+    found, other = proved(dense), proved(thin)
+    assert found.objective == pytest.approx(other.objective, rel=1e-8)
+    np.testing.assert_allclose(found.coef, other.coef[:-1], atol=1e-6 * np.abs(other.coef).max())
+
+
+def test_a_compressed_program_has_the_same_curvature():
+    program = DualProgram.of(cc.SoftMarginSVM(*wide("centred")))
+    M, L = program.matrix, program.compressed.matrix
+    assert L.shape == (30, 30)
+    np.testing.assert_allclose(L @ L.T, M @ M.T, atol=1e-13 * np.abs(M @ M.T).max())
+    a = np.random.default_rng(0).random(program.size)
+    for part in (program, program.compressed):
+        r = part.excess(a, part.weights(a), 0.5)
+        np.testing.assert_allclose(r, program.excess(a, program.weights(a), 0.5), atol=1e-12 * np.abs(r).max())
+
+
 @given(
     n=st.integers(4, 20),
     d=st.integers(1, 30),
