@@ -12,7 +12,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from convexcls import losses
+from convexcls import losses, solvers
 from convexcls.basis import Basis, Functions, Polynomial, Quadratic, Radial
 from convexcls.data import DataError
 from convexcls.models import (
@@ -35,22 +35,26 @@ from convexcls.proofs.kkt.residuals import KKT, Residual
 from convexcls.proofs.separability import Separability, separability
 from convexcls.rows import MatrixTooLarge
 from convexcls.solution import Solution
-from convexcls.solve import solve, solvers
+from convexcls.solve import list_solvers, solve
 from convexcls.solvers import SolverRefused
+from convexcls.solvers.functions import solver
 from convexcls.studies.compare import Comparison, compare
 from convexcls.studies.conic import Conic, conic
 
 if TYPE_CHECKING:
     from convexcls import estimators, plots, testing
+    from convexcls.bench import Judgement, Standing, Trial, referee
     from convexcls.blocks import BlockSamples, Conversion, SamplesByBlock, convert_blocks, read_blocks
     from convexcls.engines import BlocksChanged, EngineError
     from convexcls.estimators import NoMaximumError, NoMaximumWarning, NotSeparableError, UncertifiedWarning
+    from convexcls.fits import Appraisal, Appraisals, certify
     from convexcls.problem import cvxpy_form, duality, explain, latex
     from convexcls.proofs.portable import Verification, verify
-    from convexcls.referee import Appraisal, Appraisals, certify
     from convexcls.report import Report
     from convexcls.saved import ModelFileError, SavedModel, load_model
     from convexcls.studies import inference
+    from convexcls.studies.conflict import Conflict
+    from convexcls.studies.eigen import eigenproblem
     from convexcls.studies.evaluation import Evaluation, evaluate
     from convexcls.studies.inference import Existence, Summary
     from convexcls.studies.inference.existence import existence
@@ -67,13 +71,16 @@ _LATER = {
     "engines": ("BlocksChanged", "EngineError"),
     "estimators": ("NoMaximumError", "NoMaximumWarning", "NotSeparableError", "UncertifiedWarning"),
     "proofs.portable": ("Verification", "verify"),
-    "referee": ("Appraisal", "Appraisals", "certify"),
+    "bench": ("Judgement", "Standing", "Trial", "referee"),
+    "fits": ("Appraisal", "Appraisals", "certify"),
     "report": ("Report",),
     "saved": ("ModelFileError", "SavedModel", "load_model"),
+    "studies.conflict": ("Conflict",),
     "studies.evaluation": ("Evaluation", "evaluate"),
     "studies.inference": ("Existence", "Summary", "existence"),
     "studies.leave_one_out": ("LeaveOneOut", "leave_one_out"),
     "studies.paths": ("Path", "path"),
+    "studies.eigen": ("eigenproblem",),
     "studies.sampling": ("draw_labels", "draw_samples"),
     "tables": ("Coding", "Samples", "Table", "TableError", "TableWarning", "read_table"),
 }
@@ -130,6 +137,7 @@ __all__ = [
     "Certificate",
     "Coding",
     "Comparison",
+    "Conflict",
     "Conic",
     "Constraint",
     "Conversion",
@@ -145,6 +153,7 @@ __all__ = [
     "GaussianMLE",
     "HardMarginSVC",
     "HardMarginSVM",
+    "Judgement",
     "KernelSVC",
     "KernelSVM",
     "Label",
@@ -183,11 +192,13 @@ __all__ = [
     "SoftmaxMLE",
     "Solution",
     "SolverRefused",
+    "Standing",
     "Summary",
     "Table",
     "TableError",
     "TableWarning",
     "Term",
+    "Trial",
     "UncertifiedWarning",
     "Variable",
     "Verification",
@@ -199,6 +210,7 @@ __all__ = [
     "draw_labels",
     "draw_samples",
     "duality",
+    "eigenproblem",
     "estimators",
     "evaluate",
     "existence",
@@ -206,6 +218,7 @@ __all__ = [
     "inference",
     "latex",
     "leave_one_out",
+    "list_solvers",
     "load",
     "load_model",
     "losses",
@@ -213,8 +226,10 @@ __all__ = [
     "plots",
     "read_blocks",
     "read_table",
+    "referee",
     "separability",
     "solve",
+    "solver",
     "solvers",
     "testing",
     "verify",

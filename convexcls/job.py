@@ -21,7 +21,8 @@ from convexcls.proofs.kkt.at_once import MeasuredLater, is_small
 from convexcls.proofs.kkt.settling import settled, shortest
 from convexcls.proofs.verdict import certify, interrupted
 from convexcls.solution import INTERRUPTED, Solution
-from convexcls.solvers import Answer, Callback, Iteration, Solver, Standing, Start, solver_class
+from convexcls.solvers import Answer, Callback, Iteration, Solver, SolverLike, Standing, Start, made
+from convexcls.solvers.time_limit import TimeUp, within
 
 #: How the arithmetic of a solver ends where it cannot go on.
 FAILURES = (np.linalg.LinAlgError, ArithmeticError)
@@ -83,10 +84,10 @@ class Forms:
     def scaled_dual(self) -> Scaled:
         return equilibrate(self.dual)
 
-    def job(self, name: str, **options: Any) -> Job:
-        """The solver of that name with its form of the problem."""
-        through_dual = name.startswith(DUAL)
-        worker = solver_class(name.removeprefix(DUAL)).with_options(**options)
+    def job(self, solver: SolverLike, **options: Any) -> Job:
+        """The solver, or the one of that name, with its form of the problem."""
+        through_dual = isinstance(solver, str) and solver.startswith(DUAL)
+        worker = made(solver.removeprefix(DUAL) if isinstance(solver, str) else solver, **options)
         name = (DUAL if through_dual else "") + worker.name
         if worker.as_stated:
             form = self.problem.dual() if through_dual else self.problem
@@ -181,21 +182,29 @@ class Job:
         start: Solution | Mapping[str, Any] | None = None,
         chosen: str = "",
         keep: Keep | None = None,
+        seconds: float | None = None,
     ) -> Solution:
         """The solver's answer, judged on the problem as stated; ``chosen`` is why this solver was taken; the trace has
-        points where these are to be kept. Ctrl-C while it works leaves its last point, undecided."""
+        points where these are to be kept. Ctrl-C while it works leaves its last point, undecided, and so does the end
+        of the ``seconds`` that it has."""
         begun = time.perf_counter()
-        watcher, stopped_at = Watcher(self, callback, keep == "points"), None
+        watcher, stopped = Watcher(self, callback, keep == "points"), False
+        why = ""
         begin = None if start is None or (isinstance(start, Solution) and start.x is None) else self._start(start)
         try:
-            answer = self._answer(begin, tol, watcher)
+            answer = self._answer(begin, tol, watcher, seconds)
         except KeyboardInterrupt:
             if watcher.last is None:  # nothing to show yet
                 raise
-            answer, stopped_at = watcher.stopped(INTERRUPTED), watcher.last.iteration
-        seconds, trace = time.perf_counter() - begun, watcher.trace(answer)
+            answer, stopped = watcher.stopped(INTERRUPTED), True
+        except TimeUp:
+            answer = watcher.stopped(f"stopped after {seconds:g} seconds")
+        taken, trace = time.perf_counter() - begun, watcher.trace(answer)
+        if late := seconds is not None and taken >= seconds:
+            where = "this is the point that it had reached" if answer.x is not None else "it had told no point"
+            why, stopped = f"the solver was cut off after {seconds:g} seconds; {where}", True
         answer = self._restored(answer, tol)
-        certificate = self._judged(answer, tol, stopped_at)
+        certificate = self._judged(answer, tol, stopped, why)
         x, multipliers = certificate.x, certificate.multipliers
         return Solution(
             self.problem,
@@ -205,30 +214,38 @@ class Job:
             {name: np.array(z) for name, z in (multipliers or {}).items()},
             answer.message,
             answer.iterations,
-            seconds,
+            taken,
             trace,
             answer.report,
             chosen,
+            cut_off=late and certificate.status == "undecided",
         )
 
-    def _answer(self, begin: Start | None, tol: float, watcher: Watcher) -> Answer:
+    def _answer(self, begin: Start | None, tol: float, watcher: Watcher, seconds: float | None) -> Answer:
         """What the solver says. Where its arithmetic fails, as numbers at the ends of the range make it, that is an
         answer too: the last point that it showed, if any, with what happened."""
-        try:
+
+        def work(worker: Solver, tell: Callback) -> Answer:
             if begin is None:
-                return self.worker.solve(self.scaled.problem, tol, watcher)
-            return self.worker.solve_from(begin, self.scaled.problem, tol, watcher)
+                return worker.solve(self.scaled.problem, tol, tell)
+            return worker.solve_from(begin, self.scaled.problem, tol, tell)
+
+        try:
+            return work(self.worker, watcher) if seconds is None else within(seconds, self.worker, work, watcher)
         except Exception as error:
-            foreign = bool(self.worker.package) and self.worker == type(self.worker)()  # with its own options
+            foreign = bool(self.worker.package) and self.worker.has_its_own_options
             if not foreign and not isinstance(error, FAILURES):
                 raise
             return watcher.stopped(f"{self.worker.name} failed ({type(error).__name__}: {error})")
 
-    def _judged(self, answer: Answer, tol: float, stopped_at: int | None) -> Certificate:
-        """The verdict on an answer in the units of the problem; none on where Ctrl-C stopped the solver."""
+    def _judged(self, answer: Answer, tol: float, stopped: bool, why: str) -> Certificate:
+        """The verdict on an answer in the units of the problem; none on where the solver was ``stopped``, unless the
+        end of its time (``why``) found it at the end of its work."""
         x, multipliers, rule = answer.x, answer.multipliers, self.worker.rule
-        if stopped_at is not None:
-            return interrupted(self.problem, x, multipliers, tol, stopped_at)
+        if stopped:
+            there = interrupted(self.problem, x, multipliers, tol, answer.iterations, why)
+            if not why or there.kkt is None or not there.kkt.holds(tol):
+                return there
         proofs: dict[str, Any] = {"farkas": answer.farkas, "direction": answer.direction}
         if rule or answer.farkas is not None or answer.direction is not None:  # a learning rule for what it does
             return certify(self.problem, x, multipliers, tol, **proofs, stand_in=not rule)

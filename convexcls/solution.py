@@ -61,8 +61,12 @@ class Solution(InNotebooks):
     rule_report: Any = field(default=None, repr=False)
     #: Why ``auto`` took this solver; empty where the caller named it.
     chosen: str = field(default="", repr=False)
+    #: Whether the solver's time was up before it had a proved answer.
+    cut_off: bool = field(default=False, repr=False)
     #: Whether it is read at the last point whatever the verdict, for pictures that say so.
     at_last_point: bool = field(default=False, repr=False)
+    #: Where columns depend on others up to rounding: the proved solution without these.
+    fewer: Solution | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         for array in (*self.multipliers.values(), *(() if self.x is None else (self.x,))):
@@ -341,6 +345,8 @@ class Solution(InNotebooks):
         """The same; with ``stand_in`` the exact solution may take the place of a point that is not proved."""
         check_level(level)
         known = self.certificate
+        if level == "float" and self.fewer is not None:  # all that doubles can say is said
+            return known
         if known.level != "float" or (tol is not None and tol != known.tol):
             tol = known.tol if tol is None else tol
             farkas = None if known.farkas is None else known.farkas.multipliers

@@ -26,6 +26,7 @@ extensions = [
     "mathml",  # this and all below are in docs/_ext
     "executed",
     "known_problems",
+    "problem_gallery",
     "command_line",
     "plain_docstrings",
     "offline",

@@ -18,6 +18,7 @@ from typing import Any
 import click
 
 from convexcls import __version__
+from convexcls.cli.bench import gallery, referee
 from convexcls.cli.blocks import blocks
 from convexcls.cli.listing import completion, demo, problems, solvers
 from convexcls.cli.pages import plot, report
@@ -140,11 +141,11 @@ def main(ctx: click.Context) -> int:
     return 0
 
 
-STUDIES = (separability, compare, validate, summary, path)
+STUDIES = (separability, compare, referee, validate, summary, path)
 PREDICTIONS = (fit, predict, evaluate)
 for command in (
     *(show, solve, report, *PREDICTIONS, *STUDIES, plot, check, verify, blocks),
-    *(models, solvers, problems, demo, completion),
+    *(models, solvers, problems, gallery, demo, completion),
 ):
     main.add_command(command)
 

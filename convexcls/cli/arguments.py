@@ -16,8 +16,8 @@ from convexcls import gallery
 from convexcls.basis import BASES
 from convexcls.cli.screen import Working
 from convexcls.cli.settings import model_parameters, read_settings, solver_options
-from convexcls.cli.sources import ColumnNames, Request
-from convexcls.models import by_kind
+from convexcls.cli.sources import ColumnNames, Request, look_here_for
+from convexcls.models import by_kind, of_this_process
 from convexcls.tables.delimited import Dialect
 from convexcls.tables.files import ENDINGS
 from convexcls.wording import did_you_mean
@@ -46,9 +46,11 @@ def completer(names: Callable[[click.Context], Iterable[str]], files: bool = Fal
 def _solvers(_: click.Context) -> Iterable[str]:
     """Those of cvxpy only as they begin: to list them takes a second."""
     from convexcls.job import DUAL
+    from convexcls.outside import brought
     from convexcls.solvers import CVXPY, REGISTRY
+    from convexcls.solvers.outside import GROUP
 
-    names = [*REGISTRY, CVXPY]
+    names = [*REGISTRY, *brought(GROUP), CVXPY]
     return ["auto", *names, *(DUAL + name for name in names)]
 
 
@@ -100,7 +102,7 @@ _SOURCE = (
     "(CSV and the like, Parquet, Feather, .npy, .npz, .xlsx, svmlight; packed or not; a folder, a pattern, or - for "
     "the standard input) together with --model. Text columns become indicators."
 )
-_MODEL = f"The classifier, for a data file: {', '.join(by_kind())}."
+_MODEL = f"The classifier, for a data file: {', '.join(of_this_process())}; or package.module:Class."
 _PARAM = "A parameter of the model, for example C=10; or class_weight=balanced. May be repeated."
 _PAIRS: dict[str, Any] = {"metavar": "NAME=VALUE", "multiple": True, "shell_complete": completer(_parameters)}
 _BASIS = f"Functions of the features to classify by: {', '.join(BASES)}."
@@ -164,7 +166,7 @@ def _between_0_and_1(ctx: click.Context, parameter: click.Parameter, value: floa
     return value
 
 
-_NAME = "A name from 'convexcls solvers'."
+_NAME = "A name from 'convexcls solvers', or package.module:Name for one of yours."
 _TOL = "The relative tolerance of the proof."
 _DIGITS = "Digits to prove of a likelihood, for --level exact."
 _LEVELS = click.Choice(["float", "rigorous", "exact"])
@@ -172,6 +174,9 @@ solver_option = click.option(
     "-s", "--solver", default="auto", show_default=True, shell_complete=solver_names, help=_NAME
 )
 tolerance = click.option("--tol", type=float, default=1e-8, show_default=True, callback=_between_0_and_1, help=_TOL)
+time_limit = click.option(
+    "--time-limit", metavar="SECONDS", type=click.FloatRange(0, min_open=True), help="Stop each solver after so long."
+)
 level_option = click.option(
     "--level", type=_LEVELS, default="float", show_default=True, help="How much the proof shows."
 )
@@ -203,23 +208,39 @@ def check_solvers(*names: str | None) -> None:
 def known_solver(name: str) -> type:
     """The class of a solver; an unknown name is a usage error that lists the names."""
     from convexcls.job import DUAL
+    from convexcls.outside import brought, is_address
     from convexcls.solvers import CVXPY, REGISTRY, solver_class
+    from convexcls.solvers.outside import GROUP
 
-    given, names, more = name.removeprefix(DUAL), list(REGISTRY), [f"{CVXPY}<BACKEND>"]
+    given, names, more = name.removeprefix(DUAL), [*REGISTRY, *brought(GROUP)], [f"{CVXPY}<BACKEND>"]
     if given.lower().startswith(CVXPY):
         from convexcls.solvers.foreign.cvxpy import backends
 
         given = CVXPY + given[len(CVXPY) :].upper()
         names, more = [*names, *(CVXPY + backend for backend in backends())], []
+    elif is_address(given):
+        look_here_for(given)
+        names = [*names, given]
     if given not in names:
         raise click.UsageError(
             f"there is no solver {name!r}{did_you_mean(given, names)}; there are {', '.join([*names, *more])}, "
-            f"each also on the dual (as {DUAL}clarabel), and auto"
+            f"each also on the dual (as {DUAL}clarabel), package.module:Name for one of yours, and auto"
         )
-    return solver_class(given)
+    try:
+        return solver_class(given)
+    except (ValueError, TypeError) as error:
+        raise click.UsageError(str(error)) from None
 
 
-def solved(problem: Model, solver: str, tol: float, settings: dict[str, Any], level: Level, digits: int) -> Solution:
+def solved(
+    problem: Model,
+    solver: str,
+    tol: float,
+    settings: dict[str, Any],
+    level: Level,
+    digits: int,
+    limit: float | None = None,
+) -> Solution:
     """The answer at the level asked for; of an interrupted solver, where it stopped."""
     from convexcls.solvers import SolverRefused
 
@@ -227,7 +248,7 @@ def solved(problem: Model, solver: str, tol: float, settings: dict[str, Any], le
         if problem.data is not None and problem.data.by_block is not None:
             problem.data.by_block.watch = report
         try:
-            found = problem.solve(solver, tol=tol, callback=report, **settings)
+            found = problem.solve(solver, tol=tol, callback=report, **{"time_limit": limit, **settings})
         except Exception as error:  # with options of the user's, each solver fails in a way of its own
             if not settings or isinstance(error, SolverRefused):
                 raise
@@ -235,7 +256,7 @@ def solved(problem: Model, solver: str, tol: float, settings: dict[str, Any], le
             raise click.UsageError(
                 f"the solver {solver!r} does not take {given} ({type(error).__name__}: {error})"
             ) from error
-    if level == "float" or found.interrupted:
+    if level == "float" or found.interrupted or found.cut_off:
         return found
     with Working(f"proving the answer, level {level}"):
         return found.at_level(level, digits)

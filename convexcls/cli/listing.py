@@ -41,7 +41,7 @@ def solvers(name: str | None, as_json: bool) -> int:
       convexcls solvers
       convexcls solvers osqp
     """
-    from convexcls.solve import solvers as known
+    from convexcls.solve import list_solvers as known
 
     if name is not None and not as_json:
         _show_solver(known_solver(name))

@@ -103,6 +103,8 @@ def fit(
         say(f"without a certificate: {typed(str(refusal))}")
         model = saved(found, certificate=False)
     model.save(output)
+    if (coding := problem.data.coding) is not None and not coding.plain:
+        say("the samples are coded so:\n" + "\n".join(f"  {clean(line)}" for line in coding.lines()))
     if model.labels is not None:
         scores = model.scorer.scores(problem.data.matrix)
         if warning := judged(model.labels, np.asarray(problem.data.given), scores, None).warning:
@@ -329,6 +331,7 @@ def models(name: str | None, as_json: bool) -> int:
     """
     import inspect
 
+    from convexcls import losses
     from convexcls.cli.settings import describe, model_parameters, takes
     from convexcls.describe import Column
     from convexcls.describe import Table as Shown
@@ -336,6 +339,10 @@ def models(name: str | None, as_json: bool) -> int:
     from convexcls.models import by_kind
     from convexcls.wording import did_you_mean, plain_values
 
+    words = {
+        ("empirical-risk", "loss"): ", ".join(losses.BY_NAME),
+        ("kernel", "kernel"): "linear, poly or rbf",
+    }
     kinds = by_kind()
     if name is not None and name not in kinds:
         raise click.UsageError(f"there is no model {name!r}{did_you_mean(name, kinds)}; there are {', '.join(kinds)}")
@@ -347,9 +354,10 @@ def models(name: str | None, as_json: bool) -> int:
             weights, known = takes(cls, "sample_weight"), model_parameters(cls)
             defaults = {p.name: plain_values(p.default) for p in known.values()}
             values.append({"name": kind, "class": cls.__name__, "parameters": defaults, "weights": weights})
-            set_by = [f"{p.name}={p.default} ({describe(p.hint)})" for p in known.values()]
-            set_by += ["class_weight=balanced"] if weights else []
-            rows.append((kind, cls.__name__, "; ".join(set_by) or "-"))
-    columns = (Column("model"), Column("in Python"), Column("parameters (-p NAME=VALUE)", "words"))
+            set_by = [(f"{p.name}={p.default}", words.get((kind, p.name)) or describe(p.hint)) for p in known.values()]
+            set_by += [("class_weight=balanced", "makes all classes weigh the same")] if weights else []
+            named = [(kind, cls.__name__), *[("", "")] * (len(set_by) - 1)]
+            rows += [(*own, *more) for own, more in zip(named, set_by or [("-", "")], strict=True)]
+    columns = (Column("model"), Column("in Python"), Column("-p NAME=VALUE"), Column("value", "words"))
     put("convexcls-models/1", [Shown("models", "Models", columns, tuple(rows), values={"models": values})], as_json)
     return 0

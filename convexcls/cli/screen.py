@@ -81,7 +81,7 @@ class Working:
         self.console = console or screen(stderr=True)
         columns = (SpinnerColumn(), TimeElapsedColumn(), TextColumn("{task.description}", markup=False))
         self.bar = Progress(*columns, console=self.console, transient=True)
-        self.what = clean(what)
+        self.whole = self.what = clean(what)
         self.task = self.bar.add_task(self.what)
         self.lock, self.shown, self.over = threading.Lock(), False, False
         self.timer = threading.Timer(patience, self._show)
@@ -127,6 +127,11 @@ class Working:
             self._with_bar()
             self.bar.update(self.task, completed=max(digits, 0.0), total=1.0)
 
+    def now(self, name: str) -> None:
+        """Tell what runs now; its time begins anew."""
+        self.what = f"{self.whole}: {clean(name)}"
+        self.bar.reset(self.task, description=self.what)
+
     def count(self, done: int, total: int) -> None:
         """Tell how much of something countable is done, with a bar."""
         self._with_bar()
@@ -135,3 +140,47 @@ class Working:
     def _with_bar(self) -> None:
         if not any(isinstance(column, BarColumn) for column in self.bar.columns):
             self.bar.columns = (*self.bar.columns[:2], BarColumn(), *self.bar.columns[2:])
+
+
+class Told:
+    """What is finished, one line each on stderr, from the moment on when the whole has taken longer than ``patience``
+    seconds; on a terminal ``working`` says what runs now, and for how long."""
+
+    def __init__(self, working: Working | None, patience: float = 2.0) -> None:
+        self.working, self.waiting, self.lock = working, list[str](), threading.Lock()
+        self.patient, self.over = True, False
+        self.timer = threading.Timer(patience, self._tell)
+        self.timer.daemon = True
+
+    def __enter__(self) -> Self:
+        self.timer.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.timer.cancel()
+        with self.lock:
+            self.over = True
+
+    def begins(self, name: str) -> None:
+        """Something begins."""
+        if self.working is not None:
+            self.working.now(name)
+
+    def finished(self, what: object) -> None:
+        """Something is done."""
+        with self.lock:
+            self.waiting.append(clean(str(what)))
+        if not self.patient:
+            self._tell()
+
+    def _tell(self) -> None:
+        with self.lock:
+            self.patient = False
+            lines, self.waiting = self.waiting, []
+            if self.over:
+                return
+            for line in lines:
+                if self.working is not None:
+                    self.working.console.print(line)
+                else:
+                    say(line)

@@ -8,11 +8,12 @@ import re
 import types
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import MISSING, Field, dataclass, fields
+from dataclasses import dataclass, fields
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import click
 
+from convexcls.solvers.base import default_of
 from convexcls.wording import did_you_mean
 
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
@@ -62,11 +63,7 @@ def takes(cls: type, name: str) -> bool:
 def solver_options(cls: type) -> dict[str, Parameter]:
     """The options of a solver, from its fields."""
     hints = get_type_hints(cls)
-    return {f.name: Parameter(f.name, hints[f.name], _default(f)) for f in fields(cls)}
-
-
-def _default(f: Field[Any]) -> Any:
-    return f.default_factory() if f.default_factory is not MISSING else f.default
+    return {f.name: Parameter(f.name, hints[f.name], default_of(f)) for f in fields(cls)}
 
 
 def read_settings(settings: Iterable[str], known: Mapping[str, Parameter], flag: str, owner: str) -> dict[str, Any]:

@@ -71,6 +71,7 @@ def show(request: Request, dual: bool, latex: bool, standalone: bool, markdown: 
 @arguments.solver_option
 @click.option("--option", "options", metavar="NAME=VALUE", multiple=True, help=OPTION)
 @arguments.tolerance
+@arguments.time_limit
 @arguments.proof_level
 @click.option("--all", "everything", is_flag=True, help="All coefficients and support rows, however many.")
 @arguments.json_option("The result as JSON.")
@@ -80,6 +81,7 @@ def solve(
     solver: str,
     options: tuple[str, ...],
     tol: float,
+    time_limit: float | None,
     level: Level,
     digits: int,
     everything: bool,
@@ -111,7 +113,8 @@ def solve(
     if certificate is not None:
         check_output(certificate, "--certificate", request)
     exact = level == "exact" or certificate is not None
-    found = arguments.solved(read_problem(replace(request, exact=exact)), solver, tol, settings, level, digits)
+    problem = read_problem(replace(request, exact=exact))
+    found = arguments.solved(problem, solver, tol, settings, level, digits, time_limit)
     parts = answer(found, None if everything or as_json else MAX_ROWS_LISTED)
     put("convexcls-solution/1", parts if as_json else [*parts, *likelihood_prose(found)], as_json)
     if certificate is not None:
@@ -184,7 +187,7 @@ def check(request: Request, point: Path, level: Level, as_json: bool) -> int:
       convexcls check twenty_points --point point.json --level exact
     """
     from convexcls.describe.studies import appraisal_prose
-    from convexcls.referee.by_hand import check_by_hand
+    from convexcls.fits.by_hand import check_by_hand
 
     problem = read_problem(replace(request, exact=level == "exact"))
     found = check_by_hand(problem, read_point(point), level)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import csv
+import os
+import sys
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -19,7 +21,8 @@ from convexcls.cli.screen import Working, quoted, say
 from convexcls.cli.settings import model_parameters, read_settings, takes
 from convexcls.data import GivenEntries, Named
 from convexcls.files import same_file
-from convexcls.models import Model, by_kind
+from convexcls.models import Model, by_kind, model_class
+from convexcls.outside import is_address
 from convexcls.rational.numbers import read_exactly
 from convexcls.tables import Coding, Samples, Table, TableError, TableWarning, coded_samples
 from convexcls.tables.delimited import Dialect, check_text
@@ -361,15 +364,21 @@ def _from_gallery(request: Request, path: Path) -> Model:
 
 
 def _model(request: Request) -> type[Any]:
-    kinds = by_kind()
-    names = listed(kinds, len(kinds))
     if request.model is None:
-        raise click.UsageError(f"a data file needs --model: one of {names}")
-    if request.model not in kinds:
-        raise click.UsageError(
-            f"--model: there is no model {request.model!r}{did_you_mean(request.model, kinds)}; the models are {names}"
-        )
-    return kinds[request.model]
+        kinds = by_kind()
+        raise click.UsageError(f"a data file needs --model: one of {listed(kinds, len(kinds))}")
+    look_here_for(request.model)
+    try:
+        return model_class(request.model)
+    except (ValueError, TypeError) as error:
+        raise click.UsageError(f"--model: {error}") from None
+
+
+def look_here_for(name: str) -> None:
+    """Modules of the working directory can be imported, after all others, where ``package.module:Name`` is named."""
+    here = os.getcwd()
+    if is_address(name.removeprefix("dual:")) and not {here, ""} & set(sys.path):
+        sys.path.append(here)
 
 
 def whole_where_possible(numbers: Any) -> Any:

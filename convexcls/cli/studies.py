@@ -10,8 +10,9 @@ import click
 import numpy as np
 
 from convexcls.cli.arguments import check_solvers, file_option, json_option, solver_names, source_arguments, tolerance
+from convexcls.cli.arguments import time_limit as time_limit_option
 from convexcls.cli.pages import check_picture, write_picture
-from convexcls.cli.screen import Working, emit, put, say
+from convexcls.cli.screen import Told, Working, emit, put, say
 from convexcls.cli.settings import NUMBER
 from convexcls.cli.sources import Request, read_problem, read_samples
 from convexcls.cli.typed import typed
@@ -58,9 +59,13 @@ def separability(request: Request, as_json: bool) -> int:
 @source_arguments
 @click.option("-s", "--solver", "solvers", multiple=True, shell_complete=solver_names, help=COMPARED)
 @tolerance
+@time_limit_option
 @json_option("The table as JSON.")
-def compare(request: Request, solvers: tuple[str, ...], tol: float, as_json: bool) -> int:
+def compare(request: Request, solvers: tuple[str, ...], tol: float, time_limit: float | None, as_json: bool) -> int:
     """Solve the problem with several solvers and judge all answers by the same check.
+
+    Solvers of this package run first. Rows are told on stderr as they are there, where it takes longer than a moment;
+    Ctrl-C ends the table, which then says who did not run.
 
     {SOURCE}
 
@@ -71,14 +76,15 @@ def compare(request: Request, solvers: tuple[str, ...], tol: float, as_json: boo
       convexcls compare xor_hard_margin
       convexcls compare data.csv --model soft-margin --solver osqp --solver clarabel
       convexcls compare data.csv --model logistic --param l2=1 --tol 1e-6
+      convexcls compare large.csv --model soft-margin --time-limit 60
     """
     from convexcls.describe.studies import comparison_parts
     from convexcls.studies.compare import compare as run
 
     check_solvers(*solvers)
     problem = read_problem(request)
-    with Working(f"comparing solvers on the {problem.name}") as report:
-        comparison = run(problem, list(solvers) or None, tol=tol, callback=report)
+    with Working(f"comparing solvers on the {problem.name}") as report, Told(report) as told:
+        comparison = run(problem, list(solvers) or None, tol, report, time_limit, told.begins, told.finished)
     put("convexcls-comparison/2", comparison_parts(comparison), as_json)
     return 0 if any(row.status != "undecided" for row in comparison.rows) else 1
 

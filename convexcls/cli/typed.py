@@ -28,6 +28,7 @@ def _rules() -> list[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]
     return [
         (re.compile(r"\b(?:certify|solve)\((\w+=[^()]*)\)"), r"\1"),
         (re.compile(r"(?<![\w'-])(?P<name>[A-Za-z]\w*)=(?P<value>'[^']*'|\"[^\"]*\"|[-+]?\d[\w.+-]*\w|\d)"), option),
+        (re.compile(r"\bchoose two of them(?=, or use)"), "choose two of them, name one (--positive LABEL)"),
         (re.compile(rf"(?<!')\b(?:cc\.)?({classes})\b(?!')"), lambda found: kinds[found[1]]),
         (re.compile(r"\b([A-Z][a-z]+)Display\b"), lambda found: f"--kind {found[1].lower()}"),
         (re.compile(r"\bcc\.([a-z]\w*)"), r"convexcls \1"),

@@ -6,7 +6,7 @@ others.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any, Protocol, Self
@@ -29,6 +29,9 @@ class Coding(Protocol):
     @property
     def needless(self) -> bool:
         """Whether whoever reads the table without it gets the same."""
+
+    def without(self, features: Collection[str]) -> Coding | None:
+        """The same without some columns; None where these are not taken as they are."""
 
     def code(self, rows: Any) -> Named:
         """The matrix of other rows of such a table."""

@@ -128,8 +128,19 @@ class Data:
         return check_matrix(self.expand(X), columns=self.d)
 
     def coded_as_given(self, coding: str) -> NDArray[Any]:
-        """The same; real targets that doubles would round are rationals."""
+        """The same; targets that doubles would round are rationals."""
+        if coding == "counts":
+            return np.array(self._by_counts(), dtype=object)
         return self.coded(coding) if self.exact_reals is None else np.array(self.exact_reals, dtype=object)
+
+    def _by_counts(self) -> list[Fraction]:
+        """-n/n_1 for the first class and n/n_2 for the second, n what all weigh and n_k what class k does."""
+        classes, _ = self.grouping
+        of_class = [sum(map(Fraction, self.weights[classes == k].tolist()), Fraction(0)) for k in (0, 1)]
+        if not all(of_class):
+            raise DataError("coding='counts' divides by what each class weighs: give both a weight above 0")
+        targets = (-sum(of_class) / of_class[0], sum(of_class) / of_class[1])
+        return [targets[k] for k in classes.tolist()]
 
     def exact_rows(self, index: Any = None) -> list[list[Fraction]]:
         """Some of the samples (all where none are named), every entry as it was given."""
@@ -151,7 +162,9 @@ class Data:
         return self.classes, self.labels
 
     def coded(self, coding: str) -> Array:
-        """The targets: ``pm1`` -1 and +1, ``01`` 0 and 1, ``real`` as given."""
+        """The targets: ``pm1`` -1 and +1, ``01`` 0 and 1, ``counts`` -n/n_1 and n/n_2, ``real`` as given."""
+        if coding == "counts":
+            return np.array(self._by_counts(), dtype=float)
         if self.signs is None or coding == "pm1":
             return self.target
         return (self.target + 1.0) / 2.0

@@ -11,10 +11,11 @@ import numpy as np
 from convexcls.describe.parts import Column, Fact, Facts, Mark, Part, Prose, Table
 from convexcls.describe.problem import some_of, title
 from convexcls.describe.solution import MAX_ROWS_LISTED
+from convexcls.fits import Appraisal, Appraisals
 from convexcls.proofs.portable import Verification
 from convexcls.proofs.separability import Separability
-from convexcls.referee import Appraisal, Appraisals
 from convexcls.studies.compare import COMPARED_COLUMNS, Comparison
+from convexcls.studies.conflict import Conflict
 from convexcls.studies.inference import Existence, Summary
 from convexcls.studies.inference.summary import cells, head, heading, titles
 from convexcls.studies.leave_one_out import LeaveOneOut
@@ -47,6 +48,8 @@ def comparison_parts(comparison: Comparison) -> list[Part]:
     for row in comparison.rows:
         if row.status == "undecided":
             lines.append(f"  {row.solver} is not proved: {row.solution.certificate.reason or row.message}")
+    if comparison.not_run:
+        lines.append(comparison.remarks()[-1])
     return [comparison_table(comparison), Prose("\n".join(lines))]
 
 
@@ -109,7 +112,7 @@ def leave_one_out_facts(found: LeaveOneOut, most: int | None = MAX_ROWS_LISTED) 
 # ---- verdicts in words ----------------------------------------------------------------------------------
 
 
-def verdict_parts(found: Separability | Existence | Appraisal | Appraisals) -> list[Part]:
+def verdict_parts(found: Separability | Existence | Appraisal | Appraisals | Conflict) -> list[Part]:
     """The verdict as a badge, then its proof."""
     return [Prose((Mark(found.verdict, "badge"),)), Prose(found.explain())]
 

@@ -20,7 +20,8 @@ Settings that they share, the last three where they make sense:
     keep_data              whether a pickle holds the training data, with problem and solution; it predicts without
     fit_intercept          whether there is an intercept
     class_weight           weights of the classes, or "balanced", as in scikit-learn
-    multi_class            "ovr" solves one program for each class against the rest, where a program takes two classes
+    multi_class            "ovr" solves one program for each class against the rest, where a program takes two classes,
+                           "ovo" one for each two classes, which vote
 
 After a fit ``problem_``, ``solution_`` and ``certificate_`` are the program, its solution and the proof, tuples where
 there are several programs; the rest is named and shaped as in scikit-learn.

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass
 from functools import partial
+from itertools import combinations
 from typing import Any, ClassVar, Literal, Self
 from warnings import warn
 
@@ -13,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.callback import CallbackSupportMixin, with_callbacks
+from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from convexcls.arrays import Array
@@ -28,6 +30,9 @@ from convexcls.rows.scores import linear_scores
 from convexcls.solution import Solution
 from convexcls.solve import solve
 from convexcls.solvers import Callback, solver_class
+
+#: What is done about several classes where a program takes two.
+SEVERAL = ("ovr", "ovo")
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -92,16 +97,22 @@ class CertifiedClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
 
     def _declared(self, X: Any, y: Any, sample_weight: Any = None) -> Model | tuple[Model, ...]:
         other = clone(self)  # what a check keeps, such as feature names, is not kept here
-        problems = other._problems(taken(other, X, y, sample_weight, self._sparse))
+        samples = taken(other, X, y, sample_weight, self._sparse)
+        problems = other._problems(samples, other._parts(samples))
         return problems[0] if len(problems) == 1 else problems
 
     @with_callbacks
     def _fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         samples = taken(self, X, y, sample_weight, self._sparse)
-        problems = self._problems(samples)
-        labels = samples.classes[-len(problems) :]
+        parts = self._parts(samples)
+        problems = self._problems(samples, parts)
+        if len(parts) == 1:
+            parts, labels = parts * len(problems), list(samples.classes[-len(problems) :])
+        else:
+            labels = [" and ".join(map(str, part.classes.tolist())) for part in parts]
         with FitTasks(self, len(problems), X, y) as progress:
-            runs = [partial(self._settled, samples, problem, k) for k, problem in enumerate(problems)]
+            both = zip(parts, problems, strict=True)
+            runs = [partial(self._settled, part, problem, k) for k, (part, problem) in enumerate(both)]
             solutions = tuple(progress.solved(label, run) for label, run in zip(labels, runs, strict=True))
         self.classes_ = samples.classes
         single = len(solutions) == 1
@@ -111,18 +122,30 @@ class CertifiedClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         self.n_iter_ = int(steps[0]) if single else steps
         for kept in ("coef_", "intercept_"):  # of the last fit: this one may have none, as with another kernel
             self.__dict__.pop(kept, None)
+        self._rows_by_pair: Any = tuple(part.rows for part in parts) if parts[0] is not samples else None
         self._read(samples, solutions)
         return self
 
-    def _problems(self, samples: TrainingSamples) -> tuple[Model, ...]:
-        """The program; of several classes, where asked for, one for each class against the rest."""
-        check_choice("multi_class", getattr(self, "multi_class", None), (None, "ovr"))
+    def _parts(self, samples: TrainingSamples) -> tuple[TrainingSamples, ...]:
+        """The samples that programs are declared on: all, or of several classes, where asked for, each two of them."""
+        choice, count = getattr(self, "multi_class", None), len(samples.classes)
+        check_choice("multi_class", choice, (None, *SEVERAL))
+        if choice != "ovo" or count == 2 or self._several:
+            return (samples,)
+        if get_tags(self).input_tags.pairwise:
+            raise ValueError('multi_class="ovo" takes no kernel matrix: give samples, or multi_class="ovr"')
+        return tuple(samples.pair(j, k) for j, k in combinations(range(count), 2))
+
+    def _problems(self, samples: TrainingSamples, parts: tuple[TrainingSamples, ...]) -> tuple[Model, ...]:
+        """The program; of several classes, where asked for, one for each class against the rest, or for each two."""
+        if parts[0] is not samples:
+            return tuple(self._declare(part.X, part.y, part.weights) for part in parts)
         if len(samples.classes) == 2 or self._several:
             return (self._declare(samples.X, samples.y, samples.weights),)
         if getattr(self, "multi_class", None) != "ovr":
             raise ValueError(
                 "Only binary classification is supported. The type of the target is multiclass. For one program for "
-                'each class against the rest give multi_class="ovr"'
+                'each class against the rest give multi_class="ovr", for each two classes multi_class="ovo"'
             )
         return tuple(
             self._declare(samples.X, samples.numbers == k, samples.weights) for k in range(len(samples.classes))
@@ -166,10 +189,12 @@ class CertifiedClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         return scores[0] if len(scores) == 1 else np.column_stack(scores)
 
     def decision_function(self, X: Any) -> Array:
-        """The scores, above 0 for the second of two classes; of several classes one column a class. A score within the
+        """The scores, above 0 for the second of two classes; of several classes one column a class, where each two
+        have a program of their own its votes. A score within the
         bound on its own rounding is 0, and none depends on the other samples of the batch."""
         check_is_fitted(self)
-        return self._scores(given(self, X, self._sparse))
+        scores = self._scores(given(self, X, self._sparse))
+        return scores if getattr(self, "_rows_by_pair", None) is None else votes(scores, len(self.classes_))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The predicted class of each sample: the second where the score is above 0, the first where it is 0 (on the
@@ -197,6 +222,8 @@ class CertifiedClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         state: dict[str, Any] = super().__getstate__()
         if self.keep_data or "solution_" not in state:
             return state
+        if state.get("_rows_by_pair") is not None:
+            state["_rows_by_pair"] = ()  # that there were pairs, not who was in them
         return without_data({**state, **self._kept()})
 
     def _kept(self) -> dict[str, Any]:
@@ -217,8 +244,20 @@ class CertifiedClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = self._sparse
-        tags.classifier_tags.multi_class = self._several or getattr(self, "multi_class", None) == "ovr"
+        tags.classifier_tags.multi_class = self._several or getattr(self, "multi_class", None) in SEVERAL
         return tags
+
+
+def votes(scores: Array, count: int) -> Array:
+    """Of one program for each two classes, how many programs choose each class; those with as many votes are told apart
+    by the sum of their scores, moved to less than 1/3, as in scikit-learn."""
+    out, sums = np.zeros((len(scores), count)), np.zeros((len(scores), count))
+    for score, (j, k) in zip(scores.T, combinations(range(count), 2), strict=True):
+        out[:, k] += score > 0
+        out[:, j] += score <= 0
+        sums[:, k] += score
+        sums[:, j] -= score
+    return out + sums / (3.0 * (np.abs(sums) + 1.0))
 
 
 def _takes_start(name: str) -> bool:
@@ -270,10 +309,11 @@ class LinearClassifier(CertifiedClassifier):
 @dataclass(eq=False, repr=False, kw_only=True)
 class BinaryLinearClassifier(LinearClassifier):
     """A classifier of two classes; of several on request, by one program for each class against the rest
-    (``multi_class="ovr"``). ``class_weight`` multiplies the weights of the samples, as in scikit-learn."""
+    (``multi_class="ovr"``) or for each two of them ("ovo"). ``class_weight`` multiplies the weights of the samples,
+    as in scikit-learn."""
 
     class_weight: dict[object, float] | Literal["balanced"] | None = None
-    multi_class: Literal["ovr"] | None = None
+    multi_class: Literal["ovr", "ovo"] | None = None
 
 
 class CoefficientScores:

@@ -17,6 +17,7 @@ from convexcls.estimators.likelihoods import Probabilities
 from convexcls.estimators.training import TrainingSamples, given
 from convexcls.models import FisherLDA, GaussianMLE, Model
 from convexcls.models.base import check_choice
+from convexcls.models.fisher import Cut
 from convexcls.rows.scores import row_products
 from convexcls.solution import Solution
 
@@ -27,7 +28,8 @@ class FisherClassifier(CoefficientScores, ClassNamePrefixFeaturesOutMixin, Trans
 
         minimise  1/2 coef' S_W coef   subject to   (mean_2 - mean_1)' coef = 1
 
-    Of two classes the threshold is the one with the fewest errors along the direction; of several, a sample belongs to
+    Of two classes the threshold is the one with the fewest errors along the direction, or by another ``cut``: the
+    "midpoint" of the means, or "equal-densities"; of several, a sample belongs to
     the class with the nearest mean in the metric of S_W. Its counterpart is ``LinearDiscriminantAnalysis``, which puts
     the threshold of two classes in the middle, moved by the priors; of several it is the same with equal priors.
 
@@ -44,12 +46,13 @@ class FisherClassifier(CoefficientScores, ClassNamePrefixFeaturesOutMixin, Trans
     """
 
     n_components: int | None = None
+    cut: Cut = "fewest-errors"
 
     _several = True
     _pickled: ClassVar[Any]  # the directions, in what comes out of a pickle
 
     def _declare(self, X: Named, y: Any, weights: Any) -> Model:
-        return FisherLDA(X, y)
+        return FisherLDA(X, y, cut=self.cut)
 
     def _read(self, samples: TrainingSamples, solutions: tuple[Solution, ...]) -> None:
         (solution,) = solutions

@@ -44,6 +44,8 @@ class Probabilities:
     def predict_proba(self, X: Any) -> Array:
         """The probability of each class, one column each in the order of ``classes_``."""
         check_is_fitted(self)
+        if getattr(self, "_rows_by_pair", None) is not None:
+            raise NoAnswer('one program for each two classes gives votes, no probabilities: give multi_class="ovr"')
         return self._probabilities(self._scores(given(self, X, self._sparse)))  # type: ignore[attr-defined]
 
     def predict_log_proba(self, X: Any) -> Array:

@@ -35,6 +35,7 @@ class SupportVectors:
     """
 
     _rows: Indices | None
+    _rows_by_pair: Any
     _each: Callable[[Callable[[Solution], Any], str], Any]
 
     def _read(self, samples: TrainingSamples, solutions: tuple[Solution, ...]) -> None:
@@ -44,7 +45,12 @@ class SupportVectors:
     @property
     def support_(self) -> Any:
         """The rows of X that hold the answer in place."""
-        return self._each(lambda s: _supporting(s) if self._rows is None else self._rows[_supporting(s)], "support_")
+        found = self._each(_supporting, "support_")
+        if self._rows_by_pair is not None:
+            return tuple(rows[own] for rows, own in zip(self._rows_by_pair, found, strict=True))
+        if self._rows is None:
+            return found
+        return tuple(self._rows[own] for own in found) if isinstance(found, tuple) else self._rows[found]
 
     @property
     def support_vectors_(self) -> Any:
@@ -101,7 +107,7 @@ class HardMarginSVC(WeightedFit, SupportVectors, LinearClassifier):
     ([1, 2], 1.0, True)
     """
 
-    multi_class: Literal["ovr"] | None = None
+    multi_class: Literal["ovr", "ovo"] | None = None
 
     def _declare(self, X: Named, y: Any, weights: Any) -> Model:
         return HardMarginSVM(X, y, intercept=self.fit_intercept)
@@ -192,12 +198,12 @@ class KernelSVC(WeightedFit, SupportVectors, CertifiedClassifier):
     coef0: float = 0.0
     fit_intercept: bool = True
     class_weight: dict[object, float] | Literal["balanced"] | None = None
-    multi_class: Literal["ovr"] | None = None
+    multi_class: Literal["ovr", "ovo"] | None = None
     memory_limit: float = 1e9
 
-    def _problems(self, samples: TrainingSamples) -> tuple[Model, ...]:
+    def _problems(self, samples: TrainingSamples, parts: tuple[TrainingSamples, ...]) -> tuple[Model, ...]:
         self._gamma = self._scaled_gamma(samples)
-        return super()._problems(samples)
+        return super()._problems(samples, parts)
 
     def _declare(self, X: Named, y: Any, weights: Any) -> Model:
         hard = is_infinite(self.C)

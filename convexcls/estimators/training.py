@@ -33,6 +33,19 @@ class TrainingSamples:
     own_weights: Array | None = None
     rows: Indices | None = None
 
+    def pair(self, first: int, second: int) -> TrainingSamples:
+        """Those of two classes."""
+        rows = np.flatnonzero((self.numbers == first) | (self.numbers == second))
+        return TrainingSamples(
+            self.X.take(rows),
+            self.y[rows],
+            self.classes[[first, second]],
+            (self.numbers[rows] == second).astype(np.intp),
+            None if self.weights is None else self.weights[rows],
+            None if self.own_weights is None else self.own_weights[rows],
+            self.original(rows),
+        )
+
     def original(self, index: Indices) -> Indices:
         """The caller's rows that some of the samples are."""
         return index if self.rows is None else self.rows[index]

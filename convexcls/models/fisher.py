@@ -5,19 +5,23 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 
 from convexcls.arrays import UNIT_ROUNDOFF, Array
 from convexcls.data import DataError, check_data
-from convexcls.models.base import Model, sample_rows
+from convexcls.models.base import Model, check_choice, sample_rows
 from convexcls.models.scorers import NearestScorer, Scorer
 from convexcls.problem import UNIT_SHARE, Constraint, Label, NoAnswer, Term, Variable
 from convexcls.problem.as_classifier import Values
 from convexcls.rows import CentredRows, Rows, as_rows
 from convexcls.rows.column_basis import MAX_GRAM_CONDITION, ColumnBasis, triangular_factor
 from convexcls.rows.rounded import RoundedRows, exact_sum
+
+Cut = Literal["fewest-errors", "midpoint", "equal-densities"]
+#: Means that differ by less, relative to the spread of their column, may be equal.
+ROUNDED_MEAN = 16 * UNIT_ROUNDOFF
 
 
 class FisherLDA(Model):
@@ -28,8 +32,10 @@ class FisherLDA(Model):
 
     m_i is the mean of sample i's class, S_W = sum_i (x_i - m_i)(x_i - m_i)' the scatter within classes; it is never
     multiplied out, which would halve the digits. The solution is parallel to S_W^-1 (mean_2 - mean_1) and to the
-    least-squares direction (ESL exercise 4.2). The intercept is not part of the problem: it is the threshold that makes
-    the fewest errors along the projection.
+    least-squares direction (ESL exercise 4.2). The intercept is not part of the problem: it is a threshold along the
+    projection, by the rule ``cut``: "fewest-errors" on the training samples, the "midpoint" of the projected means, or
+    "equal-densities" of the normal densities that are fitted to the projected classes (where these cross between the
+    means). Classes whose means are equal up to rounding have no direction, which is an error.
 
     Of c classes there is one such problem for each direction j: (mean_k - mean_1)' coef_j = 1 for k = j + 1 and 0 for
     the other classes. Together they span the discriminant directions, at most c - 1, which ``.estimates`` gives as
@@ -51,24 +57,28 @@ class FisherLDA(Model):
     centred: CentredRows
     chosen: tuple[int, ...]
 
-    def __init__(self, X: Any, y: Any) -> None:
+    def __init__(self, X: Any, y: Any, *, cut: Cut = "fewest-errors") -> None:
+        check_choice("cut", cut, get_args(Cut))
         data = check_data(X, y, several=True)
         classes, labels = data.grouping
         count = len(labels)
         with np.errstate(over="ignore", invalid="ignore"):
             centred = CentredRows.by_group(sample_rows(data), classes, count)
             differences = _differences(centred)
+            _refuse_equal_means(centred, differences)
             unit = UNIT_SHARE * _single_feature_objective(centred, differences)
             squares = float((differences**2).sum())
         if not np.isfinite(unit) or not np.isfinite(squares):
             raise DataError("the squares of the features overflow: divide X by its largest value")
+        if count > 2 and cut != "fewest-errors":
+            raise ValueError(f"cut={cut!r} is for two classes: of several the nearest mean decides")
         chosen = (0,) if count == 2 else _independent(differences)
         afar = partial(_difference_error, centred) if np.isfinite(centred.base.rounding) else None
         apart = RoundedRows(differences[list(chosen)], partial(_exact_differences, centred, chosen), afar=afar)
         blocks = [_direction(k, centred, apart, count) for k in range(len(chosen))]
         super().__init__(
             data=data,
-            parameters={},
+            parameters={} if cut == "fewest-errors" else {"cut": cut},
             name="Fisher discriminant" + ("" if count == 2 else f" of {count} classes"),
             variables=[variable for variable, _, _ in blocks],
             terms=[term for _, term, _ in blocks],
@@ -96,11 +106,20 @@ class FisherLDA(Model):
         return NearestScorer(directions, self.centred.origin, self.centred.means @ directions.T)
 
     def intercept_from(self, values: Values, multipliers: Values) -> float:
-        """Minus the threshold with the fewest training errors along the direction, found by trying every
-        place between two neighbouring projections; the widest gap wins among equals. 0 for several classes."""
+        """Minus the threshold along the direction, by the rule of the model; 0 for several classes."""
         if "coef" not in values:
             return 0.0
-        projected = as_rows(self.data.matrix) @ values["coef"]
+        projected, cut = as_rows(self.data.matrix) @ values["coef"], self.parameters.get("cut")
+        if cut is None:
+            return -self._with_fewest_errors(projected)
+        first, second = (projected[self.centred.groups == k] for k in (0, 1))
+        if cut == "midpoint":
+            return -float((first.mean() + second.mean()) / 2.0)
+        return -_where_densities_cross(first, second)
+
+    def _with_fewest_errors(self, projected: Array) -> float:
+        """The threshold with the fewest training errors, found by trying every place between two neighbouring
+        projections; the widest gap wins among equals."""
         order = np.argsort(projected, kind="stable")
         places, positive = projected[order], self.data.target[order] > 0
         # errors with the threshold before sample k: positives below it, negatives from it on
@@ -111,10 +130,38 @@ class FisherLDA(Model):
         inside = gaps > 0
         inside[[0, -1]] = False
         if not inside.any():
-            return -float(places[0])
+            return float(places[0])
         fewest = errors[inside].min()
         k = max(np.flatnonzero(inside & (errors == fewest)), key=lambda place: gaps[place])
-        return -float((places[k - 1] + places[k]) / 2.0)
+        return float((places[k - 1] + places[k]) / 2.0)
+
+
+def _where_densities_cross(first: Array, second: Array) -> float:
+    """t between the means with the same density of both classes, (t - m_1)^2/s_1 + log s_1 = (t - m_2)^2/s_2 + log s_2,
+    s_k the variance of class k divided by n_k: at t = m_1 + u (m_2 - m_1), a quadratic equation in u."""
+    m1, m2, s1, s2 = first.mean(), second.mean(), first.var(), second.var()
+    if not (s1 > 0 and s2 > 0):
+        raise NoAnswer("a class does not vary along the direction, so that it has no density: choose another cut")
+    gap = m2 - m1
+    a, b, c = 1.0 / s1 - 1.0 / s2, 2.0 / s2, -1.0 / s2 - np.log(s2 / s1) / gap**2
+    root = np.sqrt(max(b * b - 4.0 * a * c, 0.0))
+    u = -2.0 * c / (b + root)  # the root that stays where a is 0
+    if not 0.0 < u < 1.0:
+        raise NoAnswer(
+            "the densities do not cross between the means: one class is within the other; choose another cut"
+        )
+    return float(m1 + u * gap)
+
+
+def _refuse_equal_means(centred: CentredRows, differences: Array) -> None:
+    """Refuse classes whose means differ by no more than the rounding of entries, but not where they are equal exactly:
+    that the problem proves itself."""
+    spread = centred.column_max()
+    if np.any(differences) and np.all(np.abs(differences) <= ROUNDED_MEAN * spread):
+        raise DataError(
+            "the means of the classes are equal up to rounding: Fisher's discriminant has no direction. Classes that "
+            "differ in their spread, not in their means, need other features, such as squares"
+        )
 
 
 def _direction(k: int, centred: CentredRows, differences: Rows, count: int) -> tuple[Variable, Term, Constraint]:

@@ -9,8 +9,8 @@ from convexcls.losses import HalfSquare
 from convexcls.models.base import Model, check_choice, check_nonnegative
 from convexcls.models.risk import risk_blocks
 
-Coding = Literal["pm1", "01", "real"]
-CODINGS = ("pm1", "01", "real")
+Coding = Literal["pm1", "01", "counts", "real"]
+CODINGS = ("pm1", "01", "counts", "real")
 
 
 class LeastSquares(Model):
@@ -18,8 +18,9 @@ class LeastSquares(Model):
 
         minimise    1/2 sum_i (coef'x_i + intercept - t_i)^2 + l2/2 ‖coef‖^2
 
-    ``coding`` is ``pm1`` (-1, +1: classified at 0), ``01`` (0, 1: classified at 1/2) or ``real`` (y as
-    given: regression). The intercept is never penalised.
+    ``coding`` is ``pm1`` (-1, +1: classified at 0), ``01`` (0, 1: classified at 1/2), ``counts`` (-n/n_1 and n/n_2, n_k
+    what class k weighs, as in ESL exercise 4.2: at 0) or ``real`` (y as given: regression). The intercept is
+    never penalised.
 
     ``X`` has one sample a row, ``y`` their two labels, or their targets. ``intercept=False`` leaves the intercept out.
     ``sample_weight`` multiplies the losses.

@@ -23,6 +23,7 @@ from convexcls.plots.multipliers import MultipliersDisplay, SlacknessDisplay
 from convexcls.plots.norms import NormsDisplay
 from convexcls.plots.path import PathDisplay
 from convexcls.plots.probability import ProbabilityDisplay
+from convexcls.plots.profiles import ProfilesDisplay
 from convexcls.plots.projection import ProjectionDisplay
 from convexcls.plots.scoring import CalibrationDisplay, RocDisplay
 from convexcls.plots.sigmoid import SigmoidDisplay
@@ -50,6 +51,7 @@ __all__ = [
     "PathDisplay",
     "Picture",
     "ProbabilityDisplay",
+    "ProfilesDisplay",
     "ProjectionDisplay",
     "RocDisplay",
     "SigmoidDisplay",

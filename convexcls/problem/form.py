@@ -33,9 +33,10 @@ from convexcls.problem.values import gradient, hessian, joined_point, lagrangian
 from convexcls.rows import DiagonalRows, JoinedRows, Rows, as_rows
 
 if TYPE_CHECKING:
+    from convexcls.fits import Appraisal
     from convexcls.problem.duality import Dual
-    from convexcls.referee import Appraisal
     from convexcls.solution import Solution
+    from convexcls.studies.conflict import Conflict
 
 
 #: Where an optimum may be 0, as in a perfect fit, this fraction of the objective at x = 0 counts as one: small enough
@@ -86,7 +87,7 @@ class Problem(AsClassifier, InNotebooks):
     shown: ClassVar[tuple[str, ...]] = (
         *("name", "sense", "variables", "quadratic", "linear", "terms", "constraints", "norm_bounds", "constant"),
         *("size", "layout", "split", "objective", "gradient", "hessian", "lagrangian", "multiplier_sizes"),
-        *("explain", "latex", "dual", "to_cvxpy", "check", "solve"),
+        *("explain", "latex", "dual", "to_cvxpy", "from_cvxpy", "from_qp", "check", "solve", "why_infeasible"),
     )
 
     name: str
@@ -473,6 +474,49 @@ class Problem(AsClassifier, InNotebooks):
 
         return written(self, form)
 
+    @staticmethod
+    def from_cvxpy(problem: Any) -> Problem:
+        """A ``cvxpy.Problem`` in the one form: linear and quadratic parts, logistic losses, absolute values, positive
+        parts, maxima, norms. What does not fit is refused by its name.
+
+        Variables keep their names; a constraint has its label as name, or ``c0``, ``c1``, ... in their order, with
+        multipliers of the sign of cvxpy's ``dual_value``. Of a norm bound the last one is that value.
+
+        >>> import convexcls as cc
+        >>> import cvxpy as cp
+        >>> x = cp.Variable(2, name="x")
+        >>> theirs = cp.Problem(cp.Minimize(cp.sum_squares(x - [2.0, 1.0])), [x[0] + x[1] <= 1])
+        >>> s = cc.Problem.from_cvxpy(theirs).solve()
+        >>> s.status, s.values["x"].round(6).tolist(), s.multipliers["c0"].round(6).tolist()
+        ('optimal', [1.0, 0.0], [2.0])
+        """
+        from convexcls.problem.from_cvxpy import from_cvxpy
+
+        return from_cvxpy(problem)
+
+    @staticmethod
+    def from_qp(
+        P: Any,
+        q: Any,
+        G: Any = None,
+        h: Any = None,
+        A: Any = None,
+        b: Any = None,
+        lb: Any = None,
+        ub: Any = None,
+    ) -> Problem:
+        """The quadratic program minimise 1/2 x'Px + q'x subject to Gx <= h, Ax = b, lb <= x <= ub, by its matrices, as
+        qpsolvers takes them. The blocks are ``inequalities``, ``equalities``, ``lower`` and ``upper``.
+
+        >>> import convexcls as cc
+        >>> s = cc.Problem.from_qp([[2.0, 0.0], [0.0, 2.0]], [-4.0, -2.0], G=[[1.0, 1.0]], h=[1.0], lb=[0, 0]).solve()
+        >>> s.status, s.values["x"].round(6).tolist(), s.multipliers["inequalities"].round(6).tolist()
+        ('optimal', [1.0, 0.0], [2.0])
+        """
+        from convexcls.problem.from_matrices import from_qp
+
+        return from_qp(P, q, G, h, A, b, lb, ub)
+
     def to_cvxpy(self) -> Any:
         """The problem as a ``cvxpy.Problem``, its constraints in the order of the blocks.
 
@@ -488,21 +532,22 @@ class Problem(AsClassifier, InNotebooks):
 
     def solve(
         self,
-        solver: str = "auto",
+        solver: Any = "auto",
         tol: float = 1e-8,
         callback: Callable[[Any], None] | None = None,
         start: Any = None,
         level: Literal["float", "rigorous", "exact"] = "float",
         keep: Literal["points"] | None = None,
         verbose: bool = False,
+        time_limit: float | None = None,
         **options: Any,
     ) -> Solution:
-        """Solve with the named solver, from ``start`` where it can, and prove the answer on the original data, at the
-        given ``level``: residuals, bounds that hold despite rounding, or exact arithmetic.
+        """Solve with the named solver, or one of your own, from ``start`` where it can, and prove the answer on the
+        original data, at the given ``level``: residuals, bounds that hold despite rounding, or exact arithmetic.
 
         ``tol`` is the relative tolerance of the proof, ``callback`` is called with every line of the solver's trace,
-        which has the points on the way with ``keep="points"``, and ``verbose`` prints them. The options are the
-        solver's own: see ``convexcls.solve``.
+        which has the points on the way with ``keep="points"``, and ``verbose`` prints them. After ``time_limit``
+        seconds the solver is stopped where it stands. The options are the solver's own: see ``convexcls.solve``.
 
         >>> import convexcls as cc
         >>> problem = cc.SoftMarginSVM([[0], [2], [4]], [0, 1, 1], C=10.0)
@@ -515,7 +560,8 @@ class Problem(AsClassifier, InNotebooks):
         """
         from convexcls.solve import solve
 
-        return solve(self, solver, tol, callback, start, level, keep=keep, verbose=verbose, **options)
+        more: Any = {"keep": keep, "verbose": verbose, "time_limit": time_limit, **options}
+        return solve(self, solver, tol, callback, start, level, **more)
 
     def check(self, *, level: Literal["float", "rigorous", "exact"] = "float", **values: Any) -> Appraisal:
         """Judge a point that somebody worked out: the KKT conditions in a table, bounds on the optimum, and how far the
@@ -534,9 +580,31 @@ class Problem(AsClassifier, InNotebooks):
         >>> wrong.certificate.status, wrong.source, round(wrong.objective - wrong.lower, 6)
         ('undecided', 'worked out from the point', 0.045)
         """
-        from convexcls.referee.by_hand import check_by_hand
+        from convexcls.fits.by_hand import check_by_hand
 
         return check_by_hand(self, values, level)
+
+    def why_infeasible(self) -> Conflict:
+        """Constraints that contradict each other, as few as possible, by their names: with the proof in rationals, and
+        for each of them a point that satisfies the others. ``NoAnswer`` where the linear constraints do not.
+
+        >>> import convexcls as cc
+        >>> hours = cc.Variable("hours", 1, "h", "scalar")
+        >>> blocks = [
+        ...     cc.Constraint("at least", {"hours": [[-1.0]]}, rhs=-9.0),
+        ...     cc.Constraint("at most", {"hours": [[1.0]]}, rhs=8.0),
+        ... ]
+        >>> print(cc.Problem("week", [hours], constraints=blocks).why_infeasible().explain())
+        These 2 constraints contradict each other, and no fewer of them do:
+          1 times at least   -hours <= -9
+          1 times at most    hours <= 8
+        Added up they say 0 <= -1, which is false.
+        Without at least the others hold at hours = 8.
+        Without at most the others hold at hours = 9.
+        """
+        from convexcls.studies.conflict import why_infeasible
+
+        return why_infeasible(self)
 
     def _repr_latex_(self) -> str:
         return f"$${self.latex()}$$"

@@ -159,12 +159,12 @@ def _by_separability(judged: Certificate, separating: Separating, stand_in: bool
 
 
 def interrupted(
-    problem: Problem, x: Array | None, multipliers: Mapping[str, Array], tol: float, iteration: int
+    problem: Problem, x: Array | None, multipliers: Mapping[str, Array], tol: float, iteration: int, why: str = ""
 ) -> Certificate:
-    """No verdict on the point that a solver had reached when it was stopped: only its measures, where there are all
-    multipliers."""
+    """No verdict on the point that a solver had reached when it was stopped, by Ctrl-C or for the reason that is told:
+    only its measures, where there are all multipliers."""
     kkt = _judge_point(problem, x, multipliers, tol)[0]
-    reason = f"the solver was interrupted; this is its point after {iteration} iteration(s)"
+    reason = why or f"the solver was interrupted; this is its point after {iteration} iteration(s)"
     notes = problem.notes
     return Certificate("undecided", problem, tol, kkt, reason=reason, notes=notes, x=x, multipliers=dict(multipliers))
 

@@ -45,7 +45,7 @@ def explain_certificate(certificate: Certificate) -> str:
         lines += ["Note: this certificate speaks of the data rounded to doubles."]
     if certificate.level == "exact" and has_rounded_kernel(certificate.problem):
         lines += ["Note: this certificate speaks of the kernel's values rounded to doubles."]
-    lines += [f"Note: {note}." for note in certificate.notes]
+    lines += [line for note in certificate.notes for line in paragraph(f"Note: {note}.")]
     coding = getattr(certificate.problem.data, "coding", None)
     if coding is not None and not coding.plain:
         lines += ["The samples are coded so:", *indented(coding.lines())]
@@ -171,8 +171,14 @@ def _infeasible(c: Certificate) -> list[str]:
         lines += paragraph(
             "The normalization asks for margins that add up to the number of samples, but here those of every "
             f"hyperplane add up to 0: sum_i y_i x_i = 0{free} (samples counted by their weights), as where both "
-            "classes have the same weight and the same mean. That says nothing of separability; normalization=None "
-            "drops the equation."
+            "classes have the same weight and the same mean. So no hyperplane has all samples on their right "
+            "side or on it, and one of them off it: the classes cannot be separated. normalization=None drops the "
+            "equation."
+        )
+    if c.problem.kind == "fisher":
+        lines += paragraph(
+            "The means of the classes are equal, so no direction has them apart: Fisher's discriminant has no "
+            "direction. Classes that differ in their spread, not in their means, need other features, such as squares."
         )
     data = c.problem.data
     if data is not None and data.signs is not None and {block.name for block in c.problem.constraints} == {"margin"}:

@@ -17,7 +17,9 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from convexcls.bench import Judgement
 from convexcls.describe import Chapter, Cluster, Mark, Part, Prose, to_html
+from convexcls.describe.bench import judgement_parts
 from convexcls.describe.certificate import certificate_parts, measures_table, proof
 from convexcls.describe.fit import fit, inference
 from convexcls.describe.html import Html, for_notebook
@@ -27,16 +29,17 @@ from convexcls.describe.slackness import multipliers, slackness
 from convexcls.describe.solution import classifier, numbers, verdict
 from convexcls.describe.studies import comparison_table, leave_one_out_facts, path_table, summary_parts, verdict_parts
 from convexcls.files import write_file
+from convexcls.fits import Appraisal, Appraisals
 from convexcls.problem import Problem
 from convexcls.problem.duality import Dual
 from convexcls.proofs.certificate import Certificate
 from convexcls.proofs.kkt.residuals import KKT
 from convexcls.proofs.separability import Separability
-from convexcls.referee import Appraisal, Appraisals
 from convexcls.report.page import document, pictures_sections, provenance_section
 from convexcls.solution import Solution
 from convexcls.solve import accepting
 from convexcls.studies.compare import Comparison, Row, compare
+from convexcls.studies.conflict import Conflict
 from convexcls.studies.inference import Existence, Summary
 from convexcls.studies.leave_one_out import LeaveOneOut
 from convexcls.studies.paths import Path as SolutionPath
@@ -182,7 +185,8 @@ notebook_parts.register(LeaveOneOut, lambda found: [leave_one_out_facts(found)])
 notebook_parts.register(Comparison, lambda comparison: [comparison_table(comparison)])
 notebook_parts.register(SolutionPath, lambda path: [path_table(path)])
 notebook_parts.register(Summary, summary_parts)
-for judged in (Separability, Existence, Appraisal, Appraisals):
+notebook_parts.register(Judgement, judgement_parts)
+for judged in (Separability, Existence, Appraisal, Appraisals, Conflict):
     notebook_parts.register(judged, verdict_parts)
 
 __all__ = ["Report", "report"]

@@ -162,7 +162,7 @@ def provenance_section(solution: Solution, command: str | None, own_version: str
     """How to make this page again, and with what it was made."""
     made = command or python_command(solution)
     versions = [("convexcls", own_version), ("Python", platform.python_version())]
-    versions += [(name, found) for name in PACKAGES if (found := _version(name))]
+    versions += [(name, found) for name in PACKAGES if (found := version_of(name))]
     now = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
     when = Facts((Fact("made on", now), Fact("SHA-256 of the data", _digest(solution.problem))))
     using = Prose("Made with " + ", ".join(f"{name} {found}" for name, found in versions) + ".", "versions")
@@ -192,7 +192,8 @@ def _digest(problem: Problem) -> str:
     return data_digest(data)
 
 
-def _version(package: str) -> str:
+def version_of(package: str) -> str:
+    """The version of a package that is installed; empty where it is not."""
     try:
         return version(package)
     except PackageNotFoundError:

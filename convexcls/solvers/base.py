@@ -11,7 +11,7 @@ import math
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import MISSING, Field, dataclass, field, fields
 from functools import cache, cached_property, partial
 from typing import Any, ClassVar, Self
 
@@ -44,7 +44,12 @@ Standing = tuple[Array, Mapping[str, Array] | None]
 class Iteration:
     """One line of a trace. ``detail`` holds what a particular solver can show besides; ``point`` and ``multipliers``
     are where it stands, worked out when they are looked at; a trace keeps them with ``keep="points"`` only.
-    ``seconds`` have passed since the solver began."""
+    ``seconds`` have passed since the solver began.
+
+    >>> from convexcls.solvers import Iteration
+    >>> print(Iteration(3, 0.5, 1e-4))
+        3  objective 0.5  residual 1.0e-04
+    """
 
     iteration: int
     objective: float
@@ -73,7 +78,12 @@ class Iteration:
 
 
 def printing(who: str, callback: Callback | None = None) -> Callback:
-    """A callback that prints every line as one of ``who``'s before the other hears of it."""
+    """A callback that prints every line as one of ``who``'s before the other hears of it.
+
+    >>> from convexcls.solvers import Iteration, printing
+    >>> printing("mine")(Iteration(3, 0.5, 1e-4))
+    [mine]     3  objective 0.5  residual 1.0e-04
+    """
 
     def told(line: Iteration) -> None:
         print(f"[{who}] {line}")
@@ -111,7 +121,17 @@ Callback = Callable[[Iteration], None]
 
 @dataclass(frozen=True, eq=False)
 class Answer:
-    """What a solver returns: a point, multipliers by constraint, and hints."""
+    """What a solver returns: a point, multipliers by constraint, and hints.
+
+    ``x`` is the point, all variables joined, None where there is none; ``multipliers`` are by the name of the
+    constraint, at least 0 for inequalities. A ``farkas`` vector by constraint is offered as a proof that there is no
+    feasible point, a ``direction`` that the objective falls for ever; ``message`` is the solver's own word. None of it
+    is believed.
+
+    >>> from convexcls.solvers import Answer
+    >>> Answer([1.0, 0.0], {"margin": [0.5, 0.5]}, "solved").message
+    'solved'
+    """
 
     x: Array | None
     multipliers: Mapping[str, Array] = field(default_factory=dict)
@@ -126,7 +146,13 @@ class Answer:
 
 @dataclass(frozen=True, eq=False)
 class Start:
-    """Where a solver may begin: a point and, where they are known, multipliers by constraint."""
+    """Where a solver may begin: a point and, where they are known, multipliers by constraint.
+
+    >>> import numpy as np
+    >>> from convexcls.solvers import Start
+    >>> Start(np.zeros(2)).multipliers
+    {}
+    """
 
     x: Array
     multipliers: Mapping[str, Array] = field(default_factory=dict)
@@ -135,10 +161,34 @@ class Start:
 @dataclass(frozen=True)
 class Solver(ABC):
     """A solver with its options as typed fields. ``promise`` is the relative accuracy it reaches on problems
-    of ordinary scale; ``accepts`` says in words what it takes."""
+    of ordinary scale; ``accepts`` says in words what it takes.
+
+    One of your own derives from it, with a ``name``, with ``refuses`` and with ``solve``. It gets the problem in better
+    units, unless it is to be run ``as_stated``; what it returns is mapped back and judged on the problem as stated.
+
+    >>> import convexcls as cc
+    >>> from convexcls.solvers import Answer, Solver
+    >>> class Guess(Solver):
+    ...     name = "guess"
+    ...
+    ...     def refuses(self, problem):
+    ...         return "" if problem.size == 2 else "it has two numbers to guess"
+    ...
+    ...     def solve(self, problem, tol, callback=None):
+    ...         return Answer([1.0, -1.0], {"margin": [0.5, 0.5]})
+    ...
+    >>> cc.HardMarginSVM([[0], [2]], [0, 1]).solve(Guess()).status
+    'optimal'
+    >>> [row.status for row in cc.compare(cc.HardMarginSVM([[0], [2]], [0, 1]), ["working-set", Guess]).rows]
+    ['optimal', 'optimal']
+    >>> cc.HardMarginSVM([[0, 0], [2, 1]], [0, 1]).solve(Guess)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    convexcls.solvers.base.SolverRefused: solver 'guess' does not take the hard-margin SVM: it has two numbers to ...
+    """
 
     name: ClassVar[str]
-    accepts: ClassVar[str]
+    accepts: ClassVar[str] = "what it does not refuse"
     promise: ClassVar[float] = 1e-8
     package: ClassVar[str] = ""
     #: Whether the solver can begin at a given point: then it overrides ``solve_from``.
@@ -154,6 +204,8 @@ class Solver(ABC):
     final: ClassVar[bool] = False
     #: Whether the solver is a rule whose steps matter, to be run in the units of the caller's data.
     as_stated: ClassVar[bool] = False
+    #: Whether the solver has an option ``time_limit`` and stops by itself when the time is up.
+    keeps_time: ClassVar[bool] = False
     #: Whether the solver is a learning rule, shown for what it does: its answer need not be proved, so it takes part
     #: in comparisons only where it is named.
     rule: ClassVar[bool] = False
@@ -174,7 +226,7 @@ class Solver(ABC):
         known = {f.name: f for f in fields(cls)}
         for option in options:
             if option not in known:
-                names = ", ".join(f"{f.name}={f.default!r}" for f in known.values()) or "none"
+                names = ", ".join(map(_with_default, known.values())) or "none"
                 meant = did_you_mean(option, known)
                 raise TypeError(f"solver {cls.name!r} has no option {option!r}; its options are: {names}{meant}")
         return cls(**options)
@@ -184,6 +236,16 @@ class Solver(ABC):
     def _as_it_is(cls) -> Self:
         """The solver without options: frozen, so that one serves all."""
         return cls()
+
+    @classmethod
+    def is_foreign(cls) -> bool:
+        """Whether the work is done by somebody else's code."""
+        return bool(cls.package) or not str(cls.__module__).startswith("convexcls.solvers.")
+
+    @property
+    def has_its_own_options(self) -> bool:
+        """Whether nobody has set any of its options."""
+        return all(getattr(self, f.name) == default_of(f) for f in fields(self))
 
     @abstractmethod
     def refuses(self, problem: Problem) -> str:
@@ -201,7 +263,15 @@ class Solver(ABC):
 
 @dataclass
 class Tracer:
-    """Collects a trace and passes each line on to the caller's callback."""
+    """Collects a trace and passes each line on to the caller's callback.
+
+    >>> from convexcls.solvers import Tracer
+    >>> tracer = Tracer()
+    >>> tracer.record(objective=2.0, residual=0.5)
+    >>> tracer.record(objective=1.0, residual=0.1)
+    >>> [line.iteration for line in tracer.lines]
+    [0, 1]
+    """
 
     callback: Callback | None = None
     lines: list[Iteration] = field(default_factory=list)
@@ -229,6 +299,11 @@ class Tracer:
 
 def _at(point: Array) -> Standing:
     return point, None
+
+
+def default_of(option: Field[Any]) -> Any:
+    """What an option is where nobody sets it."""
+    return option.default_factory() if option.default_factory is not MISSING else option.default
 
 
 def refuse_unless_smooth(problem: Problem) -> str:
@@ -282,3 +357,10 @@ def check_rate(solver: str, option: str, value: Any) -> None:
         return
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < np.inf:
         raise ValueError(f"option {option} of solver {solver!r} is {value!r}: it must be a finite number above 0")
+
+
+def _with_default(option: Field[Any]) -> str:
+    """An option as its solver takes it, with its default; without, where each solver has one of its own."""
+    if option.default is not MISSING:
+        return f"{option.name}={option.default!r}"
+    return option.name if option.default_factory is MISSING else f"{option.name}={option.default_factory()!r}"

@@ -6,9 +6,10 @@ prints itself, goes to plain values and back, and holds nothing that is executed
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import pairwise
 from math import prod
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -16,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from convexcls.arrays import Array, Indices, Mask
-from convexcls.data import GivenCells, Labels, Named
+from convexcls.data import Given, GivenCells, GivenEntries, Labels, Named
 from convexcls.rational.numbers import exactly, read_exactly
 from convexcls.tables.columns import Column, is_number
 from convexcls.tables.errors import TableError
@@ -28,7 +29,9 @@ if TYPE_CHECKING:
 Missing = Literal["fail", "drop", "indicator"]
 Product = tuple["Part", ...]
 #: A column with more levels is not made into indicators.
-MAX_LEVELS = 1000
+MAX_LEVELS = 50_000
+#: A matrix with more entries, of which at most one in so many is not zero, is a sparse one.
+MAX_DENSE_ENTRIES, FEWEST_ZEROS = 2_000_000, 10
 MAX_COLUMNS = 100_000
 MAX_NAME_CHARACTERS = 2_000
 MAX_SHOWN = 20
@@ -122,6 +125,14 @@ class Coding:
         changed = (self.positive, self.class_weight, self.terms) != (None, None, None)
         return not changed and self.missing != "drop" and all(c.plain for c in self.columns)
 
+    def without(self, features: Collection[str]) -> Coding | None:
+        """The same without these columns of numbers; None where they are not all of them columns as they are."""
+        kept = tuple(c for c in self.columns if c.name not in features)
+        plain = all(c.plain for c in self.columns if c.name in features)
+        if self.terms is not None or not plain or len(self.columns) - len(kept) != len(features):
+            return None
+        return replace(self, columns=kept, usual=False)
+
     @property
     def needless(self) -> bool:
         """Whether whoever reads the table without it gets the same."""
@@ -173,14 +184,32 @@ class Coding:
         places = {c.name: self._places(table, c) for c in self.columns}
         self.refuse_missing(table, [c.name for c in self.columns if not c.gaps], fitting)
         products = list(self._products())
+        exact = any(table[c.name].given is not None for c in self.columns)
+        if self._mostly_zero(len(table), len(products)) and not (exact and self.terms):  # products are dense
+            sparse = sparse_matrix(table, places, products)
+            given: Given | None = self._entries(table, places, products, sparse) if exact else None
+            return Named(sparse, self.features, given=given, coding=self)
         matrix = np.empty((len(table), len(products)))
         for k, product in enumerate(products):
-            matrix[:, k] = prod(
-                (_values(part, table, places) for part in product[1:]), start=_values(product[0], table, places)
-            )
-        exact = any(table[c.name].given is not None for c in self.columns)
+            matrix[:, k] = product_values(product, table, places)
         given = GivenCells(self._cells(table, places, products)) if exact else None
         return Named(matrix, self.features, given=given, coding=self)
+
+    def _mostly_zero(self, rows: int, width: int) -> bool:
+        """Whether the matrix is large and made of indicators but for a few columns."""
+        taken = len(self.columns) if self.terms is None else sum(map(len, self.terms))
+        return rows * width > MAX_DENSE_ENTRIES and FEWEST_ZEROS * taken <= width
+
+    def _entries(
+        self, table: Table, places: Mapping[str, Indices | None], products: Sequence[Product], matrix: Any
+    ) -> GivenEntries:
+        """The entries that are not zero as they were given: indicators are, and a column of numbers has its cells."""
+        cells = {k: _exact_values(part, table, places) for k, (part,) in enumerate(products) if part.level is None}
+        out = np.empty(matrix.shape[0], dtype=object)
+        for i, (start, stop) in enumerate(pairwise(matrix.indptr.tolist())):
+            own = zip(matrix.indices[start:stop].tolist(), matrix.data[start:stop].tolist(), strict=True)
+            out[i] = {k: cells[k][i] if k in cells else Fraction(v) for k, v in own}
+        return GivenEntries(out, len(products))
 
     def _places(self, table: Table, coding: ColumnCoding) -> Indices | None:
         """Of each row the place of its level; of numbers None."""
@@ -352,6 +381,35 @@ def _codes(column: Column) -> Indices:
         return column.values
     distinct = np.unique(column.values[~np.isnan(column.values)])
     return np.where(column.missing, -1, np.searchsorted(distinct, np.nan_to_num(column.values)))
+
+
+def product_values(product: Product, table: Table, places: Mapping[str, Indices | None]) -> Array:
+    """The numbers of a product of parts."""
+    first, *others = (_values(part, table, places) for part in product)
+    return np.asarray(prod(others, start=first))
+
+
+def sparse_matrix(table: Table, places: Mapping[str, Indices | None], products: Sequence[Product]) -> Any:
+    """The same as rows of their entries that are not zero; the indicators of one column in one pass."""
+    from scipy import sparse
+
+    column_of: dict[str, Indices] = {}  # by level, the missing cell last
+    parts: list[tuple[Indices, Indices, Array]] = []
+    for k, product in enumerate(products):
+        part, levels = product[0], product[0].column.levels
+        if len(product) == 1 and part.level is not None and levels is not None:
+            column_of.setdefault(part.column.name, np.full(len(levels) + 1, -1, dtype=np.intp))[part.level] = k
+            continue
+        values = product_values(product, table, places)
+        there = np.flatnonzero(values)
+        parts.append((there, np.full(there.size, k), values[there]))
+    for name, columns in column_of.items():
+        own = places[name]
+        assert own is not None
+        there = np.flatnonzero(columns[own] >= 0)
+        parts.append((there, columns[own][there], np.ones(there.size)))
+    rows, columns, values = map(np.concatenate, zip(*parts, strict=True))
+    return sparse.csr_array((values, (rows, columns)), shape=(len(table), len(products)))
 
 
 def _values(part: Part, table: Table, places: Mapping[str, Indices | None]) -> Array:

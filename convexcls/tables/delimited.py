@@ -135,7 +135,8 @@ def _separator(lines: Sequence[str], quote: str) -> str:
         if not widths or widths[0] < 2:
             continue
         usual = max(set(widths[1:] or widths), key=widths.count)
-        share = widths.count(usual) / len(widths) if usual > 1 else 0.0
+        fits = widths.count(usual) + (widths[0] == usual - 1)  # R names the rows, but not their column
+        share = fits / len(widths) if usual > 1 else 0.0
         if share > most + 1e-9 and (sep != " " or share == 1.0):
             best, most = sep, share
     return best

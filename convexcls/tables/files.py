@@ -106,7 +106,7 @@ def opened(path: Path, form: str | None = None) -> Opened:
     if form is None:
         form = told or named or _of_zip(data) or ("text" if str(path) == STDIN or packing else None)
     if form is None:
-        raise TableError(f"{name}: cannot tell its format", format="csv")
+        raise TableError(f"{name}: its name tells none of the formats {', '.join(ENDINGS)}; name one", format="csv")
     if form in ("csv", "text", "svmlight") and (told or data.startswith(b"PK\x03\x04")):
         kind = told or "zip archive or spreadsheet"
         raise TableError(f"{name}: this is a {kind}, not text", **({"format": told} if told else {}))

@@ -288,7 +288,7 @@ def test_no_width_loses_a_number(columns):
 
 def test_solvers_are_listed_with_what_they_take_and_promise():
     out = run("solvers").stdout
-    for info in cc.solvers():
+    for info in cc.list_solvers():
         assert re.search(rf"^{info.name} .*{info.promise:.0e}$", out, re.M)
         assert info.accepts in out
 

@@ -67,9 +67,16 @@ def numbered(text: str) -> str:
     return "\n".join([f'"",{first}', *(f'"{k}",{row}' for k, row in enumerate(rows, 1))])
 
 
+def as_r_writes(text: str) -> str:
+    """The table with blanks, words in quotes, and row names that the header has no column for."""
+    first, *rows = [[c if c[0].isdigit() else f'"{c}"' for c in line.split(",")] for line in text.splitlines()]
+    return "\n".join([" ".join(first), *(" ".join([f'"{k}"', *row]) for k, row in enumerate(rows, 1))])
+
+
 TABLES = {
     "text": (as_csv(HEART).encode(), []),
     "row names": (numbered(as_csv(HEART)).encode(), ["names the rows"]),
+    "write.table of R": (as_r_writes(as_csv(HEART)).encode(), ["names the rows"]),
     "semicolons": (as_csv(HEART, ";", ",").encode(), []),
     "latin-1": (as_csv(HEART).replace("famhist", "größe").encode("latin-1"), ["cp1252"]),
 }
@@ -81,6 +88,7 @@ def test_a_table_goes_from_file_to_report_model_and_predictions(case):
     Path("a.csv").write_bytes(data)
     done = run("fit", "a.csv", "-m", "logistic", "-t", "chd", "-o", "model.json")
     assert all(word in done.stderr for word in words), done.stderr
+    assert "against" in done.stderr  # the coding is told
     assert len(predictions(run("predict", "model.json", "a.csv").stdout)["class"]) == len(HEART["chd"])
     assert json.loads(run("evaluate", "model.json", "a.csv", "--json").stdout)["samples"] == len(HEART["chd"])
     run("report", "a.csv", "-m", "logistic", "-t", "chd", "-o", "a.html", "--no-compare", "--no-pictures")
@@ -115,7 +123,9 @@ def test_three_classes_need_a_model_for_them_or_a_positive_label():
     rng = np.random.default_rng(2)
     columns = {"x": rng.normal(size=60).round(3).tolist(), "kind": rng.choice(["a", "b", "c"], 60).tolist()}
     Path("a.csv").write_text(as_csv(columns))
-    assert "3 distinct labels" in run("fit", "a.csv", "-m", "logistic", "-t", "kind", "-o", "m.json", code=2).stderr
+    refused = run("fit", "a.csv", "-m", "logistic", "-t", "kind", "-o", "m.json", code=2).stderr
+    assert "3 distinct labels" in refused
+    assert "name one (--positive LABEL), or use a model for several classes (softmax, gaussian, fisher)" in refused
     run("fit", "a.csv", "-m", "softmax", "-t", "kind", "-o", "m.json")
     assert "probability c" in predictions(run("predict", "m.json", "a.csv").stdout)
     run("fit", "a.csv", "-m", "logistic", "-t", "kind", "--positive", "b", "-o", "one.json", "--certificate", "p.json")
@@ -166,6 +176,8 @@ def test_the_models_are_listed_with_their_parameters():
     assert all(kind in said for kind in ("soft-margin", "C=1.0", "class_weight=balanced", "LogisticMLE"))
     assert "did you mean 'softmax'" in run("models", "sofmax", code=2).stderr
     assert "hinge" in run("models", "soft-margin").stdout
+    assert "linear, poly or rbf" in said
+    assert max(map(len, run("models").stdout.splitlines())) <= 140
 
 
 def test_a_file_that_is_no_model_is_refused():

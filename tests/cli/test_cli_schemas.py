@@ -73,6 +73,7 @@ COMMANDS = {
     ],
     "summary": [["spector"], ["nist_norris"], ["softmax_table"]],
     "validate": [["spector"], ["two_points"], ["nist_norris"], ["softmax_table"]],
+    "referee": [["osqp", "auto", "-p", "two_points", "-p", "infeasible/hard-margin/xor-1"]],
     "separability": [["xor_hard_margin"], ["twenty_points"], ["softmax_touching"], ["touching_classes_perceptron"]],
     "check": [["two_points", "--point", "point.json"], ["two_points", "--point", "point.json", "--level", "exact"]],
     "evaluate": [["model.json", "table.csv"], ["three.json", "three.csv"]],

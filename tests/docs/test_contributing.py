@@ -30,7 +30,7 @@ print(json.dumps({
     "kind": "quantile" in by_kind(),
     "status": solved.status, "objective": solved.objective, "dual": dual.objective,
     "explained": "slack" in quantile.explain(),
-    "listed": "heavy-ball" in [s.name for s in cc.solvers()],
+    "listed": "heavy-ball" in [s.name for s in cc.list_solvers()],
     "verdicts": [r.status for r in rows], "objectives": [r.objective for r in rows],
     "refused": refused,
 }))

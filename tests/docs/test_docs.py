@@ -190,6 +190,24 @@ def test_the_gallery_tells_its_answers():
     assert words == "2 samples, 2 features; optimal; optimum 3/4; any intercept from -1/2 to 1/2; support rows 0, 1."
 
 
+def test_fractions_of_ninety_digits_are_folded():
+    entry = next(e for e in known_problems.by_kind()["soft-margin"] if e.name == "heart_scale")
+    words, whole = known_problems.answer_in_words(entry), known_problems.answer_in_words(entry, folded=False)
+    assert not re.search(r"\d{25}", words)
+    assert re.search(r"\d{90}", whole)
+    assert f"optimum {float(entry.known.optimum):.10g}…" in words
+    assert whole in known_problems.described(entry).astext()
+
+
+def test_every_problem_has_a_picture(tmp_path):
+    import problem_gallery
+
+    for kind in ("hard-margin", "least-squares", "perceptron"):
+        entry = known_problems.by_kind()[kind][0]
+        assert (tmp_path / problem_gallery.drawn(entry, tmp_path)).stat().st_size > 2000
+    assert "```{problem-gallery}" in (DOCS / "problems.md").read_text(encoding="utf-8")
+
+
 def test_what_loads_from_the_network_is_found(tmp_path):
     (tmp_path / "a.html").write_text('<a href="https://a.org">go</a><img src="b.png"><script async src="//c.org/d.js">')
     (tmp_path / "b.css").write_text('x { background: url("https://e.org/f.png") } y { background: url(g.png) }')

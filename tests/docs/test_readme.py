@@ -89,7 +89,7 @@ def test_every_name_in_the_table_is_there():
     ):
         assert f"`{name}`" in README
         assert hasattr(cc, name)
-    for info in cc.solvers():
+    for info in cc.list_solvers():
         assert info.name.startswith("cvxpy:") or f"`{info.name}`" in README
 
 

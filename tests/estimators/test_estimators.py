@@ -533,7 +533,7 @@ def test_the_rule_says_when_it_does_not_settle():
     [
         (lambda: cc.SoftMarginSVC(C=-1.0), "C is -1.0"),
         (lambda: cc.SoftMarginSVC(loss="log"), "loss is 'log'"),
-        (lambda: cc.SoftMarginSVC(multi_class="ovo"), "multi_class is 'ovo'"),  # with two classes, too
+        (lambda: cc.SoftMarginSVC(multi_class="one"), "multi_class is 'one'"),  # with two classes, too
         (lambda: cc.LogisticClassifier(class_weight={0: 1.0, 1: 0.0}), "class_weight of class 1 is 0.0"),
         (lambda: cc.SoftMarginSVC(class_weight={0: -1.0, 1: 1.0}), "class_weight of class 0 is -1.0"),
         (lambda: cc.LogisticClassifier(C=0), "C is 0"),

@@ -557,7 +557,10 @@ BAD = {
     "l1=-1": (lambda: cc.EmpiricalRisk(X, Y, l1=-1), "l1 is -1: .*0 or more"),
     "loss of the SVM": (lambda: cc.SoftMarginSVM(X, Y, loss="logistic"), "loss is 'logistic': choose one of 'hinge'"),
     "loss": (lambda: cc.EmpiricalRisk(X, Y, loss="huber"), "loss is 'huber': choose one of .*'logistic'"),
-    "coding": (lambda: cc.LeastSquares(X, Y, coding="pm2"), "coding is 'pm2': choose one of 'pm1', '01', 'real'"),
+    "coding": (
+        lambda: cc.LeastSquares(X, Y, coding="pm2"),
+        "coding is 'pm2': choose one of 'pm1', '01', 'counts', 'real'",
+    ),
     "coding of absolute": (lambda: cc.LeastAbsolute(X, Y, coding=1), "coding is 1: choose one of"),
     "normalization": (lambda: cc.PerceptronCriterion(X, Y, normalization="unit"), "normalization is 'unit'"),
     "data": (lambda: cc.HardMarginSVM(X[:, 0], Y), "X has 1 dimension"),

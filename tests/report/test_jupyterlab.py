@@ -25,7 +25,7 @@ LAB = JUPYTER is not None and shutil.which("jupyter-lab", path=str(Path(JUPYTER)
 pytestmark = pytest.mark.skipif(
     CHROMIUM is None or not LAB, reason="no Chromium or no JupyterLab on the path: notebooks are not looked at"
 )
-PATIENCE = 20  # seconds
+PATIENCE = 180  # seconds, of a machine that has other work
 TRUST = ["trusted", "untrusted"]
 WIDTHS = [390, 1400]
 

@@ -8,6 +8,7 @@ import warnings
 import numpy as np
 import pytest
 from made_tables import as_csv, coded_by_hand, heart
+from scipy import sparse
 
 import convexcls as cc
 from convexcls.tables import Coding, CodingError, coded_samples
@@ -227,7 +228,7 @@ HOSTILE = {
     "a class weight": ("class_weight", {"a": 1}),
     "a policy": ("missing", "guess"),
     "an intercept": ("intercept", "yes"),
-    "too many levels": ("columns", {"a": ["levels", *map(str, range(2000))]}),
+    "too many levels": ("columns", {"a": ["levels", *map(str, range(50_001))]}),
 }
 
 
@@ -259,3 +260,63 @@ def test_a_certificate_of_a_table_verifies_against_its_raw_file(how, exact, tmp_
     other = text.replace('"levels"', '"levels and missing"')
     assert other != text
     assert not cc.verify(other, path)
+
+
+# ---- many levels ----------------------------------------------------------------------------------------------
+
+
+def towns(n=6000, count=1500, seed=3):
+    rng = np.random.default_rng(seed)
+    town = rng.permutation(np.arange(n) % count)
+    return {
+        "price": rng.normal(size=n).round(2).tolist(),
+        "town": [f"town {k}" for k in town],
+        "sold": np.where(rng.random(n) < 0.5, "yes", "no").tolist(),
+    }
+
+
+def test_a_column_of_many_levels_is_a_sparse_matrix_with_the_same_entries(monkeypatch):
+    from convexcls.tables import coding
+
+    table = cc.Table(towns())
+    samples = table.samples("sold")
+    assert sparse.issparse(samples.X.matrix)
+    assert samples.X.matrix.nnz < 2.1 * 6000
+    monkeypatch.setattr(coding, "MAX_DENSE_ENTRIES", 10**9)
+    dense = samples.coding.code(table)
+    assert isinstance(dense.matrix, np.ndarray)
+    assert np.array_equal(samples.X.matrix.toarray(), dense.matrix)
+    assert samples.X.features == dense.features
+
+
+def test_many_levels_are_solved_saved_and_predicted(tmp_path):
+    table = cc.Table(towns())
+    s = table.samples("sold").declare(cc.LogisticMLE, l2=1.0).solve()
+    assert s.status == "optimal"
+    s.save(tmp_path / "model.json")
+    model = cc.load_model(tmp_path / "model.json")
+    assert np.array_equal(model.predict(table), s.predict(table))
+    one = {"price": [0.5], "town": ["town 7"]}
+    j = s.data.features.index("town=town 7")
+    assert s.decision_function(one)[0] == pytest.approx(0.5 * s.coef[0] + s.coef[j] + s.intercept)
+
+
+@pytest.mark.parametrize("missing", ["fail", "indicator"])
+def test_sparse_entries_are_as_given_too(missing, tmp_path, monkeypatch):
+    from convexcls.tables import coding
+
+    columns = towns(400, 120)
+    columns["price"] = [f"{k}.1" for k in range(400)]
+    if missing == "indicator":
+        columns["price"][3] = columns["town"][5] = ""
+    lines = [",".join(columns), *(",".join(row) for row in zip(*columns.values(), strict=True))]
+    path = tmp_path / "towns.csv"
+    path.write_text("\n".join(lines) + "\n")
+    table = cc.read_table(path, exact=True)
+    dense = table.samples("sold", missing=missing).X
+    monkeypatch.setattr(coding, "MAX_DENSE_ENTRIES", 1000)
+    thin = table.samples("sold", missing=missing).X
+    assert sparse.issparse(thin.matrix)
+    assert np.array_equal(thin.matrix.toarray(), dense.matrix)
+    for i in (0, 3, 5, 399):
+        assert thin.given.row(i) == dense.given.row(i)

@@ -20,7 +20,7 @@ from convexcls.proofs.certificate import LEVELS, Certificate, Level
 if TYPE_CHECKING:
     from convexcls.proofs.exact.prove import Solve
 
-__all__ = ["DIGITS", "check_level", "raise_level", "small"]
+__all__ = ["DIGITS", "NOT_IN_DOUBLES", "check_level", "raise_level", "small"]
 
 #: The digits of an enclosure where nobody asks for others.
 DIGITS = 30

@@ -30,9 +30,11 @@ class ClarabelSolver(Solver):
     promise: ClassVar[float] = 1e-8
     package: ClassVar[str] = "clarabel"
     warm: ClassVar[bool] = True
+    keeps_time: ClassVar[bool] = True
 
     max_iter: int = 200
     polish: bool = True
+    time_limit: float | None = None
 
     def refuses(self, problem: Problem) -> str:
         return refuse_unless_quadratic(problem, cones=True)
@@ -51,6 +53,8 @@ class ClarabelSolver(Solver):
         settings = clarabel.DefaultSettings()
         settings.verbose = False
         settings.max_iter = self.max_iter
+        if self.time_limit is not None:
+            settings.time_limit = self.time_limit
         aim = max(tol * 1e-4, 1e-13)
         settings.tol_gap_rel = settings.tol_feas = aim
         settings.tol_gap_abs = 1e-30  # an optimum may be tiny; only the relative gap says anything
@@ -61,7 +65,8 @@ class ClarabelSolver(Solver):
         z, dual = np.asarray(found.x), np.asarray(found.z)
         nu, lam, rest = np.split(dual, [qp.b.size, qp.b.size + qp.h.size])
         exact = None
-        if self.polish and not qp.cones and np.all(np.isfinite(z)) and np.all(np.isfinite(dual)):
+        polish = self.polish and str(found.status) != "MaxTime"  # then there is no time for more
+        if polish and not qp.cones and np.all(np.isfinite(z)) and np.all(np.isfinite(dual)):
             exact = qp.finished(z, nu, lam)
             if exact is None and str(found.status) != "Solved":  # a way off that Clarabel does not find
                 near = continued(Start(qp.point(z), qp.multipliers(nu, lam)), problem)
@@ -70,7 +75,7 @@ class ClarabelSolver(Solver):
         for _, offset in qp.cones:
             pairs.append(np.concatenate([rest[1 : offset.size], rest[:1]]))  # (u, mu), mu last
             rest = rest[offset.size :]
-        if self.polish and len(pairs) == 1 and np.all(np.isfinite(z)) and np.all(np.isfinite(dual)):
+        if polish and len(pairs) == 1 and np.all(np.isfinite(z)) and np.all(np.isfinite(dual)):
             z, nu, lam, pairs[0] = polish_on_cone(qp, z, nu, lam, pairs[0])
         tracer = Tracer(callback)
         tracer.record(found.obj_val, max(found.r_prim, found.r_dual))

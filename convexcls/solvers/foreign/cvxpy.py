@@ -42,6 +42,10 @@ NEEDED = {
 }
 
 
+#: What a limit of seconds is called.
+TIME_LIMITS = {"CLARABEL": "time_limit", "OSQP": "time_limit", "HIGHS": "time_limit", "SCS": "time_limit_secs"}
+
+
 @dataclass(frozen=True)
 class CvxpySolver(Solver):
     """A backend behind cvxpy. ``raw`` is passed on to the backend as it is, in its own words."""
@@ -53,6 +57,7 @@ class CvxpySolver(Solver):
     backend: ClassVar[str] = ""
 
     max_iter: int | None = None
+    time_limit: float | None = None
     raw: Mapping[str, Any] = field(default_factory=dict)
 
     def refuses(self, problem: Problem) -> str:
@@ -125,6 +130,8 @@ class CvxpySolver(Solver):
         out = dict(settings.get(self.backend, {}))
         if self.max_iter is not None and self.backend in limits:
             out[limits[self.backend]] = self.max_iter
+        if self.time_limit is not None and self.backend in TIME_LIMITS:
+            out[TIME_LIMITS[self.backend]] = self.time_limit
         return out
 
 
@@ -156,6 +163,7 @@ def cvxpy_solver(backend: str) -> type[CvxpySolver]:
         {
             "name": PREFIX + backend,
             "backend": backend,
+            "keeps_time": backend in TIME_LIMITS,
             "accepts": words,
             "promise": PROMISES.get(backend, CvxpySolver.promise),
         },

@@ -21,9 +21,11 @@ class HighsSolver(Solver):
     accepts: ClassVar[str] = "linear programs"
     promise: ClassVar[float] = 1e-8
     package: ClassVar[str] = "scipy"
+    keeps_time: ClassVar[bool] = True
 
     method: Literal["highs", "highs-ds", "highs-ipm"] = "highs"
     presolve: bool = True
+    time_limit: float | None = None
 
     def refuses(self, problem: Problem) -> str:
         if not problem.is_linear_program:
@@ -45,6 +47,7 @@ class HighsSolver(Solver):
                 "primal_feasibility_tolerance": aim,
                 "dual_feasibility_tolerance": aim,
                 "presolve": self.presolve,
+                **({} if self.time_limit is None else {"time_limit": self.time_limit}),
             },
         )
         if found.x is None:

@@ -27,10 +27,12 @@ class OSQPSolver(Solver):
     promise: ClassVar[float] = 1e-6
     package: ClassVar[str] = "osqp"
     warm: ClassVar[bool] = True
+    keeps_time: ClassVar[bool] = True
 
     max_iter: int = 200_000
     rho: float = 0.1
     polish: bool = True
+    time_limit: float | None = None
 
     def refuses(self, problem: Problem) -> str:
         return refuse_unless_quadratic(problem)
@@ -64,6 +66,7 @@ class OSQPSolver(Solver):
                 eps_dual_inf=1e-12,
                 max_iter=self.max_iter,
                 rho=self.rho,
+                time_limit=1e10 if self.time_limit is None else self.time_limit,
             )
             if start is not None:
                 z, nu, lam = qp.start(start.x, start.multipliers)
@@ -77,6 +80,6 @@ class OSQPSolver(Solver):
             return Answer(None, {}, *hints)  # OSQP fills x with a large number there
         z, dual = np.asarray(found.x), np.asarray(found.y)
         nu, lam = np.split(dual, [qp.b.size])
-        exact = qp.finished(z, nu, lam) if self.polish else None
+        exact = qp.finished(z, nu, lam) if self.polish and "time limit" not in info.status else None
         point, multipliers = exact or (qp.point(z), qp.multipliers(nu, lam))
         return Answer(point, multipliers, *hints)

@@ -527,7 +527,7 @@ def test_rules_are_compared_only_where_they_are_named():
         assert set(plain) < set(every)
     table = cc.compare(cc.PerceptronCriterion(*SEPARABLE), ["highs", "perceptron", "perceptron-batch"])
     assert [row.status for row in table.rows] == ["optimal"] * 3
-    assert {info.name for info in cc.solvers() if info.rule} == set(RULES)
+    assert {info.name for info in cc.list_solvers() if info.rule} == set(RULES)
 
 
 @pytest.mark.parametrize(
@@ -676,6 +676,6 @@ def test_compiled_code_that_cannot_be_kept_is_compiled_all_the_same(monkeypatch)
 
 
 def test_naming_the_solvers_does_not_load_numba():
-    code = "import sys, convexcls as cc; cc.solvers(); print('numba' in sys.modules)"
+    code = "import sys, convexcls as cc; cc.list_solvers(); print('numba' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["False"]

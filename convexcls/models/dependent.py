@@ -1,0 +1,185 @@
+"""Columns that are combinations of others up to rounding, such as a sum of two: the same model without them.
+
+With K_o = K_b y + e, e as small as rounding, the scores of all columns are those of the columns b at w_b + y w_o plus
+e w_o. Multipliers lambda that prove f* without the columns o prove of all columns (weak duality)
+
+    f(w)  >=  f* - |lambda'e| |w_o|:
+
+only coefficients as large as 1/e can do better, and what they fit is rounding. So the solution without them, given by
+the shortest coefficients that have the same scores, is the best up to a ``reach`` that can be told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+
+from convexcls.arrays import UNIT_ROUNDOFF, Array, Indices, least_squares
+from convexcls.data import Named
+from convexcls.models.base import Model, sample_rows
+from convexcls.problem import Problem, Term
+from convexcls.rows import ConstantRows, JoinedRows, Rows
+from convexcls.rows.column_basis import NO_PART, ColumnBasis
+from convexcls.wording import listed, shorten
+
+#: Coefficients within reach are at least so many times the largest of the solution.
+LEAST_REACH = 1e3
+#: Larger tables are not looked at.
+MAX_ENTRIES = 100_000_000
+MAX_TOLD = 6
+INTERCEPT = "intercept"
+
+
+@dataclass(frozen=True, eq=False)
+class Dependence:
+    """The features ``others`` are combinations of those ``kept``: no score moves along the ``null`` vectors (one a
+    column, over the features and, last, the intercept), but by rounding. Along vector k the others are the k-th unit.
+    """
+
+    features: tuple[str, ...]
+    kept: Indices
+    others: Indices
+    null: Array
+
+    def combination(self, k: int) -> str:
+        """What the k-th of the others is, in words."""
+        names = (*map(shorten, self.features), "")
+        told = ""
+        for j in np.flatnonzero(np.abs(self.null[:, k]) > NO_PART):
+            if j == self.others[k]:
+                continue
+            size, sign = abs(float(self.null[j, k])), "-" if self.null[j, k] > 0 else "+"
+            factor = "" if abs(size - 1.0) <= NO_PART else f"{size:.6g}"
+            term = factor or "1" if not names[j] else f"{factor} {names[j]}".strip()
+            told += f" {sign} {term}" if told else f"{'-' if sign == '-' else ''}{term}"
+        return f"{names[self.others[k]]} is {told or '0'}"
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """The names of the others."""
+        return tuple(self.features[j] for j in self.others)
+
+    @property
+    def told(self) -> str:
+        """All of them, in words."""
+        return listed((self.combination(k) for k in range(self.others.size)), MAX_TOLD, " and {} more")
+
+
+def dependence(problem: Problem) -> Dependence | None:
+    """The columns of a model that depend on others by rounding alone; None where there are none, where the dependence
+    is exact (then the model's own proof stands), and where a penalty makes the coefficients unique."""
+    if not isinstance(problem, Model) or problem.norm_bounds or not _coefficients(problem):
+        return None
+    data = problem.data
+    penalised = any(v in problem.P for v in _coefficients(problem)) or problem.parameters.get("l1")
+    if penalised or data.n * data.d > MAX_ENTRIES:
+        return None
+    rows: Rows = sample_rows(data)
+    if problem.parameters.get(INTERCEPT, True):  # a discriminant's columns are centred: as good as an intercept
+        rows = JoinedRows(
+            data.n, data.d + 1, [(slice(0, data.d), rows), (slice(data.d, data.d + 1), ConstantRows(data.n))]
+        )
+    basis = ColumnBasis.of([rows])
+    if basis is None or not basis.others.size or basis.is_exact:
+        return None
+    null = np.zeros((data.d + 1, basis.others.size))
+    null[: len(basis.null_vectors)] = basis.null_vectors
+    others = basis.others.copy()
+    if data.d in others:  # the intercept stays: the feature that has the largest part in it goes instead
+        k = int(np.flatnonzero(others == data.d)[0])
+        sizes = np.abs(null[:, k])[: data.d] * basis.lengths[: data.d]
+        sizes[others[others < data.d]] = 0.0
+        others[k] = j = int(np.argmax(sizes))
+        if not sizes[j] > 0.0:
+            return None
+        own = null[:, k] / null[j, k]
+        null = null - np.outer(own, null[j])
+        null[:, k] = own
+        if not np.all(np.isfinite(null)):
+            return None
+    order = np.argsort(others)
+    others, null = others[order], null[:, order]
+    return Dependence(data.features, np.setdiff1d(np.arange(data.d), others), others, null)
+
+
+def without(model: Model, found: Dependence) -> Model:
+    """The same model without the dependent columns."""
+    data, arguments = model.data, model.declared_with()
+    if data.weighted:
+        arguments["sample_weight"] = data.weights
+    given = None if data.exact_matrix is None else data.exact_matrix.columns(found.kept)
+    names = tuple(data.features[j] for j in found.kept)
+    declare: Any = type(model)
+    coding = None if data.coding is None or data.expanded is not None else data.coding.without(found.left_out)
+    fewer = declare(Named(data.matrix[:, found.kept], names, given=given, coding=coding), data.given, **arguments)
+    left_out = listed(map(shorten, found.left_out), MAX_TOLD, " and {} more")
+    vars(fewer)["name"] = f"{model.name} without {left_out}"  # which its proof tells; a problem's parts are fixed
+    return cast(Model, fewer)
+
+
+def lifted(model: Model, fewer: Problem, x: Array, found: Dependence) -> Array:
+    """A point of the model without the dependent columns as one of all columns, with the shortest coefficients."""
+    out, values = np.zeros(model.size), fewer.split(x)
+    flat = found.null[:-1]
+    moved: Array = np.zeros(0)
+    for v in _coefficients(model):
+        own = np.zeros((model.variable(v).size // len(flat), len(flat)))
+        own[:, found.kept] = values[v].reshape(len(own), -1)
+        steps = least_squares(flat, -own.T)
+        out[model.layout[v]] = (own.T + flat @ steps).T.ravel()
+        moved = found.null[-1] @ steps
+    for v in (u.name for u in model.variables if u.name not in _coefficients(model)):
+        out[model.layout[v]] = values[v] + (moved if v == INTERCEPT else 0.0)
+    return out
+
+
+def reach(model: Model, x: Array, multipliers: Mapping[str, Array], found: Dependence, tol: float) -> float:
+    """The sum of |coefficients of the dependent columns| below which no point has an objective that is lower by more
+    than the tolerance; 0 where the solution is not well within it. ``x`` has all columns."""
+    lost = 0.0
+    for v in _coefficients(model):
+        for k in range(model.variable(v).size // (len(found.null) - 1)):
+            lost = max(lost, float(_pull(model, x, multipliers, _directions(model, v, k, found)).max(initial=0.0)))
+    scale = max(abs(model.minimised(x)), model.unit)
+    far = tol * scale / lost if lost > 0 else np.inf
+    return far if far > LEAST_REACH * _size(model, x, found) else 0.0
+
+
+def _pull(model: Model, x: Array, multipliers: Mapping[str, Array], directions: Array) -> Array:
+    """A bound on |lambda'e| by direction, e what rows move along it, with the rounding of working it out."""
+    out = np.abs(model.q) @ np.abs(directions)
+    for block in model.blocks:
+        rows = model.rows(block)
+        if isinstance(block, Term):
+            prices = np.abs(block.row_weights * block.loss.slope(rows @ x + block.offset))
+        else:
+            prices = np.abs(multipliers[block.name])
+        rounding = 4.0 * (rows.row_length + 4) * UNIT_ROUNDOFF
+        out = out + prices @ (np.abs(rows @ directions) + rounding * (abs(rows) @ np.abs(directions)))
+    return np.asarray(out)
+
+
+def _directions(model: Model, v: str, k: int, found: Dependence) -> Array:
+    """The null vectors of the k-th score whose coefficients are in the variable, as points of the problem."""
+    d = len(found.null) - 1
+    out = np.zeros((model.size, found.others.size))
+    start = model.layout[v].start + k * d
+    out[start : start + d] = found.null[:-1]
+    if INTERCEPT in model.layout:
+        out[model.layout[INTERCEPT].start + k] = found.null[-1]
+    return out
+
+
+def _size(model: Model, x: Array, found: Dependence) -> float:
+    """The largest coefficient of the solution, each in the units of the column that a dependent one has there."""
+    largest = sample_rows(model.data).column_max()
+    scores = [np.abs(x[model.layout[v]]).reshape(-1, largest.size) * largest for v in _coefficients(model)]
+    return float(np.max(scores)) / float(largest[found.others].min())
+
+
+def _coefficients(model: Problem) -> list[str]:
+    """The variables that have a coefficient for each feature."""
+    return [v.name for v in model.variables if v.name == "coef" or v.name.startswith("coef_")]
