@@ -45,6 +45,8 @@ from convexcls.studies.conic import Conic, conic
 if TYPE_CHECKING:
     from convexcls import estimators, plots, testing
     from convexcls.bench import Judgement, Standing, Trial, referee
+    from convexcls.blocks import BlockSamples, Conversion, SamplesByBlock, convert_blocks, read_blocks
+    from convexcls.engines import BlocksChanged, EngineError
     from convexcls.estimators import NoMaximumError, NoMaximumWarning, NotSeparableError, UncertifiedWarning
     from convexcls.fits import Appraisal, Appraisals, certify
     from convexcls.problem import cvxpy_form, duality, explain, latex
@@ -68,6 +70,8 @@ __version__ = "0.1.0"
 
 #: What is loaded when it is asked for, by module: a solve needs none of it.
 _LATER = {
+    "blocks": ("BlockSamples", "Conversion", "SamplesByBlock", "convert_blocks", "read_blocks"),
+    "engines": ("BlocksChanged", "EngineError"),
     "estimators": ("NoMaximumError", "NoMaximumWarning", "NotSeparableError", "UncertifiedWarning"),
     "proofs.portable": ("Verification", "verify"),
     "bench": ("Judgement", "Standing", "Trial", "referee"),
@@ -133,6 +137,8 @@ __all__ = [
     "Appraisal",
     "Appraisals",
     "Basis",
+    "BlockSamples",
+    "BlocksChanged",
     "Certificate",
     "Change",
     "Coding",
@@ -140,8 +146,10 @@ __all__ = [
     "Conflict",
     "Conic",
     "Constraint",
+    "Conversion",
     "DataError",
     "EmpiricalRisk",
+    "EngineError",
     "Evaluation",
     "ExactPath",
     "Existence",
@@ -184,6 +192,7 @@ __all__ = [
     "Report",
     "Residual",
     "Samples",
+    "SamplesByBlock",
     "SavedModel",
     "Segment",
     "Sensitivity",
@@ -207,6 +216,7 @@ __all__ = [
     "certify",
     "compare",
     "conic",
+    "convert_blocks",
     "cvxpy_form",
     "draw_labels",
     "draw_samples",
@@ -226,6 +236,7 @@ __all__ = [
     "losses",
     "path",
     "plots",
+    "read_blocks",
     "read_table",
     "referee",
     "separability",

@@ -7,7 +7,8 @@ import os
 import secrets
 import stat
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
@@ -69,10 +70,17 @@ def write_file(path: Path, content: str | bytes) -> None:
 
 
 def _replace(target: Path, data: bytes) -> None:
+    with new_file(target) as file:
+        file.write(data)
+
+
+@contextmanager
+def new_file(target: Path) -> Iterator[BinaryIO]:
+    """A file to write to, which takes the place of the target when all is written, and is gone where that fails."""
     beside = target.with_name(f".{target.name[:100]}.{secrets.token_hex(8)}")
     try:
         with beside.open("xb") as file:
-            file.write(data)
+            yield file
             file.flush()
             os.fsync(file.fileno())
         if target.exists():

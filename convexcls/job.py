@@ -32,6 +32,16 @@ Keep = Literal["points"]
 DUAL = "dual:"
 
 
+def read_by_block(problem: Problem, foreign: bool) -> str:
+    """Why a solver that makes no passes does not take the rows of the problem; empty where it does. For a ``foreign``
+    one rows that are read by block are gathered, where they are few enough."""
+    every = [(rows.T if rows.is_transposed else rows).by_block for b in problem.blocks for rows in b.entries.values()]
+    found = [rows for rows in every if rows is not None]
+    if found and not foreign:
+        return "it does not go through its samples by passes, and these are read by block"
+    return next((rows.beyond_memory for rows in found if rows.beyond_memory), "")
+
+
 def beyond_memory(problem: Problem) -> str:
     """Why a matrix P of the problem may not be written out; empty where each may."""
     return next((why for p in problem.matrices.values() if (why := p.beyond_memory)), "")
@@ -161,6 +171,8 @@ class Job:
     def refuses(self) -> str:
         """Why the solver does not take the problem; empty if it does."""
         too_large = beyond_memory(self.form) if self.worker.whole_matrix else ""
+        if not self.worker.by_passes and not too_large:
+            too_large = read_by_block(self.form, bool(self.worker.package))
         return too_large or self.worker.refuses(self.scaled.problem)
 
     def run(

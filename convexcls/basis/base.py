@@ -37,6 +37,10 @@ class Basis(ABC):
         if isinstance(X, Expanded):
             raise DataError(f"X was made by {X.basis!r} already: give a basis plain samples")
         matrix = check_matrix(X)
+        if hasattr(matrix, "by_block"):
+            raise DataError(
+                "a basis makes columns of samples in memory, and these are read by block: write them out first"
+            )
         inputs = feature_names(X, matrix.shape[1])
         basis = self.fixed(matrix)
         columns = basis.columns(matrix, inputs)

@@ -19,6 +19,7 @@ import click
 
 from convexcls import __version__
 from convexcls.cli.bench import gallery, referee
+from convexcls.cli.blocks import blocks
 from convexcls.cli.listing import completion, demo, problems, solvers
 from convexcls.cli.live import live
 from convexcls.cli.pages import plot, report
@@ -27,6 +28,7 @@ from convexcls.cli.screen import BROKEN_PIPE, drop_stdout, say
 from convexcls.cli.solving import check, prove, show, solve, verify
 from convexcls.cli.studies import compare, path, separability, summary, validate
 from convexcls.cli.typed import typed
+from convexcls.engines import EngineError
 from convexcls.wording import clean
 
 BAD_INPUT, BUG, INTERRUPTED = 2, 3, 130
@@ -98,7 +100,7 @@ def _judge(error: Exception) -> int:
     elif isinstance(error, OSError):
         name = f"{clean(str(error.filename))}: " if error.filename else ""
         say(f"Error: {name}{error.strerror or text}")
-    elif isinstance(error, ValueError) and is_refusal(error):
+    elif isinstance(error, EngineError) or (isinstance(error, ValueError) and is_refusal(error)):
         say(f"Error: {typed(str(error))}")
     else:
         first = text.splitlines()[0][:300]
@@ -143,7 +145,7 @@ def main(ctx: click.Context) -> int:
 STUDIES = (separability, compare, referee, validate, summary, path)
 PREDICTIONS = (fit, predict, evaluate)
 for command in (
-    *(show, solve, prove, report, live, *PREDICTIONS, *STUDIES, plot, check, verify),
+    *(show, solve, prove, report, live, *PREDICTIONS, *STUDIES, plot, check, verify, blocks),
     *(models, solvers, problems, gallery, demo, completion),
 ):
     main.add_command(command)

@@ -66,7 +66,7 @@ solver_names = completer(_solvers)
 # ---- options --------------------------------------------------------------------------------------------
 
 
-def _all_of(*options: Command) -> Command:
+def all_of(*options: Command) -> Command:
     """Several options as one decorator, listed by the help in this order."""
     return lambda command: reduce(lambda made, option: option(made), reversed(options), command)
 
@@ -87,7 +87,7 @@ _MISSING = "Rows with missing cells: an error, left out, or marked by an indicat
 _REFERENCE = "The level that the others of a column are measured against (default: the most frequent). May be repeated."
 _FORMULA = 'The features as a formula, such as "chd ~ sbp + tobacco * famhist".'
 _POSITIVE = "The label that counts as +1; of more than two, against all others."
-column_options = _all_of(
+column_options = all_of(
     click.option("-t", "--target", metavar="COLUMN", help="The column with the labels (default: the last)."),
     click.option("-f", "--features", metavar="A,B,C", help="The columns to use (default: all others)."),
     click.option("--drop", metavar="A,B,C", multiple=True, help="Columns to leave out. May be repeated."),
@@ -106,7 +106,7 @@ _MODEL = f"The classifier, for a data file: {', '.join(of_this_process())}; or p
 _PARAM = "A parameter of the model, for example C=10; or class_weight=balanced. May be repeated."
 _PAIRS: dict[str, Any] = {"metavar": "NAME=VALUE", "multiple": True, "shell_complete": completer(_parameters)}
 _BASIS = f"Functions of the features to classify by: {', '.join(BASES)}."
-format_option = _all_of(
+format_option = all_of(
     click.option(
         "--format",
         "file_format",
@@ -121,7 +121,7 @@ format_option = _all_of(
     click.option("--encoding", metavar="NAME", help=f"The encoding of text {_FOUND}."),
     click.option("--no-header", is_flag=True, help="The first line is data, not the names of the columns."),
 )
-_source = _all_of(
+_source = all_of(
     click.argument("source", shell_complete=completer(lambda _: gallery.entries(), files=True)),
     click.option("-m", "--model", metavar="KIND", shell_complete=completer(lambda _: by_kind()), help=_MODEL),
     column_options,
@@ -180,7 +180,7 @@ time_limit = click.option(
 level_option = click.option(
     "--level", type=_LEVELS, default="float", show_default=True, help="How much the proof shows."
 )
-proof_level = _all_of(
+proof_level = all_of(
     level_option,
     click.option("--digits", type=click.IntRange(1, 1000), default=30, show_default=True, help=_DIGITS),
 )
@@ -245,6 +245,8 @@ def solved(
     from convexcls.solvers import SolverRefused
 
     with Working(f"solving the {problem.name}", goal=tol) as report:
+        if problem.data is not None and problem.data.by_block is not None:
+            problem.data.by_block.watch = report
         try:
             found = problem.solve(solver, tol=tol, callback=report, **{"time_limit": limit, **settings})
         except Exception as error:  # with options of the user's, each solver fails in a way of its own

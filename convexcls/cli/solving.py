@@ -15,6 +15,7 @@ import numpy as np
 
 from convexcls.basis import BASES, read_basis
 from convexcls.cli import arguments
+from convexcls.cli.blocks import block_options
 from convexcls.cli.screen import emit, put, say, screen
 from convexcls.cli.sources import FileContents, Request, SourceError, check_output, read_coded, read_file, read_problem
 from convexcls.data import Named
@@ -67,6 +68,7 @@ def show(request: Request, dual: bool, latex: bool, standalone: bool, markdown: 
 
 @click.command()
 @arguments.source_arguments
+@block_options
 @arguments.solver_option
 @click.option("--option", "options", metavar="NAME=VALUE", multiple=True, help=OPTION)
 @arguments.tolerance
@@ -103,6 +105,7 @@ def solve(
       convexcls solve data.csv --model soft-margin --target label --param C=10
       convexcls solve data.csv --model logistic --solver newton --option max_iter=50 --json
       convexcls solve data.svm --model hard-margin --level exact --certificate proof.json
+      convexcls solve "part-*.parquet" --model logistic --target sick --workers 4 --hold 8GB
     """
     from convexcls.describe.certificate import likelihood_prose
     from convexcls.describe.solution import MAX_ROWS_LISTED, answer, certified

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 import numpy as np
@@ -28,6 +28,9 @@ from convexcls.tables import Coding, Samples, Table, TableError, TableWarning, c
 from convexcls.tables.delimited import Dialect, check_text
 from convexcls.tables.files import ENDINGS, STDIN, Opened, check_there, format_of, missing, opened, paths_of, table_of
 from convexcls.wording import clean, did_you_mean, listed
+
+if TYPE_CHECKING:
+    from convexcls.blocks import BlockSamples
 
 MAX_FEATURES = 10_000_000
 #: The parameter of every model that takes weights, though none has it by that name.
@@ -62,6 +65,14 @@ class ColumnNames:
 
 
 @dataclass(frozen=True)
+class Blocks:
+    """Who works on the blocks, and how many bytes of them are held."""
+
+    engine: int | str | None = None
+    hold: str = "2GB"
+
+
+@dataclass(frozen=True)
 class Request:
     """SOURCE with everything that says how to read it."""
 
@@ -75,6 +86,8 @@ class Request:
     #: Whether numbers are taken as they are written, not only as the nearest doubles.
     exact: bool = False
     dialect: Dialect = field(default_factory=Dialect)
+    #: How the samples are read by block; None where they are read as a whole.
+    blocks: Blocks | None = None
 
     @property
     def speaks_of_data(self) -> list[str]:
@@ -192,6 +205,9 @@ def gallery_title(request: Request) -> str | None:
 
 def read_file(request: Request, real_target: bool = False) -> FileContents:
     """What the data file SOURCE holds, weights too, as it is written there."""
+    if request.blocks is not None:
+        found = read_blocks_of(request)
+        return FileContents(found.X, found.y, found.weights)
     with Working(f"reading {Path(request.source).name}"), told_as_flags():
         files = opened_files(request)
         if files[0].form == "svmlight":
@@ -202,6 +218,28 @@ def read_file(request: Request, real_target: bool = False) -> FileContents:
         table = table_of(files, request.dialect, request.exact)
         samples = samples_of(table, request, real_target)
     return FileContents(samples.X, samples.y, samples.weights, coding=samples.coding)
+
+
+def read_blocks_of(request: Request) -> BlockSamples:
+    """The samples of SOURCE by block."""
+    from convexcls.blocks import read_blocks
+
+    said, how = request.columns, request.blocks or Blocks()
+    taken = ("target", "features", "weight")
+    flags = [f"--{name}" for name, value in vars(said).items() if value and name not in taken]
+    if request.basis is not None or flags or request.class_weight is not None:
+        flag = [*flags, "--basis" if request.basis is not None else "--param class_weight"][0]
+        raise click.UsageError(f"{flag} is for data that are read as a whole: no --workers, --cluster or --hold")
+    with Working(f"checking {Path(request.source).name}"), told_as_flags():
+        return read_blocks(
+            request.source,
+            target=said.target,
+            features=None if said.features is None else _split(said.features, "--features"),
+            weights=said.weight,
+            hold=how.hold,
+            engine=how.engine,
+            format=request.format,
+        )
 
 
 def read_coded(request: Request, coding: Coding, real_target: bool = False) -> FileContents:

@@ -94,7 +94,10 @@ def check_matrix(X: Any, columns: int | None = None) -> Any:
     ``columns`` is how many it must have."""
     if isinstance(X, Named):
         X = X.matrix
-    if sparse.issparse(X):
+    matrix: Any
+    if X is not None and getattr(X, "by_block", None) is X:  # rows that are read by block: checked when first read
+        matrix = X
+    elif sparse.issparse(X):
         matrix = _check_sparse(X)
     elif is_frame(X):
         matrix = _check_frame(X)

@@ -28,11 +28,12 @@ from convexcls.wording import listed
 
 @dataclass(frozen=True, eq=False)
 class Data:
-    """Checked samples: ``matrix`` is n x d (dense or sparse), ``classes`` each sample's class as a number, with the
-    ``labels`` by that number (None for real targets), ``signs`` two classes as -1 and +1 (None for several), ``target``
-    the real targets, the signs or the class numbers, ``weights`` one a sample. ``expanded`` is the matrix as basis
-    functions made it, None where the features are the caller's own. ``exact_matrix`` and, of real targets,
-    ``exact_reals`` are the entries as they were given, None where the doubles are exact."""
+    """Checked samples: ``matrix`` is n x d (dense, sparse, or rows that are read by block), ``classes`` each sample's
+    class as a number, with the ``labels`` by that number (None for real targets), ``signs`` two classes as -1 and +1
+    (None for several), ``target`` the real targets, the signs or the class numbers, ``weights`` one a sample.
+    ``expanded`` is the matrix as basis functions made it, None where the features are the caller's own.
+    ``exact_matrix`` and, of real targets, ``exact_reals`` are the entries as they were given, None where the doubles
+    are exact."""
 
     matrix: Any
     target: Array
@@ -63,6 +64,11 @@ class Data:
     def weighted(self) -> bool:
         """Whether any weight differs from one."""
         return self.exact_weights is not None or bool(np.any(self.weights != 1.0))
+
+    @property
+    def by_block(self) -> Any:
+        """The samples as rows that are read by block; None where they are in memory."""
+        return getattr(self.matrix, "by_block", None)
 
     @property
     def sparse(self) -> bool:
@@ -148,6 +154,9 @@ class Data:
         rows = range(self.n) if index is None else np.arange(self.n)[index].tolist()
         if self.exact_matrix is not None:
             return [self.exact_matrix.row(i) for i in rows]
+        if self.by_block is not None:
+            found: list[list[Fraction]] = self.matrix.rational(index)
+            return found
         chosen = self.matrix if index is None else self.matrix[rows]
         dense = chosen.toarray() if self.sparse else np.asarray(chosen)
         return [[Fraction(value) for value in row] for row in dense.tolist()]

@@ -14,6 +14,7 @@ from convexcls.problem.explain import complementarity, inequalities, multiplier_
 from convexcls.proofs.certificate import Certificate
 from convexcls.proofs.kkt.residuals import KKT, Residual
 from convexcls.proofs.words import MEASURES, conditions, worst_at
+from convexcls.rows import as_rows
 from convexcls.solution import Solution
 from convexcls.wording import listed, shorten
 
@@ -138,8 +139,8 @@ def contradiction(certificate: Certificate) -> Table | None:
 def _sample(data: Data, i: int) -> tuple[str, str]:
     """A sample's label and its first few features."""
     label = "" if data.labels is None or data.classes is None else shorten(str(data.labels[data.classes[i]]), 30)
-    row = data.matrix[[i], : MAX_FEATURES + 1]
-    values = (row.toarray() if data.sparse else np.asarray(row)).ravel()
+    row = as_rows(data.matrix[[i]]).to_dense()
+    values = row.ravel()[: MAX_FEATURES + 1]
     return label, listed((f"{value:.6g}" for value in values), MAX_FEATURES, ", …")
 
 

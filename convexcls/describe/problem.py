@@ -162,6 +162,8 @@ def _size(data: Data) -> Facts:
         inputs = data.expanded.inputs if data.expanded is not None else ()
         shown = listed((shorten(name, 30) for name in inputs), 6, ", …")
         pairs.append(Fact("made by", f"{data.basis!r} of {shown}"))
+    if data.by_block is not None:
+        pairs.append(Fact("read", count(len(data.by_block.pieces), "block") + " at a time"))
     if data.sparse:
         share = data.matrix.nnz / max(data.n * data.d, 1)
         pairs.append(Fact("entries that are not zero", f"{data.matrix.nnz} ({100 * share:.2g} %)"))
@@ -195,12 +197,14 @@ def _classes(data: Data) -> Table | None:
 def _features(data: Data) -> Table:
     """Each feature with its range; the first of many."""
     shown = min(data.d, MAX_FEATURES)
-    part = data.matrix[:, :shown]
-    if data.sparse:
+    if data.by_block is not None:
+        low, high, mean, _ = data.by_block.extent
+    elif data.sparse:
+        part = data.matrix[:, :shown]
         low, high = (np.asarray(m.toarray()).ravel() for m in (part.min(axis=0), part.max(axis=0)))
         mean = np.asarray(part.mean(axis=0)).ravel()
     else:
-        values = np.asarray(part, dtype=float)
+        values = np.asarray(data.matrix[:, :shown], dtype=float)
         with np.errstate(over="ignore", invalid="ignore"):
             low, high, mean = values.min(axis=0), values.max(axis=0), values.mean(axis=0)
     columns = (Column("feature"), *(Column(name, "digits") for name in ("least", "mean", "largest")))

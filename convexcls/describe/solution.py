@@ -259,6 +259,8 @@ def _spread(s: Solution) -> Array | None:
         return None
     if s.values["coef"].size != data.d:
         return None
+    if data.by_block is not None:
+        return np.asarray(data.by_block.extent.deviation)
     with np.errstate(all="ignore"):
         spread = np.asarray(data.matrix, dtype=float).std(axis=0)
     return spread if np.all(np.isfinite(spread)) else None

@@ -121,6 +121,8 @@ def suggested_l2(data: Data) -> float:
 
 
 def _spread(data: Data, j: int) -> float:
+    if data.by_block is not None:
+        return float(data.by_block.extent.deviation[j])
     column = data.matrix[:, [j]]
     values = np.asarray(column.toarray() if data.sparse else column, dtype=float).ravel()
     with np.errstate(over="ignore", invalid="ignore"):

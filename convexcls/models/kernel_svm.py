@@ -209,6 +209,11 @@ def _quadratic(kernel: Kernel, data: Data, limit: float) -> KernelRows:
     semidefinite, and where it was given; else a row at a time when a row is needed.
     """
     assert data.signs is not None
+    if data.by_block is not None:
+        raise DataError(
+            "a kernel compares every sample with every other one, and these are read by block: take a linear model, or "
+            "samples that fit in memory"
+        )
     store: Store
     given = kernel.kind == "precomputed"
     fits = given or 8.0 * data.n * data.n <= limit

@@ -7,17 +7,17 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy import sparse
 from scipy.linalg.lapack import dpotrf, dtrtri
 
 from convexcls.arrays import Array, Mask
 from convexcls.data import Data, DataError
+from convexcls.engines import tree_sum
 from convexcls.losses import LogDet
 from convexcls.losses.log_det import lower_triangle
 from convexcls.problem import Label, Term, Variable
 from convexcls.problem.as_classifier import Values
 from convexcls.rational.doubles import null_vector
-from convexcls.rows import JoinedRows, PickedRows, as_rows
+from convexcls.rows import JoinedRows, PickedRows, Rows, as_rows
 from convexcls.rows.column_basis import ColumnBasis, exact_products
 
 if TYPE_CHECKING:
@@ -45,14 +45,9 @@ class NaturalParameters:
         self.data, self.rows, self.classes, self.unbiased = data, np.asarray(rows), classes, unbiased
         self.d, self.K = data.d, len(classes)
         self.suffix, mark = ("", "") if shared else (f"_{classes[0] + 1}", f"_{{{classes[0] + 1}}}")
-        matrix = data.matrix[rows]
-        samples = np.asarray(matrix.toarray() if sparse.issparse(matrix) else matrix, dtype=float)
-        indicators = (numbers[rows][:, None] == np.array(classes)).astype(float)
+        self.centre, self.indicators = centre, (numbers[rows][:, None] == np.array(classes)).astype(float)
         weights = data.weights[rows]
-        with np.errstate(over="ignore", invalid="ignore"):
-            z = np.hstack([samples - centre, indicators])
-            moments = z.T @ (weights[:, None] * z)
-        self.centre, self.measured, self.given = centre, z[weights > 0], np.hstack([samples, indicators])[weights > 0]
+        moments = self._moments(weights)
         if not np.all(np.isfinite(moments)):
             raise DataError("the squares of the features overflow: divide X by its largest value")
         counts = np.diag(moments)[self.d :]
@@ -65,6 +60,19 @@ class NaturalParameters:
         self._build(moments, mark)
         logs = float(np.log(self.divisor / counts).sum()) - self.K
         self.constant = 0.5 * self.divisor * (self.d * float(np.log(2 * np.pi)) + logs)
+
+    def _moments(self, weights: Array) -> Array:
+        """sum_i w_i z_i z_i'."""
+        samples = as_rows(self.data.matrix[self.rows])
+        if samples.by_block is None:
+            return _moments_of(samples, self.centre, self.indicators, weights)
+        parts = samples.by_block.each(_moments_of, self.indicators, weights, common=(self.centre,))
+        return np.asarray(tree_sum(parts))
+
+    def _counted(self) -> Array:
+        """(x_i, e_{y_i}) of all samples that have a weight."""
+        samples = as_rows(self.data.matrix[self.rows]).to_dense()
+        return np.hstack([samples, self.indicators])[self.data.weights[self.rows] > 0]
 
     def _build(self, moments: Array, mark: str) -> None:
         d, K = self.d, self.K
@@ -203,9 +211,11 @@ class NaturalParameters:
 
     def _constant_by_elimination(self) -> Array | None:
         """The same for any doubles, in rationals, of a few features."""
-        z, width = self.measured, self.d + self.K
-        if width > MAX_EXACT_UNKNOWNS or self.given.size > MAX_EXACT_ENTRIES:
+        width = self.d + self.K
+        if width > MAX_EXACT_UNKNOWNS or np.count_nonzero(self.data.weights[self.rows]) * width > MAX_EXACT_ENTRIES:
             return None
+        given = self._counted()
+        z = given - np.append(self.centre, np.zeros(self.K))
         size = np.abs(z).max(axis=0, initial=0.0)
         size = np.where(size > 0, size, 1.0)
         values, vectors = np.linalg.svd(np.linalg.qr(z / size, mode="r"))[1:]
@@ -213,7 +223,7 @@ class NaturalParameters:
             return None
         # the samples that contradict most what rounding takes for constant come first
         order = np.argsort(z / size @ vectors[-1], kind="stable")
-        exactly = _constant_exactly(self.given, [*order[:width], *order[-width:]])
+        exactly = _constant_exactly(given, [*order[:width], *order[-width:]])
         if exactly is None:
             return None
         # the features of z are measured from their means
@@ -234,6 +244,12 @@ class NaturalParameters:
         """v v' as a step of the variables."""
         square = np.outer(v, v)[lower_triangle(self.d + self.K)]
         return {block + self.suffix: sign * square[chosen] for block, (sign, chosen) in self._parts().items()}
+
+
+def _moments_of(samples: Rows, centre: Array, indicators: Array, weights: Array) -> Array:
+    with np.errstate(over="ignore", invalid="ignore"):
+        z = np.hstack([samples.to_dense() - centre, indicators])
+        return np.asarray(z.T @ (weights[:, None] * z))
 
 
 def _nearly_whole(values: Array) -> Array:

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from scipy import sparse
 
 from convexcls.arrays import Array
+from convexcls.rows import Rows
 from convexcls.rows.scores import linear_scores, row_products, settled
 from convexcls.rows.summation import rounding
 
@@ -29,9 +31,15 @@ class Scorer(ABC):
 
     form: ClassVar[str]
 
-    @abstractmethod
     def scores(self, matrix: Any) -> Array:
-        """The scores of every row."""
+        """The scores of every row; of rows that are read by block, where these are."""
+        if getattr(matrix, "by_block", None) is None:
+            return self.of_matrix(matrix)
+        return np.concatenate(list(matrix.each(partial(_of_rows, self))))
+
+    @abstractmethod
+    def of_matrix(self, matrix: Any) -> Array:
+        """The scores of every row of an array, or of a sparse matrix."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +51,7 @@ class LinearScorer(Scorer):
     shift: Array
     classes: bool = True
 
-    def scores(self, matrix: Any) -> Array:
+    def of_matrix(self, matrix: Any) -> Array:
         if self.classes:
             return linear_scores(matrix, self.coef, self.shift)
         return row_products(matrix, self.coef) + self.shift
@@ -72,7 +80,7 @@ class QuadraticScorer(Scorer):
             scores = scores + np.stack(curved, axis=1)
         return scores + (self.sizes if absolute else self.constants)
 
-    def scores(self, matrix: Any) -> Array:
+    def of_matrix(self, matrix: Any) -> Array:
         scores = self.by_class(matrix)
         bound = rounding(self.by_class(matrix, absolute=True), 2 * self.centre.size)
         if scores.shape[1] > 2:
@@ -89,7 +97,7 @@ class NearestScorer(Scorer):
     origin: Array
     means: Array
 
-    def scores(self, matrix: Any) -> Array:
+    def of_matrix(self, matrix: Any) -> Array:
         directions, origin, means = self.directions, self.origin, self.means
         apart = row_products(matrix, directions.T)[:, None, :] - (origin @ directions.T + means)
         sizes = row_products(abs(matrix), abs(directions.T))[:, None, :] + (
@@ -111,7 +119,7 @@ class KernelScorer(Scorer):
     intercept: float
     columns: Any = None
 
-    def scores(self, matrix: Any) -> Array:
+    def of_matrix(self, matrix: Any) -> Array:
         weights, intercept, samples, n = self.weights, self.intercept, self.samples, matrix.shape[0]
         scores = np.full(n, intercept)
         total = np.abs(weights) @ self.kernel.norms(samples)
@@ -124,6 +132,10 @@ class KernelScorer(Scorer):
             found = settled((entries * weights).sum(axis=1) + intercept, rounding(sizes, terms))
             scores[start : start + ROWS_PER_BLOCK] = found[: n - start]
         return scores
+
+
+def _of_rows(scorer: Scorer, rows: Rows) -> Array:
+    return scorer.of_matrix(rows.to_matrix())
 
 
 FORMS = {cls.form: cls for cls in (LinearScorer, QuadraticScorer, NearestScorer, KernelScorer)}

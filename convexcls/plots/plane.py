@@ -93,6 +93,8 @@ def choose_view(
 
 def not_drawn(samples: Any) -> str:
     """Why samples are not drawn: their numbers are too large or too small; empty where they are not."""
+    if getattr(samples, "by_block", None) is not None:
+        return "samples that are read by block are not drawn: draw some of them"
     largest = float(abs(samples).max()) if min(samples.shape) else 0.0
     if not largest or SMALLEST_DRAWN <= largest <= LARGEST_DRAWN:
         return ""

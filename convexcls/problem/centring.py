@@ -222,7 +222,8 @@ def _without_factors(rows: Rows, ones: Rows, change: Callable[[Rows], Rows], loo
             return None
         inner = _without(rows.source[0], ones.source[0], change, look)
         return inner if inner is None or look else summed(inner, rows.source[1])
-    in_place = ones.is_ones and rows.in_memory() is not None and np.isfinite(rows.rounding)
+    held = rows.in_memory() is not None or rows.by_block is rows
+    in_place = ones.is_ones and held and np.isfinite(rows.rounding)
     return change(rows) if in_place else None
 
 

@@ -10,7 +10,8 @@ from scipy import sparse
 
 from convexcls.arrays import Array, Indices, Mask
 from convexcls.problem import BY_SAMPLE, Problem
-from convexcls.rows import Rows
+from convexcls.rows import ConstantRows, JoinedRows, Rows
+from convexcls.rows.column_basis import triangular_factor
 
 #: A multiplier below this fraction of the largest one counts as zero.
 NEGLIGIBLE_MULTIPLIER = 1e-6
@@ -171,6 +172,8 @@ def _design_rank(problem: Problem) -> tuple[int, int]:
     data = problem.data
     if not names or data is None:
         return 0, problem.size
+    if data.by_block is not None:
+        return _rank_by_block(data.by_block, "intercept" in names)
     blocks = [np.asarray(data.matrix.toarray() if data.sparse else data.matrix, dtype=float)]
     if "intercept" in names:
         blocks.append(np.ones((data.n, 1)))
@@ -179,6 +182,18 @@ def _design_rank(problem: Problem) -> tuple[int, int]:
     matrix = matrix / np.where(largest > 0, largest, 1.0)  # squares would leave the range of doubles
     size = np.linalg.norm(matrix, axis=0)
     return int(np.linalg.matrix_rank(matrix / np.where(size > 0, size, 1.0))), matrix.shape[1]
+
+
+def _rank_by_block(samples: Rows, intercept: bool) -> tuple[int, int]:
+    """The same from a triangular factor, which has the same singular values."""
+    n, d = samples.shape
+    parts: list[tuple[slice, Rows]] = [(slice(0, d), samples)]
+    parts += [(slice(d, d + 1), ConstantRows(n))] if intercept else []
+    rows = JoinedRows(n, d + intercept, parts)
+    largest = rows.column_max()
+    factor = triangular_factor([rows], np.where(largest > 0, largest, 1.0))
+    size = np.linalg.norm(factor, axis=0)
+    return int(np.linalg.matrix_rank(factor / np.where(size > 0, size, 1.0))), rows.shape[1]
 
 
 def _fixes(stack: Array, where: Indices) -> bool:

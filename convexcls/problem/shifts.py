@@ -25,6 +25,7 @@ from convexcls.arrays import Array
 from convexcls.data import Given
 from convexcls.rational.numbers import to_double
 from convexcls.rows import DenseRows, Rows, SparseRows
+from convexcls.rows.by_block import Extent
 
 #: A column is far from zero where its values differ by less than this fraction of their size.
 FAR_COLUMN_SPREAD = 1.0 / 32.0
@@ -37,6 +38,8 @@ def far_columns(rows: Rows) -> Array | None:
     0 where they are not; None where all are 0. Entries that are not stored are not looked at: a sparse column stays
     one."""
     n, matrix = rows.shape[0], rows.in_memory()
+    if rows.by_block is not None:
+        return _middles(rows.extent)
     if issparse(matrix):
         far = np.flatnonzero(rows.entry_counts()[1] == n)
         columns = matrix.tocsc()[:, far].toarray() if far.size else np.zeros((n, 0))
@@ -51,6 +54,14 @@ def far_columns(rows: Rows) -> Array | None:
         return None
     out = np.zeros(rows.shape[1])
     out[far] = _middle(columns.min(axis=0), columns.max(axis=0))
+    return out if np.any(out) else None
+
+
+def _middles(extent: Extent | None) -> Array | None:
+    """The same of rows of which the lowest and the highest values are known, where they are dense."""
+    if extent is None:
+        return None
+    out = _middle(extent.low, extent.high)
     return out if np.any(out) else None
 
 
@@ -73,6 +84,8 @@ def _middle(low: Array, high: Array) -> Array:
 def moved(rows: Rows, shift: Array) -> Rows:
     """``R - 1 shift'`` for a shift that ``far_columns`` found. Of entries that doubles round, the differences are
     rounded, not the entries: what they differ by may be all that they say."""
+    if rows.by_block is rows:
+        return rows.by_block.moved(shift)
     given = None if rows.given is None else GivenMoved(rows.given, tuple(Fraction(s) for s in shift.tolist()))
     matrix = rows.in_memory()
     if not issparse(matrix):

@@ -7,8 +7,9 @@ of other rows; ``fused`` reads these once where they are one matrix; ``signs``, 
 rounding. Imports ``data`` and ``arrays``.
 """
 
-from convexcls.rows.base import Factors, Rows, Visit, as_rows
+from convexcls.rows.base import Factors, Rows, Travelling, Visit, as_rows
 from convexcls.rows.blocked import CentredRows
+from convexcls.rows.by_block import RowsByBlock
 from convexcls.rows.class_margins import ClassMarginRows, block_gram
 from convexcls.rows.in_memory import DenseRows, SparseRows
 from convexcls.rows.joined import JoinedRows, StackedRows, one_entry_each
@@ -28,10 +29,12 @@ __all__ = [
     "MatrixTooLarge",
     "PickedRows",
     "Rows",
+    "RowsByBlock",
     "ScaledRows",
     "SparseRows",
     "StackedRows",
     "TransposedRows",
+    "Travelling",
     "Visit",
     "as_rows",
     "block_gram",

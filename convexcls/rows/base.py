@@ -41,12 +41,29 @@ from convexcls.rows.summation import largest_size, row_blocks
 
 if TYPE_CHECKING:
     from convexcls.rows.blocked import CentredRows
+    from convexcls.rows.by_block import Extent, RowsByBlock
     from convexcls.rows.class_margins import ClassMarginRows
     from convexcls.rows.kernel import KernelRows
 
 Counts = NDArray[np.intp]
 #: Takes a block of rows and u = R[block] x, an array that it may overwrite; returns what R[block]' is multiplied with.
 Visit = Callable[[slice, Array], Array]
+
+
+class Travelling:
+    """A visit that may be made where the rows are: ``function(u, *own[block])``, pure and picklable, returns z and what
+    else it found, of which ``take(block, found)`` is told here. ``own`` are arrays with one entry a row.
+    ``curved(found, *own[block])``, if there is one, gives the weights of the Gram matrix that is wanted there."""
+
+    def __init__(
+        self, function: Any, own: tuple[NDArray[Any], ...], take: Callable[[slice, Any], None], curved: Any = None
+    ) -> None:
+        self.function, self.own, self.take, self.curved = function, own, take, curved
+
+    def __call__(self, block: slice, u: Array) -> Array:
+        z, found = self.function(u, *[a[block] for a in self.own])
+        self.take(block, found)
+        return np.asarray(z)
 
 
 class Factors(NamedTuple):
@@ -91,6 +108,11 @@ class Rows(ABC):
         block is, the rows decide; x may have several columns, then so have u and z.
         """
         return self.transposed_matmul(visit(slice(0, self.shape[0]), self @ x))
+
+    def sweep_and_gram(self, x: Array, visit: Travelling) -> tuple[Array, Array | None]:
+        """The same, with the Gram matrix by the weights that the visit gives, where both are had in one reading of rows
+        that take long to read; else None in its place."""
+        return self.sweep(x, visit), None
 
     # ---- questions ------------------------------------------------------------------------------------------
 
@@ -150,6 +172,10 @@ class Rows(ABC):
     as_kernel: KernelRows | None = None
     as_class_margins: ClassMarginRows | None = None
     as_centred: CentredRows | None = None
+    #: The rows inside these that are read by blocks of their own, if there are any.
+    by_block: RowsByBlock | None = None
+    #: The lowest and the highest value of each column, where that is known without a reading.
+    extent: Extent | None = None
 
     def in_memory(self) -> Any:
         """The NumPy array or SciPy sparse array that holds the rows, used in place; None where they are composed of
@@ -183,6 +209,14 @@ class Rows(ABC):
         its rounding is bounded by. Dense rows are added up in parts, which keeps that number small."""
         return self.transposed_matmul(u), self.shape[0]
 
+    def added_up_with_sizes(self, u: Array, size: Array) -> tuple[Array, Array | int, Array]:
+        """``added_up(u)`` and ``|R|' size``, in one reading of rows that take long to read."""
+        return *self.added_up(u), abs(self).T @ size
+
+    def product_with_sizes(self, v: Array, size: Array) -> tuple[Array, Array]:
+        """``R @ v`` and ``|R| @ size``, in the same way."""
+        return self @ v, abs(self) @ size
+
     def additions(self, v: Array) -> int:
         """So many numbers at most are added up, one after the other, in ``R @ v``."""
         return self.shape[1]
@@ -200,10 +234,26 @@ class Rows(ABC):
 
     # ---- what follows: sizes --------------------------------------------------------------------------------
 
+    def own_blocks(self) -> Iterator[slice]:
+        """The rows a block at a time, as they are read best: those that name no blocks of their own, by few."""
+        return row_blocks(self.shape[0]) if self.by_block is None else self.by_block.own_blocks()
+
+    def priced(self, x: Array, side: Array | float, most: int) -> Array:
+        """``R x - side``. Rows that are read by block bring along, in the same reading, about so many in which it is
+        largest: to ask for these afterwards is no other reading."""
+        return self @ x - side
+
     def in_blocks(self) -> Iterator[tuple[slice, Any]]:
         """The rows of each block and their entries, dense or sparse, in memory that the next block may take again."""
-        for rows in row_blocks(self.shape[0]):
-            yield rows, self[rows].to_matrix()
+        for block in self.own_blocks():
+            matrix = self[block].to_matrix()
+            for rows in row_blocks(block.stop - block.start):
+                yield slice(block.start + rows.start, block.start + rows.stop), matrix[rows]
+
+    @property
+    def extra_parts(self) -> int:
+        """So many more parts than of rows in one piece ``in_blocks`` has at most."""
+        return 0 if self.by_block is None else len(self.by_block.sizes)
 
     def __abs__(self) -> Rows:
         """The rows of absolute values: how large the sum was whose cancellation is being judged."""

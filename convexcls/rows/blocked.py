@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 
 from convexcls.arrays import ETA, UNIT_ROUNDOFF, Array
 from convexcls.caching import cached_property
@@ -62,6 +63,10 @@ class BlockedRows(Rows):
         return out
 
 
+def _dense(matrix: Any) -> Array:
+    return np.asarray(matrix.toarray() if issparse(matrix) else matrix)
+
+
 class AbsoluteRows(BlockedRows):
     """|R|, formed a block at a time so that no copy of the data is made."""
 
@@ -102,6 +107,7 @@ class CentredRows(BlockedRows):
         whole: CentredRows | None = None,
     ) -> None:
         self.base, self.origin, self.means, self.groups = base, origin, means, groups
+        self.by_block = base.by_block
         self.shape = base.shape
         self.whole = whole or self  # the rows whose means these are
 
@@ -111,16 +117,16 @@ class CentredRows(BlockedRows):
         origin = base[slice(0, 1)].to_dense()[0]
         shares, means = 1.0 / np.bincount(groups, minlength=count), np.zeros((count, base.shape[1]))
         sums = []
-        for rows in row_blocks(base.shape[0]):
+        for rows, matrix in base.in_blocks():
             members = (groups[rows][:, None] == np.arange(count)) * shares
-            sums.append(added_up_in_parts(base[rows].to_dense() - origin, members)[0].T)
+            sums.append(added_up_in_parts(_dense(matrix) - origin, members)[0].T)
         means = added_up_in_turn(np.array(sums)) if sums else means
         return cls(base, origin, means, groups)
 
     def mean_error(self) -> Array:
         """How far the means may be off, by column: a sum of x_i - origin, each times 1/n_k, with four roundings besides
         those of the sum."""
-        k = additions_in_turn(self.shape[0]) + 4
+        k = additions_in_turn(self.shape[0], self.extra_parts) + 4
         return np.asarray(1.02 * k * UNIT_ROUNDOFF * self.span() + 2 * self.shape[0] * ETA)
 
     def span(self) -> Array:
@@ -153,11 +159,12 @@ class CentredRows(BlockedRows):
         return out
 
     def in_blocks(self) -> Iterator[tuple[slice, Array]]:
-        for rows in row_blocks(self.shape[0]):
-            if self._centred is not None:
+        if self._centred is not None:
+            for rows in row_blocks(self.shape[0]):
                 yield rows, self._centred[rows]
-            else:
-                yield rows, (self.base[rows].to_dense() - self.origin) - self.means[self.groups[rows]]
+            return
+        for rows, matrix in self.base.in_blocks():
+            yield rows, (_dense(matrix) - self.origin) - self.means[self.groups[rows]]
 
     def to_matrix(self) -> Any:
         return super().to_matrix() if self._centred is None else self._centred

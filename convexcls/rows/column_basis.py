@@ -18,7 +18,7 @@ for the entries as doubles by whole numbers, or modulo primes; where doubles rou
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -254,7 +254,7 @@ class ColumnBasis:
         near, total = near[used], float(np.abs(near).sum(axis=0).max(initial=0.0))
         for part in self.rows:
             most, finer = total * float(part.column_max()[used].max(initial=0.0)), 1.0
-            for block in row_blocks(part.shape[0]):
+            for block in part.own_blocks():
                 entries = part[block].to_dense()[:, used]
                 while finer * most < LARGEST_EXACT_INTEGER and not _are_whole(finer * entries):
                     finer *= FINER
@@ -298,8 +298,13 @@ def rank_as_given(rows: Sequence[Rows]) -> int | None:
 def triangular_factor(rows: Sequence[Rows], unit: Array) -> Array:
     """R with K'K = R'R, K the rows with columns divided by ``unit``; NaN where an entry is not finite."""
     step = max(ROWS_PER_COLUMN * unit.size, BLOCK)
-    places = ((part, start) for part in rows for start in range(0, part.shape[0], step))
-    return triangle((part[start : start + step].to_dense() / unit for part, start in places), unit.size)
+    places = ((part, block) for part in rows for block in _steps(part, step))
+    return triangle((part[block].to_dense() / unit for part, block in places), unit.size)
+
+
+def _steps(rows: Rows, step: int) -> Iterator[slice]:
+    """So many rows at a time, or the blocks in which they are read."""
+    return row_blocks(rows.shape[0], step) if rows.by_block is None else rows.own_blocks()
 
 
 def triangle(blocks: Iterable[Array], width: int) -> Array:
@@ -323,7 +328,7 @@ def exact_products(rows: Rows, directions: Array) -> Array | None:
     plain = np.all(np.abs(inner) <= 1.0, axis=0)
     terms, narrow = np.count_nonzero(inner, axis=0), rows.select_columns(used)
     out = np.empty((rows.shape[0], directions.shape[1]))
-    for block in row_blocks(rows.shape[0]):
+    for block in rows.own_blocks():
         part = narrow[block].to_matrix()
         out[block] = moved = part @ inner
         if not _are_whole(part.data if issparse(part) else part):

@@ -9,13 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from convexcls.arrays import Array, Indices
 from convexcls.caching import cached_property
-from convexcls.rows.base import Factors, Rows, Visit
+from convexcls.engines import tree_sum
+from convexcls.rows.base import Factors, Rows, Travelling, Visit
+from convexcls.rows.plain import ConstantRows
 from convexcls.rows.summation import SWEPT_ENTRIES, outer_products, sweep_blocks
 
 #: The share of the weight of all samples that those have which are looked at.
@@ -59,7 +62,7 @@ class FusedRows:
 
     @classmethod
     def _of(cls, size: int, parts: Sequence[tuple[slice, Factors]], columns: int = 1) -> FusedRows | None:
-        data = [part for part in parts if part[1].core.in_memory() is not None]
+        data = [part for part in parts if part[1].core.in_memory() is not None or part[1].core.by_block is part[1].core]
         ones = [part for part in parts if part[1].core.is_ones]
         if len(data) != 1 or len(ones) > 1 or len(data) + len(ones) != len(parts):
             return None
@@ -101,6 +104,8 @@ class FusedRows:
     def _blocks(self) -> Iterator[tuple[slice, Any, Any]]:
         """The samples, a block at a time (sparse ones all at once), and their transpose, in a form that is multiplied
         at once."""
+        if self.matrix.by_block is not None:
+            return ((block, X, X.T) for block, X in self.matrix.in_blocks())
         if (array := self._array) is None:
             return iter([(slice(0, self.height), self.matrix, self.matrix.T)])
         if array.size <= SWEPT_ENTRIES:
@@ -116,6 +121,9 @@ class FusedRows:
         v = self._by_column(x, self.where, self.right)
         shift = None if self.constant is None else self._by_column(x, self.constant, self.constant_right)
         pulled, ones = np.zeros(v.shape), np.zeros(0 if shift is None else self.columns)
+        if self.matrix.by_block is not None and isinstance(visit, Travelling):
+            pulled = self.matrix.sweep(v.T, self._by_block(shift, visit, ones)).T
+            return self._over_all(pulled.ravel(), ones, self.right, self.constant_right)
         for block, X, transposed in self._blocks():
             u = _row_by_row(v, X, transposed)
             if shift is not None:
@@ -130,6 +138,39 @@ class FusedRows:
                 ones += np.add.reduce(pull, axis=-1)
         return self._over_all(pulled.ravel(), ones, self.right, self.constant_right)
 
+    def sweep_and_gram(self, x: Array, visit: Travelling) -> tuple[Array, Array | None]:
+        """A sweep with the Gram matrix by the weights that the visit gives, in one reading of rows that are read by
+        block; None in its place of others."""
+        if self.matrix.by_block is None or self.columns > 1:
+            return self.sweep(x, visit), None
+        v = self._by_column(x, self.where, self.right)
+        shift = None if self.constant is None else self._by_column(x, self.constant, self.constant_right)
+        ones = np.zeros(0 if shift is None else 1)
+        gram = partial(_inner_gram, whole=replace(self, matrix=ConstantRows(0), factor=None), single_precision=False)
+        pulled, inner = self.matrix.by_block.sweep_and_more(v, self._by_block(shift, visit, ones), gram)
+        return self._over_all(pulled, ones, self.right, self.constant_right), self._in_units(inner)
+
+    def _by_block(self, shift: Array | None, visit: Travelling, ones: Array) -> Travelling:
+        """The visit of R x as one of X v; what is added up of the ones is written to these."""
+
+        def take(block: slice, found: Any) -> None:
+            visit.take(block, found[0])
+            ones[:] += 0.0 if shift is None else found[1]
+
+        factored = self.factor is not None
+        own = visit.own if self.factor is None else (self.factor, *visit.own)
+        curved = None if visit.curved is None else partial(_curved_by_block, visit.curved, factored)
+        return Travelling(partial(_visit_by_block, visit.function, shift, factored), own, take, curved)
+
+    def priced(self, x: Array, side: Array | float, most: int) -> Array:
+        """R x - side of rows with one column that are read by block, with the rows in which it is largest."""
+        assert self.matrix.by_block is not None
+        v, left = self._by_column(x, self.where, self.right), self.factor
+        if self.constant is not None:
+            shift = float((x[self.constant] * self.constant_right)[0])
+            side = side - (shift if left is None else shift * left)
+        return self.matrix.by_block.priced(v, side, most, left)
+
     def _over_all(self, inner: Array, ones: Array, right: Array, constant_right: Array) -> Array:
         """Values by column, and that of the ones, as a vector over all unknowns, in their units."""
         out = np.zeros(self.size)
@@ -142,7 +183,10 @@ class FusedRows:
         """R' diag(weights) R of rows with one column, over all unknowns."""
         if self.factor is not None:
             weights = weights * np.square(self.factor)
-        inner = self._inner_gram(weights, single_precision and self._near_one())
+        return self._in_units(self._inner_gram(weights, single_precision and self._near_one()))
+
+    def _in_units(self, inner: Array) -> Array:
+        """[X, 1]'W[X, 1] over all unknowns, in their units; overwrites it."""
         right = np.append(self.right, self.constant_right)
         inner *= right
         inner *= right[:, None]
@@ -180,6 +224,8 @@ class FusedRows:
         d = self.matrix.shape[1]
         if self._array is not None:
             return outer_products(self._array, np.sqrt(weights)[:, None], self.width > d, single_precision)
+        if self.matrix.by_block is not None:
+            return self._summed_by_block(_inner_gram, single_precision, weights)
         out = np.empty((self.width, self.width))
         out[:d, :d] = self.matrix.gram(weights)
         if self.constant is not None:
@@ -235,9 +281,17 @@ class FusedRows:
         right = np.hstack([part.reshape(self.columns, -1) for part in (self.right, self.constant_right)])[column]
         return self._places[column], inner * np.outer(right, right)
 
+    def _summed_by_block(self, task: Any, single_precision: bool, *own: Array) -> Array:
+        """What a task makes of these rows over each block, added up."""
+        assert self.matrix.by_block is not None
+        whole = replace(self, matrix=ConstantRows(0), factor=None)  # what is sent
+        return np.asarray(tree_sum(self.matrix.by_block.each(task, *own, common=(whole, single_precision))))
+
     def _class_blocks(self, p: Array, roots: Array, single_precision: bool) -> Array:
         """Minus the sum of p_ik p_il [x_i, 1][x_i, 1]', indexed by k, feature, l, feature."""
         K, width = self.columns, self.width
+        if self.matrix.by_block is not None:
+            return self._summed_by_block(_class_blocks, single_precision, p.T, roots)
         if self._array is None:
             out = np.zeros((K, width, K, width))
             for k in range(K):
@@ -248,6 +302,28 @@ class FusedRows:
         factors = np.ascontiguousarray((p * roots).T)
         ones = self.constant is not None
         return -outer_products(self._array, factors, ones, single_precision).reshape(K, width, K, width)
+
+
+def _visit_by_block(function: Any, shift: Array | None, factored: bool, u: Array, *own: Array) -> tuple[Array, Any]:
+    """A visit of R x where u = X v is: what makes R of X is done to it and undone; a row of u is a sample."""
+    u = np.ascontiguousarray(u.T) + (0.0 if shift is None else shift)
+    factor, own = (own[0], own[1:]) if factored else (None, own)
+    pull, found = function(u if factor is None else u * factor, *own)
+    pull = pull if factor is None else pull * factor
+    return pull.T, (found, np.add.reduce(pull, axis=-1))
+
+
+def _curved_by_block(curved: Any, factored: bool, found: Any, *own: Array) -> Array:
+    factor, own = (own[0], own[1:]) if factored else (1.0, own)
+    return np.asarray(curved(found[0], *own) * np.square(factor))
+
+
+def _inner_gram(rows: Rows, whole: FusedRows, single_precision: bool, weights: Array) -> Array:
+    return replace(whole, matrix=rows)._inner_gram(weights, single_precision)
+
+
+def _class_blocks(rows: Rows, whole: FusedRows, single_precision: bool, p: Array, roots: Array) -> Array:
+    return replace(whole, matrix=rows)._class_blocks(np.ascontiguousarray(p.T), roots, single_precision)
 
 
 def _row_by_row(v: Array, matrix: Any, transposed: Any) -> Array:

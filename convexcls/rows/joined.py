@@ -5,18 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
 
 from convexcls.arrays import Array, Indices
 from convexcls.caching import cached_property
-from convexcls.rows.base import Counts, Rows, Visit, rows_selected
+from convexcls.rows.base import Counts, Rows, Travelling, Visit, rows_selected
 from convexcls.rows.doubled import Doubled
 from convexcls.rows.fused import FusedRows
 from convexcls.rows.in_memory import DenseRows
 from convexcls.rows.summation import row_blocks
+
+if TYPE_CHECKING:
+    from convexcls.rows.by_block import RowsByBlock
 
 #: Joined rows with fewer entries are written out.
 WRITTEN_OUT = 20_000
@@ -68,6 +71,15 @@ class JoinedRows(Rows):
     def entries(self) -> int:
         return sum(rows.entries for _, rows in self.parts)
 
+    @property
+    def by_block(self) -> RowsByBlock | None:  # type: ignore[override]
+        return next((rows.by_block for _, rows in self.parts if rows.by_block is not None), None)
+
+    def priced(self, x: Array, side: Array | float, most: int) -> Array:
+        if not most or self._fused is None or self._fused.matrix.by_block is None or self._written_out is not None:
+            return super().priced(x, side, most)
+        return self._fused.priced(x, side, most)
+
     def __matmul__(self, v: Array) -> Array:
         if self._written_out is not None:
             return self._written_out @ v
@@ -100,6 +112,11 @@ class JoinedRows(Rows):
             return self._fused.sweep(x, visit)
         return self._sweep_largest(x, visit)
 
+    def sweep_and_gram(self, x: Array, visit: Travelling) -> tuple[Array, Array | None]:
+        if self._written_out is not None or self._fused is None:
+            return super().sweep_and_gram(x, visit)
+        return self._fused.sweep_and_gram(x, visit)
+
     def _sweep_largest(self, x: Array, visit: Visit) -> Array:
         """A sweep over the part with most entries; of the others each block is taken as it comes."""
         if not self.parts:
@@ -130,6 +147,17 @@ class JoinedRows(Rows):
             out[where] += part
             lengths[where] += length if rows.diagonal() is not None else length + 1
         return out, lengths
+
+    def added_up_with_sizes(self, u: Array, size: Array) -> tuple[Array, Array | int, Array]:
+        if self.by_block is None or self._written_out is not None:
+            return super().added_up_with_sizes(u, size)
+        out, lengths, sizes = np.zeros((3, self.shape[1]))
+        for where, rows in self.parts:
+            part, length, added = rows.added_up_with_sizes(u, size)
+            out[where] += part
+            sizes[where] += added
+            lengths[where] += length if rows.diagonal() is not None else length + 1
+        return out, lengths, sizes
 
     @cached_property
     def _lengths(self) -> Array:

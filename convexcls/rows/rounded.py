@@ -119,7 +119,8 @@ def _sum_error(rows: Rows, weights: Array) -> Array:
     """How far ``_added_up`` may be off: of each product by its own rounding and that of the entry, and those of the
     sum; of sparse rows no blocks are made."""
     n = rows.shape[0]
-    k = (n if _is_sparse(rows) else additions(n)) + rows.rounding + 5  # one for weights as given
+    sums = n if _is_sparse(rows) else additions(n) + rows.extra_parts
+    k = sums + rows.rounding + 5  # one for weights as given
     return np.asarray(1.02 * k * UNIT_ROUNDOFF * rows.column_max() * np.abs(weights).sum() + 8 * n * ETA)
 
 
@@ -129,8 +130,8 @@ def _added_up(rows: Rows, weights: Array) -> Array:
     if _is_sparse(rows):
         return rows.T @ weights
     out = np.zeros(rows.shape[1])
-    for block in row_blocks(rows.shape[0]):
-        out += np.add.reduce(rows[block].to_dense() * weights[block, None], axis=0)
+    for block, matrix in rows.in_blocks():
+        out += np.add.reduce(matrix * weights[block, None], axis=0)
     return out
 
 

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from functools import lru_cache
-from typing import Any
+from functools import lru_cache, partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
 
 from convexcls.arrays import Array, Indices, top
 from convexcls.caching import cached_property
-from convexcls.rows.base import Counts, Factors, Rows, Visit, as_rows, column_by_column
+from convexcls.rows.base import Counts, Factors, Rows, Travelling, Visit, as_rows, column_by_column
 from convexcls.rows.doubled import Doubled
 from convexcls.rows.in_memory import given_cells
+
+if TYPE_CHECKING:
+    from convexcls.rows.by_block import RowsByBlock
 
 
 @lru_cache(maxsize=64)
@@ -50,6 +53,12 @@ def _times(factor: float, row: list[Fraction]) -> list[Fraction]:
         return row if factor > 0 else [-value for value in row]
     exactly = Fraction(factor)
     return [exactly * value for value in row]
+
+
+def _visit_scaled(function: Any, u: Array, left: Array, *own: Array) -> tuple[Array, Any]:
+    left = column_by_column(left, u)
+    z, found = function(left * u, *own)
+    return left * z, found
 
 
 class ScaledRows(Rows):
@@ -103,12 +112,28 @@ class ScaledRows(Rows):
         inner, length = self.base.added_up(column_by_column(self.left, u) * u)
         return np.asarray(column_by_column(self.right, inner) * inner), length
 
+    @property
+    def by_block(self) -> RowsByBlock | None:  # type: ignore[override]
+        return self.base.by_block
+
+    def added_up_with_sizes(self, u: Array, size: Array) -> tuple[Array, Array | int, Array]:
+        if self.by_block is None:
+            return super().added_up_with_sizes(u, size)
+        left = column_by_column(self.left, u)
+        inner, length, sizes = self.base.added_up_with_sizes(left * u, np.abs(left) * size)
+        right = column_by_column(self.right, inner)
+        return np.asarray(right * inner), length, np.asarray(np.abs(right) * sizes)
+
     def sweep(self, x: Array, visit: Visit) -> Array:
+        right = column_by_column(self.right, x)
+        if isinstance(visit, Travelling):
+            scaled = Travelling(partial(_visit_scaled, visit.function), (self.left, *visit.own), visit.take)
+            return np.asarray(right * self.base.sweep(right * x, scaled))
+
         def visit_scaled(block: slice, u: Array) -> Array:
             left = column_by_column(self.left[block], u)
             return np.asarray(left * visit(block, left * u))
 
-        right = column_by_column(self.right, x)
         return np.asarray(right * self.base.sweep(right * x, visit_scaled))
 
     def _some_columns(self, chosen: Indices) -> Rows:
@@ -183,6 +208,7 @@ class ColumnRows(Rows):
     def __init__(self, base: Rows, chosen: Indices) -> None:
         self.base, self.chosen = base, chosen
         self.shape = (base.shape[0], chosen.size)
+        self.by_block = base.by_block
 
     def __matmul__(self, v: Array) -> Array:
         filled = np.zeros((self.base.shape[1], *v.shape[1:]))

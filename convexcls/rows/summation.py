@@ -85,9 +85,9 @@ def added_up_in_turn(sums: Array) -> Array:
     return _folded(sums.reshape(len(sums), -1)).reshape(sums.shape[1:])
 
 
-def additions_in_turn(n: int) -> int:
-    """So many numbers at most are added up, one after the other, in such a sum over n rows."""
-    return SUMMED_ROWS + _folds(BLOCK_ROWS // SUMMED_ROWS) + _folds(n // BLOCK_ROWS + 1)
+def additions_in_turn(n: int, extra: int = 0) -> int:
+    """So many numbers at most are added up, one after the other, in such a sum over n rows, with so many parts more."""
+    return SUMMED_ROWS + _folds(BLOCK_ROWS // SUMMED_ROWS) + _folds(n // BLOCK_ROWS + 1 + extra)
 
 
 def outer_products(X: Array, factors: Array, ones: bool = False, single_precision: bool = False) -> Array:

@@ -197,6 +197,8 @@ class Solver(ABC):
     finishes: ClassVar[bool] = False
     #: Whether the solver needs a matrix P written out; one that works with its rows does not.
     whole_matrix: ClassVar[bool] = True
+    #: Whether it goes through the rows by passes, so that it takes those that are read by block.
+    by_passes: ClassVar[bool] = False
     #: Whether the solver is a formula that gives all the digits that doubles have: where it finds nothing that can be
     #: proved, ``auto`` asks no other.
     final: ClassVar[bool] = False

@@ -40,7 +40,7 @@ from convexcls.rational.elimination import dot, independent_columns, solve
 from convexcls.rational.numbers import to_double
 from convexcls.rows import JoinedRows, Rows, as_rows
 from convexcls.rows.column_basis import ColumnBasis, rank_as_given
-from convexcls.rows.summation import mirrored, row_blocks
+from convexcls.rows.summation import mirrored
 
 #: More variables than this are not measured (duals of large problems, whose multipliers include one a variable).
 MAX_GROUP_UNKNOWNS = 2000
@@ -344,7 +344,7 @@ class GroupRows:
         assert self.basis is not None
         along, longest = self.basis.spread(self.basis.orthogonal), 0.0
         for rows, costs in zip(self.maps, self.costs, strict=True):
-            for block in row_blocks(rows.shape[0]):
+            for block in rows.own_blocks():
                 parts = (rows[block] @ along) / costs[block, None]
                 longest = max(longest, float(np.sqrt(np.square(parts).sum(axis=1)).max(initial=0.0)))
         return longest

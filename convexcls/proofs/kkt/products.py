@@ -238,8 +238,7 @@ class Gradient:
             used = np.flatnonzero(size)
             rows, z, size = rows[used], z[used], size[used]
         self.parts.append((rows, z))
-        pull, lengths = rows.added_up(z)
-        added = abs(rows).T @ size
+        pull, lengths, added = rows.added_up_with_sizes(z, size)
         self.pull += pull
         self.magnitude += added
         self.lengths += lengths

@@ -32,12 +32,22 @@ def data_digest(data: Data) -> str:
     """The digest of checked data, as 64 hexadecimal digits."""
     seen = hashlib.sha256()
     seen.update(f"convexcls-data/1 {data.n} {data.d} {'weighted' if data.weighted else 'plain'}\n".encode())
-    for start in range(0, data.n, BLOCK_SAMPLES):
-        stop = min(start + BLOCK_SAMPLES, data.n)
+    for start, stop, block in _blocks(data):
         heads = _heads(data, start, stop)
-        lines = [f"{head} {tail}\n" if tail else f"{head}\n" for head, tail in zip(heads, _entries(data, start, stop))]  # noqa: B905
+        tails = _entries(data, start, stop, block)
+        lines = [f"{head} {tail}\n" if tail else f"{head}\n" for head, tail in zip(heads, tails)]  # noqa: B905
         seen.update("".join(lines).encode())
     return seen.hexdigest()
+
+
+def _blocks(data: Data) -> Iterator[tuple[int, int, Any]]:
+    """The samples, a block at a time, with where they begin and end."""
+    if data.by_block is not None:
+        yield from ((rows.start, rows.stop, block) for rows, block in data.by_block.in_blocks())
+        return
+    for start in range(0, data.n, BLOCK_SAMPLES):
+        stop = min(start + BLOCK_SAMPLES, data.n)
+        yield start, stop, data.matrix[start:stop]
 
 
 def label_text(label: Any) -> str:
@@ -80,14 +90,13 @@ def _heads(data: Data, start: int, stop: int) -> list[str]:
     return [f"{target} {weight}" for target, weight in zip(targets, weights, strict=True)]
 
 
-def _entries(data: Data, start: int, stop: int) -> Iterator[str]:
+def _entries(data: Data, start: int, stop: int, block: Any) -> Iterator[str]:
     """The entries of each sample that are not zero."""
     if data.exact_matrix is not None:
         for i in range(start, stop):
             row = data.exact_matrix.row(i)
             yield " ".join(f"{j}:{entry_text(value)}" for j, value in enumerate(row) if value)
         return
-    block = data.matrix[start:stop]
     if sparse.issparse(block):
         yield from _sparse_entries(sparse.csr_array(block))
         return

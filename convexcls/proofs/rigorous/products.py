@@ -26,7 +26,6 @@ from convexcls.problem import Problem
 from convexcls.proofs.rigorous.rounding import ROUNDINGS_BESIDE_SUM, Ball, gamma, raised, spread, upward_sum
 from convexcls.rational.numbers import MAX_RATIONAL_ENTRIES, to_double
 from convexcls.rows import CentredRows, Factors, Rows
-from convexcls.rows.summation import row_blocks
 
 #: So many entries are added up in doubles, then these sums without rounding.
 PARTIAL_SUM_LENGTH = 32
@@ -143,11 +142,13 @@ class Products:
         else:
             self.count(core, 2)
         n, m = core.shape[0], len(z)
-        k = min(n, SUMMED_ROWS) + n // SUMMED_ROWS + ROUNDINGS_BESIDE_SUM
+        k = _additions(core) + ROUNDINGS_BESIDE_SUM
         g = gamma(k) + error.relative
-        mid = _blocked(core, np.column_stack([c.mid for c in z]))
+        columns = np.column_stack([c.mid for c in z])
+        spreads = np.column_stack([*(spread(c, g) for c in z), *D])
+        mid, rad = _blocked(core, columns, spreads)
         sizes = np.array([np.sum(c.size) for c in z] + [np.sum(d) for d in D])
-        rad = abs(core).T @ np.column_stack([*(spread(c, g) for c in z), *D]) + np.outer(error.absolute, sizes)
+        rad += np.outer(error.absolute, sizes)
         rad = rad * (1.0 + error.relative + 4.0 * (n + ROUNDINGS_BESIDE_SUM) * UNIT_ROUNDOFF) + 4 * (n + k) * ETA
         rad[nothing] = 0.0
         return _columns(mid, rad[:, :m]), [np.asarray(raised(reach)) for reach in rad[:, m:].T]
@@ -157,8 +158,12 @@ def product(rows: Rows, x: Sequence[Ball], error: EntryError) -> list[Ball]:
     """R x for several columns x."""
     k = rows.shape[1] + ROUNDINGS_BESIDE_SUM
     g = gamma(k) + error.relative
-    mid = _matmul(rows, np.column_stack([c.mid for c in x]))
-    rad = _matmul(abs(rows), np.column_stack([spread(c, g) for c in x])) * (1.0 + 4.0 * k * UNIT_ROUNDOFF) + 4 * k * ETA
+    columns, spreads = np.column_stack([c.mid for c in x]), np.column_stack([spread(c, g) for c in x])
+    if rows.by_block is not None:
+        mid, rad = rows.product_with_sizes(columns, spreads)
+    else:
+        mid, rad = _matmul(rows, columns), _matmul(abs(rows), spreads)
+    rad = rad * (1.0 + 4.0 * k * UNIT_ROUNDOFF) + 4 * k * ETA
     return _columns(mid, rad + error.absolute @ np.column_stack([c.size for c in x]) * (1 + g))
 
 
@@ -172,16 +177,28 @@ def _matmul(rows: Rows, columns: Array) -> Array:
     return rows @ columns if columns.shape[1] > 1 else (rows @ columns[:, 0])[:, None]
 
 
-def _blocked(core: Rows, columns: Array) -> Array:
-    """``core.T @ columns``, of long columns block by block."""
+def _additions(core: Rows) -> int:
+    """So many numbers at most are added up in a row by ``_blocked``."""
     n = core.shape[0]
+    by_block = core.by_block
+    if by_block is not None:
+        return by_block.most_additions
+    return min(n, SUMMED_ROWS) + n // SUMMED_ROWS
+
+
+def _blocked(core: Rows, columns: Array, sizes: Array) -> tuple[Array, Array]:
+    """``core.T @ columns``, of long columns block by block, and ``|core|' sizes``."""
+    n = core.shape[0]
+    if core.by_block is not None:
+        total, _, added = core.added_up_with_sizes(columns, sizes)
+        return total, added
     if n <= SUMMED_ROWS:
-        return core.T @ columns
+        return core.T @ columns, abs(core).T @ sizes
     out = np.zeros((core.shape[1], columns.shape[1]))
     for start in range(0, n, SUMMED_ROWS):
         rows = slice(start, min(start + SUMMED_ROWS, n))
         out += core[rows].T @ columns[rows]
-    return out
+    return out, abs(core).T @ sizes
 
 
 def _scaled(factor: Array | None, ball: Ball) -> Ball:
@@ -273,7 +290,7 @@ def _means(rows: CentredRows) -> Ball:
     members = (rows.groups[:, None] == np.arange(count)).astype(float)
 
     def blocks() -> Iterator[Array]:
-        for b in row_blocks(rows.shape[0]):
+        for b in rows.own_blocks():
             moved = rows.base[b].to_dense() - rows.origin
             yield (members[b, :, None] * moved[:, None, :]).reshape(len(moved), count * width)
 
@@ -285,7 +302,7 @@ def _means(rows: CentredRows) -> Ball:
 
 def _weighted_sum(rows: Rows, weights: Array) -> Ball:
     """R' weights."""
-    return _added_up((rows[b].to_dense() * weights[b, None] for b in row_blocks(rows.shape[0])), rows.shape[1])
+    return _added_up((rows[b].to_dense() * weights[b, None] for b in rows.own_blocks()), rows.shape[1])
 
 
 def _added_up(blocks: Iterator[Array], width: int) -> Ball:

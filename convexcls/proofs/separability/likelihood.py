@@ -22,7 +22,7 @@ from convexcls.rational.doubles import as_fractions
 from convexcls.rational.elimination import null_vector_near
 from convexcls.rows import DenseRows, Rows
 from convexcls.rows.signs import exact_signs
-from convexcls.rows.summation import distinct_rows, row_blocks
+from convexcls.rows.summation import distinct_rows
 
 #: Of rows with fewer entries a direction is not taken from a solver: all margins that can grow are looked for.
 MAX_EASY_ENTRIES = 20_000
@@ -90,7 +90,7 @@ class SeparatingLikelihood(Separating):
             if not np.all((slopes > low) & (slopes < high) | (term.weights == 0)):
                 return False
             pull, additions = whole.added_up(np.where(term.weights > 0, term.weights * slopes, 0.0))
-            reach = np.max([np.abs(whole[block] @ T).max(axis=0) for block in row_blocks(whole.shape[0])], axis=0)
+            reach = np.max([np.abs(whole[block] @ T).max(axis=0) for block in whole.own_blocks()], axis=0)
             sums = float(((whole.column_max() @ np.abs(T)) / reach).max(initial=1.0))
             gradient = (T.T @ pull) / reach
             curved = _least_curvature(few.gram(DenseRows(rows @ T / reach), u))

@@ -50,6 +50,7 @@ class ClosedFormSolver(Solver):
     name: ClassVar[str] = "closed-form"
     accepts: ClassVar[str] = "least squares, ridge, quadratics under linear equations"
     promise: ClassVar[float] = 1e-10
+    by_passes: ClassVar[bool] = True
 
     rank_tol: float = 1e-13
     refinements: int = 6
@@ -184,8 +185,10 @@ def by_normal_equations(function: SmoothObjective) -> tuple[Array, str] | None:
     others, these are left out, and of all minimisers the shortest is taken.
     """
     problem = function.problem
+    function.read_at_once()
     iterate = function.at(np.zeros(problem.size))
     columns = ColumnBasis.of_gram(iterate.hessian())
+    function.read_at_once(False)
     if columns is None or columns.condition > MAX_GRAM_CONDITION:
         return None
     if columns.others.size:
@@ -194,7 +197,11 @@ def by_normal_equations(function: SmoothObjective) -> tuple[Array, str] | None:
             return None
     size = np.zeros(problem.size)
     size[columns.columns] = columns.own_lengths
-    x = refined_steps(lambda at: -columns.solve_spread(function.at(at).gradient), problem.size, size)
+
+    def downhill(at: Array) -> Array:
+        return -columns.solve_spread((function.at(at) if np.any(at) else iterate).gradient)
+
+    x = refined_steps(downhill, problem.size, size)
     if x is None:
         return None
     if columns.others.size:

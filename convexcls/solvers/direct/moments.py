@@ -25,6 +25,7 @@ class MomentsSolver(Solver):
     name: ClassVar[str] = "moments"
     accepts: ClassVar[str] = "Gaussian likelihoods: linear costs and log-determinants, without constraints"
     promise: ClassVar[float] = 1e-8
+    by_passes: ClassVar[bool] = True
     final: ClassVar[bool] = True
 
     def refuses(self, problem: Problem) -> str:

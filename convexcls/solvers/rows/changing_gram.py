@@ -59,6 +59,8 @@ class ChangingGram:
         """R'WR of some rows, a block at a time."""
         if index.size == self.weights.size:
             return self.rows.gram(self.weights)
+        if self.rows.by_block is not None:  # in one reading
+            return self.rows[index].gram(self.weights[index])
         parts = (index[block] for block in row_blocks(index.size))
         return sum(
             (working_copy(self.rows, part).gram(self.weights[part]) for part in parts),

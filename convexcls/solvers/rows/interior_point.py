@@ -37,6 +37,7 @@ class InteriorPointSolver(Solver):
     name: ClassVar[str] = "interior-point"
     accepts: ClassVar[str] = "linear and quadratic programs with inequalities and few unknowns besides slacks"
     promise: ClassVar[float] = 1e-9
+    by_passes: ClassVar[bool] = True
     warm: ClassVar[bool] = True
 
     max_iter: int = 100

@@ -56,9 +56,9 @@ class RowProgram:
         zero, unbounded, sampled = np.zeros(n), np.full(n, np.inf), np.zeros(n, dtype=bool)
         return cls(P, q, rows, h, zero, unbounded, zero, A, b, sampled, np.arange(n), unit=unit)
 
-    def excess(self, x: Array) -> Array:
-        """r = R x - h."""
-        return self.rows @ x - self.h
+    def excess(self, x: Array, nearest: int = 0) -> Array:
+        """r = R x - h; so many of the ``nearest`` rows are wanted next."""
+        return self.rows.priced(x, self.h, nearest)
 
     def gradient(self, x: Array, a: Array, nu: Array) -> Array:
         """Px + q + R'a + A'nu."""

@@ -52,6 +52,8 @@ TIED_SHARE = 0.25
 #: sides, and to narrower ones until so many rows for each unknown are within.
 FEWEST_ROWS_PER_UNKNOWN, SAMPLED_ROWS_PER_UNKNOWN = 4, 48
 FIRST_WIDTH, MAX_WIDTHS, BAND_ROWS_PER_UNKNOWN = 1.2, 8, 2
+#: Of rows that are read by block a sample has no more entries.
+MAX_GATHERED_ENTRIES = 5_000_000
 #: How far each time, as a share of the width, and in how many steps.
 ACCURACY, MAX_STEPS_PER_WIDTH = 0.05, 8
 #: A column is in a sample where its squares add up to so many times that of its largest entry.
@@ -129,6 +131,9 @@ def _from_samples(program: RowProgram, run: Run) -> tuple[Array | None, float]:
         sizes.append(sizes[-1] // SAMPLE_GROWTH)
     if len(sizes) == 1:
         sizes.append(max(smallest, sizes[0] // SAMPLE_GROWTH))
+    if program.rows.by_block is not None:  # a sample is gathered here
+        most = max(smallest, MAX_GATHERED_ENTRIES // program.q.size)
+        sizes[1:] = sorted({min(size, most) for size in sizes[1:]}, reverse=True)
     order, few = RowOrder.of(program, sizes[1], sizes[-1]), np.flatnonzero(~program.sampled)
     x: Array | None = None
     size = 0

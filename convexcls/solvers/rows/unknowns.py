@@ -26,7 +26,6 @@ from scipy.linalg import LinAlgError, cholesky, eigh, pinvh
 from convexcls.arrays import Array, Indices
 from convexcls.rows import DenseRows, Rows, as_rows
 from convexcls.rows.column_basis import ColumnBasis
-from convexcls.rows.summation import row_blocks
 from convexcls.solvers.rows.row_program import RowProgram, working_copy
 
 #: Whether columns repeat each other is seen on so many rows.
@@ -58,7 +57,7 @@ class RowsInBasis(Rows):
 
     def gram(self, weights: Array) -> Array:
         out = np.zeros((self.shape[1], self.shape[1]))
-        for block in row_blocks(self.shape[0]):
+        for block in self.base.own_blocks():
             out += self[block].gram(weights[block])
         return out
 

@@ -48,6 +48,7 @@ class WorkingSetSolver(Solver):
     name: ClassVar[str] = "working-set"
     accepts: ClassVar[str] = "hard margins and widest slabs with few features, and quadratics of that shape"
     promise: ClassVar[float] = 1e-10
+    by_passes: ClassVar[bool] = True
     warm: ClassVar[bool] = True
 
     max_passes: int = 200
@@ -114,7 +115,7 @@ class _WorkingSetRun:
 
     def from_point(self, x: Array, support: Indices) -> Answer:
         """From a point, with the rows that are likely to be active."""
-        rows = self._nearest(self.program.excess(x), support)
+        rows = self._nearest(self.program.excess(x, self.most), support)
         return self._solve(self.work.pool(rows), np.flatnonzero(np.isin(rows, support))[: self.found.size])
 
     @property
@@ -123,7 +124,7 @@ class _WorkingSetRun:
 
     def _pool_at(self, v: Array) -> Pool:
         x = self.work.point(v)
-        excess = self.program.excess(x)
+        excess = self.program.excess(x, self.most)
         self._record(x, excess, 0, 0)
         return self.work.pool(self._nearest(excess, np.empty(0, dtype=np.intp)))
 
@@ -147,7 +148,7 @@ class _WorkingSetRun:
                 return self._contradiction()
             found.drop_weak()
             x, u = self._refined()
-            excess = self.program.excess(x)
+            excess = self.program.excess(x, self.most)
             self._record(x, excess, pool.names.size, found.count, np.maximum(u, 0.0))
             outside = excess > self._noise(x)
             outside[pool.names] = False

@@ -21,7 +21,6 @@ import numpy as np
 from convexcls.arrays import Array, Indices, least_squares
 from convexcls.problem import Problem
 from convexcls.rows.column_basis import ColumnBasis
-from convexcls.rows.summation import row_blocks
 from convexcls.solvers.base import Tracer
 from convexcls.solvers.smooth.objective import Iterate
 
@@ -186,7 +185,7 @@ def threshold_direction(iterate: Iterate) -> Array | None:
     for v in iterate.problem.quadratic:
         own[iterate.problem.layout[v]] = False
     flat: Indices = np.flatnonzero(own & (term.reach > 0))
-    for block in row_blocks(term.samples):
+    for block in term.rows.own_blocks():
         entries = term.rows[block].to_dense()[term.weights[block] > 0]
         flat = flat[np.all(np.abs(entries[:, flat]) == term.reach[flat], axis=0)]
         if not flat.size:

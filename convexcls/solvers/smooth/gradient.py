@@ -51,6 +51,7 @@ class GradientSolver(Solver):
     name: ClassVar[str] = "gradient"
     accepts: ClassVar[str] = "smooth losses without constraints, well conditioned"
     promise: ClassVar[float] = 1e-5
+    by_passes: ClassVar[bool] = True
     warm: ClassVar[bool] = True
     as_stated: ClassVar[bool] = True
 

@@ -38,6 +38,7 @@ class IRLSSolver(Solver):
     name: ClassVar[str] = "irls"
     accepts: ClassVar[str] = "logistic regression, with or without ridge penalty (shown as in the books)"
     promise: ClassVar[float] = 1e-8
+    by_passes: ClassVar[bool] = True
     warm: ClassVar[bool] = True
     as_stated: ClassVar[bool] = True
     rule: ClassVar[bool] = True

@@ -27,6 +27,7 @@ from convexcls.solvers.smooth.quasi_newton import (
     MIN_SAMPLES_PER_UNKNOWN,
     PENALISED_SHARE,
     StandIn,
+    begun,
     prepared,
     quasi_newton,
 )
@@ -72,6 +73,7 @@ class NewtonSolver(Solver):
     name: ClassVar[str] = "newton"
     accepts: ClassVar[str] = "smooth losses and quadratics without constraints"
     promise: ClassVar[float] = 1e-8
+    by_passes: ClassVar[bool] = True
     warm: ClassVar[bool] = True
 
     max_iter: int = 100
@@ -97,7 +99,8 @@ class NewtonSolver(Solver):
         if not self.guard:
             outcome = plain_newton(function.at(start.x), tol, self.max_iter, Progress(problem, tracer, self._detail))
         elif approximation == "exact":
-            outcome = newton(function.at(start.x), tol, self.max_iter, Progress(problem, tracer, self._detail))
+            function.read_at_once()
+            outcome = newton(begun(function, start.x), tol, self.max_iter, Progress(problem, tracer, self._detail))
         else:
             iterate, stand_in = prepared(function, start.x, approximation == "subsampled")
             outcome = DescentOutcome(iterate, "", False)
@@ -118,6 +121,8 @@ class NewtonSolver(Solver):
         size, samples = function.problem.size, sum(t.samples for t in function.terms)
         if size > MAX_DENSE_UNKNOWNS:
             return "free"
+        if size <= MAX_EASY_UNKNOWNS and all(t.rows.by_block is not None for t in function.terms):
+            return "exact"
         if function.problem.is_quadratic_program or samples * size * size <= MAX_EASY_PRODUCTS or function.has_matrix:
             return "exact"
         if size > MAX_EASY_UNKNOWNS and any(_is_better_by_class(t, size) for t in function.terms):

@@ -35,6 +35,7 @@ class NewtonKKTSolver(Solver):
     name: ClassVar[str] = "newton-kkt"
     accepts: ClassVar[str] = "smooth losses and entropies under linear equations, up to 3000 unknowns"
     promise: ClassVar[float] = 1e-8
+    by_passes: ClassVar[bool] = True
 
     max_iter: int = 100
 

@@ -28,6 +28,12 @@ class SmoothObjective:
         self.terms = tuple(smooth_term(problem, t) for t in problem.terms) if terms is None else terms
         self.has_matrix = bool(problem.matrices)
 
+    def read_at_once(self, at_once: bool = True) -> None:
+        """Whether rows that are read by block bring the Hessian with value and gradient: a reading of them takes longer
+        than their Gram matrix."""
+        for t in self.terms:
+            t.at_once = at_once and t.rows.by_block is not None
+
     @cached_property
     def height(self) -> int:
         """How many rows there are."""

@@ -217,6 +217,17 @@ def prepared(function: SmoothObjective, x: Array, dense: bool) -> tuple[Iterate,
     return begun, StandIn(factor_of_share(near.function.at(x), 0.0, begun.diagonal_curvature()))
 
 
+def begun(function: SmoothObjective, x: Array) -> Iterate:
+    """Where exact steps begin on rows that take long to read: from zero, at the minimum over a share of the samples;
+    on others where it is asked for."""
+    samples = max((t.samples for t in function.terms), default=0)
+    count = share_size(samples, x.size)
+    if np.any(x) or not all(t.at_once for t in function.terms) or not SAMPLES_PER_UNKNOWN_TO_START * x.size <= count:
+        return function.at(x)
+    iterate = function.at(start_on_share(function, count).x)
+    return iterate if iterate.objective < function.value_at_zero() else function.at(x)
+
+
 def _renewed(old: FactorsByClass, iterate: Iterate) -> FactorsByClass:
     return factors_by_class(iterate) or old
 

@@ -9,13 +9,15 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from copy import copy
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 import numpy as np
 
 from convexcls.arrays import Array, Indices
-from convexcls.losses import SoftmaxMargins
+from convexcls.losses import Loss, SoftmaxMargins
 from convexcls.problem import UNIT_SHARE, Problem, Term
-from convexcls.rows import Rows, block_gram
+from convexcls.rows import Rows, Travelling, block_gram
 from convexcls.rows.fused import FusedRows
 
 #: Up to so many rows are read without blocks: their arguments stay in the cache.
@@ -33,11 +35,15 @@ class Reading:
     arguments: Array
     slopes: Array
     curvature: Array | None = None
+    hessian: Array | None = None
 
 
 class SmoothTerm(ABC):
     """sum_i weights_i loss(M_i x + offset_i), to be read at one point after another. ``reach`` is the largest entry of
     each column of M, also where only some of its rows are taken."""
+
+    #: Whether the Hessian is wanted with every reading.
+    at_once: bool = False
 
     def __init__(self, term: Term, rows: Rows, reach: Array) -> None:
         self.name, self.loss, self.rows, self.reach = term.name, term.loss, rows, reach
@@ -91,6 +97,7 @@ class SmoothTerm(ABC):
     def share(self, samples: Indices) -> SmoothTerm:
         """The term over some of its samples, with weights that make up for the others."""
         out = copy(self)
+        out.at_once = False
         width = self.loss.width
         chosen = samples if width == 1 else (samples[:, None] * width + np.arange(width)).ravel()
         out.weights = self.weights[samples] * (self.samples / samples.size)
@@ -141,20 +148,19 @@ class SweptTerm(SmoothTerm):
         arguments, slopes = np.empty(n), np.empty(n)
         value, size = 0.0, self.at_zero
 
-        def visit(block: slice, u: Array) -> Array:
+        def take(block: slice, found: tuple[float, float, Array, Array]) -> None:
             nonlocal value, size
-            if self.offset is not None:
-                u += self.offset[block]
-            weights = self.weights[block] if self.uniform is None else self.uniform
-            part, slope = self.loss.weighed(u, weights)
-            value += part
-            arguments[block], slopes[block] = u, slope
-            pull = slope * weights
-            size += float(np.add.reduce(np.abs(pull)))
-            return pull
+            value, size = value + found[0], size + found[1]
+            arguments[block], slopes[block] = found[2:]
 
-        gradient = self.rows.sweep(x, visit)
-        return Reading(value, gradient, size, arguments, slopes)
+        own = [a for a in (self.offset, None if self.uniform is not None else self.weights) if a is not None]
+        function = partial(_weighed, self.loss, self.offset is not None, self.uniform)
+        visit = Travelling(function, tuple(own), take, partial(_curved, self.loss, self.uniform))
+        if self.at_once:
+            gradient, gram = self.rows.sweep_and_gram(x, visit)
+        else:
+            gradient, gram = self.rows.sweep(x, visit), None
+        return Reading(value, gradient, size, arguments, slopes, hessian=gram)
 
     def _read_at_once(self, x: Array) -> Reading:
         """The same of few rows, without the way through blocks, which would take longer than they do."""
@@ -168,6 +174,8 @@ class SweptTerm(SmoothTerm):
         return Reading(value, self.rows.transposed_matmul(pull), size, u, slopes)
 
     def hessian(self, reading: Reading, single_precision: bool = False) -> Array:
+        if reading.hessian is not None:
+            return reading.hessian
         weights = self.weights * self.curvature(reading)
         return self.rows.coarse_gram(weights) if single_precision else self.rows.gram(weights)
 
@@ -188,18 +196,13 @@ class ScoredTerm(SmoothTerm):
         probabilities, pulls = np.empty((self.scores.columns, n)), np.empty((self.scores.columns, n))
         value, size = 0.0, 0.0
 
-        def visit(block: slice, z: Array) -> Array:
+        def take(block: slice, found: tuple[float, float, Array, Array]) -> None:
             nonlocal value, size
-            weights = self.weights[block]
-            values, rest = _softmax(z, self.classes[block], probabilities[:, block], pulls[:, block])
-            counts = slice(None) if self.uniform else weights > 0
-            value += float(weights[counts] @ values[counts])
-            size += float(weights @ rest)
-            pull = pulls[:, block]
-            pull *= weights
-            return pull
+            value, size = value + found[0], size + found[1]
+            probabilities[:, block], pulls[:, block] = found[2:]
 
-        gradient = self.scores.sweep(x, visit)
+        function = partial(_weighed_scores, bool(self.uniform))
+        gradient = self.scores.sweep(x, Travelling(function, (self.classes, self.weights), take))
         return Reading(value, gradient, size, probabilities, pulls)
 
     def hessian(self, reading: Reading, single_precision: bool = False) -> Array:
@@ -231,6 +234,35 @@ class ScoredTerm(SmoothTerm):
 
     def _take(self, samples: Indices, chosen: Indices) -> None:
         self.scores, self.classes = self.scores[samples], self.classes[samples]
+
+
+def _weighed(
+    loss: Loss, moved: bool, uniform: float | None, u: Array, *own: Array
+) -> tuple[Array, tuple[float, float, Array, Array]]:
+    """The pull of a loss of one argument on some rows; with the value, the size, the arguments and the slopes."""
+    if moved:
+        u = u + own[0]
+    weights = own[-1] if uniform is None else uniform
+    value, slope = loss.weighed(u, weights)
+    pull = slope * weights
+    return pull, (value, float(np.add.reduce(np.abs(pull))), u, slope)
+
+
+def _curved(loss: Loss, uniform: float | None, found: Any, *own: Array) -> Array:
+    """The weighted curvatures behind what ``_weighed`` found."""
+    weights = own[-1] if uniform is None else uniform
+    return np.asarray(weights * loss.curvature(found[2]).ravel())
+
+
+def _weighed_scores(
+    alike: bool, z: Array, classes: Indices, weights: Array
+) -> tuple[Array, tuple[float, float, Array, Array]]:
+    """The same of the softmax loss, of scores; with the probabilities and the pull itself."""
+    p, pull = np.empty(z.shape), np.empty(z.shape)
+    values, rest = _softmax(z, classes, p, pull)
+    counts = slice(None) if alike else weights > 0
+    pull *= weights
+    return pull, (float(weights[counts] @ values[counts]), float(weights @ rest), p, pull)
 
 
 def _softmax(z: Array, classes: Indices, p: Array, pull: Array) -> tuple[Array, Array]:
