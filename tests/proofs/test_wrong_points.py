@@ -8,6 +8,7 @@ import pytest
 import convexcls as cc
 from convexcls.proofs.kkt.check import check_kkt
 from convexcls.proofs.verdict import certify, interrupted
+from tests.hunt.draw import draw
 from tests.small_problems import a, block, over
 
 TOL = 1e-6
@@ -379,3 +380,22 @@ def test_separability_has_the_last_word():
     same = kept.x
     assert kept.status == "undecided"
     assert not np.any(same)
+
+
+def test_a_light_sample_pays_no_more_than_its_weight():
+    """Weights from 1e-12 to 5e4, as the hunt drew them. A vertex that HiGHS takes for the optimum is 4.5 tolerances
+    above it: the multiplier of a light sample is 1e5 times its weight, so that of its slack's sign is below 0, by 1e-8
+    of the heaviest. So it is with the optimum where one multiplier is moved as far."""
+    case = draw(60219481, 993)
+    problem = getattr(cc, case.model)(case.X, case.y, **case.arguments)
+    exact = float(problem.solve(level="exact").certificate.optimum)
+    for solver in ("highs", "clarabel", "interior-point", "auto"):
+        s = problem.solve(solver)
+        assert s.status != "optimal" or abs(s.objective - exact) <= 1.01e-8 * problem.unit
+    optimum = problem.solve()
+    assert optimum.status == "optimal"
+    z = {name: np.array(value) for name, value in optimum.multipliers.items()}
+    light = int(np.argmin(case.weights))
+    z["slack_sign"][light] -= 1e-9 * max(case.weights)
+    z["margin"][light] += 1e-9 * max(case.weights)
+    assert "dual feasibility" in failing(problem, optimum.x, z)

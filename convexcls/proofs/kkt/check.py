@@ -452,10 +452,14 @@ class _Check:
     def _sign_yardsticks(self, c: Constraint, most: float, unit: Array | float) -> Yardsticks:
         """What a multiplier of the wrong sign is measured against: the largest of the block or, where all may be 0, a
         natural one. That is no more than what one unit of the right-hand side may cost: a slack costs far more where no
-        sample needs one. Of a distance, which at the optimum is at most the objective over its own cost, also that:
-        the row is off by at most twice the distance, on the steeper side."""
+        sample needs one. A slack is at the optimum at most the objective over its own cost: so the multiplier of its
+        sign is measured against that cost, too, and those of a distance, whose rows are off by at most twice the
+        distance, on the steeper side."""
         natural = self.sizes.natural_multiplier(c, float(np.max(unit, initial=0.0)))
         block = min(max(most, natural), self._costly(self.sizes.side(c) or self.sizes.units[c.name]))
+        if (own := self.sizes.sign_costs.get(c.name)) is not None:
+            costs = abs(self.objective - self.problem.constant)
+            return (1.0, block), (min(ratio(costs, self.scale), 1.0), own)
         if (distance := self.sizes.distances.get(c.name)) is None:
             return ((1.0, block),)
         return (1.0, block), (2.0 * distance.tilt, self.sizes.own_costs[distance.variable])

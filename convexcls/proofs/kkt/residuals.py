@@ -254,6 +254,8 @@ class Sizes:
     #: The slacks that stand for distances, by piece, and their own costs, infinite where there is none.
     distances: dict[str, Epigraph]
     own_costs: dict[str, Array]
+    #: The own costs of the slacks that a constraint keeps above a number, infinite where there is none.
+    sign_costs: dict[str, Array]
 
     def __init__(self, problem: Problem) -> None:
         structure = problem.remembered(Structure)
@@ -280,12 +282,13 @@ class Sizes:
             self.slack_costs[b.name] = max(costs, default=0.0)
         for c in problem.constraints:
             self.units[c.name] = max(c.unit, top(np.abs(c.rhs)))
-        self.slack_curvatures, self.slack_sides, self.signs, self.own_costs = {}, {}, {}, {}
+        self.slack_curvatures, self.slack_sides, self.signs, self.own_costs, self.sign_costs = {}, {}, {}, {}, {}
         for v, e in structure.slacks.items():
             self.slack_curvatures.update(dict.fromkeys([c.name for c in e.pieces], top(e.curvature)))
             self.slack_sides[v] = max([self.units[c.name] for c in e.pieces])
             for c in e.flat_pieces:
                 self.signs[v] = c.name
+                self.sign_costs[c.name] = np.where(e.cost > 0, e.cost, np.inf)
         self.distances = structure.distances
         for e in self.distances.values():
             self.own_costs[e.variable] = np.where(e.cost > 0, e.cost, np.inf)
