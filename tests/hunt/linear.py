@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 from tests.hunt.margins import unit
@@ -75,8 +74,8 @@ class Perceptron(Question):
 
     @property
     def _total(self) -> Any:
-        """The sum of the weights, rounded to a double: that is how the problem is defined."""
-        return rational(math.fsum(float(w.p) / float(w.q) for w in self.samples.weights))
+        """The sum of the weights."""
+        return sum(self.samples.weights, ZERO)
 
     def errors(self, point: Point, truth: Truth) -> dict[str, float]:
         margins = scores(self.samples.margin_rows(self.intercept), self.vector(point))

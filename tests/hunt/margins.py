@@ -22,8 +22,8 @@ def diagonal(values: Vector) -> list[Vector]:
 
 
 def costs(C: float, weights: Vector) -> Vector:
-    """C w_i, rounded to doubles: that is how the problem is defined."""
-    return [rational(C * (float(w.p) / float(w.q))) for w in weights]
+    """C w_i, without rounding."""
+    return [rational(C) * w for w in weights]
 
 
 class HardMargin(Question):
