@@ -168,7 +168,7 @@ def test_a_criterion_without_a_normalization_says_that_no_hyperplane_separates()
 
 
 def test_options_are_shown_as_they_are_typed():
-    with pytest.raises(TypeError, match=r"its options are: max_iter=None, raw=\{\}"):
+    with pytest.raises(TypeError, match=r"its options are: max_iter=None, time_limit=None, raw=\{\}"):
         cc.load("twenty_points").solve("cvxpy:OSQP", eps=1e-3)
 
 

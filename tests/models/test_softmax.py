@@ -409,7 +409,7 @@ class Shifted(NewtonSolver):
 
 
 def test_an_answer_out_of_the_gauge_is_put_there_before_it_is_judged(monkeypatch):
-    monkeypatch.setattr("convexcls.job.solver_class", lambda name: Shifted)
+    monkeypatch.setattr("convexcls.job.made", lambda given: Shifted())
     s = cc.SoftmaxMLE(X, Y).solve("newton")
     assert s.status == "optimal"
     assert np.abs(s.coef.sum(axis=0)).max() < 1e-12
