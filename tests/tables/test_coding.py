@@ -262,6 +262,17 @@ def test_a_certificate_of_a_table_verifies_against_its_raw_file(how, exact, tmp_
     assert not cc.verify(other, path)
 
 
+@pytest.mark.parametrize("positive", [None, 0, 1])
+def test_the_same_certificate_verifies_against_the_coded_samples(positive):
+    """Whichever label counts as +1; but for the other labels."""
+    X, y = [[0.0, 1.0], [1.0, 0.5], [2.0, 3.0], [3.0, -1.0], [1.5, 2.0], [0.5, 0.0]], [0, 1, 0, 1, 1, 0]
+    table = cc.Table({"a": [row[0] for row in X], "b": [row[1] for row in X], "y": y})
+    proof = table.samples("y", positive=positive).declare(cc.LogisticMLE, l2=1.0).solve().certificate.to_json()
+    assert positive is None or cc.verify(proof, table)
+    assert cc.verify(proof, X, y)
+    assert not cc.verify(proof, X, [1 - label for label in y])
+
+
 # ---- many levels ----------------------------------------------------------------------------------------------
 
 
