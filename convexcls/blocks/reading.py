@@ -175,6 +175,12 @@ class Plan:
 def _planned(source: Any, target: Any, features: Any, weights: Any, rows: int | None, form: str | None) -> Plan:
     if rows is not None and (not isinstance(rows, int) or rows < 1):
         raise ValueError(f"rows is {rows!r}: it must be a whole number above 0")
+    for name, given in (("target", target), ("weights", weights)):
+        if isinstance(given, (bool, int, float)):
+            raise DataError(
+                f"{name} is {given!r}: give the name of a column, a file of one number a row, or an array (of .npy files "
+                "a column is none of them: keep it in a file of its own)"
+            )
     y = None if isinstance(target, str) and not _is_file(target) else target
     y = _vector(y) if isinstance(y, str) else y
     own_weights = None if isinstance(weights, str) else weights
