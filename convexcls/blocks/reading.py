@@ -178,8 +178,8 @@ def _planned(source: Any, target: Any, features: Any, weights: Any, rows: int | 
     for name, given in (("target", target), ("weights", weights)):
         if isinstance(given, (bool, int, float)):
             raise DataError(
-                f"{name} is {given!r}: give the name of a column, a file of one number a row, or an array (of .npy files "
-                "a column is none of them: keep it in a file of its own)"
+                f"{name} is {given!r}: give the name of a column, a file of one number a row, or an array (columns of "
+                ".npy files have no names: keep this one in a file of its own)"
             )
     y = None if isinstance(target, str) and not _is_file(target) else target
     y = _vector(y) if isinstance(y, str) else y
