@@ -27,6 +27,8 @@ from convexcls.wording import listed, shorten
 
 #: Coefficients within reach are at least so many times the largest of the solution.
 LEAST_REACH = 1e3
+#: A feature that goes has at least such a share of the largest part in what it is a combination of.
+LARGE_PART = 0.05
 #: Larger tables are not looked at.
 MAX_ENTRIES = 100_000_000
 MAX_TOLD = 6
@@ -87,22 +89,33 @@ def dependence(problem: Problem) -> Dependence | None:
         return None
     null = np.zeros((data.d + 1, basis.others.size))
     null[: len(basis.null_vectors)] = basis.null_vectors
-    others = basis.others.copy()
-    if data.d in others:  # the intercept stays: the feature that has the largest part in it goes instead
-        k = int(np.flatnonzero(others == data.d)[0])
-        sizes = np.abs(null[:, k])[: data.d] * basis.lengths[: data.d]
-        sizes[others[others < data.d]] = 0.0
-        others[k] = j = int(np.argmax(sizes))
-        if not sizes[j] > 0.0:
-            return None
+    lengths = np.ones(data.d + 1)
+    lengths[: basis.lengths.size] = basis.lengths
+    found = _by_last_features(null, lengths)
+    if found is None:
+        return None
+    others, null = found
+    return Dependence(data.features, np.setdiff1d(np.arange(data.d), others), others, null)
+
+
+def _by_last_features(null: Array, lengths: Array) -> tuple[Indices, Array] | None:
+    """The null vectors combined so that each is the unit for one feature, the last ones that have a large part in them:
+    a sum comes after its parts, and a choice by the largest pivot would be a tie. The last entry, the intercept, stays.
+    None where some vector has no feature in it."""
+    left, order = list(range(null.shape[1])), {}
+    for j in range(len(null) - 2, -1, -1):
+        parts = np.abs(null[:, left]) * lengths[:, None]
+        shares = parts[j] / parts.max(axis=0)
+        if not shares.size or not shares.max() >= LARGE_PART:
+            continue
+        k = left.pop(int(np.argmax(shares)))
         own = null[:, k] / null[j, k]
         null = null - np.outer(own, null[j])
-        null[:, k] = own
-        if not np.all(np.isfinite(null)):
-            return None
-    order = np.argsort(others)
-    others, null = others[order], null[:, order]
-    return Dependence(data.features, np.setdiff1d(np.arange(data.d), others), others, null)
+        null[:, k], order[j] = own, k
+    if left or not np.all(np.isfinite(null)):
+        return None
+    others = np.array(sorted(order), dtype=np.intp)
+    return others, null[:, [order[j] for j in others.tolist()]]
 
 
 def without(model: Model, found: Dependence) -> Model:
