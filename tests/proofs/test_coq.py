@@ -262,3 +262,13 @@ def test_proofs_of_other_data_do_not_compile(tmp_path):
             texts.append(as_definition(text.replace(data, changed), True))
     run = compiled(texts, tmp_path)
     assert run.returncode == 0, run.stderr
+
+
+def test_no_name_gets_out_of_its_comment():
+    """Neither that of a problem nor that of a variable."""
+    hostile = 'mine *) Axiom all : False. (* "'
+    least = cc.Constraint("least", {hostile: [[-1.0]]}, rhs=-1.0)
+    problem = cc.Problem(hostile, [cc.Variable(hostile, 1, "x")], linear={hostile: [1.0]}, constraints=[least])
+    text = body(problem.solve(level="exact").certificate.to_coq())
+    assert text.count("mine * ) Axiom all : False. ( * '") == 2
+    assert hostile not in text

@@ -62,7 +62,7 @@ def certificate_coq(certificate: Certificate, library: bool = True) -> str:
 
 def _file(body: list[str], name: str, library: bool) -> str:
     head = [library_text()] if library else [REQUIRED]
-    rule = f"(* ---- this problem: {name} ".ljust(117, "-") + " *)"
+    rule = _comment(f"(* ---- this problem: {name} ".ljust(117, "-"))
     return "\n".join([*head, rule, "", *body, ""])
 
 
@@ -273,7 +273,7 @@ def _any_program(problem: Problem) -> Stated:
     squares = [f"({w}, {_list(m)}, {t})" for w, m, t in p.squares]
     sides = [[f"({_list(a)}, {b})" for a, b in zip(rows.left, rows.right, strict=True)] for rows in (p.equal, p.below)]
     lines = [
-        f"(* The unknowns are, in this order: {layout}. *)",
+        _comment(f"(* The unknowns are, in this order: {layout}."),
         f"Definition problem : program := Program {p.scale} [",
         *_joined(squares),
         f"]%Z {_list(p.linear)}%Z ({p.constant})%Z [",
