@@ -72,7 +72,13 @@ class FunctionSolver(Solver):
 
         def multipliers(given: Any) -> dict[str, Array]:
             joined = np.concatenate([np.ravel(part) for part in given]) if isinstance(given, (tuple, list)) else given
-            both = np.asarray(joined, dtype=float).ravel()
+            try:
+                both = np.asarray(joined, dtype=float).ravel()
+            except (TypeError, ValueError):
+                raise ValueError(
+                    f"solver {self.name!r} returned multipliers that are no numbers ({type(given).__name__}): it must "
+                    "return x, or (x, multipliers) with those of A's rows and then of G's in one array"
+                ) from None
             m = qp.b.size
             return qp.multipliers(both[:m], both[m:]) if both.size == m + qp.h.size else {}
 

@@ -337,3 +337,9 @@ def test_the_command_line_takes_what_stands_in_the_folder(site):
     missing = run(site, "-c", console, "solve", "data.csv", "--model", "logistic", "--solver", "mine:Stops", path=False)
     assert missing.returncode == 2
     assert "there is no 'Stops' in the module 'mine'" in missing.stderr
+
+
+def test_multipliers_that_are_no_numbers_are_named():
+    told = cc.solver(lambda P, q, A, b, G, h: (np.zeros(len(q)), {"margin": 0.0}), accepts="qp", name="told")
+    with pytest.raises(ValueError, match=r"solver 'told' returned multipliers that are no numbers \(dict\)"):
+        cc.SoftMarginSVM([[0], [1], [2], [3]], [0, 1, 0, 1]).solve(told)
