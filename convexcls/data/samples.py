@@ -49,6 +49,8 @@ class Data:
     exact_weights: tuple[Fraction, ...] | None = None
     #: How the samples were made of a table, where they were.
     coding: Coding | None = None
+    #: Whether the entries were text, which is what the doubles show.
+    written: bool = False
 
     @property
     def n(self) -> int:
@@ -80,7 +82,7 @@ class Data:
         """The samples in the form in which a model or a prediction takes them: with names and basis."""
         if self.expanded is not None:
             return self.expanded
-        return Named(self.matrix, self.features, given=self.exact_matrix, coding=self.coding)
+        return Named(self.matrix, self.features, given=self.exact_matrix, coding=self.coding, written=self.written)
 
     @property
     def rounded(self) -> Data:
@@ -214,11 +216,11 @@ def check_data(X: Any, y: Any, sample_weight: Any = None, real_target: bool = Fa
     target = as_vector(y, "y", n)
     weights = check_weights(sample_weight, n)
     own = None if sample_weight is None else given_vector(as_vector(sample_weight, "sample_weight", n), "sample_weight")
-    coding = getattr(X, "coding", None)
+    coding, written = getattr(X, "coding", None), getattr(X, "written", False)
     if real_target:
         numbers, reals = finite_doubles(target, "y"), given_vector(target, "y")
         names = feature_names(X, d)
-        return Data(matrix, numbers, None, None, weights, names, None, expanded, exact, reals, own, coding)
+        return Data(matrix, numbers, None, None, weights, names, None, expanded, exact, reals, own, coding, written)
     classes, labels = class_numbers(target)
     check_label_count(labels, n, several)
     if isinstance(y, Labels) and set(y.names) == set(labels):
@@ -228,7 +230,7 @@ def check_data(X: Any, y: Any, sample_weight: Any = None, real_target: bool = Fa
     if len(labels) == 2:
         coded = signs = 2.0 * coded - 1.0
     names = feature_names(X, d)
-    return Data(matrix, coded, signs, labels, weights, names, classes, expanded, exact, None, own, coding)
+    return Data(matrix, coded, signs, labels, weights, names, classes, expanded, exact, None, own, coding, written)
 
 
 def check_weights(sample_weight: Any, n: int) -> Array:
