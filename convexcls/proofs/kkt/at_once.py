@@ -61,8 +61,8 @@ class AtOnce(NamedTuple):
     gradient: Array
 
     def holds(self, tol: float) -> bool:
-        """Whether all of them are at most ``tol``."""
-        return all(value <= tol for value in self[:4])  # also of what is not a number: then it does not
+        """Whether all of them are so far below ``tol`` that the measures are at most ``tol``."""
+        return all(value <= SHARE * tol for value in self[:4])  # also of what is not a number: then it does not
 
 
 class MeasuredLater(KKT):
@@ -167,7 +167,7 @@ class _Bounds:
         for where, p in self.diagonals:
             self.pull[where] = p * x[where]
         self.curvature = sum([0.5 * float(x[where] @ self.pull[where]) for where, _ in self.diagonals])
-        self.size, self.linear, self.price = np.abs(self.pull), 0.0, 0.0
+        self.size, self.price = np.abs(self.pull), 0.0
         if problem.linear:
             self.pull += problem.q
             size = np.abs(problem.q)
@@ -273,13 +273,12 @@ class _Bounds:
     def _unit(self, block: _Block, c: Constraint, unit: float) -> float:
         """What a violation is surely measured against: the right-hand side, of a homogeneous row its own left-hand
         side, and no more than an unknown has room for."""
-        bounds = () if self.structure is None else self.structure.bounds
-        bound = any(c is b for b in bounds)
+        structure = self.structure
         if not unit:
             sizes = abs(block.rows) @ self.reach
             unit = top(sizes) if not block.plain and len(c.entries) == 1 else float(sizes.min(initial=math.inf))
-        if bound and self.structure is not None:
-            low, high = self.structure.limits
+        if structure is not None and any(c is b for b in structure.bounds):
+            low, high = structure.limits
             unit = min(unit, float(np.where(high > low, high - low, math.inf).min()))
         return unit
 
@@ -316,7 +315,7 @@ class _Bounds:
         variables = [v.name for v in self.problem.variables if v.kind not in BY_SAMPLE]
         free = [v for v in variables if v not in self.problem.quadratic]
         summed = [(b, own) for b in self.blocks if (own := [v for v in free if b.sums(v)])]
-        if self.problem.gauge or max([len(own) for _, own in summed], default=0) > 1:
+        if any(len(own) > 1 for _, own in summed):
             return [([v for v in free if any(v in own for _, own in summed)], [b for b, _ in summed])]
         return [([v], blocks) for v in free if (blocks := [b for b, own in summed if v in own])]
 
@@ -326,7 +325,7 @@ class _Bounds:
             largest = np.max([b.rows.column_max()[where] for b in blocks], axis=0)
             return top(residual[where] / largest) if largest.all() else math.inf
         columns = [b.columns(self.problem, names, where) for b in blocks]
-        if len(names) == 1 and columns[0].shape[1] == 1:
+        if columns[0].shape[1] == 1:
             largest = max([top(np.abs(K)) for K in columns])
             return ratio(largest * float(residual[where][0]), float(sum([np.vdot(K, K) for K in columns])))
         gram = sum([K.T @ K for K in columns], np.zeros(()))
