@@ -178,8 +178,7 @@ class _Bounds:
         self.inherited: Array | float = 0.0
         self.largest = self.lost = self.losses = 0.0
         self.violation = self.infeasible = self.slackness = self.cost = self.sides = 0.0
-        slacks = any(not b.plain for b in blocks if isinstance(b.stated, Constraint))
-        self.structure = problem.remembered(Structure) if slacks else None
+        self.structure = None if all(b.plain for b in blocks) else problem.remembered(Structure)
 
     def found(self, multipliers: Mapping[str, Array]) -> AtOnce | None:
         """The bounds; None where norms say nothing."""
@@ -195,7 +194,7 @@ class _Bounds:
             z = multipliers[b.stated.name]
             if b.stated.relation == "<=" and z.size and not float(z.min()) >= 0.0:
                 return None
-            self._add(b, z, np.abs(z) if b.stated.relation == "==" else z)
+            self._add(b, z, np.abs(z))
         self.objective = self.curvature + float(problem.q @ self.x) + problem.constant + self.losses
         self.scale = max(problem.unit, abs(self.objective))
         if not 0.0 < self.scale < math.inf:
@@ -253,7 +252,7 @@ class _Bounds:
         self.sides = max(self.sides, unit)
         over = np.abs(mid) if equal else np.maximum(mid, 0.0)
         near = c.size if equal else int(np.count_nonzero(mid > -rad))
-        size, products = (np.abs(z) if equal else z), np.abs(z * mid)
+        size, products = np.abs(z), np.abs(z * mid)
         if near:
             most, together = top(over) + rad, float(over.sum()) + near * rad
             price = max(self.largest, self.price, self._bend * most)

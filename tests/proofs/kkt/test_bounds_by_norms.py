@@ -257,6 +257,18 @@ BY_HAND = {
         (over(2, block("cap", [[1.0, 1.0], [0.0, 0.0]], 1.0), linear={"x": [1.0, 1.0]}), a(0, 0), {"cap": a(1, 0)}),
         {"stationarity": math.inf},
     ),
+    "an unknown that no row has, beside others": (
+        (
+            pair(
+                cc.Constraint("first", {"u": [[3.0], [4.0]]}, rhs=9.0),
+                cc.Constraint("second", {"w": sparse.csr_array(a(4, 0)[None])}, rhs=9.0),
+                linear={"u": [3.0], "w": [1.0, 0.0]},
+            ),
+            a(0, 0, 0, 0),
+            {"first": a(1, 0), "second": a(1)},
+        ),
+        {"stationarity": math.inf},
+    ),
     "an unknown that no row has": (
         (over(2, block("cap", [[1.0, 0.0]], 1.0), linear={"x": [1.0, 1.0]}), a(0, 0), {"cap": a(1)}),
         {"stationarity": math.inf},
