@@ -98,6 +98,11 @@ class DenseRows(AsGiven):
         return self.array
 
 
+def _with_data(matrix: Any, data: Array) -> Any:
+    """A compressed matrix with other entries in the same places."""
+    return type(matrix)((data, matrix.indices, matrix.indptr), shape=matrix.shape)
+
+
 class SparseRows(AsGiven):
     """The rows of a sparse matrix in compressed form. CSR and CSC are used in place; other formats are
     converted once."""
@@ -110,6 +115,10 @@ class SparseRows(AsGiven):
     @cached_property
     def _by_row(self) -> Any:
         return self.matrix.tocsr()
+
+    @cached_property
+    def _by_column(self) -> Any:
+        return self.matrix.tocsc()
 
     @property
     def entries(self) -> int:
@@ -145,15 +154,33 @@ class SparseRows(AsGiven):
     def entry_counts(self) -> tuple[Counts, Counts]:
         """Of the compressed form directly."""
         matrix = self.matrix
-        there = matrix.data != 0
-        across = np.bincount(matrix.indices[there], minlength=self.shape[matrix.format == "csr"])
-        ends = np.concatenate([[0], np.cumsum(there)])[matrix.indptr]
-        along = np.diff(ends)
+        there, width = matrix.data != 0, self.shape[matrix.format == "csr"]
+        if there.all():
+            across, along = np.bincount(matrix.indices, minlength=width), np.diff(matrix.indptr)
+        else:
+            across = np.bincount(matrix.indices[there], minlength=width)
+            along = np.diff(np.concatenate([[0], np.cumsum(there)])[matrix.indptr])
         return (along, across) if matrix.format == "csr" else (across, along)
 
     def gram(self, weights: Array) -> Array:
-        weighted = sparse.diags_array(np.sqrt(weights)) @ self.matrix
-        return np.asarray((weighted.T @ weighted).toarray())
+        if not (weights == 1.0).all():
+            return self._gram(np.sqrt(weights))
+        if self.shape[1] ** 2 > self.entries:
+            return self._gram(None)
+        return self._plain_gram.copy()
+
+    @cached_property
+    def _plain_gram(self) -> Array:
+        """R'R, kept where it takes less memory than the entries: solvers and checks ask for it in turn."""
+        return self._gram(None)
+
+    def _gram(self, roots: Array | None) -> Array:
+        """(roots R)'(roots R)."""
+        by_row, by_column = self._by_row, self._by_column
+        if roots is not None:
+            by_row = _with_data(by_row, by_row.data * np.repeat(roots, np.diff(by_row.indptr)))
+            by_column = _with_data(by_column, by_column.data * roots[by_column.indices])
+        return np.asarray((by_column.T @ by_row).toarray())
 
     def __getitem__(self, index: Any) -> SparseRows:
         return SparseRows(self._by_row[index], self.given_at(index))
