@@ -80,13 +80,13 @@ def _pieces(data: Data) -> Iterator[bytes | Parts]:
         for pieces in data.by_block.each_from(_of_samples, targets, weights, common=(places,)):
             yield from pieces
         return
-    matrix = sparse.csr_array(data.matrix) if data.sparse else data.matrix
+    matrix = sparse.csr_array(data.matrix) if data.sparse else data.matrix  # of which rows are taken fast
     for start in range(0, data.n, BLOCK_SAMPLES):
         rows = slice(start, min(start + BLOCK_SAMPLES, data.n))
         if data.exact_matrix is None:
             yield _parts(matrix[rows], targets[rows], weights[rows], places)
         else:
-            exact = [data.exact_matrix.row(i) for i in range(rows.start, rows.stop)]
+            exact = np.array([data.exact_matrix.row(i) for i in range(rows.start, rows.stop)], dtype=object)
             yield _parts(exact, targets[rows], weights[rows], places)
 
 
@@ -94,10 +94,10 @@ def _vectors(data: Data) -> tuple[Any, Any, Indices | None]:
     """The class numbers or the real targets, the weights (no columns of them where all are 1), and the places of the
     labels in the order of their texts (None of real targets)."""
     weights = data.given_weights if data.weighted else np.empty((data.n, 0))
-    if data.classes is None or data.labels is None:
+    if data.classes is None:
         targets = data.target if data.exact_reals is None else np.array(data.exact_reals, dtype=object)
         return targets, weights, None
-    texts = label_texts(data.labels)
+    texts = label_texts(data.grouping[1])
     place = {text: k for k, text in enumerate(sorted(texts))}
     return data.classes, weights, np.array([place[text] for text in texts])
 
@@ -153,10 +153,6 @@ def _parts(block: Any, targets: Any, weights: Any, places: Indices | None) -> Pa
 
 def _entries(block: Any) -> tuple[Any, Any, Any]:
     """How many entries of each sample are not zero, the columns of samples that have zeros, and the values."""
-    if isinstance(block, list):
-        exact = np.empty((len(block), len(block[0])), dtype=object)
-        exact[:] = block
-        block = exact
     if sparse.issparse(block):
         block = sparse.csr_array(block, copy=True)
         block.sum_duplicates()
@@ -165,7 +161,7 @@ def _entries(block: Any) -> tuple[Any, Any, Any]:
     else:
         there = np.asarray(block) != 0
         counts = there.sum(axis=1)
-        if counts.size and counts.min() == block.shape[1]:
+        if counts.min() == block.shape[1]:
             return counts, counts[:0], block
         columns, values = np.nonzero(there)[1], block[there]
     return counts, columns[np.repeat(counts < block.shape[1], counts)], values

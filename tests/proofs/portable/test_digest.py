@@ -100,6 +100,15 @@ def test_it_does_not_tell_how_the_samples_are_read(rows):
     assert data_digest(check_data(read.X, labels, several=True)) == data_digest(check_data(full, labels, several=True))
 
 
+def test_zeros_that_are_stored_are_left_alone():
+    """They are not in the digest, and stay in the data."""
+    X = sparse.csr_array((np.array([0.0, 3.0, 2.0]), np.array([0, 1, 0]), np.array([0, 2, 3])), shape=(2, 2))
+    data = check_data(X, [0, 1])
+    assert data_digest(data) == data_digest(check_data(X.toarray(), [0, 1]))
+    assert data.matrix.toarray().tolist() == [[0.0, 3.0], [2.0, 0.0]]
+    assert data.matrix.nnz == check_data(X, [0, 1]).matrix.nnz
+
+
 def test_every_value_and_every_place_counts():
     """Over the edge of a block, too."""
     X, labels, weights = drawn(BLOCK_SAMPLES + 2, 2, seed=4)
