@@ -122,7 +122,8 @@ def without(model: Model, found: Dependence) -> Model:
     names = tuple(data.features[j] for j in found.kept)
     coding = None if data.coding is None or data.expanded is not None else data.coding.without(found.left_out)
     declare = cast(Any, type(model))
-    fewer = declare(Named(data.matrix[:, found.kept], names, given=given, coding=coding), data.given, **arguments)
+    matrix = data.matrix[:, found.kept] if data.by_block is None else data.matrix.select_columns(found.kept)
+    fewer = declare(Named(matrix, names, given=given, coding=coding), data.given, **arguments)
     left_out = listed(map(shorten, found.left_out), MAX_TOLD, " and {} more")
     vars(fewer)["name"] = f"{model.name} without {left_out}"  # which its proof tells; a problem's parts are fixed
     return cast(Model, fewer)

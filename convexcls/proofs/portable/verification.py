@@ -28,12 +28,16 @@ from convexcls.files import open_input
 from convexcls.models import Model, by_kind
 from convexcls.proofs.certificate import Certificate
 from convexcls.proofs.portable.checks import check_claim
-from convexcls.proofs.portable.digest import data_digest, label_texts
+from convexcls.proofs.portable.digest import FORM, data_digest, label_texts
 from convexcls.proofs.portable.numbers import CertificateError, read_number, write_number
 from convexcls.proofs.portable.parsing import MAX_FILE_CHARACTERS, Parsed, parse
+from convexcls.proofs.portable.text_digest import TEXT_FORM, text_digest
 from convexcls.rational.numbers import GivenNumber, remembered_number, to_double
 from convexcls.tables import Table, coded_samples, read_table
 from convexcls.wording import short_rational
+
+#: How the digest of data is made, by what a file says of it.
+DIGESTS = {FORM: data_digest, TEXT_FORM: text_digest}
 
 
 @dataclass(frozen=True)
@@ -164,8 +168,9 @@ def _compare(parsed: Parsed, data: Data) -> None:
     labels = None if data.labels is None else label_texts(data.labels)
     if parsed.labels != labels:
         raise CertificateError("the certificate speaks of other labels than the data have")
-    if parsed.sha256 != data_digest(data):
-        raise CertificateError("the data are not those that the certificate speaks of: their digests differ")
+    if parsed.sha256 != DIGESTS[parsed.digest](data):
+        read = " (data that are read by block are the doubles nearest to what is written)" if data.by_block else ""
+        raise CertificateError(f"the data are not those that the certificate speaks of: their digests differ{read}")
 
 
 def _text(certificate: Any) -> str:
