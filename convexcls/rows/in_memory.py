@@ -10,6 +10,7 @@ from scipy import sparse
 
 from convexcls.arrays import Array, Indices
 from convexcls.caching import cached_property
+from convexcls.compilation import compiles
 from convexcls.data import Given, GivenCells, compressed
 from convexcls.rows.base import Counts, Rows, Visit
 from convexcls.rows.summation import BLOCK_ROWS, added_up_in_parts, largest_size, outer_products, sweep_blocks
@@ -119,7 +120,12 @@ class SparseRows(AsGiven):
         return np.asarray(self.matrix @ v)
 
     def transposed_matmul(self, u: Array) -> Array:
-        return np.asarray(self.matrix.T @ u)
+        return np.asarray(self._transposed @ u)
+
+    @cached_property
+    def _transposed(self) -> Any:
+        """The transpose, which shares the memory."""
+        return self.matrix.T
 
     def added_up(self, u: Array) -> tuple[Array, Array | int]:
         return self.transposed_matmul(u), self._longest_column
@@ -152,8 +158,17 @@ class SparseRows(AsGiven):
         return (along, across) if matrix.format == "csr" else (across, along)
 
     def gram(self, weights: Array) -> Array:
+        if compiles(self.entries * self.row_length):
+            from convexcls.rows import sparse_loops  # not at import: numba takes longer to load than all the rest
+
+            return sparse_loops.gram(self._by_row, np.asarray(weights, dtype=float))
         weighted = sparse.diags_array(np.sqrt(weights)) @ self.matrix
         return np.asarray((weighted.T @ weighted).toarray())
+
+    def gram_diagonal(self, weights: Array) -> Array:
+        squares = self.matrix.copy()
+        squares.data *= squares.data
+        return np.asarray(squares.T @ weights)
 
     def __getitem__(self, index: Any) -> SparseRows:
         return SparseRows(self._by_row[index], self.given_at(index))
@@ -167,6 +182,10 @@ class SparseRows(AsGiven):
     def _largest_by_column(self) -> Array:
         if self.matrix.format != "csr":
             return largest_size(self.matrix, axis=0)
+        if compiles(self.entries):
+            from convexcls.rows import sparse_loops
+
+            return sparse_loops.largest_by_column(self.matrix)
         out = np.zeros(self.shape[1])
         np.maximum.at(out, self.matrix.indices, np.abs(self.matrix.data))  # SciPy would convert it for this
         return out
