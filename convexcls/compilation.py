@@ -6,8 +6,12 @@ is run.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any, TypeVar
+
+#: To load numba takes as long as SciPy does for some tens of loops of so many steps, which is what a solver makes.
+MIN_STEPS_TO_LOAD = 2_000_000
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -19,6 +23,11 @@ def has_numba() -> bool:
     except ImportError:
         return False
     return True
+
+
+def compiles(work: int) -> bool:
+    """Whether a loop of so many steps is compiled: numba is there, and loaded or worth loading."""
+    return "numba" in sys.modules or (work > MIN_STEPS_TO_LOAD and has_numba())
 
 
 def compiled(function: F) -> F:

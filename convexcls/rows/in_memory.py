@@ -10,6 +10,7 @@ from scipy import sparse
 
 from convexcls.arrays import Array, Indices
 from convexcls.caching import cached_property
+from convexcls.compilation import compiles
 from convexcls.data import Given, GivenCells, compressed
 from convexcls.rows.base import Counts, Rows, Visit
 from convexcls.rows.summation import BLOCK_ROWS, added_up_in_parts, largest_size, outer_products, sweep_blocks
@@ -128,7 +129,12 @@ class SparseRows(AsGiven):
         return np.asarray(self.matrix @ v)
 
     def transposed_matmul(self, u: Array) -> Array:
-        return np.asarray(self.matrix.T @ u)
+        return np.asarray(self._transposed @ u)
+
+    @cached_property
+    def _transposed(self) -> Any:
+        """The transpose, which shares the memory."""
+        return self.matrix.T
 
     def added_up(self, u: Array) -> tuple[Array, Array | int]:
         return self.transposed_matmul(u), self._longest_column
@@ -164,7 +170,7 @@ class SparseRows(AsGiven):
 
     def gram(self, weights: Array) -> Array:
         if not (weights == 1.0).all():
-            return self._gram(np.sqrt(weights))
+            return self._gram(weights)
         if self.shape[1] ** 2 > self.entries:
             return self._gram(None)
         return self._plain_gram.copy()
@@ -174,13 +180,24 @@ class SparseRows(AsGiven):
         """R'R, kept where it takes less memory than the entries: solvers and checks ask for it in turn."""
         return self._gram(None)
 
-    def _gram(self, roots: Array | None) -> Array:
-        """(roots R)'(roots R)."""
-        by_row, by_column = self._by_row, self._by_column
-        if roots is not None:
+    def _gram(self, weights: Array | None) -> Array:
+        """R' diag(weights) R; the weights are ones where none are given."""
+        by_row = self._by_row
+        if compiles(self.entries * self.row_length):
+            from convexcls.rows import sparse_loops  # not at import: numba takes longer to load than all the rest
+
+            return sparse_loops.gram(by_row, np.ones(self.shape[0]) if weights is None else weights)
+        by_column = self._by_column
+        if weights is not None:
+            roots = np.sqrt(weights)
             by_row = _with_data(by_row, by_row.data * np.repeat(roots, np.diff(by_row.indptr)))
             by_column = _with_data(by_column, by_column.data * roots[by_column.indices])
         return np.asarray((by_column.T @ by_row).toarray())
+
+    def gram_diagonal(self, weights: Array) -> Array:
+        squares = self.matrix.copy()
+        squares.data *= squares.data
+        return np.asarray(squares.T @ weights)
 
     def __getitem__(self, index: Any) -> SparseRows:
         return SparseRows(self._by_row[index], self.given_at(index))
@@ -194,6 +211,10 @@ class SparseRows(AsGiven):
     def _largest_by_column(self) -> Array:
         if self.matrix.format != "csr":
             return largest_size(self.matrix, axis=0)
+        if compiles(self.entries):
+            from convexcls.rows import sparse_loops
+
+            return sparse_loops.largest_by_column(self.matrix)
         out = np.zeros(self.shape[1])
         np.maximum.at(out, self.matrix.indices, np.abs(self.matrix.data))  # SciPy would convert it for this
         return out
