@@ -49,13 +49,14 @@ class ActiveSetSolver(Solver):
         rows = max((c.size for c in problem.constraints), default=0)
         if rows > MAX_ROWS:
             return f"it takes at most {MAX_ROWS} rows, and the problem has {rows}"
-        if problem.matrices:
-            return why_not_a_box_program(problem)
-        return why_no_dual_program(problem)
+        reason = why_not_a_box_program(problem) if problem.matrices else why_no_dual_program(problem)
+        program = reason or problem.remembered(SmallProgram.of)
+        return program if isinstance(program, str) else ""
 
     def solve(self, problem: Problem, tol: float, callback: Callback | None = None) -> Answer:
-        program = SmallProgram.of_kernel(problem) if problem.matrices else SmallProgram.of_rows(problem)
-        return Answer(None, message=program) if isinstance(program, str) else program.descended(self, Tracer(callback))
+        program = problem.remembered(SmallProgram.of)
+        assert isinstance(program, SmallProgram)
+        return program.descended(self, Tracer(callback))
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,6 +73,11 @@ class SmallProgram:
     total: float | None
 
     @classmethod
+    def of(cls, problem: Problem) -> SmallProgram | str:
+        """The problem so, or why it is another."""
+        return cls.of_kernel(problem) if problem.matrices else cls.of_rows(problem)
+
+    @classmethod
     def of_rows(cls, problem: Problem) -> SmallProgram | str:
         """With b = c a, which has the intercept's column in place of signs; a and b are the same without one."""
         source = DualProgram.of(problem)
@@ -86,9 +92,13 @@ class SmallProgram:
         return cls(source, _NONE, M, p, source.compliance / c**2, np.fmin(*ends), np.fmax(*ends), total)
 
     @classmethod
-    def of_kernel(cls, problem: Problem) -> SmallProgram:
+    def of_kernel(cls, problem: Problem) -> SmallProgram | str:
         """As it is read for pairs of unknowns, with the whole of the kernel matrix."""
         source = BoxProgram.of(problem)
+        if source.store.capacity < problem.size:
+            return "it keeps the whole of the kernel matrix, which is more than the memory that was allowed"
+        if np.any(source.low > source.high):
+            return "the bounds exclude each other"
         everyone = np.arange(problem.size)
         array, slots = source.store.place(everyone)
         K, p = array if np.array_equal(slots, everyone) else array[slots], source.p

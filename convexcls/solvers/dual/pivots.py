@@ -34,6 +34,8 @@ FLAT = 1e-12
 EPS = 2.0**-52
 #: How often what rounding left of the equations is taken out.
 CORRECTIONS = 3
+#: More unknowns than this are factorized at once.
+MANY = 32
 #: After so many sweeps it is known of most unknowns at which bound they are.
 SWEEPS = 5
 
@@ -271,14 +273,48 @@ def _move(b: Array, low: Array, high: Array, i: int, step: float) -> None:
 def _factorized(K: Array, M: Array, sigma: float, diagonal: Array, b: Array, low: Array, high: Array, A: Indices,
                 R: Array, inactive: Array) -> int:
     """Let all join A that are between their bounds and do not depend on those before them; the size of A."""
+    inside = np.flatnonzero((low < b) & (b < high))
+    if K.size and inside.size > MANY:
+        m = _at_once(K, sigma, inside, R)
+        A[:m] = inside[:m]
+        inactive[A[:m]] = 0.0
+        if m:
+            return m
     m = 0
-    for i in range(b.size):
-        if low[i] < b[i] < high[i] and m < R.shape[0]:
+    for i in inside:
+        if m < R.shape[0]:
             _fill_column(K, M, sigma, A, m, i, R)
             pivot = _pivot(R, m, diagonal[i] + sigma)
             if pivot > FLAT * (diagonal[i] + sigma):
                 m = _join(A, m, i, R, pivot)
-                inactive[i] = False
+                inactive[i] = 0.0
+    return m
+
+
+@compiled_reordered
+def _at_once(K: Array, sigma: float, inside: Indices, R: Array) -> int:
+    """R and e of many unknowns by one factorization; their number, or 0 where they nearly depend on each other."""
+    m = inside.size
+    block = np.empty((m, m))
+    for k in range(m):
+        row = K[inside[k]]
+        for j in range(m):
+            block[k, j] = row[inside[j]] + sigma
+    try:
+        L = np.linalg.cholesky(block)
+    except Exception:  # noqa: BLE001: a matrix that is not positive definite, by the one name that compiled code knows
+        return 0
+    for k in range(m):
+        if not L[k, k] * L[k, k] > FLAT * block[k, k]:
+            return 0
+    R[:m, :m] = L.T
+    e = np.ones(m)
+    for k in range(m):
+        e[k] /= R[k, k]
+        row, part = R[k], e[k]
+        for j in range(k + 1, m):
+            e[j] -= part * row[j]
+    R[:m, -2] = e
     return m
 
 
@@ -336,9 +372,13 @@ def descend(K: Array, M: Array, p: Array, compliance: Array, diagonal: Array, lo
                 inactive[j] = 0.0
         i, worst = _most_violating(b, g, s, low, high, inactive)
         if worst <= noise:
-            if fresh >= CORRECTIONS or m == 0 and fresh > 0:
+            if fresh > CORRECTIONS:
                 return OPTIMAL, g, s, steps, g
-            g = gradient(K, M, p, compliance, b)
+            g, left = gradient(K, M, p, compliance, b), 0.0
+            for k in range(m):
+                left = max(left, abs(g[A[k]] + s))
+            if left <= 8.0 * EPS * (unit + abs(s)):
+                fresh = CORRECTIONS
             m, s = _settle(K, M, compliance, low, high, has_sum, b, g, A, m, R, inactive, d, s)
             fresh += 1
             continue
