@@ -100,6 +100,8 @@ def equilibrate(problem: Problem) -> Scaled:
 
 def _exponents(sizes: Array) -> Exponents:
     """The power of two nearest to each size, 0 where the size is comfortable (or none)."""
+    if _near_one(sizes):
+        return np.zeros(sizes.shape, dtype=np.int64)
     known = np.isfinite(sizes) & (sizes > 0)
     e = np.rint(np.log2(np.where(known, sizes, 1.0))).astype(np.int64)
     return np.where(np.abs(e) <= MAX_UNSCALED_EXPONENT, 0, e)
@@ -147,7 +149,13 @@ def _balance(problem: Problem) -> tuple[Exponents, dict[str, int]] | None:
 
 def _all_near_one(sizes: Iterable[Array]) -> bool:
     """Whether all entries but zeros are near one as they are: then neither columns nor blocks are moved."""
-    return all(((size < NEAR_ONE) & ((size > 1.0 / NEAR_ONE) | (size == 0.0))).all() for size in sizes)
+    return all(_near_one(size) for size in sizes)
+
+
+def _near_one(sizes: Array) -> bool:
+    if sizes.min(initial=1.0) > 1.0 / NEAR_ONE:  # as mostly: no size is 0
+        return bool(sizes.max(initial=1.0) < NEAR_ONE)
+    return bool(((sizes < NEAR_ONE) & ((sizes > 1.0 / NEAR_ONE) | (sizes == 0.0))).all())
 
 
 def _balance_blocks(

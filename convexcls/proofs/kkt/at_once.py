@@ -104,7 +104,7 @@ def is_small(problem: Problem) -> bool:
 @np.errstate(all="ignore")  # what overflows is not a number in the end, and then nothing is said
 def bounded_at_once(problem: Problem, x: Array, multipliers: Mapping[str, Array]) -> AtOnce | None:
     """Bounds of the measures at a finite point; None where there are none to be had by norms."""
-    if problem.norm_bounds or problem.matrices or not problem.blocks or not is_small(problem):
+    if problem.norm_bounds or problem.matrices or not problem.blocks or not problem.remembered(is_small):
         return None
     if problem.rounds_costs or problem.remembered(centre) is not None:
         return None
