@@ -7,6 +7,7 @@ import math
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg.blas import ddot
 from scipy.linalg.lapack import dpotrf, dtrtri
 
 Array = NDArray[np.float64]
@@ -20,6 +21,9 @@ ETA = 2.0**-1074
 #: Whole numbers up to this are doubles, and so are their sums.
 LARGEST_EXACT_INTEGER = 2**53
 
+#: BLAS counts entries in 32 bits.
+MAX_BLAS_SIZE = 2**31 - 1
+
 #: An eigenvalue below minus this fraction of the largest entry is negative; above it may be rounding.
 SEMIDEFINITE_TOLERANCE = 1e-10
 
@@ -32,9 +36,9 @@ def top(values: Array) -> float:
 def all_finite(values: Array) -> bool:
     """Whether every entry is a finite number. The sum of squares tells it in one short call, unless it overflows
     itself."""
-    if values.flags.forc:  # in one piece: nothing is copied
+    if values.flags.forc and 0 < values.size <= MAX_BLAS_SIZE:  # in one piece: nothing is copied
         flat = values.ravel("K")
-        if math.isfinite(flat @ flat):
+        if math.isfinite(ddot(flat, flat)):  # unlike NumPy's products it does not warn
             return True
     return bool(np.isfinite(values).all())
 

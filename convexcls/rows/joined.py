@@ -68,6 +68,8 @@ class JoinedRows(Rows):
         return DenseRows(np.abs(self.to_dense())) if self.written is not None else abs(self._written_out or self)
 
     def _filled(self) -> Array:
+        if len(self.parts) == 1 and self.parts[0][1].shape == self.shape:
+            return self.parts[0][1].to_dense()
         out = np.zeros(self.shape)
         for where, rows in self.parts:
             out[:, where] += rows.to_dense()

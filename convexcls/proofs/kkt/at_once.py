@@ -178,6 +178,8 @@ class _Bounds:
         self.inherited: Array | float = 0.0
         self.largest = self.lost = self.losses = 0.0
         self.violation = self.infeasible = self.slackness = self.cost = self.sides = 0.0
+        #: What is known of columns of the same rows.
+        self.factors: dict[tuple[int, ...], tuple[Array, float]] = {}
         slacks = any(not b.plain for b in blocks if isinstance(b.stated, Constraint))
         self.structure = problem.remembered(Structure) if slacks else None
 
@@ -325,19 +327,35 @@ class _Bounds:
         if all(b.rows.one_entry_each for b in blocks):  # a row is its entry's change
             largest = np.max([b.rows.column_max()[where] for b in blocks], axis=0)
             return top(residual[where] / largest) if largest.all() else math.inf
-        columns = [b.columns(self.problem, names, where) for b in blocks]
-        if len(names) == 1 and columns[0].shape[1] == 1:
+        if len(names) == 1 and residual[where].size == 1:
+            columns = [b.columns(self.problem, names, where) for b in blocks]
             largest = max([top(np.abs(K)) for K in columns])
             return ratio(largest * float(residual[where][0]), float(sum([np.vdot(K, K) for K in columns])))
-        gram = sum([K.T @ K for K in columns], np.zeros(()))
+        size, square = self._factored(names, blocks, where)
+        if not square < math.inf:
+            return math.inf
+        off = residual[where] / size
+        return INVERTED * math.sqrt(square * float(off @ off))
+
+    def _factored(self, names: list[str], blocks: list[_Block], where: Any) -> tuple[Array, float]:
+        """The lengths of some columns, and ‖L^-1‖^2 of the factor L of their Gram matrix in units of these; infinite
+        where they nearly depend on each other. Variables of the same rows, as Fisher's directions are, have one."""
+        same = tuple([id(b.stated.entries[v]) for b in blocks for v in names if b.sums(v)])
+        if not self.problem.gauge and (known := self.factors.get(same)) is not None:
+            return known
+        gram = np.zeros(())
+        for b in blocks:
+            K = b.columns(self.problem, names, where)
+            gram = gram + K.T @ K
         size = np.sqrt(gram.diagonal())
         scaled = self.problem.fill_null_directions(gram / size / size[:, None], size, where)
         lower, info = dpotrf(scaled, lower=1)
-        if info != 0 or not lower.diagonal().min() >= SMALLEST_PIVOT:
-            return math.inf
-        inverse = dtrtri(lower, lower=1)[0].ravel()
-        off = residual[where] / size
-        return INVERTED * math.sqrt(float(inverse @ inverse) * float(off @ off))
+        square = math.inf
+        if info == 0 and lower.diagonal().min() >= SMALLEST_PIVOT:
+            inverse = dtrtri(lower, lower=1)[0].ravel("K")
+            square = float(inverse @ inverse)
+        self.factors[same] = size, square
+        return size, square
 
     def _cost(self, residual: Array) -> float:
         """What the residuals of all unknowns cost."""
