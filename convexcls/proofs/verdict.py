@@ -197,7 +197,9 @@ def _judge_point(
             return None, None, f"the multipliers of {name!r} are not {size} finite numbers"
     kkt, gradient = _measured(problem, x, given, tol)
     attained = None
-    if needs_attainment_proof(problem):
+    if isinstance(kkt, MeasuredLater) and kkt.known.attained >= PROOF:
+        attained = kkt.known.attained if needs_attainment_proof(problem) else None
+    elif needs_attainment_proof(problem):
         entries = sum([problem.rows(t).entries for t in problem.terms])
         far = entries > MAX_EASY_ENTRIES and kkt.stationarity.relative > HOPELESS * tol
         attained = -np.inf if far else attainment(problem, x, given, gradient)

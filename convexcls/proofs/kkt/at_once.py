@@ -13,6 +13,8 @@ primal feasibility   the largest violation by the block's unit, and all of them 
 dual feasibility     every sign, exactly
 complementarity      the largest product, by the objective
 gap                  the sum of what the residuals cost, each with its absolute value
+attainment           the least distance of a slope from the ends of its range, less the change of multipliers above,
+                     relative to that distance: never more than what ``attainment.py`` measures
 
 so that where these are below a quarter of a tolerance, the conditions hold to that tolerance. What norms do not decide,
 or problems of another kind, are left to ``check.py``, which also works out the measures themselves where somebody looks
@@ -59,6 +61,8 @@ class AtOnce(NamedTuple):
     objective: float
     scale: float
     gradient: Array
+    #: How far slopes stay inside their range when the residual is removed; minus infinity where that is not bounded.
+    attained: float
 
     def holds(self, tol: float) -> bool:
         """Whether all of them are at most ``tol``."""
@@ -176,7 +180,8 @@ class _Bounds:
         self.additions = float(ROUNDINGS_BESIDE_SUM)
         self.off: Array | float = 0.0
         self.inherited: Array | float = 0.0
-        self.largest = self.lost = self.losses = 0.0
+        self.largest = self.lost = self.losses = self.change = 0.0
+        self.room = math.inf
         self.violation = self.infeasible = self.slackness = self.cost = self.sides = 0.0
         #: What is known of columns of the same rows.
         self.factors: dict[tuple[int, ...], tuple[Array, float]] = {}
@@ -215,7 +220,7 @@ class _Bounds:
         # a measure and its rounding may come of two unknowns, or of two yardsticks: what each gives is added up
         stationarity = self._relative(measured, rad) + self._change(residual)
         measures = stationarity, self.infeasible, self.slackness / self.scale, gap / self.scale
-        return AtOnce(*measures, self.violation, self.objective, self.scale, self.pull)
+        return AtOnce(*measures, self.violation, self.objective, self.scale, self.pull, self._attained())
 
     # ---- what blocks add ------------------------------------------------------------------------------------------
 
@@ -247,6 +252,9 @@ class _Bounds:
             off = own * UNIT_ROUNDOFF * float(sizes.sum()) + error
             self.inherited = self.inherited + block.rows.column_max() * (off * RAISE)
         self.losses += t.value(u)
+        if loss.slopes_end:
+            off = (SLOPE_ROUNDING + loss.width) * UNIT_ROUNDOFF + 2.0 * loss.steepest * rad
+            self.room = min(self.room, float((weights * (loss.room(slopes) - off)).min()))
 
     def _add_constraint(self, block: _Block, c: Constraint, z: Array) -> None:
         mid, rad, side = block.values(self.x, self.reach, c.rhs)
@@ -310,7 +318,22 @@ class _Bounds:
         """At least the change of multipliers, relative to the largest, that removes the residual of unknowns without
         curvature in sums over samples; infinite where their columns nearly depend on each other."""
         unit = self.largest if self.problem.terms else min(self.largest, self._costly)
-        return ratio(max([self._change_of(residual, *group) for group in self._groups()], default=0.0), unit)
+        self.change = max([self._change_of(residual, *group) for group in self._groups()], default=0.0)
+        return ratio(self.change, unit)
+
+    def _attained(self) -> float:
+        """What the change leaves of the room of the slopes, where it removes the residual of all unknowns that have no
+        curvature of their own."""
+        problem = self.problem
+        if not self.room > 0.0 or problem.linear or len(problem.terms) < len(problem.blocks):
+            return -math.inf
+        free = [v for v in problem.variables if v.name not in problem.quadratic]
+        curved = all(p.all() for _, p in self.diagonals)
+        if not curved or not all(b.sums(v.name) for v in free for b in self.blocks if v.name in b.stated.entries):
+            return -math.inf
+        if any(v.kind in BY_SAMPLE for v in free):
+            return -math.inf
+        return 1.0 - self.change * RAISE / self.room
 
     def _groups(self) -> list[tuple[list[str], list[_Block]]]:
         """The unknowns without curvature in sums over samples, with the blocks that add them up: all together, or
