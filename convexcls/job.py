@@ -249,7 +249,7 @@ class Job:
         proofs: dict[str, Any] = {"farkas": answer.farkas, "direction": answer.direction}
         if rule or answer.farkas is not None or answer.direction is not None:  # a learning rule for what it does
             return certify(self.problem, x, multipliers, tol, **proofs, stand_in=not rule)
-        first = certify(self.problem, x, multipliers, tol) if is_small(self.problem) else None
+        first = certify(self.problem, x, multipliers, tol) if self.problem.remembered(is_small) else None
         if first is not None and (first.status != "optimal" or isinstance(first.kkt, MeasuredLater)):
             return first  # bounds by norms say that no columns depend on each other
         return self._shortest(answer, tol) or first or certify(self.problem, x, multipliers, tol)
@@ -324,7 +324,8 @@ class Job:
             direction = None if direction is None else self.centred.restore(direction, {})[0]
         if x is not None and not self.worker.rule:
             x = settled(self.problem, x, tol)
-        return replace(answer, x=x, multipliers=dict(multipliers), farkas=farkas, direction=direction)
+        told = answer.message, answer.iterations, answer.trace
+        return Answer(x, dict(multipliers), *told, farkas, direction, answer.report)
 
     def _point(self, values: Any) -> Array | None:
         """A point in the units of the form. None where there is none, or where it does not fit: a solver is not even

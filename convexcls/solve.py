@@ -105,7 +105,7 @@ def solve(
     shown = level == "float" and (solver != "auto" or LIMIT in options)  # for what it is, proved or not
     if found.interrupted or found.cut_off:
         return found
-    if not shown:
+    if not (shown or (level == "float" and found.status != "undecided")):
         found = found.at_level(level, digits)
     if found.status != "undecided" or _is_rule(solver):
         return found

@@ -302,13 +302,16 @@ def class_numbers(target: NDArray[Any]) -> tuple[Indices, tuple[Any, ...]]:
     if kind in "fiub" and target.size:  # two labels are told apart without sorting
         low, high = target.min(), target.max()
         second = target == high
-        if low != high and np.all(second | (target == low)):
+        if low != high and np.count_nonzero(second) + np.count_nonzero(target == low) == target.size:
             return second.astype(np.intp), (plain(low), plain(high))
         if kind in "iu" and int(high) - int(low) < target.size:  # nor are a few numbers
             wide = target if target.dtype.itemsize == 8 else target.astype(np.int64)  # differences may not fit in less
-            places = (wide - wide.min()).astype(np.intp)
-            there = np.bincount(places) > 0
-            return (np.cumsum(there) - 1)[places], tuple(int(low) + k for k in np.flatnonzero(there).tolist())
+            places = (wide - wide.dtype.type(low)).astype(np.intp, copy=False)
+            counts = np.bincount(places)
+            named = tuple([int(low) + k for k in counts.nonzero()[0].tolist()])
+            if len(named) == counts.size:  # no number between is left out
+                return places, named
+            return ((counts > 0).cumsum() - 1)[places], named
     found, inverse = np.unique(target, return_inverse=True)
     return inverse.ravel().astype(np.intp), tuple(plain(label) for label in found)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
@@ -10,7 +11,7 @@ from typing import Any, Literal, cast
 
 import numpy as np
 
-from convexcls.arrays import Array, Indices
+from convexcls.arrays import Array, Indices, all_finite
 from convexcls.caching import cached_property
 from convexcls.data import Coded
 from convexcls.data.numbers import given_vector
@@ -105,15 +106,18 @@ class Variable:
 
 
 def frozen_vector(values: Any, size: int, name: str) -> Array:
-    """A read-only copy of a vector of that size, from one number or as many as there are entries; of codes themselves."""
+    """A read-only copy of a vector of that size, from one number or as many as there are entries; codes themselves."""
     if isinstance(values, Coded) and values.size == size and np.isfinite(values).all():
         return cast("Array", values.astype(np.float64))
-    array = np.array(values, dtype=float)
-    if array.ndim > 1 or array.size not in (1, size):
-        raise ProblemError(f"{name} has {array.size} entries, it needs {size} (or one for all)")
-    if not np.isfinite(array).all():
-        raise ProblemError(f"{name} holds a number that is not finite")
-    out = np.full(size, array) if array.ndim == 0 or array.size != size else array
+    if type(values) is float and math.isfinite(values):
+        out = np.full(size, values)
+    else:
+        array = np.array(values, dtype=float)
+        if array.ndim > 1 or array.size not in (1, size):
+            raise ProblemError(f"{name} has {array.size} entries, it needs {size} (or one for all)")
+        if not all_finite(array):
+            raise ProblemError(f"{name} holds a number that is not finite")
+        out = np.full(size, array) if array.ndim == 0 or array.size != size else array
     out.setflags(write=False)
     return out
 
@@ -135,7 +139,7 @@ def frozen_rows(entries: Mapping[str, Any], name: str) -> Mapping[str, Rows]:
     if len(heights := {r.shape[0] for r in rows.values()}) > 1:
         raise ProblemError(f"block {name!r} has entries of different heights: {sorted(heights)}")
     for variable, r in rows.items():
-        if not np.isfinite(r.column_max()).all():
+        if not all_finite(r.column_max()):
             raise ProblemError(f"block {name!r} has a coefficient of {variable!r} that is not finite")
     return frozen(rows)
 

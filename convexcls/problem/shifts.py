@@ -46,8 +46,8 @@ def far_columns(rows: Rows) -> Array | None:
         far = np.flatnonzero(rows.entry_counts()[1] == n)
         columns = matrix.tocsc()[:, far].toarray() if far.size else np.zeros((n, 0))
     else:
-        first = matrix[:FIRST_ROWS]
-        low, high = first.min(axis=0, initial=np.inf), first.max(axis=0, initial=-np.inf)
+        first = np.ascontiguousarray(matrix[:FIRST_ROWS].T)
+        low, high = first.min(axis=1, initial=np.inf), first.max(axis=1, initial=-np.inf)
         if ((low <= 0.0) & (high >= 0.0)).all():  # as of most data: all have 0 between their values
             return None
         far = np.flatnonzero(_is_far(low, high))

@@ -64,7 +64,7 @@ MAX_MULTIPLIER_CHANGE = 0.5
 
 def needs_attainment_proof(problem: Problem) -> bool:
     """Whether some loss of the problem has no minimiser of its own."""
-    return any(np.isfinite(t.loss.slopes).any() for t in problem.terms)
+    return any(t.loss.slopes_end for t in problem.terms)
 
 
 def attainment(problem: Problem, x: Array, multipliers: Mapping[str, Array], gradient: Array | None = None) -> float:

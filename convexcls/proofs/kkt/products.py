@@ -53,6 +53,7 @@ MAX_ROWS_MULTIPLIED_ALL = 2000
 
 #: What is known of rows, as long as they are there.
 _KNOWN: WeakKeyDictionary[Rows, EntryError] = WeakKeyDictionary()
+_KNOWN_FROM_AFAR: WeakKeyDictionary[Rows, EntryError | None] = WeakKeyDictionary()
 
 
 class RowFacts(NamedTuple):
@@ -90,11 +91,15 @@ def _entry_errors(rows: JoinedRows, closely: bool) -> tuple[float, Array | float
 
 
 def _error_of(core: Rows, closely: bool) -> EntryError:
-    if core not in _KNOWN and not closely and (afar := error_from_afar(core)) is not None:
-        return afar
-    if core not in _KNOWN:
-        _KNOWN[core] = entry_error(core)
-    return _KNOWN[core]
+    if (known := _KNOWN.get(core)) is not None:
+        return known
+    if not closely:
+        if core not in _KNOWN_FROM_AFAR:
+            _KNOWN_FROM_AFAR[core] = error_from_afar(core)
+        if (afar := _KNOWN_FROM_AFAR[core]) is not None:
+            return afar
+    known = _KNOWN[core] = entry_error(core)
+    return known
 
 
 def plain_values(rows: JoinedRows, x: Array, block: Block, field: str, closely: bool = False) -> tuple[Array, float]:

@@ -66,7 +66,7 @@ class ClosedFormSolver(Solver):
         return ""
 
     def solve(self, problem: Problem, tol: float, callback: Callback | None = None) -> Answer:
-        if np.any(problem.q) or problem.matrices:
+        if problem.matrices or (problem.linear and problem.q.any()):
             x, multipliers, message = _equations(problem)
         elif problem.constraints:
             x, multipliers, message = solve_under_equations(problem, self.rank_tol)
