@@ -6,7 +6,6 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from convexcls.arrays import Array, Indices
 from convexcls.caching import cached_property
