@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -35,7 +38,8 @@ class Conversion:
 
 def convert_blocks(samples: BlockSamples, folder: Any) -> Conversion:
     """Write each block as a .npy file in ``folder``, beside them the labels and the weights, where there are any, in
-    ``labels.npy`` and ``weights.npy``. A folder that holds any of these files already is refused.
+    ``labels.npy`` and ``weights.npy``. A folder that holds any of these files already is refused. Where one of them
+    cannot be written, as on a full disk, none is left.
 
     >>> import convexcls as cc
     >>> import tempfile
@@ -47,7 +51,7 @@ def convert_blocks(samples: BlockSamples, folder: Any) -> Conversion:
     <2 samples of 1 feature in 2 blocks>
     """
     folder = Path(folder)
-    rows, files = samples.rows, []
+    rows, files = samples.rows, list[Path]()
     if rows.is_sparse:
         raise DataError("the blocks are sparse: .npy files would hold all zeros")
     folder.mkdir(parents=True, exist_ok=True)
@@ -59,20 +63,38 @@ def convert_blocks(samples: BlockSamples, folder: Any) -> Conversion:
     for _ in rows.each(_nothing):
         pass
     before = time.perf_counter() - begun
-    for name, piece in zip(names, rows.pieces, strict=False):
-        with new_file(folder / name) as file:
-            np.save(file, piece.read())
-        files.append(folder / name)
-    for name, values in beside.items():
-        if values is not None:
-            array = np.asarray(values)
-            with new_file(folder / name) as file:
-                np.save(file, array.astype(str) if array.dtype.kind == "O" else array)
-            files.append(folder / name)
+    with _all_or_none(files):
+        for name, piece in zip(names, rows.pieces, strict=False):
+            _write(folder / name, piece.read(), files)
+        for name, values in beside.items():
+            if values is not None:
+                array = np.asarray(values)
+                _write(folder / name, array.astype(str) if array.dtype.kind == "O" else array, files)
     begun = time.perf_counter()
     for name in names[: len(rows.pieces)]:
         np.load(folder / name)
     return Conversion(tuple(files), before, time.perf_counter() - begun)
+
+
+@contextmanager
+def _all_or_none(files: list[Path]) -> Iterator[None]:
+    """What was written is removed where it does not come to an end: the command can be given again."""
+    try:
+        yield
+    except BaseException:
+        for path in files:
+            path.unlink(missing_ok=True)
+        raise
+
+
+def _write(path: Path, array: Any, files: list[Path]) -> None:
+    try:
+        with new_file(path) as file:
+            np.save(file, array)
+    except OSError as error:  # NumPy says in words only that not all bytes were written
+        why = error.strerror or f"the disk may be full: {error}"
+        raise OSError(error.errno or errno.ENOSPC, f"{why} (nothing is left of this conversion)", str(path)) from None
+    files.append(path)
 
 
 def _nothing(rows: Any) -> None:

@@ -81,7 +81,14 @@ class DaskEngine(Engine):
     def _submitted(self, what: bytes, piece: Piece, share: float, arguments: tuple[Any, ...], home: Any) -> Any:
         try:
             return self.client.submit(
-                _carried_out, what, piece, share, arguments, workers=home, allow_other_workers=True, pure=False
+                _carried_out,
+                what,
+                piece,
+                share,
+                arguments,
+                workers=home,
+                allow_other_workers=home is not None,
+                pure=False,
             )
         except Exception as error:
             raise EngineError(f"the Dask client does not take tasks any more: {error}") from error

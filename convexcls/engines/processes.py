@@ -143,7 +143,7 @@ class _Worker:
         context = multiprocessing.get_context("spawn")
         self.connection, theirs = context.Pipe()
         self.process = context.Process(target=_work, args=(theirs,), daemon=True)
-        with _one_thread_in_children():
+        with _one_thread_in_children(), _interrupts_kept():
             self.process.start()
         theirs.close()
         self.job: tuple[_Map, int] | None = None
@@ -174,6 +174,23 @@ def _one_thread_in_children() -> Iterator[None]:
                 os.environ.pop(name, None)
             else:
                 os.environ[name] = value
+
+
+@contextmanager
+def _interrupts_kept() -> Iterator[None]:
+    """Ctrl-C is left to this process, from a worker's first moment on: what is blocked now is blocked in it. Here it
+    comes a little later."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    from multiprocessing import resource_tracker
+
+    resource_tracker.ensure_running()  # which the first start does, and blocks nothing any more after it
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _end_all(workers: list[_Worker]) -> None:

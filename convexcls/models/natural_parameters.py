@@ -104,7 +104,7 @@ class NaturalParameters:
 
     def moments_as_given(self) -> Moments:
         """sum_i w_i z_i z_i' of the data as they were given, without rounding."""
-        from convexcls.proofs.claims.statement import AffineRows
+        from convexcls.proofs.claims.affine_rows import AffineRows
         from convexcls.proofs.enclosure.moments import Moments
 
         weights, d = self.data.weights[self.rows], self.d

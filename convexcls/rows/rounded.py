@@ -27,6 +27,9 @@ def exact_sum(rows: Rows, weights: Array) -> list[Fraction]:
         inner = exact_sum(core, weights if left is None else weights * left)
         scales = np.ones(rows.shape[1]) if right is None else right
         return [Fraction(scale) * value for scale, value in zip(scales.tolist(), inner, strict=True)]
+    if rows.by_block is rows:  # each block's sums where it is: they are the same in any order
+        parts = list(rows.by_block.each(exact_sum, weights))
+        return [sum(column, Fraction(0)) for column in zip(*parts, strict=True)]
     used = np.flatnonzero(weights)
     if rows.is_ones:
         return [_sum_of_doubles(weights[used])]

@@ -7,6 +7,7 @@ from __future__ import annotations
 import os
 import signal
 import threading
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -22,6 +23,20 @@ distributed = pytest.importorskip("distributed")
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 N, D = 20_000, 5
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """A block that is made of its number."""
+
+    number: int
+
+    def read(self):
+        return np.full(100, float(self.number))
+
+
+def more_than_there_is(block):
+    return np.empty(2**50)
 
 
 @pytest.fixture(scope="module")
@@ -88,6 +103,40 @@ def test_a_file_that_is_gone_is_told_from_a_cluster(cluster, files, tmp_path):
         (tmp_path / "X.npy").unlink()
         with pytest.raises(cc.BlocksChanged, match="the file is gone"):
             _ = read.rows @ np.ones(2)
+
+
+def test_a_task_without_memory_and_an_interrupt(cluster):
+    """An error that says what helps; tasks that nobody waits for are taken back, and the cluster goes on."""
+    pieces = [Numbers(k) for k in range(7)]
+    with distributed.Client(cluster, set_as_default=False) as client:
+        engine = as_engine(client)
+        with pytest.raises(EngineError, match="a worker ran out of memory: hold less"):
+            list(engine.map(more_than_there_is, pieces))
+
+        def interrupted(k):
+            if k == 4:
+                raise KeyboardInterrupt
+            return ()
+
+        with pytest.raises(KeyboardInterrupt):
+            list(engine.map(len, pieces, own=interrupted))
+        assert list(engine.map(len, pieces)) == [100] * 7
+
+
+def test_a_scheduler_that_goes_away_between_two_passes(files):
+    options = {"n_workers": 1, "threads_per_worker": 1, "dashboard_address": None, "silence_logs": 50}
+    found = distributed.LocalCluster(processes=False, **options)
+    engine = as_engine(found.scheduler_address)
+    read = cc.read_blocks(files / "X.npy", target=str(files / "y.npy"), rows=2500, engine=engine)
+    seen = []
+
+    def close(event):
+        seen.append(event)
+        if len(seen) == 2:
+            found.close()
+
+    with dask.config.set({"distributed.comm.timeouts.connect": "1s"}), pytest.raises(EngineError, match="Dask"):
+        cc.LogisticMLE(*read).solve(callback=close)
 
 
 def test_a_scheduler_that_goes_away(files, monkeypatch):

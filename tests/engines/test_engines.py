@@ -188,6 +188,42 @@ def test_no_process_is_left_when_this_one_is_killed(tmp_path):
     assert not [pid for pid in workers if _is_running(pid)]
 
 
+def test_ctrl_c_ends_this_process_alone_and_quietly(tmp_path):
+    """It goes to all processes of a terminal: workers that are only just starting leave it to this one, which ends
+    them."""
+    script = tmp_path / "script.py"
+    script.write_text(
+        textwrap.dedent("""
+        import sys, time
+        from convexcls.engines.processes import ProcessEngine
+        if __name__ == "__main__":
+            engine = ProcessEngine(2)
+            engine._start()
+            print(*(worker.process.pid for worker in engine._running), flush=True)
+            try:
+                time.sleep(60)
+            except KeyboardInterrupt:
+                sys.exit(7)
+        """)
+    )
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+    child = subprocess.Popen(
+        [sys.executable, script],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment,
+        start_new_session=True,
+    )
+    assert child.stdout is not None
+    workers = [int(pid) for pid in child.stdout.readline().split()]
+    os.killpg(child.pid, signal.SIGINT)
+    _, errors = child.communicate(timeout=60)
+    assert (child.returncode, errors) == (7, "")
+    assert len(workers) == 2
+    assert not [pid for pid in workers if _is_running(pid)]
+
+
 def _is_running(pid: int) -> bool:
     try:
         state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]

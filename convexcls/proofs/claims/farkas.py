@@ -18,6 +18,7 @@ from scipy import sparse
 
 from convexcls.arrays import Array, Indices, Mask
 from convexcls.problem import Problem
+from convexcls.proofs.claims.affine_rows import AffineRows
 from convexcls.proofs.claims.linear_program import (
     MAX_REFINED_UNKNOWNS,
     POSITIVE,
@@ -31,7 +32,6 @@ from convexcls.proofs.claims.linear_program import (
     solve_linear_program,
     too_large,
 )
-from convexcls.proofs.claims.statement import AffineRows
 from convexcls.rational.elimination import null_vector_near
 
 #: Systems with more entries are not solved in rationals: the numbers are taken as they were found.

@@ -27,9 +27,10 @@ from convexcls.arrays import Indices
 from convexcls.problem import Problem
 from convexcls.problem.slab import Slab, find_slab
 from convexcls.proofs.claims import farkas
+from convexcls.proofs.claims.affine_rows import AffineRows, compared
 from convexcls.proofs.claims.direction import falls_exactly
 from convexcls.proofs.claims.farkas import Multipliers
-from convexcls.proofs.claims.statement import AffineRows, NoProof, Samples, Statement, compared, state
+from convexcls.proofs.claims.statement import NoProof, Samples, Statement, state
 from convexcls.rational.elimination import dot
 
 Used = Mapping[int, Fraction]

@@ -10,7 +10,8 @@ import numpy as np
 from scipy import sparse
 
 from convexcls.arrays import Array, Indices
-from convexcls.proofs.claims.statement import AffineRows, Samples, Statement
+from convexcls.proofs.claims.affine_rows import AffineRows
+from convexcls.proofs.claims.statement import Samples, Statement
 
 #: A multiplier within this fraction of its largest value counts as 0, or as the largest value.
 NEGLIGIBLE_SHARE = 1e-7

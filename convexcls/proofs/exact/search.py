@@ -17,7 +17,8 @@ from typing import TypeAlias
 import numpy as np
 
 from convexcls.arrays import Array, Indices
-from convexcls.proofs.claims.statement import AffineRows, NoProof, Samples, Statement, added, compared
+from convexcls.proofs.claims.affine_rows import AffineRows, added, compared
+from convexcls.proofs.claims.statement import NoProof, Samples, Statement
 from convexcls.proofs.exact.criss_cross import (
     Contradiction,
     Falling,

@@ -24,9 +24,10 @@ import numpy as np
 
 from convexcls.arrays import Array
 from convexcls.proofs.certificate import Certificate
+from convexcls.proofs.claims.affine_rows import AffineRows
 from convexcls.proofs.claims.optimum import ExactProof, RootProof, widest
 from convexcls.proofs.claims.rational_bounds import bounds_reached
-from convexcls.proofs.claims.statement import AffineRows, Samples, Statement, state
+from convexcls.proofs.claims.statement import Samples, Statement, state
 from convexcls.proofs.kkt.check import check_kkt
 from convexcls.proofs.kkt.settling import settled
 from convexcls.proofs.rigorous.structure import Structure
