@@ -5,7 +5,7 @@ finite real targets), and that nothing of the caller's was changed. Doubles are 
 number types are converted once. What cannot be used is a ``DataError`` that names the entry.
 """
 
-from convexcls.data.coded import Coded, same_vector
+from convexcls.data.coded import Coded, is_coded, same_vector
 from convexcls.data.matrix import Expanded, Named, check_matrix, compressed, feature_names
 from convexcls.data.numbers import DataError, Given, GivenCells, GivenEntries, finite_doubles, given_table
 from convexcls.data.samples import Data, Labels, as_vector, check_data, check_weights, class_numbers
@@ -29,5 +29,6 @@ __all__ = [
     "feature_names",
     "finite_doubles",
     "given_table",
+    "is_coded",
     "same_vector",
 ]

@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 
 #: So many values have codes of one byte.
 MAX_VALUES = 256
+#: So many entries are looked at at a time.
+CHUNK = 2**14
 
 
 class Coded(NDArrayOperatorsMixin):
@@ -44,15 +46,15 @@ class Coded(NDArrayOperatorsMixin):
         if not array.size:
             return None
         values = np.unique(array[: 2 * MAX_VALUES])  # many are seen at once
-        for start in range(0, array.size, 2**20):
-            values = np.unique(np.append(values, np.unique(array[start : start + 2**20])))
+        for start in range(0, array.size, CHUNK):
+            values = np.unique(np.append(values, np.unique(array[start : start + CHUNK])))
             if values.size > MAX_VALUES or not np.isfinite(values).all():
                 return None
         if values.size == 1:
             return cls.alike(values[0], array.size)
         codes = np.empty(array.size, dtype=np.uint8)
-        for start in range(0, array.size, 2**20):
-            codes[start : start + 2**20] = np.searchsorted(values, array[start : start + 2**20])
+        for start in range(0, array.size, CHUNK):
+            codes[start : start + CHUNK] = np.searchsorted(values, array[start : start + CHUNK])
         return cls(codes, values)
 
     # ---- as an array ------------------------------------------------------------------------------------------------
@@ -69,6 +71,11 @@ class Coded(NDArrayOperatorsMixin):
             return np.asarray(self)[index]
         return self.values[self.codes[index]]
 
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return getattr(np.asarray(self), name)
+
     def __repr__(self) -> str:
         return f"<Coded: {self.size} entries of {', '.join(map(str, self.values[:8].tolist()))}>"
 
@@ -80,6 +87,13 @@ class Coded(NDArrayOperatorsMixin):
             codes = vectors[0].codes if isinstance(vectors[0], Coded) else None
             if codes is not None and not settings and all(getattr(a, "codes", None) is codes for a in vectors):
                 return Coded(codes, ufunc(*(a.values if isinstance(a, Coded) else a for a in inputs)))
+        if (
+            method == "__call__"
+            and ufunc is np.matmul
+            and len(inputs) == 2
+            and all(isinstance(a, Coded) for a in inputs)
+        ):
+            return (inputs[0] * inputs[1]).sum()
         if method == "reduce" and ufunc in (np.maximum, np.minimum, np.logical_and, np.logical_or) and self.size:
             return ufunc.reduce(self.values, **settings)
         return getattr(ufunc, method)(*(np.asarray(a) if isinstance(a, Coded) else a for a in inputs), **settings)
@@ -111,8 +125,12 @@ class Coded(NDArrayOperatorsMixin):
         """How many entries each value has."""
         if not self.codes.strides[0]:
             return np.array([self.size])
-        parts = (self.codes[start : start + 2**20] for start in range(0, self.size, 2**20))  # bincount makes them wider
+        parts = (self.codes[start : start + CHUNK] for start in range(0, self.size, CHUNK))  # bincount makes them wider
         return np.sum([np.bincount(part, minlength=self.values.size) for part in parts], axis=0)
+
+    def each(self, function: Any) -> Coded:
+        """A function of every entry."""
+        return Coded(self.codes, function(self.values))
 
     def repeat(self, repeats: int, axis: Any = None) -> Coded:
         """Every entry so many times."""
@@ -120,25 +138,30 @@ class Coded(NDArrayOperatorsMixin):
             return Coded.alike(self.values[0], self.size * repeats)
         return Coded(np.repeat(self.codes, repeats), self.values)
 
-    def ravel(self, order: str = "C") -> NDArray[Any]:
-        """The array itself."""
-        return np.asarray(self)
-
     def astype(self, dtype: Any, **settings: Any) -> Coded:
         """The same in numbers of another kind."""
-        return Coded(self.codes, self.values.astype(dtype))
-
-    def tolist(self) -> list[Any]:
-        """The entries as Python's own numbers."""
-        values: list[Any] = np.asarray(self).tolist()
-        return values
+        return self.each(lambda values: values.astype(dtype))
 
 
 def _numbers_where_alike(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
     """The inputs with numbers in place of the vectors whose entries are all alike, as long as a vector is left."""
     alike = [isinstance(a, Coded) and not a.codes.strides[0] for a in inputs]
-    left = next((k for k, a in enumerate(inputs) if np.ndim(a) and not alike[k]), alike.index(True) if any(alike) else 0)
+    left = next(
+        (k for k, a in enumerate(inputs) if np.ndim(a) and not alike[k]), alike.index(True) if any(alike) else 0
+    )
     return tuple(a.values[0] if alike[k] and k != left else a for k, a in enumerate(inputs))
+
+
+def _inner(a: Any, b: Any) -> Any:
+    """The inner product of two vectors, one of them coded."""
+    if isinstance(a, Coded) and isinstance(b, Coded) and isinstance(made := a * b, Coded):
+        return made.sum()
+    return sum(a[start : start + CHUNK] @ b[start : start + CHUNK] for start in range(0, len(a), CHUNK))
+
+
+def is_coded(vector: Any) -> bool:
+    """Whether it is one of these."""
+    return isinstance(vector, Coded)
 
 
 def same_vector(a: Any, b: Any) -> bool:

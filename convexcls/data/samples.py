@@ -218,7 +218,7 @@ def check_data(X: Any, y: Any, sample_weight: Any = None, real_target: bool = Fa
         raise DataError("X has no rows: give at least one sample of each class")
     target = as_vector(y, "y", n)
     by_block = getattr(matrix, "by_block", None) is not None
-    weights = Coded.alike(1.0, n) if by_block and sample_weight is None else check_weights(sample_weight, n)
+    weights: Any = Coded.alike(1.0, n) if by_block and sample_weight is None else check_weights(sample_weight, n)
     own = None if sample_weight is None else given_vector(as_vector(sample_weight, "sample_weight", n), "sample_weight")
     coding = getattr(X, "coding", None)
     names = feature_names(X, d)

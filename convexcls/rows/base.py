@@ -53,16 +53,22 @@ Visit = Callable[[slice, Array], Array]
 class Travelling:
     """A visit that may be made where the rows are: ``function(u, *own[block])``, pure and picklable, returns z and what
     else it found, of which ``take(block, found)`` is told here. ``own`` are arrays with one entry a row.
-    ``curved(found, *own[block])``, if there is one, gives the weights of the Gram matrix that is wanted there."""
+    ``curved(found, *own[block])``, if there is one, gives the weights of the Gram matrix that is wanted there; ``take``
+    is told ``brief(found)`` where there is that: then nothing else of it travels."""
 
     def __init__(
-        self, function: Any, own: tuple[NDArray[Any], ...], take: Callable[[slice, Any], None], curved: Any = None
+        self,
+        function: Any,
+        own: tuple[NDArray[Any], ...],
+        take: Callable[[slice, Any], None],
+        curved: Any = None,
+        brief: Any = None,
     ) -> None:
-        self.function, self.own, self.take, self.curved = function, own, take, curved
+        self.function, self.own, self.take, self.curved, self.brief = function, own, take, curved, brief
 
     def __call__(self, block: slice, u: Array) -> Array:
         z, found = self.function(u, *[a[block] for a in self.own])
-        self.take(block, found)
+        self.take(block, found if self.brief is None else self.brief(found))
         return np.asarray(z)
 
 
@@ -242,6 +248,24 @@ class Rows(ABC):
         """``R x - side``. Rows that are read by block bring along, in the same reading, about so many in which it is
         largest: to ask for these afterwards is no other reading."""
         return self @ x - side
+
+    def of_block(self, block: slice, samples: Rows) -> Rows | None:
+        """The rows of a block, with ``samples`` in place of those that are read by block; None where these rows cannot
+        be made of them."""
+        return None if self.read_by_block() else self[block]
+
+    def read_by_block(self) -> list[RowsByBlock]:
+        """The rows inside these that are read by block, as often as they stand there."""
+        return [] if self.by_block is None else [self.by_block]
+
+    def each_block(self, task: Callable[..., Any], *own: Array, common: tuple[Any, ...] = ()) -> Iterator[Any] | None:
+        """``task(rows, *own, *common)`` of these rows over each of the blocks that they are read by, worked out where
+        that is, in one reading; ``own`` have as many entries for each sample as they have in all. None where these rows
+        are not made of blocks, or not in a way in which they can be put together again elsewhere."""
+        inside = self.read_by_block()
+        if not inside or any(rows is not inside[0] for rows in inside):
+            return None
+        return inside[0].each_of(self, task, own, common)
 
     def in_blocks(self) -> Iterator[tuple[slice, Any]]:
         """The rows of each block and their entries, dense or sparse, in memory that the next block may take again."""

@@ -124,6 +124,27 @@ class RowsByBlock(Rows):
         found = self._asked(task, range(len(self.pieces)), common, partial(self._cut, own))
         return found if self.watch is None else self._watched(found)
 
+    def each_of(self, whole: Rows, task: Callable[..., Any], own: tuple[Array, ...], common: tuple[Any, ...]) -> Any:
+        """``task`` of the ``whole`` rows, which are made of these, over each block; see ``Rows.each_block``."""
+        n = max(self.shape[0], 1)
+
+        def cut(place: int, size: int) -> slice:
+            width = size // n  # a sample may have several rows
+            return slice(int(self.ends[place]) * width, int(self.ends[place + 1]) * width)
+
+        def parts(place: int) -> tuple[Any, ...]:
+            made = whole.of_block(cut(place, whole.shape[0]), _Elsewhere(self.sizes[place], self.shape[1]))
+            return made, tuple(np.asarray(a[cut(place, len(a))]) for a in own)
+
+        if not self.sizes or whole.of_block(cut(0, whole.shape[0]), _Elsewhere(self.sizes[0], self.shape[1])) is None:
+            return None
+        self.passes += 1
+        found = self._asked(partial(_over_block, task), range(len(self.pieces)), common, parts)
+        return found if self.watch is None else self._watched(found)
+
+    def of_block(self, block: slice, samples: Rows) -> Rows:
+        return samples
+
     def _watched(self, found: Iterator[Any]) -> Iterator[Any]:
         for k, part in enumerate(found):
             if self.watch is not None:
@@ -197,7 +218,7 @@ class RowsByBlock(Rows):
     def sweep_and_more(self, x: Array, visit: Travelling, gram: Any = None) -> tuple[Array, Array]:
         """A sweep and, in the same reading, ``gram(rows, weights)`` by the weights that the visit gives."""
         parts: list[Array] = []
-        found = self.each(_swept, *visit.own, common=(visit.function, visit.curved, gram, x))
+        found = self.each(_swept, *visit.own, common=(visit.function, visit.curved, visit.brief, gram, x))
 
         def grams() -> Iterator[Array]:
             for rows, (part, kept, gram) in zip(self.own_blocks(), found, strict=True):
@@ -241,7 +262,9 @@ class RowsByBlock(Rows):
     # ---- some of the rows -----------------------------------------------------------------------------------
 
     def __getitem__(self, index: Any) -> Rows:
-        chosen = np.arange(self.shape[0])[index]
+        if isinstance(index, slice) and index.indices(self.shape[0]) == (0, self.shape[0], 1):
+            return self
+        chosen = _numbers_of(index, self.shape[0])
         if chosen.size == self.shape[0] and np.array_equal(chosen, np.arange(self.shape[0])):
             return self
         if chosen.size * self.shape[1] > MAX_GATHERED_ENTRIES and not self._is_one_block(chosen):
@@ -363,6 +386,43 @@ class RowsByBlock(Rows):
         return self._entries is not None
 
 
+def _numbers_of(index: Any, n: int) -> Indices:
+    """The numbers of the rows that an index selects of n."""
+    if isinstance(index, slice):
+        return np.arange(*index.indices(n))
+    numbers = np.atleast_1d(index)
+    if numbers.dtype.kind == "b" or numbers.size > n:
+        return np.arange(n)[index]
+    if numbers.size and not -n <= numbers.min() <= numbers.max() < n:
+        raise IndexError(f"a row is out of range: there are {n}")
+    return np.where(numbers < 0, numbers + n, numbers).astype(np.intp)
+
+
+class _Elsewhere(Rows):
+    """Stands in for the samples of a block, which are where the block is."""
+
+    def __init__(self, size: int, width: int) -> None:
+        self.shape = (size, width)
+
+    def of_block(self, block: slice, samples: Rows) -> Rows:
+        return samples
+
+    def read_by_block(self) -> list[Any]:
+        return [self]
+
+    def __matmul__(self, v: Array) -> Array:
+        raise NotImplementedError
+
+    def transposed_matmul(self, u: Array) -> Array:
+        raise NotImplementedError
+
+    def gram(self, weights: Array) -> Array:
+        raise NotImplementedError
+
+    def __getitem__(self, index: Any) -> Rows:
+        raise NotImplementedError
+
+
 # ---- what is carried out for a block -----------------------------------------------------------------------------
 
 
@@ -372,19 +432,25 @@ def _carried_out(task: str | Callable[..., Any], view: View | None, block: Any, 
     return getattr(rows, task)(*arguments) if isinstance(task, str) else task(rows, *arguments)
 
 
+def _over_block(task: Callable[..., Any], samples: Rows, *arguments: Any) -> Any:
+    *common, whole, own = arguments
+    return task(whole.of_block(slice(0, whole.shape[0]), samples), *own, *common)
+
+
 def _one_after_the_other(first: View, second: View, rows: Rows) -> Rows:
     return second(first(rows))
 
 
 def _swept(
-    rows: Rows, function: Any, curved: Any, gram: Any, x: Array, *own: Array
+    rows: Rows, function: Any, curved: Any, brief: Any, gram: Any, x: Array, *own: Array
 ) -> tuple[Array, list[tuple[slice, Any]], Array | float]:
     kept: list[tuple[slice, Any]] = []
     total = rows.sweep(x, Travelling(function, own, lambda block, what: kept.append((block, what))))
-    if gram is None:
-        return total, kept, 0.0
-    weights = np.concatenate([curved(what, *[a[block] for a in own]) for block, what in kept])
-    return total, kept, gram(rows, weights=weights)
+    inner = 0.0
+    if gram is not None:
+        weights = np.concatenate([curved(what, *[a[block] for a in own]) for block, what in kept])
+        inner = gram(rows, weights=weights)
+    return total, kept if brief is None else [(block, brief(what)) for block, what in kept], inner
 
 
 def _priced(rows: Rows, x: Array, share: float, left: Array, side: Array) -> tuple[Array, Indices, Any]:

@@ -4,7 +4,7 @@ of weights for each sample."""
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,9 @@ from convexcls.rows.base import Rows
 from convexcls.rows.in_memory import DenseRows, SparseRows, given_cells
 from convexcls.rows.joined import JoinedRows, cross_gram
 from convexcls.rows.scaled import ScaledRows
+
+if TYPE_CHECKING:
+    from convexcls.rows.by_block import RowsByBlock
 
 #: Blocks with fewer entries are multiplied out.
 MAX_MULTIPLIED_ENTRIES = 4_000_000
@@ -78,6 +81,14 @@ class ClassMarginRows(Rows):
             if np.array_equal(samples, np.repeat(whole, self.count - 1)):
                 return ClassMarginRows(self.base[whole], self.classes[whole], self.count, self.other)
         return SparseRows(self._picked(chosen), given_cells(self, chosen))
+
+    def read_by_block(self) -> list[RowsByBlock]:
+        return self.base.read_by_block()
+
+    def of_block(self, block: slice, samples: Rows) -> Rows | None:
+        whole = slice(block.start // (self.count - 1), block.stop // (self.count - 1))
+        inner = self.base.of_block(whole, samples)
+        return None if inner is None else ClassMarginRows(inner, self.classes[whole], self.count, self.other)
 
     def _picked(self, chosen: NDArray[np.intp]) -> Any:
         """Some rows as a sparse matrix."""

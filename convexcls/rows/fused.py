@@ -16,7 +16,7 @@ import numpy as np
 
 from convexcls.arrays import Array, Indices
 from convexcls.caching import cached_property
-from convexcls.data import Coded, same_vector
+from convexcls.data import is_coded, same_vector
 from convexcls.engines import tree_sum
 from convexcls.rows.base import Factors, Rows, Travelling, Visit
 from convexcls.rows.plain import ConstantRows
@@ -69,7 +69,7 @@ class FusedRows:
             return None
         where, (factor, matrix, right) = data[0]
         right = np.ones(matrix.shape[1] * columns) if right is None else right
-        factor = factor if factor is None or isinstance(factor, Coded) else np.ascontiguousarray(factor)
+        factor = factor if factor is None or is_coded(factor) else np.ascontiguousarray(factor)
         if not ones:
             return cls(size, matrix, where, right, factor, columns=columns)
         constant, (other, _, scale) = ones[0]
@@ -161,7 +161,8 @@ class FusedRows:
         factored = self.factor is not None
         own = visit.own if self.factor is None else (self.factor, *visit.own)
         curved = None if visit.curved is None else partial(_curved_by_block, visit.curved, factored)
-        return Travelling(partial(_visit_by_block, visit.function, shift, factored), own, take, curved)
+        brief = None if visit.brief is None else partial(_brief_by_block, visit.brief)
+        return Travelling(partial(_visit_by_block, visit.function, shift, factored), own, take, curved, brief)
 
     def priced(self, x: Array, side: Array | float, most: int) -> Array:
         """R x - side of rows with one column that are read by block, with the rows in which it is largest."""
@@ -312,6 +313,10 @@ def _visit_by_block(function: Any, shift: Array | None, factored: bool, u: Array
     pull, found = function(u if factor is None else u * factor, *own)
     pull = pull if factor is None else pull * factor
     return pull.T, (found, np.add.reduce(pull, axis=-1))
+
+
+def _brief_by_block(brief: Any, found: Any) -> Any:
+    return brief(found[0]), found[1]
 
 
 def _curved_by_block(curved: Any, factored: bool, found: Any, *own: Array) -> Array:

@@ -37,7 +37,15 @@ from convexcls.arrays import UNIT_ROUNDOFF, Array, Mask, top
 from convexcls.problem import Constraint, NormBound, Problem, Term
 from convexcls.problem.centring import in_centred_form
 from convexcls.proofs.kkt.correction import Correction, FreeRows
-from convexcls.proofs.kkt.products import Gradient, plain_values, quadratic_value, rounding_by_row, row_values
+from convexcls.proofs.kkt.products import (
+    Gradient,
+    plain_rounding,
+    plain_values,
+    quadratic_value,
+    rounding_by_row,
+    row_values,
+)
+from convexcls.proofs.kkt.pulls import Pull, pull_by_block, pull_error, slopes_at
 from convexcls.proofs.kkt.residuals import KKT, BlockResidual, Residual, Sizes, Yardsticks, largest, ratio
 from convexcls.proofs.rigorous.rounding import Ball, gamma, raised
 from convexcls.rows import JoinedRows
@@ -121,21 +129,31 @@ class _Check:
 
     def _add_term(self, term: Term) -> float:
         """Add the pull of a term; its value."""
-        rows, weights = self.problem.rows(term), term.row_weights
+        rows, own = self.problem.rows(term), 1 if term.is_half_square else SLOPE_ROUNDING  # a slope may be the argument
+        own += self.given  # weights are costs, too
+        if not self.closely and (pull := self._pull_by_block(rows, term, own)) is not None:
+            self.gradient.take(rows, pull.total, pull.additions, pull.magnitude, pull.size)
+            self.largest_multiplier = max(self.largest_multiplier, pull.largest)
+            self.losses_rounding += pull.cost
+            if self.sizes.curved.size:
+                self.gradient.inherit(rows, pull.inherited)
+            return pull.value
+        weights = term.row_weights
         u, rad = self._arguments(term)
-        slopes = term.loss.slope(u)
-        sizes = weights * term.loss.slope_size(u, slopes)
-        if not term.all_count:  # what has no weight does not count, even where it is infinite
-            slopes, sizes = np.where(weights > 0, slopes, 0.0), np.where(weights > 0, sizes, 0.0)
-        self._add(rows, weights * slopes, sizes)
-        error = _pull_error(term, u, rad)
+        z, sizes, error = slopes_at(term.loss, u, rad, weights, term.all_count)
+        self._add(rows, z, sizes)
         self.losses_rounding += 0.5 * float((error * rad).sum())
         if self.sizes.curved.size:  # to the others, the rounding of slopes is a change of multipliers as small
-            own = 1 if term.is_half_square else SLOPE_ROUNDING  # of a square the slope is the argument
-            own += self.given  # weights are costs, too
             off = own * UNIT_ROUNDOFF * sizes + error
             self.gradient.inherit(rows, off if self.closely else float(off.sum()))
         return term.value(u)
+
+    def _pull_by_block(self, rows: JoinedRows, term: Term, roundings: int) -> Pull | None:
+        """The pull of a term whose rows are read by block, in one reading; None of others."""
+        if not rows.read_by_block():
+            return None
+        rad = plain_rounding(rows, self.x, term, "offset")
+        return pull_by_block(rows, term, self.x, rad, roundings) if np.isfinite(rad) else None
 
     def _arguments(self, term: Term) -> tuple[Array, Array | float]:
         """The arguments of a term, with bounds on their rounding: one for all, one a row, or as small as is wanted."""
@@ -155,7 +173,7 @@ class _Check:
         rows, curved, little = self.problem.rows(term), self.sizes.curved, DOUBT * self.tol
         u = rows @ self.x + term.offset
         wanted = little * float(np.abs(u).max(initial=0.0)) if term.is_half_square else little
-        pulls = float(_pull_error(term, u, 1.0).sum())
+        pulls = float(pull_error(term.loss, u, 1.0, term.row_weights, term.all_count).sum())
         counts = rows.column_max()[curved] / np.sqrt(2.0 * self.scale * self.sizes.diagonal[curved])
         if pulls:
             wanted = min(wanted, float(np.sqrt(2.0 * little * self.scale / pulls)))
@@ -493,13 +511,6 @@ class _Check:
         product = np.maximum(np.abs(product), float(np.linalg.norm(mu * inside + bound * u)))
         by = ((1.0, self.scale),)
         self.slackness[b.name] = BlockResidual.of(product, by, largest(2.0 * most * rounding, by))
-
-
-def _pull_error(term: Term, u: Array, rad: Array | float) -> Array:
-    """How far slopes times weights may be off because their arguments are."""
-    weights = term.row_weights
-    out = weights * (rad if term.is_half_square else 2.0 * term.loss.slope_change(u, rad))
-    return out if term.all_count else np.where(weights > 0, out, 0.0)
 
 
 def _share(values: Array) -> float:

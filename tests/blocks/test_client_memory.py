@@ -1,0 +1,43 @@
+"""What has one entry a sample is not in the process that solves, or in a byte."""
+
+from __future__ import annotations
+
+import tracemalloc
+
+import numpy as np
+import pytest
+
+import convexcls as cc
+
+N, D, ROWS = 200_000, 3, 4000
+#: At most so many bytes a sample, labels among them: a vector of doubles would be 8.
+MODELS = {
+    "least squares": (lambda *read: cc.LeastSquares(*read), 6.0),
+    "ridge": (lambda *read: cc.LeastSquares(*read, l2=1.0), 6.0),
+    "logistic": (lambda *read: cc.LogisticMLE(*read), 6.0),
+    "regression": (lambda *read: cc.LeastSquares(*read, coding="real"), 20.0),
+}
+
+
+@pytest.fixture(scope="module")
+def samples():
+    rng = np.random.default_rng(7)
+    X = rng.normal(size=(N, D))
+    return X, X @ [1.0, -2.0, 0.5] + rng.logistic(size=N)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_bytes_a_sample(name, samples):
+    X, score = samples
+    declare, most = MODELS[name]
+    target = score if name == "regression" else (score > 0).astype(np.int8)
+    read = cc.read_blocks(X, target=target, rows=ROWS, hold=0)
+    small = ROWS * (D + 12) * 8  # some arrays of one block
+    tracemalloc.start()
+    try:
+        solution = declare(*read).solve()
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert solution.status == "optimal"
+    assert peak <= small + most * N
