@@ -87,13 +87,8 @@ class Coded(NDArrayOperatorsMixin):
             codes = vectors[0].codes if isinstance(vectors[0], Coded) else None
             if codes is not None and not settings and all(getattr(a, "codes", None) is codes for a in vectors):
                 return Coded(codes, ufunc(*(a.values if isinstance(a, Coded) else a for a in inputs)))
-        if (
-            method == "__call__"
-            and ufunc is np.matmul
-            and len(inputs) == 2
-            and all(isinstance(a, Coded) for a in inputs)
-        ):
-            return (inputs[0] * inputs[1]).sum()
+        if method == "__call__" and ufunc is np.matmul and all(np.ndim(a) == 1 for a in inputs):
+            return _inner(*inputs)
         if method == "reduce" and ufunc in (np.maximum, np.minimum, np.logical_and, np.logical_or) and self.size:
             return ufunc.reduce(self.values, **settings)
         return getattr(ufunc, method)(*(np.asarray(a) if isinstance(a, Coded) else a for a in inputs), **settings)
