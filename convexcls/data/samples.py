@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from convexcls.arrays import Array, Indices
-from convexcls.data.coded import Coded
 from convexcls.data.matrix import Coding, Expanded, Named, check_matrix, feature_names, holds_columns, is_frame
 from convexcls.data.numbers import (
     DataError,
@@ -24,6 +23,7 @@ from convexcls.data.numbers import (
     is_missing,
     plain,
 )
+from convexcls.data.vectors import Coded
 from convexcls.wording import listed
 
 

@@ -187,6 +187,10 @@ class Block:
         """Whether some of the rows are read by block."""
         return any(rows.read_by_block() for rows in self.entries.values())
 
+    def alike(self, value: Any) -> Any:
+        """A vector with one value for every row."""
+        return Coded.alike(value, self.size) if self.is_by_block else np.full(self.size, value)
+
     @property
     def size(self) -> int:
         """The number of rows."""

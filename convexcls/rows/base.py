@@ -80,6 +80,16 @@ class Factors(NamedTuple):
     right: Array | None
 
 
+class NearestPriced(NamedTuple):
+    """Some rows with the largest R x - side: which, in rising order, what it is of each, the largest of all, and how
+    many are above a limit."""
+
+    places: Indices
+    excess: Array
+    largest: float
+    above: int
+
+
 class Rows(ABC):
     """An n x d matrix R that is only ever multiplied, never looked into. Right-hand sides may be
     vectors or matrices."""
@@ -266,6 +276,11 @@ class Rows(ABC):
         if not inside or any(rows is not inside[0] for rows in inside):
             return None
         return inside[0].each_of(self, task, own, common)
+
+    def nearest_priced(self, x: Array, side: Array, most: int, limit: float) -> NearestPriced | None:
+        """What ``priced`` gives of so many rows in which it is largest, in one reading of rows that are read by block,
+        so that no vector is made; None of others."""
+        return None
 
     def in_blocks(self) -> Iterator[tuple[slice, Any]]:
         """The rows of each block and their entries, dense or sparse, in memory that the next block may take again."""

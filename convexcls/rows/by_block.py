@@ -20,7 +20,7 @@ from convexcls.caching import cached_property
 from convexcls.data import DataError
 from convexcls.engines import Engine, Piece, tree_sum
 from convexcls.engines.base import tree_depth
-from convexcls.rows.base import Counts, Rows, Travelling, Visit, as_rows
+from convexcls.rows.base import Counts, NearestPriced, Rows, Travelling, Visit, as_rows
 from convexcls.rows.in_memory import DenseRows
 from convexcls.rows.summation import additions, row_blocks
 
@@ -134,7 +134,7 @@ class RowsByBlock(Rows):
 
         def parts(place: int) -> tuple[Any, ...]:
             made = whole.of_block(cut(place, whole.shape[0]), _Elsewhere(self.sizes[place], self.shape[1]))
-            return made, tuple(np.asarray(a[cut(place, len(a))]) for a in own)
+            return made, tuple(a[cut(place, len(a))] for a in own)
 
         if not self.sizes or whole.of_block(cut(0, whole.shape[0]), _Elsewhere(self.sizes[0], self.shape[1])) is None:
             return None
@@ -258,6 +258,25 @@ class RowsByBlock(Rows):
         if places:
             self._near = np.concatenate(places), _one_above_the_other(entries)
         return out
+
+    def nearest_among(self, x: Array, side: Array, most: int, limit: float, left: Array) -> NearestPriced:
+        """The same of so many rows in which it is largest, chosen as the blocks come; the others are forgotten."""
+        share = SHARE_OF_PRICED * most / max(self.shape[0], 1)
+        places, excess = np.empty(0, dtype=np.intp), np.empty(0)
+        near, entries, largest, above = [], [], -np.inf, 0
+        asked = self.each(_nearest_priced, left, side, common=(x, share, most, limit))
+        for rows, found in zip(self.own_blocks(), asked, strict=True):
+            brought, some, some_places, some_excess, highest, count = found
+            near.append(brought + rows.start)
+            entries.append(some)
+            places = np.concatenate([places, some_places + rows.start])
+            excess = np.concatenate([excess, some_excess])
+            kept = _highest(excess, most)
+            places, excess = places[kept], excess[kept]
+            largest, above = max(largest, highest), above + count
+        if near:
+            self._near = np.concatenate(near), _one_above_the_other(entries)
+        return NearestPriced(places, excess, largest, above)
 
     # ---- some of the rows -----------------------------------------------------------------------------------
 
@@ -455,9 +474,25 @@ def _swept(
 
 def _priced(rows: Rows, x: Array, share: float, left: Array, side: Array) -> tuple[Array, Indices, Any]:
     excess = left * (rows @ x) - side
-    count = min(int(np.ceil(share * excess.size)), excess.size)
-    nearest = np.sort(np.argpartition(excess, excess.size - count)[excess.size - count :]) if count else np.arange(0)
+    nearest = _highest(excess, int(np.ceil(share * excess.size)))
     return excess, nearest, _taken(rows, nearest)
+
+
+def _nearest_priced(
+    rows: Rows, x: Array, share: float, most: int, limit: float, left: Array, side: Array
+) -> tuple[Indices, Any, Indices, Array, float, int]:
+    excess = left * (rows @ x) - side
+    brought = _highest(excess, int(np.ceil(share * excess.size)))
+    places = _highest(excess, most)
+    highest, above = float(excess.max(initial=-np.inf)), int(np.count_nonzero(excess > limit))
+    return brought, _taken(rows, brought), places, excess[places], highest, above
+
+
+def _highest(values: Array, most: int) -> Indices:
+    """Where the so many largest of some values stand, in rising order."""
+    if most >= values.size:
+        return np.arange(values.size)
+    return np.sort(np.argpartition(values, values.size - most)[values.size - most :]) if most else np.arange(0)
 
 
 def _taken(rows: Rows, chosen: Indices) -> Any:

@@ -16,9 +16,9 @@ import numpy as np
 
 from convexcls.arrays import Array, Indices
 from convexcls.caching import cached_property
-from convexcls.data import is_coded, same_vector
+from convexcls.data import Coded, is_coded, same_vector
 from convexcls.engines import tree_sum
-from convexcls.rows.base import Factors, Rows, Travelling, Visit
+from convexcls.rows.base import Factors, NearestPriced, Rows, Travelling, Visit
 from convexcls.rows.plain import ConstantRows
 from convexcls.rows.summation import SWEPT_ENTRIES, outer_products, sweep_blocks
 
@@ -167,11 +167,22 @@ class FusedRows:
     def priced(self, x: Array, side: Array | float, most: int) -> Array:
         """R x - side of rows with one column that are read by block, with the rows in which it is largest."""
         assert self.matrix.by_block is not None
-        v, left = self._by_column(x, self.where, self.right), self.factor
+        v, side = self._of_samples(x, side)
+        return self.matrix.by_block.priced(v, side, most, self.factor)
+
+    def nearest_priced(self, x: Array, side: Array, most: int, limit: float) -> NearestPriced:
+        """The same of so many rows, without a vector of all."""
+        assert self.matrix.by_block is not None
+        v, side = self._of_samples(x, side)
+        left: Any = Coded.alike(1.0, self.height) if self.factor is None else self.factor
+        return self.matrix.by_block.nearest_among(v, side, most, limit, left)
+
+    def _of_samples(self, x: Array, side: Any) -> tuple[Array, Any]:
+        """v and s with diag(factor) X v - s = R x - side."""
         if self.constant is not None:
             shift = float((x[self.constant] * self.constant_right)[0])
-            side = side - (shift if left is None else shift * left)
-        return self.matrix.by_block.priced(v, side, most, left)
+            side = side - (shift if self.factor is None else shift * self.factor)
+        return self._by_column(x, self.where, self.right), side
 
     def _over_all(self, inner: Array, ones: Array, right: Array, constant_right: Array) -> Array:
         """Values by column, and that of the ones, as a vector over all unknowns, in their units."""

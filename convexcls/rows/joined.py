@@ -13,7 +13,7 @@ from scipy import sparse
 from convexcls.arrays import Array, Indices
 from convexcls.caching import cached_property
 from convexcls.engines import tree_sum
-from convexcls.rows.base import Counts, Rows, Travelling, Visit, rows_selected
+from convexcls.rows.base import Counts, NearestPriced, Rows, Travelling, Visit, rows_selected
 from convexcls.rows.doubled import Doubled
 from convexcls.rows.fused import FusedRows
 from convexcls.rows.in_memory import DenseRows
@@ -88,6 +88,11 @@ class JoinedRows(Rows):
         if not most or self._fused is None or self._fused.matrix.by_block is None or self._written_out is not None:
             return super().priced(x, side, most)
         return self._fused.priced(x, side, most)
+
+    def nearest_priced(self, x: Array, side: Array, most: int, limit: float) -> NearestPriced | None:
+        if self._fused is None or self._fused.matrix.by_block is None or self._written_out is not None:
+            return None
+        return self._fused.nearest_priced(x, side, most, limit)
 
     def __matmul__(self, v: Array) -> Array:
         if self._written_out is not None:

@@ -21,6 +21,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from convexcls.arrays import ETA, UNIT_ROUNDOFF, Array, Indices, Mask, top
+from convexcls.data import nonzero_places
 from convexcls.problem import Block, Problem
 from convexcls.proofs.rigorous.products import EntryError, entry_error, error_from_afar
 from convexcls.proofs.rigorous.rounding import ROUNDINGS_BESIDE_SUM, Ball, gamma, raised, raised_number
@@ -238,8 +239,7 @@ class Gradient:
         """Add R'z; ``size`` are the sizes of z, against which its rounding is judged."""
         size = np.abs(z) if size is None else size
         many = self.closely or z.size > MAX_ROWS_MULTIPLIED_ALL
-        if many and 2 * np.count_nonzero(size) < z.size:  # most rows of a margin are far from it
-            used = np.flatnonzero(size)
+        if many and 2 * (used := nonzero_places(size)).size < z.size:  # most rows of a margin are far from it
             rows, z, size = rows[used], z[used], size[used]
         self.parts.append((rows, z))
         self.take(rows, *rows.added_up_with_sizes(z, size), float(size.sum()))

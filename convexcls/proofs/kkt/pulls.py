@@ -13,7 +13,7 @@ import numpy as np
 from convexcls.arrays import UNIT_ROUNDOFF, Array, top
 from convexcls.engines.base import tree_depth, tree_sum
 from convexcls.losses import HalfSquare, Loss
-from convexcls.problem import Term
+from convexcls.problem import Constraint, Term
 from convexcls.rows import JoinedRows, Rows
 
 
@@ -79,6 +79,57 @@ def pull_by_block(rows: JoinedRows, term: Term, x: Array, rad: float, roundings:
         largest=max(part.largest for part in found),
         **sums,
     )
+
+
+class Excess(NamedTuple):
+    """What Rx - h of rows of inequalities, known to some rounding each, comes to: the largest violation and their sum,
+    the same of what rounding may add to each, and the sum, the sum of sizes and the largest of the products with minus
+    the multipliers."""
+
+    violation: float
+    violations: float
+    off: float
+    offs: float
+    cost: float
+    size: float
+    product: float
+
+
+def excess_by_block(rows: JoinedRows, c: Constraint, x: Array, multiplier: Array, rad: float) -> Excess | None:
+    """That of rows that are read by block, in one reading; None of others, or where numbers overflow."""
+    parts = rows.each_block(_excess_of_block, c.rhs, multiplier, common=(x, rad))
+    if parts is None:
+        return None
+    found = list(parts)
+    if any(part is None for part in found):
+        return None
+
+    def added(field: str) -> float:
+        return float(np.asarray(tree_sum(getattr(part, field) for part in found)))
+
+    sums = {field: added(field) for field in ("violations", "offs", "cost", "size")}
+    most = {field: max(getattr(part, field) for part in found) for field in ("violation", "off", "product")}
+    return Excess(**sums, **most)
+
+
+def _excess_of_block(rows: Rows, rhs: Array, multiplier: Array, x: Array, rad: float) -> Excess | None:
+    with np.errstate(all="ignore"):
+        mid = rows @ x - rhs
+        if not np.isfinite(mid.sum()):
+            return None
+        violation = np.maximum(mid, 0.0)
+        off = np.maximum(mid + rad, 0.0) - violation
+        products = -np.asarray(multiplier) * mid
+        sizes = np.abs(products)
+        parts = (
+            float(violation.sum()),
+            top(off),
+            float(off.sum()),
+            float(products.sum()),
+            float(sizes.sum()),
+            top(sizes),
+        )
+        return Excess(top(violation), *parts)
 
 
 def _pull_of_block(

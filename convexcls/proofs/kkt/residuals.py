@@ -45,14 +45,19 @@ class BlockResidual(NamedTuple):
             relative = max(relative, least)
         return cls(values, yardsticks, rounding, least, most, relative)
 
+    @classmethod
+    def known(cls, values: Array, most: float, yardsticks: Yardsticks, rounding: float) -> BlockResidual:
+        """The same of residuals of which the largest is known, measured by numbers."""
+        return cls(values, yardsticks, rounding, 0.0, most, largest(most, yardsticks))
+
     @property
     def relatives(self) -> Array:
         """All relative residuals."""
-        out = np.zeros(self.values.shape)
+        out, values = np.zeros(self.values.shape), np.asarray(self.values)
         with np.errstate(all="ignore"):
             for factor, size in self.yardsticks:
-                np.maximum(out, ratios(self.values * factor, size), out=out)
-        return np.where((self.values > 0) | np.isinf(self.least), np.maximum(out, self.least), out)
+                np.maximum(out, ratios(values * factor, size), out=out)
+        return np.where((values > 0) | np.isinf(self.least), np.maximum(out, self.least), out)
 
 
 class Residual:

@@ -1,4 +1,4 @@
-"""The pull of a term by block is that of the same rows in memory, with bounds that hold for both."""
+"""What is measured by block is what is measured of the same rows in memory, with bounds that hold for both."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import convexcls as cc
+from convexcls.data import Sparse
 from convexcls.proofs.kkt.check import check_kkt
 from convexcls.proofs.kkt.products import plain_rounding
 from convexcls.proofs.kkt.pulls import pull_by_block
@@ -77,3 +78,63 @@ def test_what_overflows_is_left_to_the_long_way():
     assert pull_by_block(blocks.rows(term), term, np.array([1e308, 1e308, 1e308, 0.0]), 1.0, 8) is None
     term = memory.terms[0]
     assert pull_by_block(memory.rows(term), term, np.zeros(4), 1.0, 8) is None
+
+
+def margins():
+    rng = np.random.default_rng(6)
+    X = rng.normal(size=(N, 3))
+    y = X @ [1.0, -2.0, 0.5] > 0
+    X = X + np.where(y, 0.2, -0.2)[:, None] * [1.0, -2.0, 0.5]
+    read = cc.read_blocks(X, target=y, rows=ROWS)
+    return cc.HardMarginSVM(*read), cc.HardMarginSVM(X, y), read.rows
+
+
+def moved(x, z, how):
+    """Wrong answers: another point, other multipliers, one of the wrong sign, one at a row that has room."""
+    z = z.copy()
+    if how == "point":
+        return x * (1 - 1e-4), z
+    if how == "multipliers":
+        return x, z * 1.001
+    if how == "sign":
+        z[np.argmax(z)] *= -1
+    if how == "row with room":
+        z[np.flatnonzero(z == 0)[5]] = 0.1
+    return x, z
+
+
+@pytest.mark.parametrize("how", ["optimum", "point", "multipliers", "sign", "row with room"])
+@pytest.mark.parametrize("sparse", [True, False])
+def test_hard_rows_are_measured_as_in_memory(how, sparse):
+    blocks, memory, rows = margins()
+    solution = memory.solve()
+    x, z = moved(solution.x, solution.multipliers["margin"], how)
+    before = rows.passes
+    mine = check_kkt(blocks, x, {"margin": Sparse(N, np.flatnonzero(z), z[z != 0]) if sparse else z}, 1e-8)
+    assert rows.passes == before + 1 or how != "optimum"
+    theirs = check_kkt(memory, x, {"margin": z}, 1e-8)
+    assert mine.holds(1e-8) == theirs.holds(1e-8) == (how == "optimum")
+    for name, value in mine.measures().items():
+        assert value == pytest.approx(theirs.measures()[name], rel=1e-6, abs=1e-12)
+    for name in ("primal_feasibility", "dual_feasibility", "complementary_slackness"):
+        own, other = getattr(mine, name), getattr(theirs, name)
+        np.testing.assert_allclose(np.asarray(own.values["margin"]), other.values["margin"], atol=1e-12)
+        np.testing.assert_allclose(
+            own.relative_values["margin"], other.relative_values["margin"], rtol=1e-6, atol=1e-11
+        )
+        if other.relative > 1e-10:
+            assert own.worst == other.worst
+
+
+def test_a_hard_margin_has_sparse_multipliers():
+    blocks, memory, _ = margins()
+    mine, theirs = blocks.solve(), memory.solve()
+    assert isinstance(mine.multipliers["margin"], Sparse)
+    np.testing.assert_allclose(
+        np.asarray(mine.multipliers["margin"]), theirs.multipliers["margin"], rtol=1e-7, atol=1e-9
+    )
+    np.testing.assert_array_equal(mine.support, theirs.support)
+    np.testing.assert_allclose(mine.margins, theirs.margins, rtol=1e-9)
+    np.testing.assert_allclose(mine.intercept_interval, theirs.intercept_interval, rtol=1e-9)
+    assert mine.kkt.complementary_slackness.worst[0] == "margin"
+    assert "OPTIMAL" in mine.explain()
