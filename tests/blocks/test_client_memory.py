@@ -9,7 +9,7 @@ import pytest
 
 import convexcls as cc
 
-N, D, ROWS = 200_000, 3, 4000
+N, D, ROWS = 300_000, 3, 4000
 COEF = np.array([1.0, -2.0, 0.5])
 #: At most so many bytes a sample, labels among them: a vector of doubles would be 8.
 MODELS = {
@@ -37,7 +37,7 @@ def test_bytes_a_sample(name, samples):
         score = X @ COEF
     target = score if name == "regression" else (score > 0).astype(np.int8)
     read = cc.read_blocks(X, target=target, rows=ROWS, hold=0)
-    small = ROWS * (D + 12) * 8  # some arrays of one block
+    small = 2_500_000  # some arrays of one block, and the rows that are worked on
     tracemalloc.start()
     try:
         solution = declare(*read).solve()
