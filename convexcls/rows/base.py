@@ -430,3 +430,15 @@ def column_by_column(right: Array, values: Array) -> Array:
 def rows_selected(n: int, index: Any) -> int:
     """How many of n rows an index selects."""
     return int(np.empty(n, dtype=bool)[index].size)
+
+
+def row_numbers(index: Any, n: int) -> Indices:
+    """The numbers of the rows that an index selects of n."""
+    if isinstance(index, slice):
+        return np.arange(*index.indices(n))
+    numbers = np.atleast_1d(index)
+    if numbers.dtype.kind == "b" or numbers.size > n:
+        return np.arange(n)[index]
+    if numbers.size and not -n <= numbers.min() <= numbers.max() < n:
+        raise IndexError(f"a row is out of range: there are {n}")
+    return np.where(numbers < 0, numbers + n, numbers).astype(np.intp)

@@ -20,7 +20,7 @@ from convexcls.caching import cached_property
 from convexcls.data import DataError
 from convexcls.engines import Engine, Piece, tree_sum
 from convexcls.engines.base import tree_depth
-from convexcls.rows.base import Counts, NearestPriced, Rows, Travelling, Visit, as_rows
+from convexcls.rows.base import Counts, NearestPriced, Rows, Travelling, Visit, as_rows, row_numbers
 from convexcls.rows.in_memory import DenseRows
 from convexcls.rows.summation import additions, row_blocks
 
@@ -283,7 +283,7 @@ class RowsByBlock(Rows):
     def __getitem__(self, index: Any) -> Rows:
         if isinstance(index, slice) and index.indices(self.shape[0]) == (0, self.shape[0], 1):
             return self
-        chosen = _numbers_of(index, self.shape[0])
+        chosen = row_numbers(index, self.shape[0])
         if chosen.size == self.shape[0] and np.array_equal(chosen, np.arange(self.shape[0])):
             return self
         if chosen.size * self.shape[1] > MAX_GATHERED_ENTRIES and not self._is_one_block(chosen):
@@ -403,18 +403,6 @@ class RowsByBlock(Rows):
     def is_sparse(self) -> bool:
         """Whether the blocks are sparse."""
         return self._entries is not None
-
-
-def _numbers_of(index: Any, n: int) -> Indices:
-    """The numbers of the rows that an index selects of n."""
-    if isinstance(index, slice):
-        return np.arange(*index.indices(n))
-    numbers = np.atleast_1d(index)
-    if numbers.dtype.kind == "b" or numbers.size > n:
-        return np.arange(n)[index]
-    if numbers.size and not -n <= numbers.min() <= numbers.max() < n:
-        raise IndexError(f"a row is out of range: there are {n}")
-    return np.where(numbers < 0, numbers + n, numbers).astype(np.intp)
 
 
 class _Elsewhere(Rows):

@@ -12,7 +12,7 @@ from scipy import sparse
 
 from convexcls.arrays import Array, Indices
 from convexcls.caching import cached_property
-from convexcls.rows.base import Rows
+from convexcls.rows.base import Rows, row_numbers
 from convexcls.rows.in_memory import DenseRows, SparseRows, given_cells
 from convexcls.rows.joined import JoinedRows, cross_gram
 from convexcls.rows.scaled import ScaledRows
@@ -74,7 +74,7 @@ class ClassMarginRows(Rows):
         return block_gram(self, blocks, self)
 
     def __getitem__(self, index: Any) -> Rows:
-        chosen = np.arange(self.shape[0])[index]
+        chosen = row_numbers(index, self.shape[0])
         samples, place = np.divmod(chosen, self.count - 1)
         if np.array_equal(place, np.tile(np.arange(self.count - 1), chosen.size // (self.count - 1))):  # whole samples
             whole = samples[:: self.count - 1]

@@ -16,6 +16,7 @@ MODELS = {
     "least squares": (lambda *read: cc.LeastSquares(*read), 6.0),
     "ridge": (lambda *read: cc.LeastSquares(*read, l2=1.0), 6.0),
     "logistic": (lambda *read: cc.LogisticMLE(*read), 6.0),
+    "softmax": (lambda *read: cc.SoftmaxMLE(*read, l2=1.0), 8.0),
     "hard margin": (lambda *read: cc.HardMarginSVM(*read), 12.0),
     "regression": (lambda *read: cc.LeastSquares(*read, coding="real"), 20.0),
 }

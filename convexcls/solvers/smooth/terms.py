@@ -45,6 +45,7 @@ class Reading:
     state: tuple[Array, Array] | Callable[[], tuple[Array, Array]]
     hessian: Array | None = None
     extremes: Extremes | None = None
+    point: Array | None = None
     curvature: Array | None = None
 
     @property
@@ -247,6 +248,8 @@ class ScoredTerm(SmoothTerm):
         super().__init__(term, rows, reach)
 
     def read(self, x: Array) -> Reading:
+        if self.scores.matrix.by_block is not None:
+            return self._read_in_short(x)
         n = self.scores.height
         probabilities, pulls = np.empty((self.scores.columns, n)), np.empty((self.scores.columns, n))
         value, size = 0.0, 0.0
@@ -260,7 +263,34 @@ class ScoredTerm(SmoothTerm):
         gradient = self.scores.sweep(x, Travelling(function, (self.classes, self.weights), take))
         return Reading(value, gradient, size, (probabilities, pulls))
 
+    def _read_in_short(self, x: Array) -> Reading:
+        """The same of samples that are read by block: nothing that has one entry a sample is brought along."""
+        value, size, least = 0.0, 0.0, np.inf
+
+        def take(_: slice, found: tuple[float, float, float]) -> None:
+            nonlocal value, size, least
+            value, size, least = value + found[0], size + found[1], min(least, found[2])
+
+        function = partial(_weighed_scores_in_short, bool(self.uniform))
+        gradient = self.scores.sweep(x, Travelling(function, (self.classes, self.weights), take))
+        extremes = Extremes(np.inf, _log(least))
+        return Reading(value, gradient, size, partial(self._state, x), extremes=extremes, point=x)
+
+    def _state(self, x: Array) -> tuple[Array, Array]:
+        """Probabilities and pulls at x, in another reading."""
+        shape = self.scores.columns, self.scores.height
+        probabilities, pulls = np.empty(shape), np.empty(shape)
+
+        def take(block: slice, found: tuple[float, float, Array, Array]) -> None:
+            probabilities[:, block], pulls[:, block] = found[2:]
+
+        function = partial(_weighed_scores, bool(self.uniform))
+        self.scores.sweep(x, Travelling(function, (self.classes, self.weights), take))
+        return probabilities, pulls
+
     def hessian(self, reading: Reading, single_precision: bool = False) -> Array:
+        if reading.point is not None:
+            return self.scores.class_gram_at(reading.point, self.weights)
         return self.scores.class_gram(reading.arguments, self.weights, single_precision)
 
     def class_hessian(self, reading: Reading, k: int, samples: int) -> tuple[Indices, Array]:
@@ -278,14 +308,10 @@ class ScoredTerm(SmoothTerm):
 
     def smallest_margin(self, reading: Reading) -> float:
         """From the probabilities, log p_c - log p_k, as far as these have not run out of range."""
+        if reading.extremes is not None:
+            return reading.extremes.margin
         p = reading.arguments if self.uniform else reading.arguments[:, self.weights > 0]
-        classes = self.classes if self.uniform else self.classes[self.weights > 0]
-        own = classes, np.arange(classes.size)
-        mine = p[own]
-        others = p.copy()
-        others[own] = 0.0
-        least = float((mine / np.maximum(others.max(axis=0, initial=0.0), 1e-300)).min(initial=np.inf))
-        return float(np.log(least)) if least > 0 else -np.inf
+        return _log(_smallest_odds(p, self.classes if self.uniform else self.classes[self.weights > 0]))
 
     def _take(self, samples: Indices, chosen: Indices) -> None:
         self.scores, self.classes = self.scores[samples], self.classes[samples]
@@ -330,6 +356,25 @@ def _weighed_scores(
     counts = slice(None) if alike else weights > 0
     pull *= weights
     return pull, (float(weights[counts] @ values[counts]), float(weights @ rest), p, pull)
+
+
+def _weighed_scores_in_short(alike: bool, z: Array, classes: Indices, weights: Array) -> tuple[Array, Any]:
+    """The same with the smallest odds in place of the probabilities."""
+    pull, (value, size, p, _) = _weighed_scores(alike, z, classes, weights)
+    counts = slice(None) if alike else weights > 0
+    return pull, (value, size, _smallest_odds(p[:, counts], classes[counts]))
+
+
+def _smallest_odds(p: Array, classes: Indices) -> float:
+    """The least of p_c / p_k, for c the class of a sample and k another one."""
+    own = classes, np.arange(classes.size)
+    mine, others = p[own], p.copy()
+    others[own] = 0.0
+    return float((mine / np.maximum(others.max(axis=0, initial=0.0), 1e-300)).min(initial=np.inf))
+
+
+def _log(odds: float) -> float:
+    return float(np.log(odds)) if odds > 0 else -np.inf
 
 
 def _softmax(z: Array, classes: Indices, p: Array, pull: Array) -> tuple[Array, Array]:
