@@ -2,7 +2,7 @@
 
     python -m benchmarks.client_memory [--rows 1000000 4000000] [--features D] [--only MODEL ...] [--level LEVEL]
 
-Every model is solved on the same .npy blocks of a small and a large number of samples, each in a process of its own, that
+Every model is solved on the same .npy blocks of a small and a large number of samples, each in its own process that
 holds no block. Peaks are of resident memory (RSS) and, with --traced, of what NumPy and Python allocated; a line gives
 both peaks, and bytes a sample: what the large number took more, by the samples that it has more.
 """
@@ -58,7 +58,7 @@ def make(folder: Path, kind: str, n: int, d: int) -> None:
 
 
 def peak() -> int:
-    """The most memory that this process has had at a time; the kernel's count in Linux, which no other process is in."""
+    """The most memory that this process has had at a time: in Linux as the kernel counts it for this program alone."""
     status = Path("/proc/self/status")
     if status.exists():
         return next(1024 * int(line.split()[1]) for line in status.read_text().splitlines() if line.startswith("VmHWM"))
@@ -126,11 +126,15 @@ def main() -> None:
 def _line(model: str, rows: list[int], found: list[dict[str, Any]]) -> str:
     small, large = found
     more = rows[1] - rows[0]
-    said = [f"{(large[key] - small[key]) / more:6.1f} B/sample {word}" for key, word in (("peak", "RSS"), ("traced", "traced"))]
-    peaks = f"{small['peak'] / 1e6:5.0f} and {large['peak'] / 1e6:5.0f} MB (import {large['import'] / 1e6:.0f}, read {large['read'] / 1e6:.0f})"
+    sizes = {
+        word: (large[key] - small[key]) / more for key, word in (("peak", "RSS"), ("traced", "traced")) if large[key]
+    }
+    said = "  ".join(f"{size:6.1f} B/sample {word}" for word, size in sizes.items())
+    before = f"import {large['import'] / 1e6:.0f}, read {large['read'] / 1e6:.0f}"
     return (
-        f"{model:14s} {peaks}  {'  '.join(said[: 1 + bool(large['traced'])])}  {large['solver']}, {large['passes']} passes, "
-        f"{large['seconds']:.1f} s CPU, {small['status']}/{large['status']} {large['coef']}"
+        f"{model:14s} {small['peak'] / 1e6:5.0f} and {large['peak'] / 1e6:5.0f} MB ({before})  {said}  "
+        f"{large['solver']}, {large['passes']} passes, {large['seconds']:.1f} s CPU, "
+        f"{small['status']}/{large['status']} {large['coef']}"
     )
 
 

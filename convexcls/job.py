@@ -6,12 +6,13 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import numpy as np
 
 from convexcls.arrays import Array
 from convexcls.caching import cached_property
+from convexcls.data import StandIn, copied
 from convexcls.problem import Problem, Term
 from convexcls.problem.centring import Centred, centre
 from convexcls.problem.duality import Dual
@@ -211,7 +212,7 @@ class Job:
             self.name,
             certificate,
             None if x is None else np.array(x),
-            {name: np.array(z) for name, z in (multipliers or {}).items()},
+            {name: copied(z) for name, z in (multipliers or {}).items()},
             answer.message,
             answer.iterations,
             taken,
@@ -343,6 +344,8 @@ class Job:
 
 
 def _as_doubles(values: Any) -> Array | None:
+    if isinstance(values, StandIn):
+        return cast("Array", values.astype(float))
     try:
         return np.array(values, dtype=float)
     except (TypeError, ValueError):

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from convexcls.arrays import Array, Indices
-from convexcls.data.coded import Coded
 from convexcls.data.matrix import Coding, Expanded, Named, check_matrix, feature_names, holds_columns, is_frame
 from convexcls.data.numbers import (
     DataError,
@@ -24,6 +23,7 @@ from convexcls.data.numbers import (
     is_missing,
     plain,
 )
+from convexcls.data.vectors import Coded
 from convexcls.wording import listed
 
 
@@ -220,7 +220,7 @@ def check_data(X: Any, y: Any, sample_weight: Any = None, real_target: bool = Fa
         raise DataError("X has no rows: give at least one sample of each class")
     target = as_vector(y, "y", n)
     by_block = getattr(matrix, "by_block", None) is not None
-    weights = Coded.alike(1.0, n) if by_block and sample_weight is None else check_weights(sample_weight, n)
+    weights: Any = Coded.alike(1.0, n) if by_block and sample_weight is None else check_weights(sample_weight, n)
     own = None if sample_weight is None else given_vector(as_vector(sample_weight, "sample_weight", n), "sample_weight")
     coding, written = getattr(X, "coding", None), getattr(X, "written", False)
     names = feature_names(X, d)

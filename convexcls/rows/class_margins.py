@@ -4,7 +4,7 @@ of weights for each sample."""
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,10 +12,13 @@ from scipy import sparse
 
 from convexcls.arrays import Array, Indices
 from convexcls.caching import cached_property
-from convexcls.rows.base import Rows
+from convexcls.rows.base import Rows, row_numbers
 from convexcls.rows.in_memory import DenseRows, SparseRows, given_cells
 from convexcls.rows.joined import JoinedRows, cross_gram
 from convexcls.rows.scaled import ScaledRows
+
+if TYPE_CHECKING:
+    from convexcls.rows.by_block import RowsByBlock
 
 #: Blocks with fewer entries are multiplied out.
 MAX_MULTIPLIED_ENTRIES = 4_000_000
@@ -71,13 +74,21 @@ class ClassMarginRows(Rows):
         return block_gram(self, blocks, self)
 
     def __getitem__(self, index: Any) -> Rows:
-        chosen = np.arange(self.shape[0])[index]
+        chosen = row_numbers(index, self.shape[0])
         samples, place = np.divmod(chosen, self.count - 1)
         if np.array_equal(place, np.tile(np.arange(self.count - 1), chosen.size // (self.count - 1))):  # whole samples
             whole = samples[:: self.count - 1]
             if np.array_equal(samples, np.repeat(whole, self.count - 1)):
                 return ClassMarginRows(self.base[whole], self.classes[whole], self.count, self.other)
         return SparseRows(self._picked(chosen), given_cells(self, chosen))
+
+    def read_by_block(self) -> list[RowsByBlock]:
+        return self.base.read_by_block()
+
+    def of_block(self, block: slice, samples: Rows) -> Rows | None:
+        whole = slice(block.start // (self.count - 1), block.stop // (self.count - 1))
+        inner = self.base.of_block(whole, samples)
+        return None if inner is None else ClassMarginRows(inner, self.classes[whole], self.count, self.other)
 
     def _picked(self, chosen: NDArray[np.intp]) -> Any:
         """Some rows as a sparse matrix."""

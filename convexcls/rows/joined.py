@@ -12,7 +12,8 @@ from scipy import sparse
 
 from convexcls.arrays import Array, Indices
 from convexcls.caching import cached_property
-from convexcls.rows.base import Counts, Rows, Travelling, Visit, rows_selected
+from convexcls.engines import tree_sum
+from convexcls.rows.base import Counts, NearestPriced, Rows, Travelling, Visit, rows_selected
 from convexcls.rows.doubled import Doubled
 from convexcls.rows.fused import FusedRows
 from convexcls.rows.in_memory import DenseRows
@@ -83,10 +84,23 @@ class JoinedRows(Rows):
     def by_block(self) -> RowsByBlock | None:  # type: ignore[override]
         return next((rows.by_block for _, rows in self.parts if rows.by_block is not None), None)
 
+    def read_by_block(self) -> list[RowsByBlock]:
+        return [inside for _, rows in self.parts for inside in rows.read_by_block()]
+
+    def of_block(self, block: slice, samples: Rows) -> JoinedRows | None:
+        parts = [(where, rows.of_block(block, samples)) for where, rows in self.parts]
+        made = [(where, rows) for where, rows in parts if rows is not None]
+        return JoinedRows(block.stop - block.start, self.shape[1], made) if len(made) == len(parts) else None
+
     def priced(self, x: Array, side: Array | float, most: int) -> Array:
         if not most or self._fused is None or self._fused.matrix.by_block is None or self._written_out is not None:
             return super().priced(x, side, most)
         return self._fused.priced(x, side, most)
+
+    def nearest_priced(self, x: Array, side: Array, most: int, limit: float) -> NearestPriced | None:
+        if self._fused is None or self._fused.matrix.by_block is None or self._written_out is not None:
+            return None
+        return self._fused.nearest_priced(x, side, most, limit)
 
     def __matmul__(self, v: Array) -> Array:
         if self._written_out is not None:
@@ -180,6 +194,8 @@ class JoinedRows(Rows):
             return self._written_out.gram(weights)
         if self._fused is not None:
             return self._fused.gram(weights)
+        if (parts := self.each_block(_gram_of_block, weights)) is not None:
+            return np.asarray(tree_sum(parts))
         out = np.zeros((self.shape[1], self.shape[1]))
         for k, (where, rows) in enumerate(self.parts):
             out[where, where] += rows.gram(weights)
@@ -296,6 +312,10 @@ class JoinedRows(Rows):
             by_row += own
             by_column[where] += columns
         return by_row, by_column
+
+
+def _gram_of_block(rows: Rows, weights: Array) -> Array:
+    return rows.gram(weights)
 
 
 def _picks(size: int, width: int, parts: Sequence[tuple[slice, Rows]]) -> DistinctRows | None:

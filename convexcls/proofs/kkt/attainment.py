@@ -190,9 +190,8 @@ def _few(t: Term, count: int) -> Term:
     """The term over evenly spaced samples, enough of them for ``count`` rows; all where there are not many more."""
     if t.size <= MAX_SAMPLES_TAKEN_ALL:
         return t
-    counted = np.flatnonzero(t.weights > 0)
-    every = counted.size * t.loss.width // count
-    return t.thinned(counted[::every]) if every > 1 else t
+    every = t.count * t.loss.width // count
+    return t.thinned(t.counted_samples(every)) if every > 1 else t
 
 
 class _Correction:

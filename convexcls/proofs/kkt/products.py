@@ -21,6 +21,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from convexcls.arrays import ETA, UNIT_ROUNDOFF, Array, Indices, Mask, top
+from convexcls.data import nonzero_places
 from convexcls.problem import Block, Problem
 from convexcls.proofs.rigorous.products import EntryError, entry_error, error_from_afar
 from convexcls.proofs.rigorous.rounding import ROUNDINGS_BESIDE_SUM, Ball, gamma, raised, raised_number
@@ -107,11 +108,16 @@ def plain_values(rows: JoinedRows, x: Array, block: Block, field: str, closely: 
     side = getattr(block, field)
     mid = rows @ x
     mid = mid - side if field == "rhs" else mid + side
-    known, k = facts(rows, closely), rows.row_length + ROUNDINGS_BESIDE_SUM
-    largest = rows.largest_reach(x) + top(np.abs(side))
-    off = 0.0 if isinstance(known.absolute, float) else float(known.absolute @ np.abs(x))
-    rad = raised_number((gamma(k) + known.relative) * largest + off) + (8 * k * ETA if largest > 0 or x.any() else 0.0)
+    rad = plain_rounding(rows, x, block, field, closely)
     return mid, rad if math.isfinite(rad + float(mid.sum())) else math.inf
+
+
+def plain_rounding(rows: JoinedRows, x: Array, block: Block, field: str, closely: bool = False) -> float:
+    """That bound, which is one of values that do not overflow: it takes no reading."""
+    known, k = facts(rows, closely), rows.row_length + ROUNDINGS_BESIDE_SUM
+    largest = rows.largest_reach(x) + top(np.abs(getattr(block, field)))
+    off = 0.0 if isinstance(known.absolute, float) else float(known.absolute @ np.abs(x))
+    return raised_number((gamma(k) + known.relative) * largest + off) + (8 * k * ETA if largest > 0 or x.any() else 0.0)
 
 
 def rounding_by_row(rows: JoinedRows, x: Array, block: Block, field: str) -> Array:
@@ -243,19 +249,21 @@ class Gradient:
 
     def add(self, rows: JoinedRows, z: Array, size: Array | None = None) -> None:
         """Add R'z; ``size`` are the sizes of z, against which its rounding is judged."""
-        known = facts(rows, self.closely)
         size = np.abs(z) if size is None else size
         many = self.closely or z.size > MAX_ROWS_MULTIPLIED_ALL
-        if many and 2 * np.count_nonzero(size) < z.size:  # most rows of a margin are far from it
-            used = np.flatnonzero(size)
+        if many and 2 * (used := nonzero_places(size)).size < z.size:  # most rows of a margin are far from it
             rows, z, size = rows[used], z[used], size[used]
         self.parts.append((rows, z))
-        pull, lengths, added = rows.added_up_with_sizes(z, size)
+        self.take(rows, *rows.added_up_with_sizes(z, size), float(size.sum()))
+
+    def take(self, rows: JoinedRows, pull: Array, additions: Array | int, added: Array, size: float) -> None:
+        """Add R'z, which is known, with its additions, |R|' of the sizes and the sum of these."""
+        known = facts(rows, self.closely)
         self.pull += pull
         self.magnitude += added
-        self.lengths += lengths
+        self.lengths += additions
         if known.relative or not isinstance(known.absolute, float):
-            self.errors += known.relative * added + known.absolute * float(size.sum())
+            self.errors += known.relative * added + known.absolute * size
 
     def inherit(self, rows: JoinedRows, off: Array | float) -> None:
         """Bear in mind that the z of these rows may be ``off`` from what they stand for: each by as much, or, where it
