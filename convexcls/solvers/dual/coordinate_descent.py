@@ -263,7 +263,8 @@ def descend(
             names = names[order]
             part, own, order = program.restricted(names), a[names], np.arange(kept)
     a[names] = own
-    return DualPoint.at(program, a, b)
+    u = program.weights(a) if program.entries <= EASY_ENTRIES else u  # else as it was kept, to a few roundings
+    return DualPoint(program, a, u, b, program.excess(a, u, b))
 
 
 def _sweep(part: DualProgram, order: Indices, a: Array, u: Array, b: float, above: float, below: float) -> Any:
