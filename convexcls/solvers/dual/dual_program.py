@@ -134,10 +134,6 @@ class DualProgram:
         """u."""
         return np.asarray(self.u0 - self.matrix.T @ (self.left * a))
 
-    def product(self, index: Indices, d: Array) -> Array:
-        """M'(l d) for a d that is 0 but at ``index``."""
-        return np.asarray(self.matrix[index].T @ (self.left * d)[index])
-
     def lacking(self, a: Array) -> float:
         """c'a + total."""
         return float(self.c @ a) + self.total
