@@ -39,7 +39,7 @@ COARSE_FORCING, COARSE = 0.1, 1e-2
 FORCING = 1e-2
 LEAST_FORCING, MOST_FORCING = 1e-4, 0.1
 #: The damping of these equations where slopes are as large as right-hand sides.
-DAMPING = 0.1
+DAMPING = 0.03
 #: Multipliers that have grown by this factor, where nothing bounds them, will not stop.
 ENDLESS = 1e10
 #: The share of the tolerance that is aimed at: the check measures in other ways, some of them less kind.
@@ -166,7 +166,7 @@ class CoordinateDescentSolver(Solver):
     accepts: ClassVar[str] = "rows with one kink each under a diagonal quadratic form, and at most one free unknown"
     promise: ClassVar[float] = 1e-9
 
-    max_iter: int = 100
+    max_iter: int = 300
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -263,7 +263,8 @@ def descend(
             names = names[order]
             part, own, order = program.restricted(names), a[names], np.arange(kept)
     a[names] = own
-    return DualPoint.at(program, a, b)
+    u = program.weights(a) if program.entries <= EASY_ENTRIES else u  # else as it was kept, to a few roundings
+    return DualPoint(program, a, u, b, program.excess(a, u, b))
 
 
 def _sweep(part: DualProgram, order: Indices, a: Array, u: Array, b: float, above: float, below: float) -> Any:
@@ -283,11 +284,13 @@ def newton_step(program: DualProgram, point: DualPoint, forcing: float) -> tuple
     """Towards the solution of the equations of the face, what crosses a bound put there, as far as the objective falls;
     whether hardly any multiplier crossed one."""
     index = np.flatnonzero(~point.held)
-    step = Face(program.compressed, index, _damping(point)).newton(point.r[index], point.lacking, forcing * point.slope)
+    face = Face(program.compressed, index, _damping(point))
+    step = face.newton(point.r[index], point.lacking, forcing * point.slope)
+    pull = face.pull if program.compressed is program else Face(program, index, 0.0).pull
     before, length = _merit(program, point.a, point.u, point.b), 1.0
     for _ in range(MAX_HALVINGS):
         a, inside = _moved(program, point, index, length * step.d)
-        u = point.u - program.product(np.flatnonzero(a != point.a), a - point.a)
+        u = point.u - pull((a - point.a)[index])
         if _merit(program, a, u, point.b) <= before + ROUNDED_OBJECTIVE * abs(before):
             break
         length *= 0.5

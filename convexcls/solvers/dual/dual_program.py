@@ -107,8 +107,9 @@ class DualProgram:
     def diagonal(self) -> Array:
         """k_ii = l_i^2 |M_i|^2 + compliance_i: the curvature along each multiplier."""
         if sparse.issparse(self.matrix):
-            squares = np.add.reduceat(np.append(self.matrix.data**2, 0.0), self.matrix.indptr[:-1])
-            squares = np.where(np.diff(self.matrix.indptr) > 0, squares, 0.0)
+            starts, filled = self.matrix.indptr[:-1], np.diff(self.matrix.indptr) > 0
+            squares = np.zeros(self.size)
+            squares[filled] = np.add.reduceat(self.matrix.data**2, starts[filled]) if filled.any() else 0.0
         else:
             squares = np.einsum("ij,ij->i", self.matrix, self.matrix)
         return np.asarray(self.left**2 * squares + self.compliance)
@@ -132,10 +133,6 @@ class DualProgram:
     def weights(self, a: Array) -> Array:
         """u."""
         return np.asarray(self.u0 - self.matrix.T @ (self.left * a))
-
-    def product(self, index: Indices, d: Array) -> Array:
-        """M'(l d) for a d that is 0 but at ``index``."""
-        return np.asarray(self.matrix[index].T @ (self.left * d)[index])
 
     def lacking(self, a: Array) -> float:
         """c'a + total."""

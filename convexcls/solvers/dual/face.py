@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -49,12 +50,14 @@ class Face:
         self.part, self.index = program.restricted(index), index
         self.ridge = self.part.compliance + damping * self.part.diagonal
         self.transposed = self.part.matrix.T
-        self.inverse = self._inverse()
+
+    def pull(self, d: Array) -> Array:
+        """M_F'(l d): what u falls by where the multipliers rise by d."""
+        return np.asarray(self.transposed @ (self.part.left * d))
 
     def product(self, d: Array) -> Array:
         """K_FF d."""
-        part = self.part
-        return np.asarray(part.left * (part.matrix @ (self.transposed @ (part.left * d))) + self.ridge * d)
+        return np.asarray(self.part.left * (self.part.matrix @ self.pull(d)) + self.ridge * d)
 
     def newton(self, r: Array, lacking: float, tolerance: float) -> FaceStep:
         """The step that solves the equations, to residuals of ``tolerance``."""
@@ -75,7 +78,8 @@ class Face:
         rest = self.inverse(left - self.product(found.d))
         return FaceStep(begin + found.d, -float(c @ rest) / size, found.steps)
 
-    def _inverse(self) -> Map:
+    @cached_property
+    def inverse(self) -> Map:
         """Multiplies by the inverse of the preconditioner."""
         part, diagonal = self.part, self.part.diagonal
         if not self._is_cheap():
