@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from convexcls.arrays import Array, Indices
+from convexcls.arrays import Array, Indices, all_indices, repeated
 from convexcls.caching import cached_property
 from convexcls.data.numbers import given_vector
 from convexcls.losses import HalfSquare, Loss
@@ -21,6 +21,8 @@ from convexcls.rows import Rows, as_rows, block_gram
 #: How a block is written: one entry a sample (``alpha_i``), one for each sample and each class that is not its own
 #: (``alpha_{ik}``), a plain vector (``beta``) or one number.
 Kind = Literal["samples", "margins", "vector", "scalar"]
+#: Shorter vectors are kept one by one.
+MIN_SHARED = 1000
 #: The kinds that have entries for every sample.
 BY_SAMPLE = ("samples", "margins")
 
@@ -104,15 +106,26 @@ class Variable:
 
 
 def frozen_vector(values: Any, size: int, name: str) -> Array:
-    """A read-only copy of a vector of that size, from one number or as many as there are entries."""
-    array = np.array(values, dtype=float)
+    """A read-only copy of a vector of that size, from one number or as many as there are entries. Blocks by the dozen
+    have the same zeros and ones a sample: where all entries are one number they share the array."""
+    array = np.asarray(values, dtype=float)
     if array.ndim > 1 or array.size not in (1, size):
         raise ProblemError(f"{name} has {array.size} entries, it needs {size} (or one for all)")
     if not np.isfinite(array).all():
         raise ProblemError(f"{name} holds a number that is not finite")
-    out = np.full(size, array) if array.ndim == 0 or array.size != size else array
+    if array.ndim == 0 or array.size != size or (size >= MIN_SHARED and _is_one_number(array)):
+        return repeated(float(array.flat[0]), size)
+    out = array.copy()
     out.setflags(write=False)
     return out
+
+
+def _is_one_number(array: Array) -> bool:
+    """Whether all entries are the same, zeros of the same sign among them."""
+    first, last = array[0], array[-1]
+    if first != last or not (array == first).all():
+        return False
+    return bool(first != 0 or (np.signbit(array) == np.signbit(first)).all())
 
 
 def as_given(values: Any, size: int, name: str) -> tuple[Fraction, ...] | None:
@@ -237,7 +250,8 @@ class Term(Block):
     @cached_property
     def counted(self) -> Indices:
         """The rows that have a weight."""
-        return np.flatnonzero(self.row_weights > 0)
+        counts = self.row_weights > 0
+        return all_indices(counts.size) if counts.all() else np.flatnonzero(counts)
 
     def value(self, u: Array) -> float:
         """The weighted sum of the losses at the arguments u, without those that have no weight."""
