@@ -78,10 +78,12 @@ class ClosedFormSolver(Solver):
 
     def _least_squares(self, problem: Problem, tol: float) -> tuple[Array, str]:
         entries = problem.size * sum(t.size for t in problem.terms)
-        if entries > MAX_ENTRIES_ALWAYS_REFINED:
+        large, wide = entries > MAX_ENTRIES_ALWAYS_REFINED, 2 * sum(t.size for t in problem.terms) <= problem.size
+        if large or wide:
             function = SmoothObjective(problem)
-            if (found := by_samples(function)) is not None:
-                return found
+        if wide and (found := by_samples(function)) is not None:
+            return found
+        if large:
             if problem.size > MAX_DENSE_UNKNOWNS and _is_sparse(problem):
                 return by_conjugate_gradients(function, tol), "least squares by conjugate gradients"
             if (found := by_normal_equations(function)) is not None:
@@ -225,7 +227,7 @@ def by_samples(function: SmoothObjective) -> tuple[Array, str] | None:
     weights = np.concatenate([t.weights for t in function.terms])
     n, penalised = weights.size, bool(np.any(D > 0))
     few = np.flatnonzero(D == 0) if penalised else np.empty(0, dtype=np.intp)
-    if not 2 * n <= problem.size or n > MAX_DENSE_SAMPLES or few.size > n or not np.all(weights > 0):
+    if n > MAX_DENSE_SAMPLES or few.size > n or not np.all(weights > 0):
         return None
     inverse = np.divide(1.0, D, out=np.zeros(D.size), where=D > 0) if penalised else np.ones(D.size)
     M = StackedRows([t.rows for t in function.terms]).compact()
