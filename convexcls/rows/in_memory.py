@@ -162,21 +162,9 @@ class SparseRows(AsGiven):
         return (along, across) if matrix.format == "csr" else (across, along)
 
     def gram(self, weights: Array) -> Array:
-        if not (weights == 1.0).all():
-            return self._gram(np.sqrt(weights))
-        if self.shape[1] ** 2 > self.entries:
-            return self._gram(None)
-        return self._plain_gram.copy()
-
-    @cached_property
-    def _plain_gram(self) -> Array:
-        """R'R, kept where it takes less memory than the entries: solvers and checks ask for it in turn."""
-        return self._gram(None)
-
-    def _gram(self, roots: Array | None) -> Array:
-        """(roots R)'(roots R)."""
         by_row, by_column = self._by_row, self._by_column
-        if roots is not None:
+        if not (weights == 1.0).all():
+            roots = np.sqrt(weights)
             by_row = _with_data(by_row, by_row.data * np.repeat(roots, np.diff(by_row.indptr)))
             by_column = _with_data(by_column, by_column.data * roots[by_column.indices])
         return np.asarray((by_column.T @ by_row).toarray())
