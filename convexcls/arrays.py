@@ -4,6 +4,8 @@ Gram matrix; whether a matrix is semidefinite to rounding."""
 from __future__ import annotations
 
 import math
+from typing import Any
+from weakref import WeakValueDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,6 +43,27 @@ def all_finite(values: Array) -> bool:
         if math.isfinite(ddot(flat, flat)):  # unlike NumPy's products it does not warn
             return True
     return bool(np.isfinite(values).all())
+
+
+#: Arrays that many blocks of a problem have in common, as long as one of them is there.
+_SHARED: WeakValueDictionary[tuple[float, ...], NDArray[Any]] = WeakValueDictionary()
+
+
+def repeated(value: float, size: int) -> Array:
+    """The same number so many times, read-only; who asks for the same gets the same array."""
+    key = (size, value, math.copysign(1.0, value))
+    if (out := _SHARED.get(key)) is None:
+        out = _SHARED[key] = np.full(size, value)
+        out.setflags(write=False)
+    return out
+
+
+def all_indices(size: int) -> Indices:
+    """0, 1, ..., read-only; who asks for the same gets the same array."""
+    if (out := _SHARED.get((size,))) is None:
+        out = _SHARED[size,] = np.arange(size)
+        out.setflags(write=False)
+    return out
 
 
 def least_squares(matrix: Array, target: Array, cutoff: float | None = None) -> Array:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
@@ -11,7 +10,7 @@ from typing import Any, Literal, cast
 
 import numpy as np
 
-from convexcls.arrays import Array, Indices, all_finite
+from convexcls.arrays import Array, Indices, all_finite, all_indices, repeated
 from convexcls.caching import cached_property
 from convexcls.data import Coded, is_coded
 from convexcls.data.numbers import given_vector
@@ -23,6 +22,8 @@ from convexcls.rows import Rows, as_rows, block_gram
 #: How a block is written: one entry a sample (``alpha_i``), one for each sample and each class that is not its own
 #: (``alpha_{ik}``), a plain vector (``beta``) or one number.
 Kind = Literal["samples", "margins", "vector", "scalar"]
+#: Shorter vectors are kept one by one.
+MIN_SHARED = 1000
 #: The kinds that have entries for every sample.
 BY_SAMPLE = ("samples", "margins")
 #: So many samples are looked at at a time, where they are read by block.
@@ -108,21 +109,29 @@ class Variable:
 
 
 def frozen_vector(values: Any, size: int, name: str) -> Array:
-    """A read-only copy of a vector of that size, from one number or as many as there are entries; codes themselves."""
+    """A read-only copy of a vector of that size, from one number or as many as there are entries; codes, and arrays that
+    nobody can write to, as they are. Blocks by the dozen have the same zeros and ones a sample: where all entries are one
+    number they share the array."""
     if isinstance(values, Coded) and values.size == size and np.isfinite(values).all():
         return cast("Array", values.astype(np.float64))
-    if type(values) is float and math.isfinite(values):
-        out = np.full(size, values)
-    else:
-        mine = isinstance(values, np.ndarray) and not values.flags.writeable and values.base is None
-        array = np.asarray(values, dtype=float) if mine else np.array(values, dtype=float)
-        if array.ndim > 1 or array.size not in (1, size):
-            raise ProblemError(f"{name} has {array.size} entries, it needs {size} (or one for all)")
-        if not all_finite(array):
-            raise ProblemError(f"{name} holds a number that is not finite")
-        out = np.full(size, array) if array.ndim == 0 or array.size != size else array
+    array = np.asarray(values, dtype=float)
+    if array.ndim > 1 or array.size not in (1, size):
+        raise ProblemError(f"{name} has {array.size} entries, it needs {size} (or one for all)")
+    if not all_finite(array):
+        raise ProblemError(f"{name} holds a number that is not finite")
+    if array.ndim == 0 or array.size != size or (size >= MIN_SHARED and _is_one_number(array)):
+        return repeated(float(array.flat[0]), size)
+    out = array if array is values and not array.flags.writeable and array.base is None else array.copy()
     out.setflags(write=False)
     return out
+
+
+def _is_one_number(array: Array) -> bool:
+    """Whether all entries are the same, zeros of the same sign among them."""
+    first, last = array[0], array[-1]
+    if first != last or not (array == first).all():
+        return False
+    return bool(first != 0 or (np.signbit(array) == np.signbit(first)).all())
 
 
 def as_given(values: Any, size: int, name: str) -> tuple[Fraction, ...] | None:
@@ -272,7 +281,8 @@ class Term(Block):
     @cached_property
     def counted(self) -> Indices:
         """The rows that have a weight."""
-        return np.flatnonzero(self.row_weights > 0)
+        counts = self.row_weights > 0
+        return all_indices(counts.size) if counts.all() else np.flatnonzero(counts)
 
     @property
     def count(self) -> int:

@@ -238,6 +238,9 @@ class ColumnBasis:
     def is_exact(self) -> bool:
         """Whether the others are combinations of the columns without rounding, for the entries as they were given."""
         parts = np.abs(self.null_vectors) * self.lengths[:, None]
+        height = sum(part.shape[0] for part in self.rows)
+        if 0 < self.columns.size == height and self.condition <= MAX_GRAM_CONDITION:
+            return True  # as many independent columns as rows span whatever there is
         part_of = parts > NO_PART * parts.max(axis=0, initial=0.0)
         involved = np.any(part_of, axis=1)
         return (self._by_whole_numbers(part_of) or self._by_rank(involved)) and self._as_given(involved)

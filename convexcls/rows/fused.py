@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -24,6 +25,8 @@ from convexcls.rows.summation import SWEPT_ENTRIES, outer_products, sweep_blocks
 
 #: The share of the weight of all samples that those have which are looked at.
 ALMOST_ALL = 0.98
+#: Gram matrices of samples, by their width with or without a column of ones, as long as the samples are there.
+_GRAMS: WeakKeyDictionary[Rows, dict[int, Array]] = WeakKeyDictionary()
 
 Parts = Sequence[tuple[slice, Rows]]
 
@@ -241,7 +244,17 @@ class FusedRows:
         return where
 
     def _inner_gram(self, weights: Array, single_precision: bool = False) -> Array:
-        """[X, 1]' diag(weights) [X, 1], without the scales of the columns."""
+        """[X, 1]' diag(weights) [X, 1], without the scales of the columns. Without weights it is kept where it takes
+        less memory than X: solvers and checks of a quadratic ask for it in turn."""
+        small = self.width**2 <= self.matrix.entries and self.matrix.by_block is None
+        if single_precision or not small or not (weights == 1.0).all():
+            return self._weighted_gram(weights, single_precision)
+        known = _GRAMS.setdefault(self.matrix, {})
+        if self.width not in known:
+            known[self.width] = self._weighted_gram(weights)
+        return known[self.width].copy()
+
+    def _weighted_gram(self, weights: Array, single_precision: bool = False) -> Array:
         d = self.matrix.shape[1]
         if self._array is not None:
             return outer_products(self._array, np.sqrt(weights)[:, None], self.width > d, single_precision)

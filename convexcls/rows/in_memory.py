@@ -168,26 +168,13 @@ class SparseRows(AsGiven):
         return (along, across) if matrix.format == "csr" else (across, along)
 
     def gram(self, weights: Array) -> Array:
-        if not (weights == 1.0).all():
-            return self._gram(weights)
-        if self.shape[1] ** 2 > self.entries:
-            return self._gram(None)
-        return self._plain_gram.copy()
-
-    @cached_property
-    def _plain_gram(self) -> Array:
-        """R'R, kept where it takes less memory than the entries: solvers and checks ask for it in turn."""
-        return self._gram(None)
-
-    def _gram(self, weights: Array | None) -> Array:
-        """R' diag(weights) R; the weights are ones where none are given."""
         by_row = self._by_row
         if compiles(self.entries * self.row_length):
             from convexcls.rows import sparse_loops  # not at import: numba takes longer to load than all the rest
 
-            return sparse_loops.gram(by_row, np.ones(self.shape[0]) if weights is None else weights)
+            return sparse_loops.gram(by_row, np.asarray(weights, dtype=float))
         by_column = self._by_column
-        if weights is not None:
+        if not (weights == 1.0).all():
             roots = np.sqrt(weights)
             by_row = _with_data(by_row, by_row.data * np.repeat(roots, np.diff(by_row.indptr)))
             by_column = _with_data(by_column, by_column.data * roots[by_column.indices])

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import math
+import time
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from threading import Thread
 
 import numpy as np
 import pytest
@@ -17,6 +19,7 @@ pytest.importorskip("threadpoolctl")  # comes with scikit-learn
 
 from benchmarks import accuracy, everyday, hard_margin, kernel, least_squares, logistic, small, soft_margin, softmax
 from benchmarks.bars import OURS, Bar, judge
+from benchmarks.child import timed
 from benchmarks.growth import GROWTHS, Grown, Growth, exponent, grow
 from benchmarks.race import CONTEXT, Answer, Case, Contender, Outcome, Result, Setup, race
 from benchmarks.report import Report, markdown_table, outcome_rows, screen_table
@@ -298,3 +301,25 @@ def test_our_side_reaches_the_accuracy() -> None:
         data = made.make(**made.sizes)
         answer = made.contenders[0].fit(data, 1e-8)
         assert made.measure(data, answer, -np.inf).accuracy <= made.target
+
+
+def test_short_fits_are_timed_by_their_own_thread_and_those_of_several_threads_by_all() -> None:
+    def burn() -> None:
+        end = time.thread_time() + 0.06
+        while time.thread_time() < end:
+            pass
+
+    def alone(_data: object, _tol: float) -> Answer:
+        burn()
+        return Answer(None)
+
+    def with_another(_data: object, _tol: float) -> Answer:
+        other = Thread(target=burn)
+        other.start()
+        other.join()
+        return Answer(None)
+
+    for fit in (alone, with_another):
+        took, _ = timed(Contender("made up", fit), None, 0.0, time.process_time)
+        assert took["cpu"] >= 0.05
+        assert took["seconds"] == took["cpu"]

@@ -634,3 +634,24 @@ def test_a_problem_error_is_a_value_error():
         form(linear={"y": 1.0})
     assert issubclass(ProblemError, ValueError)
     assert cc.ProblemError is ProblemError
+
+
+def test_blocks_share_vectors_of_one_number_and_copy_others():
+    n = 2000
+    rows, given = {"x": np.ones((n, 1))}, np.linspace(0.0, 1.0, n)
+    first, second = (Term(name, rows, offset=np.zeros(n), weights=2.0) for name in "ab")
+    assert first.offset is second.offset
+    assert first.weights is second.weights
+    assert first.counted is second.counted
+    assert first.counted.tolist() == list(range(n))
+    mixed = np.where(np.arange(n) % 2, -0.0, 0.0)
+    below, either = (Term("c", rows, offset=zeros).offset for zeros in (np.full(n, -0.0), mixed))
+    assert np.signbit(below).all()
+    np.testing.assert_array_equal(np.signbit(either), np.signbit(mixed))
+    own = Term("d", rows, offset=given, weights=np.where(np.arange(n) == 3, 0.0, 1.0))
+    given[0] = 7.0
+    assert own.offset[0] == 0.0
+    assert own.counted.size == n - 1
+    for vector in (first.offset, own.offset, first.counted):
+        with pytest.raises(ValueError, match="read-only"):
+            vector[0] = 1

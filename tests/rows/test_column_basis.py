@@ -184,3 +184,21 @@ def test_a_gram_matrix_that_is_known_is_not_made_again(monkeypatch):
     found = ColumnBasis.of([rows], gram)
     np.testing.assert_array_equal(found.columns, alone.columns)
     np.testing.assert_array_equal(found.null_vectors, alone.null_vectors)
+
+
+@pytest.mark.parametrize("d", [7, 12])
+def test_as_many_independent_columns_as_rows_span_all(d):
+    X = np.random.default_rng(d).normal(size=(6, d))  # no whole numbers show it
+    basis = ColumnBasis.of([as_rows(X)])
+    assert basis.columns.size == 6 == rational_rank(X)
+    assert basis.is_exact
+    X[5] = X[4] * (1.0 + 2.0**-40)  # these do not
+    basis = ColumnBasis.of([as_rows(X)])
+    assert basis.is_exact is (basis.columns.size == rational_rank(X))
+
+
+def test_whole_numbers_are_seen_in_sparse_rows_as_in_dense_ones():
+    X = table(np.random.default_rng(2)) / 4.0
+    for almost in (X, X + np.eye(*X.shape) * 2.0**-50):
+        dense, thin = (ColumnBasis.of([as_rows(m)]) for m in (almost, sparse.csr_array(almost)))
+        assert dense.is_exact is thin.is_exact is (dense.columns.size == rational_rank(almost))

@@ -441,3 +441,26 @@ def test_a_margin_of_two_classes_reaches_as_far_as_these(other):
     assert (
         (written @ np.abs(x)).max() <= rows.largest_reach(x) <= max(1.0, abs(other)) * np.sort(reach)[-2:].sum() + 1e-12
     )
+
+
+@pytest.mark.parametrize("make", [sparse.csr_array, sparse.csc_array, np.asarray])
+@pytest.mark.parametrize("weights", [np.ones(40), np.repeat([0.25, 4.0], 20)])
+def test_gram_matrices_of_samples_and_a_constant_are_kept_and_come_out_the_same(make, weights):
+    X = np.random.default_rng(4).integers(-3, 4, size=(40, 3)) / 4.0
+    rows = JoinedRows(40, 4, [(slice(0, 3), as_rows(make(X))), (slice(3, 4), ConstantRows(40))])
+    whole = np.column_stack([X, np.ones(40)])
+    truth = whole.T @ (weights[:, None] * whole)
+    first = rows.gram(weights)
+    np.testing.assert_array_equal(first, truth)
+    first[:] = 0.0  # who asked may write to it
+    np.testing.assert_array_equal(rows.gram(weights), truth)
+    np.testing.assert_array_equal(rows.gram(4.0 * weights), 4.0 * truth)
+
+
+def test_entries_of_sparse_rows_are_counted_without_stored_zeros():
+    stored = sparse.csr_array((np.array([1.0, 0.0, 2.0]), ([0, 0, 2], [1, 2, 1])), shape=(3, 4))
+    for matrix in (stored, stored.tocsc()):
+        for rows in (SparseRows(matrix), SparseRows(sparse.csr_array(matrix.toarray()).asformat(matrix.format))):
+            by_row, by_column = rows.entry_counts()
+            assert by_row.tolist() == [1, 0, 1]
+            assert by_column.tolist() == [0, 2, 0, 0]

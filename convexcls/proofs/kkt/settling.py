@@ -31,6 +31,8 @@ NOTE = (
     "the units of the data"
 )
 
+#: Coefficients are as short as they can be where what is left of them along a flat direction is so small a share.
+ROUNDED_LENGTH = 1e-13
 #: What slacks may be off is this fraction of what the check allows.
 SHARE_OF_TOLERANCE = 0.01
 #: Slacks below this fraction of their unit may come of rounding.
@@ -159,7 +161,11 @@ def shortest(problem: Problem, x: Array) -> tuple[Array, str] | None:
         return None
     point, where = np.array(point), form.places(names)
     measured = np.isin(where, form.places(long))
-    step = least_squares(free[measured], -point[where][measured])
+    flat, own = free[measured], point[where][measured]
+    sizes = np.linalg.norm(flat, axis=0) * np.linalg.norm(own)
+    if (np.abs(flat.T @ own) <= ROUNDED_LENGTH * sizes).all():  # no step makes them shorter
+        return x, NOTE.format(" and ".join(names))
+    step = least_squares(flat, -own)
     point[where] += free @ step
     centred = problem.remembered(centre)
     moved = point if centred is None else np.array(centred.restore(point, {})[0])

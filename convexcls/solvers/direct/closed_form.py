@@ -39,6 +39,8 @@ MAX_DENSE_SAMPLES = 5000
 #: The residual that conjugate gradients aim at, relative to the tolerance: of all unknowns where some are penalised, of
 #: these, and where none are; so many steps may they take for each unknown.
 RESIDUAL_SHARE, PENALISED_SHARE, UNPENALISED_SHARE, MAX_STEPS_PER_UNKNOWN = 1e-3, 1e-2, 1e-5, 20
+#: The residual is not measured before its length has come as near to what is aimed at.
+WORTH_MEASURING = 100.0
 
 
 class Found(NamedTuple):
@@ -88,10 +90,12 @@ class ClosedFormSolver(Solver):
 
     def _least_squares(self, problem: Problem, tol: float) -> Found:
         entries = problem.size * sum(t.size for t in problem.terms)
-        if entries > MAX_ENTRIES_ALWAYS_REFINED:
+        large, wide = entries > MAX_ENTRIES_ALWAYS_REFINED, 2 * sum(t.size for t in problem.terms) <= problem.size
+        if large or wide:
             function = SmoothObjective(problem)
-            if (found := by_samples(function)) is not None:
-                return found
+        if wide and (found := by_samples(function)) is not None:
+            return found
+        if large:
             if problem.size > MAX_DENSE_UNKNOWNS and _is_sparse(problem):
                 return Found(by_conjugate_gradients(function, tol), "least squares by conjugate gradients")
             if (found := by_normal_equations(function)) is not None:
@@ -298,15 +302,16 @@ def _conjugate_gradients(iterate: Iterate, diagonal: Array, tol: float) -> Array
     function, x, g = iterate.function, iterate.x, iterate.gradient
     z = g / diagonal
     p, rho = -z, float(g @ z)
+    enough = rho * (WORTH_MEASURING * tol / max(_residual(iterate), tol)) ** 2
     for _ in range(MAX_STEPS_PER_UNKNOWN * x.size):
         Hp = function.quadratic_times(p)
         if not (bend := float(p @ Hp)) > 0.0:
             break
         alpha = rho / bend
         x, g = x + alpha * p, g + alpha * Hp
-        if _residual(replace(iterate, x=x, gradient=g, curved=function.curved(x))) <= tol:
-            break
         z = g / diagonal
         rho, before = float(g @ z), rho
+        if rho <= enough and _residual(replace(iterate, x=x, gradient=g, curved=function.curved(x))) <= tol:
+            break
         p = rho / before * p - z
     return x

@@ -619,3 +619,16 @@ def test_products_that_overflow_are_not_folded():
     assert not np.isfinite(off[0])
     assert np.isfinite(off[1])
     assert [len(part) for part in parts] == [3600, 3600]
+
+
+@pytest.mark.parametrize("rhs", [[0.1, -0.3, 1e30], [Fraction(1, 3), Fraction(-2, 7), 5]])
+@pytest.mark.parametrize("low", [0.0, 0.1])
+def test_values_in_doubled_precision_are_those_of_sides_as_given(rhs, low):
+    entries = [[Fraction(low) / 3 + 1, 2.0], [3.0, 4.0], [-5.0, 0.25]]
+    rows, constraint = rows_and_block(entries if low else [[float(v) for v in row] for row in entries], rhs)
+    x = a(0.1, -0.7)
+    found = row_values(rows, x, constraint, "rhs", 0.0)
+    sides = constraint.rational_vector("rhs")
+    for mid, rad, row, side in zip(found.mid, found.rad, rows.rational(), sides, strict=True):
+        truth = sum(v * Fraction(t) for v, t in zip(row, x.tolist(), strict=True)) - side
+        assert abs(Fraction(mid) - truth) <= Fraction(rad) <= abs(truth) * Fraction(1, 2**50)

@@ -115,3 +115,16 @@ def test_a_solution_beyond_the_range_of_doubles_is_no_crash():
     assert s.status == "undecided"
     assert "no finite solution" in s.message
     assert problem.solve().status == "undecided"
+
+
+@pytest.mark.parametrize("n", [30, 200])
+def test_wide_data_of_any_size_have_the_shortest_solution(n):
+    X = np.random.default_rng(n).normal(size=(n, 5 * n))
+    y = np.where(X[:, 0] > 0, 1.0, -1.0)
+    solution = cc.LeastSquares(X, y).solve()
+    assert solution.status == "optimal"
+    assert "shortest" in " ".join(solution.certificate.notes)
+    assert solution.objective < 1e-20
+    middle = X.mean(axis=0)  # the intercept takes what the middle needs
+    expected = np.linalg.pinv(X - middle) @ (y - y.mean())
+    np.testing.assert_allclose(solution.coef, expected, rtol=1e-8, atol=1e-10)
