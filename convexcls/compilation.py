@@ -33,6 +33,11 @@ def compiled_fused(function: F) -> F:
     return _compiled(function, fastmath={"contract"}, error_model="numpy")
 
 
+def compiled_reordered(function: F) -> F:
+    """The same, and sums may be added up in any order, so that a processor works on several terms at a time."""
+    return _compiled(function, fastmath={"contract", "reassoc"}, error_model="numpy")
+
+
 def _compiled(function: F, **options: Any) -> F:
     try:
         from numba import njit

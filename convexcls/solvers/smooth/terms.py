@@ -15,13 +15,16 @@ from typing import Any
 import numpy as np
 
 from convexcls.arrays import Array, Indices
-from convexcls.losses import Loss, SoftmaxMargins
+from convexcls.compilation import has_numba
+from convexcls.losses import Logistic, Loss, SoftmaxMargins
 from convexcls.problem import UNIT_SHARE, Problem, Term
-from convexcls.rows import Rows, Travelling, block_gram
+from convexcls.rows import JoinedRows, Rows, Travelling, block_gram
 from convexcls.rows.fused import FusedRows
 
 #: Up to so many rows are read without blocks: their arguments stay in the cache.
 MAX_ROWS_AT_ONCE = 1000
+#: Rows with fewer entries are not worth loading compiled loops, which takes as long as reading them a hundred times.
+MIN_ENTRIES_COMPILED = 4_000_000
 
 
 @dataclass(eq=False)
@@ -183,6 +186,29 @@ class SweptTerm(SmoothTerm):
         return self.rows.gram_diagonal(self.weights * self.curvature(reading))
 
 
+class LogisticTerm(SweptTerm):
+    """The logistic loss of the margins of many samples, by a compiled loop."""
+
+    def __init__(self, term: Term, rows: JoinedRows, reach: Array) -> None:
+        super().__init__(term, rows, reach)
+        self.margins = rows.margins()
+
+    def read(self, x: Array) -> Reading:
+        if self.margins is None:
+            return super().read(x)
+        from convexcls.solvers.smooth.logistic_loops import sweep
+
+        arguments, slopes = np.empty(self.samples), np.empty(self.samples)
+        own = (self.weights, self.uniform is not None, arguments, slopes)
+        gradient, (value, size) = sweep(self.margins, x, *own)
+        return Reading(value, gradient, size, arguments, slopes)
+
+    def _take(self, samples: Indices, chosen: Indices) -> None:
+        super()._take(samples, chosen)
+        assert isinstance(self.rows, JoinedRows)
+        self.margins = self.rows.margins()
+
+
 class ScoredTerm(SmoothTerm):
     """The softmax loss of margins, from the scores z = W'[X, 1]' of all classes, one row a class: its gradient is
     (p - e_c)[X, 1], its Hessian has the weights diag(p) - pp' for each sample. The arguments are the probabilities."""
@@ -293,4 +319,9 @@ def smooth_term(problem: Problem, term: Term) -> SmoothTerm:
     if isinstance(term.loss, SoftmaxMargins):
         scored = None if np.any(term.offset) else rows.class_scores()
         return GeneralTerm(term, rows, reach) if scored is None else ScoredTerm(term, rows, reach, *scored)
-    return SweptTerm(term, rows, reach) if term.loss.width == 1 else GeneralTerm(term, rows, reach)
+    if term.loss.width > 1:
+        return GeneralTerm(term, rows, reach)
+    many = rows.entries >= MIN_ENTRIES_COMPILED and not np.any(term.offset)
+    if many and isinstance(term.loss, Logistic) and rows.margins() is not None and has_numba():
+        return LogisticTerm(term, rows, reach)
+    return SweptTerm(term, rows, reach)
