@@ -20,6 +20,7 @@ from convexcls.arrays import Array, Indices
 from convexcls.caching import cached_property
 from convexcls.engines import tree_sum
 from convexcls.rows.base import Factors, Rows, Travelling, Visit
+from convexcls.rows.in_memory import with_entries
 from convexcls.rows.plain import ConstantRows
 from convexcls.rows.summation import SWEPT_ENTRIES, outer_products, sweep_blocks
 
@@ -264,7 +265,8 @@ class FusedRows:
         total = np.zeros((self.matrix.shape[1], *weights.shape[:-1]))
         for block, X, _ in self._blocks():
             X = X.to_matrix() if isinstance(X, Rows) else X
-            total += (X * X).T @ weights[..., block].T
+            squares = with_entries(X, np.square(X.data)) if issparse(X) else X * X
+            total += squares.T @ weights[..., block].T
         scales = np.square(self.right), np.square(self.constant_right)
         return self._over_all(total.T.ravel(), weights.sum(axis=-1), *scales)
 

@@ -98,6 +98,11 @@ class DenseRows(AsGiven):
         return self.array
 
 
+def with_entries(matrix: Any, entries: Array) -> Any:
+    """Other entries at the places of those of a sparse matrix in compressed form, which both have in common."""
+    return type(matrix)((entries, matrix.indices, matrix.indptr), shape=matrix.shape)
+
+
 class SparseRows(AsGiven):
     """The rows of a sparse matrix in compressed form. CSR and CSC are used in place; other formats are
     converted once."""
@@ -162,7 +167,11 @@ class SparseRows(AsGiven):
         return SparseRows(self.matrix[:, chosen], None if self.given is None else self.given.columns(chosen))
 
     def __abs__(self) -> SparseRows:
-        return SparseRows(abs(self.matrix))
+        return self._sizes
+
+    @cached_property
+    def _sizes(self) -> SparseRows:
+        return SparseRows(with_entries(self.matrix, np.abs(self.matrix.data)))
 
     def _largest_by_column(self) -> Array:
         if self.matrix.format != "csr":
