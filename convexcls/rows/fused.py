@@ -116,7 +116,7 @@ class FusedRows:
             found = (matrix.data, *(_without_sign(part) for part in (matrix.indices, matrix.indptr)))
         return None if found is None else tuple(read_only(part) for part in found)
 
-    def swept_by(self, loop: Callable[..., tuple[float, float, float]], x: Array, *own: Array) -> tuple[Array, Any]:
+    def swept_by(self, loop: Callable[..., tuple[float, float, float]], x: Array, *own: Any) -> tuple[Array, Any]:
         """R'z over all unknowns, by a compiled ``loop`` over the samples of rows with one column: it gets their arrays,
         X v + shift as v and shift, the factors, what is its ``own`` and where to add X'z. It returns the sum of the z
         that are multiplied with ones, and what else it found."""

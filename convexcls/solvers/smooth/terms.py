@@ -211,25 +211,25 @@ class LogisticTerm(SweptTerm):
 
 class ScoredTerm(SmoothTerm):
     """The softmax loss of margins, from the scores z = W'[X, 1]' of all classes, one row a class: its gradient is
-    (p - e_c)[X, 1], its Hessian has the weights diag(p) - pp' for each sample. The arguments are the probabilities."""
+    (p - e_c)[X, 1], its Hessian has the weights diag(p) - pp' for each sample. The arguments are the probabilities, from
+    which slopes follow where they are wanted."""
 
     def __init__(self, term: Term, rows: Rows, reach: Array, scores: FusedRows, classes: Indices) -> None:
         self.scores, self.classes = scores, classes
         super().__init__(term, rows, reach)
 
     def read(self, x: Array) -> Reading:
-        n = self.scores.height
-        probabilities, pulls = np.empty((self.scores.columns, n)), np.empty((self.scores.columns, n))
+        probabilities = np.empty((self.scores.columns, self.scores.height))
         value, size = 0.0, 0.0
 
-        def take(block: slice, found: tuple[float, float, Array, Array]) -> None:
+        def take(block: slice, found: tuple[float, float, Array]) -> None:
             nonlocal value, size
             value, size = value + found[0], size + found[1]
-            probabilities[:, block], pulls[:, block] = found[2:]
+            probabilities[:, block] = found[2]
 
         function = partial(_weighed_scores, bool(self.uniform))
         gradient = self.scores.sweep(x, Travelling(function, (self.classes, self.weights), take))
-        return Reading(value, gradient, size, probabilities, pulls)
+        return Reading(value, gradient, size, probabilities, np.empty(0))
 
     def hessian(self, reading: Reading, single_precision: bool = False) -> Array:
         return self.scores.class_gram(reading.arguments, self.weights, single_precision)
@@ -245,7 +245,10 @@ class ScoredTerm(SmoothTerm):
         return self.scores.gram_diagonal(self.weights * p * (1.0 - p))
 
     def pull_sizes(self, reading: Reading) -> Array:
-        return self.scores.pull_sizes(reading.slopes)
+        sizes, own = self.weights * reading.arguments, (self.classes, np.arange(self.classes.size))
+        sizes[own] = 0.0
+        sizes[own] = sizes.sum(axis=0)
+        return self.scores.pull_sizes(sizes)
 
     def smallest_margin(self, reading: Reading) -> float:
         """From the probabilities, log p_c - log p_k, as far as these have not run out of range."""
@@ -280,20 +283,16 @@ def _curved(loss: Loss, uniform: float | None, found: Any, *own: Array) -> Array
     return np.asarray(weights * loss.curvature(found[2]).ravel())
 
 
-def _weighed_scores(
-    alike: bool, z: Array, classes: Indices, weights: Array
-) -> tuple[Array, tuple[float, float, Array, Array]]:
-    """The same of the softmax loss, of scores; with the probabilities and the pull itself."""
-    p, pull = np.empty(z.shape), np.empty(z.shape)
-    values, rest = _softmax(z, classes, p, pull)
+def _weighed_scores(alike: bool, z: Array, classes: Indices, weights: Array) -> tuple[Array, tuple[float, float, Array]]:
+    """The same of the softmax loss, of scores; with the probabilities."""
+    values, rest, p = _softmax(z, classes)
     counts = slice(None) if alike else weights > 0
-    pull *= weights
-    return pull, (float(weights[counts] @ values[counts]), float(weights @ rest), p, pull)
+    z *= weights
+    return z, (float(weights[counts] @ values[counts]), float(weights @ rest), p)
 
 
-def _softmax(z: Array, classes: Indices, p: Array, pull: Array) -> tuple[Array, Array]:
-    """-log p_c and 1 - p_c for each column of scores, none of them by cancellation; p and p - e_c are written where
-    asked. Overwrites z."""
+def _softmax(z: Array, classes: Indices) -> tuple[Array, Array, Array]:
+    """-log p_c, 1 - p_c and p for each column of scores, none of them by cancellation; these become p - e_c."""
     own = classes, np.arange(z.shape[1])
     z -= z.max(axis=0)
     score = z[own]
@@ -305,11 +304,10 @@ def _softmax(z: Array, classes: Indices, p: Array, pull: Array) -> tuple[Array, 
     values = np.where(score == 0.0, np.log1p(rest), np.log(total) - score)
     z *= 1.0 / total
     rest /= total
-    p[:] = z
+    p = z.copy()
     p[own] = mine / total
     z[own] = -rest
-    pull[:] = z
-    return values, rest
+    return values, rest, p
 
 
 def smooth_term(problem: Problem, term: Term) -> SmoothTerm:
