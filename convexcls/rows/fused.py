@@ -120,7 +120,8 @@ class FusedRows:
         """R'z over all unknowns, by a compiled ``loop`` over the samples of rows with one column: it gets their arrays,
         X v + shift as v and shift, the factors, what is its ``own`` and where to add X'z. It returns the sum of the z
         that are multiplied with ones, and what else it found."""
-        assert self.arrays is not None and self.factor is not None and self.columns == 1
+        assert self.arrays is not None
+        assert self.factor is not None
         v, pulled = x[self.where] * self.right, np.zeros(self.matrix.shape[1])
         shift = 0.0 if self.constant is None else float((x[self.constant] * self.constant_right)[0])
         ones, *found = loop(*self.arrays, read_only(v), shift, read_only(self.factor), *own, pulled)

@@ -177,8 +177,9 @@ class SparseRows(AsGiven):
         if self.matrix.format != "csr":
             return largest_size(self.matrix, axis=0)
         out = np.zeros(self.shape[1])
-        # SciPy would convert it for this; the type of doubles from a pickle is a copy, which ``at`` is slow with
-        np.maximum.at(out, self.matrix.indices, np.abs(self.matrix.data).view(np.float64))
+        # SciPy would convert it for this; numbers from a pickle have a type that ``at`` is slow with
+        sizes = np.abs(self.matrix.data, out=np.empty(self.matrix.data.size))
+        np.maximum.at(out, self.matrix.indices, sizes)
         return out
 
     def in_memory(self) -> Any:

@@ -24,7 +24,7 @@ from convexcls.rows.fused import FusedRows
 #: Up to so many rows are read without blocks: their arguments stay in the cache.
 MAX_ROWS_AT_ONCE = 1000
 #: Rows with fewer entries are not worth loading compiled loops, which takes as long as reading them a hundred times.
-MIN_ENTRIES_COMPILED = 4_000_000
+MIN_ENTRIES_COMPILED = 2_000_000
 
 
 @dataclass(eq=False)
@@ -211,8 +211,8 @@ class LogisticTerm(SweptTerm):
 
 class ScoredTerm(SmoothTerm):
     """The softmax loss of margins, from the scores z = W'[X, 1]' of all classes, one row a class: its gradient is
-    (p - e_c)[X, 1], its Hessian has the weights diag(p) - pp' for each sample. The arguments are the probabilities, from
-    which slopes follow where they are wanted."""
+    (p - e_c)[X, 1], its Hessian has the weights diag(p) - pp' for each sample. The arguments are the probabilities,
+    from which slopes follow where they are wanted."""
 
     def __init__(self, term: Term, rows: Rows, reach: Array, scores: FusedRows, classes: Indices) -> None:
         self.scores, self.classes = scores, classes
@@ -283,7 +283,9 @@ def _curved(loss: Loss, uniform: float | None, found: Any, *own: Array) -> Array
     return np.asarray(weights * loss.curvature(found[2]).ravel())
 
 
-def _weighed_scores(alike: bool, z: Array, classes: Indices, weights: Array) -> tuple[Array, tuple[float, float, Array]]:
+def _weighed_scores(
+    alike: bool, z: Array, classes: Indices, weights: Array
+) -> tuple[Array, tuple[float, float, Array]]:
     """The same of the softmax loss, of scores; with the probabilities."""
     values, rest, p = _softmax(z, classes)
     counts = slice(None) if alike else weights > 0
