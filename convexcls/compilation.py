@@ -43,7 +43,7 @@ def compiled_fused(function: F) -> F:
 
 
 def compiled_reordered(function: F) -> F:
-    """The same, and sums may be added up in another order, several terms at a time."""
+    """The same, and sums may be added up in any order, so that a processor works on several terms at a time."""
     return _compiled(function, fastmath={"contract", "reassoc", "nsz"}, error_model="numpy")
 
 

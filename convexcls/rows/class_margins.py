@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from convexcls.arrays import Array, Indices
+from convexcls.arrays import Array, Indices, Mask
 from convexcls.caching import cached_property
 from convexcls.rows.base import Rows, row_numbers
 from convexcls.rows.in_memory import DenseRows, SparseRows, given_cells
@@ -37,18 +37,20 @@ class ClassMarginRows(Rows):
         self.shape = (base.shape[0] * (count - 1), base.shape[1] * count)
 
     @cached_property
-    def others(self) -> NDArray[np.intp]:
-        """The other classes of each sample: n x (K-1)."""
-        ks = np.arange(self.count - 1)
-        return np.asarray(ks + (ks >= self.classes[:, None]))
+    def _is_other(self) -> Mask:
+        """Which classes are not that of a sample: n x K."""
+        return self.classes[:, None] != np.arange(self.count)
+
+    def _others(self, samples: Any, place: Any) -> Any:
+        """The classes behind the rows at these places of samples."""
+        return place + (place >= self.classes[samples])
 
     def __matmul__(self, v: Array) -> Array:
         if v.ndim > 1:
             return np.stack([self @ column for column in v.T], axis=1)
         scores = self.base @ v.reshape(self.count, -1).T
-        samples = np.arange(scores.shape[0])[:, None]
-        own, others = scores[samples, self.classes[:, None]], scores[samples, self.others]
-        return np.asarray(own + self.other * others).ravel()
+        own, others = scores[np.arange(scores.shape[0]), self.classes], scores[self._is_other]
+        return np.asarray(own[:, None] + self.other * others.reshape(-1, self.count - 1)).ravel()
 
     def transposed_matmul(self, u: Array) -> Array:
         if u.ndim > 1:
@@ -62,9 +64,8 @@ class ClassMarginRows(Rows):
     def _by_class(self, u: Array) -> Array:
         """What each sample adds to the coefficients of each class, in units of itself."""
         out, pulls = np.zeros((self.base.shape[0], self.count)), u.reshape(-1, self.count - 1)
-        samples = np.arange(pulls.shape[0])
-        out[samples, self.classes] = pulls.sum(axis=1)
-        out[samples[:, None], self.others] = self.other * pulls
+        out[np.arange(pulls.shape[0]), self.classes] = pulls.sum(axis=1)
+        out[self._is_other] = self.other * pulls.ravel()
         return out
 
     def gram(self, weights: Array) -> Array:
@@ -100,7 +101,7 @@ class ClassMarginRows(Rows):
             columns = matrix.indices + np.repeat(classes, np.diff(matrix.indptr)) * d
             return sparse.csr_array((scale * matrix.data, columns, matrix.indptr), shape=(m, self.shape[1]))
 
-        return at(self.classes[samples], 1.0) + at(self.others[samples, place], self.other)
+        return at(self.classes[samples], 1.0) + at(self._others(samples, place), self.other)
 
     def _some_columns(self, chosen: Indices) -> Rows:
         d = self.base.shape[1]
@@ -122,7 +123,7 @@ class ClassMarginRows(Rows):
         out = []
         for k, sample, p in zip(at.tolist(), samples.tolist(), place.tolist(), strict=True):
             row = [Fraction(0)] * self.shape[1]
-            for label, factor in ((self.classes[sample], Fraction(1)), (self.others[sample, p], other)):
+            for label, factor in ((self.classes[sample], Fraction(1)), (self._others(sample, p), other)):
                 row[label * d : (label + 1) * d] = [factor * value for value in known[k]]
             out.append(row)
         return out
@@ -158,17 +159,17 @@ class ClassMarginRows(Rows):
 
     def to_dense(self) -> Array:
         (n, d), K = self.base.shape, self.count
-        out, samples, places = np.zeros((n, K - 1, K, d)), self.base.to_dense(), np.arange(n)
+        out, samples, places, ks = np.zeros((n, K - 1, K, d)), self.base.to_dense(), np.arange(n), np.arange(K - 1)
         out[places, :, self.classes] = samples[:, None]
-        out[places[:, None], np.arange(K - 1), self.others] = self.other * samples[:, None]
+        out[places[:, None], ks, self._others(places[:, None], ks)] = self.other * samples[:, None]
         return out.reshape(self.shape)
 
     def contrasts(self, blocks: Array) -> Array:
         """E_i' B_i E_i for each sample, with E_i the K-1 rows e_c + other e_k: its weights by pairs of classes."""
         n, K = self.base.shape[0], self.count
-        E, samples = np.zeros((n, K - 1, K)), np.arange(n)
+        E, samples, ks = np.zeros((n, K - 1, K)), np.arange(n), np.arange(K - 1)
         E[samples, :, self.classes] = 1.0
-        E[samples[:, None], np.arange(K - 1), self.others] = self.other
+        E[samples[:, None], ks, self._others(samples[:, None], ks)] = self.other
         return np.asarray(np.swapaxes(E, 1, 2) @ blocks @ E)
 
 

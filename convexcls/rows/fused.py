@@ -7,19 +7,22 @@ while the block is in the cache: a sweep is R' f(R x) at the cost of one pass.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
 
 from convexcls.arrays import Array, Indices
 from convexcls.caching import cached_property
 from convexcls.data import Coded, is_coded, same_vector
 from convexcls.engines import tree_sum
 from convexcls.rows.base import Factors, NearestPriced, Rows, Travelling, Visit
+from convexcls.rows.in_memory import with_entries
 from convexcls.rows.plain import ConstantRows
 from convexcls.rows.summation import SWEPT_ENTRIES, outer_products, sweep_blocks
 
@@ -104,6 +107,29 @@ class FusedRows:
         """The samples as a dense array, where they are one."""
         array = self.matrix.in_memory()
         return array if isinstance(array, np.ndarray) else None
+
+    @cached_property
+    def arrays(self) -> tuple[NDArray[Any], ...] | None:
+        """What a compiled loop reads the samples from: a dense array in row order, or the entries, columns and starts
+        of sparse rows; None of others."""
+        found: tuple[NDArray[Any], ...] | None = None
+        matrix = self.matrix.in_memory()
+        if self._array is not None and self._array.flags.c_contiguous:
+            found = (self._array,)
+        elif issparse(matrix) and matrix.format == "csr":
+            found = (matrix.data, *(_without_sign(part) for part in (matrix.indices, matrix.indptr)))
+        return None if found is None else tuple(read_only(part) for part in found)
+
+    def swept_by(self, loop: Callable[..., tuple[float, float, float]], x: Array, *own: Any) -> tuple[Array, Any]:
+        """R'z over all unknowns, by a compiled ``loop`` over the samples of rows with one column: it gets their arrays,
+        X v + shift as v and shift, the factors, what is its ``own`` and where to add X'z. It returns the sum of the z
+        that are multiplied with ones, and what else it found."""
+        assert self.arrays is not None
+        assert self.factor is not None
+        v, pulled = x[self.where] * self.right, np.zeros(self.matrix.shape[1])
+        shift = 0.0 if self.constant is None else float((x[self.constant] * self.constant_right)[0])
+        ones, *found = loop(*self.arrays, read_only(v), shift, read_only(self.factor), *own, pulled)
+        return self._over_all(pulled, np.array([ones]), self.right, self.constant_right), found
 
     def _blocks(self) -> Iterator[tuple[slice, Any, Any]]:
         """The samples, a block at a time (sparse ones all at once), and their transpose, in a form that is multiplied
@@ -274,7 +300,8 @@ class FusedRows:
         total = np.zeros((self.matrix.shape[1], *weights.shape[:-1]))
         for block, X, _ in self._blocks():
             X = X.to_matrix() if isinstance(X, Rows) else X
-            total += (X * X).T @ weights[..., block].T
+            squares = with_entries(X, np.square(X.data)) if issparse(X) else X * X
+            total += squares.T @ weights[..., block].T
         scales = np.square(self.right), np.square(self.constant_right)
         return self._over_all(total.T.ravel(), weights.sum(axis=-1), *scales)
 
@@ -378,6 +405,18 @@ def _class_blocks_at(rows: Rows, whole: FusedRows, x: Array, weights: Array) -> 
     p = scores.of_columns(x)
     p = np.exp(p - p.max(axis=0))
     return scores._class_blocks(p / p.sum(axis=0), np.sqrt(weights), False)
+
+
+def read_only(array: NDArray[Any]) -> NDArray[Any]:
+    """A view that may not be written to: for compiled loops arrays of one kind, whoever owns them."""
+    out = array.view()
+    out.flags.writeable = False
+    return out
+
+
+def _without_sign(indices: NDArray[Any]) -> NDArray[Any]:
+    """Indices as a compiled loop takes them without asking whether they count from the end."""
+    return indices.view(np.dtype(f"u{indices.dtype.itemsize}"))
 
 
 def _row_by_row(v: Array, matrix: Any, transposed: Any) -> Array:

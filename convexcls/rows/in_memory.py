@@ -98,9 +98,9 @@ class DenseRows(AsGiven):
         return self.array
 
 
-def _with_data(matrix: Any, data: Array) -> Any:
-    """A compressed matrix with other entries in the same places."""
-    return type(matrix)((data, matrix.indices, matrix.indptr), shape=matrix.shape)
+def with_entries(matrix: Any, entries: Array) -> Any:
+    """Other entries at the places of those of a sparse matrix in compressed form, which both have in common."""
+    return type(matrix)((entries, matrix.indices, matrix.indptr), shape=matrix.shape)
 
 
 class SparseRows(AsGiven):
@@ -176,8 +176,8 @@ class SparseRows(AsGiven):
         by_column = self._by_column
         if not (weights == 1.0).all():
             roots = np.sqrt(weights)
-            by_row = _with_data(by_row, by_row.data * np.repeat(roots, np.diff(by_row.indptr)))
-            by_column = _with_data(by_column, by_column.data * roots[by_column.indices])
+            by_row = with_entries(by_row, by_row.data * np.repeat(roots, np.diff(by_row.indptr)))
+            by_column = with_entries(by_column, by_column.data * roots[by_column.indices])
         return np.asarray((by_column.T @ by_row).toarray())
 
     def gram_diagonal(self, weights: Array) -> Array:
@@ -192,7 +192,11 @@ class SparseRows(AsGiven):
         return SparseRows(self.matrix[:, chosen], None if self.given is None else self.given.columns(chosen))
 
     def __abs__(self) -> SparseRows:
-        return SparseRows(abs(self.matrix))
+        return self._sizes
+
+    @cached_property
+    def _sizes(self) -> SparseRows:
+        return SparseRows(with_entries(self.matrix, np.abs(self.matrix.data)))
 
     def _largest_by_column(self) -> Array:
         if self.matrix.format != "csr":
@@ -202,7 +206,9 @@ class SparseRows(AsGiven):
 
             return sparse_loops.largest_by_column(self.matrix)
         out = np.zeros(self.shape[1])
-        np.maximum.at(out, self.matrix.indices, np.abs(self.matrix.data))  # SciPy would convert it for this
+        # SciPy would convert it for this; numbers from a pickle have a type that ``at`` is slow with
+        sizes = np.abs(self.matrix.data, out=np.empty(self.matrix.data.size))
+        np.maximum.at(out, self.matrix.indices, sizes)
         return out
 
     def in_memory(self) -> Any:

@@ -123,6 +123,11 @@ class JoinedRows(Rows):
         """The rows as one matrix with factors, beside it a column of ones, if they are that."""
         return FusedRows.margins(self.shape[1], self.parts)
 
+    def margins(self) -> FusedRows | None:
+        """The same where the rows are margins that compiled loops can read: of one matrix in memory, with labels."""
+        fused = None if self._written_out is not None else self._fused
+        return None if fused is None or fused.factor is None or fused.arrays is None else fused
+
     def class_scores(self) -> tuple[FusedRows, Indices] | None:
         """The scores of all classes behind rows of margins, and the own classes, or None where there are none."""
         return FusedRows.class_scores(self.shape[1], self.parts)

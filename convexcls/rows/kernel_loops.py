@@ -108,14 +108,15 @@ def exponentiate(array: Array, rows: slice, columns: slice) -> None:
     ``numpy.exp`` on doubles without AVX-512; without numba ``numpy.exp`` does it.
     """
     if has_numba():
-        _exponentials(array[rows], columns.start, columns.stop)
+        exponentials(array[rows], columns.start, columns.stop)
     else:
         block = array[rows, columns]
         np.exp(np.minimum(block, 0.0, out=block), out=block)
 
 
 @compiled_fused
-def _exponentials(array: Array, first: int, stop: int) -> None:
+def exponentials(array: Array, first: int, stop: int) -> None:
+    """The same of all rows, for compiled loops."""
     bits = np.empty(BLOCK_EXPONENTIALS, dtype=np.int64)
     powers = bits.view(np.float64)
     for i in range(array.shape[0]):

@@ -205,6 +205,8 @@ class Iterate:
         """The gradient along penalised unknowns, relative to the largest pull of their penalty, features measured in
         units of its largest value: what the check asks of them (``kkt/check.py``), more than of the others. At most
         that, unless ``closely``: of a feature that few samples have, it takes a pass to tell what was added up."""
+        if not self.problem.quadratic:
+            return 0.0
         summed, worst = self._summed_closely() if closely else self._summed(), 0.0
         scale = 2.0 * max(abs(self.objective), self.problem.unit)
         reach = np.zeros(self.problem.size)

@@ -16,13 +16,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from convexcls.arrays import Array, Indices
-from convexcls.losses import Loss, SoftmaxMargins
+from convexcls.compilation import has_numba
+from convexcls.losses import Logistic, Loss, SoftmaxMargins
 from convexcls.problem import UNIT_SHARE, Problem, Term
-from convexcls.rows import Rows, Travelling, block_gram
+from convexcls.rows import JoinedRows, Rows, Travelling, block_gram
 from convexcls.rows.fused import FusedRows
 
 #: Up to so many rows are read without blocks: their arguments stay in the cache.
 MAX_ROWS_AT_ONCE = 1000
+#: Rows with fewer entries are not worth loading compiled loops, which takes as long as reading them a hundred times.
+MIN_ENTRIES_COMPILED = 2_000_000
 
 
 class Extremes(NamedTuple):
@@ -239,9 +242,33 @@ class SweptTerm(SmoothTerm):
         return self.rows.gram_diagonal(self.weights * self.curvature(reading))
 
 
+class LogisticTerm(SweptTerm):
+    """The logistic loss of the margins of many samples, by a compiled loop."""
+
+    def __init__(self, term: Term, rows: JoinedRows, reach: Array) -> None:
+        super().__init__(term, rows, reach)
+        self.margins = rows.margins()
+
+    def read(self, x: Array) -> Reading:
+        if self.margins is None:
+            return super().read(x)
+        from convexcls.solvers.smooth.logistic_loops import sweep
+
+        arguments, slopes = np.empty(self.samples), np.empty(self.samples)
+        own = (self.weights, self.uniform is not None, arguments, slopes)
+        gradient, (value, size) = sweep(self.margins, x, *own)
+        return Reading(value, gradient, size, (arguments, slopes))
+
+    def _take(self, samples: Indices, chosen: Indices) -> None:
+        super()._take(samples, chosen)
+        assert isinstance(self.rows, JoinedRows)
+        self.margins = self.rows.margins()
+
+
 class ScoredTerm(SmoothTerm):
     """The softmax loss of margins, from the scores z = W'[X, 1]' of all classes, one row a class: its gradient is
-    (p - e_c)[X, 1], its Hessian has the weights diag(p) - pp' for each sample. The arguments are the probabilities."""
+    (p - e_c)[X, 1], its Hessian has the weights diag(p) - pp' for each sample. The arguments are the probabilities,
+    from which slopes follow where they are wanted."""
 
     def __init__(self, term: Term, rows: Rows, reach: Array, scores: FusedRows, classes: Indices) -> None:
         self.scores, self.classes = scores, classes
@@ -250,18 +277,17 @@ class ScoredTerm(SmoothTerm):
     def read(self, x: Array) -> Reading:
         if self.scores.matrix.by_block is not None:
             return self._read_in_short(x)
-        n = self.scores.height
-        probabilities, pulls = np.empty((self.scores.columns, n)), np.empty((self.scores.columns, n))
+        probabilities = np.empty((self.scores.columns, self.scores.height))
         value, size = 0.0, 0.0
 
-        def take(block: slice, found: tuple[float, float, Array, Array]) -> None:
+        def take(block: slice, found: tuple[float, float, Array]) -> None:
             nonlocal value, size
             value, size = value + found[0], size + found[1]
-            probabilities[:, block], pulls[:, block] = found[2:]
+            probabilities[:, block] = found[2]
 
         function = partial(_weighed_scores, bool(self.uniform))
         gradient = self.scores.sweep(x, Travelling(function, (self.classes, self.weights), take))
-        return Reading(value, gradient, size, (probabilities, pulls))
+        return Reading(value, gradient, size, (probabilities, np.empty(0)))
 
     def _read_in_short(self, x: Array) -> Reading:
         """The same of samples that are read by block: nothing that has one entry a sample is brought along."""
@@ -277,16 +303,15 @@ class ScoredTerm(SmoothTerm):
         return Reading(value, gradient, size, partial(self._state, x), extremes=extremes, point=x)
 
     def _state(self, x: Array) -> tuple[Array, Array]:
-        """Probabilities and pulls at x, in another reading."""
-        shape = self.scores.columns, self.scores.height
-        probabilities, pulls = np.empty(shape), np.empty(shape)
+        """Probabilities at x, in another reading."""
+        probabilities = np.empty((self.scores.columns, self.scores.height))
 
-        def take(block: slice, found: tuple[float, float, Array, Array]) -> None:
-            probabilities[:, block], pulls[:, block] = found[2:]
+        def take(block: slice, found: tuple[float, float, Array]) -> None:
+            probabilities[:, block] = found[2]
 
         function = partial(_weighed_scores, bool(self.uniform))
         self.scores.sweep(x, Travelling(function, (self.classes, self.weights), take))
-        return probabilities, pulls
+        return probabilities, np.empty(0)
 
     def hessian(self, reading: Reading, single_precision: bool = False) -> Array:
         if reading.point is not None:
@@ -304,7 +329,10 @@ class ScoredTerm(SmoothTerm):
         return self.scores.gram_diagonal(self.weights * p * (1.0 - p))
 
     def pull_sizes(self, reading: Reading) -> Array:
-        return self.scores.pull_sizes(reading.slopes)
+        sizes, own = self.weights * reading.arguments, (self.classes, np.arange(self.classes.size))
+        sizes[own] = 0.0
+        sizes[own] = sizes.sum(axis=0)
+        return self.scores.pull_sizes(sizes)
 
     def smallest_margin(self, reading: Reading) -> float:
         """From the probabilities, log p_c - log p_k, as far as these have not run out of range."""
@@ -349,18 +377,17 @@ def _curved(loss: Loss, uniform: float | None, found: Any, *own: Array) -> Array
 
 def _weighed_scores(
     alike: bool, z: Array, classes: Indices, weights: Array
-) -> tuple[Array, tuple[float, float, Array, Array]]:
-    """The same of the softmax loss, of scores; with the probabilities and the pull itself."""
-    p, pull = np.empty(z.shape), np.empty(z.shape)
-    values, rest = _softmax(z, classes, p, pull)
+) -> tuple[Array, tuple[float, float, Array]]:
+    """The same of the softmax loss, of scores; with the probabilities."""
+    values, rest, p = _softmax(z, classes)
     counts = slice(None) if alike else weights > 0
-    pull *= weights
-    return pull, (float(weights[counts] @ values[counts]), float(weights @ rest), p, pull)
+    z *= weights
+    return z, (float(weights[counts] @ values[counts]), float(weights @ rest), p)
 
 
 def _weighed_scores_in_short(alike: bool, z: Array, classes: Indices, weights: Array) -> tuple[Array, Any]:
     """The same with the smallest odds in place of the probabilities."""
-    pull, (value, size, p, _) = _weighed_scores(alike, z, classes, weights)
+    pull, (value, size, p) = _weighed_scores(alike, z, classes, weights)
     counts = slice(None) if alike else weights > 0
     return pull, (value, size, _smallest_odds(p[:, counts], classes[counts]))
 
@@ -377,9 +404,8 @@ def _log(odds: float) -> float:
     return float(np.log(odds)) if odds > 0 else -np.inf
 
 
-def _softmax(z: Array, classes: Indices, p: Array, pull: Array) -> tuple[Array, Array]:
-    """-log p_c and 1 - p_c for each column of scores, none of them by cancellation; p and p - e_c are written where
-    asked. Overwrites z."""
+def _softmax(z: Array, classes: Indices) -> tuple[Array, Array, Array]:
+    """-log p_c, 1 - p_c and p for each column of scores, none of them by cancellation; these become p - e_c."""
     own = classes, np.arange(z.shape[1])
     z -= z.max(axis=0)
     score = z[own]
@@ -391,11 +417,10 @@ def _softmax(z: Array, classes: Indices, p: Array, pull: Array) -> tuple[Array, 
     values = np.where(score == 0.0, np.log1p(rest), np.log(total) - score)
     z *= 1.0 / total
     rest /= total
-    p[:] = z
+    p = z.copy()
     p[own] = mine / total
     z[own] = -rest
-    pull[:] = z
-    return values, rest
+    return values, rest, p
 
 
 def smooth_term(problem: Problem, term: Term) -> SmoothTerm:
@@ -405,4 +430,9 @@ def smooth_term(problem: Problem, term: Term) -> SmoothTerm:
     if isinstance(term.loss, SoftmaxMargins):
         scored = None if np.any(term.offset) else rows.class_scores()
         return GeneralTerm(term, rows, reach) if scored is None else ScoredTerm(term, rows, reach, *scored)
-    return SweptTerm(term, rows, reach) if term.loss.width == 1 else GeneralTerm(term, rows, reach)
+    if term.loss.width > 1:
+        return GeneralTerm(term, rows, reach)
+    many = rows.by_block is None and rows.entries >= MIN_ENTRIES_COMPILED and not np.any(term.offset)
+    if many and isinstance(term.loss, Logistic) and rows.margins() is not None and has_numba():
+        return LogisticTerm(term, rows, reach)
+    return SweptTerm(term, rows, reach)
