@@ -225,11 +225,13 @@ class _Bounds:
     # ---- what blocks add ------------------------------------------------------------------------------------------
 
     def _add(self, block: _Block, z: Array, size: Array) -> None:
-        """Add R'z, whose sizes are known."""
+        """Add R'z, whose sizes are known: nothing where z is 0."""
+        self.additions += z.size + 2.0
+        if not size.any():
+            return
         pull, added = block.gathered(z, size)
         self.pull += pull
         self.size += added
-        self.additions += z.size + 2.0
         if block.relative or not isinstance(block.absolute, float):
             self.off = self.off + block.relative * added + block.absolute * float(size.sum())
         self.largest = max(self.largest, top(size))
