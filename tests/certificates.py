@@ -7,8 +7,8 @@ from fractions import Fraction
 from typing import Any
 
 import convexcls as cc
-from convexcls.proofs.portable import data_digest
 from convexcls.proofs.portable.digest import label_texts
+from convexcls.proofs.portable.text_digest import text_digest
 
 F = Fraction
 Inner = dict[str, Any]
@@ -43,7 +43,7 @@ def _head(problem: Any, level: str) -> Inner:
         "tolerance": "1/10000",
         "notes": [],
         "data": {
-            "sha256": data_digest(data),
+            "sha256": text_digest(data),
             "samples": str(data.n),
             "features": str(data.d),
             "labels": None if data.labels is None else list(label_texts(data.labels)),

@@ -4,6 +4,7 @@ before it."""
 
 import random
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 settings.register_profile(
@@ -20,6 +21,38 @@ LONGEST = ("test_machines.py", "test_hunt.py")
 
 def pytest_addoption(parser):
     parser.addoption("--shuffle", metavar="SEED", default=None, help="run the tests in an order drawn by this seed")
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "by_block: run a second time with samples that are read by block")
+
+
+def pytest_generate_tests(metafunc):
+    """Tests marked ``by_block`` twice."""
+    if metafunc.definition.get_closest_marker("by_block") is not None:
+        metafunc.parametrize("how_read", ["in one piece", "by block"], indirect=True)
+
+
+@pytest.fixture(autouse=True)
+def how_read(request, monkeypatch):
+    """How models get their samples."""
+    from by_block import read_by_block
+
+    if getattr(request, "param", None) == "by block":
+        read_by_block(monkeypatch)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item):
+    """A test that samples by block are refused in is skipped with them."""
+    try:
+        return (yield)
+    except Exception as error:
+        from by_block import is_refusal
+
+        if "by block" in item.name and is_refusal(error):
+            pytest.skip(f"in memory only: {error}")
+        raise
 
 
 def pytest_collection_modifyitems(config, items):

@@ -13,10 +13,12 @@ import hashlib
 import json
 import math
 import re
+import struct
 import sys
 from fractions import Fraction
 
 MAX_FILE_CHARACTERS, MAX_DENOMINATOR_BITS = 64_000_000, 20_000  # of a file; of its numbers together
+BEYOND_DOUBLES = 2**1024 - 2**970  # which is rounded to infinity
 RATIONAL = re.compile(r"(-?[0-9]{1,4000})(?:/([1-9][0-9]{0,3999}))?")
 DECIMAL = re.compile(r"[+-]?(?:[0-9]{1,400}(?:\.[0-9]{0,400})?|\.[0-9]{1,400})(?:[eE][+-]?[0-9]{1,3})?")
 ZERO, EITHER, CODING = Fraction(0), (True, False), ("pm1", "01", "real")
@@ -89,11 +91,13 @@ def read_certificate(text, samples):
     parameters = found["parameters"] if type(found.get("parameters")) is dict else {}
     point = {"coef": [str], **({"intercept": [str]} if parameters.get("intercept") is True else {})}
     labels = type(None) if parameters.get("coding") == "real" else [str]
+    data = found["data"] if type(found.get("data")) is dict else {}
+    shape = {"sha256": str, "samples": str, "features": str, "labels": labels, "weighted": EITHER}
     check_shape(found, {
         "schema": ("convexcls-certificate/2",), "level": ("float", "rigorous", "exact"),
         "verdict": ("optimal", "infeasible"), "model": tuple(MODELS), "parameters": known, "tolerance": str,
-        "data": {"sha256": str, "samples": str, "features": str, "labels": labels, "weighted": EITHER},
-        "claim": claim, "notes": [str], **{name: dict for name in {"coding"} & set(found)}, **({"point": point, "multipliers": dict} if optimal else {"farkas": dict}),
+        "data": {**shape, **({"digest": ("convexcls-data/2",)} if "digest" in data else {})},
+        "claim": claim, "notes": [str], **dict.fromkeys({"coding"} & set(found), dict), **({"point": point, "multipliers": dict} if optimal else {"farkas": dict}),
     }, "the certificate")  # fmt: skip
     coded = found.get("coding", {}).get("columns", {})
     plain = type(coded) is dict and all(column == ["number"] for column in coded.values())
@@ -126,8 +130,28 @@ def canonical(value):
     return str(Fraction(text)) if DECIMAL.fullmatch(text := str(value).strip()) else json.dumps(text)
 
 
-def digest(rows, targets, weights):
-    """SHA-256 of a header and, for each sample, its target, weight (where any is not 1) and entries that are not 0."""
+def digest(rows, targets, weights, real):
+    """SHA-256 of a header, all labels in order and the SHA-256 of each 1024 samples: of whole numbers (how many entries
+    are not 0, in which columns where others are, places of labels), doubles, and text of what is none."""
+    weighted, names = any(w != 1 for w in weights), [] if real else sorted({*map(canonical, targets)})
+    head = f"convexcls-data/2 {len(rows)} {len(rows[0])} {'weighted' if weighted else 'plain'} {len(names)}"
+    seen = hashlib.sha256("\n".join([head, *names, ""]).encode())
+    for some in (slice(first, first + 1024) for first in range(0, len(rows), 1024)):
+        filled = [[(j, v) for j, v in enumerate(row) if v] for row in rows[some]]
+        whole = [*map(len, filled), *(j for row in filled if len(row) < len(rows[0]) for j, _ in row)]
+        whole += [] if real else [names.index(canonical(target)) for target in targets[some]]
+        values = [*(v for row in filled for _, v in row), *(targets[some] * real), *(weights[some] * weighted)]
+        exact = [*map(Fraction, values)]
+        near = [v.numerator / v.denominator if abs(v) < BEYOND_DOUBLES else math.nan for v in exact]
+        doubles = [double if v == double else math.nan for v, double in zip(exact, near, strict=True)]
+        text = "".join(f"{v}\n" for v, double in zip(exact, near, strict=True) if v != double)
+        block = struct.pack(f"<{len(whole)}I{len(doubles)}d", *whole, *doubles) + text.encode()
+        seen.update(hashlib.sha256(block).digest())
+    return seen.hexdigest()
+
+
+def text_digest(rows, targets, weights, _=False):
+    """Of older files: SHA-256 of a header and, by sample, target, weight (if any is not 1), entries that are not 0."""
     weighted = any(weight != 1 for weight in weights)
     lines = [f"convexcls-data/1 {len(rows)} {len(rows[0])} {'weighted' if weighted else 'plain'}"]
     for row, target, weight in zip(rows, targets, weights, strict=True):
@@ -144,7 +168,8 @@ def same_data(data, rows, labels, weights):
     fits = ([exactly(t, rounded) for t in labels] if known is None else labels for rounded in (False, False, True))
     shares = ([exactly(w, rounded) for w in weights] for rounded in (False, True, True))
     ways = zip(tables, fits, shares, strict=True)
-    found = next((way for way in ways if digest(*way) == data["sha256"]), None)
+    made = digest if "digest" in data else text_digest
+    found = next((way for way in ways if made(*way, known is None) == data["sha256"]), None)
     demand(found, "the data are not those that the certificate speaks of: their digests differ", 1)
     told = (data["features"], data["weighted"]) == (str(len(rows[0])), any(w != 1 for w in found[2]))
     named = known is None or len(known) == len({*known, *names}) == 2 == len(set(known))

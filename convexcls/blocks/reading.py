@@ -348,6 +348,7 @@ def _checked(plan: Plan, engine: Engine) -> BlockSamples:
     return BlockSamples(X, plan.y if y is None else y, plan.weights if weights is None else weights)
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def _extent(found: list[Found]) -> Extent:
     """What the blocks say of the columns together: means from means, squares about means from squares about means."""
     n, mean, squares = 0, np.zeros(found[0].low.size), np.zeros(found[0].low.size)

@@ -48,20 +48,32 @@ def convert(source: str, folder: Path, target: str | None, features: str | None,
     return 0
 
 
-def block_options(command: Any) -> Any:
-    """The options that say that the samples are read by block, gathered into a ``Blocks`` of the request."""
+_OPTIONS = arguments.all_of(
+    click.option("--workers", type=click.IntRange(1), metavar="N", help="Read the data by block, in N processes."),
+    click.option("--cluster", metavar="ADDRESS", help="Read them by block on a Dask cluster: tcp://host:8786."),
+    click.option("--hold", metavar="SIZE", help="Read them by block, of which so much stays in memory (2GB)."),
+)
+
+
+def block_arguments(command: Any) -> Any:
+    """The options that say that data are read by block, gathered into ``blocks`` (None where they are not)."""
 
     @wraps(command)
-    def gathered(request: Request, workers: int | None, cluster: str | None, hold: str | None, **given: Any) -> Any:
+    def gathered(*rest: Any, workers: int | None, cluster: str | None, hold: str | None, **given: Any) -> Any:
         if workers is not None and cluster is not None:
             raise click.UsageError("--workers and --cluster: say one or the other")
-        if workers is None and cluster is None and hold is None:
-            return command(request, **given)
-        chosen = Blocks(workers if workers is not None else cluster, hold or "2GB")
-        return command(replace(request, blocks=chosen), **given)
+        said = workers is not None or cluster is not None or hold is not None
+        chosen = Blocks(workers if workers is not None else cluster, hold or "2GB") if said else None
+        return command(*rest, blocks=chosen, **given)
 
-    return arguments.all_of(
-        click.option("--workers", type=click.IntRange(1), metavar="N", help="Read the data by block, in N processes."),
-        click.option("--cluster", metavar="ADDRESS", help="Read them by block on a Dask cluster: tcp://host:8786."),
-        click.option("--hold", metavar="SIZE", help="Read them by block, of which so much stays in memory (2GB)."),
-    )(gathered)
+    return _OPTIONS(gathered)
+
+
+def block_options(command: Any) -> Any:
+    """The same in the request of a command."""
+
+    @wraps(command)
+    def gathered(request: Request, blocks: Blocks | None, **given: Any) -> Any:
+        return command(replace(request, blocks=blocks), **given)
+
+    return block_arguments(gathered)

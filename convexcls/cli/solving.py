@@ -15,9 +15,18 @@ import numpy as np
 
 from convexcls.basis import BASES, read_basis
 from convexcls.cli import arguments
-from convexcls.cli.blocks import block_options
+from convexcls.cli.blocks import block_arguments, block_options
 from convexcls.cli.screen import emit, put, say, screen
-from convexcls.cli.sources import FileContents, Request, SourceError, check_output, read_coded, read_file, read_problem
+from convexcls.cli.sources import (
+    Blocks,
+    FileContents,
+    Request,
+    SourceError,
+    check_output,
+    read_coded,
+    read_file,
+    read_problem,
+)
 from convexcls.data import Named
 from convexcls.describe.terminal import write
 from convexcls.files import write_file
@@ -171,14 +180,16 @@ def prove(request: Request, coq: Path | None, certificate: Path | None) -> int:
 @arguments.column_options
 @click.option("-b", "--basis", metavar="BASIS", help=BASIS)
 @arguments.format_option
+@block_arguments
 @arguments.json_option("The outcome as JSON.")
-def verify(certificate: Path, data: str, basis: str | None, as_json: bool, **how: Any) -> int:
+def verify(certificate: Path, data: str, basis: str | None, blocks: Blocks | None, as_json: bool, **how: Any) -> int:
     """Check a certificate from nothing but the file and the data.
 
     CERTIFICATE is a file that 'convexcls solve --certificate' or certificate.to_json() wrote, DATA the file with the
     samples (CSV with a header, svmlight, Parquet). Nothing is solved, and nothing that the certificate says is
     believed: the data must have its digest, and its numbers must prove its claim on them. Numbers of the data are
-    taken as they are written or, where the certificate speaks of those, as the nearest doubles.
+    taken as they are written or, where the certificate speaks of those, as the nearest doubles; data that are read by
+    block always as these.
 
     Exit codes: 0 accepted, 1 refused, 2 a file cannot be read.
 
@@ -187,13 +198,14 @@ def verify(certificate: Path, data: str, basis: str | None, as_json: bool, **how
       convexcls solve data.csv --model soft-margin --param C=10 --certificate proof.json
       convexcls verify proof.json data.csv
       convexcls verify proof.json data.csv --target label --weight count
+      convexcls verify proof.json "part-*.parquet" --target sick --workers 4 --hold 8GB
     """
     from convexcls.describe.studies import verification_prose
     from convexcls.proofs.portable.verification import verify_parsed
 
     parsed = _parsed(certificate)
-    request = Request(data, "", exact=True, basis=basis, **arguments.table_options(how))
-    if parsed.coding is None or request.columns.given:
+    request = Request(data, "", exact=True, basis=basis, blocks=blocks, **arguments.table_options(how))
+    if parsed.coding is None or request.columns.given or blocks is not None:
         samples = read_file(request, parsed.labels is None)
     else:  # the certificate says itself how the table is coded
         samples = read_coded(request, parsed.coding, parsed.labels is None)
@@ -271,6 +283,8 @@ def _spoken_of(parsed: Parsed, samples: FileContents, basis: str | None) -> tupl
 
     lift = (lambda X: X) if basis is None else read_basis(basis)
     X, y = samples.X, samples.y
+    if getattr(getattr(X, "matrix", None), "by_block", None) is not None:  # these are doubles
+        return X, y
     if parsed.labels is None and samples.target_text is not None and np.asarray(y).dtype.kind in "if":
         y = np.array([read_exactly(text) for text in samples.target_text], dtype=object)
     if speaks_of(parsed, lift(X), y, samples.weights):

@@ -5,11 +5,14 @@ finite real targets), and that nothing of the caller's was changed. Doubles are 
 number types are converted once. What cannot be used is a ``DataError`` that names the entry.
 """
 
+from convexcls.data.coded import Coded, same_vector
+from convexcls.data.decimals import as_decimals
 from convexcls.data.matrix import Expanded, Named, check_matrix, compressed, feature_names
 from convexcls.data.numbers import DataError, Given, GivenCells, GivenEntries, finite_doubles, given_table
 from convexcls.data.samples import Data, Labels, as_vector, check_data, check_weights, class_numbers
 
 __all__ = [
+    "Coded",
     "Data",
     "DataError",
     "Expanded",
@@ -18,6 +21,7 @@ __all__ = [
     "GivenEntries",
     "Labels",
     "Named",
+    "as_decimals",
     "as_vector",
     "check_data",
     "check_matrix",
@@ -27,4 +31,5 @@ __all__ = [
     "feature_names",
     "finite_doubles",
     "given_table",
+    "same_vector",
 ]

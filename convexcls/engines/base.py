@@ -7,6 +7,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Protocol, TypeVar
 
+import numpy as np
+
 T = TypeVar("T")
 
 #: What of the arguments belongs to one block, by its number.
@@ -86,7 +88,7 @@ class Engine(ABC):
 
 def tree_sum(parts: Iterable[T]) -> T | None:
     """The sum in a fixed tree over the numbers of the parts: always the same bits, with few additions one after the
-    other and few sums in memory. None of no parts.
+    other and few sums in memory. None of no parts. What overflows is infinite, without a warning, as in a product.
 
     >>> from convexcls.engines import tree_sum
     >>> tree_sum(iter([1.0, 2.0, 3.0]))
@@ -96,15 +98,20 @@ def tree_sum(parts: Iterable[T]) -> T | None:
     for part in parts:
         level, total = 0, part
         while waiting and waiting[-1][0] == level:
-            total = waiting.pop()[1] + total
+            total = _sum(waiting.pop()[1], total)
             level += 1
         waiting.append((level, total))
     if not waiting:
         return None
     total = waiting.pop()[1]
     while waiting:
-        total = waiting.pop()[1] + total
+        total = _sum(waiting.pop()[1], total)
     return total
+
+
+def _sum(first: Any, second: Any) -> Any:
+    with np.errstate(over="ignore", invalid="ignore"):
+        return first + second
 
 
 def tree_depth(count: int) -> int:

@@ -56,7 +56,7 @@ def risk_blocks(
     target, of the residuals u_i = f(x_i) - t_i: keyword arguments for ``Model``, with the variables of f and the
     slack, if there is one."""
     if target is None:
-        u = _Arguments(*margin_rows(data, intercept), np.zeros(data.n))
+        u = _Arguments(*margin_rows(data, intercept), data.alike(0.0))
     else:
         u = _Arguments(*score_rows(data, intercept), -target, "t_i")
     scores = score_variables(data, intercept)

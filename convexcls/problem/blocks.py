@@ -7,12 +7,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import numpy as np
 
 from convexcls.arrays import Array, Indices, all_finite
 from convexcls.caching import cached_property
+from convexcls.data import Coded
 from convexcls.data.numbers import given_vector
 from convexcls.losses import HalfSquare, Loss
 from convexcls.pickling import frozen
@@ -105,7 +106,9 @@ class Variable:
 
 
 def frozen_vector(values: Any, size: int, name: str) -> Array:
-    """A read-only copy of a vector of that size, from one number or as many as there are entries."""
+    """A read-only copy of a vector of that size, from one number or as many as there are entries; codes themselves."""
+    if isinstance(values, Coded) and values.size == size and np.isfinite(values).all():
+        return cast("Array", values.astype(np.float64))
     if type(values) is float and math.isfinite(values):
         out = np.full(size, values)
     else:
@@ -121,7 +124,7 @@ def frozen_vector(values: Any, size: int, name: str) -> Array:
 
 def as_given(values: Any, size: int, name: str) -> tuple[Fraction, ...] | None:
     """One number for each of ``size`` entries as it was given; None where the doubles are exact."""
-    if type(values) is float or (isinstance(values, np.ndarray) and values.dtype != object):
+    if type(values) is float or (isinstance(values, np.ndarray | Coded) and values.dtype != object):
         return None
     if isinstance(values, (float, int, Fraction, Decimal)):
         exact = exactly(values)
@@ -159,6 +162,8 @@ class Block:
 
     def _freeze(self, field_name: str, size: int | None = None) -> None:
         values, size = getattr(self, field_name), self.size if size is None else size
+        if type(values) is float and any(rows.by_block is not None for rows in self.entries.values()):
+            values = Coded.alike(values, size)
         name = f"the {field_name} of block {self.name!r}"
         vector = frozen_vector(values, size, name)
         if (exact := as_given(values, size, name)) is not None:
@@ -239,13 +244,18 @@ class Term(Block):
         return self.weights if self.loss.width == 1 else np.repeat(self.weights, self.loss.width)
 
     @cached_property
+    def all_count(self) -> bool:
+        """Whether all rows have a weight."""
+        return bool(np.all(self.weights > 0))
+
+    @cached_property
     def counted(self) -> Indices:
         """The rows that have a weight."""
         return np.flatnonzero(self.row_weights > 0)
 
     def value(self, u: Array) -> float:
         """The weighted sum of the losses at the arguments u, without those that have no weight."""
-        if self.counted.size == u.size:
+        if self.all_count:
             return float(self.weights @ self.loss.value(u))
         counts = self.weights > 0
         return float(self.weights[counts] @ self.loss.value(u[self.counted]))

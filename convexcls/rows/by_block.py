@@ -124,6 +124,12 @@ class RowsByBlock(Rows):
         found = self._asked(task, range(len(self.pieces)), common, partial(self._cut, own))
         return found if self.watch is None else self._watched(found)
 
+    def each_from(self, task: Callable[..., Any], *own: Array, common: tuple[Any, ...] = ()) -> Iterator[Any]:
+        """The same, which is told between ``common`` and its own parts as the how-many-eth row its first one is."""
+        self.passes += 1
+        found = self._asked(task, range(len(self.pieces)), common, lambda k: (int(self.ends[k]), *self._cut(own, k)))
+        return found if self.watch is None else self._watched(found)
+
     def _watched(self, found: Iterator[Any]) -> Iterator[Any]:
         for k, part in enumerate(found):
             if self.watch is not None:

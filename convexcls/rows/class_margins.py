@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from convexcls.arrays import Array, Indices
+from convexcls.caching import cached_property
 from convexcls.rows.base import Rows
 from convexcls.rows.in_memory import DenseRows, SparseRows, given_cells
 from convexcls.rows.joined import JoinedRows, cross_gram
@@ -31,9 +32,12 @@ class ClassMarginRows(Rows):
     def __init__(self, base: Rows, classes: NDArray[np.intp], count: int, other: float = -1.0) -> None:
         self.base, self.classes, self.count, self.other = base, classes, count, other
         self.shape = (base.shape[0] * (count - 1), base.shape[1] * count)
-        ks = np.arange(count - 1)
-        #: The other classes of each sample: n x (K-1).
-        self.others = ks + (ks >= classes[:, None])
+
+    @cached_property
+    def others(self) -> NDArray[np.intp]:
+        """The other classes of each sample: n x (K-1)."""
+        ks = np.arange(self.count - 1)
+        return np.asarray(ks + (ks >= self.classes[:, None]))
 
     def __matmul__(self, v: Array) -> Array:
         if v.ndim > 1:

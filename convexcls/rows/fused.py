@@ -16,6 +16,7 @@ import numpy as np
 
 from convexcls.arrays import Array, Indices
 from convexcls.caching import cached_property
+from convexcls.data import Coded, same_vector
 from convexcls.engines import tree_sum
 from convexcls.rows.base import Factors, Rows, Travelling, Visit
 from convexcls.rows.plain import ConstantRows
@@ -68,11 +69,11 @@ class FusedRows:
             return None
         where, (factor, matrix, right) = data[0]
         right = np.ones(matrix.shape[1] * columns) if right is None else right
-        factor = None if factor is None else np.ascontiguousarray(factor)
+        factor = factor if factor is None or isinstance(factor, Coded) else np.ascontiguousarray(factor)
         if not ones:
             return cls(size, matrix, where, right, factor, columns=columns)
         constant, (other, _, scale) = ones[0]
-        same = other is factor or (factor is not None and other is not None and np.array_equal(factor, other))
+        same = other is factor or (factor is not None and other is not None and same_vector(factor, other))
         scale = np.ones(columns) if scale is None else scale
         return cls(size, matrix, where, right, factor, constant, scale, columns) if same else None
 

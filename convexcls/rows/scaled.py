@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from fractions import Fraction
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from scipy import sparse
 
 from convexcls.arrays import Array, Indices, top
 from convexcls.caching import cached_property
+from convexcls.data import Coded
 from convexcls.rows.base import Counts, Factors, Rows, Travelling, Visit, as_rows, column_by_column
 from convexcls.rows.doubled import Doubled
 from convexcls.rows.in_memory import given_cells
@@ -26,8 +27,8 @@ def _ones(size: int) -> Array:
 
 
 def _factor(values: Array | float, size: int) -> Array:
-    if isinstance(values, np.ndarray) and values.shape == (size,) and values.dtype == np.float64:
-        return values
+    if isinstance(values, np.ndarray | Coded) and values.shape == (size,) and values.dtype == np.float64:
+        return cast("Array", values)
     if isinstance(values, float) and values == 1.0:
         return _ones(size)
     return np.broadcast_to(np.asarray(values, dtype=float), (size,))

@@ -56,6 +56,21 @@ def test_conversion(files, tmp_path):
     assert "optimal" in outcome.stdout.lower()
 
 
+def test_verification(files, tmp_path):
+    """A certificate of samples by block, on blocks and on the table as a whole; refused where a cell differs."""
+    proof = tmp_path / "proof.json"
+    solved(files, "--hold", "1MB", "--certificate", proof)
+    for how in (("--hold", "0"), ()):
+        code, outcome = run("verify", proof, files, "--target", "state", *how)
+        assert code == 0, outcome.output
+        assert outcome.stdout.startswith("ACCEPTED")
+    path = tmp_path / "part-2.csv"
+    path.write_text(path.read_text().replace("0.", "0.1", 1))
+    code, outcome = run("verify", proof, files, "--target", "state", "--hold", "0")
+    assert code == 1
+    assert "digests differ" in outcome.stdout
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

@@ -148,7 +148,7 @@ def test_certificates(name, level):
 
 def test_every_schema_that_the_code_names_is_shipped_and_told_of():
     code = "".join(path.read_text() for path in (HERE / "convexcls").rglob("*.py"))
-    named = set(re.findall(r"convexcls-[a-z]+/\d", code)) - {"convexcls-data/1"}
+    named = set(re.findall(r"convexcls-[a-z]+/\d", code)) - {"convexcls-data/1", "convexcls-data/2"}
     shipped = {path.name: json.loads(path.read_text())["title"] for path in SCHEMAS}
     assert named == set(shipped.values())
     page = (HERE / "docs" / "api" / "schemas.md").read_text()

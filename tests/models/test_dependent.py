@@ -9,6 +9,8 @@ import convexcls as cc
 from convexcls.models.dependent import dependence
 from tests.hunt.draw import draw
 
+pytestmark = pytest.mark.by_block
+
 rng = np.random.default_rng(0)
 A, B = rng.normal(size=40), rng.normal(size=40)
 SUM = np.column_stack([A, B, A + B])

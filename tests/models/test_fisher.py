@@ -8,6 +8,8 @@ import scipy.linalg
 
 import convexcls as cc
 
+pytestmark = pytest.mark.by_block
+
 
 def classes(K: int = 4, n: int = 80, d: int = 5, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     rng = np.random.default_rng(seed)

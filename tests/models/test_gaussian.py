@@ -13,6 +13,8 @@ from convexcls.losses.log_det import lower_triangle
 from convexcls.proofs.claims.direction import check_direction
 from convexcls.proofs.verdict import certify
 
+pytestmark = pytest.mark.by_block
+
 
 def three_classes(mixing: np.ndarray, n: int = 60, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     rng = np.random.default_rng(seed)

@@ -20,6 +20,8 @@ from convexcls.proofs.verdict import certify
 from convexcls.rows import ClassMarginRows, ConstantRows, JoinedRows, ScaledRows, as_rows, block_gram
 from convexcls.solvers.smooth.newton import NewtonSolver
 
+pytestmark = pytest.mark.by_block
+
 
 def three_classes(n: int = 60, d: int = 3, K: int = 3, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     """Samples of K classes that overlap."""

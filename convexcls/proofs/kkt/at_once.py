@@ -65,8 +65,8 @@ class AtOnce(NamedTuple):
     attained: float
 
     def holds(self, tol: float) -> bool:
-        """Whether all of them are at most ``tol``."""
-        return all(value <= tol for value in self[:4])  # also of what is not a number: then it does not
+        """Whether all of them are so far below ``tol`` that the measures are at most ``tol``."""
+        return all(value <= SHARE * tol for value in self[:4])  # also of what is not a number: then it does not
 
 
 class MeasuredLater(KKT):
@@ -171,7 +171,7 @@ class _Bounds:
         for where, p in self.diagonals:
             self.pull[where] = p * x[where]
         self.curvature = sum([0.5 * float(x[where] @ self.pull[where]) for where, _ in self.diagonals])
-        self.size, self.linear, self.price = np.abs(self.pull), 0.0, 0.0
+        self.size, self.price = np.abs(self.pull), 0.0
         if problem.linear:
             self.pull += problem.q
             size = np.abs(problem.q)
@@ -183,10 +183,9 @@ class _Bounds:
         self.largest = self.lost = self.losses = self.change = 0.0
         self.room = math.inf
         self.violation = self.infeasible = self.slackness = self.cost = self.sides = 0.0
+        self.structure = None if all(b.plain for b in blocks) else problem.remembered(Structure)
         #: What is known of columns of the same rows.
         self.factors: dict[tuple[int, ...], tuple[Array, float]] = {}
-        slacks = any(not b.plain for b in blocks if isinstance(b.stated, Constraint))
-        self.structure = problem.remembered(Structure) if slacks else None
 
     def found(self, multipliers: Mapping[str, Array]) -> AtOnce | None:
         """The bounds; None where norms say nothing."""
@@ -202,7 +201,7 @@ class _Bounds:
             z = multipliers[b.stated.name]
             if b.stated.relation == "<=" and z.size and not float(z.min()) >= 0.0:
                 return None
-            self._add(b, z, np.abs(z) if b.stated.relation == "==" else z)
+            self._add(b, z, np.abs(z))
         self.objective = self.curvature + float(problem.q @ self.x) + problem.constant + self.losses
         self.scale = max(problem.unit, abs(self.objective))
         if not 0.0 < self.scale < math.inf:
@@ -265,7 +264,7 @@ class _Bounds:
         self.sides = max(self.sides, unit)
         over = np.abs(mid) if equal else np.maximum(mid, 0.0)
         near = c.size if equal else int(np.count_nonzero(mid > -rad))
-        size, products = (np.abs(z) if equal else z), np.abs(z * mid)
+        size, products = np.abs(z), np.abs(z * mid)
         if near:
             most, together = top(over) + rad, float(over.sum()) + near * rad
             price = max(self.largest, self.price, self._bend * most)
@@ -285,13 +284,12 @@ class _Bounds:
     def _unit(self, block: _Block, c: Constraint, unit: float) -> float:
         """What a violation is surely measured against: the right-hand side, of a homogeneous row its own left-hand
         side, and no more than an unknown has room for."""
-        bounds = () if self.structure is None else self.structure.bounds
-        bound = any(c is b for b in bounds)
+        structure = self.structure
         if not unit:
             sizes = abs(block.rows) @ self.reach
             unit = top(sizes) if not block.plain and len(c.entries) == 1 else float(sizes.min(initial=math.inf))
-        if bound and self.structure is not None:
-            low, high = self.structure.limits
+        if structure is not None and any(c is b for b in structure.bounds):
+            low, high = structure.limits
             unit = min(unit, float(np.where(high > low, high - low, math.inf).min()))
         return unit
 
@@ -343,7 +341,7 @@ class _Bounds:
         variables = [v.name for v in self.problem.variables if v.kind not in BY_SAMPLE]
         free = [v for v in variables if v not in self.problem.quadratic]
         summed = [(b, own) for b in self.blocks if (own := [v for v in free if b.sums(v)])]
-        if self.problem.gauge or max([len(own) for _, own in summed], default=0) > 1:
+        if any(len(own) > 1 for _, own in summed):
             return [([v for v in free if any(v in own for _, own in summed)], [b for b, _ in summed])]
         return [([v], blocks) for v in free if (blocks := [b for b, own in summed if v in own])]
 
@@ -352,7 +350,7 @@ class _Bounds:
         if all(b.rows.one_entry_each for b in blocks):  # a row is its entry's change
             largest = np.max([b.rows.column_max()[where] for b in blocks], axis=0)
             return top(residual[where] / largest) if largest.all() else math.inf
-        if len(names) == 1 and residual[where].size == 1:
+        if residual[where].size == 1:
             columns = [b.columns(self.problem, names, where) for b in blocks]
             largest = max([top(np.abs(K)) for K in columns])
             return ratio(largest * float(residual[where][0]), float(sum([np.vdot(K, K) for K in columns])))

@@ -293,7 +293,7 @@ class _Correction:
         worst = 1.0
         for t, rows, u in self.terms:
             moved = rows @ (step / size)
-            if t.counted.size < t.size:
+            if not t.all_count:
                 u, moved = u[t.counted], moved[t.counted]
             least = float(t.loss.remaining(u, moved).min(initial=1.0))
             if math.isnan(least):

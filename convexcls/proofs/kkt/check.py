@@ -125,7 +125,7 @@ class _Check:
         u, rad = self._arguments(term)
         slopes = term.loss.slope(u)
         sizes = weights * term.loss.slope_size(u, slopes)
-        if term.counted.size < weights.size:  # what has no weight does not count, even where it is infinite
+        if not term.all_count:  # what has no weight does not count, even where it is infinite
             slopes, sizes = np.where(weights > 0, slopes, 0.0), np.where(weights > 0, sizes, 0.0)
         self._add(rows, weights * slopes, sizes)
         error = _pull_error(term, u, rad)
@@ -499,7 +499,7 @@ def _pull_error(term: Term, u: Array, rad: Array | float) -> Array:
     """How far slopes times weights may be off because their arguments are."""
     weights = term.row_weights
     out = weights * (rad if term.is_half_square else 2.0 * term.loss.slope_change(u, rad))
-    return out if term.counted.size == weights.size else np.where(weights > 0, out, 0.0)
+    return out if term.all_count else np.where(weights > 0, out, 0.0)
 
 
 def _share(values: Array) -> float:

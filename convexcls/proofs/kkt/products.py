@@ -39,8 +39,8 @@ from convexcls.rows.doubled import (
     two_product,
 )
 
-#: So many entries at a time are written out in doubled precision.
-BLOCK_ENTRIES = 1_000_000
+#: So many entries at a time are written out in doubled precision: what the processor holds near.
+BLOCK_ENTRIES = 100_000
 #: At least so many rows at a time: of many slacks beside them, they have as many.
 MIN_BLOCK_ROWS = 64
 #: More products than this are added up by halves, not one by one.
@@ -130,9 +130,8 @@ def row_values(rows: JoinedRows, x: Array, block: Block, field: str, wanted: Arr
     wanted = np.broadcast_to(wanted, rad.shape)
     doubt = np.flatnonzero(~(rad <= wanted))
     for some in (doubt[chunk] for chunk in _chunks(doubt.size, rows.shape[1])):
-        sides = [Fraction(sign) * v for v in block.rational_vector(field, some)]
         used = np.flatnonzero((x != 0) & _used(rows, some))
-        mid[some], rad[some] = dots(rows.doubled_at(some, used), x[used], Doubled.of([[v] for v in sides], 1))
+        mid[some], rad[some] = dots(rows.doubled_at(some, used), x[used], _sides(block, field, some, sign))
     left = doubt[~(rad[doubt] <= wanted[doubt])]
     if 0 < left.size * rows.shape[1] <= MAX_RATIONAL_ENTRIES and np.all(np.isfinite(x)):
         point = [Fraction(v) for v in x.tolist()]
@@ -140,6 +139,14 @@ def row_values(rows: JoinedRows, x: Array, block: Block, field: str, wanted: Arr
             (s,) = block.rational_vector(field, [i])
             mid[i], rad[i] = _rounded(dot(row, point) + Fraction(sign) * s)
     return Ball(mid, rad)
+
+
+def _sides(block: Block, field: str, some: Indices, sign: float) -> Doubled:
+    """Some of the offsets or right-hand sides, one a row, as they were given, times the sign."""
+    if block.given_rationals(field) is not None:
+        return Doubled.of([[Fraction(sign) * v] for v in block.rational_vector(field, some)], 1)
+    values = sign * getattr(block, field)[some]
+    return Doubled(values[:, None], np.zeros((values.size, 1)))
 
 
 def _used(rows: JoinedRows, some: Indices | slice) -> Mask:

@@ -269,7 +269,7 @@ def in_doubles(parsed: Parsed, problem: Model) -> tuple[Array, Mapping[str, Arra
     """The point with its slacks, and all multipliers."""
     with np.errstate(over="ignore", invalid="ignore"):  # told below
         x = with_slacks(problem, parsed.point)
-    multipliers = multiplier_arrays(problem, with_flat_lines(problem, parsed.multipliers))
+    multipliers = all_multipliers(problem, parsed.multipliers)
     if not np.all(np.isfinite(x)) or not all(np.all(np.isfinite(z)) for z in multipliers.values()):
         raise CertificateError("the point or a multiplier is beyond the range of doubles")
     return x, multipliers
@@ -336,4 +336,18 @@ def multiplier_arrays(problem: Problem, multipliers: Multipliers) -> dict[str, A
     for name, rows in multipliers.items():
         for i, value in rows.items():
             out[name][i] = to_double(value)
+    return out
+
+
+def all_multipliers(problem: Problem, multipliers: Multipliers) -> dict[str, Array]:
+    """The same with those that follow (``with_flat_lines``), in rationals only where a line has another one."""
+    out = multiplier_arrays(problem, multipliers)
+    for e in _with_sign(problem):
+        cost = e.cost if e.given_cost is None else np.array([to_double(c) for c in e.given_cost])
+        rest = np.maximum(cost, 0.0)
+        own = [multipliers.get(other.name, {}) for other in e.others]
+        rows = sorted(set().union(*own))
+        for i, c in zip(rows, e.rational("cost", np.array(rows, dtype=np.intp)), strict=True):
+            rest[i] = max(to_double(c - sum(given.get(i, ZERO) for given in own)), 0.0)
+        out[e.reference.name] = rest
     return out

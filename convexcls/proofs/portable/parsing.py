@@ -14,7 +14,9 @@ from fractions import Fraction
 from typing import Any
 
 from convexcls.proofs.certificate import LEVELS
+from convexcls.proofs.portable.digest import FORM
 from convexcls.proofs.portable.numbers import CertificateError, read_number, read_numbers
+from convexcls.proofs.portable.text_digest import TEXT_FORM
 from convexcls.tables.coding import Coding, CodingError
 
 SCHEMA = "convexcls-certificate/2"
@@ -169,7 +171,9 @@ def _tolerance(value: Any) -> Fraction:
 
 
 def _data(found: Any) -> dict[str, Any]:
-    _names(found, _DATA, "data")
+    form = ("digest",) if isinstance(found, dict) and "digest" in found else ()
+    _names(found, (*_DATA, *form), "data")
+    _choice(found.get("digest", TEXT_FORM), (FORM, TEXT_FORM), "data.digest")
     if not isinstance(found["sha256"], str) or not re.fullmatch(r"[0-9a-f]{64}", found["sha256"]):
         raise CertificateError("data.sha256 must be 64 hexadecimal digits")
     if not isinstance(found["weighted"], bool):
@@ -264,5 +268,7 @@ class Parsed:
     farkas: Mapping[str, Rows] = field(default_factory=dict)
     direction: Mapping[str, list[Fraction]] = field(default_factory=dict)
     enclosure: Box | None = None
+    #: How the digest of the data was made.
+    digest: str = TEXT_FORM
     #: How the samples were made of a table; None where they are the caller's numbers.
     coding: Coding | None = None

@@ -28,12 +28,16 @@ from convexcls.files import open_input
 from convexcls.models import Model, by_kind
 from convexcls.proofs.certificate import Certificate
 from convexcls.proofs.portable.checks import check_claim
-from convexcls.proofs.portable.digest import data_digest, label_texts
+from convexcls.proofs.portable.digest import FORM, data_digest, label_texts
 from convexcls.proofs.portable.numbers import CertificateError, read_number, write_number
 from convexcls.proofs.portable.parsing import MAX_FILE_CHARACTERS, Parsed, parse
+from convexcls.proofs.portable.text_digest import TEXT_FORM, text_digest
 from convexcls.rational.numbers import GivenNumber, remembered_number, to_double
 from convexcls.tables import Table, coded_samples, read_table
 from convexcls.wording import short_rational
+
+#: How the digest of data is made, by what a file says of it.
+DIGESTS = {FORM: data_digest, TEXT_FORM: text_digest}
 
 
 @dataclass(frozen=True)
@@ -120,11 +124,10 @@ def verify_parsed(parsed: Parsed, X: Any, y: Any, sample_weight: Any = None) -> 
     try:
         given = checked_data(parsed, X, y, sample_weight)
         data = _spoken_of(parsed, given)
-        y = y if given.labels is None else given.given
         if rounded := data is not given:
-            X, y = data.samples, y if data.labels is not None else data.given
+            X = data.samples
             sample_weight = None if sample_weight is None else data.given_weights
-        lower, upper = check_claim(parsed, rebuilt(parsed, X, y, sample_weight))
+        lower, upper = check_claim(parsed, rebuilt(parsed, X, data.given, sample_weight))
     except CertificateError as error:
         return Verification(False, (str(error),), parsed=parsed)
     return Verification(True, (), lower, upper, parsed, rounded)
@@ -165,8 +168,9 @@ def _compare(parsed: Parsed, data: Data) -> None:
     labels = None if data.labels is None else label_texts(data.labels)
     if parsed.labels != labels:
         raise CertificateError("the certificate speaks of other labels than the data have")
-    if parsed.sha256 != data_digest(data):
-        raise CertificateError("the data are not those that the certificate speaks of: their digests differ")
+    if parsed.sha256 != DIGESTS[parsed.digest](data):
+        read = " (data that are read by block are the doubles nearest to what is written)" if data.by_block else ""
+        raise CertificateError(f"the data are not those that the certificate speaks of: their digests differ{read}")
 
 
 def _text(certificate: Any) -> str:
@@ -234,9 +238,10 @@ def checked_data(parsed: Parsed, X: Any, y: Any, sample_weight: Any) -> Data:
         raise CertificateError(f"the model {parsed.model!r} takes no weights, but the data have some")
     data = check_data(X, y, sample_weight, real_target=real, several=True)
     named = parsed.coding is not None and parsed.coding.positive is not None
-    if named and data.classes is not None and data.labels is not None and len(data.labels) == 2:
+    if named and data.labels is not None and len(data.labels) == 2:
         if label_texts(data.labels) == parsed.labels:
             return data
+        assert data.classes is not None
         return check_data(X, Labels(1 - data.classes, data.labels[::-1]), sample_weight)
     return data
 

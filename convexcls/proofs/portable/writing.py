@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from convexcls.arrays import Array
 from convexcls.losses import BY_NAME
 from convexcls.models import EmpiricalRisk, KernelSVM, Model, by_kind
 from convexcls.problem import NoAnswer
@@ -27,7 +28,7 @@ from convexcls.proofs.exact.prove import prove, prove_widest
 from convexcls.proofs.levels import raise_level, small
 from convexcls.proofs.levels.raising import bounded_here
 from convexcls.proofs.portable.checks import flat_lines, kept_names
-from convexcls.proofs.portable.digest import data_digest, label_texts
+from convexcls.proofs.portable.digest import FORM, data_digest, label_texts
 from convexcls.proofs.portable.numbers import CertificateError, read_number, write_number
 from convexcls.proofs.portable.parsing import MAX_NOTES, MAX_TEXT_CHARACTERS, SCHEMA, parse
 from convexcls.proofs.portable.verification import written_parameter
@@ -71,6 +72,7 @@ def certificate_dict(certificate: Certificate) -> dict[str, Any]:
         "parameters": {name: written_parameter(value) for name, value in problem.parameters.items()},
         "tolerance": write_number(_tolerance(certificate)),
         "data": {
+            "digest": FORM,
             "sha256": data_digest(data),
             "samples": str(data.n),
             "features": str(data.d),
@@ -196,7 +198,12 @@ def _point(certificate: Certificate) -> tuple[Mapping[str, Any], Numbers]:
     if certificate.x is None or certificate.multipliers is None:
         raise NoAnswer("this certificate does not hold the point and the multipliers that it speaks of")
     point = {name: part.tolist() for name, part in certificate.problem.split(certificate.x).items()}
-    return point, {name: dict(enumerate(z.tolist())) for name, z in certificate.multipliers.items()}
+    return point, {name: _not_zero(z) for name, z in certificate.multipliers.items()}
+
+
+def _not_zero(z: Array) -> dict[int, Fraction | float]:
+    rows = np.flatnonzero(z)
+    return dict(zip(rows.tolist(), z[rows].tolist(), strict=True))
 
 
 def _box(enclosure: Enclosure) -> dict[str, Any]:

@@ -76,6 +76,8 @@ class DualProgram:
     compliance: Array
     u0: Array
     total: float
+    #: M M' where that is known.
+    gram: Array | None = None
 
     @classmethod
     def of(cls, problem: Problem) -> DualProgram:
@@ -131,6 +133,10 @@ class DualProgram:
         """u."""
         return np.asarray(self.u0 - self.matrix.T @ (self.left * a))
 
+    def product(self, index: Indices, d: Array) -> Array:
+        """M'(l d) for a d that is 0 but at ``index``."""
+        return np.asarray(self.matrix[index].T @ (self.left * d)[index])
+
     def lacking(self, a: Array) -> float:
         """c'a + total."""
         return float(self.c @ a) + self.total
@@ -142,6 +148,7 @@ class DualProgram:
     def restricted(self, index: Indices) -> DualProgram:
         """The program of some multipliers, the others at 0."""
         parts = {name: getattr(self, name)[index] for name in ("left", "c", "h", "low", "high", "compliance")}
+        parts["gram"] = None if self.gram is None else self.gram[np.ix_(index, index)]
         whole = index.size == self.size
         out = self if whole else replace(self, matrix=self.matrix[index], **parts)
         out.__dict__.update(diagonal=self.diagonal[index], beta=self.beta)  # which are known
@@ -170,10 +177,10 @@ class DualProgram:
         where = np.arange(self.size)
         K[where, where] += SHIFT * self.size * float(K[where, where].max(initial=0.0))  # centred rows add up to 0
         try:
-            L = cholesky(K, lower=True, overwrite_a=True, check_finite=False)
+            L = cholesky(K, lower=True, check_finite=False)
         except LinAlgError:
             return self
-        return replace(self, matrix=np.ascontiguousarray(L), u0=np.zeros(self.size))
+        return replace(self, matrix=np.ascontiguousarray(L), u0=np.zeros(self.size), gram=K)
 
     def farkas(self, a: Array) -> Mapping[str, Array] | None:
         """The multipliers as those of a contradiction, of rows that have to hold; None where there are none."""

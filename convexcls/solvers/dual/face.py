@@ -80,10 +80,8 @@ class Face:
         part, diagonal = self.part, self.part.diagonal
         if not self._is_cheap():
             return lambda z: np.asarray(z / np.where(diagonal > 0, diagonal, 1.0))
-        scaled: Any = part.left[:, None] * part.matrix if not sparse.issparse(part.matrix) else part.matrix
-        K = scaled @ scaled.T
-        if sparse.issparse(K):
-            K = K.toarray() * part.left * part.left[:, None]
+        K: Any = part.matrix @ part.matrix.T if part.gram is None else part.gram
+        K = (K.toarray() if sparse.issparse(K) else K) * part.left * part.left[:, None]
         where = np.arange(self.index.size)
         K[where, where] += self.ridge + RIDGE * float(diagonal.max(initial=0.0)) * self.index.size
         try:
@@ -99,8 +97,11 @@ class Face:
             return False
         if not sparse.issparse(self.part.matrix):
             return True
+        worth = STEPS_PER_FACTOR * 2.0 * self.part.matrix.nnz - m**3 / 60.0
+        if worth <= 0.0:
+            return False
         counts = np.bincount(self.part.matrix.indices).astype(float)
-        return float(counts @ counts) + m**3 / 60.0 <= STEPS_PER_FACTOR * 2.0 * self.part.matrix.nnz
+        return float(counts @ counts) <= worth
 
 
 def conjugate_gradients(product: Map, precondition: Preconditioner, r: Array, tolerance: float) -> FaceStep:

@@ -17,9 +17,10 @@ from convexcls.data import check_data
 from convexcls.proofs.claims import direction as directions
 from convexcls.proofs.claims import farkas
 from convexcls.proofs.claims.direction import check_in_rationals
-from convexcls.proofs.portable import certificate_dict, data_digest, digest, parse
+from convexcls.proofs.portable import certificate_dict, data_digest, parse, text_digest
 from convexcls.proofs.portable import verification as verification_module
 from convexcls.proofs.portable.checks import (
+    all_multipliers,
     check_claim,
     flat_lines,
     kept_names,
@@ -28,7 +29,8 @@ from convexcls.proofs.portable.checks import (
     with_flat_lines,
     with_slacks,
 )
-from convexcls.proofs.portable.digest import entry_text, label_text
+from convexcls.proofs.portable.digest import label_text, label_texts
+from convexcls.proofs.portable.text_digest import entry_text
 from convexcls.proofs.portable.verification import Verification, speaks_of
 from convexcls.rows import DiagonalRows
 
@@ -520,10 +522,25 @@ def test_what_is_no_slack():
     assert with_flat_lines(over(line, flat), {"line": {0: F(1)}})["flat"] == {}  # a slack that costs nothing
 
 
+def test_multipliers_that_follow_are_the_same_in_doubles():
+    """Worked out in rationals only where they have to be."""
+    X, y = [[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1]
+    for C, weights in ((F(1, 10), None), (0.3, [1.0, 0.5, 0.0, F(1, 3)])):
+        problem = cc.SoftMarginSVM(X, y, C=C, sample_weight=weights)
+        for given in (
+            {},
+            {"margin": {0: F(1, 20), 1: F(9)}},
+            {"margin": {2: F(-1), 3: F(1, 10**9)}, "slack_sign": {0: F(7)}},
+        ):
+            expected = multiplier_arrays(problem, with_flat_lines(problem, given))
+            found = all_multipliers(problem, given)
+            assert {name: z.tolist() for name, z in found.items()} == {n: z.tolist() for n, z in expected.items()}
+
+
 # ---- the digest -------------------------------------------------------------------------------------------------
 
 
-def test_the_digest_of_blocks_of_samples(monkeypatch):
+def test_the_digest_of_older_files(monkeypatch):
     """More samples than are written at a time, with zeros, dense, sparse and as rationals."""
     dense = np.array([[0.5, 0.0, -3.0], [1.0, 2.0, 4.0], [0.0, 0.0, 0.0], [1e300, 7.0, 0.1], [0.0, -1.0, 0.0]])
     y, weights = [0, 1, 1, 0, 1], [1.0, 2.0, 0.0, 1.0, 1.0]
@@ -536,21 +553,21 @@ def test_the_digest_of_blocks_of_samples(monkeypatch):
     rest = dense.copy()
     rest[0, 0] = 0.0
     for block in (1, 2, 4096):
-        monkeypatch.setattr(digest, "BLOCK_SAMPLES", block)
+        monkeypatch.setattr(text_digest, "BLOCK_SAMPLES", block)
         for table in (
             dense,
             sparse.csr_array(dense),
             [[F(v) for v in row] for row in dense.tolist()],
             sparse.csr_array(doubled) + sparse.csr_array(rest),
         ):
-            assert data_digest(check_data(table, y, weights)) == known
+            assert text_digest.text_digest(check_data(table, y, weights)) == known
     one_third = [[F(1, 3)], [F(-2)]]
     reals = check_data(one_third, [F(1, 10), F(3)], None, real_target=True)
     text = f"convexcls-data/1 2 1 plain\n1/10 0:1/3\n{(3.0).hex()} 0:{(-2.0).hex()}\n"
-    assert data_digest(reals) == hashlib.sha256(text.encode()).hexdigest()
+    assert text_digest.text_digest(reals) == hashlib.sha256(text.encode()).hexdigest()
     plain = check_data([[1.0], [2.0]], [-0.0, 0.5], None, real_target=True)
     text = f"convexcls-data/1 2 1 plain\n{(0.0).hex()} 0:{(1.0).hex()}\n{(0.5).hex()} 0:{(2.0).hex()}\n"
-    assert data_digest(plain) == hashlib.sha256(text.encode()).hexdigest()
+    assert text_digest.text_digest(plain) == hashlib.sha256(text.encode()).hexdigest()
 
 
 def test_the_digest_does_not_see_how_zeros_and_sums_are_stored():
@@ -576,8 +593,8 @@ def test_labels_and_entries_are_written_as_the_format_says():
     ]
     assert [entry_text(F(1, 2)), entry_text(F(1, 3)), entry_text(F(2) ** 1023)] == [(0.5).hex(), "1/3", str(2**1023)]
     with pytest.raises(ValueError, match=r"the labels '1' and '1\.0' are the same in a file"):
-        digest.label_texts(["0", "1", "2", "1.0"])
-    assert digest.label_texts(["0", "1"]) == ("0", "1")
+        label_texts(["0", "1", "2", "1.0"])
+    assert label_texts(["0", "1"]) == ("0", "1")
 
 
 # ---- what is said -----------------------------------------------------------------------------------------------
