@@ -102,7 +102,7 @@ def is_small(problem: Problem) -> bool:
     """Whether calls take longer than passes over the data."""
     if problem.size > MAX_SMALL_UNKNOWNS:
         return False
-    return sum([problem.rows(b).entries for b in problem.blocks]) <= MAX_SMALL_ENTRIES
+    return sum([rows.entries for b in problem.blocks for rows in b.entries.values()]) <= MAX_SMALL_ENTRIES
 
 
 @np.errstate(all="ignore")  # what overflows is not a number in the end, and then nothing is said
