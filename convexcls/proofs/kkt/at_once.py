@@ -14,7 +14,7 @@ dual feasibility     every sign, exactly
 complementarity      the largest product, by the objective
 gap                  the sum of what the residuals cost, each with its absolute value
 attainment           the least distance of a slope from the ends of its range, less the change of multipliers above,
-                     relative to that distance: never more than what ``attainment.py`` measures
+                     relative to that distance: ``attainment.py`` takes another change, and either is a proof
 
 so that where these are below a quarter of a tolerance, the conditions hold to that tolerance. What norms do not decide,
 or problems of another kind, are left to ``check.py``, which also works out the measures themselves where somebody looks
