@@ -66,7 +66,8 @@ class PerceptronCriterion(Model):
                 sums = {v: summed(-margin.entries[v], data.weights, data.exact_weights) for v in labels}
             if not all(np.all(np.isfinite(total.array)) for total in sums.values()):
                 raise DataError("the sums of the features overflow: divide X by its largest value")
-            total_weight = sum(map(Fraction, data.given_weights.tolist()), Fraction(0))
+            weights = data.given_weights if data.weighted else [data.n]
+            total_weight = sum(map(Fraction, weights), Fraction(0))
             total = {
                 v: Label("", rf"\sum_i {'c_i ' if data.weighted else ''}y_i {labels[v].vector}".strip()) for v in sums
             }

@@ -350,7 +350,11 @@ class Problem(AsClassifier, InNotebooks):
 
     def minimised(self, x: Array) -> float:
         """The minimised objective at x, whatever ``sense`` says."""
-        total = 0.5 * float(x @ self.apply_quadratic(x)) + float(self.q @ x) + self.constant
+        total = self.constant
+        if self.quadratic:
+            total += 0.5 * float(x @ self.apply_quadratic(x))
+        if self.linear:
+            total += float(self.q @ x)
         for term in self.terms:
             total += term.value(self.rows(term) @ x + term.offset)
         return total

@@ -22,8 +22,8 @@ from convexcls.rows import Rows
 
 Exponents = NDArray[np.int64]
 
-#: Entries between 2^-3 and 2^3 are left alone.
-MAX_UNSCALED_EXPONENT = 3
+#: Entries between 2^-4 and 2^4 are left alone: standardised features are, outliers and all.
+MAX_UNSCALED_EXPONENT = 4
 #: The objective of losses alone is left alone within these powers of two: it counts samples, as a rule.
 MAX_UNSCALED_OBJECTIVE = 16
 #: Sizes below it, and above its inverse, have such an exponent, which is rounded.
@@ -203,8 +203,8 @@ def _unknowns(problem: Problem, columns: Exponents | None = None, blocks: Mappin
     leave them."""
     if any(not t.is_half_square for t in problem.terms):
         return 0
-    curvature, pull = _largest_curvature(problem, columns, blocks), 0.0
-    if problem.linear and curvature > 0:
+    curvature = pull = 0.0
+    if problem.linear and (curvature := _largest_curvature(problem, columns, blocks)) > 0:
         curved = np.zeros(problem.size, dtype=bool)
         for v in problem.quadratic:
             curved[problem.layout[v]] = True

@@ -412,6 +412,8 @@ def as_rows(matrix: Any, given: Given | None = None) -> Rows:
     entries as they were given, where doubles round them."""
     from convexcls.rows.in_memory import DenseRows, SparseRows
 
+    if type(matrix) is np.ndarray and matrix.dtype == np.float64 and matrix.ndim == 2:  # as mostly
+        return DenseRows(matrix, given)
     if isinstance(matrix, Rows):
         return matrix
     if np.iscomplexobj(matrix):

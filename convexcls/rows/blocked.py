@@ -126,6 +126,10 @@ class CentredRows(BlockedRows):
     def mean_error(self) -> Array:
         """How far the means may be off, by column: a sum of x_i - origin, each times 1/n_k, with four roundings besides
         those of the sum."""
+        return self._mean_error
+
+    @cached_property
+    def _mean_error(self) -> Array:
         k = additions_in_turn(self.shape[0], self.extra_parts) + 4
         return np.asarray(1.02 * k * UNIT_ROUNDOFF * self.span() + 2 * self.shape[0] * ETA)
 

@@ -93,6 +93,8 @@ def solver_names() -> list[str]:
 def made(given: SolverLike, **options: Any) -> Solver:
     """The solver that is meant, with these options besides those that it has."""
     if isinstance(given, str):
+        if given in REGISTRY:  # which is a solver, and complete
+            return solver_class(given).with_options(**options)
         cvxpy = given.lower().startswith(CVXPY)
         found: Any = at_address(given) if is_address(given) and not cvxpy else solver_class(given)
     else:

@@ -23,7 +23,7 @@ def test_a_problem_whose_entries_are_near_one_is_solved_as_it_stands(model):
     assert scaled.problem is problem
 
 
-@pytest.mark.parametrize("exponents", [(40, 0, 0), (-40, 0, 0), (4, -4, 0), (3, 3, 3)])
+@pytest.mark.parametrize("exponents", [(40, 0, 0), (-40, 0, 0), (4, -4, 0), (4, 4, 4)])
 def test_columns_in_other_units_have_the_same_answer_in_these(exponents):
     X, y = samples()
     here = cc.LogisticMLE(X, y, intercept=True).solve()

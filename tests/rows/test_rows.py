@@ -69,6 +69,37 @@ def leaves(draw, n, d):
     return rows, dense
 
 
+@pytest.mark.parametrize("order", [(0, 1, 2), (2, 0, 1)])
+def test_transposed_picks_side_by_side_are_a_permutation(order):
+    places = np.array([4, 0, 5, 2, 1, 3])
+    parts, dense, start = [], np.zeros((6, 6)), 0
+    for k in order:
+        own = places[2 * k : 2 * k + 2]
+        values = np.array([1.0, -2.0]) * 4.0**k
+        parts.append((slice(start, start + 2), PickedRows(values, own, 6).T))
+        dense[own, [start, start + 1]] = values
+        start += 2
+    rows, v = JoinedRows(6, 6, parts), np.arange(1.0, 7.0)
+    assert rows.one_entry_each
+    assert rows.written is None
+    for own, theirs in ((rows, dense), (abs(rows), np.abs(dense))):
+        assert np.array_equal(own @ v, theirs @ v)
+        assert np.array_equal(own.T @ v, theirs.T @ v)
+        assert np.array_equal(own.to_dense(), theirs)
+    assert np.array_equal(rows.gram(v), dense.T @ (v[:, None] * dense))
+    assert np.array_equal(rows.column_max(), np.abs(dense).max(axis=0))
+
+
+@pytest.mark.parametrize("places", [[0, 1, 1], [0, 1]])
+def test_picks_that_are_no_permutation_are_written_out(places):
+    parts = [(slice(0, len(places)), PickedRows(np.ones(len(places)), np.array(places), 3).T)]
+    rows = JoinedRows(3, len(places), parts)
+    dense = parts[0][1].to_dense()
+    assert not rows.one_entry_each
+    assert np.array_equal(rows @ np.ones(len(places)), dense @ np.ones(len(places)))
+    assert np.array_equal(rows.T @ np.ones(3), dense.T @ np.ones(3))
+
+
 @st.composite
 def compositions(draw, n, d, depth):
     how = draw(st.sampled_from(["leaf", "scaled", "transposed", "joined", "absolute", "negative", "selected"]))

@@ -14,7 +14,7 @@ dual feasibility     every sign, exactly
 complementarity      the largest product, by the objective
 gap                  the sum of what the residuals cost, each with its absolute value
 attainment           the least distance of a slope from the ends of its range, less the change of multipliers above,
-                     relative to that distance: never more than what ``attainment.py`` measures
+                     relative to that distance: ``attainment.py`` takes another change, and either is a proof
 
 so that where these are below a quarter of a tolerance, the conditions hold to that tolerance. What norms do not decide,
 or problems of another kind, are left to ``check.py``, which also works out the measures themselves where somebody looks
@@ -102,7 +102,7 @@ def is_small(problem: Problem) -> bool:
     """Whether calls take longer than passes over the data."""
     if problem.size > MAX_SMALL_UNKNOWNS:
         return False
-    return sum([problem.rows(b).entries for b in problem.blocks]) <= MAX_SMALL_ENTRIES
+    return sum([rows.entries for b in problem.blocks for rows in b.entries.values()]) <= MAX_SMALL_ENTRIES
 
 
 @np.errstate(all="ignore")  # what overflows is not a number in the end, and then nothing is said
@@ -224,11 +224,13 @@ class _Bounds:
     # ---- what blocks add ------------------------------------------------------------------------------------------
 
     def _add(self, block: _Block, z: Array, size: Array) -> None:
-        """Add R'z, whose sizes are known."""
+        """Add R'z, whose sizes are known: nothing where z is 0."""
+        self.additions += z.size + 2.0
+        if not size.any():
+            return
         pull, added = block.gathered(z, size)
         self.pull += pull
         self.size += added
-        self.additions += z.size + 2.0
         if block.relative or not isinstance(block.absolute, float):
             self.off = self.off + block.relative * added + block.absolute * float(size.sum())
         self.largest = max(self.largest, top(size))

@@ -25,7 +25,7 @@ from convexcls.solvers.base import (
     check_whole,
 )
 from convexcls.solvers.rules import ORDERS, STEPS, Order, Step, orders, random_start, samples_of, step_size
-from convexcls.solvers.rules.criterion import Criterion, refuse_unless_criterion
+from convexcls.solvers.rules.criterion import MARGIN, Criterion, refuse_unless_criterion
 from convexcls.solvers.rules.history import UpdateLog
 from convexcls.solvers.rules.perceptron_report import Counts, Cycle, PerceptronReport
 
@@ -227,7 +227,7 @@ class PerceptronSolver(PerceptronRule):
     def refuses(self, problem: Problem) -> str:
         if reason := super().refuses(problem):
             return reason
-        if samples_of(problem, Criterion(problem).margin) is None:
+        if samples_of(problem, next(c for c in problem.constraints if c.name == MARGIN)) is None:
             return "it visits samples (x_i, 1) of a dense or sparse matrix, and these rows are made otherwise"
         return ""
 

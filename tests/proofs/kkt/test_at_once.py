@@ -10,6 +10,7 @@ import pytest
 import convexcls as cc
 from convexcls.problem import Problem
 from convexcls.proofs.kkt.at_once import MeasuredLater, bounded_at_once
+from convexcls.proofs.kkt.attainment import PROOF, attainment
 from convexcls.proofs.kkt.check import check_kkt
 from convexcls.proofs.verdict import certify
 from tests.hunt.draw import draw
@@ -180,3 +181,52 @@ def test_what_is_said_of_drawn_problems_holds(start):
                 seen += 1
                 assert check_kkt(problem, x, z, TOL).holds(TOL)
     assert seen > 5
+
+
+@pytest.mark.parametrize("name", ["logistic", "logistic, no penalty", "weighted", "softmax", "no intercept"])
+def test_attainment_by_norms_is_that_of_the_long_way(name):
+    problem = MODELS[name](2)
+    s = problem.solve()
+    known = bounded_at_once(problem, s.x, {})
+    assert PROOF <= known.attained <= 1.0
+    assert attainment(problem, s.x, {}) >= PROOF
+    assert s.certificate.attained == known.attained
+    if name == "no intercept":  # every unknown has curvature of its own, so that there is a minimum
+        assert known.attained == 1.0
+        return
+    off = s.x + 10.0 * np.random.default_rng(0).normal(size=s.x.size)  # no slope has room for its residual
+    assert not bounded_at_once(problem, off, {}).attained >= PROOF
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("weak", [False, True])
+def test_no_norms_prove_a_minimum_of_separated_classes(classes, weak):
+    """Then no slopes inside their ranges have a gradient of 0: whatever the point, what norms say is no proof."""
+    X = np.linspace(-1.0, 1.0, 30)[:, None] ** np.arange(1, 4)
+    y = np.digitize(X[:, 0], [0.0] if classes == 2 else [-0.35, 0.35])
+    if weak:  # classes that touch: one sample of two is on the plane
+        X, y = np.vstack([X, np.zeros((2, 3))]), np.append(y, [0, 1])
+    problem = (cc.LogisticMLE if classes == 2 else cc.SoftmaxMLE)(X, y)
+    rng = np.random.default_rng(1)
+    found = problem.solve()
+    points = [t * found.certificate.direction.x for t in (0.0, 1.0, 5.0, 20.0, 40.0)]
+    points += [size * rng.normal(size=problem.size) for size in (0.0, 1e-3, 1.0, 30.0)]
+    assert found.status == "unattained"
+    for x in points:
+        known = bounded_at_once(problem, x, {})
+        assert known is None or not known.attained > 0.0
+
+
+def test_norms_say_nothing_of_attainment_where_other_things_pull():
+    X, y = samples(3)
+    x = cc.Variable("x", 3, "x")
+    losses = cc.Term("fit", {"x": X * (2 * y - 1)[:, None]}, loss=cc.losses.Logistic())
+    box = cc.Constraint("box", {"x": cc.rows.DiagonalRows.identity(3)}, kind="vector", rhs=100.0)
+    bounded = cc.Problem("in a box", [x], terms=[losses], constraints=[box])
+    tilted = cc.Problem("with a cost", [x], terms=[losses], linear={"x": [1e-3, 0.0, 0.0]})
+    partly = cc.Problem("half curved", [x], terms=[losses], quadratic={"x": [1.0, 0.0, 0.0]})
+    for problem in (bounded, tilted, partly):
+        s = problem.solve()
+        assert s.status == "optimal"
+        known = bounded_at_once(problem, s.x, s.multipliers)
+        assert known is None or known.attained == -np.inf
