@@ -16,8 +16,8 @@ MAX_SIMPLEX_ENTRIES = 20_000
 #: The same where there are slacks, which an interior point leaves out, and fewer unknowns besides than rows: otherwise
 #: there are many solutions, and a vertex is one that can be told.
 MAX_SIMPLEX_ENTRIES_WITH_SLACKS = 1_500
-#: Up to so many rows and entries the compiled active-set method is the quickest; fewer where more unknowns than there are
-#: features may stand between their bounds: those of a kernel machine, and squared slacks.
+#: Up to so many rows and entries the compiled active-set method is the quickest; fewer where more unknowns than there
+#: are features may stand between their bounds: those of a kernel machine, and squared slacks.
 MAX_SMALL_ROWS, MAX_SMALL_ENTRIES, MAX_SMALL_KERNEL_ROWS, MAX_SMALL_SQUARED_ROWS = 1000, 60_000, 500, 200
 #: Rows with more entries, sparse or wide, are solved in passes over these, and not by solvers of other people.
 MIN_ENTRIES_FOR_PASSES = 5_000
