@@ -7,8 +7,9 @@ from functools import partial
 from typing import ClassVar
 
 import numpy as np
+from scipy.linalg.lapack import dpotrf
 
-from convexcls.arrays import Array
+from convexcls.arrays import Array, Indices
 from convexcls.problem import Problem
 from convexcls.solvers.base import Answer, Callback, Solver, Tracer
 from convexcls.solvers.dual.small_program import MAX_ROWS, Box, SmallProgram
@@ -17,6 +18,8 @@ from convexcls.solvers.dual.small_program import MAX_ROWS, Box, SmallProgram
 STEPS_PER_UNKNOWN = 20
 #: What rounding may leave of a sum that is to be the given one.
 ROUNDED = 1e-12
+#: So many unknowns are factorized at once, where no pivot is below this share of the diagonal.
+MANY, SMALLEST_PIVOT = 32, 1e-12
 
 
 @dataclass(frozen=True)
@@ -25,8 +28,8 @@ class ActiveSetSolver(Solver):
 
         minimise  1/2 b'Kb + p'b   subject to  low <= b <= high,   sum_i b_i = total   (if there is an intercept)
 
-    1. A guess (``guesses.py``). Bounded multipliers of a linear machine are put at the bounds that a few sweeps of coordinate descent
-       tell; those of a kernel machine go pairwise to a rough gap; the others begin at 0.
+    1. A guess (``guesses.py``). Bounded multipliers of a linear machine are put at the bounds that a few sweeps of
+       coordinate descent tell; those of a kernel machine go pairwise to a rough gap; the others begin at 0.
     2. The active-set method of ``pivots.py``: one unknown at a time joins or leaves those between their bounds, whose
        equations are kept solved. It ends at the optimum, all else exactly at a bound, or where the objective falls for
        ever, with the contradiction of the rows.
@@ -51,19 +54,36 @@ class ActiveSetSolver(Solver):
         box, b = program.box, guess(program.box)
         if box.has_sum and abs(b.sum() - box.total) > ROUNDED * np.abs(b).sum():
             return Answer(None, message="it finds no point within the bounds that satisfies the equation")
-        most = min(self.max_iter, STEPS_PER_UNKNOWN * b.size)
-        ended, g, s, steps, way = pivots.descend(box, b, most, _widest(box))
+        w = pivots.Working.at(b, _widest(box))
+        m = _factorized_at_once(box, w.b, w.A, w.R) if box.K.size else 0
+        ended, s, steps = pivots.descend(box, w, m, min(self.max_iter, STEPS_PER_UNKNOWN * b.size))
+        g = w.g
         standing = partial(program.restored, b, g, s)
         tracer.record(program.objective(b, g), program.residual(b, g, s), standing=standing)
         lines = tuple(tracer.lines)
         if ended == pivots.ENDLESS:
-            farkas, direction = program.farkas(way), program.direction(way)
+            farkas, direction = program.farkas(w.way), program.direction(w.way)
             x, multipliers = standing() if direction is not None else (None, {})
             message = f"the dual objective falls for ever, after {steps} steps"
             return Answer(x, multipliers or {}, message, steps, lines, farkas=farkas, direction=direction)
         x, multipliers = program.restored(b, g, s, ended == pivots.OPTIMAL)
         message = "every unknown is at a bound or solves its equation" if ended == pivots.OPTIMAL else "too many steps"
         return Answer(x, multipliers or {}, f"{message}, after {steps} steps", steps, lines)
+
+
+def _factorized_at_once(box: Box, b: Array, A: Indices, R: Array) -> int:
+    """Let all join A that are between their bounds, by one factorization of a kernel matrix; their number, or 0 where
+    they are few, or nearly depend on each other."""
+    inside = np.flatnonzero((box.low < b) & (b < box.high))
+    m = inside.size
+    if m < MANY:
+        return 0
+    block = box.K[inside[:, None], inside] + box.sigma
+    triangle, failed = dpotrf(block)
+    if failed or np.any(np.diag(triangle) ** 2 <= SMALLEST_PIVOT * np.diag(block)):
+        return 0
+    A[:m], R[:m, :m] = inside, triangle
+    return m
 
 
 def _widest(box: Box) -> int:

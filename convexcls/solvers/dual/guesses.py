@@ -37,8 +37,12 @@ def swept(box: Box, b: Array) -> Array:
     """M'b after a few sweeps of coordinate descent from b, in place (Hsieh et al. 2008): each b_i moves to its
     minimiser. The equation is the penalty beta/2 (sum - total)^2, whose centre follows (the method of multipliers)."""
     M, n, i, price = box.M, b.size, 0, 0.0
-    v, beta = np.dot(b, M), box.diagonal.mean() if box.has_sum else 0.0
-    beyond, stride = b.sum() - box.total, coprime(n)
+    v, beta, beyond, stride = np.zeros(M.shape[1]), 0.0, -box.total, coprime(n)
+    for t in range(n):
+        beyond += b[t]
+        beta += box.diagonal[t] / n if box.has_sum else 0.0
+        for j in range(v.size):
+            v[j] += b[t] * M[t, j]
     for _ in range(SWEEPS * n):
         slope = box.p[i] + box.compliance[i] * b[i] + beta * beyond + price
         for j in range(v.size):
@@ -71,14 +75,15 @@ def coprime(n: int) -> int:
         stride += 1
 
 
-@compiled_reordered
 def to_bounds(g: Array, box: Box, b: Array) -> None:
     """Put every unknown at the bound that its gradient tells, with the multiplier s for which the sum is right: one is
     between its bounds then."""
-    low, high = box.low, box.high
-    lacking = box.total - low.sum()
-    for i in np.argsort(g):
-        room = high[i] - low[i]
-        part = min(room, max(lacking, 0.0)) if box.has_sum else (room if g[i] < 0.0 else 0.0)
-        b[i] = high[i] if part == room else low[i] + part
-        lacking -= part
+    room = box.high - box.low
+    if box.has_sum:
+        order, lacking = np.argsort(g), box.total - float(box.low.sum())
+        sums = np.cumsum(room[order])
+        part = np.empty(b.size)
+        part[order] = np.clip(lacking - sums + room[order], 0.0, room[order])
+    else:
+        part = np.where(g < 0.0, room, 0.0)
+    b[:] = np.where(part == room, box.high, box.low + part)

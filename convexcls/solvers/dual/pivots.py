@@ -38,13 +38,11 @@ FLAT = 1e-12
 EPS = 2.0**-52
 #: How often what rounding left of the equations is taken out.
 CORRECTIONS = 3
-#: More unknowns than this are factorized at once.
-MANY = 32
 
 
 class Working(NamedTuple):
     """What a run works on, in place: b with its gradient g, the active set A in its first places, R with e and v, a
-    step d of A, which unknowns are not in A, and the direction in which the objective falls for ever."""
+    step d of A, which unknowns are not in A, and the direction in which the objective falls for ever, where it does."""
 
     b: Array
     g: Array
@@ -54,14 +52,19 @@ class Working(NamedTuple):
     inactive: Mask
     way: Array
 
+    @classmethod
+    def at(cls, b: Array, widest: int) -> Working:
+        """At a point, with A no larger than ``widest``."""
+        A, R = np.empty(widest + 1, dtype=np.intp), np.empty((widest, widest + 2))
+        return cls(b, np.empty(b.size), A, R, np.empty(widest + 1), np.ones(b.size, dtype=bool), np.zeros(b.size))
+
 
 @compiled_reordered
-def descend(box: Box, b: Array, most: int, widest: int) -> tuple[int, Array, float, int, Array]:
-    """Go from a feasible b to the optimum, in hardly more than ``most`` steps, A never being larger than ``widest``.
-    Returns how it ended, g, s, the steps, and where the objective falls for ever the direction."""
-    A, R, d = np.empty(widest + 1, dtype=np.intp), np.empty((widest, widest + 2)), np.empty(widest + 1)
-    w = Working(b, gradient(box, b), A, R, d, np.ones(b.size, dtype=np.bool_), np.zeros(b.size))
-    m, s = _settled(box, w, *_begun(box, w))
+def descend(box: Box, w: Working, m: int, most: int) -> tuple[int, float, int]:
+    """Go from a feasible b, of which the first ``m`` in A are factorized, to the optimum, in hardly more than ``most``
+    steps. Returns how it ended, s, and the steps."""
+    _refresh(box, w, w.b)
+    m, s = _settled(box, w, *_begun(box, w, m))
     steps, corrections = 0, 0
     while steps < most:
         noise = _noise(box, w, s)
@@ -72,21 +75,21 @@ def descend(box: Box, b: Array, most: int, widest: int) -> tuple[int, Array, flo
             m, s, taken, ended = _enter(box, w, m, s, i)
             steps, corrections = steps + taken, min(corrections, 1)
             if ended:
-                return ENDLESS, w.g, s, steps, w.way
+                return ENDLESS, s, steps
         elif corrections > CORRECTIONS:
-            return OPTIMAL, w.g, s, steps, w.way
+            return OPTIMAL, s, steps
         else:
-            w.g[:] = gradient(box, b)
+            _refresh(box, w, w.b)
             corrections = CORRECTIONS + 1 if _is_exact(box, w, m, s) else corrections + 1
             m, s = _settled(box, w, m, s)
-    return TOO_LONG, w.g, s, steps, w.way
+    return TOO_LONG, s, steps
 
 
 @compiled_reordered
 def _enter(box: Box, w: Working, m: int, s: float, i: int) -> tuple[int, float, int, bool]:
     """Move i until its condition holds or it is at a bound; the new size of A, s, the steps, and whether the objective
     falls for ever on the way."""
-    theta, size, steps = 1.0 if w.g[i] + s < 0.0 else -1.0, box.diagonal[i] + _sigma(box), 0
+    theta, size, steps = 1.0 if w.g[i] + s < 0.0 else -1.0, box.diagonal[i] + box.sigma, 0
     _fill_column(box, w, m, i)
     while True:
         steps += 1
@@ -119,22 +122,42 @@ def _enter(box: Box, w: Working, m: int, s: float, i: int) -> tuple[int, float, 
 
 
 @compiled_reordered
-def gradient(box: Box, b: Array) -> Array:
-    """Kb + p, worked out afresh."""
-    if box.K.size:
-        return np.dot(box.K, b) + box.p
-    return np.dot(box.M, np.dot(b, box.M)) + box.compliance * b + box.p
+def _refresh(box: Box, w: Working, x: Array) -> None:
+    """g = Kx + p, worked out afresh."""
+    g, u = w.g, np.zeros(box.M.shape[1])
+    for t in range(g.size):
+        g[t] = box.p[t] + box.compliance[t] * x[t]
+        if x[t] != 0.0 and box.M.size:
+            row, part = box.M[t], x[t]
+            for j in range(u.size):
+                u[j] += part * row[j]
+    if box.M.size:
+        _add_product(box, w, u)
+        return
+    for i in range(g.size):
+        if x[i] != 0.0:
+            row, part = box.K[i], x[i]
+            for t in range(g.size):
+                g[t] += part * row[t]
 
 
 @compiled_reordered
-def _sigma(box: Box) -> float:
-    return box.diagonal.max() if box.has_sum else 0.0
+def _add_product(box: Box, w: Working, u: Array) -> None:
+    """g with M u added."""
+    for t in range(w.g.size):
+        row, change = box.M[t], 0.0
+        for j in range(u.size):
+            change += row[j] * u[j]
+        w.g[t] += change
 
 
 @compiled_reordered
 def _noise(box: Box, w: Working, s: float) -> float:
     """What rounding may leave of a condition."""
-    return 2.0 * EPS * (np.abs(box.p).max() + abs(s) + box.diagonal.max() * np.abs(w.b).sum())
+    total = 0.0
+    for t in range(w.b.size):
+        total += abs(w.b[t])
+    return 2.0 * EPS * (box.unit + abs(s) + box.largest * total)
 
 
 @compiled_reordered
@@ -143,7 +166,7 @@ def _is_exact(box: Box, w: Working, m: int, s: float) -> bool:
     left = 0.0
     for k in range(m):
         left = max(left, abs(w.g[w.A[k]] + s))
-    return left <= 8.0 * EPS * (np.abs(box.p).max() + abs(s))
+    return left <= 8.0 * EPS * (box.unit + abs(s))
 
 
 @compiled_reordered
@@ -172,7 +195,7 @@ def _begun_with_a_pair(box: Box, w: Working, noise: float) -> tuple[int, float]:
         return 0, -w.g[max(i, j)] if max(i, j) >= 0 else 0.0
     if w.g[j] - w.g[i] <= noise:
         return 0, -0.5 * (w.g[i] + w.g[j])
-    return _join(w, 0, j, box.diagonal[j] + _sigma(box)), -w.g[j]
+    return _join(w, 0, j, box.diagonal[j] + box.sigma), -w.g[j]
 
 
 @compiled_reordered
@@ -208,7 +231,7 @@ def _move(box: Box, w: Working, count: int, step: float) -> None:
                 u[j] += change * row[j]
             g[i] += change * box.compliance[i]
     if box.M.size:
-        g += np.dot(box.M, u)
+        _add_product(box, w, u)
 
 
 @compiled_reordered
@@ -228,7 +251,9 @@ def _keep_the_way(box: Box, w: Working, m: int, i: int, theta: float, ds: float)
     for k in range(m):
         way[w.A[k]] = w.d[k]
     for _ in range(CORRECTIONS):
-        w.g[:] = gradient(box, way) - box.p
+        _refresh(box, w, way)
+        for t in range(way.size):
+            w.g[t] -= box.p[t]
         ds += _correction(box, w, m, ds)
         for k in range(m):
             way[w.A[k]] += w.d[k]
@@ -238,50 +263,25 @@ def _keep_the_way(box: Box, w: Working, m: int, i: int, theta: float, ds: float)
 
 
 @compiled_reordered
-def _begun(box: Box, w: Working) -> tuple[int, float]:
-    """Let all join A that are between their bounds and do not depend on those before them; the size of A, and s."""
-    inside = np.flatnonzero((box.low < w.b) & (w.b < box.high))
-    m = _at_once(box, w, inside) if box.K.size and inside.size > MANY else 0
-    if m == 0:
-        for k in range(inside.size):
-            i = int(inside[k])
-            if m < w.R.shape[0]:
-                _fill_column(box, w, m, i)
-                size = box.diagonal[i] + _sigma(box)
-                pivot = _pivot(w.R, m, size)
-                if pivot > FLAT * size:
-                    m = _join(w, m, i, pivot)
+def _begun(box: Box, w: Working, m: int) -> tuple[int, float]:
+    """Let all join A that are between their bounds and do not depend on those before them, where none are there yet;
+    the size of A, and s."""
+    for k in range(m):
+        w.R[k, -1], w.inactive[w.A[k]] = 1.0, False
+    v = w.R[:m, -1].copy()
+    _solve_transposed(w.R, m, v)
+    for k in range(m):
+        w.R[k, -2] = v[k]
+    for i in range(w.b.size if m == 0 else 0):
+        if box.low[i] < w.b[i] < box.high[i] and m < w.R.shape[0]:
+            _fill_column(box, w, m, i)
+            pivot = _pivot(w.R, m, box.diagonal[i] + box.sigma)
+            if pivot > FLAT * (box.diagonal[i] + box.sigma):
+                m = _join(w, m, i, pivot)
     s = 0.0
     for k in range(m if box.has_sum else 0):
         s -= w.g[w.A[k]] / m
     return m, s
-
-
-@compiled_reordered
-def _at_once(box: Box, w: Working, inside: Indices) -> int:
-    """Let many join by one factorization of a kernel matrix; their number, or 0 where they nearly depend on each
-    other."""
-    m, sigma = inside.size, _sigma(box)
-    block = np.empty((m, m))
-    for k in range(m):
-        row = box.K[inside[k]]
-        for j in range(m):
-            block[k, j] = row[inside[j]] + sigma
-    try:
-        L = np.linalg.cholesky(block)
-    except Exception:  # a matrix that is not positive definite, by the one name that compiled code knows
-        return 0
-    for k in range(m):
-        if not L[k, k] * L[k, k] > FLAT * block[k, k]:
-            return 0
-    w.R[:m, :m] = L.T
-    w.A[:m] = inside
-    e = np.ones(m)
-    _solve_transposed(w.R, m, e)
-    w.R[:m, -2] = e
-    for k in range(m):
-        w.inactive[inside[k]] = False
-    return m
 
 
 @compiled_reordered
@@ -337,7 +337,7 @@ def _direction(box: Box, w: Working, m: int, theta: float, pivot: float) -> tupl
 @compiled_reordered
 def _fill_column(box: Box, w: Working, m: int, i: int) -> None:
     """v = R'^-1 k_i, with k_i the entries of K_Ai + sigma."""
-    v, sigma, one = np.empty(m), _sigma(box), box.M[i] if box.M.size else box.p
+    v, sigma, one = np.empty(m), box.sigma, box.M[i] if box.M.size else box.p
     for k in range(m):
         if box.K.size:
             v[k] = box.K[w.A[k], i] + sigma
@@ -367,7 +367,8 @@ def _join(w: Working, m: int, i: int, pivot: float) -> int:
         R[k, m] = R[k, -1]
         rest -= R[k, -1] * R[k, -2]
     root = np.sqrt(pivot)
-    R[m, :m] = 0.0
+    for k in range(m):
+        R[m, k] = 0.0
     R[m, m], R[m, -2], R[m, -1] = root, rest / root, 0.0
     w.A[m] = i
     w.inactive[i] = False

@@ -27,7 +27,8 @@ MAX_ROWS = 2000
 
 
 class Box(NamedTuple):
-    """The program, as compiled loops take it. Either K or M has no rows."""
+    """The program, as compiled loops take it: either K or M has no rows. ``sigma`` is what makes up for the equation,
+    ``unit`` the largest linear cost, ``largest`` the largest entry of K."""
 
     K: Array
     M: Array
@@ -38,6 +39,17 @@ class Box(NamedTuple):
     high: Array
     total: float
     has_sum: bool
+    sigma: float
+    unit: float
+    largest: float
+
+    @classmethod
+    def of(cls, K: Array, M: Array, p: Array, compliance: Array, low: Array, high: Array, total: float | None) -> Box:
+        """The program with what follows from it; without an equation where no total is given."""
+        diagonal = np.diag(K).copy() if K.size else np.einsum("ij,ij->i", M, M) + compliance
+        unit, largest = float(np.abs(p).max(initial=0.0)), float(diagonal.max(initial=0.0))
+        sum_of_b = (0.0, False, 0.0) if total is None else (float(total), True, largest)
+        return cls(K, M, p, compliance, diagonal, low, high, *sum_of_b, unit, largest)
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,11 +78,9 @@ class SmallProgram:
         if sparse.issparse(source.matrix) or not np.all(c):
             return "it takes dense rows that all have the intercept or none"
         M, compliance = np.ascontiguousarray((source.left / c)[:, None] * source.matrix), source.compliance / c**2
-        diagonal = np.einsum("ij,ij->i", M, M) + compliance
-        ends = source.low * c, source.high * c
-        p = source.h / c - M @ source.u0
-        box = Box(_NONE, M, p, compliance, diagonal, np.fmin(*ends), np.fmax(*ends), -source.total, has_sum)
-        return cls(source, box)
+        ends, p = (source.low * c, source.high * c), source.h / c - M @ source.u0
+        total = -source.total if has_sum else None
+        return cls(source, Box.of(_NONE, M, p, compliance, np.fmin(*ends), np.fmax(*ends), total))
 
     @classmethod
     def of_kernel(cls, problem: Problem) -> SmallProgram | str:
@@ -85,8 +95,7 @@ class SmallProgram:
         everyone = np.arange(problem.size)
         array, slots = source.store.place(everyone)
         K = array if np.array_equal(slots, everyone) else array[slots]
-        has_sum, total, p = source.total is not None, source.total or 0.0, source.p
-        box = Box(K, _NONE, p, np.zeros(p.size), np.diag(K).copy(), source.low, source.high, total, has_sum)
+        box = Box.of(K, _NONE, source.p, np.zeros(problem.size), source.low, source.high, source.total)
         return cls(source, box)
 
     def objective(self, b: Array, g: Array) -> float:

@@ -182,29 +182,25 @@ def test_without_numba_the_answer_is_the_same():
 # ---- its parts ---------------------------------------------------------------------------------------------------
 
 
-def box(M, low=-1.0, high=1.0, total=0.0, has_sum=True) -> Box:
+def box(M, low=-1.0, high=1.0, total=0.0) -> Box:
     n = len(M)
-    diagonal = np.einsum("ij,ij->i", M, M)
-    return Box(NONE, M, np.zeros(n), np.zeros(n), diagonal, np.full(n, low), np.full(n, high), total, has_sum)
+    return Box.of(NONE, M, np.zeros(n), np.zeros(n), np.full(n, low), np.full(n, high), total)
 
 
 def test_the_triangle_follows_what_joins_and_leaves():
-    rng = np.random.default_rng(3)
-    M = rng.normal(size=(12, 9))
-    program, K, sigma = box(M), M @ M.T, np.einsum("ij,ij->i", M, M).max()
-    arrays = np.empty(10, dtype=np.intp), np.empty((9, 11)), np.empty(10), np.ones(12, dtype=bool), np.zeros(12)
-    w = pivots.Working(np.zeros(12), np.zeros(12), *arrays)
+    M = np.random.default_rng(3).normal(size=(12, 9))
+    program, w, K = box(M), pivots.Working.at(np.zeros(12), 9), M @ M.T
     m, joined = 0, []
     for i, leaves in ((4, None), (7, None), (1, 0), (9, None), (0, None), (5, 2), (4, 3), (2, None)):
         pivots._fill_column(program, w, m, i)
-        m = pivots._join(w, m, i, pivots._pivot(w.R, m, K[i, i] + sigma))
+        m = pivots._join(w, m, i, pivots._pivot(w.R, m, K[i, i] + program.sigma))
         joined.append(i)
         if leaves is not None:
             m = pivots._leave(w, m, leaves)
             joined.pop(leaves)
         assert w.A[:m].tolist() == joined
         triangle = np.triu(w.R[:m, :m])
-        np.testing.assert_allclose(triangle.T @ triangle, K[np.ix_(joined, joined)] + sigma, atol=1e-12)
+        np.testing.assert_allclose(triangle.T @ triangle, K[np.ix_(joined, joined)] + program.sigma, atol=1e-12)
         np.testing.assert_allclose(triangle.T @ w.R[:m, -2], np.ones(m), atol=1e-12)
 
 
@@ -212,7 +208,7 @@ def test_at_bounds_the_sum_is_right():
     g, b = np.array([3.0, -1.0, 0.5, -2.0]), np.zeros(4)
     guesses.to_bounds(g, box(np.eye(4), total=0.5), b)
     np.testing.assert_array_equal(b, [-1.0, 1.0, -0.5, 1.0])
-    guesses.to_bounds(g, box(np.eye(4), has_sum=False), b)
+    guesses.to_bounds(g, box(np.eye(4), total=None), b)
     np.testing.assert_array_equal(b, [-1.0, 1.0, -1.0, 1.0])
 
 
