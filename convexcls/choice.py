@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from convexcls.compilation import has_numba
 from convexcls.problem import BY_SAMPLE, Problem
 from convexcls.solvers import solver_class
 
@@ -69,7 +68,11 @@ def _small(problem: Problem) -> list[Choice]:
     largest = MAX_SMALL_KERNEL_ROWS if problem.matrices else MAX_SMALL_ENTRIES // max(_kept(problem), 1)
     if any(v.kind in BY_SAMPLE and v.name in problem.diagonals for v in problem.variables):
         largest = MAX_SMALL_SQUARED_ROWS
-    if rows > largest or not has_numba():
+    if rows > largest:
+        return []
+    from convexcls.solvers.dual.active_set import ActiveSetSolver
+
+    if not ActiveSetSolver.is_worth_compiling():
         return []
     return [Choice("active-set", f"{rows} samples: one unknown of the dual at a time, compiled")]
 

@@ -10,6 +10,7 @@ import numpy as np
 from scipy.linalg.lapack import dpotrf
 
 from convexcls.arrays import Array, Indices
+from convexcls.compilation import has_numba, is_worth_compiling
 from convexcls.problem import Problem
 from convexcls.solvers.base import Answer, Callback, Solver, Tracer
 from convexcls.solvers.dual.small_program import MAX_ROWS, Box, SmallProgram
@@ -40,6 +41,15 @@ class ActiveSetSolver(Solver):
     promise: ClassVar[float] = 1e-10
 
     max_iter: int = STEPS_PER_UNKNOWN * MAX_ROWS
+
+    @staticmethod
+    def is_worth_compiling() -> bool:
+        """Whether its loop is at hand, or asked for often enough to be compiled."""
+        if not has_numba():
+            return False
+        from convexcls.solvers.dual import pivots
+
+        return is_worth_compiling(pivots.descend)
 
     def refuses(self, problem: Problem) -> str:
         program = problem.remembered(SmallProgram.of)

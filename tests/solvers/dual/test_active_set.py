@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections import Counter
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import convexcls as cc
+from convexcls import compilation
 from convexcls.choice import choices
 from convexcls.solvers.dual import guesses, pivots
 from convexcls.solvers.dual.small_program import Box
@@ -136,6 +139,7 @@ def test_dependent_columns():
 def test_auto_begins_with_it_where_samples_are_few():
     pytest.importorskip("numba")
     few, many = scores(200, 5), scores(3000, 5)
+    cc.SoftMarginSVM(*few).solve(NAME)  # compiled now, if it was not
     for make in (cc.SoftMarginSVM, cc.KernelSVM):
         assert make(*few).solve().solver == NAME
         assert NAME not in [choice.solver for choice in choices(make(*many))]
@@ -177,6 +181,22 @@ def test_without_numba_the_answer_is_the_same():
         assert status == "optimal"
         assert auto != NAME
         assert float.fromhex(objective) == pytest.approx(problem.solve(NAME).objective, rel=1e-12)
+
+
+def test_a_loop_is_compiled_when_it_is_asked_for_often(tmp_path, monkeypatch):
+    pytest.importorskip("numba")
+
+    stats = SimpleNamespace(cache_path=str(tmp_path))
+    loop = SimpleNamespace(py_func=scores, signatures=(), stats=stats, __module__="loops", __name__="loop")
+    monkeypatch.setattr(compilation, "_times", Counter())
+    asked = [compilation.is_worth_compiling(loop) for _ in range(compilation.TIMES_WITHOUT + 2)]
+    assert asked == [False] * compilation.TIMES_WITHOUT + [True] * 2
+    monkeypatch.setattr(compilation, "_times", Counter())
+    (tmp_path / "test_active_set.loop-1.nbi").touch()
+    assert compilation.is_worth_compiling(loop)  # on the disk
+    stats.cache_path = None
+    assert not any(compilation.is_worth_compiling(loop) for _ in range(compilation.TIMES_WITHOUT + 2))
+    assert not compilation.is_worth_compiling(len)
 
 
 # ---- its parts ---------------------------------------------------------------------------------------------------
