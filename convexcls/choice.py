@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from convexcls.compilation import has_numba
 from convexcls.problem import BY_SAMPLE, Problem
 from convexcls.solvers import solver_class
 
@@ -16,8 +15,8 @@ MAX_SIMPLEX_ENTRIES = 20_000
 #: The same where there are slacks, which an interior point leaves out, and fewer unknowns besides than rows: otherwise
 #: there are many solutions, and a vertex is one that can be told.
 MAX_SIMPLEX_ENTRIES_WITH_SLACKS = 1_500
-#: Up to so many rows and entries the compiled active-set method is the quickest; fewer where more unknowns than there are
-#: features may stand between their bounds: those of a kernel machine, and squared slacks.
+#: Up to so many rows and entries the compiled active-set method is the quickest; fewer where more unknowns than there
+#: are features may stand between their bounds: those of a kernel machine, and squared slacks.
 MAX_SMALL_ROWS, MAX_SMALL_ENTRIES, MAX_SMALL_KERNEL_ROWS, MAX_SMALL_SQUARED_ROWS = 1000, 60_000, 500, 200
 #: Rows with more entries, sparse or wide, are solved in passes over these, and not by solvers of other people.
 MIN_ENTRIES_FOR_PASSES = 5_000
@@ -69,7 +68,11 @@ def _small(problem: Problem) -> list[Choice]:
     largest = MAX_SMALL_KERNEL_ROWS if problem.matrices else MAX_SMALL_ENTRIES // max(_kept(problem), 1)
     if any(v.kind in BY_SAMPLE and v.name in problem.diagonals for v in problem.variables):
         largest = MAX_SMALL_SQUARED_ROWS
-    if rows > largest or not has_numba():
+    if rows > largest:
+        return []
+    from convexcls.solvers.dual.active_set import ActiveSetSolver
+
+    if not ActiveSetSolver.is_worth_compiling():
         return []
     return [Choice("active-set", f"{rows} samples: one unknown of the dual at a time, compiled")]
 

@@ -7,7 +7,9 @@ is run.
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, TypeVar
 
 #: To load numba takes as long as SciPy does for some tens of loops of so many steps, which is what a solver makes.
@@ -28,6 +30,35 @@ def has_numba() -> bool:
 def compiles(work: int) -> bool:
     """Whether a loop of so many steps is compiled: numba is there, and loaded or worth loading."""
     return "numba" in sys.modules or (work > MIN_STEPS_TO_LOAD and has_numba())
+
+
+#: So often a loop that takes seconds to compile is done without, where it is not on the disk yet.
+TIMES_WITHOUT = 10
+_times: Counter[str] = Counter()
+
+
+def is_worth_compiling(function: Any) -> bool:
+    """Whether to use a loop that takes seconds to compile, where there is another way. Yes where its code is at hand,
+    in the process or on the disk. Else a process that asks for it often compiles it, once for all that come after it;
+    one that asks a few times does not pay for it. No where there is no numba, or no place to keep the code."""
+    if not hasattr(function, "py_func"):
+        return False
+    if function.signatures or _is_on_disk(function):
+        return True
+    if function.stats.cache_path is None:
+        return False
+    name = f"{function.__module__}.{function.__name__}"
+    _times[name] += 1
+    return _times[name] > TIMES_WITHOUT
+
+
+def _is_on_disk(function: Any) -> bool:
+    """Whether compiled code that is not older than its source is kept."""
+    if function.stats.cache_path is None:
+        return False
+    source = Path(function.py_func.__code__.co_filename)
+    kept = Path(function.stats.cache_path).glob(f"{source.stem}.{function.__name__}-*.nbi")
+    return source.exists() and any(index.stat().st_mtime >= source.stat().st_mtime for index in kept)
 
 
 def compiled(function: F) -> F:

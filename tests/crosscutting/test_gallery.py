@@ -38,6 +38,7 @@ PRECISE = (
     "highs",
     "clarabel",
     "working-set",
+    "active-set",
     "coordinate-descent",
     "interior-point",
     "smo",

@@ -93,15 +93,23 @@ def _open(plain: Sequence[Plain]) -> list[Mask]:
 def _clear_of_kinks(problem: Problem, x: Array, slacks: Mapping[str, Epigraph], tol: float) -> Array:
     """The point stretched by a few roundings of its rows, so that those at the kink, whose slacks are 0 or a rounding,
     are surely below it. Only where these rows have many entries: otherwise their slacks are worked out."""
+    many = [e for e in slacks.values() if e.size * _row_length(problem, e) > MAX_DOUBLED_ENTRIES]
+    if not many:
+        return x
     stretch = 0.0
     bare = _without(problem, x, slacks)
-    for e in slacks.values():
+    for e in many:
         plain = _plain_heights(problem, bare, e)
         for c, (mid, rad), may in zip(e.pieces, plain, _open(plain), strict=True):
             at_kink = may & (np.abs(mid) <= 2.0 * rad) & (c.rhs < 0.0)
             if len(c.entries) > 1 and at_kink.sum() * problem.rows(c).row_length > MAX_DOUBLED_ENTRIES:
                 stretch = max(stretch, 4.0 * rad / float(np.abs(c.rhs[at_kink]).min()))
     return _stretched(problem, x, 1.0 + stretch) if 0.0 < stretch <= MAX_STRETCH * tol else x
+
+
+def _row_length(problem: Problem, e: Epigraph) -> int:
+    """The entries of the longest row of its pieces."""
+    return max(problem.rows(c).row_length for c in e.pieces)
 
 
 def _without(problem: Problem, x: Array, slacks: Mapping[str, Epigraph]) -> Array:

@@ -2,38 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
-from scipy import sparse
+from scipy.linalg.lapack import dpotrf
 
-from convexcls.arrays import Array
+from convexcls.arrays import Array, Indices
+from convexcls.compilation import has_numba, is_worth_compiling
 from convexcls.problem import Problem
 from convexcls.solvers.base import Answer, Callback, Solver, Tracer
-from convexcls.solvers.dual.dual_program import DualProgram, why_no_dual_program
-from convexcls.solvers.kernel.box_program import BoxProgram, why_not_a_box_program
+from convexcls.solvers.dual.small_program import MAX_ROWS, Box, SmallProgram
 
-#: More rows are left to solvers whose steps do not grow with them.
-MAX_ROWS = 2000
-#: The most steps for each unknown; without end where ties make it go round.
+#: The most steps for each unknown: ties could make it go round for ever.
 STEPS_PER_UNKNOWN = 20
-#: The gap, in units of the linear cost, to which pairs bring a kernel machine first.
-PAIRS_GAP = 1e-2
+#: What rounding may leave of a sum that is to be the given one.
+ROUNDED = 1e-12
+#: So many unknowns are factorized at once, where no pivot is below this share of the diagonal.
+MANY, SMALLEST_PIVOT = 32, 1e-12
 
 
 @dataclass(frozen=True)
 class ActiveSetSolver(Solver):
-    """Support vector machines on a few hundred dense samples, in one compiled loop on the dual:
+    """Support vector machines on a few hundred dense samples, in one compiled loop on the dual (``small_program.py``):
 
         minimise  1/2 b'Kb + p'b   subject to  low <= b <= high,   sum_i b_i = total   (if there is an intercept)
 
-    with K = M M' + diag(compliance), M the samples in units in which the penalty is 1/2 |w|^2, or K a kernel matrix.
-
-    1. A guess. Bounded multipliers of a linear machine are put at the bounds that a few sweeps of coordinate descent
-       tell; those of a kernel machine go pairwise to a rough gap; the others begin at 0.
+    1. A guess (``guesses.py``). Bounded multipliers of a linear machine are put at the bounds that a few sweeps of
+       coordinate descent tell; those of a kernel machine go pairwise to a rough gap; the others begin at 0.
     2. The active-set method of ``pivots.py``: one unknown at a time joins or leaves those between their bounds, whose
        equations are kept solved. It ends at the optimum, all else exactly at a bound, or where the objective falls for
        ever, with the contradiction of the rows.
@@ -45,129 +42,62 @@ class ActiveSetSolver(Solver):
 
     max_iter: int = STEPS_PER_UNKNOWN * MAX_ROWS
 
+    @staticmethod
+    def is_worth_compiling() -> bool:
+        """Whether its loop is at hand, or asked for often enough to be compiled."""
+        if not has_numba():
+            return False
+        from convexcls.solvers.dual import pivots
+
+        return is_worth_compiling(pivots.descend)
+
     def refuses(self, problem: Problem) -> str:
-        rows = max((c.size for c in problem.constraints), default=0)
-        if rows > MAX_ROWS:
-            return f"it takes at most {MAX_ROWS} rows, and the problem has {rows}"
-        reason = why_not_a_box_program(problem) if problem.matrices else why_no_dual_program(problem)
-        program = reason or problem.remembered(SmallProgram.of)
+        program = problem.remembered(SmallProgram.of)
         return program if isinstance(program, str) else ""
 
     def solve(self, problem: Problem, tol: float, callback: Callback | None = None) -> Answer:
-        program = problem.remembered(SmallProgram.of)
+        from convexcls.solvers.dual import pivots
+        from convexcls.solvers.dual.guesses import guess
+
+        program, tracer = problem.remembered(SmallProgram.of), Tracer(callback)
         assert isinstance(program, SmallProgram)
-        return program.descended(self, Tracer(callback))
-
-
-@dataclass(frozen=True, eq=False)
-class SmallProgram:
-    """The program, with what it was read from; either K or M has no rows."""
-
-    source: DualProgram | BoxProgram
-    K: Array
-    M: Array
-    p: Array
-    compliance: Array
-    low: Array
-    high: Array
-    total: float | None
-
-    @classmethod
-    def of(cls, problem: Problem) -> SmallProgram | str:
-        """The problem so, or why it is another."""
-        return cls.of_kernel(problem) if problem.matrices else cls.of_rows(problem)
-
-    @classmethod
-    def of_rows(cls, problem: Problem) -> SmallProgram | str:
-        """With b = c a, which has the intercept's column in place of signs; a and b are the same without one."""
-        source = DualProgram.of(problem)
-        free = bool(np.any(source.c))
-        c = source.c if free else np.ones(source.size)
-        if sparse.issparse(source.matrix) or not np.all(c):
-            return "it takes dense rows that all have the intercept or none"
-        M = np.ascontiguousarray((source.left / c)[:, None] * source.matrix)
-        ends = source.low * c, source.high * c
-        p = source.h / c - M @ source.u0
-        total = -source.total if free else None
-        return cls(source, _NONE, M, p, source.compliance / c**2, np.fmin(*ends), np.fmax(*ends), total)
-
-    @classmethod
-    def of_kernel(cls, problem: Problem) -> SmallProgram | str:
-        """As it is read for pairs of unknowns, with the whole of the kernel matrix."""
-        source = BoxProgram.of(problem)
-        if source.store.capacity < problem.size:
-            return "it keeps the whole of the kernel matrix, which is more than the memory that was allowed"
-        if np.any(source.low > source.high):
-            return "the bounds exclude each other"
-        everyone = np.arange(problem.size)
-        array, slots = source.store.place(everyone)
-        K, p = array if np.array_equal(slots, everyone) else array[slots], source.p
-        return cls(source, K, _NONE, p, np.zeros(p.size), source.low, source.high, source.total)
-
-    def descended(self, solver: ActiveSetSolver, tracer: Tracer) -> Answer:
-        """The optimum, as far as it goes."""
-        from convexcls.solvers.dual import pivots
-
-        b = self._guess()
-        if self.total is not None and abs(b.sum() - self.total) > pivots.FLAT * np.abs(b).sum():
-            return Answer(None, message="the bounds and the equation exclude each other")
-        self._record(tracer, b, pivots.gradient(self.K, self.M, self.p, self.compliance, b))
-        has_sum, most = self.total is not None, min(solver.max_iter, STEPS_PER_UNKNOWN * b.size)
-        curved = self.K.size or self.compliance.any()
-        widest = b.size if curved else min(b.size, self.M.shape[1] + has_sum)
-        box = self.p, self.compliance, self._diagonal, self.low, self.high, has_sum
-        ended, g, s, steps, way = pivots.descend(self.K, self.M, *box, b, most, widest)
-        self._record(tracer, b, g)
+        box, b = program.box, guess(program.box)
+        if box.has_sum and abs(b.sum() - box.total) > ROUNDED * np.abs(b).sum():
+            return Answer(None, message="it finds no point within the bounds that satisfies the equation")
+        w = pivots.Working.at(b, _widest(box))
+        m = _factorized_at_once(box, w.b, w.A, w.R) if box.K.size else 0
+        ended, s, steps = pivots.descend(box, w, m, min(self.max_iter, STEPS_PER_UNKNOWN * b.size))
+        g = w.g
+        standing = partial(program.restored, b, g, s)
+        tracer.record(program.objective(b, g), program.residual(b, g, s), standing=standing)
+        lines = tuple(tracer.lines)
         if ended == pivots.ENDLESS:
-            return self._endless(b, g, s, way, tracer)
+            farkas, direction = program.farkas(w.way), program.direction(w.way)
+            x, multipliers = standing() if direction is not None else (None, {})
+            message = f"the dual objective falls for ever, after {steps} steps"
+            return Answer(x, multipliers or {}, message, steps, lines, farkas=farkas, direction=direction)
+        x, multipliers = program.restored(b, g, s, ended == pivots.OPTIMAL)
         message = "every unknown is at a bound or solves its equation" if ended == pivots.OPTIMAL else "too many steps"
-        x, multipliers = self._restored(b, g, s, ended == pivots.OPTIMAL)
-        return Answer(x, multipliers, f"{message}, after {steps} steps", steps, tuple(tracer.lines))
-
-    @cached_property
-    def _diagonal(self) -> Array:
-        """The diagonal of K."""
-        return np.diag(self.K).copy() if self.K.size else np.einsum("ij,ij->i", self.M, self.M) + self.compliance
-
-    def _guess(self) -> Array:
-        """Where to begin."""
-        from convexcls.solvers.dual import pivots
-        from convexcls.solvers.kernel import smo_pairs
-
-        total, has_sum = self.total or 0.0, self.total is not None
-        b = np.clip(np.zeros(self.p.size), self.low, self.high)
-        if not np.all(np.isfinite(self.high - self.low)):
-            return b
-        if self.M.size:
-            v = pivots.swept(self.M, self.p, self.low, self.high, self._diagonal, total, has_sum, b)
-            pivots.to_bounds(self.M @ v + self.p, self.low, self.high, total, has_sum, b)
-        else:
-            pairs = smo_pairs.descend_pairs if has_sum else smo_pairs.descend_singles
-            g, gap = self.K @ b + self.p, PAIRS_GAP * float(np.abs(self.p).max(initial=0.0))
-            pairs(self.K, self._diagonal, self.low, self.high, b, g, gap, STEPS_PER_UNKNOWN * b.size)
-        return b
-
-    def _record(self, tracer: Tracer, b: Array, g: Array) -> None:
-        objective = 0.5 * float(b @ (g + self.p))
-        box, problem = isinstance(self.source, BoxProgram), self.source.problem
-        tracer.record(self.source.weight * objective + problem.constant if box else problem.constant - objective, 0.0)
-
-    def _restored(self, b: Array, g: Array, s: float, settled: bool) -> tuple[Array, Mapping[str, Array]]:
-        """The point of the problem and its multipliers."""
-        if isinstance(self.source, BoxProgram):
-            return self.source.point(b), self.source.multipliers(b, g, s, settled)
-        a = b / self.source.c if self.total is not None else b
-        return self.source.restored(a, -s)
-
-    def _endless(self, b: Array, g: Array, s: float, way: Array, tracer: Tracer) -> Answer:
-        """Where the objective falls for ever: of a kernel machine the direction, of rows that have to hold their
-        contradiction."""
-        lines, message = tuple(tracer.lines), "the dual objective falls for ever"
-        if isinstance(self.source, BoxProgram):
-            x, multipliers = self._restored(b, g, s, False)
-            return Answer(x, multipliers, message, len(lines), lines, direction=self.source.point(way))
-        a = way / self.source.c if self.total is not None else way
-        return Answer(None, {}, message, len(lines), lines, farkas=self.source.farkas(np.maximum(a, 0.0)))
+        return Answer(x, multipliers or {}, f"{message}, after {steps} steps", steps, lines)
 
 
-_NONE = np.empty((0, 0))
+def _factorized_at_once(box: Box, b: Array, A: Indices, R: Array) -> int:
+    """Let all join A that are between their bounds, by one factorization of a kernel matrix; their number, or 0 where
+    they are few, or nearly depend on each other."""
+    inside = np.flatnonzero((box.low < b) & (b < box.high))
+    m = inside.size
+    if m < MANY:
+        return 0
+    block = box.K[inside[:, None], inside] + box.sigma
+    triangle, failed = dpotrf(block)
+    if failed or np.any(np.diag(triangle) ** 2 <= SMALLEST_PIVOT * np.diag(block)):
+        return 0
+    A[:m], R[:m, :m] = inside, triangle
+    return m
+
+
+def _widest(box: Box) -> int:
+    """How many unknowns may stand between their bounds without depending on each other."""
+    if box.K.size or box.compliance.any():
+        return box.p.size
+    return min(box.p.size, box.M.shape[1] + box.has_sum)

@@ -1,30 +1,34 @@
-"""A dual active-set method on a small dense program, compiled where numba is installed (Goldfarb and Idnani 1983, in the
-box of a support vector machine as by Vishwanathan, Smola and Murty 2003):
+"""A dual active-set method on a small dense program, compiled where numba is installed: that of Goldfarb and Idnani
+(1983), in the box of a support vector machine as by Vishwanathan, Smola and Murty (2003):
 
     minimise  1/2 b'Kb + p'b   subject to  low <= b <= high,   sum_i b_i = total   (if there is an equation)
 
-K is given itself, or as M M' + diag(compliance). With g = Kb + p and the multiplier s of the equation, b is optimal
-where g + s is 0 between the bounds, at least 0 at the lower and at most 0 at the upper ones.
-
-The active set A are unknowns between their bounds that solve their equations g_A + s = 0, with the triangle R of
+With g = Kb + p and the multiplier s of the equation, b is optimal where g + s is 0 between the bounds, at least 0 at
+the lower and at most 0 at the upper ones. The active set A are unknowns between their bounds that solve their equations
+g_A + s = 0, with the triangle R of
 
     R'R = K_AA + sigma 11',      e = R'^-1 1,
 
-in which sigma makes up for what the equation takes; e is the next column of the array of R, v = R'^-1 k_p the last.
-The unknown p that violates its condition most moves at the rate theta = +1 or -1, A keeping its equations:
+in which sigma makes up for what the equation takes; e is the last column but one of the array of R, v = R'^-1 k_i the
+last. The unknown i that violates its condition most moves at the rate theta = +1 or -1, A keeping its equations:
 
-    ds = theta (1 - e'v) / e'e,      d_A = -R^-1 (theta v + ds e),      kappa = k_pp - v'v + (1 - e'v)^2 / e'e,
+    ds = theta (1 - e'v) / e'e,      d_A = -R^-1 (theta v + ds e),      kappa = k_ii - v'v + (1 - e'v)^2 / e'e,
 
-until g_p + s is 0, after |g_p + s| / kappa, and p joins A; or until p is at its bound; or until one of A is, which
+until g_i + s is 0, after |g_i + s| / kappa, and i joins A; or until i is at its bound; or until one of A is, which
 leaves. The objective falls with every step. Where nothing ends it, it falls for ever.
+
+All of it is one file: what is kept of compiled code is known to be out of date by its own file only.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from convexcls.arrays import Array, Indices
-from convexcls.compilation import compiled, compiled_reordered
+from convexcls.arrays import Array, Indices, Mask
+from convexcls.compilation import compiled_reordered
+from convexcls.solvers.dual.small_program import Box
 
 #: How a run ends.
 OPTIMAL, ENDLESS, TOO_LONG = 0, 1, 2
@@ -34,132 +38,353 @@ FLAT = 1e-12
 EPS = 2.0**-52
 #: How often what rounding left of the equations is taken out.
 CORRECTIONS = 3
-#: More unknowns than this are factorized at once.
-MANY = 32
-#: After so many sweeps it is known of most unknowns at which bound they are.
-SWEEPS = 5
+
+
+class Working(NamedTuple):
+    """What a run works on, in place: b with its gradient g, the active set A in its first places, R with e and v, a
+    step d of A, which unknowns are not in A, and the direction in which the objective falls for ever, where it does."""
+
+    b: Array
+    g: Array
+    A: Indices
+    R: Array
+    d: Array
+    inactive: Mask
+    way: Array
+
+    @classmethod
+    def at(cls, b: Array, widest: int) -> Working:
+        """At a point, with A no larger than ``widest``."""
+        A, R = np.empty(widest + 1, dtype=np.intp), np.empty((widest, widest + 2))
+        return cls(b, np.empty(b.size), A, R, np.empty(widest + 1), np.ones(b.size, dtype=bool), np.zeros(b.size))
 
 
 @compiled_reordered
-def swept(M: Array, p: Array, low: Array, high: Array, diagonal: Array, total: float, has_sum: bool, b: Array) -> Array:
-    """M'b after a few sweeps of coordinate descent from b, in place (Hsieh et al. 2008): each b_i moves to its minimiser.
-    The equation is the penalty beta/2 (sum - total)^2, whose centre follows (the method of multipliers)."""
-    n, v, i, price = b.size, np.dot(b, M), 0, 0.0
-    beta = diagonal.mean() if has_sum else 0.0
-    beyond, stride = b.sum() - total, _coprime(n)
-    for _ in range(SWEEPS * n):
-        slope = p[i] + beta * beyond + price
-        for j in range(v.size):
-            slope += M[i, j] * v[j]
-        if diagonal[i] + beta > 0.0:
-            step = min(max(b[i] - slope / (diagonal[i] + beta), low[i]), high[i]) - b[i]
-            if step != 0.0:
-                b[i] += step
-                beyond += step
-                for j in range(v.size):
-                    v[j] += step * M[i, j]
-        i += stride
-        if i >= n:  # in an order that has nothing to do with that of the samples
-            i -= n
-        if i == 0:
-            price += beta * beyond
-    return v
-
-
-@compiled
-def _coprime(n: int) -> int:
-    """A number without a common divisor with n, near n / 1.618."""
-    stride = max(int(0.618 * n), 1)
-    while True:
-        one, other = n, stride
-        while other:
-            one, other = other, one % other
-        if one == 1:
-            return stride
-        stride += 1
-
-
-@compiled_reordered
-def to_bounds(g: Array, low: Array, high: Array, total: float, has_sum: bool, b: Array) -> None:
-    """Put every unknown at the bound that its gradient tells, with the multiplier s for which the sum is right: one is
-    between its bounds then."""
-    lacking = total - low.sum()
-    for i in np.argsort(g):
-        room = high[i] - low[i]
-        part = min(room, max(lacking, 0.0)) if has_sum else (room if g[i] < 0.0 else 0.0)
-        b[i] = high[i] if part == room else low[i] + part
-        lacking -= part
-
-
-@compiled_reordered
-def gradient(K: Array, M: Array, p: Array, compliance: Array, b: Array) -> Array:
-    """Kb + p, worked out afresh."""
-    if M.shape[0] == 0:
-        return np.dot(K, b) + p
-    return np.dot(M, np.dot(b, M)) + compliance * b + p
-
-
-@compiled_reordered
-def _advance(K: Array, M: Array, compliance: Array, g: Array, names: Indices, d: Array, count: int) -> None:
-    """g for a step d of the first ``count`` of ``names``."""
-    if M.shape[0] == 0:
-        for k in range(count):
-            row, step = K[names[k]], d[k]
-            for t in range(g.size):
-                g[t] += step * row[t]
-        return
-    u = np.zeros(M.shape[1])
-    for k in range(count):
-        row, step = M[names[k]], d[k]
-        for j in range(u.size):
-            u[j] += step * row[j]
-        g[names[k]] += compliance[names[k]] * step
-    g += np.dot(M, u)
-
-
-@compiled_reordered
-def _fill_column(K: Array, M: Array, sigma: float, A: Indices, m: int, i: int, R: Array) -> None:
-    """v = R'^-1 k_i in the last column of R, with k_i the entries of K_Ai + sigma."""
-    v = np.empty(m)
-    for k in range(m):
-        if M.shape[0] == 0:
-            v[k] = K[A[k], i] + sigma
+def descend(box: Box, w: Working, m: int, most: int) -> tuple[int, float, int]:
+    """Go from a feasible b, of which the first ``m`` in A are factorized, to the optimum, in hardly more than ``most``
+    steps. Returns how it ended, s, and the steps."""
+    _refresh(box, w, w.b)
+    m, s = _settled(box, w, *_begun(box, w, m))
+    steps, corrections = 0, 0
+    while steps < most:
+        noise = _noise(box, w, s)
+        if box.has_sum and m == 0:
+            m, s = _begun_with_a_pair(box, w, noise)
+        i, worst = _most_violating(box, w, s)
+        if worst > noise:
+            m, s, taken, ended = _enter(box, w, m, s, i)
+            steps, corrections = steps + taken, min(corrections, 1)
+            if ended:
+                return ENDLESS, s, steps
+        elif corrections > CORRECTIONS:
+            return OPTIMAL, s, steps
         else:
-            entry, one, other = sigma, M[A[k]], M[i]
+            _refresh(box, w, w.b)
+            corrections = CORRECTIONS + 1 if _is_exact(box, w, m, s) else corrections + 1
+            m, s = _settled(box, w, m, s)
+    return TOO_LONG, s, steps
+
+
+@compiled_reordered
+def _enter(box: Box, w: Working, m: int, s: float, i: int) -> tuple[int, float, int, bool]:
+    """Move i until its condition holds or it is at a bound; the new size of A, s, the steps, and whether the objective
+    falls for ever on the way."""
+    theta, size, steps = 1.0 if w.g[i] + s < 0.0 else -1.0, box.diagonal[i] + box.sigma, 0
+    _fill_column(box, w, m, i)
+    while True:
+        steps += 1
+        pivot = _pivot(w.R, m, size)
+        ds, curvature = _direction(box, w, m, theta, pivot)
+        own = box.high[i] - w.b[i] if theta > 0.0 else w.b[i] - box.low[i]
+        whole = max(-theta * (w.g[i] + s), 0.0) / curvature if curvature > FLAT * size else np.inf
+        step, stopped = _to_first_bound(box, w, m, min(whole, own))
+        if step == np.inf:
+            _keep_the_way(box, w, m, i, theta, ds)
+            return m, s, steps, True
+        w.A[m], w.d[m] = i, theta
+        _move(box, w, m + 1, step)
+        s += step * ds
+        if stopped < 0:
+            break
+        m = _stay_at_bound(box, w, m, stopped)
+        if box.has_sum and m == 0:
+            if box.low[i] < w.b[i] < box.high[i]:
+                m, s = _join(w, 0, i, size), -w.g[i]
+            return m, s, steps, False
+    if own <= whole:
+        w.b[i] = box.high[i] if theta > 0.0 else box.low[i]
+    elif pivot > FLAT * size and m < w.R.shape[0]:
+        m = _join(w, m, i, pivot)
+    return m, s, steps, False
+
+
+# ---- the program ---------------------------------------------------------------------------------------------
+
+
+@compiled_reordered
+def _refresh(box: Box, w: Working, x: Array) -> None:
+    """g = Kx + p, worked out afresh."""
+    g, u = w.g, np.zeros(box.M.shape[1])
+    for t in range(g.size):
+        g[t] = box.p[t] + box.compliance[t] * x[t]
+        if x[t] != 0.0 and box.M.size:
+            row, part = box.M[t], x[t]
+            for j in range(u.size):
+                u[j] += part * row[j]
+    if box.M.size:
+        _add_product(box, w, u)
+        return
+    for i in range(g.size):
+        if x[i] != 0.0:
+            row, part = box.K[i], x[i]
+            for t in range(g.size):
+                g[t] += part * row[t]
+
+
+@compiled_reordered
+def _add_product(box: Box, w: Working, u: Array) -> None:
+    """g with M u added."""
+    for t in range(w.g.size):
+        row, change = box.M[t], 0.0
+        for j in range(u.size):
+            change += row[j] * u[j]
+        w.g[t] += change
+
+
+@compiled_reordered
+def _noise(box: Box, w: Working, s: float) -> float:
+    """What rounding may leave of a condition."""
+    total = 0.0
+    for t in range(w.b.size):
+        total += abs(w.b[t])
+    return 2.0 * EPS * (box.unit + abs(s) + box.largest * total)
+
+
+@compiled_reordered
+def _is_exact(box: Box, w: Working, m: int, s: float) -> bool:
+    """Whether rounding is all that is left of the equations of A."""
+    left = 0.0
+    for k in range(m):
+        left = max(left, abs(w.g[w.A[k]] + s))
+    return left <= 8.0 * EPS * (box.unit + abs(s))
+
+
+@compiled_reordered
+def _most_violating(box: Box, w: Working, s: float) -> tuple[int, float]:
+    """The unknown outside A that violates its condition most, and by how much."""
+    i, worst = -1, 0.0
+    for t in range(w.b.size):
+        slope = w.g[t] + s
+        can_move = w.b[t] < box.high[t] if slope < 0.0 else w.b[t] > box.low[t]
+        if w.inactive[t] and can_move and abs(slope) > worst:
+            i, worst = t, abs(slope)
+    return i, worst
+
+
+@compiled_reordered
+def _begun_with_a_pair(box: Box, w: Working, noise: float) -> tuple[int, float]:
+    """Where A is empty and an equation has to hold, the multiplier s is between the smallest gradient of what can rise
+    and the largest of what can fall. Where these violate each other's condition, the second joins A."""
+    i, j = -1, -1
+    for t in range(w.b.size):
+        if w.b[t] < box.high[t] and (i < 0 or w.g[t] < w.g[i]):
+            i = t
+        if w.b[t] > box.low[t] and (j < 0 or w.g[t] > w.g[j]):
+            j = t
+    if i < 0 or j < 0:
+        return 0, -w.g[max(i, j)] if max(i, j) >= 0 else 0.0
+    if w.g[j] - w.g[i] <= noise:
+        return 0, -0.5 * (w.g[i] + w.g[j])
+    return _join(w, 0, j, box.diagonal[j] + box.sigma), -w.g[j]
+
+
+@compiled_reordered
+def _to_first_bound(box: Box, w: Working, m: int, longest: float) -> tuple[float, int]:
+    """How far A can move along d, at most ``longest``, and which of it is at a bound then; -1 if none."""
+    step, stopped = longest, -1
+    for k in range(m):
+        i, rate = w.A[k], w.d[k]
+        distance = np.inf
+        if rate > 0.0:
+            distance = (box.high[i] - w.b[i]) / rate
+        elif rate < 0.0:
+            distance = (box.low[i] - w.b[i]) / rate
+        if distance < step:
+            step, stopped = max(distance, 0.0), k
+    return step, stopped
+
+
+@compiled_reordered
+def _move(box: Box, w: Working, count: int, step: float) -> None:
+    """Move the first of A by d times the step, and g with them."""
+    g, u = w.g, np.zeros(box.M.shape[1])
+    for k in range(count):
+        i, change = w.A[k], step * w.d[k]
+        w.b[i] = min(max(w.b[i] + change, box.low[i]), box.high[i])
+        if box.K.size:
+            row = box.K[i]
+            for t in range(g.size):
+                g[t] += change * row[t]
+        else:
+            row = box.M[i]
+            for j in range(u.size):
+                u[j] += change * row[j]
+            g[i] += change * box.compliance[i]
+    if box.M.size:
+        _add_product(box, w, u)
+
+
+@compiled_reordered
+def _stay_at_bound(box: Box, w: Working, m: int, k: int) -> int:
+    """Let the k-th of A leave at the bound that it moves to; the new size of A."""
+    i = w.A[k]
+    w.b[i] = box.high[i] if w.d[k] > 0.0 else box.low[i]
+    w.inactive[i] = True
+    return _leave(w, m, k)
+
+
+@compiled_reordered
+def _keep_the_way(box: Box, w: Working, m: int, i: int, theta: float, ds: float) -> None:
+    """The direction of A and i along which the objective falls for ever, what rounding left of K times it taken out."""
+    way = w.way
+    way[i] = theta
+    for k in range(m):
+        way[w.A[k]] = w.d[k]
+    for _ in range(CORRECTIONS):
+        _refresh(box, w, way)
+        for t in range(way.size):
+            w.g[t] -= box.p[t]
+        ds += _correction(box, w, m, ds)
+        for k in range(m):
+            way[w.A[k]] += w.d[k]
+
+
+# ---- the triangle --------------------------------------------------------------------------------------------
+
+
+@compiled_reordered
+def _begun(box: Box, w: Working, m: int) -> tuple[int, float]:
+    """Let all join A that are between their bounds and do not depend on those before them, where none are there yet;
+    the size of A, and s."""
+    for k in range(m):
+        w.R[k, -1], w.inactive[w.A[k]] = 1.0, False
+    v = w.R[:m, -1].copy()
+    _solve_transposed(w.R, m, v)
+    for k in range(m):
+        w.R[k, -2] = v[k]
+    for i in range(w.b.size if m == 0 else 0):
+        if box.low[i] < w.b[i] < box.high[i] and m < w.R.shape[0]:
+            _fill_column(box, w, m, i)
+            pivot = _pivot(w.R, m, box.diagonal[i] + box.sigma)
+            if pivot > FLAT * (box.diagonal[i] + box.sigma):
+                m = _join(w, m, i, pivot)
+    s = 0.0
+    for k in range(m if box.has_sum else 0):
+        s -= w.g[w.A[k]] / m
+    return m, s
+
+
+@compiled_reordered
+def _settled(box: Box, w: Working, m: int, s: float) -> tuple[int, float]:
+    """Bring A to the solution of its equations; what meets a bound on the way stays there and leaves."""
+    while m > 0:
+        ds = _correction(box, w, m, s)
+        step, stopped = _to_first_bound(box, w, m, 1.0)
+        _move(box, w, m, step)
+        s += step * ds
+        if stopped < 0:
+            break
+        m = _stay_at_bound(box, w, m, stopped)
+    return m, s
+
+
+@compiled_reordered
+def _correction(box: Box, w: Working, m: int, s: float) -> float:
+    """The step d of A, in place, and ds that take what is left of g_A + s out of it."""
+    R, d, ds = w.R, w.d, 0.0
+    for k in range(m):
+        d[k] = -(w.g[w.A[k]] + s)
+    _solve_transposed(R, m, d)
+    if box.has_sum:
+        along, length = 0.0, 0.0
+        for k in range(m):
+            along += R[k, -2] * d[k]
+            length += R[k, -2] * R[k, -2]
+        ds = along / length if m else 0.0
+        for k in range(m):
+            d[k] -= ds * R[k, -2]
+    _solve(R, m, d)
+    return ds
+
+
+@compiled_reordered
+def _direction(box: Box, w: Working, m: int, theta: float, pivot: float) -> tuple[float, float]:
+    """d_A, in place, for a move at the rate theta, ds and the curvature kappa along it."""
+    R, ds, curvature = w.R, 0.0, pivot
+    if box.has_sum:
+        along, length = 1.0, 0.0
+        for k in range(m):
+            along -= R[k, -2] * R[k, -1]
+            length += R[k, -2] * R[k, -2]
+        ds = theta * along / length
+        curvature += along * along / length
+    for k in range(m):
+        w.d[k] = -(theta * R[k, -1] + ds * R[k, -2])
+    _solve(R, m, w.d)
+    return ds, curvature
+
+
+@compiled_reordered
+def _fill_column(box: Box, w: Working, m: int, i: int) -> None:
+    """v = R'^-1 k_i, with k_i the entries of K_Ai + sigma."""
+    v, sigma, one = np.empty(m), box.sigma, box.M[i] if box.M.size else box.p
+    for k in range(m):
+        if box.K.size:
+            v[k] = box.K[w.A[k], i] + sigma
+        else:
+            entry, other = sigma, box.M[w.A[k]]
             for j in range(one.size):
                 entry += one[j] * other[j]
             v[k] = entry
+    _solve_transposed(w.R, m, v)
     for k in range(m):
-        v[k] /= R[k, k]
-        row, part = R[k], v[k]
-        for j in range(k + 1, m):
-            v[j] -= part * row[j]
-        R[k, -1] = part
+        w.R[k, -1] = v[k]
 
 
 @compiled_reordered
-def _join(A: Indices, m: int, i: int, R: Array, pivot: float) -> int:
+def _pivot(R: Array, m: int, size: float) -> float:
+    """The square of the last entry of the column v that joins."""
+    for k in range(m):
+        size -= R[k, -1] * R[k, -1]
+    return max(size, 0.0)
+
+
+@compiled_reordered
+def _join(w: Working, m: int, i: int, pivot: float) -> int:
     """Let i join A, its column v being in place; the new size of A."""
-    rest = 1.0
+    R, rest = w.R, 1.0
     for k in range(m):
         R[k, m] = R[k, -1]
         rest -= R[k, -1] * R[k, -2]
     root = np.sqrt(pivot)
-    R[m, : m] = 0.0
+    for k in range(m):
+        R[m, k] = 0.0
     R[m, m], R[m, -2], R[m, -1] = root, rest / root, 0.0
-    A[m] = i
+    w.A[m] = i
+    w.inactive[i] = False
     return m + 1
 
 
 @compiled_reordered
-def _leave(A: Indices, m: int, k: int, R: Array) -> int:
+def _leave(w: Working, m: int, k: int) -> int:
     """Let the k-th of A leave: its column goes, and rotations of two rows each make R a triangle again; e and v, the
-    last columns, turn with them."""
+    last columns, turn with them. The new size of A."""
+    R = w.R
     for r in range(m):
         for j in range(max(k, r - 1), m - 1):
             R[r, j] = R[r, j + 1]
     for j in range(k, m - 1):
-        A[j] = A[j + 1]
+        w.A[j] = w.A[j + 1]
         one, other = R[j], R[j + 1]
         x, y = one[j], other[j]
         length = np.sqrt(x * x + y * y)
@@ -172,265 +397,21 @@ def _leave(A: Indices, m: int, k: int, R: Array) -> int:
 
 
 @compiled_reordered
-def _solved(R: Array, m: int, w: Array) -> None:
-    """R^-1 w, in place."""
+def _solve(R: Array, m: int, x: Array) -> None:
+    """R^-1 x, in place."""
     for k in range(m - 1, -1, -1):
-        row, rest = R[k], w[k]
+        row, rest = R[k], x[k]
         for j in range(k + 1, m):
-            rest -= row[j] * w[j]
-        w[k] = rest / row[k]
+            rest -= row[j] * x[j]
+        x[k] = rest / row[k]
 
 
 @compiled_reordered
-def _direction(R: Array, m: int, theta: float, pivot: float, has_sum: bool, d: Array) -> tuple[float, float]:
-    """d_A for a move of p at the rate theta, ds and the curvature kappa along it."""
-    ds, curvature = 0.0, pivot
-    if has_sum:
-        along, length = 1.0, 0.0
-        for k in range(m):
-            along -= R[k, -2] * R[k, -1]
-            length += R[k, -2] * R[k, -2]
-        ds = theta * along / length
-        curvature += along * along / length
+def _solve_transposed(R: Array, m: int, x: Array) -> None:
+    """R'^-1 x, in place."""
     for k in range(m):
-        d[k] = -(theta * R[k, -1] + ds * R[k, -2])
-    _solved(R, m, d)
-    return ds, curvature
-
-
-@compiled_reordered
-def _corrected(R: Array, A: Indices, m: int, g: Array, s: float, has_sum: bool, d: Array) -> float:
-    """d_A and ds that take what is left of g_A + s out of it."""
-    for k in range(m):
-        d[k] = -(g[A[k]] + s)
-    for k in range(m):
-        d[k] /= R[k, k]
-        row, part = R[k], d[k]
+        row = R[k]
+        x[k] /= row[k]
+        part = x[k]
         for j in range(k + 1, m):
-            d[j] -= part * row[j]
-    ds = 0.0
-    if has_sum:
-        along, length = 0.0, 0.0
-        for k in range(m):
-            along += R[k, -2] * d[k]
-            length += R[k, -2] * R[k, -2]
-        ds = along / length
-        for k in range(m):
-            d[k] -= ds * R[k, -2]
-    _solved(R, m, d)
-    return ds
-
-
-@compiled_reordered
-def _to_first_bound(A: Indices, m: int, b: Array, low: Array, high: Array, d: Array, longest: float) -> tuple[float, int]:
-    """How far A can move along d, at most ``longest``, and which of it is at a bound then; -1 if none."""
-    step, stopped = longest, -1
-    for k in range(m):
-        i = A[k]
-        distance = np.inf
-        if d[k] > 0.0:
-            distance = (high[i] - b[i]) / d[k]
-        elif d[k] < 0.0:
-            distance = (low[i] - b[i]) / d[k]
-        if distance < step:
-            step, stopped = max(distance, 0.0), k
-    return step, stopped
-
-
-@compiled_reordered
-def _most_violating(b: Array, g: Array, s: float, low: Array, high: Array, inactive: Array) -> tuple[int, float]:
-    """The unknown outside A that gains most by moving, and its violation."""
-    p, worst = -1, 0.0
-    for i in range(b.size):
-        if inactive[i]:
-            slope = g[i] + s
-            if (slope < 0.0 and b[i] < high[i]) or (slope > 0.0 and b[i] > low[i]):
-                if abs(slope) > worst:
-                    p, worst = i, abs(slope)
-    return p, worst
-
-
-@compiled_reordered
-def _pair(b: Array, g: Array, low: Array, high: Array) -> tuple[int, int, float]:
-    """What can rise with the smallest gradient, what can fall with the largest, and the multiplier s between them."""
-    i, j = -1, -1
-    for t in range(b.size):
-        if b[t] < high[t] and (i < 0 or g[t] < g[i]):
-            i = t
-        if b[t] > low[t] and (j < 0 or g[t] > g[j]):
-            j = t
-    if i < 0 or j < 0:
-        return i, j, -g[max(i, j)] if max(i, j) >= 0 else 0.0
-    return i, j, -0.5 * (g[i] + g[j])
-
-
-@compiled_reordered
-def _move(b: Array, low: Array, high: Array, i: int, step: float) -> None:
-    b[i] = min(max(b[i] + step, low[i]), high[i])
-
-
-@compiled_reordered
-def _factorized(K: Array, M: Array, sigma: float, diagonal: Array, b: Array, low: Array, high: Array, A: Indices,
-                R: Array, inactive: Array) -> int:
-    """Let all join A that are between their bounds and do not depend on those before them; the size of A."""
-    inside = np.flatnonzero((low < b) & (b < high))
-    if K.size and inside.size > MANY:
-        m = _at_once(K, sigma, inside, R)
-        A[:m] = inside[:m]
-        inactive[A[:m]] = 0.0
-        if m:
-            return m
-    m = 0
-    for i in inside:
-        if m < R.shape[0]:
-            _fill_column(K, M, sigma, A, m, i, R)
-            pivot = _pivot(R, m, diagonal[i] + sigma)
-            if pivot > FLAT * (diagonal[i] + sigma):
-                m = _join(A, m, i, R, pivot)
-                inactive[i] = 0.0
-    return m
-
-
-@compiled_reordered
-def _at_once(K: Array, sigma: float, inside: Indices, R: Array) -> int:
-    """R and e of many unknowns by one factorization; their number, or 0 where they nearly depend on each other."""
-    m = inside.size
-    block = np.empty((m, m))
-    for k in range(m):
-        row = K[inside[k]]
-        for j in range(m):
-            block[k, j] = row[inside[j]] + sigma
-    try:
-        L = np.linalg.cholesky(block)
-    except Exception:  # noqa: BLE001: a matrix that is not positive definite, by the one name that compiled code knows
-        return 0
-    for k in range(m):
-        if not L[k, k] * L[k, k] > FLAT * block[k, k]:
-            return 0
-    R[:m, :m] = L.T
-    e = np.ones(m)
-    for k in range(m):
-        e[k] /= R[k, k]
-        row, part = R[k], e[k]
-        for j in range(k + 1, m):
-            e[j] -= part * row[j]
-    R[:m, -2] = e
-    return m
-
-
-@compiled_reordered
-def _pivot(R: Array, m: int, rest: float) -> float:
-    for k in range(m):
-        rest -= R[k, -1] * R[k, -1]
-    return max(rest, 0.0)
-
-
-@compiled_reordered
-def _settle(K: Array, M: Array, compliance: Array, low: Array, high: Array, has_sum: bool, b: Array, g: Array,
-            A: Indices, m: int, R: Array, inactive: Array, d: Array, s: float) -> tuple[int, float]:
-    """Bring A to the solution of its equations; what meets a bound on the way stays there and leaves."""
-    while m > 0:
-        ds = _corrected(R, A, m, g, s, has_sum, d)
-        step, stopped = _to_first_bound(A, m, b, low, high, d, 1.0)
-        for k in range(m):
-            d[k] *= step
-            _move(b, low, high, A[k], d[k])
-        s += step * ds
-        _advance(K, M, compliance, g, A, d, m)
-        if stopped < 0:
-            break
-        i = A[stopped]
-        b[i] = high[i] if d[stopped] > 0.0 or (step == 0.0 and b[i] == high[i]) else low[i]
-        inactive[i] = True
-        m = _leave(A, m, stopped, R)
-    return m, s
-
-
-@compiled_reordered
-def descend(K: Array, M: Array, p: Array, compliance: Array, diagonal: Array, low: Array, high: Array, has_sum: bool,
-            b: Array, most: int, widest: int) -> tuple[int, Array, float, int, Array]:
-    """Go from a feasible b to the optimum, in at most so many steps, A never being larger than ``widest``. Returns how
-    it ended, g, s, the steps, and where the objective falls for ever the direction."""
-    inactive = np.ones(b.size)
-    A, d, R = np.empty(widest + 1, dtype=np.intp), np.empty(widest + 1), np.empty((widest, widest + 2))
-    sigma = diagonal.max() if has_sum else 0.0
-    unit, reach = np.abs(p).max(), diagonal.max()
-    g = gradient(K, M, p, compliance, b)
-    m = _factorized(K, M, sigma, diagonal, b, low, high, A, R, inactive)
-    s = 0.0
-    if has_sum:
-        for k in range(m):
-            s -= g[A[k]] / m
-    fresh, steps, i, theta = 0, 0, -1, 1.0
-    m, s = _settle(K, M, compliance, low, high, has_sum, b, g, A, m, R, inactive, d, s)
-    while steps < most:
-        noise = 2.0 * EPS * (unit + abs(s) + reach * np.abs(b).sum())
-        if has_sum and m == 0:
-            i, j, s = _pair(b, g, low, high)
-            if i >= 0 and j >= 0 and g[j] - g[i] > noise:
-                m, s = _join(A, 0, j, R, diagonal[j] + sigma), -g[j]
-                inactive[j] = 0.0
-        i, worst = _most_violating(b, g, s, low, high, inactive)
-        if worst <= noise:
-            if fresh > CORRECTIONS:
-                return OPTIMAL, g, s, steps, g
-            g, left = gradient(K, M, p, compliance, b), 0.0
-            for k in range(m):
-                left = max(left, abs(g[A[k]] + s))
-            if left <= 8.0 * EPS * (unit + abs(s)):
-                fresh = CORRECTIONS
-            m, s = _settle(K, M, compliance, low, high, has_sum, b, g, A, m, R, inactive, d, s)
-            fresh += 1
-            continue
-        fresh = min(fresh, 1)
-        theta = 1.0 if g[i] + s < 0.0 else -1.0
-        _fill_column(K, M, sigma, A, m, i, R)
-        while steps < most:
-            steps += 1
-            size = diagonal[i] + sigma
-            pivot = _pivot(R, m, size)
-            ds, curvature = _direction(R, m, theta, pivot, has_sum, d)
-            own = high[i] - b[i] if theta > 0.0 else b[i] - low[i]
-            whole = max(-theta * (g[i] + s), 0.0) / curvature if curvature > FLAT * size else np.inf
-            step, stopped = _to_first_bound(A, m, b, low, high, d, min(whole, own))
-            if step == np.inf:
-                return ENDLESS, g, s, steps, _endless(K, M, compliance, R, A, m, i, theta, d, ds, has_sum)
-            A[m], d[m] = i, theta
-            for k in range(m + 1):
-                d[k] *= step
-                _move(b, low, high, A[k], d[k])
-            s += step * ds
-            _advance(K, M, compliance, g, A, d, m + 1)
-            if stopped >= 0:
-                k = A[stopped]
-                b[k] = high[k] if d[stopped] > 0.0 or (step == 0.0 and b[k] == high[k]) else low[k]
-                inactive[k] = 1.0
-                m = _leave(A, m, stopped, R)
-                if has_sum and m == 0:
-                    if low[i] < b[i] < high[i]:
-                        m, s = _join(A, 0, i, R, size), -g[i]
-                        inactive[i] = 0.0
-                    break
-                continue
-            if own <= whole:
-                b[i] = high[i] if theta > 0.0 else low[i]
-            elif pivot > FLAT * size and m < R.shape[0]:
-                m = _join(A, m, i, R, pivot)
-                inactive[i] = 0.0
-            break
-    return TOO_LONG, g, s, steps, g
-
-
-@compiled_reordered
-def _endless(K: Array, M: Array, compliance: Array, R: Array, A: Indices, m: int, i: int, theta: float, d: Array,
-             ds: float, has_sum: bool) -> Array:
-    """The direction of A and i along which the objective falls for ever, what rounding left of K times it taken out."""
-    way = np.zeros(compliance.size)
-    way[i] = theta
-    for k in range(m):
-        way[A[k]] = d[k]
-    for _ in range(CORRECTIONS):
-        ds += _corrected(R, A, m, gradient(K, M, np.zeros(way.size), compliance, way), ds, has_sum, d)
-        for k in range(m):
-            way[A[k]] += d[k]
-    return way
+            x[j] -= part * row[j]

@@ -77,9 +77,8 @@ class RowReduction:
 
     def _cut(self, values: Array) -> list[list[Array]]:
         """Values of all rows by source and set."""
-        heights = self._heights()
-        pieces = iter([values] if len(heights) == 1 else np.split(values, np.cumsum(heights)[:-1]))
-        return [[next(pieces) for _ in source.rows()] for source in self.sources]
+        ends = iter(np.cumsum(self._heights()).tolist())
+        return [[values[(end := next(ends)) - part[0].size : end] for part in source.rows()] for source in self.sources]
 
     def program(self) -> RowProgram:
         """The program over the unknowns that are left."""
@@ -150,9 +149,11 @@ class RowReduction:
         out = np.zeros(self.problem.size)
         for v, where in self._columns().items():
             out[self.problem.layout[v]] = x[where]
-        for source, rows in zip(self.sources, self._source_rows, strict=True):
+        for source in self.sources:
             if isinstance(source, SlackSource):
-                out[self.problem.layout[source.slack]] = slacks(source, rows @ x)
+                parts = [rows @ out[self.problem.layout[v]] for v, rows in source.entries.items()]
+                u = parts[0] if len(parts) == 1 else np.sum(parts, axis=0)
+                out[self.problem.layout[source.slack]] = slacks(source, u)
         return out
 
     def reduced(self, x: Array, multipliers: Mapping[str, Array]) -> tuple[Array, Array, Array]:

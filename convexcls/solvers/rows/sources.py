@@ -19,6 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from convexcls.arrays import Array
+from convexcls.caching import cached_property
 from convexcls.problem import Constraint, Epigraph, Problem
 from convexcls.rows import Rows
 
@@ -34,7 +35,7 @@ class HardSource:
         return self.constraint.entries
 
     def rows(self) -> list[tuple[Array, Array, Array, Array]]:
-        """h, low, high and compliance of each set of rows."""
+        """h, low, high and compliance of each set of rows. Not to be written to."""
         zero, unbounded = self.constraint.alike(0.0), self.constraint.alike(np.inf)
         return [(self.constraint.rhs, zero, unbounded, zero)]
 
@@ -77,6 +78,11 @@ class SlackSource:
         return self.epigraph.curvature if self.squared else self.epigraph.cost
 
     def rows(self) -> list[tuple[Array, Array, Array, Array]]:
+        """The same."""
+        return self._rows
+
+    @cached_property
+    def _rows(self) -> list[tuple[Array, Array, Array, Array]]:
         n, price = self.price.size, self.price
         if self.squared:
             (line,) = self.lines
