@@ -110,8 +110,8 @@ class Variable:
 
 def frozen_vector(values: Any, size: int, name: str) -> Array:
     """A read-only copy of a vector of that size, from one number or as many as there are entries; codes, and arrays
-    that nobody writes to, as they are. Blocks by the dozen have the same zeros and ones a sample: where all entries are one
-    number, they share the array."""
+    that nobody writes to, as they are. Blocks by the dozen have the same zeros and ones a sample: where all entries are
+    one number, they share the array."""
     if isinstance(values, Coded) and values.size == size and np.isfinite(values).all():
         return cast("Array", values.astype(np.float64))
     array = np.asarray(values, dtype=float)
