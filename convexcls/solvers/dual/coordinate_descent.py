@@ -166,7 +166,7 @@ class CoordinateDescentSolver(Solver):
     accepts: ClassVar[str] = "rows with one kink each under a diagonal quadratic form, and at most one free unknown"
     promise: ClassVar[float] = 1e-9
 
-    max_iter: int = 300
+    max_iter: int = 150
     seed: int = 0
 
     def __post_init__(self) -> None:
